@@ -1,0 +1,34 @@
+package pawl
+
+import "fmt"
+
+// AccessKind says how a call touches something.
+type AccessKind string
+
+// The kinds of access.
+const (
+	AccessRead  AccessKind = "read"  // a path is read
+	AccessWrite AccessKind = "write" // a path is created, changed or removed
+	AccessExec  AccessKind = "exec"  // a command is run
+	AccessNet   AccessKind = "net"   // a host is reached
+)
+
+// Access is one thing that a call would touch. One vocabulary serves the
+// permission rules, the question shown to a person, the sandbox and the audit log.
+type Access struct {
+	Kind   AccessKind `json:"kind"`
+	Target string     `json:"target"` // a path, a command line or a host
+}
+
+func (a Access) String() string { return fmt.Sprintf("%s %s", a.Kind, a.Target) }
+
+// ReadOnly reports whether nothing but reading is in the list. Such a call may
+// run beside others, and again after a crash.
+func ReadOnly(accesses []Access) bool {
+	for _, a := range accesses {
+		if a.Kind != AccessRead {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,127 @@
+package pawl
+
+// kinds lists every body. A body whose shape changes gets an upcast here
+// (durable[Replied](fromV1)) and keeps its kind.
+var kinds = map[Kind]kind{
+	"session.created": durable[SessionCreated](),
+	"session.titled":  durable[SessionTitled](),
+	"prompted":        durable[Prompted](),
+	"turn.started":    durable[TurnStarted](),
+	"reply.started":   durable[ReplyStarted](),
+	"replied":         durable[Replied](),
+	"call.started":    durable[CallStarted](),
+	"call.finished":   durable[CallFinished](),
+	"injected":        durable[Injected](),
+	"turn.finished":   durable[TurnFinished](),
+
+	"delta":    unsaved[Delta](),
+	"progress": unsaved[Progress](),
+	"status":   unsaved[Status](),
+}
+
+// SessionCreated is the first event of every session.
+type SessionCreated struct {
+	Dir        string    `json:"dir"` // the workspace, absolute
+	Parent     SessionID `json:"parent,omitempty"`
+	ParentCall CallID    `json:"parent_call,omitempty"` // the call that spawned this child
+}
+
+// SessionTitled gave the session a name for people.
+type SessionTitled struct {
+	Title string `json:"title"`
+}
+
+// Prompted records that a person's message was accepted. It enters the
+// conversation when TurnStarted or Injected takes it in.
+type Prompted struct {
+	Parts    Parts    `json:"parts"`
+	Delivery Delivery `json:"delivery,omitempty"`
+	Settings
+}
+
+// TurnStarted took the prompt in and began to work on it.
+type TurnStarted struct {
+	Prompt Seq `json:"prompt"`
+}
+
+// ReplyStarted records that the model was called for this step of the turn.
+type ReplyStarted struct {
+	Step  int    `json:"step"`
+	Model string `json:"model"`
+}
+
+// Replied is the model's reply, whole. It never changes after.
+type Replied struct {
+	Step   int    `json:"step"`
+	Parts  Parts  `json:"parts"`
+	Finish Finish `json:"finish"`
+	Usage  Usage  `json:"usage,omitzero"`
+}
+
+// CallStarted is written before a call may have any effect, with all that it may touch.
+type CallStarted struct {
+	Call     CallID   `json:"call"`
+	Tool     string   `json:"tool"`
+	Access   []Access `json:"access,omitempty"`
+	ReadOnly bool     `json:"read_only,omitempty"` // it may run again after a crash
+}
+
+// CallFinished is the one result of a call.
+type CallFinished struct {
+	Call   CallID     `json:"call"`
+	Status CallStatus `json:"status"`
+	Result Result     `json:"result"`
+}
+
+// Injected put a text into the conversation in mid-turn: a person's steering
+// (Prompt names it) or a word of the system's (Text).
+type Injected struct {
+	Source string `json:"source"` // user, max_steps
+	Prompt Seq    `json:"prompt,omitempty"`
+	Text   string `json:"text,omitempty"`
+}
+
+// TurnFinished ended the turn. Usage is the sum over its replies, reported here once.
+type TurnFinished struct {
+	Reason  Reason `json:"reason"`
+	Fault   Fault  `json:"fault,omitempty"`
+	Message string `json:"message,omitempty"`
+	Steps   int    `json:"steps"`
+	Usage   Usage  `json:"usage,omitzero"`
+}
+
+// Delta is a piece of a growing reply. Offset counts the bytes of its channel
+// before this piece, so that a watcher who comes late can join it to the draft.
+type Delta struct {
+	Reply   Seq     `json:"reply"` // the ReplyStarted event
+	Channel Channel `json:"channel"`
+	Offset  int     `json:"offset"`
+	Text    string  `json:"text"`
+}
+
+// Progress is a piece of a running call's output.
+type Progress struct {
+	Call CallID `json:"call"`
+	Text string `json:"text"`
+}
+
+// Status says what cannot be seen in the log: that the work on an open turn
+// stopped (the store is gone, say), so that whoever waits for its end need not.
+type Status struct {
+	State   string `json:"state"` // interrupted
+	Message string `json:"message"`
+}
+
+func (SessionCreated) kind() Kind { return "session.created" }
+func (SessionTitled) kind() Kind  { return "session.titled" }
+func (Prompted) kind() Kind       { return "prompted" }
+func (TurnStarted) kind() Kind    { return "turn.started" }
+func (ReplyStarted) kind() Kind   { return "reply.started" }
+func (Replied) kind() Kind        { return "replied" }
+func (CallStarted) kind() Kind    { return "call.started" }
+func (CallFinished) kind() Kind   { return "call.finished" }
+func (Injected) kind() Kind       { return "injected" }
+func (TurnFinished) kind() Kind   { return "turn.finished" }
+func (Delta) kind() Kind          { return "delta" }
+func (Progress) kind() Kind       { return "progress" }
+func (Status) kind() Kind         { return "status" }

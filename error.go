@@ -1,0 +1,107 @@
+package pawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// The errors that cross a room's border. Compare with errors.Is.
+var (
+	// ErrInvalid: the request makes no sense, whoever asks and whenever.
+	ErrInvalid = errors.New("invalid")
+	// ErrNotFound: no such session, blob or draft.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict: another writer got there first, and nothing was written.
+	ErrConflict = errors.New("conflict")
+	// ErrBusy: the session is at work, or another process holds it.
+	ErrBusy = errors.New("busy")
+	// ErrDenied: a rule or a person said no.
+	ErrDenied = errors.New("denied")
+	// ErrUnavailable: something that pawl needs cannot be reached.
+	ErrUnavailable = errors.New("unavailable")
+)
+
+// Code is an error's class at the [Service] border, stable for scripts and clients.
+type Code string
+
+// The codes. Everything that is none of the others is internal.
+const (
+	CodeInvalid     Code = "invalid"
+	CodeNotFound    Code = "not_found"
+	CodeConflict    Code = "conflict"
+	CodeBusy        Code = "busy"
+	CodeDenied      Code = "denied"
+	CodeUnavailable Code = "unavailable"
+	CodeInternal    Code = "internal"
+)
+
+// CodeOf returns the class of a non-nil error.
+func CodeOf(err error) Code {
+	for _, c := range []struct {
+		err  error
+		code Code
+	}{
+		{ErrInvalid, CodeInvalid},
+		{ErrNotFound, CodeNotFound},
+		{ErrConflict, CodeConflict},
+		{ErrBusy, CodeBusy},
+		{ErrDenied, CodeDenied},
+		{ErrUnavailable, CodeUnavailable},
+	} {
+		if errors.Is(err, c.err) {
+			return c.code
+		}
+	}
+	return CodeInternal
+}
+
+// BusyError is an [ErrBusy] that knows who holds the session.
+type BusyError struct {
+	Session SessionID
+	Holder  Owner // "" when it is the session's own open turn, not another process
+}
+
+func (e *BusyError) Error() string {
+	if e.Holder == "" {
+		return fmt.Sprintf("session %s is busy", e.Session)
+	}
+	return fmt.Sprintf("session %s is busy: %s works on it", e.Session, e.Holder)
+}
+
+// Is makes errors.Is(err, ErrBusy) hold.
+func (e *BusyError) Is(target error) bool { return target == ErrBusy }
+
+// Stop is how a step ends the turn: with a reason that people and scripts can act on.
+// Any other error from a step is a fault of the machinery (the store is gone, say);
+// the turn then stays open in the log and can be resumed.
+type Stop struct {
+	Reason  Reason
+	Fault   Fault
+	Message string
+}
+
+func (s *Stop) Error() string {
+	if s.Message == "" {
+		return string(s.Reason)
+	}
+	return fmt.Sprintf("%s: %s", s.Reason, s.Message)
+}
+
+// StopOf says how a turn ended, given what the loop returned. An error that is
+// neither a Stop nor a cancel comes back as it is: the turn has not ended.
+func StopOf(reason Reason, err error) (Stop, error) {
+	var stop *Stop
+	switch {
+	case err == nil:
+		return Stop{Reason: reason}, nil
+	case errors.As(err, &stop):
+		return *stop, nil
+	case errors.Is(err, context.Canceled):
+		return Stop{Reason: ReasonCanceled}, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return Stop{Reason: ReasonBudget, Message: "the time allowed for this turn is over"}, nil
+	default:
+		return Stop{}, err
+	}
+}

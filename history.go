@@ -1,0 +1,280 @@
+package pawl
+
+import (
+	"fmt"
+	"slices"
+)
+
+// History is a session as its log tells it: the conversation, the prompts that
+// wait, and how far the open turn has come. It is the fold of the events and
+// grows with them, so nobody reads a log from the start at each step. The zero
+// value is the history before the first event. It is not safe for concurrent use.
+type History struct {
+	head     Seq
+	created  SessionCreated
+	messages []Message
+	waiting  []Waiting
+	settings Settings
+	turns    int
+	replies  int
+	open     *OpenTurn
+	calls    map[CallID]*CallState
+}
+
+// Waiting is a prompt that was accepted and not yet taken in.
+type Waiting struct {
+	Seq    Seq
+	Prompt Prompted
+}
+
+// OpenTurn is a turn that has started and not finished.
+type OpenTurn struct {
+	Number   int
+	Prompt   Seq
+	Settings Settings
+	Steps    []Step   // Steps[i] is step i+1
+	Injected []string // the sources of what was injected since the newest step began
+	Usage    Usage
+}
+
+// Step is one round of the loop: a model call and what it asked for.
+type Step struct {
+	Started Seq    // its ReplyStarted event
+	Reply   *Reply // nil until replied
+}
+
+// CallState is how far a call of the open turn has come.
+type CallState struct {
+	Call     ToolCall
+	Started  *CallStarted // nil until started
+	Finished bool
+
+	message, slot int // where its result goes
+}
+
+// Conversation folds a log into messages. A call without a result, in a log
+// that ends in mid-turn, has none here either.
+func Conversation(events []Event) ([]Message, error) {
+	var h History
+	for _, e := range events {
+		if err := h.Apply(e); err != nil {
+			return nil, err
+		}
+	}
+	return h.Messages(), nil
+}
+
+// Head is the Seq of the newest event applied.
+func (h *History) Head() Seq { return h.head }
+
+// Created is the session's first event.
+func (h *History) Created() SessionCreated { return h.created }
+
+// Settings are those of the newest prompt.
+func (h *History) Settings() Settings { return h.settings }
+
+// Turns is the number of turns started.
+func (h *History) Turns() int { return h.turns }
+
+// Replies is the number of replies in the log.
+func (h *History) Replies() int { return h.replies }
+
+// Open is the open turn, or nil.
+func (h *History) Open() *OpenTurn { return h.open }
+
+// Waiting lists the prompts not yet taken in, oldest first.
+func (h *History) Waiting() []Waiting { return h.waiting }
+
+// Call returns the state of a call of the open turn, or nil.
+func (h *History) Call(id CallID) *CallState { return h.calls[id] }
+
+// CallIDUsed reports whether any call of the session ever had this id.
+func (h *History) CallIDUsed(id CallID) bool {
+	_, used := h.calls[id]
+	return used
+}
+
+// Messages is the conversation. The slice is the history's own: read it before
+// the next Apply, and do not change it.
+func (h *History) Messages() []Message {
+	last := len(h.messages) - 1
+	if last < 0 || h.messages[last].Role != RoleTool || !slices.Contains(h.messages[last].Parts, Part(nil)) {
+		return h.messages
+	}
+	// Calls of the newest reply are still without a result: show those that have one.
+	messages := slices.Clone(h.messages)
+	messages[last].Parts = slices.DeleteFunc(slices.Clone(messages[last].Parts), func(p Part) bool { return p == nil })
+	if len(messages[last].Parts) == 0 {
+		messages = messages[:last]
+	}
+	return messages
+}
+
+// Apply adds the next event. An error means that the log is not one that pawl
+// writes (a gap, a second result, …) and must not be acted on.
+func (h *History) Apply(e Event) error {
+	if e.Seq != h.head+1 {
+		return fmt.Errorf("event %d follows event %d: the log has a gap", e.Seq, h.head)
+	}
+	if _, begins := e.Body.(SessionCreated); begins != (e.Seq == 1) {
+		return fmt.Errorf("event %d, %s: a session begins with its creation, once", e.Seq, KindOf(e.Body))
+	}
+	if err := h.apply(e); err != nil {
+		return fmt.Errorf("event %d, %s: %w", e.Seq, KindOf(e.Body), err)
+	}
+	h.head = e.Seq
+	return nil
+}
+
+func (h *History) apply(e Event) error {
+	switch b := e.Body.(type) {
+	case SessionCreated:
+		h.created = b
+	case SessionTitled:
+	case Prompted:
+		h.waiting = append(h.waiting, Waiting{e.Seq, b})
+		h.settings = b.Settings
+	case TurnStarted:
+		return h.startTurn(e, b)
+	case Injected:
+		return h.inject(e, b)
+	case ReplyStarted:
+		return h.startReply(e, b)
+	case Replied:
+		return h.reply(e, b)
+	case CallStarted:
+		call, err := h.unfinished(b.Call)
+		if err != nil {
+			return err
+		}
+		call.Started = &b
+	case CallFinished:
+		call, err := h.unfinished(b.Call)
+		if err != nil {
+			return err
+		}
+		call.Finished = true
+		h.messages[call.message].Parts[call.slot] = ToolResult{Call: b.Call, Content: b.Result.Content, IsError: b.Result.IsError}
+	case TurnFinished:
+		return h.finishTurn()
+	case Delta, Progress, Status:
+		return fmt.Errorf("does not belong in a log")
+	}
+	return nil
+}
+
+func (h *History) startTurn(e Event, b TurnStarted) error {
+	prompt, err := h.take(b.Prompt)
+	if err != nil {
+		return err
+	}
+	if h.open != nil {
+		return fmt.Errorf("turn %d is still open", h.open.Number)
+	}
+	h.turns++
+	h.open = &OpenTurn{Number: h.turns, Prompt: prompt.Seq, Settings: prompt.Prompt.Settings}
+	h.add(e.Seq, RoleUser, prompt.Prompt.Parts)
+	return nil
+}
+
+func (h *History) inject(e Event, b Injected) error {
+	if h.open == nil {
+		return fmt.Errorf("no turn is open")
+	}
+	parts := Parts{Text{b.Text}}
+	if b.Prompt != 0 {
+		prompt, err := h.take(b.Prompt)
+		if err != nil {
+			return err
+		}
+		parts = prompt.Prompt.Parts
+	}
+	h.open.Injected = append(h.open.Injected, b.Source)
+	h.add(e.Seq, RoleUser, parts)
+	return nil
+}
+
+func (h *History) startReply(e Event, b ReplyStarted) error {
+	if h.open == nil || b.Step != len(h.open.Steps)+1 {
+		return fmt.Errorf("step %d is not the next one", b.Step)
+	}
+	h.open.Steps = append(h.open.Steps, Step{Started: e.Seq})
+	h.open.Injected = nil
+	return nil
+}
+
+func (h *History) reply(e Event, b Replied) error {
+	if h.open == nil || b.Step != len(h.open.Steps) || h.open.Steps[b.Step-1].Reply != nil {
+		return fmt.Errorf("step %d does not wait for a reply", b.Step)
+	}
+	calls := b.Parts.Calls()
+	reply := &Reply{Finish: b.Finish}
+	h.replies++
+	h.open.Steps[b.Step-1].Reply = reply
+	h.open.Usage = h.open.Usage.Add(b.Usage)
+	h.add(e.Seq, RoleAssistant, b.Parts)
+	if len(calls) == 0 {
+		return nil
+	}
+	if h.calls == nil {
+		h.calls = map[CallID]*CallState{}
+	}
+	for i, c := range calls {
+		if h.CallIDUsed(c.ID) {
+			return fmt.Errorf("call id %s is used twice", c.ID)
+		}
+		h.calls[c.ID] = &CallState{Call: c, message: len(h.messages), slot: i}
+		reply.Calls = append(reply.Calls, c.ID)
+	}
+	h.add(e.Seq, RoleTool, make(Parts, len(calls)))
+	return nil
+}
+
+func (h *History) finishTurn() error {
+	if h.open == nil {
+		return fmt.Errorf("no turn is open")
+	}
+	for _, step := range h.open.Steps {
+		if step.Reply == nil {
+			continue
+		}
+		for _, id := range step.Reply.Calls {
+			if !h.calls[id].Finished {
+				return fmt.Errorf("call %s has no result", id)
+			}
+			h.calls[id] = nil // its id stays taken
+		}
+	}
+	h.open = nil
+	return nil
+}
+
+// add appends a message; one without parts says nothing and is left out.
+func (h *History) add(seq Seq, role Role, parts Parts) {
+	if len(parts) > 0 {
+		h.messages = append(h.messages, Message{seq, role, parts})
+	}
+}
+
+// take removes a waiting prompt.
+func (h *History) take(seq Seq) (Waiting, error) {
+	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == seq })
+	if i < 0 {
+		return Waiting{}, fmt.Errorf("prompt %d does not wait", seq)
+	}
+	w := h.waiting[i]
+	h.waiting = slices.Delete(h.waiting, i, i+1)
+	return w, nil
+}
+
+// unfinished returns a call of the open turn that has no result yet.
+func (h *History) unfinished(id CallID) (*CallState, error) {
+	call := h.calls[id]
+	if call == nil {
+		return nil, fmt.Errorf("call %s is not of the open turn", id)
+	}
+	if call.Finished {
+		return nil, fmt.Errorf("call %s has its result already", id)
+	}
+	return call, nil
+}

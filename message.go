@@ -1,0 +1,179 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Role says who speaks.
+type Role string
+
+// The roles.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one entry of a conversation: a fold of the log, never stored itself.
+// An assistant message is followed by a tool message with one result per call,
+// in call order.
+type Message struct {
+	Seq   Seq   `json:"seq"` // the event that brought it in
+	Role  Role  `json:"role"`
+	Parts Parts `json:"parts"`
+}
+
+// Text returns the message's text parts, joined.
+func (m Message) Text() string { return m.Parts.Text() }
+
+// Part is a piece of a message. The set is closed: Text, Reasoning, ToolCall,
+// ToolResult, File, and for people only, Patch.
+//
+//sumtype:decl
+type Part interface{ partType() string }
+
+// Text is plain text.
+type Text struct {
+	Text string `json:"text"`
+}
+
+// Reasoning is what the model thought aloud. Signature is the provider's seal
+// on it and goes back with it unchanged.
+type Reasoning struct {
+	Text      string `json:"text,omitempty"`
+	Signature string `json:"signature,omitempty"`
+}
+
+// ToolCall is the model's wish to run a tool. Its ID is unique in the session.
+// Signature is what the provider wants back with the call.
+type ToolCall struct {
+	ID        CallID          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	Signature string          `json:"signature,omitempty"`
+}
+
+// ToolResult answers the call of the same ID.
+type ToolResult struct {
+	Call    CallID `json:"call"`
+	Content string `json:"content"`
+	IsError bool   `json:"is_error,omitempty"`
+}
+
+// File is an attachment.
+type File struct {
+	Name      string `json:"name"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
+}
+
+// Patch is a change to one file as a unified diff.
+type Patch struct {
+	Path string `json:"path"`
+	Diff string `json:"diff"`
+}
+
+func (Text) partType() string       { return "text" }
+func (Reasoning) partType() string  { return "reasoning" }
+func (ToolCall) partType() string   { return "tool_call" }
+func (ToolResult) partType() string { return "tool_result" }
+func (File) partType() string       { return "file" }
+func (Patch) partType() string      { return "patch" }
+
+// Parts is a list of parts; in JSON each is an object with a "type" key.
+type Parts []Part
+
+// Text returns the text parts, joined.
+func (p Parts) Text() string {
+	var b strings.Builder
+	for _, part := range p {
+		if t, ok := part.(Text); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}
+
+// Calls returns the tool calls in order.
+func (p Parts) Calls() []ToolCall {
+	var calls []ToolCall
+	for _, part := range p {
+		if c, ok := part.(ToolCall); ok {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// MarshalJSON writes each part with its type first.
+func (p Parts) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, part := range p {
+		fields, err := encode(part)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s part: %w", part.partType(), err)
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"type":"`+part.partType()+`",`...)
+		out = append(out, fields[1:]...) // every part has at least one field or is closed by its own brace
+		if len(fields) == 2 {
+			out = append(out[:len(out)-2], '}')
+		}
+	}
+	return append(out, ']'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and refuses everything else.
+func (p *Parts) UnmarshalJSON(data []byte) error {
+	var raws []json.RawMessage
+	if err := json.Unmarshal(data, &raws); err != nil {
+		return err
+	}
+	parts := make(Parts, 0, len(raws))
+	for _, raw := range raws {
+		part, err := decodePart(raw)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part)
+	}
+	*p = parts
+	return nil
+}
+
+var partTypes = map[string]func([]byte) (Part, error){
+	"text":        decodePartAs[Text],
+	"reasoning":   decodePartAs[Reasoning],
+	"tool_call":   decodePartAs[ToolCall],
+	"tool_result": decodePartAs[ToolResult],
+	"file":        decodePartAs[File],
+	"patch":       decodePartAs[Patch],
+}
+
+func decodePart(raw []byte) (Part, error) {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return nil, fmt.Errorf("decode part: %w", err)
+	}
+	decode, ok := partTypes[head.Type]
+	if !ok {
+		return nil, fmt.Errorf("decode part: unknown type %q", head.Type)
+	}
+	part, err := decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s part: %w", head.Type, err)
+	}
+	return part, nil
+}
+
+func decodePartAs[T Part](raw []byte) (Part, error) {
+	var part T
+	err := decodeTagged(raw, &part, "type")
+	return part, err
+}

@@ -1,0 +1,74 @@
+package pawl
+
+import (
+	"context"
+	"iter"
+)
+
+// Service is all that a front end knows. Each front end, near or far, uses this
+// interface; errors carry a class, see [CodeOf].
+type Service interface {
+	// Create makes an empty session.
+	Create(ctx context.Context, n NewSession) (Session, error)
+
+	// Get returns one session, or ErrNotFound.
+	Get(ctx context.Context, id SessionID) (Session, error)
+
+	// List returns the sessions that match, the latest updated first.
+	List(ctx context.Context, f Filter) ([]Session, error)
+
+	// Send gives the session a prompt and returns the Seq of its Prompted
+	// event. Accepted means appended: from then on a crash does not lose it.
+	// While a turn is open the prompt's Delivery decides.
+	Send(ctx context.Context, id SessionID, p Prompt) (Seq, error)
+
+	// Resume goes on with a session that a crash or kill left in mid-turn, or
+	// with prompts waiting. It returns once the work is under way; ErrBusy if
+	// another process has it.
+	Resume(ctx context.Context, id SessionID) error
+
+	// Cancel ends the open turn and what was accepted before it; the log then
+	// says so. Canceling an idle session is no error.
+	Cancel(ctx context.Context, id SessionID) error
+
+	// Events yields the events after the given Seq, then those that come, until
+	// ctx ends. Durable ones arrive once each, in order, without gaps; unsaved
+	// ones are dropped for a reader that cannot keep up.
+	Events(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
+
+	// Draft returns what has come so far of the reply that is being written,
+	// or ErrNotFound. With its deltas' offsets a late watcher sees it whole.
+	Draft(ctx context.Context, id SessionID) (Draft, error)
+
+	// Import makes a session from events that Events gave, here or elsewhere.
+	// It keeps the id; ErrConflict if that is taken.
+	Import(ctx context.Context, events iter.Seq2[Event, error]) (Session, error)
+
+	// Delete removes a session and all that belongs to it.
+	Delete(ctx context.Context, id SessionID) error
+}
+
+// NewSession says what a session begins with.
+type NewSession struct {
+	Dir        string // the workspace, absolute
+	Title      string
+	Parent     SessionID
+	ParentCall CallID
+}
+
+// Prompt is a person's message.
+type Prompt struct {
+	Parts    Parts
+	Delivery Delivery
+	Settings // an unset Model means that of the session's last prompt
+}
+
+// Delivery says what becomes of a prompt while a turn is open.
+type Delivery string
+
+// The deliveries.
+const (
+	DeliverNow   Delivery = ""      // refused with ErrBusy
+	DeliverQueue Delivery = "queue" // worked on after the open turn
+	DeliverSteer Delivery = "steer" // taken in at the open turn's next step
+)

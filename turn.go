@@ -1,0 +1,77 @@
+package pawl
+
+// Turn names the work on one prompt, and where in it the loop stands. It is
+// all that crosses a step's border: what it stands for is in the log.
+type Turn struct {
+	Session  SessionID `json:"session"`
+	Number   int       `json:"number"`
+	Prompt   Seq       `json:"prompt"`
+	Step     int       `json:"step"`                // from 1, counted by the loop
+	MaxSteps int       `json:"max_steps,omitempty"` // 0 means no limit
+}
+
+// Last reports whether this is the last permitted step: tools are withheld and
+// the model is told to wrap up.
+func (t Turn) Last() bool { return t.MaxSteps > 0 && t.Step >= t.MaxSteps }
+
+// Reply is what the loop needs to know of a model's reply.
+type Reply struct {
+	Finish Finish   `json:"finish"`
+	Calls  []CallID `json:"calls,omitempty"`
+}
+
+// Finish says why a model stopped writing.
+type Finish string
+
+// The finishes. Only FinishToolUse lets the loop go on by itself.
+const (
+	FinishEndTurn   Finish = "end_turn"
+	FinishToolUse   Finish = "tool_use"
+	FinishMaxTokens Finish = "max_tokens"
+	FinishCanceled  Finish = "canceled" // pawl stopped reading; what had come is kept
+)
+
+// Reason says why a turn ended.
+type Reason string
+
+// The reasons.
+const (
+	ReasonEndTurn          Reason = "end_turn"
+	ReasonMaxSteps         Reason = "max_steps"
+	ReasonMaxTokens        Reason = "max_tokens"
+	ReasonBudget           Reason = "budget"
+	ReasonCanceled         Reason = "canceled"
+	ReasonPermissionDenied Reason = "permission_denied"
+	ReasonError            Reason = "error"
+)
+
+// Reason returns the turn's reason when the loop ends on this finish.
+func (f Finish) Reason() Reason {
+	switch f {
+	case FinishMaxTokens:
+		return ReasonMaxTokens
+	case FinishCanceled:
+		return ReasonCanceled
+	default:
+		return ReasonEndTurn
+	}
+}
+
+// Fault says whose failure a [ReasonError] was.
+type Fault string
+
+// The faults.
+const (
+	FaultModel    Fault = "model"    // the provider, or what it sent
+	FaultInternal Fault = "internal" // pawl itself
+)
+
+// Settings say how a prompt is to be worked on. They are kept with the prompt,
+// so that a resumed turn goes on as it began.
+type Settings struct {
+	Agent    string `json:"agent,omitempty"`     // "" means the default agent
+	Model    string `json:"model,omitempty"`     // e.g. script:/path/to/file
+	Mode     string `json:"mode,omitempty"`      // plan, ask, guard, auto, yolo
+	MaxSteps int    `json:"max_steps,omitempty"` // 0 means the agent's own limit
+	Trusted  bool   `json:"trusted,omitempty"`   // the workspace's own config may take effect
+}
