@@ -1,0 +1,139 @@
+package script_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/script"
+)
+
+// family opens a script in another folder, whose children have scripts of
+// their own or blocks of lines by agent.
+func family(t *testing.T) *script.Model {
+	t.Helper()
+	in(t, nil)
+	if err := os.Mkdir("scripts", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	abs, err := filepath.Abs("absolute.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"scripts/main.jsonl": `{"calls":[{"name":"read"},{"name":"task","script":"child.jsonl"}]}
+{"agent":"explore","text":"explored"}
+{"calls":[{"name":"task"},{"name":"task","script":` + fmt.Sprintf("%q", abs) + `},{"name":"task","script":"child.jsonl"}]}
+{"agent":"build","text":"built"}
+{"agent":"explore","text":"explored more"}`,
+		"scripts/child.jsonl": `{"text":"child one"}` + "\n" + `{"text":"child two"}`,
+		"absolute.jsonl":      `{"text":"absolute"}`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := script.Open("scripts/main.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestChildren(t *testing.T) {
+	tests := []struct {
+		name string
+		req  pawl.Request
+		want string // the text, or the fault
+	}{
+		{"its call's script", pawl.Request{ParentCall: "call_1_2", Agent: "explore"}, "child one"},
+		{"its call's script, later", pawl.Request{ParentCall: "call_1_2", Agent: "explore", Replies: 1}, "child two"},
+		{"the same script for another call", pawl.Request{ParentCall: "call_2_3"}, "child one"},
+		{"a script by its absolute path", pawl.Request{ParentCall: "call_2_2"}, "absolute"},
+		{"its agent's block", pawl.Request{ParentCall: "call_2_1", Agent: "explore"}, "explored"},
+		{"its agent's block, later", pawl.Request{ParentCall: "call_2_1", Agent: "explore", Replies: 1}, "explored more"},
+		{"another agent's block", pawl.Request{ParentCall: "call_2_1", Agent: "build"}, "built"},
+		{"a call that the script did not make", pawl.Request{ParentCall: "toolu_1", Agent: "build"}, "built"},
+		{
+			"no block", pawl.Request{ParentCall: "call_2_1", Agent: "review"},
+			`script: misfit: scripts/main.jsonl:3: call call_2_1 names no script for its child, and no line has agent "review" (there are lines for: build, explore)`,
+		},
+		{
+			"no block for a call that the script did not make", pawl.Request{ParentCall: "toolu_1"},
+			`script: misfit: scripts/main.jsonl: call toolu_1 names no script for its child, and no line has agent "" (there are lines for: build, explore)`,
+		},
+		{
+			"a child's script that runs out", pawl.Request{ParentCall: "call_1_2", Replies: 2},
+			`script: misfit: scripts/child.jsonl:2: the script ran out: it has 2 replies for this session and reply 3 was asked for; the last message was ""`,
+		},
+		{
+			"an agent's block that runs out", pawl.Request{ParentCall: "call_2_1", Agent: "build", Replies: 1},
+			`script: misfit: scripts/main.jsonl:4: the script ran out: it has 1 replies for this session and reply 2 was asked for; the last message was ""`,
+		},
+	}
+	m := family(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			chunks, err := read(m.Stream(t.Context(), tt.req))
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			for _, c := range chunks {
+				got += c.Text
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestChildOfAScriptWithoutAgents(t *testing.T) {
+	_, err := read(open(t, `{"calls":[{"name":"task"}]}`).Stream(t.Context(), pawl.Request{ParentCall: "call_1_1", Agent: "explore"}))
+	want := `script: misfit: main.jsonl:1: call call_1_1 names no script for its child, and no line has agent "explore" (there are lines for: none)`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestManySessionsAtOnce(t *testing.T) {
+	m := family(t)
+	requests := []pawl.Request{
+		{},
+		{Replies: 1},
+		{ParentCall: "call_1_2"},
+		{ParentCall: "call_2_1", Agent: "explore", Replies: 1},
+	}
+	var want [][]pawl.Chunk
+	for _, req := range requests {
+		chunks, err := read(m.Stream(t.Context(), req))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, chunks)
+	}
+	errs := make([]error, 1000)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() {
+			for j, req := range requests {
+				got, err := read(m.Stream(t.Context(), req))
+				if diff := cmp.Diff(want[j], got); diff != "" {
+					err = errors.Join(err, errors.New(diff))
+				}
+				errs[i] = errors.Join(errs[i], err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,153 @@
+package script
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// maxFile bounds a script, in bytes, so that a wrong path cannot fill the memory.
+const maxFile = 32 << 20
+
+// line is a reply as the file spells it.
+type line struct {
+	Text      string      `json:"text"`
+	Reasoning string      `json:"reasoning"`
+	Calls     []call      `json:"calls"`
+	Finish    pawl.Finish `json:"finish"`
+	Usage     pawl.Usage  `json:"usage"`
+	Deltas    int         `json:"deltas"`   // pieces that the text, and the reasoning, is cut into; 0 means 1
+	DelayMS   int         `json:"delay_ms"` // before each piece
+	Fault     Kind        `json:"fault"`
+	Expect    string      `json:"expect"` // a regular expression on the last message
+	Agent     string      `json:"agent"`  // the line belongs to child sessions of this agent
+}
+
+// call is a tool call of a line. Script names the file that the child session it spawns replies from.
+type call struct {
+	Name   string          `json:"name"`
+	Input  json.RawMessage `json:"input"`
+	Script string          `json:"script"`
+}
+
+// reply is a line that was checked and whose defaults are filled in.
+type reply struct {
+	line
+	number int // of the line in its file, from 1
+	expect *regexp.Regexp
+}
+
+// readFile reads and checks a whole script.
+func readFile(path string) ([]reply, error) {
+	text, err := readText(path)
+	if err != nil {
+		return nil, err
+	}
+	var replies []reply
+	number := 0
+	for s := range strings.Lines(text) {
+		number++
+		s = strings.TrimSpace(s)
+		if s == "" || strings.HasPrefix(s, "//") || strings.HasPrefix(s, "#") {
+			continue
+		}
+		r, err := parse(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+		r.number = number
+		replies = append(replies, r)
+	}
+	if len(replies) == 0 {
+		return nil, fmt.Errorf("%s: no replies in it", path)
+	}
+	return replies, nil
+}
+
+func readText(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return "", err
+	}
+	if len(data) > maxFile {
+		return "", fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+	}
+	return string(data), nil
+}
+
+// parse reads one line and fills in its defaults.
+func parse(s string) (reply, error) {
+	var r reply
+	if err := pawl.Decode([]byte(s), &r.line); err != nil {
+		return reply{}, err
+	}
+	if err := r.check(); err != nil {
+		return reply{}, err
+	}
+	if r.Expect != "" {
+		var err error
+		if r.expect, err = regexp.Compile(r.Expect); err != nil {
+			return reply{}, fmt.Errorf("expect: %w", err)
+		}
+	}
+	for i := range r.Calls {
+		if r.Calls[i].Input == nil {
+			r.Calls[i].Input = json.RawMessage("{}")
+		}
+	}
+	if r.Fault == KindGarbage {
+		r.cutLastCall()
+	}
+	if r.Finish == "" {
+		r.Finish = pawl.FinishEndTurn
+		if len(r.Calls) > 0 {
+			r.Finish = pawl.FinishToolUse
+		}
+	}
+	return r, nil
+}
+
+func (l *line) check() error {
+	switch l.Finish {
+	case "", pawl.FinishEndTurn, pawl.FinishToolUse, pawl.FinishMaxTokens:
+	default:
+		return fmt.Errorf("finish %q: want end_turn, tool_use or max_tokens", l.Finish)
+	}
+	switch l.Fault {
+	case "", KindError, KindOverloaded, KindDrop, KindHang, KindGarbage:
+	default:
+		return fmt.Errorf("fault %q: want error, overloaded, drop, hang or garbage", l.Fault)
+	}
+	if l.Deltas < 0 {
+		return errors.New("deltas: want 0 or more")
+	}
+	if l.DelayMS < 0 {
+		return errors.New("delay_ms: want 0 or more")
+	}
+	for i, c := range l.Calls {
+		if c.Name == "" {
+			return fmt.Errorf("call %d: no name", i+1)
+		}
+	}
+	return nil
+}
+
+// cutLastCall breaks the input of the last call off, as a provider does that
+// stops in mid-word. A line without calls gets one.
+func (l *line) cutLastCall() {
+	if len(l.Calls) == 0 {
+		l.Calls = []call{{Name: "read"}}
+	}
+	l.Calls[len(l.Calls)-1].Input = json.RawMessage(`{"path": `)
+}

@@ -1,0 +1,192 @@
+// Package script is a model that reads its replies from a file: part of the
+// product (--model script:FILE), so that agents can be tested without a
+// provider, a key or a network. docs/guide/scripted-model.md describes the file.
+package script
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+var _ pawl.Model = (*Model)(nil)
+
+// Model replies as its script says. It never changes after Open, so any number
+// of sessions may use it at once. What it replies depends on the request alone:
+// the reply at position Request.Replies of the session's block of lines. A run
+// that is resumed goes on where it stopped.
+type Model struct {
+	file     string
+	main     block
+	agents   map[string]block      // by the lines' agent
+	children map[pawl.CallID]block // of the calls that name a script
+	callers  map[pawl.CallID]int   // the line of each call in main
+}
+
+// block is the replies of one session, in order.
+type block struct {
+	file    string
+	replies []reply
+}
+
+// Open reads the script and the scripts that its calls name, and checks all of
+// them whole: an error says the file, the line and what is wrong with it.
+func Open(path string) (*Model, error) {
+	m, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open script: %w", err)
+	}
+	return m, nil
+}
+
+func open(path string) (*Model, error) {
+	replies, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{
+		file:     path,
+		main:     block{file: path},
+		agents:   map[string]block{},
+		children: map[pawl.CallID]block{},
+		callers:  map[pawl.CallID]int{},
+	}
+	for _, r := range replies {
+		if r.Agent == "" {
+			m.main.replies = append(m.main.replies, r)
+			continue
+		}
+		if err := r.refuseScript(path); err != nil {
+			return nil, err
+		}
+		m.agents[r.Agent] = block{path, append(m.agents[r.Agent].replies, r)}
+	}
+	return m, m.openChildren()
+}
+
+// openChildren reads the scripts that the main block's calls name, each file once.
+func (m *Model) openChildren() error {
+	read := map[string]block{}
+	for i, r := range m.main.replies {
+		for j, c := range r.Calls {
+			id := callID(i, j)
+			m.callers[id] = r.number
+			if c.Script == "" {
+				continue
+			}
+			path := c.Script
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(filepath.Dir(m.file), path)
+			}
+			if _, ok := read[path]; !ok {
+				child, err := openChild(path)
+				if err != nil {
+					return fmt.Errorf("%s:%d: script of call %d: %w", m.file, r.number, j+1, err)
+				}
+				read[path] = child
+			}
+			m.children[id] = read[path]
+		}
+	}
+	return nil
+}
+
+// openChild reads the script of one child session: a single block.
+func openChild(path string) (block, error) {
+	replies, err := readFile(path)
+	if err != nil {
+		return block{}, err
+	}
+	for _, r := range replies {
+		if r.Agent != "" {
+			return block{}, fmt.Errorf("%s:%d: agent %q: the script of a child belongs to that child alone", path, r.number, r.Agent)
+		}
+		if err := r.refuseScript(path); err != nil {
+			return block{}, err
+		}
+	}
+	return block{path, replies}, nil
+}
+
+// refuseScript refuses calls that name a script in a child's line: a child's
+// child cannot tell whose call it was spawned by, because ids repeat between sessions.
+func (r reply) refuseScript(path string) error {
+	for _, c := range r.Calls {
+		if c.Script != "" {
+			return fmt.Errorf("%s:%d: script %q: only the main session's calls may name one", path, r.number, c.Script)
+		}
+	}
+	return nil
+}
+
+// Stream yields the reply that the script has for this request: reasoning,
+// text, calls, usage, finish. Where the script does not fit the request, or
+// says so itself, it yields a *Fault; when ctx ends it yields ctx.Err().
+func (m *Model) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		b, err := m.block(req)
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		r, err := b.reply(req)
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		r.stream(ctx, req.Replies, yield)
+	}
+}
+
+// block finds the lines that belong to the request's session.
+func (m *Model) block(req pawl.Request) (block, error) {
+	if req.ParentCall == "" {
+		return m.main, nil
+	}
+	if child, ok := m.children[req.ParentCall]; ok {
+		return child, nil
+	}
+	if b, ok := m.agents[req.Agent]; ok {
+		return b, nil
+	}
+	place := m.file
+	if line, ok := m.callers[req.ParentCall]; ok {
+		place = fmt.Sprintf("%s:%d", m.file, line)
+	}
+	have := strings.Join(slices.Sorted(maps.Keys(m.agents)), ", ")
+	if have == "" {
+		have = "none"
+	}
+	return block{}, misfit("%s: call %s names no script for its child, and no line has agent %q (there are lines for: %s)",
+		place, req.ParentCall, req.Agent, have)
+}
+
+// reply is the block's line at the request's position.
+func (b block) reply(req pawl.Request) (reply, error) {
+	if req.Replies < 0 || req.Replies >= len(b.replies) {
+		return reply{}, misfit("%s: the script ran out: it has %d replies for this session and reply %d was asked for; the last message was %s",
+			b.end(), len(b.replies), req.Replies+1, quote(lastText(req.Messages)))
+	}
+	r := b.replies[req.Replies]
+	if r.expect != nil {
+		if text := lastText(req.Messages); !r.expect.MatchString(text) {
+			return reply{}, misfit("%s:%d: the last message was expected to match %s and was %s",
+				b.file, r.number, quote(r.Expect), quote(text))
+		}
+	}
+	return r, nil
+}
+
+// end is the place of the block's last line.
+func (b block) end() string {
+	if len(b.replies) == 0 {
+		return b.file
+	}
+	return fmt.Sprintf("%s:%d", b.file, b.replies[len(b.replies)-1].number)
+}

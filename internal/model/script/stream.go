@@ -1,0 +1,116 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// stream yields the reply, the session's position+1st, as far as its fault allows.
+func (r reply) stream(ctx context.Context, position int, yield func(pawl.Chunk, error) bool) {
+	if r.Fault == KindError || r.Fault == KindOverloaded {
+		yield(pawl.Chunk{}, r.fault())
+		return
+	}
+	for c := range r.chunks(position) {
+		if err := r.pause(ctx, c.Kind); err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		if !yield(c, nil) {
+			return
+		}
+	}
+	if r.Fault == KindHang {
+		<-ctx.Done()
+		yield(pawl.Chunk{}, ctx.Err())
+	}
+}
+
+// chunks is the reply in pieces. A stream that drops or hangs has half of the
+// text and nothing after it.
+func (r reply) chunks(position int) iter.Seq[pawl.Chunk] {
+	broken := r.Fault == KindDrop || r.Fault == KindHang
+	return func(yield func(pawl.Chunk) bool) {
+		for s := range pieces(r.Reasoning, r.Deltas) {
+			if !yield(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: s}) {
+				return
+			}
+		}
+		text, n := r.Text, r.Deltas
+		if broken {
+			text, n = firstHalf(text), n/2
+		}
+		for s := range pieces(text, n) {
+			if !yield(pawl.Chunk{Kind: pawl.ChunkText, Text: s}) {
+				return
+			}
+		}
+		if broken {
+			return
+		}
+		for i, c := range r.Calls {
+			call := pawl.ToolCall{ID: callID(position, i), Name: c.Name, Input: c.Input}
+			if !yield(pawl.Chunk{Kind: pawl.ChunkCall, Call: call}) {
+				return
+			}
+		}
+		if r.Usage != (pawl.Usage{}) && !yield(pawl.Chunk{Kind: pawl.ChunkUsage, Usage: r.Usage}) {
+			return
+		}
+		yield(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: r.Finish})
+	}
+}
+
+// pause waits the line's delay before text, reasoning and calls, and returns ctx.Err() once ctx has ended.
+func (r reply) pause(ctx context.Context, k pawl.ChunkKind) error {
+	if r.DelayMS == 0 || k == pawl.ChunkUsage || k == pawl.ChunkFinish {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(time.Duration(r.DelayMS) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// callID is the id of a reply's call. It depends on the script alone, so that
+// a child session finds the line it was spawned by. Both count from 0 here and from 1 in the id.
+func callID(position, call int) pawl.CallID {
+	return pawl.CallID(fmt.Sprintf("call_%d_%d", position+1, call+1))
+}
+
+// pieces cuts text between runes into n parts of about the same length: at
+// least one, and none that is empty.
+func pieces(text string, n int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		runes := utf8.RuneCountInString(text)
+		parts := min(max(n, 1), runes)
+		for i := range parts {
+			end := 0
+			for range (i+1)*runes/parts - i*runes/parts {
+				_, size := utf8.DecodeRuneInString(text[end:])
+				end += size
+			}
+			if !yield(text[:end]) {
+				return
+			}
+			text = text[end:]
+		}
+	}
+}
+
+// firstHalf is the text up to its middle, all of it if it is a single rune.
+func firstHalf(text string) string {
+	for half := range pieces(text, 2) {
+		return half
+	}
+	return ""
+}
