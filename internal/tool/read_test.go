@@ -1,0 +1,149 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// numbered is lines a to b as read shows them: the n-th reads "line n".
+func numbered(a, b int) string {
+	var s strings.Builder
+	for n := a; n <= b; n++ {
+		fmt.Fprintf(&s, "%6d\tline %d\n", n, n)
+	}
+	return s.String()
+}
+
+func lines(n int) string {
+	var s strings.Builder
+	for i := range n {
+		fmt.Fprintf(&s, "line %d\n", i+1)
+	}
+	return s.String()
+}
+
+func TestRead(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"ten":        lines(10),
+		"no-newline": "one\ntwo",
+		"crlf":       "one\r\ntwo\r\n",
+		"blank":      "\n\nx\n",
+		"empty":      "",
+		"binary":     "ELF\x00\x01",
+		"latin1":     "caf\xe9\n",
+		"utf8":       "日本\n",
+		"bom":        "\uFEFFx\n",
+		"sub/file":   "sub\n",
+		"link":       "->ten",
+		"out":        "->/etc/passwd",
+		"dangling":   "->nothing",
+	})
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name  string
+		in    fields
+		want  string
+		error string
+	}{
+		{"whole", fields{"path": "ten"}, numbered(1, 10), ""},
+		{"absolute", fields{"path": filepath.Join(dir, "ten")}, numbered(1, 10), ""},
+		{"through a link", fields{"path": "link"}, numbered(1, 10), ""},
+		{"offset", fields{"path": "ten", "offset": 8}, numbered(8, 10), ""},
+		{"offset at the last line", fields{"path": "ten", "offset": 10}, numbered(10, 10), ""},
+		{"offset 0 is the beginning", fields{"path": "ten", "offset": 0}, numbered(1, 10), ""},
+		{"limit", fields{"path": "ten", "limit": 3}, numbered(1, 3) + "(more follows: go on with offset 4)\n", ""},
+		{"limit to the end", fields{"path": "ten", "limit": 10}, numbered(1, 10), ""},
+		{"limit 0 is none", fields{"path": "ten", "limit": 0}, numbered(1, 10), ""},
+		{"offset and limit", fields{"path": "ten", "offset": 4, "limit": 2}, numbered(4, 5) + "(more follows: go on with offset 6)\n", ""},
+		{"offset beyond the end", fields{"path": "ten", "offset": 11}, "", "read ten: it has only 10 lines"},
+		{"no newline at the end", fields{"path": "no-newline"}, "     1\tone\n     2\ttwo\n", ""},
+		{"CRLF", fields{"path": "crlf"}, "     1\tone\n     2\ttwo\n", ""},
+		{"blank lines", fields{"path": "blank"}, "     1\t\n     2\t\n     3\tx\n", ""},
+		{"empty", fields{"path": "empty"}, "(the file is empty)", ""},
+		{"not UTF-8", fields{"path": "latin1"}, "     1\tcaf\uFFFD\n", ""},
+		{"UTF-8", fields{"path": "utf8"}, "     1\t日本\n", ""},
+		{"binary", fields{"path": "binary"}, "", "read binary: it is a binary file"},
+		{"folder", fields{"path": "sub"}, "", "read sub: it is a folder: use list"},
+		{"the workspace", fields{"path": "."}, "", "it is a folder: use list"},
+		{"a pipe that nobody writes to", fields{"path": "pipe"}, "", "read pipe: it is not a regular file"},
+		{"missing", fields{"path": "nope"}, "", "read nope:"},
+		{"below a file", fields{"path": "ten/x"}, "", "read ten/x:"},
+		{"a link that leads nowhere", fields{"path": "dangling"}, "", "read dangling:"},
+		{"a link that leads out", fields{"path": "out"}, "", "read out:"},
+		{"outside", fields{"path": "../x"}, "", "../x is outside of the workspace"},
+		{"absolute outside", fields{"path": "/etc/passwd"}, "", "/etc/passwd is outside of the workspace"},
+		{"no path", fields{"path": ""}, "", "path is empty"},
+		{"negative offset", fields{"path": "ten", "offset": -1}, "", "offset and limit must not be negative"},
+		{"negative limit", fields{"path": "ten", "limit": -1}, "", "offset and limit must not be negative"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := try(t.Context(), Read(nil), call(dir, input(t, test.in)))
+			checkError(t, err, test.error)
+			if diff := cmp.Diff(pawl.Result{Content: test.want}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestReadBlob(t *testing.T) {
+	st := openStore(t)
+	blob, err := st.PutBlob(t.Context(), session, strings.NewReader(lines(30)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name  string
+		in    fields
+		want  string
+		error string
+	}{
+		{"whole", fields{"path": "blob:" + blob.ID}, numbered(1, 30), ""},
+		{"a part", fields{"path": "blob:" + blob.ID, "offset": 29}, numbered(29, 30), ""},
+		{"missing", fields{"path": "blob:" + strings.Repeat("0", 64)}, "", "not found"},
+		{"not an id", fields{"path": "blob:../../pawl.db"}, "", "not found"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := try(t.Context(), Read(st), call(t.TempDir(), input(t, test.in)))
+			checkError(t, err, test.error)
+			if diff := cmp.Diff(pawl.Result{Content: test.want}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	other := call(t.TempDir(), input(t, fields{"path": "blob:" + blob.ID}))
+	other.Session = "01JD0000000000000000000001"
+	if _, err := try(t.Context(), Read(st), other); err == nil {
+		t.Error("a session could read the output of another")
+	}
+}
+
+// The wanted line is a terabyte away.
+func TestReadIsCanceled(t *testing.T) {
+	dir := folder(t, map[string]string{"long": lines(2000)})
+	if err := os.Truncate(filepath.Join(dir, "long"), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	began := time.Now()
+	_, err := try(ctx, Read(nil), call(dir, `{"path":"long","offset":5000}`))
+	checkError(t, err, "context canceled")
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %s", took)
+	}
+}

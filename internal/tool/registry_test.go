@@ -1,0 +1,94 @@
+package tool
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+func named(name string) pawl.Tool { return pawl.Tool{ToolSpec: pawl.ToolSpec{Name: name}} }
+
+func TestRegistry(t *testing.T) {
+	tests := []struct {
+		name  string
+		tools []pawl.Tool
+		error string
+	}{
+		{"none", nil, ""},
+		{"some", []pawl.Tool{named("a"), named("b")}, ""},
+		{"the same name twice", []pawl.Tool{named("a"), named("b"), named("a")}, `register tool "a": the name is empty or taken`},
+		{"no name", []pawl.Tool{named("")}, `register tool "": the name is empty or taken`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := NewRegistry(test.tools...)
+			checkError(t, err, test.error)
+			if err != nil {
+				return
+			}
+			for _, tool := range test.tools {
+				got, ok := r.Tool(tool.Name)
+				if diff := cmp.Diff(tool.ToolSpec, got.ToolSpec); diff != "" || !ok {
+					t.Errorf("Tool(%q): %v %s", tool.Name, ok, diff)
+				}
+			}
+			if _, ok := r.Tool("A"); ok {
+				t.Error("a tool answers to a name that is not its own")
+			}
+		})
+	}
+}
+
+func TestRisks(t *testing.T) {
+	tools := builtin(t)
+	got := map[string]pawl.Risk{}
+	for _, spec := range tools.Specs() {
+		tool, _ := tools.Tool(spec.Name)
+		got[spec.Name] = tool.Risk
+	}
+	want := map[string]pawl.Risk{
+		"read": pawl.RiskSafe, "list": pawl.RiskSafe,
+		"write": pawl.RiskDangerous, "edit": pawl.RiskDangerous, "bash": pawl.RiskDangerous,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The specs are part of every request: a change here costs every user's cache.
+func TestSpecsGolden(t *testing.T) {
+	specs := builtin(t).Specs()
+	got, err := json.MarshalIndent(specs, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := json.Marshal(specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the specs of %d tools are %d bytes", len(specs), len(sent))
+	got = append(got, '\n')
+	golden := filepath.Join("testdata", "specs.golden.json")
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("run with -update if this is meant: %s", diff)
+	}
+	for range 20 {
+		if diff := cmp.Diff(specs, builtin(t).Specs()); diff != "" {
+			t.Fatalf("the specs are not always the same: %s", diff)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/sqlite"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const session pawl.SessionID = "01JD0000000000000000000000"
+
+// folder makes a workspace. A name that ends in / is a folder; a text that
+// begins with -> is a link.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		to, link := strings.CutPrefix(text, "->")
+		switch {
+		case err != nil:
+		case strings.HasSuffix(name, "/"):
+			err = os.MkdirAll(path, 0o755)
+		case link:
+			err = os.Symlink(to, path)
+		default:
+			err = os.WriteFile(path, []byte(text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// files is what the workspace holds.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		found[strings.TrimPrefix(path, dir+"/")] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func call(dir, input string) pawl.Call {
+	return pawl.Call{Session: session, Turn: 1, ID: "c", Input: json.RawMessage(input), Dir: dir, Progress: func(string) {}}
+}
+
+// try does what the agent does: it asks for the access first. An error is what the model would read.
+func try(ctx context.Context, tool pawl.Tool, c pawl.Call) (pawl.Result, error) {
+	if _, err := tool.Access(ctx, c); err != nil {
+		return pawl.Result{}, err
+	}
+	return tool.Run(ctx, c)
+}
+
+// input spells a call's input.
+func input(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+type fields map[string]any
+
+// checkError fails the test unless err says want; "" means no error.
+func checkError(t *testing.T, err error, want string) {
+	t.Helper()
+	if want == "" && err != nil {
+		t.Fatal(err)
+	}
+	if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		t.Fatalf("got the error %v, want %q", err, want)
+	}
+}
+
+// openStore returns a store that holds the session.
+func openStore(t *testing.T) *sqlite.Store {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := st.Append(t.Context(), session, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/project"}}); err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// builtin returns the tools that pawl brings.
+func builtin(t *testing.T) *Registry {
+	t.Helper()
+	r, err := Builtin(nil) // blobs are for TestReadBlob
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,106 @@
+// Package workspace gives confined access to a session's folder: no path, link
+// or trick of spelling leads out of it.
+package workspace
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Workspace is an open handle on a folder. Close it.
+type Workspace struct {
+	dir  string
+	root *os.Root
+}
+
+// Open opens the folder.
+func Open(dir string) (*Workspace, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	return &Workspace{dir: dir, root: root}, nil
+}
+
+// Close gives the handle back.
+func (w *Workspace) Close() error { return w.root.Close() }
+
+// Rel returns path, absolute or relative to dir, as a path relative to dir. It
+// looks at the spelling only; a path that leads out is an error.
+func Rel(dir, path string) (string, error) {
+	if path == "" {
+		return "", errors.New("path is empty")
+	}
+	rel := filepath.Clean(path)
+	if filepath.IsAbs(path) {
+		var err error
+		if rel, err = filepath.Rel(dir, path); err != nil {
+			return "", fmt.Errorf("%s is outside of the workspace %s", path, dir)
+		}
+	}
+	if !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%s is outside of the workspace %s", path, dir)
+	}
+	return rel, nil
+}
+
+// Stat describes what path leads to.
+func (w *Workspace) Stat(path string) (fs.FileInfo, error) { return w.root.Stat(path) }
+
+// Open opens a file for reading. It does not wait for a writer if path is a pipe.
+func (w *Workspace) Open(path string) (*os.File, error) {
+	return w.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// ReadFile returns a file's whole content.
+func (w *Workspace) ReadFile(path string) ([]byte, error) { return w.root.ReadFile(path) }
+
+// FS is the folder as a file system, for walking it.
+func (w *Workspace) FS() fs.FS { return w.root.FS() }
+
+// WriteFile replaces or creates a file as a whole: a reader sees the old
+// content or the new, and a crash leaves one of them. Parents are made; the
+// mode of an existing file is kept. It does not write through a link.
+func (w *Workspace) WriteFile(path string, data []byte) error {
+	mode := fs.FileMode(0o644)
+	switch info, err := w.root.Lstat(path); {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("write %s: it is a symbolic link: write to the file it leads to", path)
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("write %s: it is not a regular file", path)
+	case err == nil:
+		mode = info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	dir := filepath.Dir(path)
+	if err := w.root.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	temp := filepath.Join(dir, ".pawl-"+strings.ToLower(rand.Text()))
+	if err := w.fill(temp, data, mode); err != nil {
+		_ = w.root.Remove(temp)
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := w.root.Rename(temp, path); err != nil {
+		_ = w.root.Remove(temp)
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// fill writes a new file and brings it to the disk.
+func (w *Workspace) fill(path string, data []byte, mode fs.FileMode) error {
+	f, err := w.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+}

@@ -1,0 +1,347 @@
+package workspace_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+func TestRel(t *testing.T) {
+	tests := []struct{ path, want string }{
+		{"a", "a"},
+		{"a/b.go", "a/b.go"},
+		{"./a//b/", "a/b"},
+		{"a/../b", "b"},
+		{".", "."},
+		{"a/..", "."},
+		{"..a", "..a"},
+		{"a\\..\\b", "a\\..\\b"},
+		{"/ws", "."},
+		{"/ws/", "."},
+		{"/ws/a/b", "a/b"},
+		{"/ws/a/../b", "b"},
+		{"/ws/../ws/a", "a"},
+		{"", ""},
+		{"..", ""},
+		{"../ws/a", ""},
+		{"a/../../b", ""},
+		{"/", ""},
+		{"/etc/passwd", ""},
+		{"/wsx/a", ""},
+		{"/ws/../etc", ""},
+		{"/linked/a", ""}, // whatever it links to: only the spelling counts, see TestAnotherSpelling
+	}
+	for _, test := range tests {
+		got, err := workspace.Rel("/ws", test.path)
+		if got != test.want || (err == nil) == (test.want == "") {
+			t.Errorf("Rel(%q) = %q, %v; want %q", test.path, got, err, test.want)
+		}
+		if err != nil && test.path != "" && !strings.Contains(err.Error(), test.path+" is outside") {
+			t.Errorf("Rel(%q): the error does not say what is wrong: %v", test.path, err)
+		}
+	}
+}
+
+// open returns a workspace beside which there is a secret, and the folder that holds both.
+//
+//	ws/file  ws/sub/file  ws/to-file -> file  ws/to-sub -> sub  ws/to-secret, ws/to-out, ws/up: lead out
+//	out/secret
+func open(t *testing.T) (w *workspace.Workspace, base string) {
+	t.Helper()
+	base = t.TempDir()
+	for path, text := range map[string]string{"ws/file": "file\n", "ws/sub/file": "sub\n", "out/secret": "secret\n"} {
+		write(t, filepath.Join(base, path), text, 0o644)
+	}
+	for link, to := range map[string]string{
+		"to-file": "file", "to-sub": "sub", "dangling": "nothing", "loop": "loop",
+		"to-secret": filepath.Join(base, "out/secret"), "to-out": "../out", "up": "..", "via": "to-out",
+		"new-outside": "../out/new",
+	} {
+		if err := os.Symlink(to, filepath.Join(base, "ws", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := workspace.Open(filepath.Join(base, "ws"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w, base
+}
+
+func write(t *testing.T, path, text string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// snapshot is every path below dir with its mode and content.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := info.Mode().String()
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text += " " + string(data)
+		}
+		found[strings.TrimPrefix(path, dir)] = text
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestReading(t *testing.T) {
+	w, _ := open(t)
+	tests := []struct {
+		path, want string // "" means refused
+	}{
+		{"file", "file\n"},
+		{"sub/file", "sub\n"},
+		{"to-file", "file\n"},
+		{"to-sub/file", "sub\n"},
+		{"to-secret", ""},
+		{"to-out/secret", ""},
+		{"via/secret", ""},
+		{"up/out/secret", ""},
+		{"../out/secret", ""},
+		{"sub/../../out/secret", ""},
+		{"/etc/passwd", ""},
+		{"dangling", ""},
+		{"loop", ""},
+		{"missing", ""},
+		{"file/below", ""},
+		{"", ""},
+	}
+	for _, test := range tests {
+		data, err := w.ReadFile(test.path)
+		if string(data) != test.want || (err == nil) == (test.want == "") {
+			t.Errorf("ReadFile(%q) = %q, %v; want %q", test.path, data, err, test.want)
+		}
+		f, err := w.Open(test.path)
+		if (err == nil) == (test.want == "") {
+			t.Errorf("Open(%q): %v; want %q", test.path, err, test.want)
+		}
+		if err == nil {
+			_ = f.Close()
+		}
+		if _, err := w.Stat(test.path); (err == nil) == (test.want == "") {
+			t.Errorf("Stat(%q): %v; want %q", test.path, err, test.want)
+		}
+		if test.path == "missing" && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a missing file is %v, want fs.ErrNotExist", err)
+		}
+	}
+}
+
+func TestWalkingStaysInside(t *testing.T) {
+	w, _ := open(t)
+	var got []string
+	err := fs.WalkDir(w.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		got = append(got, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{".", "dangling", "file", "loop", "new-outside", "sub", "sub/file", "to-file", "to-out", "to-secret", "to-sub", "up", "via"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if entries, err := fs.ReadDir(w.FS(), "to-out"); err == nil {
+		t.Errorf("a folder outside was read: %v", entries)
+	}
+}
+
+// A workspace that was reached through a link is the folder itself.
+func TestAnotherSpelling(t *testing.T) {
+	_, base := open(t)
+	link := filepath.Join(base, "link")
+	if err := os.Symlink("ws", link); err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if data, err := w.ReadFile("file"); err != nil || string(data) != "file\n" {
+		t.Errorf("ReadFile = %q, %v", data, err)
+	}
+	if rel, err := workspace.Rel(link, filepath.Join(link, "file")); err != nil || rel != "file" {
+		t.Errorf("Rel = %q, %v", rel, err)
+	}
+	if rel, err := workspace.Rel(link, filepath.Join(base, "ws", "file")); err == nil {
+		t.Errorf("Rel = %q although the spelling is another", rel)
+	}
+}
+
+func TestWriting(t *testing.T) {
+	dir, file := "drwxr-xr-x", "-rw-r--r-- "
+	tests := []struct {
+		name, path string
+		adds       map[string]string // to the snapshot
+	}{
+		{"new", "new", map[string]string{"/ws/new": file + "text"}},
+		{"with parents", "a/b/new", map[string]string{"/ws/a": dir, "/ws/a/b": dir, "/ws/a/b/new": file + "text"}},
+		{"replaced", "file", map[string]string{"/ws/file": file + "text"}},
+		{"below a link that stays inside", "to-sub/file", map[string]string{"/ws/sub/file": file + "text"}},
+		{"mode kept", "tool.sh", map[string]string{"/ws/tool.sh": "-rwx--x--- text"}},
+		{"mode kept, wider than the umask", "open", map[string]string{"/ws/open": "-rw-rw-rw- text"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w, base := open(t)
+			write(t, filepath.Join(base, "ws/tool.sh"), "old", 0o710)
+			write(t, filepath.Join(base, "ws/open"), "old", 0o666)
+			want := snapshot(t, base)
+			for path, text := range test.adds {
+				want[path] = text
+			}
+			if err := w.WriteFile(test.path, []byte("text")); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, snapshot(t, base)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWritingRefused(t *testing.T) {
+	for _, path := range []string{
+		"to-file", "to-secret", "to-out/secret", "to-out/new", "to-out/sub/new", "via/new", "up/out/secret", "up/new",
+		"new-outside", "dangling", "loop", "../out/secret", "../new", "/etc/pawl-test", "sub", ".", "", "file/below",
+		strings.Repeat("n", 300),
+	} {
+		t.Run(path, func(t *testing.T) {
+			w, base := open(t)
+			want := snapshot(t, base)
+			err := w.WriteFile(path, []byte("text"))
+			if err == nil || !strings.HasPrefix(err.Error(), "write "+path+": ") {
+				t.Errorf("got %v", err)
+			}
+			if diff := cmp.Diff(want, snapshot(t, base)); diff != "" {
+				t.Errorf("it was refused but changed something: %s", diff)
+			}
+		})
+	}
+}
+
+// A reader that opened the file before sees all of the old content.
+func TestWritingIsAtomic(t *testing.T) {
+	w, _ := open(t)
+	f, err := w.Open("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := w.WriteFile("file", []byte("another text that is longer")); err != nil {
+		t.Fatal(err)
+	}
+	old := make([]byte, 100)
+	if n, _ := f.Read(old); string(old[:n]) != "file\n" {
+		t.Errorf("the reader sees %q", old[:n])
+	}
+}
+
+// The disk is full: the old content stays, and no file with a passing name.
+func TestWritingFails(t *testing.T) {
+	w, base := open(t)
+	want := snapshot(t, base)
+
+	signal.Ignore(syscall.SIGXFSZ) // so that the write fails instead of the process
+	defer signal.Reset(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	small := limit
+	small.Cur = 1 << 10
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
+		t.Fatal(err)
+	}
+	err := w.WriteFile("file", make([]byte, 1<<20))
+	newErr := w.WriteFile("new", make([]byte, 1<<20))
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(err, syscall.EFBIG) || !errors.Is(newErr, syscall.EFBIG) {
+		t.Errorf("got %v and %v", err, newErr)
+	}
+	if diff := cmp.Diff(want, snapshot(t, base)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Not even the administrator can write to this folder.
+func TestUnwritableFolder(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // there is no such folder elsewhere
+	}
+	w, err := workspace.Open("/proc/self")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.WriteFile("pawl", []byte("text")); err == nil || !strings.HasPrefix(err.Error(), "write pawl: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A pipe that nobody writes to must not hold up whoever opens it.
+func TestOpenDoesNotWait(t *testing.T) {
+	w, base := open(t)
+	if err := syscall.Mkfifo(filepath.Join(base, "ws/pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := w.Open("pipe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := w.WriteFile("pipe", []byte("text")); err == nil {
+		t.Error("a pipe was replaced")
+	}
+}
+
+func TestOpenMissingFolder(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	if _, err := workspace.Open(missing); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
+		t.Errorf("got %v", err)
+	}
+}
