@@ -1,0 +1,156 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// errLost: another runner writes this session's turn. Whoever sees it must stop.
+var errLost = errors.New("another process has taken over this session")
+
+// journal is a session's log as this process knows it: the fold of what it has
+// read, and the place where it writes. Its lock is held while it reads or
+// writes, not while a model or a tool works.
+type journal struct {
+	s  *Stepper
+	id pawl.SessionID
+
+	mu      sync.Mutex
+	history pawl.History
+}
+
+// journal returns the session's journal, read up to now.
+func (s *Stepper) journal(ctx context.Context, id pawl.SessionID) (*journal, error) {
+	s.mu.Lock()
+	j := s.journals[id]
+	if j == nil {
+		j = &journal{s: s, id: id}
+		s.journals[id] = j
+	}
+	s.mu.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if _, err := j.readOn(ctx); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// turn returns the journal of the turn's session; the turn must be the open one.
+func (s *Stepper) turn(ctx context.Context, t pawl.Turn) (*journal, error) {
+	j, err := s.journal(ctx, t.Session)
+	if err != nil {
+		return nil, err
+	}
+	if open := j.history.Open(); open == nil || open.Number != t.Number {
+		return nil, fmt.Errorf("turn %d of session %s is not open: %w", t.Number, t.Session, errLost)
+	}
+	return j, nil
+}
+
+// readOn applies what the log holds beyond what is known, and returns it.
+func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
+	var events []pawl.Event
+	for e, err := range j.s.Store.Events(ctx, j.id, j.history.Head()) {
+		if err != nil {
+			return nil, fmt.Errorf("read log of %s: %w", j.id, err)
+		}
+		if err := j.history.Apply(e); err != nil {
+			return nil, fmt.Errorf("read log of %s: %w", j.id, err)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// append writes the bodies at the log's end. Prompts and titles may come in
+// between at any time; anything else there means that the session was lost.
+func (j *journal) append(ctx context.Context, bodies ...pawl.Body) ([]pawl.Event, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	events := make([]pawl.Event, len(bodies))
+	for i, b := range bodies {
+		events[i] = pawl.Event{Turn: j.turnOf(b), At: j.s.Clock(), Body: b}
+	}
+	for {
+		stored, err := j.s.Bus.Append(ctx, j.id, j.history.Head(), events...)
+		if err == nil {
+			for _, e := range stored {
+				if err := j.history.Apply(e); err != nil {
+					return nil, fmt.Errorf("append to %s: %w", j.id, err)
+				}
+			}
+			return stored, nil
+		}
+		if !errors.Is(err, pawl.ErrConflict) {
+			return nil, fmt.Errorf("append %s: %w", pawl.KindOf(bodies[0]), err)
+		}
+		between, err := j.readOn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range between {
+			switch e.Body.(type) {
+			case pawl.Prompted, pawl.SessionTitled:
+			default:
+				return nil, fmt.Errorf("append %s: found %s at %d: %w", pawl.KindOf(bodies[0]), pawl.KindOf(e.Body), e.Seq, errLost)
+			}
+		}
+	}
+}
+
+// turnOf returns the number of the turn that a body belongs to.
+func (j *journal) turnOf(b pawl.Body) int {
+	if _, starts := b.(pawl.TurnStarted); starts {
+		return j.history.Turns() + 1
+	}
+	return j.history.Turns()
+}
+
+// publish makes an unsaved body heard.
+func (j *journal) publish(turn int, b pawl.Body) {
+	j.s.Bus.Publish(pawl.Event{Session: j.id, Turn: turn, At: j.s.Clock(), Body: b})
+}
+
+// steering returns the waiting prompts that steer the open turn.
+func (j *journal) steering() []pawl.Waiting {
+	var steer []pawl.Waiting
+	for _, w := range j.history.Waiting() {
+		if w.Prompt.Delivery == pawl.DeliverSteer {
+			steer = append(steer, w)
+		}
+	}
+	return steer
+}
+
+// abandon returns a result for each call of the open turn that has none: a call
+// that never began gets the given status, one that did has an unknown outcome.
+func (j *journal) abandon(status pawl.CallStatus) []pawl.Body {
+	var bodies []pawl.Body
+	for _, step := range j.history.Open().Steps {
+		if step.Reply == nil {
+			continue
+		}
+		for _, id := range step.Reply.Calls {
+			switch call := j.history.Call(id); {
+			case call.Finished:
+			case call.Started == nil:
+				bodies = append(bodies, pawl.CallFinished{Call: id, Status: status, Result: pawl.ErrorResult("not run: " + string(status))})
+			default:
+				bodies = append(bodies, unknownOutcome(id))
+			}
+		}
+	}
+	return bodies
+}
+
+// unknownOutcome is the result of a call that was running when pawl died.
+func unknownOutcome(id pawl.CallID) pawl.CallFinished {
+	return pawl.CallFinished{Call: id, Status: pawl.CallUnknown, Result: pawl.ErrorResult(
+		"The outcome of this call is unknown: pawl was stopped while it ran, so it may have done all, part or none of its work. " +
+			"It was not run again. Look at the current state before you go on.")}
+}

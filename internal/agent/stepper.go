@@ -1,0 +1,155 @@
+// Package agent holds the loop, the steps it is made of, and the agents.
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+// Bus is where a Stepper's events are heard.
+type Bus interface {
+	// Append stores the events and makes them heard; see pawl.Store.
+	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
+	// Publish makes an unsaved event heard by those who listen now.
+	Publish(e pawl.Event)
+}
+
+// Config is what a Stepper needs.
+type Config struct {
+	Store pawl.Store
+	Bus   Bus
+	Model func(ref string) (pawl.Model, error) // opens a model by its name
+	Tools *tool.Registry
+	Clock func() time.Time // nil means time.Now
+}
+
+// Stepper takes the steps of turns. One serves any number of sessions at once;
+// within a session it takes one step at a time. All its knowledge of a session
+// is the log's, kept in memory between steps as a fold that only reads on.
+//
+// A step's context that is canceled cancels the turn: what has come so far is
+// kept and the log says so. One that ends with a cause of its own (the process
+// shuts down, the lease is lost) takes the work away: the turn stays open.
+type Stepper struct {
+	Config
+	mu       sync.Mutex
+	journals map[pawl.SessionID]*journal
+}
+
+var _ Steps[context.Context] = (*Stepper)(nil)
+
+// takenAway returns the cause of its own that ctx has ended with, or nil.
+func takenAway(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, ctx.Err()) {
+		return cause
+	}
+	return nil
+}
+
+// NewStepper returns a Stepper.
+func NewStepper(c Config) *Stepper {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return &Stepper{Config: c, journals: map[pawl.SessionID]*journal{}}
+}
+
+// Forget drops what is remembered of a session. The next step reads its log anew.
+func (s *Stepper) Forget(id pawl.SessionID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.journals, id)
+}
+
+// Begin returns the turn to work on: the open one or, for the oldest prompt
+// that waits, a new one. ok is false when there is nothing to do.
+func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok bool, err error) {
+	j, err := s.journal(ctx, id)
+	if err != nil {
+		return pawl.Turn{}, false, err
+	}
+	if j.history.Open() == nil {
+		waiting := j.history.Waiting()
+		if len(waiting) == 0 {
+			return pawl.Turn{}, false, nil
+		}
+		if _, err := j.append(ctx, pawl.TurnStarted{Prompt: waiting[0].Seq}); err != nil {
+			return pawl.Turn{}, false, err
+		}
+	}
+	open := j.history.Open()
+	t = pawl.Turn{Session: id, Number: open.Number, Prompt: open.Prompt, MaxSteps: open.Settings.MaxSteps}
+	if def, err := Lookup(open.Settings.Agent); err == nil && t.MaxSteps == 0 {
+		t.MaxSteps = def.Steps
+	}
+	return t, true, nil
+}
+
+// Prepare takes in the prompts that steer, and on the last permitted step tells
+// the model to wrap up.
+func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
+	j, err := s.turn(ctx, t)
+	if err != nil {
+		return err
+	}
+	open := j.history.Open()
+	if len(open.Steps) >= t.Step {
+		return nil // an earlier attempt went beyond
+	}
+	var bodies []pawl.Body
+	for _, w := range j.steering() {
+		bodies = append(bodies, pawl.Injected{Source: "user", Prompt: w.Seq})
+	}
+	if t.Last() && !slices.Contains(open.Injected, "max_steps") {
+		bodies = append(bodies, pawl.Injected{Source: "max_steps", Text: wrapUp})
+	}
+	if len(bodies) == 0 {
+		return nil
+	}
+	_, err = j.append(ctx, bodies...)
+	return err
+}
+
+const wrapUp = "This is the last step that you are allowed in this turn: no tools can be called any more. " +
+	"Say what is done, what is not, and how to go on."
+
+// Settle lets the turn go on if a person has steered it meanwhile.
+func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err error) {
+	j, err := s.turn(ctx, t)
+	if err != nil {
+		return false, err
+	}
+	open := j.history.Open()
+	return len(open.Steps) > t.Step || len(open.Injected) > 0 || len(j.steering()) > 0, nil
+}
+
+// Finish ends the turn: calls that have no result get one, and the log says why
+// it ended. A turn that has ended already is left alone.
+func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error {
+	j, err := s.journal(ctx, t.Session)
+	if err != nil {
+		return err
+	}
+	open := j.history.Open()
+	if open == nil || open.Number != t.Number {
+		return nil
+	}
+	bodies := j.abandon(pawl.CallCanceled)
+	replies := 0
+	for _, step := range open.Steps {
+		if step.Reply != nil {
+			replies++
+		}
+	}
+	bodies = append(bodies, pawl.TurnFinished{
+		Reason: stop.Reason, Fault: stop.Fault, Message: stop.Message, Steps: replies, Usage: open.Usage,
+	})
+	_, err = j.append(ctx, bodies...)
+	return err
+}

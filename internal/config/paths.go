@@ -1,0 +1,36 @@
+// Package config says where pawl keeps its things.
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Store returns where the log is: PAWL_STORE (a postgres:// URL or a path), or
+// a SQLite file in the data folder.
+func Store() (string, error) {
+	if ref := os.Getenv("PAWL_STORE"); ref != "" {
+		return ref, nil
+	}
+	data, err := Data()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(data, "pawl.db"), nil
+}
+
+// Data returns pawl's data folder: PAWL_DATA, or pawl below XDG_DATA_HOME or ~/.local/share.
+func Data() (string, error) {
+	if dir := os.Getenv("PAWL_DATA"); dir != "" {
+		return dir, nil
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pawl"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find data folder: %w: set PAWL_DATA", err)
+	}
+	return filepath.Join(home, ".local", "share", "pawl"), nil
+}

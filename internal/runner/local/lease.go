@@ -1,0 +1,62 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/proc"
+)
+
+// lease takes the session for this process. A holder of this machine that has
+// died is not waited for; whatever it left running is killed before anything
+// goes on.
+func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
+	from, err := r.acquire(ctx, id, "")
+	var busy *pawl.BusyError
+	if errors.As(err, &busy) {
+		holder, parseErr := proc.Parse(string(busy.Holder))
+		if parseErr != nil || !holder.Gone() {
+			return err
+		}
+		from, err = r.acquire(ctx, id, busy.Holder)
+	}
+	if err != nil {
+		return fmt.Errorf("take session %s: %w", id, err)
+	}
+	if before, err := proc.Parse(string(from)); err == nil && before.Gone() {
+		proc.Reap(before.Mark)
+	}
+	return nil
+}
+
+func (r *Runner) acquire(ctx context.Context, id pawl.SessionID, gone pawl.Owner) (pawl.Owner, error) {
+	return r.Stepper.Store.Acquire(ctx, id, pawl.Owner(r.Owner.String()), r.LeaseTTL, gone)
+}
+
+// heartbeat renews the lease until ctx ends. If it cannot, the work is stopped:
+// another process may go on with it.
+func (r *Runner) heartbeat(ctx context.Context, id pawl.SessionID, lost context.CancelCauseFunc) {
+	tick := time.NewTicker(r.LeaseTTL / 3)
+	defer tick.Stop()
+	renewed := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		_, err := r.acquire(ctx, id, "")
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			renewed = time.Now()
+		case errors.Is(err, pawl.ErrBusy), time.Since(renewed) > r.LeaseTTL:
+			lost(fmt.Errorf("the lease of session %s was lost: %w", id, err))
+			return
+		}
+	}
+}

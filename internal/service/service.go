@@ -1,0 +1,190 @@
+// Package service implements pawl.Service over a store, a bus and a runner.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Bus is where events are written and heard.
+type Bus interface {
+	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
+	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
+}
+
+// Runner works on sessions.
+type Runner interface {
+	// Start begins to work on the session; ErrBusy if another process does.
+	Start(ctx context.Context, id pawl.SessionID) error
+	// Wake makes sure that somebody works on the session.
+	Wake(ctx context.Context, id pawl.SessionID) error
+	// Cancel ends the open turn and every prompt up to the given Seq.
+	Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) error
+}
+
+// Config is what a Service needs.
+type Config struct {
+	Store  pawl.Store
+	Bus    Bus
+	Runner Runner
+	// Check says whether settings can be worked with, before a prompt is accepted.
+	Check func(pawl.Settings) error
+	Clock func() time.Time // nil means time.Now
+}
+
+// Service is the local implementation of pawl.Service.
+type Service struct{ Config }
+
+var _ pawl.Service = (*Service)(nil)
+
+// New returns a Service.
+func New(c Config) *Service {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return &Service{c}
+}
+
+// Create makes an empty session.
+func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {
+	if !filepath.IsAbs(n.Dir) {
+		return pawl.Session{}, fmt.Errorf("create session: the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
+	}
+	id := pawl.SessionID(ulid.Make().String())
+	events := []pawl.Event{s.event(pawl.SessionCreated{Dir: n.Dir, Parent: n.Parent, ParentCall: n.ParentCall})}
+	if n.Title != "" {
+		events = append(events, s.event(pawl.SessionTitled{Title: n.Title}))
+	}
+	if _, err := s.Bus.Append(ctx, id, 0, events...); err != nil {
+		return pawl.Session{}, fmt.Errorf("create session: %w", err)
+	}
+	return s.Get(ctx, id)
+}
+
+// Get returns one session.
+func (s *Service) Get(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
+	return s.Store.Session(ctx, id)
+}
+
+// List returns the sessions that match.
+func (s *Service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
+	return s.Store.Sessions(ctx, f)
+}
+
+// Send accepts a prompt and sees that it is worked on.
+func (s *Service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
+	seq, err := s.accept(ctx, id, p)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.Runner.Wake(ctx, id); err != nil {
+		return seq, fmt.Errorf("start work on session %s (the prompt is kept: resume it): %w", id, err)
+	}
+	return seq, nil
+}
+
+// accept appends the prompt. Whether the session is busy is decided at the
+// log's end: if the log moved on meanwhile, it is decided anew.
+func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
+	if len(p.Parts) == 0 {
+		return 0, fmt.Errorf("send: the prompt is empty: %w", pawl.ErrInvalid)
+	}
+	switch p.Delivery {
+	case pawl.DeliverNow, pawl.DeliverQueue, pawl.DeliverSteer:
+	default:
+		return 0, fmt.Errorf("send: unknown delivery %q: %w", p.Delivery, pawl.ErrInvalid)
+	}
+	for {
+		row, err := s.Store.Session(ctx, id)
+		if err != nil {
+			return 0, err
+		}
+		if p.Delivery == pawl.DeliverNow && row.State() != pawl.StateIdle {
+			return 0, &pawl.BusyError{Session: id}
+		}
+		if p.Model == "" {
+			p.Model = row.Model
+		}
+		if err := s.Check(p.Settings); err != nil {
+			return 0, fmt.Errorf("send: %w", err)
+		}
+		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted(p)))
+		if err == nil {
+			return stored[0].Seq, nil
+		}
+		if !errors.Is(err, pawl.ErrConflict) {
+			return 0, fmt.Errorf("send: %w", err)
+		}
+	}
+}
+
+// Resume goes on with a session that was interrupted.
+func (s *Service) Resume(ctx context.Context, id pawl.SessionID) error {
+	if _, err := s.Store.Session(ctx, id); err != nil {
+		return err
+	}
+	return s.Runner.Start(ctx, id)
+}
+
+// Cancel ends the open turn and all prompts accepted so far.
+func (s *Service) Cancel(ctx context.Context, id pawl.SessionID) error {
+	row, err := s.Store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	if row.State() == pawl.StateIdle {
+		return nil
+	}
+	return s.Runner.Cancel(ctx, id, row.Head)
+}
+
+// Events yields the events after the given Seq, then those that come.
+func (s *Service) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
+	return s.Bus.Events(ctx, id, after)
+}
+
+// Draft returns what has come so far of the reply that is being written.
+func (s *Service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, error) {
+	return s.Store.Draft(ctx, id)
+}
+
+// Import makes a session from events, whole or not at all.
+func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
+	var history pawl.History
+	var all []pawl.Event
+	for e, err := range events {
+		if err != nil {
+			return pawl.Session{}, fmt.Errorf("import: %w", err)
+		}
+		if err := history.Apply(e); err != nil {
+			return pawl.Session{}, fmt.Errorf("import: %w: %w", err, pawl.ErrInvalid)
+		}
+		all = append(all, e)
+		if e.Session != all[0].Session {
+			return pawl.Session{}, fmt.Errorf("import: event %d is of another session: %w", e.Seq, pawl.ErrInvalid)
+		}
+	}
+	if len(all) == 0 || !all[0].Session.Valid() {
+		return pawl.Session{}, fmt.Errorf("import: there is no session in it: %w", pawl.ErrInvalid)
+	}
+	id := all[0].Session
+	if _, err := s.Bus.Append(ctx, id, 0, all...); err != nil {
+		return pawl.Session{}, fmt.Errorf("import session %s: %w", id, err)
+	}
+	return s.Get(ctx, id)
+}
+
+// Delete removes a session and all that belongs to it.
+func (s *Service) Delete(ctx context.Context, id pawl.SessionID) error {
+	return s.Store.Delete(ctx, id)
+}
+
+func (s *Service) event(b pawl.Body) pawl.Event { return pawl.Event{At: s.Clock(), Body: b} }
