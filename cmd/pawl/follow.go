@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// errInterrupted: the work stopped, and the turn is open and can be resumed.
+var errInterrupted = errors.New("interrupted")
+
+// outputFlags say how the work is shown.
+type outputFlags struct {
+	format string
+	file   string
+}
+
+func (f *outputFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.format, "format", "text", "what to print: text, json (one object at the end) or stream-json (every event)")
+	cmd.Flags().StringVarP(&f.file, "output", "o", "", "also write the final text to `file`")
+}
+
+func (f *outputFlags) check() error {
+	switch f.format {
+	case "text", "json", "stream-json":
+		return nil
+	default:
+		return fmt.Errorf("--format %q: use text, json or stream-json", f.format)
+	}
+}
+
+// printer shows events as they come, and the result.
+type printer interface {
+	event(e pawl.Event) error
+	result(r result) error
+}
+
+func (f *outputFlags) printer(cmd *cobra.Command) printer {
+	switch f.format {
+	case "json":
+		return &jsonPrinter{out: cmd.OutOrStdout()}
+	case "stream-json":
+		return &streamPrinter{out: cmd.OutOrStdout()}
+	default:
+		return newTextPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+}
+
+// follow shows the session's events until done says that the last one was seen,
+// and returns the turn's end as an exit code. The first interrupt cancels the
+// turn, the second one ends the program as it is; a polite kill leaves the turn
+// open to be resumed.
+func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, id pawl.SessionID, after pawl.Seq, done func(pawl.Event) bool) error {
+	ctx, stop := context.WithCancelCause(cmd.Context())
+	defer stop(nil)
+	defer handleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), id) })()
+
+	p, res := f.printer(cmd), result{Session: id, Denials: []denial{}, FilesChanged: []string{}}
+	var end pawl.TurnFinished
+	for e, err := range svc.Events(ctx, id, after) {
+		if err != nil {
+			return err
+		}
+		if s, ok := e.Body.(pawl.Status); ok && s.State == "interrupted" {
+			stop(errors.New(s.Message))
+			break
+		}
+		if err := p.event(e); err != nil {
+			return err
+		}
+		res.add(e)
+		if finished, ok := e.Body.(pawl.TurnFinished); ok {
+			end = finished
+		}
+		if done(e) {
+			break
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return interrupted(id, cause)
+	}
+	if err := p.result(res); err != nil {
+		return err
+	}
+	if f.file != "" {
+		if err := os.WriteFile(f.file, []byte(res.Text+"\n"), 0o644); err != nil { //nolint:gosec // the user's own file
+			return fmt.Errorf("write %s: %w", f.file, err)
+		}
+	}
+	return exitOf(end)
+}
+
+func interrupted(id pawl.SessionID, cause error) error {
+	code := exitFailed
+	var sig signalError
+	if errors.As(cause, &sig) {
+		code = 128 + int(sig.Signal.(syscall.Signal))
+	}
+	return &exitError{code: code, err: fmt.Errorf("%w: %w\n'pawl resume %s' goes on from here", errInterrupted, cause, id)}
+}
+
+// turnOf returns a test for the end of the turn that takes the prompt in.
+func turnOf(prompt pawl.Seq) func(pawl.Event) bool {
+	turn := 0
+	return func(e pawl.Event) bool {
+		switch b := e.Body.(type) {
+		case pawl.TurnStarted:
+			if b.Prompt == prompt {
+				turn = e.Turn
+			}
+		case pawl.Injected:
+			if b.Prompt == prompt {
+				turn = e.Turn
+			}
+		case pawl.TurnFinished:
+			return e.Turn == turn
+		default: // says nothing about turns
+		}
+		return false
+	}
+}
+
+type signalError struct{ os.Signal }
+
+func (s signalError) Error() string { return s.String() }
+
+// handleSignals cancels on the first interrupt, dies on the second, and stops
+// on a polite kill. The returned function ends it.
+func handleSignals(ctx context.Context, stop context.CancelCauseFunc, w io.Writer, cancel func() error) func() {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		interrupts := 0
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-signals:
+				if s != os.Interrupt {
+					stop(signalError{s})
+					return
+				}
+				if interrupts++; interrupts > 1 {
+					os.Exit(exitCanceled)
+				}
+				fmt.Fprintln(w, "pawl: canceling (again to stop at once)")
+				if err := cancel(); err != nil {
+					stop(err)
+				}
+			}
+		}
+	}()
+	return func() { signal.Stop(signals) }
+}

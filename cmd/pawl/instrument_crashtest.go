@@ -1,0 +1,58 @@
+//go:build crashtest
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// instrument makes the process kill itself, with SIGKILL, at the append that
+// PAWL_CRASH names: "before:7" just before the seventh, "after:7" just after.
+func instrument(st pawl.Store) pawl.Store {
+	s := &crashStore{Store: st}
+	if at := os.Getenv("PAWL_CRASH"); at != "" {
+		var err error
+		if s.after, err = parseCrash(at, &s.at); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}
+
+func parseCrash(text string, at *int64) (after bool, err error) {
+	if _, err = fmt.Sscanf(text, "before:%d", at); err == nil {
+		return false, nil
+	}
+	_, err = fmt.Sscanf(text, "after:%d", at)
+	return true, err
+}
+
+type crashStore struct {
+	pawl.Store
+	at      int64
+	after   bool
+	appends atomic.Int64
+}
+
+func (s *crashStore) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	n := s.appends.Add(1)
+	if n == s.at && !s.after {
+		die()
+	}
+	stored, err := s.Store.Append(ctx, id, after, events...)
+	if n == s.at && s.after {
+		die()
+	}
+	return stored, err
+}
+
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}

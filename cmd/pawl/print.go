@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// result is the one object that --format json prints.
+type result struct {
+	Session      pawl.SessionID `json:"session"`
+	Reason       pawl.Reason    `json:"reason"`
+	Error        string         `json:"error,omitempty"`
+	Text         string         `json:"text"`
+	Steps        int            `json:"steps"`
+	Usage        pawl.Usage     `json:"usage"`
+	CostUSD      float64        `json:"cost_usd"`
+	Denials      []denial       `json:"denials"`
+	FilesChanged []string       `json:"files_changed"`
+
+	writes map[pawl.CallID][]string
+}
+
+type denial struct {
+	Tool   string `json:"tool"`
+	Reason string `json:"reason"`
+}
+
+// add takes in what an event says of the turn's result.
+func (r *result) add(e pawl.Event) {
+	switch b := e.Body.(type) {
+	case pawl.TurnStarted:
+		r.Text = ""
+	case pawl.Replied:
+		if text := b.Parts.Text(); text != "" {
+			r.Text = text
+		}
+	case pawl.CallStarted:
+		if r.writes == nil {
+			r.writes = map[pawl.CallID][]string{}
+		}
+		for _, a := range b.Access {
+			if a.Kind == pawl.AccessWrite {
+				r.writes[b.Call] = append(r.writes[b.Call], a.Target)
+			}
+		}
+	case pawl.CallFinished:
+		for _, path := range r.writes[b.Call] {
+			if !b.Result.IsError && !slices.Contains(r.FilesChanged, path) {
+				r.FilesChanged = append(r.FilesChanged, path)
+			}
+		}
+	case pawl.TurnFinished:
+		r.Reason, r.Error, r.Steps = b.Reason, b.Message, b.Steps
+		r.Usage, r.CostUSD = b.Usage, b.Usage.Cost.Dollars()
+	default: // not part of a result
+	}
+}
+
+// jsonPrinter prints the result as one object.
+type jsonPrinter struct{ out io.Writer }
+
+func (p *jsonPrinter) event(pawl.Event) error { return nil }
+
+func (p *jsonPrinter) result(r result) error { return writeJSON(p.out, r) }
+
+// streamPrinter prints every event as a line.
+type streamPrinter struct{ out io.Writer }
+
+func (p *streamPrinter) event(e pawl.Event) error { return writeJSON(p.out, e) }
+
+func (p *streamPrinter) result(result) error { return nil }
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// textPrinter prints the final text; to a terminal, all text as it comes, with
+// a line for each call.
+type textPrinter struct {
+	out, err io.Writer
+	live     bool // out is a terminal
+	midLine  bool
+}
+
+func newTextPrinter(out, err io.Writer) *textPrinter {
+	return &textPrinter{out: out, err: err, live: isTerminal(out)}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (p *textPrinter) event(e pawl.Event) error {
+	if !p.live {
+		return nil
+	}
+	switch b := e.Body.(type) {
+	case pawl.Delta:
+		if b.Channel == pawl.ChannelText {
+			p.midLine = !strings.HasSuffix(b.Text, "\n")
+			_, err := io.WriteString(p.out, b.Text)
+			return err
+		}
+	case pawl.Replied:
+		return p.endLine()
+	case pawl.CallStarted:
+		if err := p.endLine(); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(p.err, "• %s\n", describeCall(b))
+		return err
+	default: // not shown
+	}
+	return nil
+}
+
+func (p *textPrinter) endLine() error {
+	if !p.midLine {
+		return nil
+	}
+	p.midLine = false
+	_, err := fmt.Fprintln(p.out)
+	return err
+}
+
+func (p *textPrinter) result(r result) error {
+	if p.live || r.Text == "" {
+		return p.endLine()
+	}
+	_, err := fmt.Fprintln(p.out, strings.TrimRight(r.Text, "\n"))
+	return err
+}
+
+// describeCall is a call in one line.
+func describeCall(c pawl.CallStarted) string {
+	targets := make([]string, 0, len(c.Access))
+	for _, a := range c.Access {
+		targets = append(targets, a.Target)
+	}
+	return firstLine(strings.TrimSpace(c.Tool+" "+strings.Join(targets, " ")), 100)
+}
+
+// firstLine returns the first line, cut to n characters.
+func firstLine(s string, n int) string {
+	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
+	runes := []rune(line)
+	if len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	if more && strings.TrimSpace(rest) != "" {
+		return line + " …"
+	}
+	return line
+}

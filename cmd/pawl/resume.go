@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+)
+
+type resumeFlags struct {
+	outputFlags
+	all  bool
+	list bool
+}
+
+func resumeCommand() *cobra.Command {
+	var f resumeFlags
+	cmd := &cobra.Command{
+		Use:   "resume [id…]",
+		Short: "Go on with what a crash or kill left in mid-turn",
+		Long: `Go on with the sessions that a crash or kill left in mid-turn, or with prompts
+waiting. No new prompt is needed: each goes on from its last event. A call that was
+running when pawl died is not run again unless it only reads; the model is told that
+its outcome is unknown.
+
+Without an id, all such sessions of this folder.`,
+		Example: `  pawl resume --list
+  pawl resume
+  pawl resume 01JD3V5M8Q0000000000000000`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.all, "all", false, "the sessions of all folders")
+	cmd.Flags().BoolVar(&f.list, "list", false, "only show them")
+	return cmd
+}
+
+func (f *resumeFlags) run(cmd *cobra.Command, ids []string) error {
+	if err := f.check(); err != nil {
+		return usageError(cmd, err)
+	}
+	ctx := cmd.Context()
+	a, err := openApp(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	sessions, err := f.sessions(ctx, a, ids)
+	if err != nil {
+		return err
+	}
+	if len(sessions) == 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: nothing to resume")
+		return nil
+	}
+	if f.list {
+		return printSessions(cmd.OutOrStdout(), sessions)
+	}
+	var errs []error
+	for _, s := range sessions {
+		err := f.resume(cmd, a, s)
+		if errors.Is(err, errInterrupted) {
+			return err
+		}
+		if len(sessions) == 1 {
+			return err
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("session %s: %w", s.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sessions returns those to resume: the named ones, or all that were interrupted.
+func (f *resumeFlags) sessions(ctx context.Context, a *app, ids []string) ([]pawl.Session, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		filter := pawl.Filter{Unfinished: true, Limit: 1000}
+		if !f.all {
+			filter.Dir = dir
+		}
+		return a.List(ctx, filter)
+	}
+	var sessions []pawl.Session
+	for _, id := range ids {
+		s, err := a.session(ctx, id, dir)
+		if err != nil {
+			return nil, err
+		}
+		if s.State() != pawl.StateIdle {
+			sessions = append(sessions, s)
+		}
+	}
+	return sessions, nil
+}
+
+func (f *resumeFlags) resume(cmd *cobra.Command, a *app, s pawl.Session) error {
+	if f.format == "text" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: resuming %s: %s\n", s.ID, firstLine(s.Name(), 60))
+	}
+	if err := a.Resume(cmd.Context(), s.ID); err != nil {
+		if errors.Is(err, pawl.ErrBusy) {
+			return fmt.Errorf("%w: it needs no resuming", err)
+		}
+		return err
+	}
+	idle := func(e pawl.Event) bool {
+		if _, ok := e.Body.(pawl.TurnFinished); !ok {
+			return false
+		}
+		now, err := a.Get(cmd.Context(), s.ID)
+		return err != nil || now.State() == pawl.StateIdle
+	}
+	return f.follow(cmd, a, s.ID, s.Head, idle)
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// runFlags are the flags of 'pawl run'.
+type runFlags struct {
+	settingsFlags
+	outputFlags
+	session  string
+	last     bool
+	ifBusy   string
+	attached []string
+}
+
+func runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] [prompt…]",
+		Short: "Work on a prompt and exit: for scripts and CI",
+		Long: `Work on a prompt in this folder until it is done, then exit.
+
+Text on standard input is added to the prompt. Should pawl be killed, 'pawl resume'
+goes on from there. Ctrl-C cancels the turn; a second one ends pawl at once.
+
+Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached,
+5 the model failed, 130 canceled.`,
+		Example: `  pawl run --model script:demo.jsonl "say hello"
+  git diff | pawl run --model script:review.jsonl "review this"
+  pawl run -c "and now the tests"                     # go on with this folder's last session
+  pawl run --format json "fix the build" | jq -r .text`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.settingsFlags.add(cmd)
+	f.outputFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&f.session, "session", "s", "", "go on with the session of this `id`")
+	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
+	flags.StringVar(&f.ifBusy, "if-busy", "reject", "what to do while the session is at work: reject, queue or steer")
+	flags.StringArrayVar(&f.attached, "attach-file", nil, "attach a `file` to the prompt (repeatable)")
+	cmd.MarkFlagsMutuallyExclusive("session", "continue")
+	return cmd
+}
+
+func (f *runFlags) run(cmd *cobra.Command, args []string) error {
+	prompt, err := f.prompt(cmd, args)
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	if err := f.check(); err != nil {
+		return usageError(cmd, err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	a, err := openApp(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+
+	f.notice(cmd.ErrOrStderr())
+	s, err := f.target(ctx, a, dir)
+	if err != nil {
+		return err
+	}
+	after := s.Head
+	if f.newSession() {
+		after = 0 // it is shown from its beginning
+	}
+	seq, err := a.Send(ctx, s.ID, prompt)
+	switch {
+	case errors.Is(err, pawl.ErrBusy):
+		return fmt.Errorf("%w: wait for it, or use --if-busy queue or steer", err)
+	case err != nil && seq == 0 && f.newSession():
+		return errors.Join(err, a.Delete(ctx, s.ID)) // nothing was begun
+	case err != nil:
+		return err
+	}
+	return f.follow(cmd, a, s.ID, after, turnOf(seq))
+}
+
+func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
+
+// target is the session that the prompt goes to.
+func (f *runFlags) target(ctx context.Context, a *app, dir string) (pawl.Session, error) {
+	switch {
+	case f.session != "":
+		return a.session(ctx, f.session, dir)
+	case f.last:
+		return a.session(ctx, "last", dir)
+	default:
+		return a.Create(ctx, pawl.NewSession{Dir: dir})
+	}
+}
+
+func (f *runFlags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error) {
+	p := pawl.Prompt{}
+	deliveries := map[string]pawl.Delivery{"reject": pawl.DeliverNow, "queue": pawl.DeliverQueue, "steer": pawl.DeliverSteer}
+	delivery, ok := deliveries[f.ifBusy]
+	if !ok {
+		return p, fmt.Errorf("--if-busy %q: use reject, queue or steer", f.ifBusy)
+	}
+	settings, err := f.settings()
+	if err != nil {
+		return p, err
+	}
+	p.Delivery, p.Settings = delivery, settings
+
+	text := strings.Join(args, " ")
+	piped, err := readPiped(cmd.InOrStdin())
+	if err != nil {
+		return p, err
+	}
+	text = strings.TrimSpace(text + "\n\n" + piped)
+	if text == "" {
+		return p, errors.New("there is no prompt: give it as an argument or on standard input")
+	}
+	p.Parts = append(p.Parts, pawl.Text{Text: text})
+	for _, path := range f.attached {
+		file, err := readAttachment(path)
+		if err != nil {
+			return p, err
+		}
+		p.Parts = append(p.Parts, file)
+	}
+	return p, nil
+}
+
+// maxInput bounds what is read from standard input and of each attachment.
+const maxInput = 10 << 20
+
+// readPiped returns what is piped in; a terminal is not read.
+func readPiped(in io.Reader) (string, error) {
+	if f, ok := in.(*os.File); ok {
+		info, err := f.Stat()
+		if err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return "", nil //nolint:nilerr // closed: nothing is piped in
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err != nil {
+		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	if len(data) > maxInput {
+		return "", fmt.Errorf("standard input has more than %d bytes", maxInput)
+	}
+	return string(data), nil
+}
+
+func readAttachment(path string) (pawl.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return pawl.File{}, fmt.Errorf("attach: %w", err)
+	}
+	if info.Size() > maxInput {
+		return pawl.File{}, fmt.Errorf("attach %s: it has more than %d bytes", path, maxInput)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return pawl.File{}, fmt.Errorf("attach: %w", err)
+	}
+	kind := mime.TypeByExtension(filepath.Ext(path))
+	if kind == "" {
+		kind = http.DetectContentType(data)
+	}
+	return pawl.File{Name: filepath.Base(path), MediaType: kind, Data: data}, nil
+}
+
+// settingsFlags say how a prompt is worked on.
+type settingsFlags struct {
+	model    string
+	agent    string
+	mode     string
+	maxSteps int
+	trust    bool
+}
+
+var modes = []string{"plan", "ask", "guard", "auto", "yolo"}
+
+func (f *settingsFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model`, e.g. script:FILE (default: PAWL_MODEL, or the session's)")
+	flags.StringVar(&f.agent, "agent", "", "the `agent` (default: build)")
+	flags.StringVar(&f.mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo")
+	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
+	flags.BoolVar(&f.trust, "trust", false, "let this folder's own configuration take effect")
+}
+
+func (f *settingsFlags) settings() (pawl.Settings, error) {
+	if f.mode != "" && !slices.Contains(modes, f.mode) {
+		return pawl.Settings{}, fmt.Errorf("--mode %q: use %s", f.mode, strings.Join(modes, ", "))
+	}
+	if f.maxSteps < 0 {
+		return pawl.Settings{}, fmt.Errorf("--max-steps %d: it must not be negative", f.maxSteps)
+	}
+	model := f.model
+	if path, ok := strings.CutPrefix(model, "script:"); ok {
+		abs, err := filepath.Abs(path) // a resumed run may start elsewhere
+		if err != nil {
+			return pawl.Settings{}, err
+		}
+		model = "script:" + abs
+	}
+	return pawl.Settings{Agent: f.agent, Model: model, Mode: f.mode, MaxSteps: f.maxSteps, Trusted: f.trust}, nil
+}
+
+// notice says what the mode does not do yet.
+func (f *settingsFlags) notice(w io.Writer) {
+	if f.mode != "yolo" {
+		fmt.Fprintln(w, "pawl: note: no permission engine yet: every mode acts as yolo, unasked and unsandboxed")
+	}
+}

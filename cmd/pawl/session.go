@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+)
+
+func sessionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "session",
+		Short: "List, show, export and import sessions",
+		Args:  usage(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionExportCommand(), sessionImportCommand(), sessionDeleteCommand())
+	return cmd
+}
+
+// withApp runs f with everything wired together.
+func withApp(cmd *cobra.Command, f func(ctx context.Context, a *app) error) error {
+	a, err := openApp(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(cmd.Context(), a), a.Close())
+}
+
+// withSession runs f with the session that the argument names.
+func withSession(cmd *cobra.Command, name string, f func(ctx context.Context, a *app, s pawl.Session) error) error {
+	return withApp(cmd, func(ctx context.Context, a *app) error {
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		s, err := a.session(ctx, name, dir)
+		if err != nil {
+			return err
+		}
+		return f(ctx, a, s)
+	})
+}
+
+func sessionListCommand() *cobra.Command {
+	var f pawl.Filter
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list [words…]",
+		Short: "List this folder's sessions, the latest first",
+		Example: `  pawl session list
+  pawl session list --all fix parser     # title or first prompt has words that begin so
+  pawl session list --json | jq -r '.[].id'`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			return withApp(cmd, func(ctx context.Context, a *app) error {
+				dir, err := os.Getwd()
+				if err != nil {
+					return err
+				}
+				if !all {
+					f.Dir = dir
+				}
+				for _, w := range words {
+					f.Query += " " + w
+				}
+				sessions, err := a.List(ctx, f)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), append([]pawl.Session{}, sessions...))
+				}
+				return printSessions(cmd.OutOrStdout(), sessions)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "the sessions of all folders")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().IntVar(&f.Limit, "limit", 20, "at most `n` sessions")
+	return cmd
+}
+
+func printSessions(w io.Writer, sessions []pawl.Session) error {
+	if len(sessions) == 0 {
+		_, err := fmt.Fprintln(w, "no sessions")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tUPDATED\tSTATE\tTURNS\tNAME")
+	for _, s := range sessions {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n",
+			s.ID, s.Updated.Local().Format("2006-01-02 15:04"), s.State(), s.Turns, firstLine(s.Name(), 60))
+	}
+	return t.Flush()
+}
+
+func sessionShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show id|last",
+		Short:   "Show a session's conversation",
+		Example: "  pawl session show last",
+		Args:    usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withSession(cmd, args[0], func(ctx context.Context, a *app, s pawl.Session) error {
+				out := bufio.NewWriter(cmd.OutOrStdout())
+				if err := showSession(ctx, out, a, s); err != nil {
+					return err
+				}
+				return out.Flush()
+			})
+		},
+	}
+}
+
+func sessionExportCommand() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "export id|last",
+		Short: "Write a session's events to standard output",
+		Long: `Write a session's log to standard output, one event a line. 'pawl session import'
+reads it. Outputs that were too large for the log are not in it.`,
+		Example: "  pawl session export last > session.jsonl",
+		Args:    usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "jsonl" {
+				return usageError(cmd, fmt.Errorf("--format %q: the only format so far is jsonl", format))
+			}
+			return withSession(cmd, args[0], func(ctx context.Context, a *app, s pawl.Session) error {
+				out := bufio.NewWriter(cmd.OutOrStdout())
+				for e, err := range logOf(ctx, a, s) {
+					if err != nil {
+						return err
+					}
+					if err := writeJSON(out, e); err != nil {
+						return err
+					}
+				}
+				return out.Flush()
+			})
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "jsonl", "the format: jsonl")
+	return cmd
+}
+
+// logOf yields the session's durable events up to its head.
+func logOf(ctx context.Context, svc pawl.Service, s pawl.Session) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		for e, err := range svc.Events(ctx, s.ID, 0) {
+			if err == nil && e.Seq == 0 {
+				continue
+			}
+			if !yield(e, err) || err != nil || e.Seq == s.Head {
+				return
+			}
+		}
+	}
+}
+
+func sessionImportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "import [file]",
+		Short:   "Read a session that export wrote",
+		Example: "  pawl session import session.jsonl",
+		Args:    usage(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := cmd.InOrStdin()
+			if len(args) == 1 {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return fmt.Errorf("import: %w", err)
+				}
+				defer f.Close()
+				in = f
+			}
+			return withApp(cmd, func(ctx context.Context, a *app) error {
+				s, err := a.Import(ctx, decodeEvents(in))
+				if errors.Is(err, pawl.ErrConflict) {
+					return fmt.Errorf("%w: this session is here already; delete it first", err)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), s.ID)
+				return nil
+			})
+		},
+	}
+}
+
+func decodeEvents(r io.Reader) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		dec := json.NewDecoder(r)
+		for {
+			var e pawl.Event
+			err := dec.Decode(&e)
+			if errors.Is(err, io.EOF) || !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func sessionDeleteCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete id…",
+		Short: "Delete sessions for good",
+		Args:  usage(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return withApp(cmd, func(ctx context.Context, a *app) error {
+				for _, id := range ids {
+					if err := a.Delete(ctx, pawl.SessionID(id)); err != nil {
+						return fmt.Errorf("delete session %s: %w", id, err)
+					}
+				}
+				return nil
+			})
+		},
+	}
+}

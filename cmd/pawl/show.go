@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// showSession writes a session for people to read.
+func showSession(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session) error {
+	fmt.Fprintf(w, "session %s  %s  %d turns  %s\n", s.ID, s.State(), s.Turns, s.Dir)
+	if name := s.Name(); name != "" {
+		fmt.Fprintf(w, "%s\n", firstLine(name, 100))
+	}
+	v := shown{w: w, calls: map[pawl.CallID]pawl.ToolCall{}, prompts: map[pawl.Seq]pawl.Parts{}}
+	for e, err := range logOf(ctx, svc, s) {
+		if err != nil {
+			return err
+		}
+		v.event(e)
+	}
+	if s.TurnOpen {
+		draft, err := svc.Draft(ctx, s.ID)
+		switch {
+		case err == nil && draft.Reply == v.reply:
+			v.block("pawl (unfinished)", draft.Text)
+		case err != nil && !errors.Is(err, pawl.ErrNotFound):
+			return err
+		}
+		fmt.Fprintf(w, "\n-- turn %d is open: if nobody works on it, 'pawl resume %s' goes on\n", s.Turns, s.ID)
+	}
+	return nil
+}
+
+// shown is the state of a session while it is written.
+type shown struct {
+	w       io.Writer
+	calls   map[pawl.CallID]pawl.ToolCall
+	prompts map[pawl.Seq]pawl.Parts
+	reply   pawl.Seq // the reply that was started and has not ended
+}
+
+func (v *shown) event(e pawl.Event) {
+	switch b := e.Body.(type) {
+	case pawl.Prompted:
+		v.prompts[e.Seq] = b.Parts
+	case pawl.TurnStarted:
+		fmt.Fprintf(v.w, "\n-- turn %d\n", e.Turn)
+		v.prompt(b.Prompt)
+	case pawl.Injected:
+		if b.Prompt != 0 {
+			v.prompt(b.Prompt)
+		} else {
+			v.block("system", b.Text)
+		}
+	case pawl.ReplyStarted:
+		v.reply = e.Seq
+	case pawl.Replied:
+		v.reply = 0
+		v.replied(b)
+	case pawl.CallFinished:
+		v.result(b)
+	case pawl.TurnFinished:
+		fmt.Fprintf(v.w, "\n-- turn %d: %s, %d steps, %d tokens in, %d out", e.Turn, b.Reason, b.Steps, b.Usage.Input, b.Usage.Output)
+		if b.Message != "" {
+			fmt.Fprintf(v.w, ": %s", b.Message)
+		}
+		fmt.Fprintln(v.w)
+	case pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Delta, pawl.Progress, pawl.Status:
+	}
+}
+
+func (v *shown) prompt(seq pawl.Seq) {
+	parts := v.prompts[seq]
+	delete(v.prompts, seq)
+	v.block("you", parts.Text())
+	for _, p := range parts {
+		if f, ok := p.(pawl.File); ok {
+			fmt.Fprintf(v.w, "  [%s, %s, %d bytes]\n", f.Name, f.MediaType, len(f.Data))
+		}
+	}
+}
+
+func (v *shown) replied(b pawl.Replied) {
+	for _, p := range b.Parts {
+		switch p := p.(type) {
+		case pawl.Text:
+			v.block("pawl", p.Text)
+		case pawl.Reasoning:
+			v.block("pawl thinks", p.Text)
+		case pawl.ToolCall:
+			v.calls[p.ID] = p
+		case pawl.ToolResult, pawl.File, pawl.Patch:
+		}
+	}
+}
+
+// shownLines bounds how much of a result is shown.
+const shownLines = 12
+
+func (v *shown) result(b pawl.CallFinished) {
+	call := v.calls[b.Call]
+	delete(v.calls, b.Call)
+	mark := "ok"
+	if b.Status != pawl.CallDone {
+		mark = string(b.Status)
+	} else if b.Result.IsError {
+		mark = "failed"
+	}
+	fmt.Fprintf(v.w, "\n%s %s [%s]\n", call.Name, firstLine(string(call.Input), 100), mark)
+	lines := strings.Split(strings.TrimRight(b.Result.Content, "\n"), "\n")
+	for i, line := range lines {
+		if i == shownLines {
+			fmt.Fprintf(v.w, "  … %d more lines\n", len(lines)-i)
+			break
+		}
+		fmt.Fprintf(v.w, "  %s\n", line)
+	}
+}
+
+func (v *shown) block(who, text string) {
+	fmt.Fprintf(v.w, "\n%s\n", who)
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+		fmt.Fprintf(v.w, "  %s\n", strings.TrimRight(line, "\n"))
+	}
+}

@@ -1,0 +1,197 @@
+// Package pawltest runs the real program in tests: it builds the binary and
+// gives each test a folder and a store of its own.
+package pawltest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+)
+
+var builds sync.Map // tags -> func() (string, error)
+
+// Binary builds pawl with the given tags, once per test process, and returns its path.
+func Binary(t testing.TB, tags string) string {
+	t.Helper()
+	build, _ := builds.LoadOrStore(tags, sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp("", "pawl-bin-")
+		if err != nil {
+			return "", err
+		}
+		bin := filepath.Join(dir, "pawl")
+		cmd := exec.Command("go", "build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-o", bin, "github.com/pawl-dev/pawl/cmd/pawl") //nolint:gosec // fixed words
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build pawl: %w\n%s", err, out)
+		}
+		return bin, nil
+	}))
+	bin, err := build.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// Stores are the stores that whole-program tests run on, by name. Each value
+// makes a new, empty one and returns its PAWL_STORE.
+var Stores = map[string]func(testing.TB) string{
+	"sqlite":   func(t testing.TB) string { return filepath.Join(t.TempDir(), "pawl.db") },
+	"postgres": newDatabase,
+}
+
+// Postgres is the URL of the test server.
+func Postgres() string {
+	if url := os.Getenv("PAWL_TEST_POSTGRES"); url != "" {
+		return url
+	}
+	return "postgres://pawl@127.0.0.1:54330/pawl_test?sslmode=disable"
+}
+
+// newDatabase makes a database that goes with the test.
+func newDatabase(t testing.TB) string {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, Postgres())
+	if err != nil {
+		t.Fatalf("no PostgreSQL: start it with `make services`: %v", err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	name := "pawl_" + strings.ToLower(rand.Text())
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		conn, err := pgx.Connect(ctx, Postgres())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = conn.Close(ctx) }()
+		if _, err := conn.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return strings.Replace(Postgres(), "/pawl_test", "/"+name, 1)
+}
+
+// Box is a folder to work in and a store.
+type Box struct {
+	Bin string
+	Dir string
+	Env []string
+}
+
+// NewBox returns a box with a new workspace on the given store.
+func NewBox(t testing.TB, bin, store string) *Box {
+	t.Helper()
+	return &Box{Bin: bin, Dir: t.TempDir(), Env: append(os.Environ(), "PAWL_STORE="+store)}
+}
+
+// Write puts a file into the box's folder.
+func (b *Box) Write(t testing.TB, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(b.Dir, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read returns a file of the box's folder; a missing one is empty.
+func (b *Box) Read(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.Dir, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Output is what a run of pawl left.
+type Output struct {
+	Stdout, Stderr string
+	Code           int // -1 if a signal ended it
+}
+
+// Command returns a run of pawl that has not started.
+func (b *Box) Command(args ...string) *exec.Cmd {
+	cmd := exec.Command(b.Bin, args...) //nolint:gosec // the program under test
+	cmd.Dir, cmd.Env = b.Dir, b.Env
+	return cmd
+}
+
+// Run runs pawl to its end.
+func (b *Box) Run(t testing.TB, args ...string) Output {
+	t.Helper()
+	return Wait(t, b.Command(args...))
+}
+
+// Wait runs the command to its end.
+func Wait(t testing.TB, cmd *exec.Cmd) Output {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// Must runs pawl and fails the test unless it succeeds.
+func (b *Box) Must(t testing.TB, args ...string) Output {
+	t.Helper()
+	out := b.Run(t, args...)
+	if out.Code != 0 {
+		t.Fatalf("pawl %s: exit %d\n%s%s", strings.Join(args, " "), out.Code, out.Stdout, out.Stderr)
+	}
+	return out
+}
+
+// Sessions returns the folder's sessions, the latest first.
+func (b *Box) Sessions(t testing.TB) []pawl.Session {
+	t.Helper()
+	var sessions []pawl.Session
+	if err := json.Unmarshal([]byte(b.Must(t, "session", "list", "--json").Stdout), &sessions); err != nil {
+		t.Fatal(err)
+	}
+	return sessions
+}
+
+// Export returns a session's events.
+func (b *Box) Export(t testing.TB, id string) []pawl.Event {
+	t.Helper()
+	var events []pawl.Event
+	dec := json.NewDecoder(strings.NewReader(b.Must(t, "session", "export", id).Stdout))
+	for dec.More() {
+		var e pawl.Event
+		if err := dec.Decode(&e); err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// Conversation folds events and fails the test if the log is not a valid one.
+func Conversation(t testing.TB, events []pawl.Event) []pawl.Message {
+	t.Helper()
+	messages, err := pawl.Conversation(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
+}
