@@ -1,0 +1,42 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+)
+
+// Only a cancel that somebody asked for may look like one to a step: on any
+// other it must leave the turn open.
+func TestAliveCause(t *testing.T) {
+	shutdown := errors.New("the worker shuts down")
+	for name, test := range map[string]struct{ cause, want error }{
+		"asked for":  {temporal.NewCanceledError(), context.Canceled},
+		"taken away": {shutdown, shutdown},
+		"too long":   {context.DeadlineExceeded, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			engine, cancel := context.WithCancelCause(t.Context())
+			step, end := alive(engine)
+			defer end()
+			cancel(test.cause)
+			<-step.Done()
+			if got := context.Cause(step); !errors.Is(got, test.want) {
+				t.Errorf("cause %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAliveEnds(t *testing.T) {
+	step, end := alive(t.Context())
+	if step.Err() != nil {
+		t.Fatal(step.Err())
+	}
+	end() // returns only when nothing is left running
+	if !errors.Is(step.Err(), context.Canceled) {
+		t.Error("the step's context outlives the step")
+	}
+}

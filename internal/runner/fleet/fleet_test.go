@@ -1,0 +1,540 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/internal/runner/local"
+	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+// world is a whole pawl but for its runner, with one session that has prompts
+// waiting.
+type world struct {
+	pawl.Service
+	t       *testing.T
+	store   pawl.Store
+	bus     *bus.Bus
+	stepper *agent.Stepper
+	id      pawl.SessionID
+	dir     string
+
+	// Where a test has its hand in what the stepper writes; each may be nil.
+	before    func(events []pawl.Event) error // an error fails the append, and nothing is written
+	after     func(stored []pawl.Event)
+	published func(e pawl.Event)
+}
+
+// Append is the bus's, as the stepper has it.
+func (w *world) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	if w.before != nil {
+		if err := w.before(events); err != nil {
+			return nil, err
+		}
+	}
+	stored, err := w.bus.Append(ctx, id, after, events...)
+	if err == nil && w.after != nil {
+		w.after(stored)
+	}
+	return stored, err
+}
+
+// Publish is the bus's, as the stepper has it.
+func (w *world) Publish(e pawl.Event) {
+	w.bus.Publish(e)
+	if w.published != nil {
+		w.published(e)
+	}
+}
+
+// parked is a runner that never works: the test says when and by whom.
+type parked struct{}
+
+func (parked) Start(context.Context, pawl.SessionID) error            { return nil }
+func (parked) Wake(context.Context, pawl.SessionID) error             { return nil }
+func (parked) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return nil }
+
+func newWorld(t *testing.T, more ...pawl.Tool) *world {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(), tool.Bash()}, more...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
+	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&model.Opener{}).Open, Tools: tools})
+	w.Service = service.New(service.Config{
+		Store: st, Bus: w.bus, Runner: parked{}, Check: func(pawl.Settings) error { return nil },
+	})
+	s, err := w.Create(t.Context(), pawl.NewSession{Dir: w.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.id = s.ID
+	return w
+}
+
+// script writes a scripted model's file and returns the settings that use it.
+func script(t *testing.T, lines ...string) pawl.Settings {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return pawl.Settings{Model: "script:" + path}
+}
+
+func (w *world) send(text string, d pawl.Delivery, s pawl.Settings) {
+	w.t.Helper()
+	_, err := w.Send(context.Background(), w.id, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: s})
+	if err != nil {
+		w.t.Error(err) // not Fatal: it may be called while a step is at work
+	}
+}
+
+// runLocal works on the session with the local runner until it is idle.
+func (w *world) runLocal() {
+	w.t.Helper()
+	r := local.New(local.Config{Stepper: w.stepper})
+	defer r.Close()
+	if err := r.Start(w.t.Context(), w.id); err != nil {
+		w.t.Fatal(err)
+	}
+	w.waitIdle()
+}
+
+func (w *world) waitIdle() {
+	w.t.Helper()
+	for e, err := range w.Events(w.t.Context(), w.id, 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if s, ok := e.Body.(pawl.Status); ok {
+			w.t.Fatalf("%s: %s", s.State, s.Message)
+		}
+		if _, ok := e.Body.(pawl.TurnFinished); !ok {
+			continue
+		}
+		if row, err := w.Get(w.t.Context(), w.id); err != nil || row.State() == pawl.StateIdle {
+			return
+		}
+	}
+}
+
+// runFleet works on the session with the workflow until it ends. The stepper's
+// steps may be changed by wrap, the environment by more.
+func (w *world) runFleet(wrap func(*agent.Stepper) fleet.Stepper, more ...func(*testsuite.TestWorkflowEnvironment)) error {
+	w.t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(30 * time.Second)
+	if wrap == nil {
+		wrap = func(s *agent.Stepper) fleet.Stepper { return s }
+	}
+	fleet.Register(env, wrap(w.stepper))
+	for _, f := range more {
+		f(env)
+	}
+	env.ExecuteWorkflow(fleet.Turn, w.id)
+	if !env.IsWorkflowCompleted() {
+		w.t.Fatal("the workflow did not end")
+	}
+	return env.GetWorkflowError()
+}
+
+// log returns the session's events; that they fold proves that each call has one result.
+func (w *world) log() []pawl.Event {
+	w.t.Helper()
+	var events []pawl.Event
+	for e, err := range w.store.Events(w.t.Context(), w.id, 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	if _, err := pawl.Conversation(events); err != nil {
+		w.t.Fatal(err)
+	}
+	return events
+}
+
+func bodies(events []pawl.Event) []pawl.Body {
+	list := make([]pawl.Body, len(events))
+	for i, e := range events {
+		list[i] = e.Body
+	}
+	return list
+}
+
+// compareLogs fails if the two did not write the same, but for times and places.
+func compareLogs(t *testing.T, onLocal, onFleet *world) {
+	t.Helper()
+	diff := cmp.Diff(bodies(onLocal.log()), bodies(onFleet.log()),
+		cmpopts.IgnoreFields(pawl.SessionCreated{}, "Dir"),
+		cmpopts.IgnoreMapEntries(func(key, _ string) bool { return key == "duration_ms" }))
+	if diff != "" {
+		t.Errorf("the logs differ (- local, + fleet):\n%s", diff)
+	}
+}
+
+// story is a conversation with something of everything: reasoning, text, calls
+// that read, change, run and are wrong, a prompt that steers in mid-turn, one
+// that waits, and a limit of steps.
+var story = []string{
+	`{"reasoning":"I look first.","text":"Looking.","deltas":3,"calls":[
+		{"name":"read","input":{"path":"a.txt"}},
+		{"name":"write","input":{"path":"b.txt","content":"two\n"}},
+		{"name":"bash","input":{"command":"cat a.txt b.txt; exit 3"}},
+		{"name":"dance"},{"name":"read","input":{"file":"a.txt"}}],"usage":{"input":10,"output":5}}`,
+	`{"expect":"hurry","text":"Faster then.","usage":{"input":20,"output":6}}`,
+	`{"expect":"count","calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`,
+	`{"expect":"last step","text":"One.","usage":{"input":7,"output":1}}`,
+}
+
+func tellStory(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	if err := os.WriteFile(filepath.Join(w.dir, "a.txt"), []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.after = func(stored []pawl.Event) {
+		for _, e := range stored {
+			if f, ok := e.Body.(pawl.CallFinished); ok && f.Call == "call_1_3" {
+				w.send("hurry", pawl.DeliverSteer, pawl.Settings{})
+			}
+		}
+	}
+	return w
+}
+
+func TestSameLogAsLocal(t *testing.T) {
+	lines := make([]string, len(story))
+	for i, l := range story {
+		lines[i] = strings.Join(strings.Fields(l), " ")
+	}
+	settings := script(t, lines...)
+	limited := settings
+	limited.MaxSteps = 2
+	onLocal, onFleet := tellStory(t), tellStory(t)
+	for _, w := range []*world{onLocal, onFleet} {
+		w.send("go", pawl.DeliverNow, settings)
+		w.send("count", pawl.DeliverQueue, limited)
+	}
+	onLocal.runLocal()
+	if err := onFleet.runFleet(nil); err != nil {
+		t.Fatal(err)
+	}
+	compareLogs(t, onLocal, onFleet)
+
+	want := []pawl.Kind{
+		"session.created", "prompted", "prompted",
+		"turn.started", "reply.started", "replied",
+		"call.finished", "call.finished", // the two wrong ones are refused first
+		"call.started", "call.finished", "call.started", "call.finished", "call.started", "call.finished", "prompted",
+		"injected", "reply.started", "replied", "turn.finished",
+		"turn.started", "reply.started", "replied", "call.started", "call.finished",
+		"injected", "reply.started", "replied", "turn.finished",
+	}
+	var got []pawl.Kind
+	for _, e := range onFleet.log() {
+		got = append(got, pawl.KindOf(e.Body))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kinds (- want, + got):\n%s", diff)
+	}
+	checkEnd(t, onFleet, pawl.TurnFinished{Reason: pawl.ReasonMaxSteps, Steps: 2, Usage: pawl.Usage{Input: 7, Output: 1}})
+}
+
+// checkEnd fails unless the log ends with this.
+func checkEnd(t *testing.T, w *world, want pawl.TurnFinished) {
+	t.Helper()
+	all := w.log()
+	if diff := cmp.Diff(pawl.Body(want), all[len(all)-1].Body); diff != "" {
+		t.Errorf("the end (- want, + got):\n%s", diff)
+	}
+}
+
+func TestModelFails(t *testing.T) {
+	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"true"}}]}`, `{"fault":"error","text":"no credit"}`)
+	onLocal, onFleet := newWorld(t), newWorld(t)
+	for _, w := range []*world{onLocal, onFleet} {
+		w.send("go", pawl.DeliverNow, settings)
+	}
+	onLocal.runLocal()
+	if err := onFleet.runFleet(nil); err != nil {
+		t.Fatal(err)
+	}
+	compareLogs(t, onLocal, onFleet)
+	checkEnd(t, onFleet, pawl.TurnFinished{
+		Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "script: error: no credit", Steps: 1,
+	})
+}
+
+// altered is a stepper whose long steps a test has its hand in.
+type altered struct {
+	*agent.Stepper
+	generate func(context.Context, pawl.Turn) (pawl.Reply, error)
+	execute  func(context.Context, pawl.Turn, []pawl.CallID) error
+	finish   func(context.Context, pawl.Turn, pawl.Stop) error
+}
+
+func (a altered) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error) {
+	if a.generate == nil {
+		return a.Stepper.Generate(ctx, t)
+	}
+	return a.generate(ctx, t)
+}
+
+func (a altered) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) error {
+	if a.execute == nil {
+		return a.Stepper.Execute(ctx, t, ids)
+	}
+	return a.execute(ctx, t, ids)
+}
+
+func (a altered) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error {
+	if a.finish == nil {
+		return a.Stepper.Finish(ctx, t, stop)
+	}
+	return a.finish(ctx, t, stop)
+}
+
+// TestCancel cancels while the model hangs. Temporal's test environment does
+// not wait for a canceled activity and tells it by heartbeat only, as "not
+// found"; a server does wait and tells. The altered stepper stands in for that:
+// its Generate is canceled with the workflow, and its Finish comes after.
+func TestCancel(t *testing.T) {
+	settings := script(t, `{"text":"I am thinking hard","deltas":4,"fault":"hang"}`)
+	onLocal, onFleet := newWorld(t), newWorld(t)
+	for _, w := range []*world{onLocal, onFleet} {
+		w.send("go", pawl.DeliverNow, settings)
+		w.send("and then", pawl.DeliverQueue, settings)
+	}
+
+	hang := onLocal.hangs()
+	r := local.New(local.Config{Stepper: onLocal.stepper})
+	defer r.Close()
+	if err := r.Start(t.Context(), onLocal.id); err != nil {
+		t.Fatal(err)
+	}
+	<-hang
+	if err := r.Cancel(t.Context(), onLocal.id, 3); err != nil {
+		t.Fatal(err)
+	}
+	onLocal.waitIdle()
+
+	hang = onFleet.hangs()
+	var env *testsuite.TestWorkflowEnvironment
+	generated := make(chan struct{})
+	err := onFleet.runFleet(func(s *agent.Stepper) fleet.Stepper {
+		return altered{
+			Stepper: s,
+			generate: func(ctx context.Context, turn pawl.Turn) (pawl.Reply, error) {
+				defer close(generated)
+				ctx, cancel := context.WithCancel(ctx)
+				go func() {
+					<-hang
+					env.CancelWorkflow()
+					cancel()
+				}()
+				return s.Generate(ctx, turn)
+			},
+			finish: func(ctx context.Context, turn pawl.Turn, stop pawl.Stop) error {
+				<-generated
+				return s.Finish(ctx, turn, stop)
+			},
+		}
+	}, func(e *testsuite.TestWorkflowEnvironment) { env = e })
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareLogs(t, onLocal, onFleet)
+	checkEnd(t, onFleet, pawl.TurnFinished{Reason: pawl.ReasonCanceled})
+}
+
+// hangs returns a channel that is closed when half of the text has come: all that will.
+func (w *world) hangs() <-chan struct{} {
+	hang := make(chan struct{})
+	w.published = func(e pawl.Event) {
+		if d, ok := e.Body.(pawl.Delta); ok && d.Offset+len(d.Text) == len("I am thin") {
+			close(hang)
+		}
+	}
+	return hang
+}
+
+var errOnce = errors.New("the connection was reset")
+
+// TestRetryAfterEffect: the first attempt at Execute fails after all was done and written.
+func TestRetryAfterEffect(t *testing.T) {
+	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`)
+	onLocal, onFleet := newWorld(t), newWorld(t)
+	for _, w := range []*world{onLocal, onFleet} {
+		w.send("go", pawl.DeliverNow, settings)
+	}
+	onLocal.runLocal()
+	attempts := 0
+	err := onFleet.runFleet(func(s *agent.Stepper) fleet.Stepper {
+		return altered{Stepper: s, execute: func(ctx context.Context, turn pawl.Turn, ids []pawl.CallID) error {
+			attempts++
+			err := s.Execute(ctx, turn, ids)
+			if attempts == 1 {
+				err = errOnce
+			}
+			return err
+		}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if attempts != 2 {
+		t.Errorf("%d attempts, want 2", attempts)
+	}
+	checkCount(t, onFleet)
+	compareLogs(t, onLocal, onFleet)
+}
+
+func checkCount(t *testing.T, w *world) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, "count"))
+	if err != nil || string(data) != "x\n" {
+		t.Errorf("count is %q, %v; the effect must happen once", data, err)
+	}
+}
+
+// TestRetryInMidCall: the effect took place and its result was not written. It
+// must not take place again, and the model must be told.
+func TestRetryInMidCall(t *testing.T) {
+	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"expect":"unknown","text":"done"}`)
+	w := newWorld(t)
+	w.send("go", pawl.DeliverNow, settings)
+	failed := false
+	w.before = func(events []pawl.Event) error {
+		if _, ok := events[0].Body.(pawl.CallFinished); ok && !failed {
+			failed = true
+			return errOnce
+		}
+		return nil
+	}
+	if err := w.runFleet(nil); err != nil {
+		t.Fatal(err)
+	}
+	checkCount(t, w)
+	checkEnd(t, w, pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 2})
+	checkStatus(t, w, pawl.CallUnknown)
+}
+
+func checkStatus(t *testing.T, w *world, want pawl.CallStatus) {
+	t.Helper()
+	for _, e := range w.log() {
+		if f, ok := e.Body.(pawl.CallFinished); ok && f.Status != want {
+			t.Errorf("the call is %s, want %s", f.Status, want)
+		}
+	}
+}
+
+// TestOldAttemptStillAtWork: the engine gave the first attempt up while its
+// tool still ran in this very process. What it writes later must find itself
+// in the way of the second attempt, not slip in behind it.
+func TestOldAttemptStillAtWork(t *testing.T) {
+	settings := script(t, `{"calls":[{"name":"slow"}]}`, `{"expect":"unknown","text":"done"}`)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	w := newWorld(t, pawl.Tool{
+		ToolSpec: pawl.ToolSpec{Name: "slow"},
+		Access: func(context.Context, pawl.Call) ([]pawl.Access, error) {
+			return []pawl.Access{{Kind: pawl.AccessExec, Target: "slow"}}, nil
+		},
+		Run: func(context.Context, pawl.Call) (pawl.Result, error) {
+			close(begun) // a second run panics, and the panic is in the result
+			<-goOn
+			return pawl.Result{Content: "late"}, nil
+		},
+	})
+	w.send("go", pawl.DeliverNow, settings)
+	var old sync.WaitGroup
+	var oldErr error
+	first := true
+	err := w.runFleet(func(s *agent.Stepper) fleet.Stepper {
+		return altered{Stepper: s, execute: func(ctx context.Context, turn pawl.Turn, ids []pawl.CallID) error {
+			if !first {
+				err := s.Execute(ctx, turn, ids)
+				close(goOn)
+				old.Wait()
+				return err
+			}
+			first = false
+			old.Go(func() { oldErr = s.Execute(context.WithoutCancel(ctx), turn, ids) })
+			<-begun
+			return errOnce
+		}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if oldErr == nil {
+		t.Error("the old attempt has not noticed that it is the old one")
+	}
+	checkEnd(t, w, pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 2})
+	checkStatus(t, w, pawl.CallUnknown)
+}
+
+// TestGivesUp: a fault that lasts ends the workflow and not the turn, which the
+// next workflow goes on with.
+func TestGivesUp(t *testing.T) {
+	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`)
+	w := newWorld(t)
+	w.send("go", pawl.DeliverNow, settings)
+	attempts := 0
+	err := w.runFleet(func(s *agent.Stepper) fleet.Stepper {
+		return altered{Stepper: s, generate: func(ctx context.Context, turn pawl.Turn) (pawl.Reply, error) {
+			if turn.Step == 1 {
+				return s.Generate(ctx, turn)
+			}
+			attempts++
+			return pawl.Reply{}, errOnce
+		}}
+	})
+	if err == nil || !strings.Contains(err.Error(), errOnce.Error()) {
+		t.Errorf("the workflow's error is %v, want %v", err, errOnce)
+	}
+	if attempts != 5 {
+		t.Errorf("%d attempts, want 5", attempts)
+	}
+	if row, err := w.Get(t.Context(), w.id); err != nil || !row.TurnOpen {
+		t.Errorf("the turn is not open any more: %v, %v", row, err)
+	}
+	if err := w.runFleet(nil); err != nil {
+		t.Fatal(err)
+	}
+	checkCount(t, w)
+	checkEnd(t, w, pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 2})
+}
