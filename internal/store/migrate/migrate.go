@@ -1,0 +1,72 @@
+// Package migrate brings a store's schema up to date from numbered SQL files.
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Migration is one step of a schema.
+type Migration struct {
+	Version int // from 1
+	Name    string
+	SQL     string
+}
+
+// Database is what can be migrated.
+type Database interface {
+	// Version is that of the newest migration applied, 0 for a new database.
+	Version(ctx context.Context) (int, error)
+
+	// Apply runs m and records its version in one transaction that keeps other
+	// processes out. If one of them was faster it does nothing.
+	Apply(ctx context.Context, m Migration) error
+}
+
+// Up applies what is missing. On a database that is up to date it only asks for
+// the version. A database that a newer pawl has migrated is refused: this one
+// does not know its shape.
+func Up(ctx context.Context, db Database, files fs.FS) error {
+	all, err := load(files)
+	if err != nil {
+		return err
+	}
+	for {
+		version, err := db.Version(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("read schema version: %w", err)
+		case version == len(all):
+			return nil
+		case version > len(all):
+			return fmt.Errorf("the database has schema version %d, this pawl knows %d: upgrade pawl to open it", version, len(all))
+		}
+		m := all[version]
+		if err := db.Apply(ctx, m); err != nil {
+			return fmt.Errorf("migrate to %s: %w", m.Name, err)
+		}
+	}
+}
+
+// load reads migrations/0001_name.sql, 0002_name.sql, …
+func load(files fs.FS) ([]Migration, error) {
+	names, err := fs.Glob(files, "migrations/*.sql")
+	if err != nil {
+		return nil, fmt.Errorf("list migrations: %w", err)
+	}
+	var all []Migration
+	for i, name := range names { // Glob sorts
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("read migration: %w", err)
+		}
+		if !strings.HasPrefix(path.Base(name), fmt.Sprintf("%04d_", i+1)) {
+			return nil, fmt.Errorf("migration %s is not number %d: numbers go up by one", name, i+1)
+		}
+		all = append(all, Migration{i + 1, name, string(text)})
+	}
+	return all, nil
+}

@@ -1,0 +1,38 @@
+// Package store opens the stores that keep the logs.
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/store/sqlite"
+)
+
+// Open opens the store that ref names: postgres://… or postgresql://… is a
+// PostgreSQL database, sqlite:PATH or just PATH an SQLite file. Any other
+// scheme is ErrInvalid, not a file of that name.
+func Open(ctx context.Context, ref string) (pawl.Store, error) {
+	path := strings.TrimPrefix(ref, "sqlite:")
+	scheme, _, isURL := strings.Cut(ref, "://")
+	switch {
+	case isURL && (scheme == "postgres" || scheme == "postgresql"):
+		return opened(postgres.Open(ctx, ref))
+	case isURL && !strings.Contains(scheme, "/"):
+		return nil, fmt.Errorf("open store %s://…: neither postgres:// nor a path: %w", scheme, pawl.ErrInvalid)
+	case path == "":
+		return nil, fmt.Errorf("open store: no path: %w", pawl.ErrInvalid)
+	default:
+		return opened(sqlite.Open(ctx, path))
+	}
+}
+
+// opened keeps a nil pointer from becoming an interface that is not nil.
+func opened[S pawl.Store](s S, err error) (pawl.Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,112 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+// partSize is what a blob is cut into, and all of it that is in memory at once.
+const partSize = 256 << 10
+
+// PutBlob implements [pawl.Blobs]. What r yields goes to a passing file first:
+// its name is known only at its end, and no transaction stays open while the
+// caller's code runs.
+func (s *Store) PutBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pawl.Blob, error) {
+	blob, err := s.putBlob(ctx, key(id), r)
+	if err != nil {
+		return pawl.Blob{}, fmt.Errorf("put blob of %s: %w", id, classify(err))
+	}
+	return blob, nil
+}
+
+func (s *Store) putBlob(ctx context.Context, id string, r io.Reader) (blob pawl.Blob, err error) {
+	f, err := os.CreateTemp("", "pawl-blob-") // 0600
+	if err != nil {
+		return pawl.Blob{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	if blob, err = record.CopyBlob(ctx, f, r); err != nil {
+		return pawl.Blob{}, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return pawl.Blob{}, err
+	}
+	return blob, pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return insertBlob(ctx, tx, id, blob, f) })
+}
+
+// insertBlob does nothing if the session has this blob already.
+func insertBlob(ctx context.Context, tx pgx.Tx, id string, blob pawl.Blob, r io.Reader) error {
+	tag, err := tx.Exec(ctx, "INSERT INTO blobs (session_id, id, size) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", id, blob.ID, blob.Size)
+	if err != nil || tag.RowsAffected() == 0 {
+		return err
+	}
+	part := make([]byte, partSize)
+	for i, left := 0, blob.Size; left > 0; i++ {
+		part = part[:min(left, partSize)]
+		if _, err := io.ReadFull(r, part); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "INSERT INTO blob_parts (session_id, blob_id, part, data) VALUES ($1, $2, $3, $4)", id, blob.ID, i, part)
+		if err != nil {
+			return err
+		}
+		left -= int64(len(part))
+	}
+	return nil
+}
+
+// OpenBlob implements [pawl.Blobs]. The reader asks for one part after the other
+// and holds no connection between them; it is good for as long as ctx.
+func (s *Store) OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
+	var size int64
+	err := pgx.ErrNoRows
+	if record.ValidBlob(blob) {
+		err = s.pool.QueryRow(ctx, "SELECT size FROM blobs WHERE session_id = $1 AND id = $2", key(id), blob).Scan(&size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open blob %s of %s: %w", blob, id, classify(err))
+	}
+	part := 0
+	return &blobReader{left: size, next: func() (data []byte, err error) {
+		err = s.pool.QueryRow(ctx, "SELECT data FROM blob_parts WHERE session_id = $1 AND blob_id = $2 AND part = $3",
+			key(id), blob, part).Scan(&data)
+		if err != nil {
+			return nil, fmt.Errorf("read blob %s of %s: %w", blob, id, classify(err))
+		}
+		part++
+		return data, nil
+	}}, nil
+}
+
+// blobReader reads a blob part by part.
+type blobReader struct {
+	left int64                  // bytes not yet read
+	data []byte                 // the rest of the newest part
+	next func() ([]byte, error) // fetches a part
+}
+
+func (r *blobReader) Read(p []byte) (n int, err error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	if len(r.data) == 0 {
+		if r.data, err = r.next(); err != nil {
+			return 0, err
+		}
+	}
+	n = copy(p, r.data)
+	r.data = r.data[n:]
+	r.left -= int64(n)
+	return n, nil
+}
+
+// Close has nothing to give back.
+func (r *blobReader) Close() error { return nil }

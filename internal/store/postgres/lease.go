@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// acquire changes the lease only if it may be had, and returns whom it was
+// taken from. The clock is the server's, the only one that all owners share.
+const acquire = `INSERT INTO leases AS held (session_id, owner, taken_from, expires)
+	VALUES (@id, @owner, '', now() + @ttl)
+	ON CONFLICT (session_id) DO UPDATE SET owner = excluded.owner, expires = excluded.expires,
+		taken_from = CASE held.owner WHEN excluded.owner THEN '' ELSE held.owner END
+	WHERE held.owner IN (@owner, @gone) OR held.expires <= now()
+	RETURNING taken_from`
+
+// acquireTries bounds how often a lease that was busy and then gone is tried for.
+const acquireTries = 5
+
+// Acquire implements [pawl.Leases].
+func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (pawl.Owner, error) {
+	if owner == "" || ttl <= 0 {
+		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
+	}
+	var holder pawl.Owner
+	for range acquireTries {
+		from, err := s.acquire(ctx, id, owner, ttl, gone)
+		if err == nil {
+			return from, nil
+		}
+		if errors.Is(err, pgx.ErrNoRows) { // busy: by whom?
+			err = s.pool.QueryRow(ctx, "SELECT owner FROM leases WHERE session_id = $1", key(id)).Scan(&holder)
+			if errors.Is(err, pgx.ErrNoRows) { // nobody any more
+				continue
+			}
+		}
+		if err != nil {
+			return "", fmt.Errorf("acquire %s: %w", id, classify(err))
+		}
+		break
+	}
+	return "", fmt.Errorf("acquire %s: %w", id, &pawl.BusyError{Session: id, Holder: holder})
+}
+
+// acquire returns ErrNoRows if another owner holds the lease.
+func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (from pawl.Owner, err error) {
+	err = s.pool.QueryRow(ctx, acquire, pgx.StrictNamedArgs{
+		"id": key(id), "owner": string(owner), "ttl": ttl, "gone": string(gone),
+	}).Scan(&from)
+	return from, err
+}
+
+// Release implements [pawl.Leases].
+func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner) error {
+	_, err := s.pool.Exec(ctx, "DELETE FROM leases WHERE session_id = $1 AND owner = $2", key(id), string(owner))
+	if err != nil {
+		return fmt.Errorf("release %s: %w", id, classify(err))
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package postgres_test
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/store/storetest"
+)
+
+// fill makes sessions of n events each.
+func fill(t *testing.T, s *postgres.Store, sessions, n int) []pawl.SessionID {
+	t.Helper()
+	events := []pawl.Event{{Body: pawl.SessionCreated{Dir: "/w"}}}
+	for range n - 1 {
+		events = append(events, pawl.Event{Body: pawl.CallFinished{Result: pawl.Result{Content: "some output"}}})
+	}
+	var ids []pawl.SessionID
+	for range sessions {
+		id := storetest.NewID()
+		if _, err := s.Append(t.Context(), id, 0, events...); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// query returns one column of text.
+func query(t *testing.T, s *postgres.Store, sql string, args ...any) []string {
+	t.Helper()
+	rows, _ := s.Pool().Query(t.Context(), sql, args...)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func TestEventsArePartitioned(t *testing.T) {
+	t.Parallel()
+	s := open(t, schema(t))
+	if n := len(query(t, s, "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass")); n != 32 {
+		t.Errorf("events has %d partitions, want 32", n)
+	}
+	fill(t, s, 200, 2)
+	if n := len(query(t, s, "SELECT DISTINCT tableoid::regclass::text FROM events")); n < 24 {
+		t.Errorf("200 sessions are spread over %d partitions, want nearly all", n)
+	}
+}
+
+func TestEventsAreReadFromOnePartitionByIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, schema(t))
+	id := fill(t, s, 1, 3000)[0]
+	query(t, s, "ANALYZE events")
+	plan := strings.Join(query(t, s, "EXPLAIN "+postgres.SelectPage, string(id), 2990, 256), "\n")
+	partitions := regexp.MustCompile(`events_\d\d`).FindAllString(plan, -1)
+	slices.Sort(partitions)
+	if len(slices.Compact(partitions)) != 1 || strings.Contains(plan, "Seq Scan") || !strings.Contains(plan, "_pkey") {
+		t.Errorf("want one partition, read by its index:\n%s", plan)
+	}
+}
+
+func TestWordsAreFoundByIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, schema(t))
+	query(t, s, `INSERT INTO sessions SELECT lpad(i::text, 26, '0'), '', '/w', now(), now(), 1, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '',
+		ARRAY['word' || i], ARRAY['prompt'] FROM generate_series(1, 5000) i`)
+	query(t, s, "ANALYZE sessions")
+	sql, args := postgres.List(pawl.Filter{Query: "word4242 pro", Limit: 100})
+	plan := strings.Join(query(t, s, "EXPLAIN "+sql, args...), "\n")
+	if !strings.Contains(plan, "sessions_by_word") {
+		t.Errorf("want the index of words to be used:\n%s", plan)
+	}
+}
+
+// TestPlainAppendsAreHOT holds that a step in mid-turn touches no index of
+// sessions, which is why only the borders of turns move Updated.
+func TestPlainAppendsAreHOT(t *testing.T) {
+	t.Parallel()
+	const appends = 300
+	s := open(t, freshSchema(t))
+	id := fill(t, s, 1, 1)[0]
+	for head := range pawl.Seq(appends) {
+		e := pawl.Event{Body: pawl.Replied{Usage: pawl.Usage{Input: 5, Cost: 7}}}
+		if _, err := s.Append(t.Context(), id, head+1, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var updates, hot int
+	for updates < appends { // the server counts with some delay
+		err := s.Pool().QueryRow(ctx, `SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
+			WHERE relid = 'sessions'::regclass`).Scan(&updates, &hot)
+		if err != nil {
+			t.Fatalf("after %d updates were counted: %v", updates, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if hot < updates*9/10 {
+		t.Errorf("of %d updates %d were HOT", updates, hot)
+	}
+	t.Logf("%d of %d updates were HOT", hot, updates)
+}

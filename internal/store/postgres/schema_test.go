@@ -1,0 +1,118 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl/internal/store/storetest"
+)
+
+// schemas are those that no test uses at the moment, empty. Making one with its
+// 32 partitions and dropping it takes half a second, so tests hand them on.
+var schemas struct {
+	sync.Mutex
+	free []string
+	all  []string
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, name := range schemas.all {
+		if err := admin(context.Background(), "DROP SCHEMA "+name+" CASCADE"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// schema returns a URL that leads into a schema that is this test's own and
+// holds no sessions.
+func schema(t testing.TB) string {
+	t.Helper()
+	schemas.Lock()
+	defer schemas.Unlock()
+	if len(schemas.free) == 0 {
+		name := newSchema(t)
+		schemas.all = append(schemas.all, name)
+		schemas.free = append(schemas.free, name)
+	}
+	last := len(schemas.free) - 1
+	name := schemas.free[last]
+	schemas.free = schemas.free[:last]
+	t.Cleanup(func() { freeSchema(t, name) })
+	return schemaURL(t, name)
+}
+
+func freeSchema(t testing.TB, name string) {
+	err := admin(context.Background(), fmt.Sprintf("SET search_path = %s; DELETE FROM events; DELETE FROM sessions", name))
+	if err != nil {
+		t.Errorf("empty %s: %v", name, err)
+		return
+	}
+	schemas.Lock()
+	defer schemas.Unlock()
+	schemas.free = append(schemas.free, name)
+}
+
+// freshSchema returns a URL that leads into a schema without any table, which
+// is dropped with its test.
+func freshSchema(t testing.TB) string {
+	t.Helper()
+	name := newSchema(t)
+	t.Cleanup(func() {
+		if err := admin(context.Background(), "DROP SCHEMA "+name+" CASCADE"); err != nil {
+			t.Error(err)
+		}
+	})
+	return schemaURL(t, name)
+}
+
+func newSchema(t testing.TB) (name string) {
+	t.Helper()
+	name = "t_" + strings.ToLower(string(storetest.NewID()))
+	if err := admin(t.Context(), "CREATE SCHEMA "+name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func server() string {
+	if url := os.Getenv("PAWL_TEST_POSTGRES"); url != "" {
+		return url
+	}
+	return "postgres://pawl@127.0.0.1:54330/pawl_test?sslmode=disable"
+}
+
+func schemaURL(t testing.TB, name string) string {
+	u, err := url.Parse(server())
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("search_path", name)
+	query.Set("pool_max_conns", "8")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// admin runs statements on a connection of its own.
+func admin(ctx context.Context, statements string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server())
+	if err != nil {
+		return fmt.Errorf("the PostgreSQL server for tests cannot be reached, start it with `make services`: %w", err)
+	}
+	_, err = conn.Exec(ctx, statements)
+	return errors.Join(err, conn.Close(ctx))
+}

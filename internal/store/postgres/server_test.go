@@ -1,0 +1,78 @@
+package postgres_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/postgres"
+)
+
+func TestManyOpenAnEmptySchemaAtOnce(t *testing.T) {
+	t.Parallel()
+	url := freshSchema(t)
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			s, err := postgres.Open(t.Context(), url)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+		})
+	}
+	wg.Wait()
+	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 1 {
+		t.Errorf("applied %v", applied)
+	}
+}
+
+func TestNewerDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	url := freshSchema(t)
+	if _, err := open(t, url).Pool().Exec(t.Context(), "INSERT INTO migrations (version, name) VALUES (99, 'from the future')"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := postgres.Open(t.Context(), url)
+	if err == nil || !strings.Contains(err.Error(), "upgrade pawl") {
+		t.Errorf("error %v, want one that says to upgrade", err)
+	}
+}
+
+func TestServerThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	_, err := postgres.Open(t.Context(), "postgres://pawl@127.0.0.1:1/pawl?sslmode=disable")
+	if !errors.Is(err, pawl.ErrUnavailable) {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+	_, err = postgres.Open(t.Context(), "postgres://host:port/")
+	if !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("error %v, want ErrInvalid", err)
+	}
+}
+
+func TestConnectionsThatAreLost(t *testing.T) {
+	t.Parallel()
+	url := schema(t)
+	s, other := open(t, url), open(t, url)
+	id := fill(t, s, 1, 1)[0]
+	var pid int
+	if err := s.Pool().QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		t.Fatal(err)
+	}
+	query(t, other, "SELECT pg_terminate_backend($1, 10000)::text", pid)
+	_, err := s.Append(t.Context(), id, 1, pawl.Event{Body: pawl.SessionTitled{Title: "lost"}})
+	if err != nil && !errors.Is(err, pawl.ErrUnavailable) {
+		t.Errorf("error %v, want none or ErrUnavailable", err)
+	}
+	row, err := s.Session(t.Context(), id)
+	if err != nil {
+		t.Fatalf("the store does not recover: %v", err)
+	}
+	if _, err := s.Append(t.Context(), id, row.Head, pawl.Event{Body: pawl.SessionTitled{Title: "found"}}); err != nil {
+		t.Errorf("the store does not recover: %v", err)
+	}
+}

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+const selectSession = `SELECT id, parent, dir, title, prompt, model, head, turns, turn_open, queued,
+	input, output, reasoning, cache_read, cache_write, cost, created, updated FROM sessions `
+
+// scanSession reads a row of selectSession.
+func scanSession(row pgx.CollectableRow) (pawl.Session, error) {
+	var s pawl.Session
+	u := &s.Usage
+	err := row.Scan(&s.ID, &s.Parent, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Created, &s.Updated)
+	unquote((*string)(&s.Parent), &s.Dir, &s.Title, &s.Prompt, &s.Model)
+	s.Created, s.Updated = s.Created.UTC(), s.Updated.UTC()
+	return s, err
+}
+
+// Session implements [pawl.Store].
+func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
+	rows, _ := s.pool.Query(ctx, selectSession+"WHERE id = $1", key(id)) // CollectExactlyOneRow returns its error
+	row, err := pgx.CollectExactlyOneRow(rows, scanSession)
+	if err != nil {
+		return pawl.Session{}, fmt.Errorf("read session %s: %w", id, classify(err))
+	}
+	return row, nil
+}
+
+// Sessions implements [pawl.Store].
+func (s *Store) Sessions(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
+	query, args := list(record.Filter(f))
+	rows, _ := s.pool.Query(ctx, query, args...) // CollectRows returns its error
+	sessions, err := pgx.CollectRows(rows, scanSession)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", classify(err))
+	}
+	return sessions, nil
+}
+
+// list returns the query for a filter.
+func list(f pawl.Filter) (query string, args []any) {
+	var where []string
+	pick := func(condition string, value any) {
+		args = append(args, value)
+		where = append(where, fmt.Sprintf(condition, len(args)))
+	}
+	pick("parent = $%d", quote(string(f.Parent)))
+	if f.Dir != "" {
+		pick("dir = $%d", quote(f.Dir))
+	}
+	if f.Unfinished {
+		where = append(where, "(turn_open OR queued > 0)")
+	}
+	if !f.Before.IsZero() {
+		pick("updated < $%d", f.Before)
+	}
+	if words := pawl.SearchWords(f.Query); len(words) > 0 {
+		// Words are letters and digits only, so nothing in them needs quoting.
+		pick("array_to_tsvector(title_words || prompt_words) @@ $%d::text::tsquery", "'"+strings.Join(words, "':* & '")+"':*")
+	}
+	args = append(args, f.Limit)
+	return fmt.Sprintf("%s WHERE %s ORDER BY updated DESC, id DESC LIMIT $%d", selectSession, strings.Join(where, " AND "), len(args)), args
+}

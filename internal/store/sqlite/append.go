@@ -1,0 +1,102 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+// The statements of Append. The first three name the head that the writer has
+// seen and change no row if there is another by now.
+//
+// advanceSession is for the events in mid-turn, nearly all of them: SQLite
+// rewrites the entries of an index whenever a column of it is assigned.
+const (
+	createSession = `INSERT INTO sessions (id, parent, dir, title, title_words, prompt, prompt_words, model,
+		head, turns, turn_open, queued, input, output, reasoning, cache_read, cache_write, cost, created, updated)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO NOTHING`
+
+	changeSession = `UPDATE sessions SET
+		title = coalesce(?, title), title_words = coalesce(?, title_words),
+		prompt = iif(prompt = '', coalesce(?, prompt), prompt),
+		prompt_words = iif(prompt = '', coalesce(?, prompt_words), prompt_words),
+		model = coalesce(?, model), turns = turns + ?, turn_open = coalesce(?, turn_open), queued = queued + ?,
+		updated = coalesce(?, updated),` + advance
+
+	advanceSession = `UPDATE sessions SET ` + advance
+
+	advance = ` input = input + ?, output = output + ?, reasoning = reasoning + ?, cache_read = cache_read + ?,
+		cache_write = cache_write + ?, cost = cost + ?, head = ? WHERE id = ? AND head = ?`
+
+	insertEvent = `INSERT INTO events (session_id, seq, turn, at, kind, version, body) VALUES (?, ?, ?, ?, ?, ?, ?)`
+)
+
+// Append implements [pawl.Store]. A session that is not there (any more) is an
+// ErrConflict too: the writer's view of it is out of date.
+func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	batch, err := record.NewBatch(id, after, events)
+	if err == nil {
+		err = s.write.transaction(ctx, func(ctx context.Context) error {
+			return s.write.append(ctx, id, after, batch)
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("append to %s: %w", id, classify(err))
+	}
+	return batch.Events, nil
+}
+
+func (w *writer) append(ctx context.Context, id pawl.SessionID, after pawl.Seq, batch record.Batch) error {
+	moved, err := w.moveSession(ctx, id, after, batch)
+	if err != nil {
+		return err
+	}
+	if n, err := moved.RowsAffected(); err != nil {
+		return err
+	} else if n == 0 {
+		return pawl.ErrConflict
+	}
+	for _, r := range batch.Rows {
+		_, err := w.insert.ExecContext(ctx, string(id), int64(r.Seq), r.Turn, r.At.UnixMicro(), string(r.Kind), r.Version, string(r.Data))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveSession takes the session's row from the head that the writer has seen to
+// the batch's end. No row affected means that the writer is late.
+func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.Seq, batch record.Batch) (sql.Result, error) {
+	c := batch.Change
+	head := after + pawl.Seq(len(batch.Rows))
+	if after == 0 {
+		row := pawl.Session{ID: id, Head: head}
+		row.Apply(c)
+		return w.create.ExecContext(ctx, columnsOf(row)...)
+	}
+	tail := []any{c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
+		int64(head), string(id), int64(after)}
+	if c == (pawl.Change{Usage: c.Usage}) {
+		return w.advance.ExecContext(ctx, tail...)
+	}
+	var updated *int64
+	if c.Updated != nil {
+		updated = new(c.Updated.UnixMicro())
+	}
+	return w.change.ExecContext(ctx, append([]any{
+		c.Title, words(c.Title), c.Prompt, words(c.Prompt), c.Model, c.Turns, c.TurnOpen, c.Queued, updated}, tail...)...)
+}
+
+// words returns what the column beside a searched text holds; nil for nil.
+func words(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return new(strings.Join(record.Words(*text), " "))
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Acquire implements [pawl.Leases]. All who use the file are on this machine,
+// so its clock is everyone's.
+func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (from pawl.Owner, err error) {
+	if owner == "" || ttl <= 0 {
+		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
+	}
+	err = s.write.transaction(ctx, func(ctx context.Context) error {
+		now := time.Now()
+		held, err := s.write.lease(ctx, id)
+		if err != nil {
+			return err
+		}
+		if held.Owner != owner {
+			if held.Owner != gone && held.Expires.After(now) {
+				return &pawl.BusyError{Session: id, Holder: held.Owner}
+			}
+			from = held.Owner
+		}
+		_, err = s.write.conn.ExecContext(ctx, `INSERT INTO leases (session_id, owner, expires) VALUES (?, ?, ?)
+			ON CONFLICT (session_id) DO UPDATE SET owner = excluded.owner, expires = excluded.expires`,
+			string(id), string(owner), now.Add(ttl).UnixMicro())
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("acquire %s: %w", id, classify(err))
+	}
+	return from, nil
+}
+
+// Release implements [pawl.Leases].
+func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner) error {
+	err := s.write.transaction(ctx, func(ctx context.Context) error {
+		_, err := s.write.conn.ExecContext(ctx, "DELETE FROM leases WHERE session_id = ? AND owner = ?", string(id), string(owner))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("release %s: %w", id, classify(err))
+	}
+	return nil
+}
+
+// lease returns the session's lease, lapsed or not; the zero lease if nobody has one.
+func (w *writer) lease(ctx context.Context, id pawl.SessionID) (pawl.Lease, error) {
+	var l pawl.Lease
+	var expires int64
+	err := w.conn.QueryRowContext(ctx, "SELECT owner, expires FROM leases WHERE session_id = ?", string(id)).Scan(&l.Owner, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return pawl.Lease{}, nil
+	}
+	l.Expires = time.UnixMicro(expires)
+	return l, err
+}

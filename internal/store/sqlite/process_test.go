@@ -1,0 +1,240 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/storetest"
+)
+
+// childEnv makes this test program write into the file that it names instead of
+// running tests: a second process that can be killed.
+const childEnv = "PAWL_TEST_SQLITE_CHILD"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childEnv); path != "" {
+		if err := child(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// childEvents is how much a child writes if it is not killed before.
+const childEvents = 240
+
+// child appends to a session of its own and prints each Seq once it is
+// appended. It opens the store anew now and then, as short commands do.
+func child(path string) error {
+	id, head := storetest.NewID(), pawl.Seq(0)
+	fmt.Println(id)
+	for head < childEvents {
+		s, err := sqlite.Open(context.Background(), path)
+		if err != nil {
+			return err
+		}
+		for range childEvents / 8 {
+			if err := appendNext(s, id, &head); err != nil {
+				return err
+			}
+			fmt.Println(head)
+		}
+		if err := s.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendNext adds an event of a few hundred bytes at *head, which it moves.
+func appendNext(s *sqlite.Store, id pawl.SessionID, head *pawl.Seq) error {
+	e := pawl.Event{At: time.Now(), Body: pawl.CallFinished{Result: pawl.Result{Content: strings.Repeat("x", 300)}}}
+	if *head == 0 {
+		e.Body = pawl.SessionCreated{Dir: "/w"}
+	}
+	if _, err := s.Append(context.Background(), id, *head, e); err != nil {
+		return err
+	}
+	*head++
+	return nil
+}
+
+// process is a running child.
+type process struct {
+	*exec.Cmd
+	out    *bufio.Scanner
+	errors bytes.Buffer
+}
+
+func start(t *testing.T, path string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0])}
+	p.Env = append(os.Environ(), childEnv+"="+path)
+	p.Stderr = &p.errors
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.out = bufio.NewScanner(out)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// wait reads what the child prints until it ends, or kills it when it has
+// printed n lines, and returns its session and the last Seq that it has seen
+// appended.
+func (p *process) wait(t *testing.T, n int) (id pawl.SessionID, head pawl.Seq) {
+	t.Helper()
+	for i := 0; p.out.Scan(); i++ {
+		if i == 0 {
+			id = pawl.SessionID(p.out.Text())
+			continue
+		}
+		if _, err := fmt.Sscan(p.out.Text(), &head); err != nil {
+			t.Fatal(err)
+		}
+		if i == n {
+			if err := p.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := p.Wait(); err != nil && n == 0 {
+		t.Fatalf("child: %v: %s", err, p.errors.Bytes())
+	}
+	return id, head
+}
+
+// whole wants the file to be sound and each log in it to be without gaps, and
+// returns how long they are.
+func whole(t *testing.T, path string) map[pawl.SessionID]pawl.Seq {
+	t.Helper()
+	s := open(t, path)
+	var verdict string
+	if err := s.Conn().QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
+		t.Fatalf("integrity check: %s, %v", verdict, err)
+	}
+	rows, err := s.Sessions(t.Context(), pawl.Filter{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads := map[pawl.SessionID]pawl.Seq{}
+	for _, row := range rows {
+		for e, err := range s.Events(t.Context(), row.ID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if heads[row.ID]++; e.Seq != heads[row.ID] {
+				t.Fatalf("event %d stands at %d", e.Seq, heads[row.ID])
+			}
+		}
+		if heads[row.ID] != row.Head {
+			t.Fatalf("the row says %d events, the log has %d", row.Head, heads[row.ID])
+		}
+	}
+	return heads
+}
+
+func TestProcessesShareAFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pawl.db") // which nobody has made yet
+	var children []*process
+	for range 3 {
+		children = append(children, start(t, path))
+	}
+	for _, p := range children {
+		if _, head := p.wait(t, 0); head != childEvents {
+			t.Errorf("a child wrote %d events, want %d", head, childEvents)
+		}
+	}
+	if heads := whole(t, path); len(heads) != len(children) {
+		t.Errorf("%d sessions, want %d", len(heads), len(children))
+	}
+}
+
+// TestKill kills a process in mid-write, again and again: what it has seen
+// appended is there, and what it was about to append is there whole or not.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pawl.db")
+	for _, lines := range []int{1, 2, 7, 29, 31, 120} {
+		id, seen := start(t, path).wait(t, lines)
+		if head := whole(t, path)[id]; head < seen {
+			t.Fatalf("%d events were appended, %d are there", seen, head)
+		}
+	}
+}
+
+// TestCopy copies the file and its write-ahead log while others write, with a
+// plain cp. Such a copy is whole as long as the log was not begun anew in
+// between, which its header tells; then, and only then, it has to be repeated.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "pawl.db")
+	ctx, cancel := context.WithCancel(t.Context())
+	written, done := make(chan pawl.Seq, 1), make(chan error, 1)
+	s := open(t, path)
+	go func() {
+		id, head := storetest.NewID(), pawl.Seq(0)
+		for ctx.Err() == nil {
+			if err := appendNext(s, id, &head); err != nil {
+				done <- err
+				return
+			}
+			select {
+			case written <- head:
+			default:
+			}
+		}
+		done <- nil
+	}()
+	copies := 0
+	for try := 0; copies < 5 && try < 200; try++ {
+		<-written
+		<-written // the log is not empty
+		before := walHeader(t, path)
+		to := filepath.Join(dir, fmt.Sprint("copy", try))
+		if out, err := exec.Command("sh", "-c", `mkdir "$2" && cp "$1" "$2" && cp "$1-wal" "$2"`, "sh", path, to).CombinedOutput(); err != nil {
+			t.Fatalf("cp: %v: %s", err, out)
+		}
+		copied := filepath.Join(to, "pawl.db")
+		if walHeader(t, copied) == before {
+			whole(t, copied)
+			copies++
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if copies < 5 {
+		t.Fatalf("only %d copies were not crossed by a new log", copies)
+	}
+	whole(t, path)
+}
+
+// walHeader returns the header of the write-ahead log, which has new salts
+// whenever the log is begun anew.
+func walHeader(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path + "-wal") // holds no locks that reading it could drop
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data[:min(len(data), 32)])
+}

@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+// reader is a pool of connections that cannot write. Readers and the writer do
+// not wait for each other.
+type reader struct {
+	db                    *sql.DB
+	session, page, exists *sql.Stmt
+}
+
+func openReader(ctx context.Context, dsn string) (*reader, error) {
+	db, err := openDB(dsn, readConnections)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{db: db}
+	for stmt, text := range map[**sql.Stmt]string{
+		&r.session: selectSession + "WHERE id = ?",
+		&r.page:    selectPage,
+		&r.exists:  "SELECT 1 FROM sessions WHERE id = ?",
+	} {
+		if *stmt, err = db.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // closed with db
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return r, nil
+}
+
+func (r *reader) close() error { return r.db.Close() }
+
+// pageSize bounds the events that are in memory at once.
+const pageSize = 256
+
+const selectPage = `SELECT seq, turn, at, kind, version, body FROM events
+	WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`
+
+// Events implements [pawl.Store]. It reads page by page, so that nothing is
+// held open while the caller works.
+func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		for {
+			page, err := s.page(ctx, id, after)
+			if err != nil {
+				yield(pawl.Event{}, fmt.Errorf("read events of %s: %w", id, classify(err)))
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+				after = e.Seq
+			}
+			if len(page) < pageSize {
+				return
+			}
+		}
+	}
+}
+
+// page returns the next events. If there are none it makes sure that the
+// session is there: a log deleted in mid-read must not pass for a whole one.
+func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]pawl.Event, error) {
+	rows, err := s.read.page.QueryContext(ctx, string(id), int64(after), pageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var page []pawl.Event
+	for rows.Next() {
+		var r record.Row
+		var at int64
+		if err := rows.Scan(&r.Seq, &r.Turn, &at, &r.Kind, &r.Version, &r.Data); err != nil {
+			return nil, err
+		}
+		r.At = time.UnixMicro(at)
+		e, err := r.Event(id)
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if len(page) == 0 {
+		return nil, s.exist(ctx, id)
+	}
+	return page, nil
+}
+
+// exist returns an error if there is no such session.
+func (s *Store) exist(ctx context.Context, id pawl.SessionID) error {
+	var one int
+	return s.read.exists.QueryRowContext(ctx, string(id)).Scan(&one)
+}

@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Delete implements [pawl.Store]. This file is the only place where events may
+// be removed; a test reads the sources and holds this.
+func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
+	if !id.Valid() {
+		return fmt.Errorf("delete %s: %w", id, pawl.ErrNotFound)
+	}
+	err := s.write.transaction(ctx, func(ctx context.Context) error { return s.write.delete(ctx, id) })
+	if err == nil || errors.Is(err, pawl.ErrNotFound) {
+		// After the commit, see PutBlob. And also if there is no such session:
+		// an earlier deletion may have been cut short here.
+		err = errors.Join(err, os.RemoveAll(s.blobFolder(id)))
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", id, classify(err))
+	}
+	return nil
+}
+
+func (w *writer) delete(ctx context.Context, id pawl.SessionID) error {
+	held, err := w.lease(ctx, id)
+	if err != nil {
+		return err
+	}
+	if held.Expires.After(time.Now()) {
+		return &pawl.BusyError{Session: id, Holder: held.Owner}
+	}
+	gone, err := w.conn.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", string(id)) // drafts and leases go with it
+	if err != nil {
+		return err
+	}
+	if n, err := gone.RowsAffected(); err != nil {
+		return err
+	} else if n == 0 {
+		return pawl.ErrNotFound
+	}
+	_, err = w.conn.ExecContext(ctx, "DELETE FROM events WHERE session_id = ?", string(id))
+	return err
+}

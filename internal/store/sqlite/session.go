@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+const selectSession = `SELECT id, parent, dir, title, prompt, model, head, turns, turn_open, queued,
+	input, output, reasoning, cache_read, cache_write, cost, created, updated FROM sessions `
+
+// columnsOf returns the values of createSession.
+func columnsOf(s pawl.Session) []any {
+	u := s.Usage
+	return []any{string(s.ID), string(s.Parent), s.Dir, s.Title, *words(&s.Title), s.Prompt, *words(&s.Prompt), s.Model,
+		int64(s.Head), s.Turns, s.TurnOpen, s.Queued, u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost),
+		s.Created.UnixMicro(), s.Updated.UnixMicro()}
+}
+
+// scanSession reads a row of selectSession.
+func scanSession(row interface{ Scan(...any) error }) (pawl.Session, error) {
+	var s pawl.Session
+	var created, updated int64
+	u := &s.Usage
+	err := row.Scan(&s.ID, &s.Parent, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &created, &updated)
+	s.Created, s.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
+	return s, err
+}
+
+// Session implements [pawl.Store].
+func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
+	row, err := scanSession(s.read.session.QueryRowContext(ctx, string(id)))
+	if err != nil {
+		return pawl.Session{}, fmt.Errorf("read session %s: %w", id, classify(err))
+	}
+	return row, nil
+}
+
+// Sessions implements [pawl.Store].
+func (s *Store) Sessions(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
+	query, args := list(record.Filter(f))
+	rows, err := s.read.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", classify(err))
+	}
+	defer rows.Close()
+	var sessions []pawl.Session
+	for rows.Next() {
+		row, err := scanSession(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list sessions: %w", classify(err))
+		}
+		sessions = append(sessions, row)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list sessions: %w", classify(err))
+	}
+	return sessions, nil
+}
+
+// list returns the query for a filter.
+func list(f pawl.Filter) (query string, args []any) {
+	where := []string{"parent = ?"}
+	args = []any{string(f.Parent)}
+	pick := func(condition string, values ...any) {
+		where = append(where, condition)
+		args = append(args, values...)
+	}
+	if f.Dir != "" {
+		pick("dir = ?", f.Dir)
+	}
+	if f.Unfinished {
+		pick("(turn_open OR queued > 0)")
+	}
+	if !f.Before.IsZero() {
+		pick("updated < ?", f.Before.UnixMicro())
+	}
+	for _, word := range pawl.SearchWords(f.Query) {
+		pick("instr(' ' || title_words || ' ' || prompt_words, ?)", " "+word)
+	}
+	args = append(args, f.Limit)
+	return selectSession + "WHERE " + strings.Join(where, " AND ") + " ORDER BY updated DESC, id DESC LIMIT ?", args
+}

@@ -1,0 +1,122 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// writer is the one connection of this process that writes. Writers of other
+// processes wait at BEGIN IMMEDIATE.
+//
+// synchronous = FULL puts each commit on the disk before Append returns: a
+// CallStarted must outlive even a power cut, or the call could run twice. It
+// costs one fsync: measured on a cloud disk, an append takes 0.12 ms instead of
+// the 0.04 ms of NORMAL, which would survive a crash of pawl but not of the
+// machine.
+type writer struct {
+	db   *sql.DB
+	conn *sql.Conn
+	turn chan struct{} // held by whoever uses conn
+
+	begin, commit, rollback         *sql.Stmt
+	create, change, advance, insert *sql.Stmt
+}
+
+func openWriter(ctx context.Context, dsn string) (*writer, error) {
+	db, err := openDB(dsn, 1)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := connect(ctx, db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	w := &writer{db: db, conn: conn, turn: make(chan struct{}, 1)}
+	err = w.prepareAll(ctx, map[**sql.Stmt]string{
+		&w.begin:    "BEGIN IMMEDIATE",
+		&w.commit:   "COMMIT",
+		&w.rollback: "ROLLBACK",
+	})
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+// connect opens a connection. When several processes open a new file at once,
+// all want to set journal_mode, and SQLite turns the losers away without the
+// wait that busy_timeout asks for: so we wait.
+func connect(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, busyTimeout)
+	defer cancel()
+	for {
+		conn, err := db.Conn(ctx)
+		if !isBusy(err) {
+			return conn, err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// prepare compiles the statements of [Store.Append], which need the schema.
+func (w *writer) prepare(ctx context.Context) error {
+	return w.prepareAll(ctx, map[**sql.Stmt]string{
+		&w.create:  createSession,
+		&w.change:  changeSession,
+		&w.advance: advanceSession,
+		&w.insert:  insertEvent,
+	})
+}
+
+func (w *writer) prepareAll(ctx context.Context, texts map[**sql.Stmt]string) (err error) {
+	for stmt, text := range texts {
+		if *stmt, err = w.conn.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // closed with conn
+			return err
+		}
+	}
+	return nil
+}
+
+// transaction runs work alone among all writers of the file, and keeps what it
+// did if it returns nil.
+//
+// A cancel is obeyed until it is our turn. Then it is not, so that the caller
+// always knows whether its write took place; what remains is short, and waiting
+// for another process ends with busy_timeout.
+func (w *writer) transaction(ctx context.Context, work func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case w.turn <- struct{}{}:
+		defer func() { <-w.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	ctx = context.WithoutCancel(ctx)
+	if _, err := w.begin.ExecContext(ctx); err != nil {
+		return err
+	}
+	err := work(ctx)
+	if err == nil {
+		_, err = w.commit.ExecContext(ctx)
+	}
+	if err != nil {
+		_, undo := w.rollback.ExecContext(ctx)
+		return errors.Join(err, undo)
+	}
+	return nil
+}
+
+// close waits for the transaction that is under way.
+func (w *writer) close() error {
+	w.turn <- struct{}{}
+	defer func() { <-w.turn }()
+	return errors.Join(w.conn.Close(), w.db.Close())
+}

@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// dawn is when the sessions of the suite begin.
+var dawn = time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC)
+
+// NewID returns a session id that nobody has.
+func NewID() pawl.SessionID {
+	const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	id := make([]byte, 26)
+	rand.Read(id)
+	for i, b := range id {
+		id[i] = alphabet[b%32]
+	}
+	return pawl.SessionID(id)
+}
+
+// event is something that happened at dawn.
+func event(b pawl.Body) pawl.Event { return pawl.Event{At: dawn, Body: b} }
+
+// titled is a small event that can stand anywhere in a log but at its start.
+func titled(format string, args ...any) pawl.Event {
+	return event(pawl.SessionTitled{Title: fmt.Sprintf(format, args...)})
+}
+
+// create makes a session and returns its first event.
+func create(t *testing.T, s pawl.Store) pawl.Event {
+	t.Helper()
+	return appended(t, s, NewID(), 0, event(pawl.SessionCreated{Dir: "/w"}))[0]
+}
+
+// appended appends events and returns them.
+func appended(t *testing.T, s pawl.Store, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) []pawl.Event {
+	t.Helper()
+	got, err := s.Append(t.Context(), id, after, events...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// log reads all events after a Seq.
+func log(t *testing.T, s pawl.Store, id pawl.SessionID, after pawl.Seq) []pawl.Event {
+	t.Helper()
+	var events []pawl.Event
+	for e, err := range s.Events(t.Context(), id, after) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// row reads a session's row.
+func row(t *testing.T, s pawl.Store, id pawl.SessionID) pawl.Session {
+	t.Helper()
+	got, err := s.Session(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// equal compares whole values; an empty list is as good as none.
+func equal[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// fails wants an error of a class.
+func fails(t *testing.T, what string, err, class error) {
+	t.Helper()
+	if !errors.Is(err, class) {
+		t.Fatalf("%s: error %v, want %v", what, err, class)
+	}
+}
+
+// busy wants a BusyError that names the holder.
+func busy(t *testing.T, what string, err error, id pawl.SessionID, holder pawl.Owner) {
+	t.Helper()
+	fails(t, what, err, pawl.ErrBusy)
+	var b *pawl.BusyError
+	if !errors.As(err, &b) {
+		t.Fatalf("%s: error %v is no BusyError", what, err)
+	}
+	equal(t, what, *b, pawl.BusyError{Session: id, Holder: holder})
+}

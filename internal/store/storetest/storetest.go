@@ -1,0 +1,84 @@
+// Package storetest is the contract of [pawl.Store] in executable form. Every
+// store passes it.
+package storetest
+
+import (
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Run checks a store. open returns an empty one, which is closed with its test.
+func Run(t *testing.T, open func(t *testing.T) pawl.Store) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, pawl.Store)
+	}{
+		{"append returns what events yield", appendRoundTrip},
+		{"append takes every durable kind", appendEveryKind},
+		{"append counts without gaps", appendCounts},
+		{"append keeps microseconds in UTC", appendTimes},
+		{"append refuses what is no log", appendRefuses},
+		{"append refuses what cannot be read again", appendUnreadable},
+		{"append is all or nothing", appendAllOrNothing},
+		{"append to a canceled context writes nothing", appendCanceled},
+		{"append from an old head conflicts", conflictOldHead},
+		{"append to a missing session conflicts", conflictMissing},
+		{"creating a session twice conflicts", conflictCreate},
+		{"of 100 writers one wins each seq", conflictRace},
+		{"of 100 creators one wins", conflictCreateRace},
+		{"texts survive", texts},
+		{"events come in pages", eventsPages},
+		{"events hold nothing while the caller works", eventsNested},
+		{"events of a missing session", eventsMissing},
+		{"events of a session deleted in mid-read", eventsDeleted},
+		{"the row is the fold of the log", projection},
+		{"the row of a missing session", projectionMissing},
+		{"drafts overwrite", drafts},
+		{"leases are taken, renewed and released", leaseLife},
+		{"leases are busy", leaseBusy},
+		{"leases lapse", leaseLapse},
+		{"leases of a gone owner", leaseGone},
+		{"leases refuse nonsense", leaseRefuses},
+		{"of 50 owners one gets the lease", leaseRace},
+		{"blobs", blobs},
+		{"blobs are large", blobLarge},
+		{"blobs belong to their session", blobIsolated},
+		{"blobs that are missing", blobMissing},
+		{"blobs that break off", blobBroken},
+		{"lists are ordered and bounded", listOrder},
+		{"lists by folder, parent and state", listFilters},
+		{"lists have limits", listLimits},
+		{"search by the beginnings of words", search},
+		{"delete leaves nothing", deleteAll},
+		{"delete leaves the others alone", deleteOne},
+		{"delete of a leased session is busy", deleteBusy},
+		{"delete of a missing session", deleteMissing},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, open(t))
+		})
+	}
+}
+
+// RunShared checks two handles on the same data, as two processes have. open
+// returns them, the data being empty; they are closed with their test.
+func RunShared(t *testing.T, open func(t *testing.T) (a, b pawl.Store)) {
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, a, b pawl.Store)
+	}{
+		{"both see each other's events", sharedEvents},
+		{"both append to their own sessions at once", sharedAppends},
+		{"both race for one session", sharedRace},
+		{"both respect the other's lease", sharedLease},
+		{"both see each other's blobs, drafts and deletions", sharedRest},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a, b := open(t)
+			c.run(t, a, b)
+		})
+	}
+}
