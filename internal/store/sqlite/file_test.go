@@ -1,11 +1,13 @@
 package sqlite_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pawl-dev/pawl"
@@ -127,6 +129,69 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 		wg.Wait()
 		if rows, err := open(t, path).Sessions(t.Context(), pawl.Filter{}); err != nil || len(rows) != 8 {
 			t.Errorf("%d sessions, %v; want 8", len(rows), err)
+		}
+	}
+}
+
+// After a clean end all is in the one file: it can be copied alone.
+func TestCloseFoldsTheLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pawl.db")
+	s, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := storetest.NewID()
+	if _, err := s.Append(t.Context(), id, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Session(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the write-ahead log is still there: %v", err)
+	}
+}
+
+// Many writers at once share commits. Each gets its own answer: those that
+// come too late a conflict, which harms nobody else.
+func TestSharedCommits(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
+	const sessions, rivals = 40, 3
+	var won, lost atomic.Int64
+	var wg sync.WaitGroup
+	for range sessions {
+		id := storetest.NewID()
+		if _, err := s.Append(t.Context(), id, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w"}}); err != nil {
+			t.Fatal(err)
+		}
+		for range rivals {
+			wg.Go(func() {
+				_, err := s.Append(t.Context(), id, 1, storetest.Sample)
+				switch {
+				case err == nil:
+					won.Add(1)
+				case errors.Is(err, pawl.ErrConflict):
+					lost.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if won.Load() != sessions || lost.Load() != sessions*(rivals-1) {
+		t.Errorf("%d won and %d lost, want %d and %d", won.Load(), lost.Load(), sessions, sessions*(rivals-1))
+	}
+	rows, err := s.Sessions(t.Context(), pawl.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		if row.Head != 2 {
+			t.Errorf("session %s ends at %d, want 2", row.ID, row.Head)
 		}
 	}
 }

@@ -37,7 +37,10 @@ func openReader(ctx context.Context, dsn string) (*reader, error) {
 	return r, nil
 }
 
-func (r *reader) close() error { return r.db.Close() }
+// close ends the statements first; see [writer.close].
+func (r *reader) close() error {
+	return errors.Join(r.session.Close(), r.page.Close(), r.exists.Close(), r.db.Close())
+}
 
 // pageSize bounds the events that are in memory at once.
 const pageSize = 256

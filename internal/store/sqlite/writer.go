@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -20,8 +21,13 @@ type writer struct {
 	conn *sql.Conn
 	turn chan struct{} // held by whoever uses conn
 
+	mu      sync.Mutex
+	waiting []*job
+
 	begin, commit, rollback         *sql.Stmt
+	save, keep, undo                *sql.Stmt
 	create, change, advance, insert *sql.Stmt
+	open                            []*sql.Stmt // all of these
 }
 
 func openWriter(ctx context.Context, dsn string) (*writer, error) {
@@ -38,6 +44,9 @@ func openWriter(ctx context.Context, dsn string) (*writer, error) {
 		&w.begin:    "BEGIN IMMEDIATE",
 		&w.commit:   "COMMIT",
 		&w.rollback: "ROLLBACK",
+		&w.save:     "SAVEPOINT job",
+		&w.keep:     "RELEASE job",
+		&w.undo:     "ROLLBACK TO job",
 	})
 	if err != nil {
 		return nil, errors.Join(err, w.close())
@@ -76,47 +85,23 @@ func (w *writer) prepare(ctx context.Context) error {
 
 func (w *writer) prepareAll(ctx context.Context, texts map[**sql.Stmt]string) (err error) {
 	for stmt, text := range texts {
-		if *stmt, err = w.conn.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // closed with conn
+		if *stmt, err = w.conn.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // closed by close
 			return err
 		}
+		w.open = append(w.open, *stmt)
 	}
 	return nil
 }
 
-// transaction runs work alone among all writers of the file, and keeps what it
-// did if it returns nil.
-//
-// A cancel is obeyed until it is our turn. Then it is not, so that the caller
-// always knows whether its write took place; what remains is short, and waiting
-// for another process ends with busy_timeout.
-func (w *writer) transaction(ctx context.Context, work func(context.Context) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case w.turn <- struct{}{}:
-		defer func() { <-w.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	ctx = context.WithoutCancel(ctx)
-	if _, err := w.begin.ExecContext(ctx); err != nil {
-		return err
-	}
-	err := work(ctx)
-	if err == nil {
-		_, err = w.commit.ExecContext(ctx)
-	}
-	if err != nil {
-		_, undo := w.rollback.ExecContext(ctx)
-		return errors.Join(err, undo)
-	}
-	return nil
-}
-
-// close waits for the transaction that is under way.
+// close waits for the transaction that is under way. Its statements go first:
+// SQLite folds the write-ahead log into the file only when the last connection
+// closes with none open.
 func (w *writer) close() error {
 	w.turn <- struct{}{}
 	defer func() { <-w.turn }()
-	return errors.Join(w.conn.Close(), w.db.Close())
+	var errs []error
+	for _, stmt := range w.open {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close(), w.db.Close())...)
 }

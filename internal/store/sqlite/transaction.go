@@ -1,0 +1,132 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// job is a piece of work that waits for its transaction.
+type job struct {
+	work func(context.Context) error
+	err  error
+	done chan struct{} // closed when err is final
+}
+
+// maxJobs bounds how many jobs share a commit.
+const maxJobs = 128
+
+// transaction runs work alone among all writers of the file, and keeps what it
+// did if it returns nil. Jobs that wait at the same time share one commit, and
+// so one fsync: a thousand sessions write as fast as the disk takes pages, not
+// as fast as it turns.
+//
+// A cancel is obeyed until the work has begun. Then it is not, so that the
+// caller always knows whether its write took place; what remains is short, and
+// waiting for another process ends with busy_timeout.
+func (w *writer) transaction(ctx context.Context, work func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	j := &job{work: work, done: make(chan struct{})}
+	w.mu.Lock()
+	w.waiting = append(w.waiting, j)
+	w.mu.Unlock()
+	for {
+		select {
+		case <-j.done:
+			return j.err
+		case w.turn <- struct{}{}: // whoever gets the turn works for all who wait
+			w.runWaiting(context.WithoutCancel(ctx))
+			<-w.turn
+		case <-ctx.Done():
+			if w.withdraw(j) {
+				return ctx.Err()
+			}
+			<-j.done
+			return j.err
+		}
+	}
+}
+
+// withdraw takes a job back; false if somebody works on it already.
+func (w *writer) withdraw(j *job) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.Index(w.waiting, j)
+	if i < 0 {
+		return false
+	}
+	w.waiting = slices.Delete(w.waiting, i, i+1)
+	return true
+}
+
+// runWaiting runs the jobs that wait, the oldest first, in one transaction.
+func (w *writer) runWaiting(ctx context.Context) {
+	w.mu.Lock()
+	n := min(len(w.waiting), maxJobs)
+	jobs := slices.Clone(w.waiting[:n])
+	w.waiting = slices.Delete(w.waiting, 0, n)
+	w.mu.Unlock()
+	if n == 0 {
+		return // another did it
+	}
+	if err := w.commitAll(ctx, jobs); err != nil {
+		for _, j := range jobs {
+			if j.err == nil {
+				j.err = err
+			}
+		}
+	}
+	for _, j := range jobs {
+		close(j.done)
+	}
+}
+
+// commitAll runs the jobs and commits. A job that fails leaves nothing behind
+// and does not harm the others; an error is one of all.
+func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
+	if _, err := w.begin.ExecContext(ctx); err != nil {
+		return err
+	}
+	kept := 0
+	err := func() error {
+		for _, j := range jobs {
+			if err := w.attempt(ctx, j, len(jobs) > 1); err != nil {
+				return err
+			}
+			if j.err == nil {
+				kept++
+			}
+		}
+		if kept == 0 {
+			return nil
+		}
+		_, err := w.commit.ExecContext(ctx)
+		return err
+	}()
+	if err != nil || kept == 0 {
+		_, undo := w.rollback.ExecContext(ctx)
+		return errors.Join(err, undo)
+	}
+	return nil
+}
+
+// attempt runs one job. Among others it has a savepoint of its own to go back
+// to if it fails; alone, it needs none.
+func (w *writer) attempt(ctx context.Context, j *job, among bool) error {
+	if !among {
+		j.err = j.work(ctx)
+		return nil
+	}
+	if _, err := w.save.ExecContext(ctx); err != nil {
+		return err
+	}
+	if j.err = j.work(ctx); j.err != nil {
+		if _, err := w.undo.ExecContext(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := w.keep.ExecContext(ctx)
+	return err
+}

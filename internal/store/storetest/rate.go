@@ -1,0 +1,77 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// The comparison of CompareRate.
+const (
+	rateRounds = 60
+	rateBatch  = 20
+	rateTries  = 3
+	rateFloor  = 0.60 // of the bare rate
+)
+
+// Sample is an event of the size that most have.
+var Sample = pawl.Event{Turn: 1, At: time.Unix(1_700_000_000, 0), Body: pawl.CallStarted{
+	Call: "call_0123456789", Tool: "bash", Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "go test ./..."}},
+}}
+
+// CompareRate holds Append of one event against bare, which inserts the given
+// row of the same table in a transaction of its own and does nothing else. The
+// two take turns, so that a noisy machine disturbs both alike. It fails if
+// Append does not reach 60 % of the bare rate in any of three tries.
+func CompareRate(t *testing.T, s pawl.Store, bare func(seq int, kind pawl.Kind, version int, body []byte) error) {
+	id := NewID()
+	if _, err := s.Append(t.Context(), id, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w"}}); err != nil {
+		t.Fatal(err)
+	}
+	kind, version, body, err := pawl.EncodeBody(Sample.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendOne := func(n int) error {
+		_, err := s.Append(t.Context(), id, pawl.Seq(n), Sample)
+		return err
+	}
+	insertOne := func(n int) error { return bare(n, kind, version, body) }
+
+	n := 1
+	for range rateTries {
+		var appends, inserts []time.Duration
+		for range rateRounds {
+			appends = append(appends, timed(t, n, appendOne))
+			inserts = append(inserts, timed(t, n, insertOne))
+			n += rateBatch
+		}
+		a, b := middle(appends), middle(inserts)
+		ratio := float64(b) / float64(a)
+		t.Logf("append %.0f a second, bare insert %.0f a second: %.2f of the bare rate   (at least %.2f)",
+			rateBatch/a.Seconds(), rateBatch/b.Seconds(), ratio, rateFloor)
+		if ratio >= rateFloor {
+			return
+		}
+	}
+	t.Errorf("Append does not reach %.2f of the rate of a bare insert", rateFloor)
+}
+
+// timed returns how long a batch of calls takes, the first of them with n.
+func timed(t *testing.T, n int, f func(n int) error) time.Duration {
+	t.Helper()
+	began := time.Now()
+	for i := range rateBatch {
+		if err := f(n + i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return time.Since(began)
+}
+
+func middle(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
