@@ -42,39 +42,24 @@ func (r *reader) close() error {
 	return errors.Join(r.session.Close(), r.page.Close(), r.exists.Close(), r.db.Close())
 }
 
-// pageSize bounds the events that are in memory at once.
-const pageSize = 256
-
 const selectPage = `SELECT seq, turn, at, kind, version, body FROM events
 	WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`
 
-// Events implements [pawl.Store]. It reads page by page, so that nothing is
-// held open while the caller works.
+// Events implements [pawl.Store].
 func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
-	return func(yield func(pawl.Event, error) bool) {
-		for {
-			page, err := s.page(ctx, id, after)
-			if err != nil {
-				yield(pawl.Event{}, fmt.Errorf("read events of %s: %w", id, classify(err)))
-				return
-			}
-			for _, e := range page {
-				if !yield(e, nil) {
-					return
-				}
-				after = e.Seq
-			}
-			if len(page) < pageSize {
-				return
-			}
+	return record.Pages(after, func(after pawl.Seq) ([]pawl.Event, error) {
+		page, err := s.page(ctx, id, after)
+		if err != nil {
+			return nil, fmt.Errorf("read events of %s: %w", id, classify(err))
 		}
-	}
+		return page, nil
+	})
 }
 
 // page returns the next events. If there are none it makes sure that the
 // session is there: a log deleted in mid-read must not pass for a whole one.
 func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]pawl.Event, error) {
-	rows, err := s.read.page.QueryContext(ctx, string(id), int64(after), pageSize)
+	rows, err := s.read.page.QueryContext(ctx, string(id), int64(after), record.PageSize)
 	if err != nil {
 		return nil, err
 	}
