@@ -178,8 +178,8 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 }
 
 func (h *History) inject(e Event, b Injected) error {
-	if h.open == nil {
-		return fmt.Errorf("no turn is open")
+	if err := h.betweenSteps(); err != nil {
+		return err
 	}
 	parts := Parts{Text{b.Text}}
 	if b.Prompt != 0 {
@@ -195,7 +195,11 @@ func (h *History) inject(e Event, b Injected) error {
 }
 
 func (h *History) startReply(e Event, b ReplyStarted) error {
-	if h.open == nil || b.Step != len(h.open.Steps)+1 {
+	if err := h.betweenSteps(); err != nil {
+		return err
+	}
+	n := len(h.open.Steps)
+	if b.Step != n+1 || n > 0 && h.open.Steps[n-1].Reply == nil {
 		return fmt.Errorf("step %d is not the next one", b.Step)
 	}
 	h.open.Steps = append(h.open.Steps, Step{Started: e.Seq})
@@ -204,7 +208,7 @@ func (h *History) startReply(e Event, b ReplyStarted) error {
 }
 
 func (h *History) reply(e Event, b Replied) error {
-	if h.open == nil || b.Step != len(h.open.Steps) || h.open.Steps[b.Step-1].Reply != nil {
+	if h.open == nil || b.Step < 1 || b.Step != len(h.open.Steps) || h.open.Steps[b.Step-1].Reply != nil {
 		return fmt.Errorf("step %d does not wait for a reply", b.Step)
 	}
 	calls := b.Parts.Calls()
@@ -231,21 +235,39 @@ func (h *History) reply(e Event, b Replied) error {
 }
 
 func (h *History) finishTurn() error {
-	if h.open == nil {
-		return fmt.Errorf("no turn is open")
+	if err := h.betweenSteps(); err != nil {
+		return err
 	}
 	for _, step := range h.open.Steps {
 		if step.Reply == nil {
 			continue
 		}
 		for _, id := range step.Reply.Calls {
-			if !h.calls[id].Finished {
-				return fmt.Errorf("call %s has no result", id)
-			}
 			h.calls[id] = nil // its id stays taken
 		}
 	}
 	h.open = nil
+	return nil
+}
+
+// betweenSteps returns an error unless a turn is open and each call of its
+// newest step has a result.
+func (h *History) betweenSteps() error {
+	if h.open == nil {
+		return fmt.Errorf("no turn is open")
+	}
+	if len(h.open.Steps) == 0 {
+		return nil
+	}
+	reply := h.open.Steps[len(h.open.Steps)-1].Reply
+	if reply == nil {
+		return nil
+	}
+	for _, id := range reply.Calls {
+		if !h.calls[id].Finished {
+			return fmt.Errorf("call %s has no result", id)
+		}
+	}
 	return nil
 }
 

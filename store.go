@@ -20,6 +20,7 @@ type Store interface {
 
 	// Events yields the events after the given Seq, in order, up to the newest
 	// at the time of reading. A session that does not exist yields ErrNotFound.
+	// Nothing is held open while the caller works on an event.
 	Events(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
 
 	// Session returns the row of one session, or ErrNotFound.

@@ -11,7 +11,8 @@ import (
 
 // Decode unmarshals one JSON value into v, a non-nil pointer, and refuses what
 // encoding/json lets pass: unknown keys, duplicate keys and keys that differ
-// from the field's name in case. What v holds after an error is unspecified.
+// from the field's name in case. It does not look into a json.RawMessage. What
+// v holds after an error is unspecified.
 func Decode(data []byte, v any) error { return decodeTagged(data, v, "") }
 
 // decodeTagged is Decode for an object that carries the extra key tag at its top.
@@ -42,17 +43,16 @@ type keyWalk struct {
 
 func (w *keyWalk) value(t reflect.Type, tag string) error {
 	w.space()
-	switch w.data[w.pos] {
-	case '{':
-		return w.object(shapeOf(t), tag)
-	case '[':
-		return w.array(shapeOf(t))
-	case '"':
-		w.skipText()
-	default: // number, true, false, null
-		for w.pos < len(w.data) && !strings.ContainsRune(",]} \t\r\n", rune(w.data[w.pos])) {
-			w.pos++
-		}
+	s := shapeOf(t)
+	switch c := w.data[w.pos]; {
+	case s == ownShape:
+		w.skip()
+	case c == '{':
+		return w.object(s, tag)
+	case c == '[':
+		return w.array(s)
+	default:
+		w.skip()
 	}
 	return nil
 }
@@ -95,6 +95,31 @@ func (w *keyWalk) array(s *shape) error {
 	}
 	w.pos++ // ]
 	return nil
+}
+
+// skip steps over a value without a look at its keys.
+func (w *keyWalk) skip() {
+	for depth := 0; ; {
+		switch c := w.data[w.pos]; {
+		case c == '"':
+			w.skipText()
+		case c == '{', c == '[':
+			depth++
+			w.pos++
+		case c == '}', c == ']':
+			depth--
+			w.pos++
+		case depth > 0:
+			w.pos++
+		default: // number, true, false, null
+			for w.pos < len(w.data) && !strings.ContainsRune(",]} \t\r\n", rune(w.data[w.pos])) {
+				w.pos++
+			}
+		}
+		if depth == 0 {
+			return
+		}
+	}
 }
 
 // skipText steps over a string and reports whether it holds an escape.
@@ -144,12 +169,15 @@ type shape struct {
 }
 
 var (
-	shapes      sync.Map // reflect.Type -> *shape
-	openShape   = &shape{}
+	shapes      sync.Map   // reflect.Type -> *shape
+	openShape   = &shape{} // any keys, each once
+	ownShape    = &shape{} // of a type that decodes itself
 	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// shapeOf returns the shape of t. A type that decodes itself is open: it makes its own checks.
+// shapeOf returns the shape of t. A type that decodes itself makes its own
+// checks; those of a json.RawMessage are left to whoever decodes it, so that a
+// model's odd input cannot make the log that holds it unreadable.
 func shapeOf(t reflect.Type) *shape {
 	if t == nil {
 		return openShape
@@ -162,6 +190,7 @@ func shapeOf(t reflect.Type) *shape {
 	case t.Kind() == reflect.Pointer:
 		s = shapeOf(t.Elem())
 	case reflect.PointerTo(t).Implements(unmarshaler):
+		s = ownShape
 	case t.Kind() == reflect.Struct:
 		s = &shape{fields: map[string]reflect.Type{}}
 		for _, f := range reflect.VisibleFields(t) {

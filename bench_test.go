@@ -1,0 +1,67 @@
+package pawl
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// average is the event that logs hold most of, with the output of a command.
+func average() Event {
+	return Event{
+		Session: "01JD0000000000000000000000",
+		Seq:     8,
+		Turn:    1,
+		At:      time.Date(2026, 11, 15, 2, 3, 4, 567_890_000, time.UTC),
+		Body: CallFinished{
+			Call:   "call_1_1",
+			Status: CallDone,
+			Result: Result{
+				Content: strings.Repeat("ok  \t./internal/store\t0.21s\n", 36), // 1 KB
+				Meta:    map[string]string{"exit_code": "0"},
+			},
+		},
+	}
+}
+
+// BenchmarkDecodeBody is what a store does for each event it reads.
+func BenchmarkDecodeBody(b *testing.B) {
+	kind, version, data, err := EncodeBody(average().Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := DecodeBody(kind, version, data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDecodeEvent is what a client of the stream does.
+func BenchmarkDecodeEvent(b *testing.B) {
+	data, err := encode(average())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var e Event
+		if err := json.Unmarshal(data, &e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEncodeEvent(b *testing.B) {
+	e := average()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := encode(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

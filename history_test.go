@@ -1,0 +1,129 @@
+package pawl
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestHistoryRefuses(t *testing.T) {
+	begun := []Body{prompted("go"), TurnStarted{Prompt: 2}}
+	replied := slices.Concat(begun, []Body{ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{call("a")}}}) // events 4, 5
+	after := func(bodies []Body, more ...Body) []Event { return logOf(slices.Concat(bodies, more)...) }
+	tests := []struct {
+		name string
+		log  []Event
+		want string
+	}{
+		{"a gap", []Event{{Seq: 1, Body: SessionCreated{}}, {Seq: 3, Body: SessionTitled{}}}, "event 3 follows event 1: the log has a gap"},
+		{"a number twice", []Event{{Seq: 1, Body: SessionCreated{}}, {Seq: 1, Body: SessionCreated{}}}, "event 1 follows event 1: the log has a gap"},
+		{"no beginning", []Event{{Seq: 1, Body: SessionTitled{}}}, "event 1, session.titled: a session begins with its creation, once"},
+		{"two beginnings", logOf(SessionCreated{}), "event 2, session.created: a session begins with its creation, once"},
+		{"an unsaved event", logOf(Progress{}), "event 2, progress: does not belong in a log"},
+		{"a second result", after(replied, finished("a", "1"), finished("a", "2")), "event 7, call.finished: call a has its result already"},
+		{"a result for an unknown call", after(replied, finished("b", "1")), "event 6, call.finished: call b is not of the open turn"},
+		{"a start of an unknown call", after(replied, CallStarted{Call: "b"}), "event 6, call.started: call b is not of the open turn"},
+		{"a start after the result", after(replied, finished("a", "1"), CallStarted{Call: "a"}), "event 7, call.started: call a has its result already"},
+		{
+			"a result after the turn", after(replied, finished("a", "1"), TurnFinished{}, finished("a", "1")),
+			"event 8, call.finished: call a is not of the open turn",
+		},
+		{
+			"a call id twice in a reply", after(begun, ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{call("a"), call("a")}}),
+			"event 5, replied: call id a is used twice",
+		},
+		{
+			"a call id twice in a session",
+			after(replied, finished("a", "1"), TurnFinished{}, prompted("more"), TurnStarted{Prompt: 8},
+				ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{call("a")}}),
+			"event 11, replied: call id a is used twice",
+		},
+		{"a turn that ends with an open call", after(replied, TurnFinished{}), "event 6, turn.finished: call a has no result"},
+		{"a turn that ends twice", after(begun, TurnFinished{}, TurnFinished{}), "event 5, turn.finished: no turn is open"},
+		{"a turn within a turn", after(begun, prompted("more"), TurnStarted{Prompt: 4}), "event 5, turn.started: turn 1 is still open"},
+		{"a prompt taken twice", after(begun, Injected{Prompt: 2}), "event 4, injected: prompt 2 does not wait"},
+		{"a turn of no prompt", logOf(TurnStarted{Prompt: 1}), "event 2, turn.started: prompt 1 does not wait"},
+		{"an injection outside of turns", logOf(Injected{Text: "a"}), "event 2, injected: no turn is open"},
+		{"a reply started outside of turns", logOf(ReplyStarted{Step: 1}), "event 2, reply.started: no turn is open"},
+		{"a reply started before the last has come", after(begun, ReplyStarted{Step: 1}, ReplyStarted{Step: 2}), "event 5, reply.started: step 2 is not the next one"},
+		{"a reply started while a call is open", after(replied, ReplyStarted{Step: 2}), "event 6, reply.started: call a has no result"},
+		{"an injection while a call is open", after(replied, Injected{Text: "a"}), "event 6, injected: call a has no result"},
+		{"a reply started out of step", after(begun, ReplyStarted{Step: 2}), "event 4, reply.started: step 2 is not the next one"},
+		{"a reply that was not started", after(begun, Replied{Step: 1}), "event 4, replied: step 1 does not wait for a reply"},
+		{"a reply to no step", after(begun, Replied{}), "event 4, replied: step 0 does not wait for a reply"},
+		{"a reply out of step", after(begun, ReplyStarted{Step: 1}, Replied{Step: 2}), "event 5, replied: step 2 does not wait for a reply"},
+		{"a second reply", after(replied, Replied{Step: 1}), "event 6, replied: step 1 does not wait for a reply"},
+		{"a reply outside of turns", logOf(Replied{Step: 1}), "event 2, replied: step 1 does not wait for a reply"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Conversation(tt.log)
+			if err == nil {
+				t.Fatalf("folded to %+v, want an error", got)
+			}
+			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a history knows at each point of a turn.
+func TestHistory(t *testing.T) {
+	settings := Settings{Agent: "build", Model: "m", MaxSteps: 3}
+	usage := Usage{Input: 2, Output: 1}
+	var h History
+	apply := func(bodies ...Body) {
+		t.Helper()
+		for _, b := range bodies {
+			if err := h.Apply(Event{Seq: h.Head() + 1, Body: b}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(what string, want, got any) {
+		t.Helper()
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(CallState{})); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
+	steer := Prompted{Parts: Parts{Text{"stop"}}, Delivery: DeliverSteer}
+	apply(SessionCreated{Dir: "/project"}, Prompted{Parts: Parts{Text{"go"}}, Settings: settings}, steer)
+	check("created", SessionCreated{Dir: "/project"}, h.Created())
+	check("waiting", []Waiting{{2, Prompted{Parts: Parts{Text{"go"}}, Settings: settings}}, {3, steer}}, h.Waiting())
+	check("settings of the newest prompt", Settings{}, h.Settings())
+	check("open", (*OpenTurn)(nil), h.Open())
+
+	apply(TurnStarted{Prompt: 2}, Injected{Source: "user", Prompt: 3})
+	check("open", &OpenTurn{Number: 1, Prompt: 2, Settings: settings, Injected: []string{"user"}}, h.Open())
+	check("waiting", []Waiting{}, h.Waiting())
+
+	apply(ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{call("a"), call("b")}, Finish: FinishToolUse, Usage: usage}, CallStarted{Call: "b", Tool: "read"})
+	check("open", &OpenTurn{
+		Number: 1, Prompt: 2, Settings: settings, Usage: usage,
+		Steps: []Step{{Started: 6, Reply: &Reply{Finish: FinishToolUse, Calls: []CallID{"a", "b"}}}},
+	}, h.Open())
+	check("a call that waits", &CallState{Call: call("a"), message: 3}, h.Call("a"))
+	check("a call that runs", &CallState{Call: call("b"), Started: &CallStarted{Call: "b", Tool: "read"}, message: 3, slot: 1}, h.Call("b"))
+
+	apply(finished("a", "1"), finished("b", "2"), ReplyStarted{Step: 2})
+	check("a call that is done", &CallState{Call: call("a"), Finished: true, message: 3}, h.Call("a"))
+
+	apply(TurnFinished{})
+	check("open", (*OpenTurn)(nil), h.Open())
+	check("a call of a turn that is over", (*CallState)(nil), h.Call("a"))
+	check("ids", []bool{true, true, false}, []bool{h.CallIDUsed("a"), h.CallIDUsed("b"), h.CallIDUsed("c")})
+	check("counts", []int{12, 1, 1}, []int{int(h.Head()), h.Turns(), h.Replies()})
+}
+
+// An event that is refused changes the head as little as if it had not come.
+func TestHistoryAfterRefusal(t *testing.T) {
+	var h History
+	if err := h.Apply(Event{Seq: 1, Body: SessionTitled{}}); err == nil {
+		t.Fatal("no error")
+	}
+	if h.Head() != 0 {
+		t.Errorf("head is %d, want 0", h.Head())
+	}
+}

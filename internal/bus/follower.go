@@ -1,0 +1,138 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// errStop says that the one who iterates wants no more.
+var errStop = errors.New("stop")
+
+// follower brings one iteration forward. last is the Seq of the newest durable
+// event that it has yielded; that it yields nothing but last+1 is what makes
+// the stream whole.
+type follower struct {
+	store pawl.Store
+	id    pawl.SessionID
+	last  pawl.Seq
+	yield func(pawl.Event, error) bool
+}
+
+// follow yields what the store holds and then what the reader is offered. It
+// returns nil when ctx ends or the iteration was broken off.
+func (f *follower) follow(ctx context.Context, r *reader, poll time.Duration) error {
+	err := f.catchUp(ctx)
+	timer := time.NewTimer(poll)
+	defer timer.Stop()
+	var batch []pawl.Event
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.news:
+			var cut bool
+			before := f.last
+			batch, cut = r.take(batch)
+			err = f.take(ctx, batch, cut)
+			if f.last != before {
+				timer.Reset(poll)
+			}
+		case <-timer.C:
+			err = f.poll(ctx)
+			timer.Reset(poll)
+		}
+	}
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// take yields a batch of live events and reads from the store what is missing in it.
+func (f *follower) take(ctx context.Context, batch []pawl.Event, cut bool) error {
+	if cut {
+		if err := f.catchUp(ctx); err != nil {
+			return err
+		}
+	}
+	batch = f.fresh(batch)
+	for len(batch) > 0 {
+		if f.missesBefore(batch[0]) {
+			if err := f.catchUp(ctx); err != nil {
+				return err
+			}
+			if f.missesBefore(batch[0]) {
+				batch = batch[1:] // not even the store has what should come before it
+			}
+			batch = f.fresh(batch)
+			continue
+		}
+		if err := f.pass(ctx, batch[0]); err != nil {
+			return err
+		}
+		batch = batch[1:]
+	}
+	return nil
+}
+
+// fresh removes from the batch the durable events that were yielded already,
+// and the unsaved ones before them: what those foretold is known.
+func (f *follower) fresh(batch []pawl.Event) []pawl.Event {
+	known := -1
+	for i, e := range batch {
+		if e.Seq != 0 && e.Seq <= f.last {
+			known = i
+		}
+	}
+	kept := batch[:0]
+	for i, e := range batch {
+		if e.Seq > f.last || e.Seq == 0 && i > known {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// missesBefore reports whether durable events that come before e were not yielded yet.
+func (f *follower) missesBefore(e pawl.Event) bool {
+	if d, ok := e.Body.(pawl.Delta); ok {
+		return d.Reply > f.last
+	}
+	return e.Seq > f.last+1
+}
+
+// poll catches up if another process has appended.
+func (f *follower) poll(ctx context.Context) error {
+	s, err := f.store.Session(ctx, f.id)
+	if err != nil || s.Head <= f.last {
+		return err
+	}
+	return f.catchUp(ctx)
+}
+
+// catchUp yields all that the store has after last.
+func (f *follower) catchUp(ctx context.Context) error {
+	for e, err := range f.store.Events(ctx, f.id, f.last) {
+		if err != nil {
+			return err
+		}
+		if err := f.pass(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass yields one event. It returns errStop if no more are wanted.
+func (f *follower) pass(ctx context.Context, e pawl.Event) error {
+	if ctx.Err() != nil || !f.yield(e, nil) {
+		return errStop
+	}
+	if e.Seq != 0 {
+		f.last = e.Seq
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package pawl
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTurnLast(t *testing.T) {
+	for _, tt := range []struct {
+		step, max int
+		want      bool
+	}{
+		{1, 0, false}, {1000, 0, false}, {1, 2, false}, {2, 2, true}, {3, 2, true}, {1, 1, true},
+	} {
+		if got := (Turn{Step: tt.step, MaxSteps: tt.max}).Last(); got != tt.want {
+			t.Errorf("step %d of %d: last is %v, want %v", tt.step, tt.max, got, tt.want)
+		}
+	}
+}
+
+func TestFinishReason(t *testing.T) {
+	for finish, want := range map[Finish]Reason{
+		FinishEndTurn:   ReasonEndTurn,
+		FinishToolUse:   ReasonEndTurn, // a reply that says tool_use and calls nothing
+		FinishMaxTokens: ReasonMaxTokens,
+		FinishCanceled:  ReasonCanceled,
+	} {
+		if got := finish.Reason(); got != want {
+			t.Errorf("%s ends a turn as %s, want %s", finish, got, want)
+		}
+	}
+}
+
+func TestUsageAdd(t *testing.T) {
+	u := Usage{Input: 1, Output: 2, Reasoning: 3, CacheRead: 4, CacheWrite: 5, Cost: 6}
+	if diff := cmp.Diff(Usage{Input: 2, Output: 4, Reasoning: 6, CacheRead: 8, CacheWrite: 10, Cost: 12}, u.Add(u)); diff != "" {
+		t.Error(diff)
+	}
+	if got := Money(1_500_000_000).Dollars(); got != 1.5 {
+		t.Errorf("got %v dollars, want 1.5", got)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	read, write := Access{AccessRead, "a.go"}, Access{AccessWrite, "a.go"}
+	for _, tt := range []struct {
+		accesses []Access
+		want     bool
+	}{
+		{nil, true},
+		{[]Access{read, read}, true},
+		{[]Access{read, write}, false},
+		{[]Access{{AccessExec, "ls"}}, false},
+		{[]Access{{AccessNet, "example.org"}}, false},
+		{[]Access{{"", "a.go"}}, false}, // unknown means closed
+	} {
+		if got := ReadOnly(tt.accesses); got != tt.want {
+			t.Errorf("%v: read-only is %v, want %v", tt.accesses, got, tt.want)
+		}
+	}
+}
