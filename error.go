@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"context"
 	"errors"
 	"fmt"
 )
@@ -59,12 +58,12 @@ func CodeOf(err error) Code {
 // BusyError is an [ErrBusy] that knows who holds the session.
 type BusyError struct {
 	Session SessionID
-	Holder  Owner // "" when it is the session's own open turn, not another process
+	Holder  Owner // "" when what is in the way is the session's own open turn
 }
 
 func (e *BusyError) Error() string {
 	if e.Holder == "" {
-		return fmt.Sprintf("session %s is busy", e.Session)
+		return fmt.Sprintf("session %s is busy: it has an open turn or prompts that wait", e.Session)
 	}
 	return fmt.Sprintf("session %s is busy: %s works on it", e.Session, e.Holder)
 }
@@ -89,7 +88,7 @@ func (s *Stop) Error() string {
 }
 
 // StopOf says how a turn ended, given what the loop returned. An error that is
-// neither a Stop nor a cancel comes back as it is: the turn has not ended.
+// no Stop comes back as it is: the turn has not ended.
 func StopOf(reason Reason, err error) (Stop, error) {
 	var stop *Stop
 	switch {
@@ -97,10 +96,6 @@ func StopOf(reason Reason, err error) (Stop, error) {
 		return Stop{Reason: reason}, nil
 	case errors.As(err, &stop):
 		return *stop, nil
-	case errors.Is(err, context.Canceled):
-		return Stop{Reason: ReasonCanceled}, nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return Stop{Reason: ReasonBudget, Message: "the time allowed for this turn is over"}, nil
 	default:
 		return Stop{}, err
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mattn/go-isatty"
+
 	"github.com/pawl-dev/pawl"
 )
 
@@ -96,11 +98,7 @@ func newTextPrinter(out, err io.Writer) *textPrinter {
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && isatty.IsTerminal(f.Fd())
 }
 
 func (p *textPrinter) event(e pawl.Event) error {

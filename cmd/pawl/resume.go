@@ -63,13 +63,12 @@ func (f *resumeFlags) run(cmd *cobra.Command, ids []string) error {
 	var errs []error
 	for _, s := range sessions {
 		err := f.resume(cmd, a, s)
-		if errors.Is(err, errInterrupted) {
+		switch {
+		case errors.Is(err, pawl.ErrBusy) && len(ids) == 0: // it was not asked for by name
+			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %v\n", err)
+		case errors.Is(err, errInterrupted), len(sessions) == 1:
 			return err
-		}
-		if len(sessions) == 1 {
-			return err
-		}
-		if err != nil {
+		case err != nil:
 			errs = append(errs, fmt.Errorf("session %s: %w", s.ID, err))
 		}
 	}

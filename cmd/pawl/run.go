@@ -87,7 +87,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	seq, err := a.Send(ctx, s.ID, prompt)
 	switch {
 	case errors.Is(err, pawl.ErrBusy):
-		return fmt.Errorf("%w: wait for it, or use --if-busy queue or steer", err)
+		return fmt.Errorf("%w\nwait for it, or use --if-busy queue or steer; if nobody works on it, 'pawl resume %s' goes on", err, s.ID)
 	case err != nil && seq == 0 && f.newSession():
 		return errors.Join(err, a.Delete(ctx, s.ID)) // nothing was begun
 	case err != nil:

@@ -26,10 +26,11 @@ type plannedCall struct {
 // Authorize returns the calls that may run: the tool exists, the input fits,
 // and this step may use tools. Every other call gets its refusal as a result.
 func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
-	j, err := s.turn(ctx, t)
+	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return nil, err
 	}
+	defer j.leave()
 	var permitted []pawl.CallID
 	var refusals []pawl.Body
 	for _, id := range ids {
@@ -107,10 +108,11 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 // call that an earlier attempt began runs again only if it just reads: nobody
 // knows how far any other got.
 func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) error {
-	j, err := s.turn(ctx, t)
+	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return err
 	}
+	defer j.leave()
 	var plans []plannedCall
 	for _, id := range ids {
 		c := j.history.Call(id)
@@ -118,8 +120,11 @@ func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) e
 			continue
 		}
 		p, err := s.plan(ctx, j, t, c)
-		if err != nil {
-			return fmt.Errorf("plan call %s: %w", id, err)
+		if err != nil { // it was permitted by a pawl that knew other tools
+			if _, err := j.append(ctx, refusal(c, err)); err != nil {
+				return err
+			}
+			continue
 		}
 		plans = append(plans, p)
 	}

@@ -17,10 +17,11 @@ const draftEvery = 250 * time.Millisecond
 // Generate makes one model call. The reply is announced before the stream is
 // read, grows on the bus and in the draft, and is one event when it ends.
 func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error) {
-	j, err := s.turn(ctx, t)
+	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return pawl.Reply{}, err
 	}
+	defer j.leave()
 	open := j.history.Open()
 	if len(open.Steps) >= t.Step && open.Steps[t.Step-1].Reply != nil { // an earlier attempt has it
 		reply := *open.Steps[t.Step-1].Reply

@@ -13,40 +13,50 @@ import (
 var errLost = errors.New("another process has taken over this session")
 
 // journal is a session's log as this process knows it: the fold of what it has
-// read, and the place where it writes. Its lock is held while it reads or
-// writes, not while a model or a tool works.
+// read, and the place where it writes. One step at a time has it; the calls
+// that the step runs beside each other share it.
 type journal struct {
-	s  *Stepper
-	id pawl.SessionID
+	s    *Stepper
+	id   pawl.SessionID
+	step chan struct{} // held by the step at work
 
-	mu      sync.Mutex
+	mu      sync.Mutex // held while an append is made
 	history pawl.History
 }
 
-// journal returns the session's journal, read up to now.
-func (s *Stepper) journal(ctx context.Context, id pawl.SessionID) (*journal, error) {
+// enter returns the session's journal, read up to now, to one step. If another
+// step has it, it is waited for: two that share what they know of the log would
+// not find each other's appends in their way. The step leaves it when it is done.
+func (s *Stepper) enter(ctx context.Context, id pawl.SessionID) (*journal, error) {
 	s.mu.Lock()
 	j := s.journals[id]
 	if j == nil {
-		j = &journal{s: s, id: id}
+		j = &journal{s: s, id: id, step: make(chan struct{}, 1)}
 		s.journals[id] = j
 	}
 	s.mu.Unlock()
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	select {
+	case j.step <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	if _, err := j.readOn(ctx); err != nil {
+		j.leave()
 		return nil, err
 	}
 	return j, nil
 }
 
-// turn returns the journal of the turn's session; the turn must be the open one.
-func (s *Stepper) turn(ctx context.Context, t pawl.Turn) (*journal, error) {
-	j, err := s.journal(ctx, t.Session)
+func (j *journal) leave() { <-j.step }
+
+// enterTurn is enter for a step of a turn, which must be the open one.
+func (s *Stepper) enterTurn(ctx context.Context, t pawl.Turn) (*journal, error) {
+	j, err := s.enter(ctx, t.Session)
 	if err != nil {
 		return nil, err
 	}
 	if open := j.history.Open(); open == nil || open.Number != t.Number {
+		j.leave()
 		return nil, fmt.Errorf("turn %d of session %s is not open: %w", t.Number, t.Session, errLost)
 	}
 	return j, nil
@@ -92,6 +102,9 @@ func (j *journal) append(ctx context.Context, bodies ...pawl.Body) ([]pawl.Event
 		between, err := j.readOn(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if len(between) == 0 {
+			return nil, fmt.Errorf("append %s: there is nothing new in the log: %w", pawl.KindOf(bodies[0]), pawl.ErrConflict)
 		}
 		for _, e := range between {
 			switch e.Body.(type) {

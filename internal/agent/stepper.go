@@ -70,10 +70,11 @@ func (s *Stepper) Forget(id pawl.SessionID) {
 // Begin returns the turn to work on: the open one or, for the oldest prompt
 // that waits, a new one. ok is false when there is nothing to do.
 func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok bool, err error) {
-	j, err := s.journal(ctx, id)
+	j, err := s.enter(ctx, id)
 	if err != nil {
 		return pawl.Turn{}, false, err
 	}
+	defer j.leave()
 	if j.history.Open() == nil {
 		waiting := j.history.Waiting()
 		if len(waiting) == 0 {
@@ -94,10 +95,11 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok
 // Prepare takes in the prompts that steer, and on the last permitted step tells
 // the model to wrap up.
 func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
-	j, err := s.turn(ctx, t)
+	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return err
 	}
+	defer j.leave()
 	open := j.history.Open()
 	if len(open.Steps) >= t.Step {
 		return nil // an earlier attempt went beyond
@@ -121,10 +123,11 @@ const wrapUp = "This is the last step that you are allowed in this turn: no tool
 
 // Settle lets the turn go on if a person has steered it meanwhile.
 func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err error) {
-	j, err := s.turn(ctx, t)
+	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return false, err
 	}
+	defer j.leave()
 	open := j.history.Open()
 	return len(open.Steps) > t.Step || len(open.Injected) > 0 || len(j.steering()) > 0, nil
 }
@@ -132,10 +135,11 @@ func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err erro
 // Finish ends the turn: calls that have no result get one, and the log says why
 // it ended. A turn that has ended already is left alone.
 func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error {
-	j, err := s.journal(ctx, t.Session)
+	j, err := s.enter(ctx, t.Session)
 	if err != nil {
 		return err
 	}
+	defer j.leave()
 	open := j.history.Open()
 	if open == nil || open.Number != t.Number {
 		return nil

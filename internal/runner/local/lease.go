@@ -18,8 +18,11 @@ func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 	var busy *pawl.BusyError
 	if errors.As(err, &busy) {
 		holder, parseErr := proc.Parse(string(busy.Holder))
-		if parseErr != nil || !holder.Gone() {
+		if parseErr != nil {
 			return err
+		}
+		if !holder.Gone() {
+			return &pawl.BusyError{Session: id, Holder: pawl.Owner(fmt.Sprintf("process %d on %s", holder.PID, holder.Host))}
 		}
 		from, err = r.acquire(ctx, id, busy.Holder)
 	}
@@ -36,10 +39,11 @@ func (r *Runner) acquire(ctx context.Context, id pawl.SessionID, gone pawl.Owner
 	return r.Stepper.Store.Acquire(ctx, id, pawl.Owner(r.Owner.String()), r.LeaseTTL, gone)
 }
 
-// heartbeat renews the lease until ctx ends. If it cannot, the work is stopped:
-// another process may go on with it.
+// heartbeat renews the lease until ctx ends. If it cannot, the work is stopped
+// before the lease lapses: from then on another process may go on with it.
 func (r *Runner) heartbeat(ctx context.Context, id pawl.SessionID, lost context.CancelCauseFunc) {
-	tick := time.NewTicker(r.LeaseTTL / 3)
+	every := r.LeaseTTL / 3
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	renewed := time.Now()
 	for {
@@ -48,13 +52,16 @@ func (r *Runner) heartbeat(ctx context.Context, id pawl.SessionID, lost context.
 			return
 		case <-tick.C:
 		}
-		_, err := r.acquire(ctx, id, "")
+		began := time.Now()
+		attempt, cancel := context.WithTimeout(ctx, every)
+		_, err := r.acquire(attempt, id, "")
+		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			renewed = time.Now()
-		case errors.Is(err, pawl.ErrBusy), time.Since(renewed) > r.LeaseTTL:
+			renewed = began
+		case errors.Is(err, pawl.ErrBusy), time.Since(renewed) >= 2*every:
 			lost(fmt.Errorf("the lease of session %s was lost: %w", id, err))
 			return
 		}

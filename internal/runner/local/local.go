@@ -34,9 +34,11 @@ type Runner struct {
 
 // run is the work on one session.
 type run struct {
-	again      bool               // asked for while it was about to end
+	leased     chan struct{}      // closed when the lease was taken, or could not be
+	err        error              // why it could not be
 	canceled   pawl.Seq           // prompts up to here are not to be worked on
-	cancelTurn context.CancelFunc // ends the turn at work; nil between turns
+	prompt     pawl.Seq           // of the turn at work
+	cancelTurn context.CancelFunc // ends it; nil between turns
 }
 
 // errShutdown takes the work away from every turn; see agent.Stepper.
@@ -57,7 +59,9 @@ func New(c Config) *Runner {
 // Close stops all work and waits for it to end. Open turns stay open: they are
 // not canceled, and whoever comes next can resume them.
 func (r *Runner) Close() {
+	r.mu.Lock()
 	r.stop(errShutdown)
+	r.mu.Unlock()
 	r.wg.Wait()
 }
 
@@ -72,39 +76,85 @@ func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) e
 }
 
 func (r *Runner) start(ctx context.Context, id pawl.SessionID, cancel pawl.Seq) error {
-	r.mu.Lock()
-	if w := r.runs[id]; w != nil {
-		w.again = true
-		w.canceled = max(w.canceled, cancel)
-		if cancel > 0 && w.cancelTurn != nil {
-			w.cancelTurn()
+	for {
+		w, first := r.join(id, cancel)
+		switch {
+		case w == nil:
+			return errShutdown
+		case first:
+			return r.begin(ctx, id, w)
 		}
-		r.mu.Unlock()
-		return nil
+		select {
+		case <-w.leased:
+			if w.err == nil {
+				return nil
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	w := &run{canceled: cancel}
-	r.runs[id] = w // holds the place while the lease is taken
-	r.mu.Unlock()
+}
 
-	if err := r.lease(ctx, id); err != nil {
+// join returns the work on the session and cancels what is to be canceled. If
+// it is the first to ask for it, it must begin it. After Close there is none.
+func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, first bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.base.Err() != nil {
+		return nil, false
+	}
+	if w := r.runs[id]; w != nil {
+		w.cancel(cancel)
+		return w, false
+	}
+	w = &run{leased: make(chan struct{}), canceled: cancel}
+	r.runs[id] = w
+	r.wg.Add(1)
+	return w, true
+}
+
+// begin takes the lease and sets to work.
+func (r *Runner) begin(ctx context.Context, id pawl.SessionID, w *run) error {
+	if w.err = r.lease(ctx, id); w.err != nil {
 		r.mu.Lock()
 		delete(r.runs, id)
 		r.mu.Unlock()
-		return err
+		close(w.leased)
+		r.wg.Done()
+		return w.err
 	}
-	r.wg.Go(func() { r.work(id, w) })
+	close(w.leased)
+	go func() {
+		defer r.wg.Done()
+		r.work(id, w)
+	}()
 	return nil
+}
+
+// cancel ends the work on prompts up to seq, and on no others. The runner's lock is held.
+func (w *run) cancel(seq pawl.Seq) {
+	w.canceled = max(w.canceled, seq)
+	if w.cancelTurn != nil && w.prompt <= w.canceled {
+		w.cancelTurn()
+	}
 }
 
 // Wake makes sure that somebody works on the session: this process, or the one
 // that holds it; should that one die, this process goes on.
-func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error {
-	err := r.Start(ctx, id)
-	if errors.Is(err, pawl.ErrBusy) {
-		r.wg.Go(func() { r.standBy(id) })
-		return nil
+func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error { return r.wake(ctx, id, 0) }
+
+func (r *Runner) wake(ctx context.Context, id pawl.SessionID, canceled pawl.Seq) error {
+	err := r.start(ctx, id, canceled)
+	if !errors.Is(err, pawl.ErrBusy) {
+		return err
 	}
-	return err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.base.Err() != nil {
+		return errShutdown
+	}
+	r.wg.Go(func() { r.standBy(id) })
+	return nil
 }
 
 // standBy waits until the session is done or can be had.
@@ -118,10 +168,10 @@ func (r *Runner) standBy(id pawl.SessionID) {
 		case <-tick.C:
 		}
 		row, err := r.Stepper.Store.Session(r.base, id)
-		if err != nil || row.State() == pawl.StateIdle {
+		if errors.Is(err, pawl.ErrNotFound) || err == nil && row.State() == pawl.StateIdle {
 			return
 		}
-		if err := r.Start(r.base, id); !errors.Is(err, pawl.ErrBusy) {
+		if r.Start(r.base, id) == nil {
 			return
 		}
 	}
@@ -129,30 +179,41 @@ func (r *Runner) standBy(id pawl.SessionID) {
 
 // work does all that the session has to do, then gives it back.
 func (r *Runner) work(id pawl.SessionID, w *run) {
-	ctx, lost := context.WithCancelCause(r.base)
-	defer lost(nil)
-	r.wg.Go(func() { r.heartbeat(ctx, id, lost) })
+	ctx, stop := context.WithCancelCause(r.base)
+	var beat sync.WaitGroup
+	beat.Go(func() { r.heartbeat(ctx, id, stop) })
 
 	err := r.turns(ctx, id, w)
+	r.Stepper.Forget(id)
+	stop(nil)
+	beat.Wait() // or it would take the lease once more
+	// The session is given back even when the process is on its way out.
+	released := r.Stepper.Store.Release(context.WithoutCancel(ctx), id, pawl.Owner(r.Owner.String()))
+	r.mu.Lock()
+	delete(r.runs, id)
+	canceled := w.canceled
+	r.mu.Unlock()
+	if err == nil && released == nil && r.base.Err() == nil {
+		err = r.lookAgain(id, canceled)
+	}
 	if err != nil {
 		r.Stepper.Bus.Publish(pawl.Event{Session: id, At: r.Stepper.Clock(), Body: pawl.Status{
 			State: "interrupted", Message: err.Error(),
 		}})
 	}
-	r.Stepper.Forget(id)
-	// The session is given back even when the process is on its way out.
-	_ = r.Stepper.Store.Release(context.WithoutCancel(ctx), id, pawl.Owner(r.Owner.String()))
-	if err == nil {
-		r.lookAgain(id)
-	}
 }
 
-// lookAgain closes the gap between the last look at the log and the lease's
-// release: a prompt that another process put there meanwhile is not left lying.
-func (r *Runner) lookAgain(id pawl.SessionID) {
-	if row, err := r.Stepper.Store.Session(r.base, id); err == nil && row.State() != pawl.StateIdle {
-		_ = r.Wake(r.base, id) // whoever appended it is awake too
+// lookAgain closes the gap between the last look at the log and the end of the
+// work: what was asked for meanwhile, here or by another process, is not left lying.
+func (r *Runner) lookAgain(id pawl.SessionID, canceled pawl.Seq) error {
+	row, err := r.Stepper.Store.Session(r.base, id)
+	if errors.Is(err, pawl.ErrNotFound) {
+		return nil // deleted, now that nobody works on it
 	}
+	if err != nil || row.State() == pawl.StateIdle {
+		return err
+	}
+	return r.wake(r.base, id, canceled)
 }
 
 // turns works on one turn after the other until nothing waits.
@@ -162,21 +223,12 @@ func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 		if err == nil && ok {
 			err = r.turn(ctx, w, turn)
 		}
-		if ok && err == nil {
-			continue
-		}
-		r.mu.Lock()
-		if err == nil && w.again {
-			w.again = false
-			r.mu.Unlock()
-			continue
-		}
-		delete(r.runs, id)
-		r.mu.Unlock()
 		if err != nil {
 			return fmt.Errorf("work on session %s: %w", id, err)
 		}
-		return nil
+		if !ok {
+			return nil
+		}
 	}
 }
 
@@ -185,10 +237,8 @@ func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
 	turnCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.mu.Lock()
-	w.cancelTurn = cancel
-	if t.Prompt <= w.canceled {
-		cancel()
-	}
+	w.prompt, w.cancelTurn = t.Prompt, cancel
+	w.cancel(0) // it may be canceled already
 	r.mu.Unlock()
 
 	reason, err := agent.Run(turnCtx, r.Stepper, t)
@@ -196,12 +246,16 @@ func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
 	r.mu.Lock()
 	w.cancelTurn = nil
 	r.mu.Unlock()
-	if ctx.Err() != nil {
-		return context.Cause(ctx) // the process ends, or the lease is lost: the turn stays open
-	}
 	stop, err := pawl.StopOf(reason, err)
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return context.Cause(ctx) // the process ends, or the lease is lost: the turn stays open
+	case turnCtx.Err() != nil:
+		stop = pawl.Stop{Reason: pawl.ReasonCanceled}
+	default:
 		return err
 	}
-	return r.Stepper.Finish(ctx, t, stop)
+	// The turn has ended, and the log says so even when the process is on its way out.
+	return r.Stepper.Finish(context.WithoutCancel(ctx), t, stop)
 }

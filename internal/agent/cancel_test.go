@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// What had come of the reply is kept, and only the text of it: half a thought
+// or a call that nobody will run must not go back to a provider.
+func TestContract_R7_CancelInMidStream(t *testing.T) {
+	chunk := func(k pawl.ChunkKind, text string) pawl.Chunk { return pawl.Chunk{Kind: k, Text: text} }
+	call := pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: "c", Name: "bash", Input: []byte(`{"command":"true"}`)}}
+	tests := []struct {
+		name   string
+		stream []pawl.Chunk
+		kept   pawl.Parts
+	}{
+		{"nothing had come", nil, nil},
+		{"text", []pawl.Chunk{chunk(pawl.ChunkText, "I beg"), chunk(pawl.ChunkText, "in")}, pawl.Parts{pawl.Text{Text: "I begin"}}},
+		{"a thought", []pawl.Chunk{chunk(pawl.ChunkReasoning, "hm")}, nil},
+		{
+			"a thought, text, a call",
+			[]pawl.Chunk{chunk(pawl.ChunkReasoning, "hm"), chunk(pawl.ChunkText, "I will."), call},
+			pawl.Parts{pawl.Text{Text: "I will."}},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			w := newWorld(t, setup{model: hangs{test.stream, cancel}})
+			w.prompt("go")
+			stop, err := w.turn(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
+			check(t, []pawl.Body{
+				pawl.Replied{Step: 1, Parts: test.kept, Finish: pawl.FinishCanceled},
+				pawl.TurnFinished{Reason: pawl.ReasonCanceled, Steps: 1},
+			}, w.bodies(pawl.Replied{}, pawl.CallStarted{}, pawl.CallFinished{}, pawl.TurnFinished{}), equateParts)
+			want := []pawl.Message{user("go")}
+			if len(test.kept) > 0 {
+				want = append(want, says(test.kept...))
+			}
+			check(t, want, w.conversation())
+		})
+	}
+}
+
+// hangs is a model that yields its chunks, calls then, and waits for the end of ctx.
+type hangs struct {
+	stream []pawl.Chunk
+	then   func()
+}
+
+func (m hangs) Stream(ctx context.Context, _ pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		for _, c := range m.stream {
+			if !yield(c, nil) {
+				return
+			}
+		}
+		m.then()
+		<-ctx.Done()
+		yield(pawl.Chunk{}, ctx.Err())
+	}
+}
+
+// The real scripted model, hanging.
+func TestCancelAHangingScript(t *testing.T) {
+	w := newWorld(t, setup{script: []string{`{"fault":"hang","text":"half of it"}`}})
+	ctx, cancel := context.WithCancel(t.Context())
+	w.model.taken = func(pawl.Chunk) { cancel() }
+	w.prompt("go")
+	stop, err := w.turn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
+	check(t, []pawl.Message{user("go"), says(pawl.Text{Text: "half "})}, w.conversation())
+}
+
+// The calls that run are stopped, the others never begin; each has one result.
+func TestCancelInMidTool(t *testing.T) {
+	tests := []struct {
+		calls string
+		runs  int
+	}{
+		{"wrw", 1}, {"rrwr", 2},
+	}
+	for _, test := range tests {
+		t.Run(test.calls, func(t *testing.T) {
+			h := newHall()
+			w := newWorld(t, setup{
+				tools:  []pawl.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
+				script: []string{callLine(test.calls)},
+			})
+			w.prompt("go")
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				h.entering(t, test.runs)
+				cancel()
+			}()
+			stop, err := w.turn(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
+			w.checkCalls()
+			conversation := w.conversation()
+			var want pawl.Parts
+			for i, c := range conversation[1].Parts.Calls() {
+				content := "half " + string(c.ID) + "\n(canceled)"
+				if i >= test.runs {
+					content = "not run: canceled"
+				}
+				want = append(want, pawl.ToolResult{Call: c.ID, Content: content, IsError: true})
+			}
+			check(t, result(want...), conversation[2])
+			for _, f := range w.results() {
+				check(t, pawl.CallCanceled, f.Status)
+			}
+		})
+	}
+}
+
+// A call that ends well in spite of the cancel has its own result.
+func TestCancelThatComesTooLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	act := newTool("act", pawl.AccessWrite, func(context.Context, pawl.Call) (pawl.Result, error) {
+		cancel()
+		return pawl.Result{Content: "done"}, nil
+	})
+	w := newWorld(t, setup{tools: []pawl.Tool{act}, script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`}})
+	w.prompt("go")
+	stop, err := w.turn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
+	check(t, []pawl.CallFinished{
+		{Call: "call_1_1", Status: pawl.CallDone, Result: pawl.Result{Content: "done"}},
+		{Call: "call_1_2", Status: pawl.CallCanceled, Result: pawl.ErrorResult("not run: canceled")},
+	}, w.results())
+}
+
+// When the work is taken away (the process ends, the lease is lost) nothing is
+// decided: the turn stays open, and resuming it is like resuming after a crash.
+func TestWorkIsTakenAway(t *testing.T) {
+	why := errors.New("pawl is shutting down")
+	tests := []struct {
+		name   string
+		script []string
+		want   []pawl.Message // once it was resumed
+	}{
+		{
+			"in mid-stream", []string{`{"text":"All of it."}`},
+			[]pawl.Message{user("go"), says(pawl.Text{Text: "All of it."})},
+		},
+		{
+			"in a call that reads", []string{`{"calls":[{"name":"r"}]}`, `{"text":"Ok."}`},
+			[]pawl.Message{
+				user("go"), says(pawl.ToolCall{ID: "call_1_1", Name: "r", Input: []byte("{}")}),
+				result(pawl.ToolResult{Call: "call_1_1", Content: "done call_1_1"}), says(pawl.Text{Text: "Ok."}),
+			},
+		},
+		{
+			"in a call that writes", []string{`{"calls":[{"name":"w"}]}`, `{"text":"Ok."}`},
+			[]pawl.Message{
+				user("go"), says(pawl.ToolCall{ID: "call_1_1", Name: "w", Input: []byte("{}")}),
+				result(pawl.ToolResult{Call: "call_1_1", Content: unknownOutcome("").Result.Content, IsError: true}), says(pawl.Text{Text: "Ok."}),
+			},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h := newHall()
+			w := newWorld(t, setup{
+				tools:  []pawl.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
+				script: test.script,
+			})
+			w.prompt("go")
+			ctx, end := context.WithCancelCause(t.Context())
+			if test.name == "in mid-stream" {
+				w.model.taken = func(pawl.Chunk) { end(why) }
+			} else {
+				go func() {
+					h.entering(t, 1)
+					end(why)
+				}()
+			}
+			if _, err := w.turn(ctx); !errors.Is(err, why) {
+				t.Fatalf("got %v, want the cause", err)
+			}
+			row, err := w.Store.Session(t.Context(), session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, pawl.StateRunning, row.State())
+			check(t, nil, w.bodies(pawl.CallFinished{}, pawl.TurnFinished{}))
+
+			close(h.door("call_1_1"))
+			w.model.taken = nil
+			w.mustTurn(pawl.ReasonEndTurn)
+			check(t, test.want, w.conversation())
+			w.checkCalls()
+		})
+	}
+}
+
+// A cancel that pawl did not live to write down is found in the reply.
+func TestContract_R6_ACanceledReplyStaysCanceled(t *testing.T) {
+	w := newWorld(t, setup{script: []string{`{"text":"x"}`, `{"text":"went on"}`}})
+	w.prompt("go")
+	w.append(pawl.TurnStarted{Prompt: 2})
+	w.append(pawl.ReplyStarted{Step: 1, Model: modelRef}, pawl.Replied{Step: 1, Finish: pawl.FinishCanceled})
+	w.prompt("steer", steer)
+	w.mustTurn(pawl.ReasonCanceled)
+	if n := len(w.model.requests); n != 0 {
+		t.Errorf("the model was asked %d times after the cancel", n)
+	}
+}

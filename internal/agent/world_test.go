@@ -1,0 +1,313 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/model/script"
+	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const (
+	session  pawl.SessionID = "01JD0000000000000000000000"
+	modelRef                = "script:demo.jsonl"
+)
+
+var noon = time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// world is a session with real things around it: store, bus, tools, scripted model.
+type world struct {
+	*Stepper
+	t     *testing.T
+	bus   *bus.Bus
+	model *recorder
+	dir   string
+}
+
+// setup says what a world is made of. The zero value has pawl's own tools.
+type setup struct {
+	script []string
+	model  pawl.Model // instead of a script: what no script can say
+	tools  []pawl.Tool
+	store  func(pawl.Store) pawl.Store // put around the store
+	clock  func() time.Time
+}
+
+func newWorld(t *testing.T, s setup) *world {
+	t.Helper()
+	disk, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := disk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var st pawl.Store = disk
+	if s.store != nil {
+		st = s.store(st)
+	}
+	if s.clock == nil {
+		s.clock = func() time.Time { return noon }
+	}
+	if s.model == nil {
+		s.model = openScript(t, s.script...)
+	}
+	registry, err := tool.NewRegistry(s.tools...)
+	if s.tools == nil {
+		registry, err = tool.Builtin(st)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, bus: bus.New(st, bus.Config{}), model: &recorder{Model: s.model}, dir: t.TempDir()}
+	w.Stepper = NewStepper(Config{
+		Store: st, Bus: w.bus, Tools: registry, Clock: s.clock,
+		Model: func(string) (pawl.Model, error) { return w.model, nil },
+	})
+	w.append(pawl.SessionCreated{Dir: w.dir})
+	return w
+}
+
+func openScript(t *testing.T, lines ...string) pawl.Model {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := script.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// append is another writer's append: a person's prompt, or another process.
+func (w *world) append(bodies ...pawl.Body) pawl.Seq {
+	w.t.Helper()
+	var head pawl.Seq
+	turn := 0
+	if row, err := w.Store.Session(context.Background(), session); err == nil {
+		head, turn = row.Head, row.Turns
+	}
+	var events []pawl.Event
+	for _, b := range bodies {
+		e := pawl.Event{At: noon, Body: b}
+		switch b.(type) {
+		case pawl.SessionCreated, pawl.SessionTitled, pawl.Prompted:
+		default:
+			e.Turn = turn
+		}
+		events = append(events, e)
+	}
+	stored, err := w.bus.Append(context.Background(), session, head, events...)
+	if err != nil {
+		w.t.Error(err)
+		return 0
+	}
+	return stored[len(stored)-1].Seq
+}
+
+// prompt accepts a prompt.
+func (w *world) prompt(text string, change ...func(*pawl.Prompted)) pawl.Seq {
+	w.t.Helper()
+	p := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: text}}, Settings: pawl.Settings{Model: modelRef}}
+	for _, c := range change {
+		c(&p)
+	}
+	return w.append(p)
+}
+
+func steer(p *pawl.Prompted) { p.Delivery = pawl.DeliverSteer }
+func queue(p *pawl.Prompted) { p.Delivery = pawl.DeliverQueue }
+func maxSteps(n int) func(*pawl.Prompted) {
+	return func(p *pawl.Prompted) { p.MaxSteps = n }
+}
+
+// turn works on the next turn and writes its end, as a runner does.
+func (w *world) turn(ctx context.Context) (pawl.Stop, error) {
+	w.t.Helper()
+	t, ok, err := w.Begin(ctx, session)
+	if err != nil || !ok {
+		return pawl.Stop{}, errors.Join(err, fmt.Errorf("nothing to do"))
+	}
+	reason, err := Run(ctx, w.Stepper, t)
+	stop, err := pawl.StopOf(reason, err)
+	switch {
+	case err == nil:
+	case takenAway(ctx) != nil:
+		return pawl.Stop{}, takenAway(ctx)
+	case ctx.Err() != nil:
+		stop = pawl.Stop{Reason: pawl.ReasonCanceled}
+	default:
+		return pawl.Stop{}, err
+	}
+	return stop, w.Finish(context.WithoutCancel(ctx), t, stop)
+}
+
+// mustTurn works on the next turn and fails the test unless it ends with this reason.
+func (w *world) mustTurn(want pawl.Reason) pawl.Stop {
+	w.t.Helper()
+	stop, err := w.turn(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if stop.Reason != want {
+		w.t.Fatalf("the turn ended with %q (%s), want %q", stop.Reason, stop.Message, want)
+	}
+	return stop
+}
+
+func (w *world) events() []pawl.Event {
+	w.t.Helper()
+	var events []pawl.Event
+	for e, err := range w.Store.Events(context.Background(), session, 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// conversation is the log's fold, without the numbers.
+func (w *world) conversation() []pawl.Message {
+	w.t.Helper()
+	messages, err := pawl.Conversation(w.events())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range messages {
+		messages[i].Seq = 0
+	}
+	return messages
+}
+
+// bodies are those of the log that have one of the types of like.
+func (w *world) bodies(like ...pawl.Body) []pawl.Body {
+	w.t.Helper()
+	var bodies []pawl.Body
+	for _, e := range w.events() {
+		if slices.ContainsFunc(like, func(b pawl.Body) bool { return pawl.KindOf(b) == pawl.KindOf(e.Body) }) {
+			bodies = append(bodies, e.Body)
+		}
+	}
+	return bodies
+}
+
+// results are the calls' ends, in the log's order.
+func (w *world) results() []pawl.CallFinished {
+	w.t.Helper()
+	var results []pawl.CallFinished
+	for _, b := range w.bodies(pawl.CallFinished{}) {
+		results = append(results, b.(pawl.CallFinished))
+	}
+	return results
+}
+
+func check[T any](t *testing.T, want, got T, opts ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		t.Errorf("want -, got +: %s", diff)
+	}
+}
+
+func user(text string) pawl.Message { return message(pawl.RoleUser, pawl.Text{Text: text}) }
+func says(parts ...pawl.Part) pawl.Message {
+	return message(pawl.RoleAssistant, parts...)
+}
+func result(parts ...pawl.Part) pawl.Message { return message(pawl.RoleTool, parts...) }
+func message(role pawl.Role, parts ...pawl.Part) pawl.Message {
+	return pawl.Message{Role: role, Parts: parts}
+}
+
+// recorder is a model, with a look at what it is asked and at what it says.
+type recorder struct {
+	pawl.Model
+	begins func(pawl.Request) // before the stream is read
+	taken  func(pawl.Chunk)   // after a chunk was taken in
+
+	mu       sync.Mutex
+	requests []pawl.Request
+}
+
+func (r *recorder) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	kept := req
+	kept.Messages = slices.Clone(req.Messages)
+	r.mu.Lock()
+	r.requests = append(r.requests, kept)
+	r.mu.Unlock()
+	return func(yield func(pawl.Chunk, error) bool) {
+		if r.begins != nil {
+			r.begins(req)
+		}
+		for c, err := range r.Model.Stream(ctx, req) {
+			if !yield(c, err) {
+				return
+			}
+			if r.taken != nil {
+				r.taken(c)
+			}
+		}
+	}
+}
+
+// chunks is a model that says what no script can; chunks[i] is its i-th reply.
+type chunks [][]pawl.Chunk
+
+func (m chunks) Stream(_ context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		for _, c := range m[req.Replies] {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// newTool is a tool that touches what kind says and does what run does.
+func newTool(name string, kind pawl.AccessKind, run func(context.Context, pawl.Call) (pawl.Result, error)) pawl.Tool {
+	return pawl.Tool{
+		ToolSpec: pawl.ToolSpec{Name: name, Description: name, Schema: json.RawMessage(`{"type":"object"}`)},
+		Access: func(_ context.Context, c pawl.Call) ([]pawl.Access, error) {
+			return []pawl.Access{{Kind: kind, Target: string(c.ID)}}, nil
+		},
+		Run: run,
+	}
+}
+
+// toolText is a tool that always says the same.
+func toolText(name string, kind pawl.AccessKind, text string) pawl.Tool {
+	return newTool(name, kind, func(context.Context, pawl.Call) (pawl.Result, error) { return pawl.Result{Content: text}, nil })
+}
+
+// receive waits for a value.
+func receive[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatalf("never came: %s", what)
+		panic("unreachable")
+	}
+}
