@@ -13,6 +13,9 @@ TAGS := crashtest,bench
 TESTFLAGS ?=
 GOTEST := eval "$$(dev/services env)" && go run ./dev/gotest $(TESTFLAGS)
 
+# Or each program under the race detector waits for a second when it ends.
+export GORACE := atexit_sleep_ms=0
+
 GOLANGCI_VERSION := v2.14.0
 TOOLS := $(or $(PAWL_DEV_CACHE),$(HOME)/.cache/pawl-dev)/bin
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)

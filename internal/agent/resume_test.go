@@ -223,11 +223,11 @@ func TestResumeWithoutTheTool(t *testing.T) {
 func TestGoldenSession(t *testing.T) {
 	w := newWorld(t, setup{script: []string{
 		`{"reasoning":"First look.","text":"I will fix it.","calls":[{"name":"read","input":{"path":"README.md"}},{"name":"list"}],"usage":{"input":1200,"output":40,"cost":5000}}`,
-		`{"calls":[{"name":"edit","input":{"path":"README.md","old":"teh","new":"the"}},{"name":"delete","input":{"path":"/"}}],"usage":{"input":1300,"output":30,"cost":6000}}`,
+		`{"calls":[{"name":"edit","input":{"path":"README.md","old":"pwal","new":"pawl"}},{"name":"delete","input":{"path":"/"}}],"usage":{"input":1300,"output":30,"cost":6000}}`,
 		`{"text":"Fixed the typo.","usage":{"input":1400,"output":10,"cost":7000}}`,
 		`{"text":"You are welcome."}`,
 	}})
-	if err := os.WriteFile(filepath.Join(w.dir, "README.md"), []byte("teh pawl\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, "README.md"), []byte("the pwal\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.append(pawl.SessionTitled{Title: "Typo"})

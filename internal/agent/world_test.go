@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -16,20 +17,29 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model/script"
+	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-const (
-	session  pawl.SessionID = "01JD0000000000000000000000"
-	modelRef                = "script:demo.jsonl"
-)
+func TestMain(m *testing.M) {
+	// Starts the keeper of this process's commands, which lives as long as the process.
+	if _, err := proc.Run(context.Background(), proc.Command{Args: []string{"true"}, Output: io.Discard}); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+}
+
+const session pawl.SessionID = "01JD0000000000000000000000"
+
+const modelRef = "script:demo.jsonl"
 
 var noon = time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 

@@ -221,13 +221,13 @@ func TestNothingLeaks(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		out := newText()
 		var wg sync.WaitGroup
-		switch {
-		case i%10 == 0: // a process that holds the output
+		switch i % 10 {
+		case 0: // a process that holds the output
 			_, _ = Run(ctx, bash("sleep 1000 & echo", out))
-		case i%10 == 1: // one that is canceled
+		case 1: // one that is canceled
 			wg.Go(func() { _, _ = Run(ctx, bash("echo; exec sleep 1000", out)) })
 			out.lines(t, 1)
-		case i%10 == 2: // one that cannot start
+		case 2: // one that cannot start
 			_, _ = Run(ctx, Command{Args: []string{"pawl-no-such-program"}, Output: out})
 		default:
 			_, _ = Run(ctx, bash("echo", out))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -94,8 +95,8 @@ func (s *Service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (p
 // accept appends the prompt. Whether the session is busy is decided at the
 // log's end: if the log moved on meanwhile, it is decided anew.
 func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
-	if len(p.Parts) == 0 {
-		return 0, fmt.Errorf("send: the prompt is empty: %w", pawl.ErrInvalid)
+	if err := checkParts(p.Parts); err != nil {
+		return 0, fmt.Errorf("send: %w: %w", err, pawl.ErrInvalid)
 	}
 	switch p.Delivery {
 	case pawl.DeliverNow, pawl.DeliverQueue, pawl.DeliverSteer:
@@ -126,6 +127,26 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 	}
 }
 
+// checkParts returns what is wrong with a prompt's parts: a person speaks in
+// texts and files.
+func checkParts(parts pawl.Parts) error {
+	empty := true
+	for _, part := range parts {
+		switch p := part.(type) {
+		case pawl.Text:
+			empty = empty && strings.TrimSpace(p.Text) == ""
+		case pawl.File:
+			empty = false
+		default:
+			return fmt.Errorf("a prompt cannot hold a %T", part)
+		}
+	}
+	if empty {
+		return errors.New("the prompt is empty")
+	}
+	return nil
+}
+
 // Resume goes on with a session that was interrupted.
 func (s *Service) Resume(ctx context.Context, id pawl.SessionID) error {
 	if _, err := s.Store.Session(ctx, id); err != nil {
@@ -153,7 +174,21 @@ func (s *Service) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq)
 
 // Draft returns what has come so far of the reply that is being written.
 func (s *Service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, error) {
-	return s.Store.Draft(ctx, id)
+	d, err := s.Store.Draft(ctx, id)
+	if err != nil {
+		return pawl.Draft{}, err
+	}
+	for e, err := range s.Store.Events(ctx, id, d.Reply) {
+		if err != nil {
+			return pawl.Draft{}, err
+		}
+		switch e.Body.(type) {
+		case pawl.Replied, pawl.TurnFinished:
+			return pawl.Draft{}, fmt.Errorf("draft of %s: its reply has ended: %w", id, pawl.ErrNotFound)
+		default:
+		}
+	}
+	return d, nil
 }
 
 // Import makes a session from events, whole or not at all.

@@ -94,7 +94,7 @@ func TestContract_R14_BashIsCanceled(t *testing.T) {
 		"echo begun; exec sleep 1000",
 		"echo begun; sleep 1000 & sleep 1000; wait",
 		"trap '' TERM; echo begun; sleep 1000",
-		"echo begun; setsid sleep 1000",
+		"echo begun; setsid --wait sleep 1000",
 		"echo begun; yes >/dev/null",
 	} {
 		t.Run(command, func(t *testing.T) {

@@ -138,6 +138,19 @@ var limits = map[string]func(*testing.T){
 			}
 		}
 	},
+	"ResultBytes": func(t *testing.T) {
+		for _, spec := range builtin(t).Specs() {
+			if n := ContentBytes(spec.Name); spec.Name != "read" && n != ResultBytes {
+				t.Errorf("%s: %d bytes", spec.Name, n)
+			}
+		}
+		dir := folder(t, map[string]string{"f": strings.Repeat(strings.Repeat("日", ReadLineChars)+"\n", 100)})
+		page, err := try(t.Context(), Read(nil), call(dir, `{"path":"f"}`))
+		checkError(t, err, "")
+		if n := len(page.Content); n > ContentBytes("read") {
+			t.Errorf("a page of %d bytes would be cut at %d", n, ContentBytes("read"))
+		}
+	},
 }
 
 func TestLimits(t *testing.T) {

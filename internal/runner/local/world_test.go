@@ -80,7 +80,9 @@ func newWorld(t *testing.T, lines ...string) *world {
 }
 
 // runner returns a process's runner. It is closed with the test.
-func (w *world) runner(owner proc.Identity, ttl time.Duration) *Runner { return w.runnerOn(w.store, owner, ttl) }
+func (w *world) runner(owner proc.Identity, ttl time.Duration) *Runner {
+	return w.runnerOn(w.store, owner, ttl)
+}
 
 func (w *world) runnerOn(st pawl.Store, owner proc.Identity, ttl time.Duration) *Runner {
 	w.t.Helper()

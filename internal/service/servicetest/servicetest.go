@@ -1,0 +1,242 @@
+// Package servicetest is the contract of pawl.Service in executable form. Every implementation passes it.
+package servicetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Harness is a service under test, with nothing in it, that works with pawl's
+// own tools and scripted models.
+type Harness struct {
+	Service pawl.Service
+	Store   pawl.Store // what is behind it
+}
+
+// Run puts the services that open returns through the suite, a new one for each test.
+func Run(t *testing.T, open func(t *testing.T) Harness) {
+	for _, test := range []struct {
+		name string
+		run  func(*box)
+	}{
+		{"create and get", testCreate},
+		{"create refuses", testCreateRefuses},
+		{"no such session", testNotFound},
+		{"list", testList},
+		{"delete", testDelete},
+		{"send", testSend},
+		{"send keeps what it accepts", testSendAccepted},
+		{"send refuses", testSendRefuses},
+		{"the model of the last prompt", testModelStays},
+		{"a busy session rejects", testBusyRejects},
+		{"a busy session queues", testBusyQueues},
+		{"a busy session is steered", testBusySteered},
+		{"one of many is accepted", testRace},
+		{"resume", testResume},
+		{"resume with nothing to do", testResumeIdle},
+		{"cancel", testCancel},
+		{"cancel with nothing to do", testCancelIdle},
+		{"cancel what was interrupted", testCancelInterrupted},
+		{"events: replay, then live", testEvents},
+		{"events end with their context", testEventsEnd},
+		{"draft", testDraft},
+		{"import and export", testImport},
+		{"import of an open turn", testImportOpen},
+		{"import refuses", testImportRefuses},
+		{"import that breaks off", testImportBreaksOff},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := open(t)
+			test.run(&box{T: t, Service: h.Service, store: h.Store, dir: t.TempDir(), open: open})
+		})
+	}
+}
+
+// patience ends a test in which what should come does not.
+const patience = time.Minute
+
+// box is a test with a service and a workspace.
+type box struct {
+	*testing.T
+	pawl.Service
+	store pawl.Store
+	dir   string
+	open  func(*testing.T) Harness
+}
+
+// script writes a script and returns the name of the model that follows it.
+func (b *box) script(lines ...string) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "script.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return "script:" + path
+}
+
+// waits is a reply whose call ends when the workspace has a file of this name.
+func waits(name string) string {
+	return fmt.Sprintf(`{"calls":[{"name":"bash","input":{"command":"echo waiting; until [ -e %s ]; do sleep 0.01; done"}}]}`, name)
+}
+
+// release lets the call that waits for this name go on.
+func (b *box) release(name string) {
+	b.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, name), nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *box) create() pawl.SessionID {
+	b.Helper()
+	s, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s.ID
+}
+
+// prompt is a prompt that says text.
+func prompt(text, model string, d pawl.Delivery) pawl.Prompt {
+	return pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: pawl.Settings{Model: model}}
+}
+
+func (b *box) send(id pawl.SessionID, p pawl.Prompt) pawl.Seq {
+	b.Helper()
+	seq, err := b.Send(b.Context(), id, p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return seq
+}
+
+func (b *box) get(id pawl.SessionID) pawl.Session {
+	b.Helper()
+	s, err := b.Get(b.Context(), id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// until reads the session's events up to the one that is wanted.
+func (b *box) until(id pawl.SessionID, after pawl.Seq, wanted func(pawl.Event) bool) []pawl.Event {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), patience)
+	defer cancel()
+	var events []pawl.Event
+	for e, err := range b.Events(ctx, id, after) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		events = append(events, e)
+		if wanted(e) {
+			return events
+		}
+	}
+	b.Fatalf("what was waited for did not come; these did: %v", kinds(events))
+	return nil
+}
+
+// is reports whether the event's body is a B.
+func is[B pawl.Body](e pawl.Event) bool {
+	_, ok := e.Body.(B)
+	return ok
+}
+
+// idle waits until the session has nothing to do.
+func (b *box) idle(id pawl.SessionID) {
+	b.Helper()
+	if b.get(id).State() == pawl.StateIdle {
+		return
+	}
+	b.until(id, 0, func(e pawl.Event) bool {
+		if s, ok := e.Body.(pawl.Status); ok {
+			b.Fatalf("the work was interrupted: %s", s.Message)
+		}
+		return is[pawl.TurnFinished](e) && b.get(id).State() == pawl.StateIdle
+	})
+}
+
+// log is the session's durable events, as the service shows them.
+func (b *box) log(id pawl.SessionID) []pawl.Event {
+	b.Helper()
+	head := b.get(id).Head
+	var durable []pawl.Event
+	for _, e := range b.until(id, 0, func(e pawl.Event) bool { return e.Seq >= head }) {
+		if e.Seq != 0 {
+			durable = append(durable, e)
+		}
+	}
+	return durable
+}
+
+// conversation is the log's fold, without numbers.
+func (b *box) conversation(id pawl.SessionID) []pawl.Message {
+	b.Helper()
+	messages, err := pawl.Conversation(b.log(id))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range messages {
+		messages[i].Seq = 0
+	}
+	return messages
+}
+
+// reasons are those of the session's turns, in order.
+func (b *box) reasons(id pawl.SessionID) []pawl.Reason {
+	b.Helper()
+	var reasons []pawl.Reason
+	for _, e := range b.log(id) {
+		if f, ok := e.Body.(pawl.TurnFinished); ok {
+			reasons = append(reasons, f.Reason)
+		}
+	}
+	return reasons
+}
+
+// code fails the test unless the error is of this class.
+func (b *box) code(want pawl.Code, err error) {
+	b.Helper()
+	if err == nil {
+		b.Errorf("no error, want one of class %s", want)
+	} else if got := pawl.CodeOf(err); got != want {
+		b.Errorf("the error %q is of class %s, want %s", err, got, want)
+	}
+}
+
+func (b *box) ok(err error) {
+	b.Helper()
+	if err != nil {
+		b.Error(err)
+	}
+}
+
+func kinds(events []pawl.Event) []pawl.Kind {
+	var list []pawl.Kind
+	for _, e := range events {
+		list = append(list, pawl.KindOf(e.Body))
+	}
+	return list
+}
+
+func check[T any](b *box, want, got T, opts ...cmp.Option) {
+	b.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		b.Errorf("want -, got +: %s", diff)
+	}
+}
+
+func says(role pawl.Role, text string) pawl.Message {
+	return pawl.Message{Role: role, Parts: pawl.Parts{pawl.Text{Text: text}}}
+}

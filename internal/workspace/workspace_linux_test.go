@@ -1,0 +1,20 @@
+package workspace_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// Not even the administrator can write to this folder.
+func TestUnwritableFolder(t *testing.T) {
+	w, err := workspace.Open("/proc/self")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.WriteFile("pawl", []byte("text")); err == nil || !strings.HasPrefix(err.Error(), "write pawl: ") {
+		t.Errorf("got %v", err)
+	}
+}
