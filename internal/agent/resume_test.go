@@ -57,6 +57,7 @@ var resumeScript = []string{
 	`{"reasoning":"hm","text":"I look.","calls":[{"name":"look"},{"name":"look"},{"name":"act"},{"name":"nope"},{"name":"act"},{"name":"look"}],"usage":{"input":10}}`,
 	`{"calls":[{"name":"act"}],"usage":{"input":20}}`,
 	`{"text":"Done.","usage":{"input":30}}`,
+	`{"text":"That too.","usage":{"input":35}}`,
 	`{"calls":[{"name":"act"}],"usage":{"input":40}}`,
 	`{"text":"That is all.","calls":[{"name":"act"}],"usage":{"input":50}}`,
 }
@@ -73,6 +74,7 @@ func TestResumeFromEveryPoint(t *testing.T) {
 	w.prompt("go")
 	w.prompt("later", queue, maxSteps(2))
 	begins := w.prompt("this way", steer)
+	w.model.begins = steerLate(t, w.Store)
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.mustTurn(pawl.ReasonMaxSteps)
 	want := inOrder(w.events())
@@ -85,7 +87,7 @@ func TestResumeFromEveryPoint(t *testing.T) {
 		t.Run(fmt.Sprint(head), func(t *testing.T) {
 			id := pawl.SessionID(fmt.Sprintf("01JD00000000000000000001%02d", head))
 			again := &effects{runs: map[pawl.CallID]int{}}
-			model := &recorder{Model: w.model.Model}
+			model := &recorder{Model: w.model.Model, begins: steerLate(t, w.Store)}
 			prefix := w.events()[:head]
 			resumeCopy(t, w.Store, id, prefix, again.tools(), model)
 
@@ -120,7 +122,31 @@ func TestResumeFromEveryPoint(t *testing.T) {
 			check(t, len(resumeScript)-state.replies, len(model.requests))
 		})
 	}
-	check(t, map[pawl.CallID]bool{"call_1_3": true, "call_1_5": true, "call_2_1": true, "call_4_1": true}, unknown)
+	check(t, map[pawl.CallID]bool{"call_1_3": true, "call_1_5": true, "call_2_1": true, "call_5_1": true}, unknown)
+}
+
+// steerLate is the person who has one more wish while the model says that it is
+// done. If the log holds it, it was said.
+func steerLate(t *testing.T, st pawl.Store) func(pawl.Request) {
+	return func(r pawl.Request) {
+		if r.Replies != 2 {
+			return
+		}
+		wish := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "one more thing"}}, Delivery: pawl.DeliverSteer, Settings: pawl.Settings{Model: modelRef}}
+		var head pawl.Seq
+		for e, err := range st.Events(t.Context(), r.Session, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			head = e.Seq
+			if cmp.Equal(pawl.Body(wish), e.Body) {
+				return
+			}
+		}
+		if _, err := st.Append(t.Context(), r.Session, head, pawl.Event{At: noon, Body: wish}); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // resumeCopy makes a session of the events and does all that it has to do.

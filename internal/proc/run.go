@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -106,10 +104,6 @@ func exitOf(state *os.ProcessState) Exit {
 	return exit
 }
 
-// environ is pawl's own environment with this run's mark in place of any other.
-func environ() []string {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, markVar+"=")
-	})
-	return append(env, markVar+"="+Self().Mark)
-}
+// environ is pawl's own environment with this run's mark, which counts even if
+// pawl was itself started by a pawl: of two values the last one does.
+func environ() []string { return append(os.Environ(), markVar+"="+Self().Mark) }

@@ -147,9 +147,9 @@ func TestCancelEndsTheGroup(t *testing.T) {
 	}{
 		{"plain", "echo $$; sleep 1000 & echo $!; wait", 2, "terminated"},
 		{"ignores SIGTERM", "trap '' TERM; echo $$; sleep 1000 & echo $!; wait", 2, "killed"},
-		{"its child ignores SIGTERM", "echo $$; (trap '' TERM; exec sleep 1000) & echo $!; wait", 2, "terminated"},
+		{"its child ignores SIGTERM", "echo $$; (trap '' TERM; echo $BASHPID; exec sleep 1000) & wait", 2, "terminated"},
 		{"pipeline", "echo $$; (echo $BASHPID >&2; exec sleep 1000) | (echo $BASHPID >&2; exec sleep 1000)", 3, "terminated"},
-		{"stopped", "echo $$; kill -STOP $$", 1, "killed"},
+		{"stopped", "(until grep -q 'State:.T' /proc/$$/status; do :; done; echo $BASHPID; exec sleep 1000) & echo $$; kill -STOP $$", 2, "killed"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -187,6 +187,22 @@ func TestCancelEndsTheGroup(t *testing.T) {
 			}
 			within(t, time.Second-ended.Sub(canceled), "the group has ended", func() bool { return len(alive(pids)) == 0 })
 		})
+	}
+}
+
+// All of the group are asked to end before they are made to.
+func TestCancelAsksFirst(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := newText()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, _ = Run(ctx, bash("(trap 'echo bye; exit' TERM; sleep 1000 & echo ready; wait) & wait", out))
+	})
+	out.lines(t, 1)
+	cancel()
+	wg.Wait()
+	if diff := cmp.Diff("ready\nbye\n", out.String()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -63,7 +63,7 @@ func open(t *testing.T) servicetest.Harness {
 	})}
 }
 
-func TestService(t *testing.T) { servicetest.Run(t, open) }
+func TestContract_Service(t *testing.T) { servicetest.Run(t, open) }
 
 // absent is a runner that cannot work.
 type absent struct{}

@@ -83,7 +83,7 @@ func TestListUnreadableFolder(t *testing.T) {
 	}
 }
 
-func TestListIsCanceled(t *testing.T) {
+func TestContract_R14_ListIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := try(ctx, List(), call(t.TempDir(), "{}"))

@@ -133,7 +133,7 @@ func TestReadBlob(t *testing.T) {
 }
 
 // The wanted line is a terabyte away.
-func TestReadIsCanceled(t *testing.T) {
+func TestContract_R14_ReadIsCanceled(t *testing.T) {
 	dir := folder(t, map[string]string{"long": lines(2000)})
 	if err := os.Truncate(filepath.Join(dir, "long"), 1<<40); err != nil {
 		t.Fatal(err)

@@ -60,6 +60,17 @@ func TestRisks(t *testing.T) {
 	}
 }
 
+// The folder of a session may be gone when it is resumed.
+func TestMissingWorkspace(t *testing.T) {
+	tools := builtin(t)
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, spec := range tools.Specs() {
+		tool, _ := tools.Tool(spec.Name)
+		_, err := try(t.Context(), tool, call(missing, with(t, spec.Name, "", "", nil)))
+		checkError(t, err, missing)
+	}
+}
+
 // The specs are part of every request: a change here costs every user's cache.
 func TestSpecsGolden(t *testing.T) {
 	specs := builtin(t).Specs()

@@ -97,7 +97,7 @@ func link(t *testing.T, dir, name, to string) {
 }
 
 // A change that was canceled before it began changes nothing.
-func TestChangesAreCanceled(t *testing.T) {
+func TestContract_R14_ChangesAreCanceled(t *testing.T) {
 	before := map[string]string{"file": "one\n"}
 	for _, test := range []struct {
 		tool pawl.Tool

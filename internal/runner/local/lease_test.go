@@ -1,9 +1,13 @@
 package local
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -108,6 +112,48 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// The holder is killed while another stands by, long before its lease lapses.
+func TestTakeOverWhenTheHolderDies(t *testing.T) {
+	w := newWorld(t, `{"text":"Done."}`)
+	w.create(session)
+	w.prompt(session, "go")
+	holder := exec.Command(os.Args[0])
+	holder.Env = append(os.Environ(), livesVar+"=1")
+	stdin, err := holder.StdinPipe() // ends it with this process, at the latest
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := proc.Parse(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hold(identity, time.Hour)
+	r := w.runner(here, 300*time.Millisecond)
+	checkBusy(t, r.Start(t.Context(), session), "process "+strconv.Itoa(holder.Process.Pid))
+	if err := r.Wake(t.Context(), session); err != nil {
+		t.Fatal(err)
+	}
+	check(t, pawl.StateQueued, w.row(session).State())
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = holder.Wait()
+	w.idle(session)
+	check(t, map[pawl.Seq]pawl.Reason{2: pawl.ReasonEndTurn}, w.reasons(session))
+}
+
 // Who stands by does nothing if the holder does it all.
 func TestStandByInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -136,7 +182,7 @@ func TestStandByInVain(t *testing.T) {
 // stumbles is a store that fails now and then.
 type stumbles struct {
 	pawl.Store
-	acquire func() error
+	acquire func(context.Context) (context.Context, error)
 	session func() error
 	append  func([]pawl.Event) error
 	release func(release func())
@@ -144,7 +190,8 @@ type stumbles struct {
 
 func (s *stumbles) Acquire(ctx context.Context, id pawl.SessionID, o pawl.Owner, ttl time.Duration, gone pawl.Owner) (pawl.Owner, error) {
 	if s.acquire != nil {
-		if err := s.acquire(); err != nil {
+		var err error
+		if ctx, err = s.acquire(ctx); err != nil {
 			return "", err
 		}
 	}
@@ -220,11 +267,11 @@ func TestLeaseIsLost(t *testing.T) {
 				w.create(session)
 				w.prompt(session, "go")
 				n := 0
-				st := &stumbles{Store: w.store, acquire: func() error {
+				st := &stumbles{Store: w.store, acquire: func(ctx context.Context) (context.Context, error) {
 					if n++; n > 1 && n <= 1+test.fails {
-						return errStumble
+						return ctx, errStumble
 					}
-					return nil
+					return ctx, nil
 				}}
 				r := w.runnerOn(st, here, ttl)
 				began := time.Now()
@@ -294,12 +341,13 @@ func TestReleaseIsFinal(t *testing.T) {
 		renewing, released := make(chan struct{}), make(chan struct{})
 		var n atomic.Int32
 		st := &stumbles{Store: w.store}
-		st.acquire = func() error {
+		st.acquire = func(ctx context.Context) (context.Context, error) {
 			if n.Add(1) == 2 {
 				close(renewing)
-				time.Sleep(time.Second) // the store is slow: longer than the rest of the turn
+				time.Sleep(time.Second) // the store is slow, and takes no notice of a cancel
+				ctx = context.WithoutCancel(ctx)
 			}
-			return nil
+			return ctx, nil
 		}
 		st.release = func(release func()) {
 			release()

@@ -280,7 +280,7 @@ func TestAskingTogether(t *testing.T) {
 		w.prompt(session, "go")
 		w.hold(there, ttl)
 		gate := make(chan struct{})
-		r := w.runnerOn(&stumbles{Store: w.store, acquire: func() error { <-gate; return nil }}, here, ttl)
+		r := w.runnerOn(&stumbles{Store: w.store, acquire: func(ctx context.Context) (context.Context, error) { <-gate; return ctx, nil }}, here, ttl)
 		errs := make(chan error, 3)
 		for range 2 {
 			go func() { errs <- r.Start(context.Background(), session) }()
@@ -301,7 +301,7 @@ func TestGivingUp(t *testing.T) {
 		w.create(session)
 		w.prompt(session, "go")
 		gate := make(chan struct{})
-		r := w.runnerOn(&stumbles{Store: w.store, acquire: func() error { <-gate; return nil }}, here, ttl)
+		r := w.runnerOn(&stumbles{Store: w.store, acquire: func(ctx context.Context) (context.Context, error) { <-gate; return ctx, nil }}, here, ttl)
 		first, cancelFirst := context.WithCancel(context.Background())
 		second, cancelSecond := context.WithCancel(context.Background())
 		errs := [3]chan error{}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// livesVar makes the test binary a process that says who it is and lives until it is killed.
+const livesVar = "LOCAL_TEST_LIVES"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(livesVar) != "" {
+		fmt.Println(proc.Self())
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const session pawl.SessionID = "01JD0000000000000000000000"
 
