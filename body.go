@@ -8,6 +8,7 @@ var kinds = map[Kind]kind{
 	"prompted":        durable[Prompted](),
 	"turn.started":    durable[TurnStarted](),
 	"reply.started":   durable[ReplyStarted](),
+	"retried":         durable[Retried](),
 	"replied":         durable[Replied](),
 	"call.started":    durable[CallStarted](),
 	"call.finished":   durable[CallFinished](),
@@ -50,9 +51,18 @@ type ReplyStarted struct {
 	Model string `json:"model"`
 }
 
+// Retried records that the call of this step failed and is made again; what had
+// come of its reply is void.
+type Retried struct {
+	Step int `json:"step"`
+	Retry
+}
+
 // Replied is the model's reply, whole. It never changes after.
 type Replied struct {
 	Step   int    `json:"step"`
+	Model  string `json:"model"`           // that wrote it, after failures perhaps not the one that was asked first
+	Agent  string `json:"agent,omitempty"` // that it was written for
 	Parts  Parts  `json:"parts"`
 	Finish Finish `json:"finish"`
 	Usage  Usage  `json:"usage,omitzero"`
@@ -117,6 +127,7 @@ func (SessionTitled) kind() Kind  { return "session.titled" }
 func (Prompted) kind() Kind       { return "prompted" }
 func (TurnStarted) kind() Kind    { return "turn.started" }
 func (ReplyStarted) kind() Kind   { return "reply.started" }
+func (Retried) kind() Kind        { return "retried" }
 func (Replied) kind() Kind        { return "replied" }
 func (CallStarted) kind() Kind    { return "call.started" }
 func (CallFinished) kind() Kind   { return "call.finished" }

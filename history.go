@@ -130,7 +130,7 @@ func (h *History) apply(e Event) error {
 	switch b := e.Body.(type) {
 	case SessionCreated:
 		h.created = b
-	case SessionTitled:
+	case SessionTitled, Retried:
 	case Prompted:
 		h.waiting = append(h.waiting, Waiting{e.Seq, b})
 		h.settings = b.Settings

@@ -38,6 +38,7 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
+	"internal/auth":       rowPart,
 	"internal/bus":        rowPart,
 	"internal/config":     rowPart,
 	"internal/hook":       rowPart,

@@ -19,8 +19,11 @@ func samples() []Event {
 		},
 		TurnStarted{Prompt: 3},
 		ReplyStarted{Step: 1, Model: "script:demo.jsonl"},
+		Retried{Step: 1, Retry: Retry{Attempt: 1, Wait: 2 * time.Second, Model: "openai/gpt-5", Kind: ErrorOverloaded, Message: "try again later"}},
 		Replied{
-			Step: 1,
+			Step:  1,
+			Model: "openai/gpt-5",
+			Agent: "build",
 			Parts: Parts{
 				Reasoning{Text: "It says v1.", Signature: "c2VhbA=="},
 				Text{"I will edit it. ✓"},

@@ -17,6 +17,9 @@ type Service interface {
 	// List returns the sessions that match, the latest updated first.
 	List(ctx context.Context, f Filter) ([]Session, error)
 
+	// Usage returns what the replies that match consumed; see [Store.Usage].
+	Usage(ctx context.Context, f UsageFilter) ([]UsageRow, error)
+
 	// Send gives the session a prompt and returns the Seq of its Prompted
 	// event. Accepted means appended: from then on a crash does not lose it.
 	// While a turn is open the prompt's Delivery decides.

@@ -120,7 +120,7 @@ func ChangeOf(events []Event) Change {
 		case Replied:
 			c.Usage = c.Usage.Add(b.Usage)
 			touched = false
-		case ReplyStarted, CallStarted, CallFinished, Delta, Progress, Status:
+		case ReplyStarted, Retried, CallStarted, CallFinished, Delta, Progress, Status:
 			touched = false
 		}
 		if touched {

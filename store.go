@@ -14,8 +14,8 @@ type Store interface {
 	// Append writes events at after+1, after+2, … and returns them with Session
 	// and Seq filled in. If another writer got there first it returns
 	// ErrConflict and writes nothing, so a retried step is harmless. A session
-	// begins with SessionCreated at after = 0. The session's row changes in the
-	// same transaction.
+	// begins with SessionCreated at after = 0. The session's row and usage change
+	// in the same transaction.
 	Append(ctx context.Context, id SessionID, after Seq, events ...Event) ([]Event, error)
 
 	// Events yields the events after the given Seq, in order, up to the newest
@@ -28,6 +28,11 @@ type Store interface {
 
 	// Sessions returns the rows that match, the latest updated first.
 	Sessions(ctx context.Context, f Filter) ([]Session, error)
+
+	// Usage returns the sums over the replies that match, a row for each
+	// session, day, model and agent, by day and then session. Children have rows
+	// of their own.
+	Usage(ctx context.Context, f UsageFilter) ([]UsageRow, error)
 
 	// SaveDraft overwrites the session's draft. Draft returns it, or
 	// ErrNotFound. A draft counts only while its reply is the open one.

@@ -1,5 +1,10 @@
 package pawl
 
+import (
+	"slices"
+	"time"
+)
+
 // Money is an amount in billionths of a US dollar, so that sums stay exact.
 type Money int64
 
@@ -27,4 +32,55 @@ func (u Usage) Add(v Usage) Usage {
 		CacheWrite: u.CacheWrite + v.CacheWrite,
 		Cost:       u.Cost + v.Cost,
 	}
+}
+
+// UsageRow is what a session's replies of one day, by one model for one agent,
+// consumed: a projection of the log, written in the same transaction.
+type UsageRow struct {
+	Session SessionID `json:"session"`
+	Parent  SessionID `json:"parent,omitempty"`
+	Day     string    `json:"day"` // the UTC date of the replies, YYYY-MM-DD
+	Model   string    `json:"model"`
+	Agent   string    `json:"agent,omitempty"`
+	Replies int       `json:"replies"`
+	Usage
+}
+
+// UsageFilter picks usage. The zero value picks all of it. A session that is
+// picked brings those below it, its children and theirs, wherever they work.
+type UsageFilter struct {
+	Since   time.Time // from this time's UTC date on; zero means no bound
+	Session SessionID // this session
+	Dir     string    // the sessions of this workspace
+}
+
+// Day is the date under which usage at that time is counted.
+func Day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
+
+// maxUsageName bounds a model's or agent's name in a UsageRow, in bytes: they
+// are part of a key, which PostgreSQL bounds.
+const maxUsageName = 500
+
+// UsageOf returns what the replies among the events consumed, a row for each
+// session, day, model and agent, in the order in which they first occur. Parent
+// is not set: a part of a log does not tell it.
+func UsageOf(events []Event) []UsageRow {
+	var rows []UsageRow
+	for _, e := range events {
+		b, ok := e.Body.(Replied)
+		if !ok {
+			continue
+		}
+		row := UsageRow{Session: e.Session, Day: Day(e.At), Model: cutText(b.Model, maxUsageName), Agent: cutText(b.Agent, maxUsageName)}
+		i := slices.IndexFunc(rows, func(r UsageRow) bool {
+			return r.Session == row.Session && r.Day == row.Day && r.Model == row.Model && r.Agent == row.Agent
+		})
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, row)
+		}
+		rows[i].Replies++
+		rows[i].Usage = rows[i].Add(b.Usage)
+	}
+	return rows
 }

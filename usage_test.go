@@ -1,0 +1,41 @@
+package pawl
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUsageOf(t *testing.T) {
+	long := strings.Repeat("é", 300)
+	evening := time.Date(2026, 3, 1, 23, 59, 59, 0, time.UTC)
+	morning := time.Date(2026, 3, 2, 9, 0, 0, 0, time.FixedZone("east", 10*3600)) // still the first of March in UTC
+	reply := func(id SessionID, at time.Time, model, agent string, input int64) Event {
+		return Event{Session: id, At: at, Body: Replied{Model: model, Agent: agent, Usage: Usage{Input: input, CacheRead: 1, Cost: 2}}}
+	}
+	got := UsageOf([]Event{
+		{Session: "a", At: evening, Body: SessionCreated{Parent: "p"}},
+		reply("a", evening, "m", "build", 1),
+		reply("a", evening.Add(time.Second), "m", "build", 2),
+		reply("a", evening, "n", "build", 4),
+		reply("a", morning, "m", "build", 8),
+		reply("a", evening, "m", "explore", 16),
+		reply("b", evening, "m", "build", 32),
+		reply("b", evening, long, long+"x", 64),
+		reply("b", evening, long, long, 128),
+		{Session: "a", At: evening, Body: TurnFinished{Usage: Usage{Input: 1000}}}, // counted already
+	})
+	want := []UsageRow{
+		{Session: "a", Day: "2026-03-01", Model: "m", Agent: "build", Replies: 2, Usage: Usage{Input: 9, CacheRead: 2, Cost: 4}},
+		{Session: "a", Day: "2026-03-02", Model: "m", Agent: "build", Replies: 1, Usage: Usage{Input: 2, CacheRead: 1, Cost: 2}},
+		{Session: "a", Day: "2026-03-01", Model: "n", Agent: "build", Replies: 1, Usage: Usage{Input: 4, CacheRead: 1, Cost: 2}},
+		{Session: "a", Day: "2026-03-01", Model: "m", Agent: "explore", Replies: 1, Usage: Usage{Input: 16, CacheRead: 1, Cost: 2}},
+		{Session: "b", Day: "2026-03-01", Model: "m", Agent: "build", Replies: 1, Usage: Usage{Input: 32, CacheRead: 1, Cost: 2}},
+		{Session: "b", Day: "2026-03-01", Model: long[:500], Agent: long[:500], Replies: 2, Usage: Usage{Input: 192, CacheRead: 2, Cost: 4}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
