@@ -39,7 +39,7 @@ func TestContract_R7_CancelInMidStream(t *testing.T) {
 			}
 			check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
 			check(t, []pawl.Body{
-				pawl.Replied{Step: 1, Parts: test.kept, Finish: pawl.FinishCanceled},
+				pawl.Replied{Step: 1, Model: modelRef, Agent: Default, Parts: test.kept, Finish: pawl.FinishCanceled},
 				pawl.TurnFinished{Reason: pawl.ReasonCanceled, Steps: 1},
 			}, w.bodies(pawl.Replied{}, pawl.CallStarted{}, pawl.CallFinished{}, pawl.TurnFinished{}), equateParts)
 			want := []pawl.Message{user("go")}

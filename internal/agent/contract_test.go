@@ -319,7 +319,7 @@ func TestContract_R11_EverythingIsHeard(t *testing.T) {
 		pawl.Delta{Reply: 4, Channel: pawl.ChannelReasoning, Offset: 1, Text: "m"},
 		pawl.Delta{Reply: 4, Channel: pawl.ChannelText, Text: "I w"},
 		pawl.Delta{Reply: 4, Channel: pawl.ChannelText, Offset: 3, Text: "ill."},
-		pawl.Replied{Step: 1, Parts: parts, Finish: pawl.FinishToolUse},
+		pawl.Replied{Step: 1, Model: modelRef, Agent: Default, Parts: parts, Finish: pawl.FinishToolUse},
 		pawl.CallFinished{Call: "call_1_2", Status: pawl.CallRefused, Result: pawl.ErrorResult(`there is no tool "nope"; there are: talk`)},
 		pawl.CallStarted{Call: "call_1_1", Tool: "talk", Access: []pawl.Access{{Kind: pawl.AccessRead, Target: "call_1_1"}}, ReadOnly: true},
 		pawl.Progress{Call: "call_1_1", Text: "half "},
@@ -327,7 +327,7 @@ func TestContract_R11_EverythingIsHeard(t *testing.T) {
 		pawl.CallFinished{Call: "call_1_1", Status: pawl.CallDone, Result: pawl.Result{Content: "half done"}},
 		pawl.ReplyStarted{Step: 2, Model: modelRef},
 		pawl.Delta{Reply: 9, Channel: pawl.ChannelText, Text: "Ok."},
-		pawl.Replied{Step: 2, Parts: pawl.Parts{pawl.Text{Text: "Ok."}}, Finish: pawl.FinishEndTurn},
+		pawl.Replied{Step: 2, Model: modelRef, Agent: Default, Parts: pawl.Parts{pawl.Text{Text: "Ok."}}, Finish: pawl.FinishEndTurn},
 		pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 2},
 	}
 	check(t, want, got)

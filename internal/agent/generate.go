@@ -39,9 +39,13 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 	if err != nil {
 		return pawl.Reply{}, modelStop(err)
 	}
-	r := reply{journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock()}
+	r := reply{journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock(), model: open.Settings.Model}
 	if err := r.read(ctx, model, req); err != nil {
-		if ctx.Err() == nil {
+		var unwritten *unwrittenError
+		switch {
+		case errors.As(err, &unwritten):
+			return pawl.Reply{}, unwritten.err
+		case ctx.Err() == nil:
 			return pawl.Reply{}, modelStop(err)
 		}
 		if err := takenAway(ctx); err != nil {
@@ -51,7 +55,7 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 	}
 	// What was read must be kept even if the turn is canceled right now.
 	if _, err := j.append(context.WithoutCancel(ctx), pawl.Replied{
-		Step: t.Step, Parts: r.parts, Finish: r.finish, Usage: r.usage,
+		Step: t.Step, Model: r.model, Agent: req.Agent, Parts: r.parts, Finish: r.finish, Usage: r.usage,
 	}); err != nil {
 		return pawl.Reply{}, err
 	}
@@ -90,6 +94,7 @@ type reply struct {
 	started   pawl.Seq
 	lastDraft time.Time
 
+	model  string // that writes it
 	parts  pawl.Parts
 	text   growing
 	think  growing
@@ -135,6 +140,10 @@ func (r *reply) read(ctx context.Context, model pawl.Model, req pawl.Request) er
 			r.usage = c.Usage
 		case pawl.ChunkFinish:
 			r.finish = c.Finish
+		case pawl.ChunkRetry:
+			if err := r.restart(ctx, c.Retry); err != nil {
+				return err
+			}
 		}
 	}
 	r.closeText()
@@ -151,6 +160,21 @@ func (r *reply) read(ctx context.Context, model pawl.Model, req pawl.Request) er
 	}
 	return nil
 }
+
+// restart forgets what came of a call that failed, and says so in the log.
+func (r *reply) restart(ctx context.Context, retry pawl.Retry) error {
+	if _, err := r.journal.append(ctx, pawl.Retried{Step: r.turn.Step, Retry: retry}); err != nil {
+		return &unwrittenError{err}
+	}
+	r.parts, r.text, r.think, r.usage = nil, growing{}, growing{}, pawl.Usage{}
+	r.model = retry.Model
+	return nil
+}
+
+// unwrittenError is a failure of the log while a reply was read: not the model's.
+type unwrittenError struct{ err error }
+
+func (e *unwrittenError) Error() string { return e.err.Error() }
 
 // cancel keeps the text that had come, and only that: an unsigned thought or a
 // call that nobody will run must not go back to a provider.

@@ -84,7 +84,7 @@ func TestReplies(t *testing.T) {
 			})
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
-			test.want.Step = 1
+			test.want.Step, test.want.Model, test.want.Agent = 1, modelRef, Default
 			check[pawl.Body](t, test.want, w.bodies(pawl.Replied{})[0])
 			w.checkCalls()
 		})

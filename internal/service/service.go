@@ -80,6 +80,11 @@ func (s *Service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, erro
 	return s.Store.Sessions(ctx, f)
 }
 
+// Usage returns what the replies that match consumed.
+func (s *Service) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
+	return s.Store.Usage(ctx, f)
+}
+
 // Send accepts a prompt and sees that it is worked on.
 func (s *Service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
 	seq, err := s.accept(ctx, id, p)

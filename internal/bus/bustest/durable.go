@@ -54,7 +54,7 @@ func testResumeAtEveryNumber(t *testing.T, h Harness) {
 
 // The reader stops until all is appended, far beyond what any queue holds, and again in the middle of catching up.
 func testSlowReader(t *testing.T, h Harness) {
-	const first, second = 9_000, 10_000
+	const first, second = 3_500, 4_000
 	mustGrow(t, h.Bus, session, 0, 1, 1)
 	started, stored, again := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var got []pawl.Event
@@ -81,7 +81,7 @@ func testSlowReader(t *testing.T, h Harness) {
 }
 
 func testManyReaders(t *testing.T, h Harness) {
-	const readers, head = 50, 2_000
+	const readers, head = 50, 800
 	mustGrow(t, h.Bus, session, 0, 1, 1)
 	logs, errs := make([][]pawl.Event, readers), make([]error, readers)
 	var done sync.WaitGroup

@@ -32,6 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"create refuses", testCreateRefuses},
 		{"no such session", testNotFound},
 		{"list", testList},
+		{"usage", testUsage},
 		{"delete", testDelete},
 		{"R2 R8 send", testSend},
 		{"R2 send keeps what it accepts", testSendAccepted},

@@ -122,6 +122,26 @@ func testList(b *box) {
 	b.idle(ids[2])
 }
 
+// testUsage: each reply counts once, for its session, model and agent.
+func testUsage(b *box) {
+	id, other := b.create(), b.create()
+	model := b.script(`{"calls":[{"name":"list"}],"usage":{"input":1,"output":2,"cache_read":3,"cost":4}}`, `{"text":"Done.","usage":{"input":10,"cache_write":5}}`)
+	for _, id := range []pawl.SessionID{id, other} {
+		b.send(id, prompt("go", model, pawl.DeliverNow))
+		b.idle(id)
+	}
+	rows, err := b.Usage(b.Context(), pawl.UsageFilter{Session: id, Dir: b.dir, Since: time.Now().AddDate(0, 0, -1)})
+	b.ok(err)
+	sum := pawl.UsageRow{Session: id, Model: model, Agent: "build"} // of one day, or two around midnight
+	for _, r := range rows {
+		sum.Replies, sum.Usage = sum.Replies+r.Replies, sum.Add(r.Usage)
+		check(b, sum, r, cmpopts.IgnoreFields(pawl.UsageRow{}, "Day", "Replies", "Usage"))
+	}
+	check(b, 2, sum.Replies)
+	check(b, pawl.Usage{Input: 11, Output: 2, CacheRead: 3, CacheWrite: 5, Cost: 4}, sum.Usage)
+	check(b, b.get(id).Usage, sum.Usage)
+}
+
 func testDelete(b *box) {
 	kept, id := b.create(), b.create()
 	b.send(id, prompt("go", b.script(`{"fault":"hang","text":"x"}`), pawl.DeliverNow))

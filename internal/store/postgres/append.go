@@ -12,10 +12,12 @@ import (
 // An append is one statement, and so one transaction and one round trip. Its
 // first part moves the session's row, but only from the head that the writer has
 // seen; a writer that comes second waits for the row and then finds another
-// head. The second part inserts the events if the first part changed a row.
+// head. The second part inserts the events if the first part changed a row; so
+// does a third, in appends with replies, with what they consumed.
 //
 // Parameters have the same number in all of them: $1 to $3 tell the place in
-// the log, $4 to $8 the events, from $9 on what becomes of the session's row.
+// the log, $4 to $8 the events, from $9 on what becomes of the session's row,
+// and last what replies consumed.
 const (
 	createSession = `INSERT INTO sessions (id, head, input, output, reasoning, cache_read, cache_write, cost,
 			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, parent, dir, created)
@@ -44,18 +46,34 @@ const (
 		SELECT $1, $2::bigint + 1, $4, $5, $6, $7, $8 FROM moved`
 )
 
-// statement appends one event or several.
-type statement struct{ one, several string }
+// statement appends one event or several, with replies among them or without.
+type statement struct{ one, several, oneReplied, severalReplied string }
 
 var (
-	create  = appending(createSession)
-	change  = appending(changeSession)
-	advance = appending(advanceSession)
+	create  = appending(createSession, 26)
+	change  = appending(changeSession, 23)
+	advance = appending(advanceSession, 8)
 )
 
-func appending(move string) statement {
+// appending returns the appends that move a session's row so, with n parameters.
+func appending(move string, n int) statement {
 	moved := "WITH moved AS (" + move + " RETURNING 1) "
-	return statement{one: moved + insertEvent, several: moved + insertEvents}
+	used := "WITH moved AS (" + move + " RETURNING 1), used AS (" + addUsage(n) + ") "
+	return statement{moved + insertEvent, moved + insertEvents, used + insertEvent, used + insertEvents}
+}
+
+// text returns the statement for a batch.
+func (s statement) text(batch record.Batch) string {
+	switch one, replied := len(batch.Rows) == 1, len(batch.Usage) > 0; {
+	case one && replied:
+		return s.oneReplied
+	case one:
+		return s.one
+	case replied:
+		return s.severalReplied
+	default:
+		return s.several
+	}
 }
 
 // Append implements [pawl.Store]. A session that is not there (any more) is an
@@ -74,16 +92,18 @@ func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, e
 
 func (s *Store) append(ctx context.Context, id pawl.SessionID, after pawl.Seq, batch record.Batch) error {
 	statement, row := rowOf(after, batch.Change)
-	args := append(make([]any, 0, 26), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
-	sql := statement.one
+	args := append(make([]any, 0, 26+len(usageTypes)), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
 	if len(batch.Rows) == 1 {
 		r := batch.Rows[0]
 		args = append(args, r.Turn, r.At, string(r.Kind), r.Version, string(r.Data))
 	} else {
-		sql = statement.several
 		args = append(args, columns(batch.Rows)...)
 	}
-	tag, err := s.pool.Exec(ctx, sql, append(args, row...)...)
+	args = append(args, row...)
+	if len(batch.Usage) > 0 {
+		args = append(args, usageColumns(batch.Usage)...)
+	}
+	tag, err := s.pool.Exec(ctx, statement.text(batch), args...)
 	if err == nil && tag.RowsAffected() == 0 {
 		return pawl.ErrConflict
 	}

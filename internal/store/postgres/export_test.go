@@ -10,3 +10,6 @@ const SelectPage = selectPage
 
 // List returns the query that reads sessions.
 var List = list
+
+// Sums returns the query that reads usage.
+var Sums = sums

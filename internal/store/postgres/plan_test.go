@@ -82,8 +82,33 @@ func TestWordsAreFoundByIndex(t *testing.T) {
 	}
 }
 
+func TestUsageIsFoundByIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, schema(t))
+	query(t, s, `INSERT INTO sessions SELECT lpad(i::text, 26, '0'), CASE i % 10 WHEN 0 THEN lpad((i/10)::text, 26, '0') ELSE '' END, '/w' || i, now(), now(), 1, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '',
+		'{}', '{}' FROM generate_series(1, 5000) i`)
+	query(t, s, `INSERT INTO usage_days SELECT id, to_char(date '2026-01-01' + (id::int % 500), 'YYYY-MM-DD'), 'm' || n, 'build', 1, 1, 1, 1, 1, 1, 1
+		FROM sessions, generate_series(1, 10) n`)
+	query(t, s, "ANALYZE sessions")
+	query(t, s, "ANALYZE usage_days")
+	for index, c := range map[string]struct {
+		filter pawl.UsageFilter
+		since  string
+	}{
+		"usage_by_day":    {since: "2027-05-10"},
+		"sessions_by_dir": {filter: pawl.UsageFilter{Dir: "/w42"}},
+		"usage_days_pkey": {filter: pawl.UsageFilter{Session: pawl.SessionID(strings.Repeat("0", 24) + "42")}},
+	} {
+		sql, args := postgres.Sums(c.filter, c.since)
+		if plan := strings.Join(query(t, s, "EXPLAIN "+sql, args...), "\n"); !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan on usage") {
+			t.Errorf("%+v: want %s to be used, and usage not to be read whole:\n%s", c, index, plan)
+		}
+	}
+}
+
 // TestPlainAppendsAreHOT holds that a step in mid-turn touches no index of
-// sessions, which is why only the borders of turns move Updated.
+// sessions, which is why only the borders of turns move Updated, and none of
+// usage.
 func TestPlainAppendsAreHOT(t *testing.T) {
 	t.Parallel()
 	const appends = 300
@@ -97,17 +122,19 @@ func TestPlainAppendsAreHOT(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	var updates, hot int
-	for updates < appends { // the server counts with some delay
-		err := s.Pool().QueryRow(ctx, `SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
-			WHERE relid = 'sessions'::regclass`).Scan(&updates, &hot)
-		if err != nil {
-			t.Fatalf("after %d updates were counted: %v", updates, err)
+	for _, table := range []string{"sessions", "usage_days"} {
+		var updates, hot int
+		for updates < appends-1 { // the server counts with some delay
+			err := s.Pool().QueryRow(ctx, `SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
+				WHERE relid = $1::text::regclass`, table).Scan(&updates, &hot)
+			if err != nil {
+				t.Fatalf("%s: after %d updates were counted: %v", table, updates, err)
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
-		time.Sleep(20 * time.Millisecond)
+		if hot < updates*9/10 {
+			t.Errorf("%s: of %d updates %d were HOT", table, updates, hot)
+		}
+		t.Logf("%s: %d of %d updates were HOT", table, hot, updates)
 	}
-	if hot < updates*9/10 {
-		t.Errorf("of %d updates %d were HOT", updates, hot)
-	}
-	t.Logf("%d of %d updates were HOT", hot, updates)
 }

@@ -39,6 +39,6 @@ func deleteSession(ctx context.Context, tx pgx.Tx, id pawl.SessionID) error {
 	if _, err := tx.Exec(ctx, "DELETE FROM events WHERE session_id = $1", key(id)); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, "DELETE FROM sessions WHERE id = $1", key(id)) // drafts, leases and blobs go with it
+	_, err = tx.Exec(ctx, "DELETE FROM sessions WHERE id = $1", key(id)) // drafts, leases, blobs and usage go with it
 	return err
 }

@@ -69,12 +69,15 @@ func freeSchema(t testing.TB, name string) {
 func freshSchema(t testing.TB) string {
 	t.Helper()
 	name := newSchema(t)
-	t.Cleanup(func() {
-		if err := admin(context.Background(), "DROP SCHEMA "+name+" CASCADE"); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { dropSchema(t, name) })
 	return schemaURL(t, name)
+}
+
+func dropSchema(t testing.TB, name string) {
+	t.Helper()
+	if err := admin(context.Background(), "DROP SCHEMA "+name+" CASCADE"); err != nil {
+		t.Error(err)
+	}
 }
 
 func newSchema(t testing.TB) (name string) {

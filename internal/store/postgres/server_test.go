@@ -2,12 +2,14 @@ package postgres_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
 func TestManyOpenAnEmptySchemaAtOnce(t *testing.T) {
@@ -25,9 +27,30 @@ func TestManyOpenAnEmptySchemaAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 1 {
+	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 2 {
 		t.Errorf("applied %v", applied)
 	}
+}
+
+// TestOldSchema: a schema of an earlier version is brought up to date with all
+// that is in it.
+func TestOldSchema(t *testing.T) {
+	t.Parallel()
+	first, err := os.ReadFile("migrations/0001_init.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := newSchema(t)
+	t.Cleanup(func() { dropSchema(t, name) })
+	id := storetest.NewID()
+	err = admin(t.Context(), "SET search_path = "+name+";"+string(first)+`;
+		CREATE TABLE migrations (version integer PRIMARY KEY, name text NOT NULL, applied timestamptz NOT NULL DEFAULT now());
+		INSERT INTO migrations (version, name) VALUES (1, 'init');
+		INSERT INTO sessions SELECT '`+string(id)+`', '', '/w', now(), now(), 1, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '', '{}', '{}'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.TakesUsage(t, open(t, schemaURL(t, name)), id, 1)
 }
 
 func TestNewerDatabaseIsRefused(t *testing.T) {

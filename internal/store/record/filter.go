@@ -27,6 +27,16 @@ func Filter(f pawl.Filter) pawl.Filter {
 	return f
 }
 
+// UsageFilter returns f with its texts in the form that the log keeps, and the
+// first day that it picks: "" for no bound.
+func UsageFilter(f pawl.UsageFilter) (_ pawl.UsageFilter, since string) {
+	f.Dir, f.Session = text(f.Dir), pawl.SessionID(text(string(f.Session)))
+	if !f.Since.IsZero() {
+		since = pawl.Day(f.Since)
+	}
+	return f, since
+}
+
 // maxWordsText bounds how much of a title is searched, in bytes: PostgreSQL
 // refuses to index a word of more than 2 KiB.
 const maxWordsText = 1000

@@ -23,8 +23,9 @@ type Row struct {
 // Batch is a checked append, ready to be written.
 type Batch struct {
 	Rows   []Row
-	Events []pawl.Event // what reading the rows will yield
-	Change pawl.Change  // what they do to the session's row
+	Events []pawl.Event    // what reading the rows will yield
+	Change pawl.Change     // what they do to the session's row
+	Usage  []pawl.UsageRow // what they add to the sums, each key once
 }
 
 // NewBatch checks and encodes an append. Its errors are ErrInvalid: nothing to
@@ -56,6 +57,7 @@ func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, er
 		b.Rows[i] = row
 	}
 	b.Change = pawl.ChangeOf(b.Events)
+	b.Usage = pawl.UsageOf(b.Events)
 	return b, nil
 }
 

@@ -33,6 +33,13 @@ const (
 	advance = ` input = input + ?, output = output + ?, reasoning = reasoning + ?, cache_read = cache_read + ?,
 		cache_write = cache_write + ?, cost = cost + ?, head = ? WHERE id = ? AND head = ?`
 
+	// A key that is there keeps its row: its numbers are added to.
+	addUsage = `INSERT INTO usage_days (session_id, day, model, agent, replies, input, output, reasoning, cache_read, cache_write, cost)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET replies = replies + excluded.replies, input = input + excluded.input,
+		output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read,
+		cache_write = cache_write + excluded.cache_write, cost = cost + excluded.cost`
+
 	insertEvent = `INSERT INTO events (session_id, seq, turn, at, kind, version, body) VALUES (?, ?, ?, ?, ?, ?, ?)`
 )
 
@@ -63,6 +70,14 @@ func (w *writer) append(ctx context.Context, id pawl.SessionID, after pawl.Seq, 
 	}
 	for _, r := range batch.Rows {
 		_, err := w.insert.ExecContext(ctx, string(id), int64(r.Seq), r.Turn, r.At.UnixMicro(), string(r.Kind), r.Version, string(r.Data))
+		if err != nil {
+			return err
+		}
+	}
+	for _, r := range batch.Usage {
+		u := r.Usage
+		_, err := w.use.ExecContext(ctx, string(id), r.Day, r.Model, r.Agent, r.Replies,
+			u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost))
 		if err != nil {
 			return err
 		}

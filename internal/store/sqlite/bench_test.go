@@ -19,7 +19,7 @@ func TestBenchAppend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer insert.Close()
+	defer func() { _ = insert.Close() }()
 	storetest.CompareRate(t, s, func(seq int, kind pawl.Kind, version int, body []byte) error {
 		_, err := insert.Exec(id, seq, 1, storetest.Sample.At.UnixMicro(), string(kind), version, string(body))
 		return err

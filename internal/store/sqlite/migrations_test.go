@@ -1,37 +1,63 @@
 package sqlite_test
 
 import (
+	"database/sql"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
-	files := fstest.MapFS{"migrations/0001_init.sql": {Data: []byte("SELECT 1")}} // stands for the one applied by Open
+	files := fstest.MapFS{"migrations/0001_init.sql": {}, "migrations/0002_usage.sql": {}} // stand for those applied by Open
 
-	step(t, s, files, "", 1)
-	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x); INSERT INTO more VALUES (2);")}
-	files["migrations/0003_again.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (3);")}
-	step(t, s, files, "", 3)
-	step(t, s, files, "", 3)
+	step(t, s, files, "", 2)
+	files["migrations/0003_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x); INSERT INTO more VALUES (2);")}
+	files["migrations/0004_again.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (3);")}
+	step(t, s, files, "", 4)
+	step(t, s, files, "", 4)
 
-	files["migrations/0004_bad.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (4); INSERT INTO nothing VALUES (4);")}
-	step(t, s, files, "0004_bad.sql: ", 3)
+	files["migrations/0005_bad.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (4); INSERT INTO nothing VALUES (4);")}
+	step(t, s, files, "0005_bad.sql: ", 4)
 	var sum int
 	if err := s.Conn().QueryRowContext(t.Context(), "SELECT sum(x) FROM more").Scan(&sum); err != nil || sum != 5 {
 		t.Errorf("the table holds %d, %v; want each migration once and nothing of the bad one", sum, err)
 	}
 
-	delete(files, "migrations/0004_bad.sql")
-	delete(files, "migrations/0003_again.sql")
-	step(t, s, files, "upgrade pawl", 3)
-	files["migrations/0004_late.sql"] = &fstest.MapFile{}
-	step(t, s, files, "numbers go up by one", 3)
+	delete(files, "migrations/0005_bad.sql")
+	delete(files, "migrations/0004_again.sql")
+	step(t, s, files, "upgrade pawl", 4)
+	files["migrations/0005_late.sql"] = &fstest.MapFile{}
+	step(t, s, files, "numbers go up by one", 4)
+}
+
+// TestOldFile: a file of an earlier version is brought up to date with all that
+// is in it.
+func TestOldFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pawl.db")
+	old, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := os.ReadFile("migrations/0001_init.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := storetest.NewID()
+	_, err = old.ExecContext(t.Context(), string(first)+"PRAGMA user_version = 1; INSERT INTO sessions VALUES ('"+string(id)+
+		"', '', '/w', '', '', '', '', '', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)")
+	if err := errors.Join(err, old.Close()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.TakesUsage(t, open(t, path), id, 1)
 }
 
 // step migrates and wants an error (or none) and the version that the file has then.

@@ -36,7 +36,7 @@ func (w *writer) delete(ctx context.Context, id pawl.SessionID) error {
 	if held.Expires.After(time.Now()) {
 		return &pawl.BusyError{Session: id, Holder: held.Owner}
 	}
-	gone, err := w.conn.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", string(id)) // drafts and leases go with it
+	gone, err := w.conn.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", string(id)) // drafts, leases and usage go with it
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,11 @@ type writer struct {
 	mu      sync.Mutex
 	waiting []*job
 
-	begin, commit, rollback         *sql.Stmt
-	save, keep, undo                *sql.Stmt
-	create, change, advance, insert *sql.Stmt
-	open                            []*sql.Stmt // all of these
+	begin, commit, rollback *sql.Stmt
+	save, keep, undo        *sql.Stmt
+	create, change, advance *sql.Stmt
+	insert, use             *sql.Stmt
+	open                    []*sql.Stmt // all of these
 }
 
 func openWriter(ctx context.Context, dsn string) (*writer, error) {
@@ -80,6 +81,7 @@ func (w *writer) prepare(ctx context.Context) error {
 		&w.change:  changeSession,
 		&w.advance: advanceSession,
 		&w.insert:  insertEvent,
+		&w.use:     addUsage,
 	})
 }
 

@@ -38,8 +38,11 @@ var samples = []pawl.Body{
 	},
 	pawl.TurnStarted{Prompt: 2},
 	pawl.ReplyStarted{Step: 1, Model: "m"},
+	pawl.Retried{Step: 1, Retry: pawl.Retry{Attempt: 1, Wait: time.Second, Model: "m", Kind: pawl.ErrorOverloaded, Message: "later"}},
 	pawl.Replied{
-		Step: 1,
+		Step:  1,
+		Model: "m",
+		Agent: "build",
 		Parts: pawl.Parts{
 			pawl.Reasoning{Text: "hm", Signature: "sig"}, pawl.Text{Text: "I will look"},
 			pawl.ToolCall{ID: "c1", Name: "read", Input: json.RawMessage(`{"path":"a","n":1e400}`), Signature: "s"},

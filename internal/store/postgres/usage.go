@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+// usageTypes are the types of the parameters that addUsage has of its own.
+var usageTypes = []string{"text", "text", "text", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint"}
+
+// addUsage returns the part of an append that adds to the sums of what replies
+// consumed. Its own parameters are arrays, after the first n that the append has.
+func addUsage(n int) string {
+	var own []string
+	for i, name := range usageTypes {
+		own = append(own, fmt.Sprintf("$%d::%s[]", n+i+1, name))
+	}
+	return `INSERT INTO usage_days AS u
+			(session_id, day, model, agent, replies, input, output, reasoning, cache_read, cache_write, cost)
+		SELECT $1, r.* FROM moved, unnest(` + strings.Join(own, ", ") + `) AS r
+		ON CONFLICT (session_id, day, model, agent) DO UPDATE SET
+			replies = u.replies + excluded.replies, input = u.input + excluded.input, output = u.output + excluded.output,
+			reasoning = u.reasoning + excluded.reasoning, cache_read = u.cache_read + excluded.cache_read,
+			cache_write = u.cache_write + excluded.cache_write, cost = u.cost + excluded.cost`
+}
+
+// usageColumns returns rows as the own parameters of addUsage.
+func usageColumns(rows []pawl.UsageRow) []any {
+	var texts [3][]string
+	var numbers [7][]int64
+	for _, r := range rows {
+		for i, s := range []string{r.Day, quote(r.Model), quote(r.Agent)} {
+			texts[i] = append(texts[i], s)
+		}
+		for i, n := range []int64{int64(r.Replies), r.Input, r.Output, r.Reasoning, r.CacheRead, r.CacheWrite, int64(r.Cost)} {
+			numbers[i] = append(numbers[i], n)
+		}
+	}
+	columns := make([]any, 0, len(usageTypes))
+	for _, c := range texts {
+		columns = append(columns, c)
+	}
+	for _, c := range numbers {
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// Usage implements [pawl.Store].
+func (s *Store) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
+	query, args := sums(record.UsageFilter(f))
+	rows, _ := s.pool.Query(ctx, query, args...) // CollectRows returns its error
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r pawl.UsageRow, err error) {
+		err = row.Scan(&r.Session, &r.Parent, &r.Day, &r.Model, &r.Agent, &r.Replies,
+			&r.Input, &r.Output, &r.Reasoning, &r.CacheRead, &r.CacheWrite, &r.Cost)
+		unquote((*string)(&r.Parent), &r.Model, &r.Agent)
+		return r, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read usage: %w", classify(err))
+	}
+	return all, nil
+}
+
+// sums returns the query for a filter and a first day.
+func sums(f pawl.UsageFilter, since string) (query string, args []any) {
+	args = []any{since}
+	var roots []string
+	root := func(column, value string) {
+		args = append(args, value)
+		roots = append(roots, fmt.Sprintf("%s = $%d", column, len(args)))
+	}
+	if f.Session != "" {
+		root("id", key(f.Session))
+	}
+	if f.Dir != "" {
+		root("dir", quote(f.Dir))
+	}
+	query = `SELECT session_id, parent, day, u.model, agent, replies,
+		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cost
+		FROM usage_days u JOIN sessions s ON s.id = session_id WHERE day >= $1`
+	if len(roots) > 0 {
+		// UNION, not UNION ALL: each is there once, and a circle ends. That
+		// parent is not '' is known; said, it spares reading those without one.
+		query = `WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE ` + strings.Join(roots, " AND ") + `
+			UNION SELECT s.id FROM family f JOIN sessions s ON s.parent = f.id WHERE s.parent > '') ` + query + ` AND session_id IN (SELECT id FROM family)`
+	}
+	return query + " ORDER BY day, session_id, u.model, agent", args
+}

@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+// Usage implements [pawl.Store].
+func (s *Store) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
+	rows, err := s.usage(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("read usage: %w", classify(err))
+	}
+	return rows, nil
+}
+
+func (s *Store) usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
+	query, args := sums(record.UsageFilter(f))
+	rows, err := s.read.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []pawl.UsageRow
+	for rows.Next() {
+		var r pawl.UsageRow
+		err := rows.Scan(&r.Session, &r.Parent, &r.Day, &r.Model, &r.Agent, &r.Replies,
+			&r.Input, &r.Output, &r.Reasoning, &r.CacheRead, &r.CacheWrite, &r.Cost)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+// sums returns the query for a filter and a first day.
+func sums(f pawl.UsageFilter, since string) (query string, args []any) {
+	var roots []string
+	if f.Session != "" {
+		roots, args = append(roots, "id = ?"), append(args, string(f.Session))
+	}
+	if f.Dir != "" {
+		roots, args = append(roots, "dir = ?"), append(args, f.Dir)
+	}
+	query = `SELECT session_id, parent, day, u.model, agent, replies,
+		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cost
+		FROM usage_days u JOIN sessions s ON s.id = session_id WHERE day >= ?`
+	if len(roots) > 0 {
+		// UNION, not UNION ALL: each is there once, and a circle ends. That
+		// parent is not '' is known; said, it spares reading those without one.
+		query = `WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE ` + strings.Join(roots, " AND ") + `
+			UNION SELECT s.id FROM family f JOIN sessions s ON s.parent = f.id WHERE s.parent > '') ` + query + ` AND session_id IN (SELECT id FROM family)`
+	}
+	return query + " ORDER BY day, session_id, u.model, agent", append(args, since)
+}
