@@ -1,0 +1,58 @@
+// Package anthropic speaks Anthropic's Messages protocol.
+package anthropic
+
+import (
+	"context"
+	"iter"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+var _ pawl.Model = (*Client)(nil)
+
+// Version is the protocol's, for the anthropic-version header.
+const Version = "2023-06-01"
+
+// Client is a model behind the protocol. Its endpoint's headers carry the key
+// (x-api-key) and the version.
+type Client struct {
+	protocol.Endpoint
+	Model  string
+	Output int    // the most tokens that the model writes; 0 means 8192
+	Cloud  *Cloud // nil means Anthropic itself
+}
+
+// Cloud is the protocol as another company's cloud speaks it: the model is
+// named in the path, the version in the body.
+type Cloud struct {
+	Path    string
+	Version string
+	Stream  bool // the body says that the answer is to be streamed; else the path does
+}
+
+func (c *Client) path() string {
+	if c.Cloud != nil {
+		return c.Cloud.Path
+	}
+	return "/v1/messages"
+}
+
+func (c *Client) maxTokens() int {
+	if c.Output == 0 {
+		return 8192
+	}
+	return c.Output
+}
+
+// Stream implements [pawl.Model].
+func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		body, err := protocol.Marshal(c.build(req))
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		protocol.Decode(c.Post(ctx, c.path(), body), &decoder{answer: req.Schema != nil}, yield)
+	}
+}

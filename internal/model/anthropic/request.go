@@ -1,0 +1,183 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+// name is what this protocol's signatures are sealed with.
+const name = "anthropic"
+
+// request is the body of a Messages call. The messages come last: what goes
+// before them is the same in every request of a session.
+type request struct {
+	Model      string      `json:"model,omitempty"`
+	Version    string      `json:"anthropic_version,omitempty"` // Bedrock and Vertex want it here
+	MaxTokens  int         `json:"max_tokens"`
+	Stream     bool        `json:"stream,omitempty"`
+	Thinking   *thinking   `json:"thinking,omitempty"`
+	Config     *config     `json:"output_config,omitempty"`
+	ToolChoice *toolChoice `json:"tool_choice,omitempty"`
+	System     []block     `json:"system,omitempty"`
+	Tools      []tool      `json:"tools,omitempty"`
+	Messages   []message   `json:"messages"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+}
+
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"input_schema"`
+	Cache       *cache          `json:"cache_control,omitempty"`
+}
+
+type message struct {
+	Role    pawl.Role `json:"role"`
+	Content []block   `json:"content"`
+}
+
+// block is a piece of content; which fields count depends on its type.
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	Thinking  *string         `json:"thinking,omitempty"`
+	Signature string          `json:"signature,omitempty"`
+	Data      string          `json:"data,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	Content   string          `json:"content,omitempty"`
+	IsError   bool            `json:"is_error,omitempty"`
+	Source    *source         `json:"source,omitempty"`
+	Title     string          `json:"title,omitempty"`
+	Cache     *cache          `json:"cache_control,omitempty"`
+}
+
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      string `json:"data"`
+}
+
+type cache struct {
+	Type string `json:"type"`
+}
+
+// ephemeral ends a prefix that the provider should keep. There may be four in
+// a request: the tools, the system prompt and the last two messages of a person's side.
+var ephemeral = &cache{"ephemeral"}
+
+// answerTool is the tool by which a reply of a given schema is asked for.
+const answerTool = "answer"
+
+func (c *Client) build(req pawl.Request) request {
+	r := request{Model: c.Model, MaxTokens: req.MaxTokens, Stream: true}
+	if c.Cloud != nil {
+		r.Model, r.Version, r.Stream = "", c.Cloud.Version, c.Cloud.Stream
+	}
+	if r.MaxTokens == 0 {
+		r.MaxTokens = c.maxTokens()
+	}
+	if req.System != "" {
+		r.System = []block{{Type: "text", Text: req.System, Cache: ephemeral}}
+	}
+	for _, t := range req.Tools {
+		r.Tools = append(r.Tools, tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	if req.Schema != nil {
+		r.Tools = append(r.Tools, tool{Name: answerTool, Description: "Gives the answer.", Schema: req.Schema})
+		r.ToolChoice = &toolChoice{"tool", answerTool}
+	}
+	if n := len(r.Tools); n > 0 {
+		r.Tools[n-1].Cache = ephemeral
+	}
+	r.Messages = messages(req.Messages)
+	c.think(&r, req)
+	markLast(r.Messages)
+	if prefill := strings.TrimRight(req.Prefill, " \t\n"); prefill != "" && !c.adaptive() {
+		r.Messages = append(r.Messages, message{pawl.RoleAssistant, []block{{Type: "text", Text: prefill}}})
+	}
+	return r
+}
+
+// messages turns the conversation into turns of two sides, as the protocol has
+// it: results and prompts are both a person's side, and stand in one message.
+func messages(conversation []pawl.Message) []message {
+	var out []message
+	for _, m := range conversation {
+		role := m.Role
+		if role == pawl.RoleTool {
+			role = pawl.RoleUser
+		}
+		var content []block
+		for _, p := range m.Parts {
+			if b, ok := blockOf(p); ok {
+				content = append(content, b)
+			}
+		}
+		switch n := len(out); {
+		case len(content) == 0:
+		case n > 0 && out[n-1].Role == role:
+			out[n-1].Content = append(out[n-1].Content, content...)
+		default:
+			out = append(out, message{role, content})
+		}
+	}
+	return out
+}
+
+// blockOf returns a part as a block; false for one that the provider must not see.
+func blockOf(part pawl.Part) (block, bool) {
+	switch p := part.(type) {
+	case pawl.Text:
+		return block{Type: "text", Text: p.Text}, strings.TrimSpace(p.Text) != ""
+	case pawl.Reasoning:
+		signature := protocol.Unseal(name, p.Signature)
+		if data, ok := strings.CutPrefix(signature, redactedPrefix); ok {
+			return block{Type: "redacted_thinking", Data: data}, true
+		}
+		return block{Type: "thinking", Thinking: &p.Text, Signature: signature}, signature != ""
+	case pawl.ToolCall:
+		return block{Type: "tool_use", ID: string(p.ID), Name: p.Name, Input: protocol.Input(p.Input)}, true
+	case pawl.ToolResult:
+		return block{Type: "tool_result", ToolUseID: string(p.Call), Content: p.Content, IsError: p.IsError}, true
+	case pawl.File:
+		return fileBlock(p), true
+	case pawl.Patch:
+	}
+	return block{}, false
+}
+
+func fileBlock(f pawl.File) block {
+	src := &source{"base64", f.MediaType, base64.StdEncoding.EncodeToString(f.Data)}
+	switch {
+	case strings.HasPrefix(f.MediaType, "image/"):
+		return block{Type: "image", Source: src}
+	case f.MediaType == "application/pdf":
+		return block{Type: "document", Source: src, Title: f.Name}
+	default:
+		return block{Type: "text", Text: protocol.FileText(f)}
+	}
+}
+
+// markLast marks the ends of the last two messages of the person's side: the
+// next request finds the longer prefix, and after a retry the shorter.
+func markLast(list []message) {
+	marks := 2
+	for i := len(list) - 1; i >= 0 && marks > 0; i-- {
+		if list[i].Role == pawl.RoleUser {
+			content := list[i].Content
+			content[len(content)-1].Cache = ephemeral
+			marks--
+		}
+	}
+}

@@ -1,0 +1,54 @@
+// Package gemini speaks Google's Gemini protocol.
+package gemini
+
+import (
+	"context"
+	"iter"
+	"net/url"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+var _ pawl.Model = (*Client)(nil)
+
+// DefaultPath is where the models are in the Gemini API.
+const DefaultPath = "/v1beta/models"
+
+// Client is a model behind the protocol. Its endpoint's headers carry the key
+// (x-goog-api-key).
+type Client struct {
+	protocol.Endpoint
+	Model  string
+	Path   string // where the models are, below the base URL; "" means DefaultPath
+	Output int    // the most tokens that the model writes; 0 means its own limit
+}
+
+func (c *Client) path() string {
+	path := c.Path
+	if path == "" {
+		path = DefaultPath
+	}
+	return path + "/" + url.PathEscape(c.Model) + ":streamGenerateContent?alt=sse"
+}
+
+// signs reports whether the model is a Gemini 3 or later. These take a level of
+// thinking, where the ones before took a number of tokens, and insist on
+// signatures.
+func (c *Client) signs() bool {
+	version, ok := strings.CutPrefix(c.Model, "gemini-")
+	return ok && !strings.HasPrefix(version, "1") && !strings.HasPrefix(version, "2")
+}
+
+// Stream implements [pawl.Model].
+func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		body, err := protocol.Marshal(c.build(req))
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		protocol.Decode(c.Post(ctx, c.path(), body), &decoder{}, yield)
+	}
+}

@@ -1,0 +1,100 @@
+package gemini
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func bodyOf(t *testing.T, c *Client, req pawl.Request) []byte {
+	t.Helper()
+	body, err := protocol.Marshal(c.build(req))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func TestRequest(t *testing.T) {
+	for name, req := range modeltest.Requests() {
+		t.Run(name, func(t *testing.T) {
+			modeltest.Golden(t, name, bodyOf(t, &Client{Model: "gemini-2.5-pro"}, req), *update)
+		})
+	}
+}
+
+// Gemini 3 takes a level of thinking and insists on signatures.
+func TestRequestOfGemini3(t *testing.T) {
+	req := pawl.Request{
+		Messages: modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("x1", "CALL")),
+		Tools:    modeltest.Tools(),
+		Effort:   "medium",
+	}
+	req.Messages[3].Parts = append(req.Messages[3].Parts, pawl.Reasoning{Signature: sealText(6, "TEXT")})
+	modeltest.Golden(t, "gemini-3", bodyOf(t, &Client{Model: "gemini-3-pro-preview", Output: 65536}, req), *update)
+}
+
+// A request of a growing session begins with the bytes of the one before, or
+// the provider's cache is of no use.
+func TestRequestExtendsTheOneBefore(t *testing.T) {
+	messages := append(modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("", "CALL")),
+		modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
+	for _, model := range []string{"gemini-2.5-pro", "gemini-3-pro-preview"} {
+		c := &Client{Model: model}
+		var before []byte
+		for n := 1; n <= len(messages); n++ {
+			body := bodyOf(t, c, pawl.Request{System: "Be terse.", Tools: modeltest.Tools(), Effort: "low", Messages: messages[:n]})
+			if prefix := bytes.TrimSuffix(before, []byte("]}")); !bytes.HasPrefix(body, prefix) {
+				t.Errorf("%s: with %d messages:\n%s\ndoes not begin with\n%s", model, n, body, prefix)
+			}
+			before = body
+		}
+	}
+}
+
+func TestSignatureGoesBackOnItsOwnPart(t *testing.T) {
+	foreign := "anthropic:ABC"
+	thought, call := protocol.Seal(name, "S"), sealCall("id 1", "S")
+	tests := []struct {
+		model string
+		parts pawl.Parts
+		want  string
+	}{
+		{"gemini-3-flash", pawl.Parts{pawl.Reasoning{Text: "hm", Signature: thought}}, `[{"text":"hm","thought":true,"thoughtSignature":"S"}]`},
+		{"gemini-3-flash", pawl.Parts{pawl.Reasoning{Text: "hm"}}, `null`},
+		{"gemini-3-flash", pawl.Parts{pawl.Reasoning{Text: "hm", Signature: foreign}}, `null`},
+		{"gemini-3-flash", pawl.Parts{pawl.Text{Text: "abcdef"}, pawl.Reasoning{Signature: sealText(2, "S")}, pawl.Text{Text: "g"}},
+			`[{"text":"abcd"},{"text":"ef","thoughtSignature":"S"},{"text":"g"}]`},
+		{"gemini-3-flash", pawl.Parts{pawl.Text{Text: "ef"}, pawl.Reasoning{Signature: sealText(2, "S")}}, `[{"text":"ef","thoughtSignature":"S"}]`},
+		{"gemini-3-flash", pawl.Parts{pawl.Text{Text: "ef"}, pawl.Reasoning{Signature: sealText(0, "S")}}, `[{"text":"ef"},{"text":"","thoughtSignature":"S"}]`},
+		{"gemini-3-flash", pawl.Parts{pawl.Reasoning{Signature: sealText(9, "S")}}, `[{"text":"","thoughtSignature":"S"}]`},
+		{"gemini-2.5-flash", pawl.Parts{pawl.ToolCall{ID: "call_9", Name: "f", Signature: call}}, `[{"functionCall":{"id":"id 1","name":"f","args":{"garbled":""}},"thoughtSignature":"S"}]`},
+		{"gemini-2.5-flash", pawl.Parts{pawl.ToolCall{ID: "c", Name: "f", Input: []byte(`{}`), Signature: foreign}}, `[{"functionCall":{"name":"f","args":{}}}]`},
+		// Only the first call of a reply is signed by Gemini 3 itself.
+		{"gemini-3-flash", pawl.Parts{pawl.ToolCall{ID: "c", Name: "f", Input: []byte(`{}`), Signature: foreign}, pawl.ToolCall{ID: "d", Name: "g", Input: []byte(`{}`)}},
+			`[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"name":"g","args":{}}}]`},
+	}
+	for _, test := range tests {
+		contents := (&Client{Model: test.model}).contents([]pawl.Message{modeltest.Answer(test.parts...)})
+		var parts []part
+		if len(contents) > 0 {
+			parts = contents[0].Parts
+		}
+		got, err := protocol.Marshal(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, string(got)); diff != "" {
+			t.Errorf("%s %s (-want +got):\n%s", test.model, fmt.Sprint(test.parts), diff)
+		}
+	}
+}

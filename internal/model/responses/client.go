@@ -1,0 +1,35 @@
+// Package responses speaks OpenAI's Responses protocol, which Azure speaks too.
+package responses
+
+import (
+	"context"
+	"iter"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+var _ pawl.Model = (*Client)(nil)
+
+// Client is a model behind the protocol. Its endpoint's headers carry the key:
+// Authorization for OpenAI, api-key for Azure. Nothing is left with the
+// provider: each request holds the whole conversation.
+//
+// The protocol has no way to begin a reply: a request's Prefill is ignored.
+type Client struct {
+	protocol.Endpoint
+	Model string
+	Plain bool // the model does not reason, and refuses requests that speak of reasoning
+}
+
+// Stream implements [pawl.Model].
+func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		body, err := protocol.Marshal(c.build(req))
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		protocol.Decode(c.Post(ctx, "/responses", body), &decoder{}, yield)
+	}
+}

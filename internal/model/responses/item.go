@@ -1,0 +1,121 @@
+package responses
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+type message struct {
+	Type    string    `json:"type"`
+	Role    pawl.Role `json:"role"`
+	Content []content `json:"content"`
+}
+
+// content is a piece of a message; which fields count depends on its type.
+type content struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	ImageURL string `json:"image_url,omitempty"`
+	Filename string `json:"filename,omitempty"`
+	FileData string `json:"file_data,omitempty"`
+}
+
+type call struct {
+	Type      string      `json:"type"`
+	CallID    pawl.CallID `json:"call_id"`
+	Name      string      `json:"name"`
+	Arguments string      `json:"arguments"`
+}
+
+type output struct {
+	Type   string      `json:"type"`
+	CallID pawl.CallID `json:"call_id"`
+	Output string      `json:"output"`
+}
+
+// reasoning is the item that a signature holds, as the provider wrote it.
+type reasoning struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Summary   json.RawMessage `json:"summary"`
+	Encrypted string          `json:"encrypted_content"`
+}
+
+// items turns the conversation into the protocol's flat list. A message's items
+// depend on nothing but itself, so a longer conversation only appends.
+func items(conversation []pawl.Message) []any {
+	list := []any{}
+	for _, m := range conversation {
+		list = append(list, itemsOf(m)...)
+	}
+	return list
+}
+
+// itemsOf returns one message's items. Texts and files that stand side by side
+// are one item. A thought goes only with what it led to: the provider refuses
+// one that nothing follows, which is what a reply cut off in thinking leaves.
+func itemsOf(m pawl.Message) []any {
+	role, text := m.Role, "input_text"
+	switch role {
+	case pawl.RoleAssistant:
+		text = "output_text"
+	case pawl.RoleTool:
+		role = pawl.RoleUser
+	case pawl.RoleUser:
+	}
+	var list, thoughts []any
+	add := func(item any) {
+		list = append(append(list, thoughts...), item)
+		thoughts = nil
+	}
+	var open *message
+	say := func(c content) {
+		if open == nil {
+			open = &message{Type: "message", Role: role}
+			add(open)
+		}
+		open.Content = append(open.Content, c)
+	}
+	for _, part := range m.Parts {
+		switch p := part.(type) {
+		case pawl.Text:
+			if p.Text != "" {
+				say(content{Type: text, Text: p.Text})
+			}
+			continue
+		case pawl.File:
+			say(fileContent(p))
+			continue
+		case pawl.Reasoning:
+			if own := protocol.Unseal(name, p.Signature); json.Valid([]byte(own)) {
+				thoughts = append(thoughts, json.RawMessage(own))
+			}
+		case pawl.ToolCall:
+			add(call{"function_call", p.ID, p.Name, string(protocol.Input(p.Input))})
+		case pawl.ToolResult:
+			add(output{"function_call_output", p.Call, p.Content})
+		case pawl.Patch: // for people only
+			continue
+		}
+		open = nil
+	}
+	return list
+}
+
+func fileContent(f pawl.File) content {
+	url := func() string {
+		return "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
+	}
+	switch {
+	case strings.HasPrefix(f.MediaType, "image/"):
+		return content{Type: "input_image", ImageURL: url()}
+	case f.MediaType == "application/pdf":
+		return content{Type: "input_file", Filename: f.Name, FileData: url()}
+	default:
+		return content{Type: "input_text", Text: protocol.FileText(f)}
+	}
+}

@@ -1,0 +1,76 @@
+package responses
+
+import (
+	"encoding/json"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// name is what this protocol's signatures are sealed with.
+const name = "responses"
+
+// request is the body of a call. The input comes last: what goes before it is
+// the same in every request of a session.
+type request struct {
+	Model           string        `json:"model"`
+	Stream          bool          `json:"stream"`
+	Store           bool          `json:"store"` // false: the provider keeps nothing
+	Include         []string      `json:"include,omitempty"`
+	Reasoning       *effort       `json:"reasoning,omitempty"`
+	Text            *textSettings `json:"text,omitempty"`
+	MaxOutputTokens int           `json:"max_output_tokens,omitempty"`
+	CacheKey        string        `json:"prompt_cache_key,omitempty"`
+	Instructions    string        `json:"instructions,omitempty"`
+	ParallelCalls   bool          `json:"parallel_tool_calls,omitempty"`
+	Tools           []tool        `json:"tools,omitempty"`
+	Input           []any         `json:"input"` // message, call, output, or a reasoning item as it came
+}
+
+type effort struct {
+	Effort  string `json:"effort"`
+	Summary string `json:"summary"`
+}
+
+type textSettings struct {
+	Format format `json:"format"`
+}
+
+type format struct {
+	Type   string          `json:"type"`
+	Name   string          `json:"name"`
+	Strict bool            `json:"strict"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type tool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Strict      bool            `json:"strict"` // false is not the protocol's default
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+func (c *Client) build(req pawl.Request) request {
+	r := request{
+		Model:           c.Model,
+		Stream:          true,
+		MaxOutputTokens: req.MaxTokens,
+		CacheKey:        string(req.Session),
+		Instructions:    req.System,
+		ParallelCalls:   len(req.Tools) > 0,
+		Input:           items(req.Messages),
+	}
+	if !c.Plain {
+		r.Include = []string{"reasoning.encrypted_content"}
+		if req.Effort != "" {
+			r.Reasoning = &effort{req.Effort, "auto"}
+		}
+	}
+	if req.Schema != nil {
+		r.Text = &textSettings{format{Type: "json_schema", Name: "answer", Strict: strict(req.Schema), Schema: req.Schema}}
+	}
+	for _, t := range req.Tools {
+		r.Tools = append(r.Tools, tool{Type: "function", Name: t.Name, Description: t.Description, Strict: strict(t.Schema), Parameters: t.Schema})
+	}
+	return r
+}
