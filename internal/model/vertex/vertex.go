@@ -1,0 +1,125 @@
+// Package vertex reaches Gemini and Claude by way of Google's Vertex AI.
+package vertex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/anthropic"
+	"github.com/pawl-dev/pawl/internal/model/gemini"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+// anthropicVersion is what Claude's requests say here.
+const anthropicVersion = "vertex-2023-10-16"
+
+// scope is what a token must permit.
+const scope = "https://www.googleapis.com/auth/cloud-platform"
+
+// Account is a Google Cloud project whose models are asked.
+type Account struct {
+	Project  string
+	Location string             // e.g. us-east5; "" means global
+	Tokens   oauth2.TokenSource // see Default
+	BaseURL  string             // "" means Google's for the location
+	Base     http.RoundTripper  // nil means http.DefaultTransport
+}
+
+// Default returns the account that the machine is signed in to: the file that
+// GOOGLE_APPLICATION_CREDENTIALS names, gcloud's own, or the metadata server's.
+// An empty project is the one that the credentials belong to.
+func Default(ctx context.Context, project, location string) (Account, error) {
+	// Tokens are fetched anew for as long as the program runs.
+	creds, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), scope)
+	if err != nil {
+		return Account{}, fmt.Errorf("find Google credentials: %w", err)
+	}
+	if project == "" {
+		project = creds.ProjectID
+	}
+	if project == "" {
+		return Account{}, fmt.Errorf("no Google Cloud project is named: %w", pawl.ErrInvalid)
+	}
+	return Account{Project: project, Location: location, Tokens: creds.TokenSource}, nil
+}
+
+// Gemini returns a model of Google's own.
+func (a Account) Gemini(model string) *gemini.Client {
+	return &gemini.Client{Endpoint: a.endpoint(), Model: model, Path: a.path("v1beta1", "google")}
+}
+
+// Claude returns a model of Anthropic's.
+func (a Account) Claude(model string) *anthropic.Client {
+	return &anthropic.Client{Endpoint: a.endpoint(), Model: model, Cloud: &anthropic.Cloud{
+		Path:    a.path("v1", "anthropic") + "/" + url.PathEscape(model) + ":streamRawPredict",
+		Version: anthropicVersion,
+		Stream:  true,
+	}}
+}
+
+func (a Account) location() string {
+	if a.Location == "" {
+		return "global"
+	}
+	return a.Location
+}
+
+func (a Account) path(version, publisher string) string {
+	return "/" + version + "/projects/" + url.PathEscape(a.Project) +
+		"/locations/" + url.PathEscape(a.location()) + "/publishers/" + publisher + "/models"
+}
+
+func (a Account) endpoint() protocol.Endpoint {
+	base := a.BaseURL
+	switch location := a.location(); {
+	case base != "":
+	case location == "global":
+		base = "https://aiplatform.googleapis.com"
+	case location == "us" || location == "eu": // a continent
+		base = "https://aiplatform." + location + ".rep.googleapis.com"
+	default:
+		base = "https://" + location + "-aiplatform.googleapis.com"
+	}
+	return protocol.Endpoint{BaseURL: base, Client: &http.Client{Transport: &signer{a.Tokens, a.Base}}}
+}
+
+// signer puts a token on each request.
+type signer struct {
+	tokens oauth2.TokenSource
+	base   http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (s *signer) RoundTrip(r *http.Request) (*http.Response, error) {
+	token, err := s.tokens.Token()
+	if err != nil {
+		return nil, tokenError(err)
+	}
+	signed := r.Clone(r.Context())
+	token.SetAuthHeader(signed)
+	base := s.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return base.RoundTrip(signed)
+}
+
+// tokenError says whether asking for a token again may help.
+func tokenError(err error) error {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) {
+		return &pawl.ModelError{Kind: pawl.ErrorConnection, Message: err.Error()}
+	}
+	kind := pawl.ErrorAuth
+	if refused.Response != nil && refused.Response.StatusCode >= http.StatusInternalServerError {
+		kind = pawl.ErrorServer
+	}
+	return &pawl.ModelError{Kind: kind, Message: err.Error()}
+}
