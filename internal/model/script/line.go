@@ -25,6 +25,7 @@ type line struct {
 	Deltas    int         `json:"deltas"`   // pieces that the text, and the reasoning, is cut into; 0 means 1
 	DelayMS   int         `json:"delay_ms"` // before each piece
 	Fault     Kind        `json:"fault"`
+	Times     int         `json:"times"`  // how often the fault happens; 0 means always. Only another reader can count
 	Expect    string      `json:"expect"` // a regular expression on the last message
 	Agent     string      `json:"agent"`  // the line belongs to child sessions of this agent
 }
@@ -44,7 +45,7 @@ type reply struct {
 }
 
 // readFile reads and checks a whole script.
-func readFile(path string) ([]reply, error) {
+func readFile(path string, faults Faults) ([]reply, error) {
 	text, err := readText(path)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func readFile(path string) ([]reply, error) {
 		if s == "" || strings.HasPrefix(s, "//") || strings.HasPrefix(s, "#") {
 			continue
 		}
-		r, err := parse(s)
+		r, err := parse(s, faults)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
 		}
@@ -87,12 +88,15 @@ func readText(path string) (string, error) {
 }
 
 // parse reads one line and fills in its defaults.
-func parse(s string) (reply, error) {
+func parse(s string, faults Faults) (reply, error) {
 	var r reply
 	if err := pawl.Decode([]byte(s), &r.line); err != nil {
 		return reply{}, err
 	}
 	if err := r.check(); err != nil {
+		return reply{}, err
+	}
+	if err := r.checkFault(faults); err != nil {
 		return reply{}, err
 	}
 	if r.Expect != "" {
@@ -106,15 +110,6 @@ func parse(s string) (reply, error) {
 			r.Calls[i].Input = json.RawMessage("{}")
 		}
 	}
-	if r.Fault == KindGarbage {
-		r.cutLastCall()
-	}
-	if r.Finish == "" {
-		r.Finish = pawl.FinishEndTurn
-		if len(r.Calls) > 0 {
-			r.Finish = pawl.FinishToolUse
-		}
-	}
 	return r, nil
 }
 
@@ -123,11 +118,6 @@ func (l *line) check() error {
 	case "", pawl.FinishEndTurn, pawl.FinishToolUse, pawl.FinishMaxTokens:
 	default:
 		return fmt.Errorf("finish %q: want end_turn, tool_use or max_tokens", l.Finish)
-	}
-	switch l.Fault {
-	case "", KindError, KindOverloaded, KindDrop, KindHang, KindGarbage:
-	default:
-		return fmt.Errorf("fault %q: want error, overloaded, drop, hang or garbage", l.Fault)
 	}
 	if l.Deltas < 0 {
 		return errors.New("deltas: want 0 or more")
@@ -143,11 +133,22 @@ func (l *line) check() error {
 	return nil
 }
 
-// cutLastCall breaks the input of the last call off, as a provider does that
-// stops in mid-word. A line without calls gets one.
-func (l *line) cutLastCall() {
-	if len(l.Calls) == 0 {
-		l.Calls = []call{{Name: "read"}}
+// checkFault refuses what the script's reader cannot act; nil is [Model.Stream].
+func (l *line) checkFault(faults Faults) error {
+	switch {
+	case l.Times < 0:
+		return errors.New("times: want 0 or more")
+	case l.Times > 0 && l.Fault == "":
+		return errors.New("times: it says how often a fault happens, and there is none")
+	case l.Times > 0 && faults == nil:
+		return errors.New("times: the scripted model does not count; the fake provider does")
 	}
-	l.Calls[len(l.Calls)-1].Input = json.RawMessage(`{"path": `)
+	switch l.Fault {
+	case "", KindError, KindOverloaded, KindDrop, KindHang, KindGarbage:
+		return nil
+	}
+	if faults != nil {
+		return faults(l.Fault)
+	}
+	return fmt.Errorf("fault %q: want error, overloaded, drop, hang or garbage", l.Fault)
 }

@@ -37,16 +37,23 @@ type block struct {
 
 // Open reads the script and the scripts that its calls name, and checks all of
 // them whole: an error says the file, the line and what is wrong with it.
-func Open(path string) (*Model, error) {
-	m, err := open(path)
+func Open(path string) (*Model, error) { return OpenFor(path, nil) }
+
+// Faults says whether a reader of scripts knows a fault that [Model.Stream] does not.
+type Faults func(Kind) error
+
+// OpenFor is Open for another reader than [Model.Stream]: one that takes
+// replies whole from [Model.Reply] and knows more faults, and how to count them.
+func OpenFor(path string, faults Faults) (*Model, error) {
+	m, err := open(path, faults)
 	if err != nil {
 		return nil, fmt.Errorf("open script: %w", err)
 	}
 	return m, nil
 }
 
-func open(path string) (*Model, error) {
-	replies, err := readFile(path)
+func open(path string, faults Faults) (*Model, error) {
+	replies, err := readFile(path, faults)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +74,11 @@ func open(path string) (*Model, error) {
 		}
 		m.agents[r.Agent] = block{path, append(m.agents[r.Agent].replies, r)}
 	}
-	return m, m.openChildren()
+	return m, m.openChildren(faults)
 }
 
 // openChildren reads the scripts that the main block's calls name, each file once.
-func (m *Model) openChildren() error {
+func (m *Model) openChildren(faults Faults) error {
 	read := map[string]block{}
 	for i, r := range m.main.replies {
 		for j, c := range r.Calls {
@@ -85,7 +92,7 @@ func (m *Model) openChildren() error {
 				path = filepath.Join(filepath.Dir(m.file), path)
 			}
 			if _, ok := read[path]; !ok {
-				child, err := openChild(path)
+				child, err := openChild(path, faults)
 				if err != nil {
 					return fmt.Errorf("%s:%d: script of call %d: %w", m.file, r.number, j+1, err)
 				}
@@ -98,8 +105,8 @@ func (m *Model) openChildren() error {
 }
 
 // openChild reads the script of one child session: a single block.
-func openChild(path string) (block, error) {
-	replies, err := readFile(path)
+func openChild(path string, faults Faults) (block, error) {
+	replies, err := readFile(path, faults)
 	if err != nil {
 		return block{}, err
 	}
@@ -130,18 +137,21 @@ func (r reply) refuseScript(path string) error {
 // says so itself, it yields a *Fault; when ctx ends it yields ctx.Err().
 func (m *Model) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		b, err := m.block(req)
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		r, err := b.reply(req)
+		r, err := m.reply(req)
 		if err != nil {
 			yield(pawl.Chunk{}, err)
 			return
 		}
 		r.stream(ctx, req.Replies, yield)
 	}
+}
+
+func (m *Model) reply(req pawl.Request) (reply, error) {
+	b, err := m.block(req)
+	if err != nil {
+		return reply{}, err
+	}
+	return b.reply(req)
 }
 
 // block finds the lines that belong to the request's session.

@@ -36,7 +36,7 @@ func (r reply) stream(ctx context.Context, position int, yield func(pawl.Chunk, 
 func (r reply) chunks(position int) iter.Seq[pawl.Chunk] {
 	broken := r.Fault == KindDrop || r.Fault == KindHang
 	return func(yield func(pawl.Chunk) bool) {
-		for s := range pieces(r.Reasoning, r.Deltas) {
+		for s := range Pieces(r.Reasoning, r.Deltas) {
 			if !yield(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: s}) {
 				return
 			}
@@ -45,7 +45,7 @@ func (r reply) chunks(position int) iter.Seq[pawl.Chunk] {
 		if broken {
 			text, n = firstHalf(text), n/2
 		}
-		for s := range pieces(text, n) {
+		for s := range Pieces(text, n) {
 			if !yield(pawl.Chunk{Kind: pawl.ChunkText, Text: s}) {
 				return
 			}
@@ -53,16 +53,19 @@ func (r reply) chunks(position int) iter.Seq[pawl.Chunk] {
 		if broken {
 			return
 		}
-		for i, c := range r.Calls {
-			call := pawl.ToolCall{ID: callID(position, i), Name: c.Name, Input: c.Input}
-			if !yield(pawl.Chunk{Kind: pawl.ChunkCall, Call: call}) {
+		calls := r.calls(position)
+		if r.Fault == KindGarbage {
+			calls = Garble(calls, position)
+		}
+		for _, c := range calls {
+			if !yield(pawl.Chunk{Kind: pawl.ChunkCall, Call: c}) {
 				return
 			}
 		}
 		if r.Usage != (pawl.Usage{}) && !yield(pawl.Chunk{Kind: pawl.ChunkUsage, Usage: r.Usage}) {
 			return
 		}
-		yield(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: r.Finish})
+		yield(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: r.finish(calls)})
 	}
 }
 
@@ -87,9 +90,9 @@ func callID(position, call int) pawl.CallID {
 	return pawl.CallID(fmt.Sprintf("call_%d_%d", position+1, call+1))
 }
 
-// pieces cuts text between runes into n parts of about the same length: at
+// Pieces cuts text between runes into n parts of about the same length: at
 // least one, and none that is empty.
-func pieces(text string, n int) iter.Seq[string] {
+func Pieces(text string, n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		runes := utf8.RuneCountInString(text)
 		parts := min(max(n, 1), runes)
@@ -109,7 +112,7 @@ func pieces(text string, n int) iter.Seq[string] {
 
 // firstHalf is the text up to its middle, all of it if it is a single rune.
 func firstHalf(text string) string {
-	for half := range pieces(text, 2) {
+	for half := range Pieces(text, 2) {
 		return half
 	}
 	return ""
