@@ -1,0 +1,132 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// checkWait bounds the test of a key.
+const checkWait = 15 * time.Second
+
+// Target is where a key is tested.
+type Target struct {
+	Protocol string // as the catalog calls them
+	Dialect  string
+	BaseURL  string
+}
+
+// Verdict is what the test of a key found.
+type Verdict string
+
+// The verdicts.
+const (
+	Works       Verdict = "works"
+	Refused     Verdict = "key refused"
+	Unreachable Verdict = "cannot be reached"
+	Unproven    Verdict = "not proven" // it answers, but not in a way that says something of the key
+)
+
+// Outcome is a verdict and its reason, which never holds the key: what a
+// provider says is not repeated, because some quote it.
+type Outcome struct {
+	Verdict Verdict
+	Detail  string
+}
+
+// Check tests a key by asking the provider for its models, which costs nothing.
+// It returns an error if there is no way to ask.
+func Check(ctx context.Context, t Target, key Secret) (Outcome, error) {
+	path, ok := map[string]string{
+		"anthropic": "/v1/models?limit=1",
+		"gemini":    "/v1beta/models?pageSize=1",
+		"chat":      "/models",
+		"responses": "/models",
+	}[t.Protocol]
+	if t.Dialect == "openrouter" {
+		path = "/key" // it lists its models to everybody
+	}
+	if !ok {
+		return Outcome{}, fmt.Errorf("the %s protocol has no request for it: %w", t.Protocol, pawl.ErrInvalid)
+	}
+	if t.BaseURL == "" {
+		return Outcome{}, fmt.Errorf("its address depends on your account: name it with --base-url: %w", pawl.ErrInvalid)
+	}
+	address, err := url.Parse(t.BaseURL + path)
+	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
+		return Outcome{}, fmt.Errorf("base URL %q: it must be like https://api.example.org/v1: %w", t.BaseURL, pawl.ErrInvalid)
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkWait)
+	defer cancel()
+	o := ask(ctx, t, address.String(), key)
+	if o.Verdict == Works && ask(ctx, t, address.String(), "").Verdict == Works {
+		return Outcome{Unproven, "it answers without a key as well"}, nil
+	}
+	return o, nil
+}
+
+// checkClient does not follow redirects: the key is for this host alone.
+var checkClient = &http.Client{
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// badKey finds the 400 of those who have no 401 for a wrong key.
+var badKey = regexp.MustCompile(`(?i)api[ _-]?key`)
+
+func ask(ctx context.Context, t Target, address string, key Secret) Outcome {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return Outcome{Unreachable, err.Error()}
+	}
+	if key != "" {
+		authorize(req.Header, t, key)
+	}
+	resp, err := checkClient.Do(req)
+	var wrapped *url.Error
+	switch {
+	case errors.As(err, &wrapped) && wrapped.Timeout():
+		return Outcome{Unreachable, fmt.Sprintf("no answer within %s", checkWait)}
+	case errors.As(err, &wrapped):
+		return Outcome{Unreachable, wrapped.Err.Error()}
+	case err != nil:
+		return Outcome{Unreachable, err.Error()}
+	}
+	defer resp.Body.Close()
+	status := fmt.Sprintf("HTTP %d", resp.StatusCode)
+	switch code := resp.StatusCode; {
+	case code/100 == 2:
+		return Outcome{Works, ""}
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return Outcome{Refused, status}
+	case code == http.StatusBadRequest:
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what came is enough to look at
+		if badKey.Match(body) {
+			return Outcome{Refused, status}
+		}
+	case code/100 == 5:
+		return Outcome{Unreachable, "it answers " + status}
+	}
+	return Outcome{Unproven, "it answers " + status}
+}
+
+// authorize puts the key where the protocol has it.
+func authorize(h http.Header, t Target, key Secret) {
+	switch {
+	case t.Dialect == "azure":
+		h.Set("api-key", key.Reveal())
+	case t.Protocol == "anthropic":
+		h.Set("x-api-key", key.Reveal())
+		h.Set("anthropic-version", "2023-06-01")
+	case t.Protocol == "gemini":
+		h.Set("x-goog-api-key", key.Reveal())
+	default:
+		h.Set("Authorization", "Bearer "+key.Reveal())
+	}
+}

@@ -1,0 +1,117 @@
+package auth
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// maxFile bounds what is read of the file.
+const maxFile = 1 << 20
+
+// readFile returns the keys in the file by provider; none if it is not there.
+// It refuses a file that others may read or write: those keys are known, or
+// not the user's.
+func readFile(path string) (map[string]string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat() // of what was opened: the name may point elsewhere by now
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read keys: %s is no file: %w", path, pawl.ErrDenied)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("read keys: others may use %s (mode %o): renew its keys if others have accounts here, then 'chmod 600' it: %w", path, mode, pawl.ErrDenied)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	keys := map[string]string{}
+	// Not the decoder's error: it may quote what it read.
+	if len(text) > maxFile || pawl.Decode(text, &keys) != nil || keys == nil {
+		return nil, fmt.Errorf("read keys: %s is not an object of strings, a key for each provider: %w", path, pawl.ErrInvalid)
+	}
+	return keys, nil
+}
+
+// changeFile reads the file, lets change work on its keys, and replaces it as a
+// whole. Other processes that change it wait.
+func changeFile(path string, change func(map[string]string)) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	lock, err := os.Open(folder)
+	if err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("write keys: lock %s: %w", folder, err)
+	}
+	keys, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	change(keys)
+	if len(keys) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write keys: %w", err)
+		}
+		return nil
+	}
+	if err := replaceFile(path, keys); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	return nil
+}
+
+// replaceFile writes beside the file and renames, so that a crash leaves the
+// old keys or the new ones.
+func replaceFile(path string, keys map[string]string) error {
+	text, err := json.MarshalIndent(keys, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".keys-*") // its mode is 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // after the rename there is nothing left
+	defer f.Close()
+	if _, err := f.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// removeFromFile reports whether the provider had a key there.
+func removeFromFile(path, provider string) (bool, error) {
+	keys, err := readFile(path)
+	if err != nil {
+		return false, err
+	}
+	if _, ok := keys[provider]; !ok {
+		return false, nil
+	}
+	return true, changeFile(path, func(keys map[string]string) { delete(keys, provider) })
+}

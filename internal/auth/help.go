@@ -1,0 +1,101 @@
+package auth
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FoundKey is a key that is there to be used.
+type FoundKey struct {
+	Provider string
+	Origin   string
+	Model    string // the ref of a good model to begin with; "" if none is known
+}
+
+// FoundServer is a model server on this machine.
+type FoundServer struct {
+	Name   string
+	Models []string // refs
+}
+
+// maxFound bounds the lines for keys and for servers, so that all fits on a screen.
+const maxFound = 4
+
+// Help is the screen for people who have not chosen a model: what to set, and
+// what is here already.
+func Help(keys []FoundKey, servers []FoundServer) string {
+	var b strings.Builder
+	b.WriteString("Pawl needs a model. There are two ways to one:\n\n")
+	b.WriteString(`1. A provider's key, in the environment or kept by pawl:
+     export ANTHROPIC_API_KEY=…     or OPENAI_API_KEY, GEMINI_API_KEY, …
+     pawl auth login anthropic      asks for the key and keeps it
+
+`)
+	if len(keys) == 0 {
+		b.WriteString("   No key was found so far.\n")
+	} else {
+		b.WriteString("   Found here:\n")
+	}
+	var lines [][2]string
+	for _, k := range keys {
+		use := "--model " + k.Model
+		if k.Model == "" {
+			use = "--model " + k.Provider + "/…"
+		}
+		lines = append(lines, [2]string{fmt.Sprintf("%s (%s)", k.Provider, k.Origin), use})
+	}
+	writeFound(&b, lines, "more: 'pawl auth list' shows them")
+
+	b.WriteString("\n2. A model on this machine:\n")
+	if len(servers) == 0 {
+		b.WriteString("   No server was found: start Ollama, LM Studio, llama.cpp or vLLM.\n")
+	} else {
+		b.WriteString("   Found here:\n")
+	}
+	lines = nil
+	for _, s := range servers {
+		use := "runs, but has no model yet"
+		if len(s.Models) > 0 {
+			use = "--model " + s.Models[0]
+		}
+		if more := len(s.Models) - 1; more > 0 {
+			use += fmt.Sprintf(" (and %d more)", more)
+		}
+		lines = append(lines, [2]string{s.Name, use})
+	}
+	writeFound(&b, lines, "more: 'pawl models --local' shows them")
+
+	fmt.Fprintf(&b, "\nThen: pawl run --model %s \"say hello\"\n", example(keys, servers))
+	b.WriteString("PAWL_MODEL keeps the choice; 'pawl models' lists all models.\n")
+	return b.String()
+}
+
+// writeFound writes the lines in two columns, and how many are left out.
+func writeFound(b *strings.Builder, lines [][2]string, more string) {
+	shown := lines[:min(maxFound, len(lines))]
+	width := 0
+	for _, l := range shown {
+		width = max(width, len(l[0]))
+	}
+	for _, l := range shown {
+		fmt.Fprintf(b, "     %-*s  %s\n", width, l[0], l[1])
+	}
+	if left := len(lines) - len(shown); left > 0 {
+		fmt.Fprintf(b, "     and %d %s\n", left, more)
+	}
+}
+
+// example is the model of the command that the screen ends with.
+func example(keys []FoundKey, servers []FoundServer) string {
+	for _, k := range keys {
+		if k.Model != "" {
+			return k.Model
+		}
+	}
+	for _, s := range servers {
+		if len(s.Models) > 0 {
+			return s.Models[0]
+		}
+	}
+	return "sonnet"
+}

@@ -1,0 +1,102 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/zalando/go-keyring"
+)
+
+// service is under which name the system's keyring has our keys.
+const service = "pawl"
+
+// ringWait bounds a call of the keyring, which may ask a person to unlock it.
+const ringWait = 20 * time.Second
+
+// SystemKeyring returns the system's keyring: the Secret Service, macOS's
+// Keychain. One that failed once is not asked again.
+func SystemKeyring() Keyring { return &systemKeyring{available: sessionBus} }
+
+var _ Keyring = (*systemKeyring)(nil)
+
+type systemKeyring struct {
+	available func() error
+
+	mu     sync.Mutex
+	failed error // an ErrNoKeyring, for good
+}
+
+func (r *systemKeyring) Get(provider string) (Secret, error) {
+	var key string
+	err := r.do(func() (err error) { key, err = keyring.Get(service, provider); return err })
+	if err != nil {
+		return "", err
+	}
+	return Secret(key), nil
+}
+
+func (r *systemKeyring) Set(provider string, key Secret) error {
+	return r.do(func() error { return keyring.Set(service, provider, key.Reveal()) })
+}
+
+func (r *systemKeyring) Delete(provider string) error {
+	return r.do(func() error { return keyring.Delete(service, provider) })
+}
+
+// do makes one call and says what its error means.
+func (r *systemKeyring) do(call func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == nil {
+		if err := r.available(); err != nil {
+			r.failed = fmt.Errorf("%w: %w", ErrNoKeyring, err)
+		}
+	}
+	if r.failed != nil {
+		return r.failed
+	}
+	err := bounded(call)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, keyring.ErrNotFound):
+		return ErrNoKey
+	case errors.Is(err, keyring.ErrSetDataTooBig):
+		return fmt.Errorf("keyring: %w", err)
+	default:
+		r.failed = fmt.Errorf("%w: %w", ErrNoKeyring, err)
+		return r.failed
+	}
+}
+
+// bounded waits for call no longer than ringWait. The library takes no context:
+// a call that hangs is left behind, and pawl ends soon after.
+func bounded(call func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(ringWait):
+		return fmt.Errorf("it did not answer within %s", ringWait)
+	}
+}
+
+// sessionBus reports whether there is a bus to reach a keyring by. Where there
+// is none, the library would start one, which would outlive us.
+func sessionBus() error {
+	if runtime.GOOS == "darwin" || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
+		return nil
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		if _, err := os.Stat(filepath.Join(dir, "bus")); err == nil {
+			return nil
+		}
+	}
+	return errors.New("there is no session bus")
+}

@@ -1,0 +1,151 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// The reasons for which there is no key. Compare with errors.Is.
+var (
+	// ErrNoKey: nobody has kept a key of that provider's.
+	ErrNoKey = errors.New("no key")
+	// ErrNoKeyring: this machine has no keyring, or it cannot be used now.
+	ErrNoKeyring = errors.New("no keyring")
+)
+
+// Where a key may come from, besides the environment.
+const (
+	OriginKeyring = "keyring"
+	OriginFile    = "keys.json"
+)
+
+// Provider is what must be known of a provider to find its key.
+type Provider struct {
+	ID      string
+	EnvKeys []string // the variables that may hold the key
+}
+
+// Keyring keeps keys outside of pawl: the system's, or a test's.
+type Keyring interface {
+	Get(provider string) (Secret, error) // ErrNoKey or ErrNoKeyring
+	Set(provider string, key Secret) error
+	Delete(provider string) error // ErrNoKey or ErrNoKeyring
+}
+
+// Keys finds and keeps keys. The environment wins over the keyring, and that
+// over the file, which is for machines without one.
+type Keys struct {
+	Getenv func(string) string // nil means os.Getenv
+	Ring   Keyring
+	File   string // readable by its owner alone
+}
+
+// Key returns the provider's key and where it comes from: the variable's name,
+// OriginKeyring or OriginFile. Without one it returns ErrNoKey, and says what to do.
+func (k *Keys) Key(p Provider) (Secret, string, error) {
+	if key, name, err := k.fromEnv(p); key != "" || err != nil {
+		return key, name, err
+	}
+	key, ringErr := k.Ring.Get(p.ID)
+	if ringErr == nil {
+		return key, OriginKeyring, nil
+	}
+	keys, err := readFile(k.File)
+	if err != nil {
+		return "", "", err
+	}
+	if key, ok := keys[p.ID]; ok {
+		return Secret(key), OriginFile, nil
+	}
+	return "", "", missing(p, ringErr)
+}
+
+func (k *Keys) fromEnv(p Provider) (Secret, string, error) {
+	getenv := k.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	for _, name := range p.EnvKeys {
+		if strings.TrimSpace(getenv(name)) == "" {
+			continue
+		}
+		key, err := Parse(getenv(name))
+		if err != nil {
+			return "", "", fmt.Errorf("read the key in %s: %w", name, err)
+		}
+		return key, name, nil
+	}
+	return "", "", nil
+}
+
+func missing(p Provider, ringErr error) error {
+	hint := fmt.Sprintf("run 'pawl auth login %s'", p.ID)
+	if len(p.EnvKeys) > 0 {
+		hint = fmt.Sprintf("set %s, or %s", p.EnvKeys[0], hint)
+	}
+	if errors.Is(ringErr, ErrNoKeyring) {
+		return fmt.Errorf("%w of %s (looked in the environment and the file; %w): %s", ErrNoKey, p.ID, ringErr, hint)
+	}
+	return fmt.Errorf("%w of %s: %s", ErrNoKey, p.ID, hint)
+}
+
+// Saved says where a key went.
+type Saved struct {
+	Origin string // OriginKeyring or OriginFile
+	Reason error  // why the keyring was passed over: an ErrNoKeyring; nil if it was not, or not asked for
+}
+
+// Save keeps the provider's key, in the keyring if there is one, else in the
+// file. It replaces an older key in either.
+func (k *Keys) Save(provider string, key Secret) (Saved, error) {
+	err := k.Ring.Set(provider, key)
+	if errors.Is(err, ErrNoKeyring) {
+		return Saved{OriginFile, err}, k.addToFile(provider, key)
+	}
+	if err != nil {
+		return Saved{}, fmt.Errorf("save key: %w", err)
+	}
+	if _, err := removeFromFile(k.File, provider); err != nil {
+		return Saved{}, err
+	}
+	return Saved{Origin: OriginKeyring}, nil
+}
+
+// SaveInFile keeps the provider's key in the file, though there be a keyring.
+func (k *Keys) SaveInFile(provider string, key Secret) (Saved, error) {
+	// What the keyring holds would win over the file.
+	if err := k.Ring.Delete(provider); err != nil && !errors.Is(err, ErrNoKey) && !errors.Is(err, ErrNoKeyring) {
+		return Saved{}, fmt.Errorf("save key: %w", err)
+	}
+	return Saved{Origin: OriginFile}, k.addToFile(provider, key)
+}
+
+func (k *Keys) addToFile(provider string, key Secret) error {
+	return changeFile(k.File, func(keys map[string]string) { keys[provider] = key.Reveal() })
+}
+
+// Delete removes the provider's kept keys and returns where they were. Without
+// any it returns ErrNoKey. The environment is not pawl's to change.
+func (k *Keys) Delete(provider string) ([]string, error) {
+	var origins []string
+	err := k.Ring.Delete(provider)
+	switch {
+	case err == nil:
+		origins = append(origins, OriginKeyring)
+	case !errors.Is(err, ErrNoKey) && !errors.Is(err, ErrNoKeyring):
+		return nil, fmt.Errorf("delete key: %w", err)
+	}
+	removed, err := removeFromFile(k.File, provider)
+	if err != nil {
+		return origins, err
+	}
+	if removed {
+		origins = append(origins, OriginFile)
+	}
+	if len(origins) == 0 {
+		return nil, fmt.Errorf("%w of %s is kept", ErrNoKey, provider)
+	}
+	return origins, nil
+}

@@ -1,0 +1,286 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// memory is a keyring that forgets; or, with an error, none.
+type memory struct {
+	keys map[string]Secret
+	err  error
+}
+
+func (m *memory) Get(provider string) (Secret, error) {
+	if key, ok := m.keys[provider]; ok && m.err == nil {
+		return key, nil
+	}
+	return "", m.failure()
+}
+
+func (m *memory) Set(provider string, key Secret) error {
+	if m.err != nil {
+		return m.err
+	}
+	m.keys[provider] = key
+	return nil
+}
+
+func (m *memory) Delete(provider string) error {
+	if _, ok := m.keys[provider]; !ok || m.err != nil {
+		return m.failure()
+	}
+	delete(m.keys, provider)
+	return nil
+}
+
+func (m *memory) failure() error {
+	if m.err != nil {
+		return m.err
+	}
+	return ErrNoKey
+}
+
+var house = Provider{ID: "house", EnvKeys: []string{"HOUSE_KEY", "OLD_HOUSE_KEY"}}
+
+// world is where keys may come from.
+type world struct {
+	env  map[string]string
+	ring map[string]Secret
+	file string // the file's text; "" means there is none
+	mode fs.FileMode
+	none error // the keyring's failure
+}
+
+func (w world) keys(t *testing.T) (*Keys, *memory) {
+	t.Helper()
+	ring := &memory{keys: map[string]Secret{}, err: w.none}
+	maps.Copy(ring.keys, w.ring)
+	k := &Keys{Getenv: func(name string) string { return w.env[name] }, Ring: ring, File: filepath.Join(t.TempDir(), "data", "keys.json")}
+	if w.file != "" {
+		mode := w.mode
+		if mode == 0 {
+			mode = 0o600
+		}
+		if err := os.Mkdir(filepath.Dir(k.File), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(k.File, []byte(w.file), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(k.File, mode); err != nil { // whatever the umask
+			t.Fatal(err)
+		}
+	}
+	return k, ring
+}
+
+func TestKey(t *testing.T) {
+	env := map[string]string{"HOUSE_KEY": "from-env", "OLD_HOUSE_KEY": "from-old-env"}
+	ring := map[string]Secret{"house": "from-ring", "other": "x"}
+	const file = `{"house": "from-file"}`
+	noBus := fmt.Errorf("%w: there is no session bus", ErrNoKeyring)
+	for _, c := range []struct {
+		name   string
+		world  world
+		want   string
+		origin string
+		err    string
+	}{
+		{"the environment wins", world{env: env, ring: ring, file: file}, "from-env", "HOUSE_KEY", ""},
+		{"the second variable", world{env: map[string]string{"HOUSE_KEY": " ", "OLD_HOUSE_KEY": "from-old-env\n"}, ring: ring}, "from-old-env", "OLD_HOUSE_KEY", ""},
+		{"then the keyring", world{ring: ring, file: file}, "from-ring", "keyring", ""},
+		{"then the file", world{ring: map[string]Secret{"other": "x"}, file: file}, "from-file", "keys.json", ""},
+		{"the file without a keyring", world{none: noBus, file: file}, "from-file", "keys.json", ""},
+		{"none", world{}, "", "", "no key of house: set HOUSE_KEY, or run 'pawl auth login house'"},
+		{"none, and no keyring", world{none: noBus}, "", "", "there is no session bus"},
+		{"another's", world{file: `{"other": "x"}`}, "", "", "no key of house"},
+		{"an odd variable", world{env: map[string]string{"HOUSE_KEY": "a b"}, file: file}, "", "", "read the key in HOUSE_KEY"},
+		{"a file for all", world{file: file, mode: 0o644}, "", "", "others may use"},
+		{"a file for the group", world{file: file, mode: 0o620}, "", "", "others may use"},
+		{"a broken file", world{file: `{"house": "from-file"`}, "", "", "is not an object of strings"},
+		{"a file of something else", world{file: `{"house": {"key": "from-file"}}`}, "", "", "is not an object of strings"},
+		{"a key twice", world{file: `{"house": "from-file", "house": "b"}`}, "", "", "is not an object of strings"},
+		{"null", world{file: `null`}, "", "", "is not an object of strings"},
+		{"a file's mode is not looked at in vain", world{env: env, file: file, mode: 0o644}, "from-env", "HOUSE_KEY", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, _ := c.world.keys(t)
+			got, origin, err := k.Key(house)
+			if got.Reveal() != c.want || origin != c.origin {
+				t.Errorf("got %q from %q, want %q from %q", got.Reveal(), origin, c.want, c.origin)
+			}
+			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("error %v, want %q", err, c.err)
+			}
+			if strings.HasPrefix(c.err, "no key") && !errors.Is(err, ErrNoKey) {
+				t.Errorf("%v is not ErrNoKey", err)
+			}
+			if c.world.mode != 0 && err != nil && !errors.Is(err, pawl.ErrDenied) {
+				t.Errorf("%v is not ErrDenied", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "from-") {
+				t.Errorf("%v shows the key", err)
+			}
+		})
+	}
+}
+
+// TestFolderForFile: something that is no file is not read.
+func TestFolderForFile(t *testing.T) {
+	k := &Keys{Ring: &memory{}, File: t.TempDir()}
+	if _, _, err := k.Key(Provider{ID: "house"}); !errors.Is(err, pawl.ErrDenied) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSave(t *testing.T) {
+	noBus := fmt.Errorf("%w: no bus", ErrNoKeyring)
+	locked := errors.New("locked")
+	both := world{ring: map[string]Secret{"house": "old", "other": "x"}, file: `{"house": "old", "third": "y"}`}
+	alone := both
+	alone.none = noBus
+	for _, c := range []struct {
+		name     string
+		world    world
+		save     func(*Keys, string, Secret) (Saved, error)
+		want     Saved
+		wantRing map[string]Secret
+		wantFile map[string]string
+		err      error
+	}{
+		{"keyring", both, (*Keys).Save, Saved{Origin: OriginKeyring}, map[string]Secret{"house": "new", "other": "x"}, map[string]string{"third": "y"}, nil},
+		{"no keyring", alone, (*Keys).Save, Saved{OriginFile, noBus}, both.ring, map[string]string{"house": "new", "third": "y"}, nil},
+		{"nothing yet", world{none: noBus}, (*Keys).Save, Saved{OriginFile, noBus}, map[string]Secret{}, map[string]string{"house": "new"}, nil},
+		{"in file", both, (*Keys).SaveInFile, Saved{Origin: OriginFile}, map[string]Secret{"other": "x"}, map[string]string{"house": "new", "third": "y"}, nil},
+		{"in file, no keyring", alone, (*Keys).SaveInFile, Saved{Origin: OriginFile}, both.ring, map[string]string{"house": "new", "third": "y"}, nil},
+		{"failing keyring", world{none: locked}, (*Keys).Save, Saved{}, map[string]Secret{}, map[string]string{}, locked},
+		{"in file, failing keyring", world{none: locked}, (*Keys).SaveInFile, Saved{}, map[string]Secret{}, map[string]string{}, locked},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, ring := c.world.keys(t)
+			got, err := c.save(k, "house", "new")
+			if got != c.want || !errors.Is(err, c.err) {
+				t.Errorf("got %v, %v", got, err)
+			}
+			file, err := readFile(k.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.wantRing, ring.keys); diff != "" {
+				t.Errorf("keyring:\n%s", diff)
+			}
+			if diff := cmp.Diff(c.wantFile, file); diff != "" {
+				t.Errorf("file:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDelete(t *testing.T) {
+	both := world{ring: map[string]Secret{"house": "a"}, file: `{"house": "b"}`}
+	alone := both
+	alone.none = ErrNoKeyring
+	for _, c := range []struct {
+		name  string
+		world world
+		want  []string
+		err   error
+	}{
+		{"both", both, []string{OriginKeyring, OriginFile}, nil},
+		{"no keyring", alone, []string{OriginFile}, nil},
+		{"none", world{file: `{"other": "x"}`}, nil, ErrNoKey},
+		{"nothing at all", world{}, nil, ErrNoKey},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, _ := c.world.keys(t)
+			got, err := k.Delete("house")
+			if !slices.Equal(got, c.want) || !errors.Is(err, c.err) {
+				t.Errorf("got %v, %v", got, err)
+			}
+			if keys, err := readFile(k.File); err != nil || keys["house"] != "" {
+				t.Errorf("the file holds %v, %v", keys, err)
+			}
+		})
+	}
+}
+
+// TestFile: the file and its folder are the user's alone, it is replaced and
+// not written into, and it goes with its last key.
+func TestFile(t *testing.T) {
+	k, _ := world{none: ErrNoKeyring}.keys(t)
+	for _, id := range []string{"house", "other"} {
+		if _, err := k.Save(id, "k"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string]fs.FileMode{}
+	for _, path := range []string{k.File, filepath.Dir(k.File)} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[filepath.Base(path)] = info.Mode()
+	}
+	if diff := cmp.Diff(map[string]fs.FileMode{"keys.json": 0o600, "data": fs.ModeDir | 0o700}, got); diff != "" {
+		t.Errorf("modes:\n%s", diff)
+	}
+	if text, err := os.ReadFile(k.File); err != nil || string(text) != "{\n  \"house\": \"k\",\n  \"other\": \"k\"\n}\n" {
+		t.Errorf("the file holds %s, %v", text, err)
+	}
+	for _, id := range []string{"house", "other"} {
+		if _, err := k.Delete(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := os.ReadDir(filepath.Dir(k.File)); err != nil || len(list) != 0 {
+		t.Errorf("left over: %v, %v", list, err)
+	}
+}
+
+// TestManySave: of those who save at once, nobody loses a key.
+func TestManySave(t *testing.T) {
+	k, _ := world{none: ErrNoKeyring}.keys(t)
+	var wg sync.WaitGroup
+	want := map[string]string{}
+	for i := range 20 {
+		id := fmt.Sprintf("p%d", i)
+		want[id] = "k"
+		wg.Go(func() {
+			if _, err := k.SaveInFile(id, "k"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	got, err := readFile(k.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSaveBesideBadFile: a file that may not be read is not written over either.
+func TestSaveBesideBadFile(t *testing.T) {
+	k, _ := world{none: ErrNoKeyring, file: `{"house": "old"}`, mode: 0o644}.keys(t)
+	if _, err := k.Save("other", "new"); !errors.Is(err, pawl.ErrDenied) {
+		t.Errorf("got %v", err)
+	}
+	if text, _ := os.ReadFile(k.File); string(text) != `{"house": "old"}` {
+		t.Errorf("it was written: %s", text)
+	}
+}

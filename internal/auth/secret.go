@@ -1,0 +1,65 @@
+// Package auth finds, keeps and tests the keys that providers ask for. A key is
+// never printed nor logged.
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+)
+
+// Secret is a key. However it is printed, logged or encoded, it does not show;
+// only Reveal gives it away.
+type Secret string
+
+const redacted = "[redacted]"
+
+var (
+	_ fmt.Formatter  = Secret("")
+	_ fmt.Stringer   = Secret("")
+	_ fmt.GoStringer = Secret("")
+	_ slog.LogValuer = Secret("")
+)
+
+// Reveal returns the key itself, for the header of a request.
+func (s Secret) Reveal() string { return string(s) }
+
+// String returns "[redacted]".
+func (Secret) String() string { return redacted }
+
+// GoString returns "[redacted]".
+func (Secret) GoString() string { return redacted }
+
+// Format prints "[redacted]", whatever the verb.
+func (Secret) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, redacted) // fmt has no way to take the error
+}
+
+// MarshalText returns "[redacted]"; so does JSON.
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// MarshalJSON returns "[redacted]".
+func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
+
+// LogValue returns "[redacted]".
+func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// maxKey is far above the length of any key.
+const maxKey = 8 << 10
+
+// Parse returns the key that a person typed or piped in, without the white
+// space around it. It refuses what cannot be a key, and does not repeat it.
+func Parse(text string) (Secret, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return "", errors.New("there is no key")
+	case len(text) > maxKey:
+		return "", fmt.Errorf("it has %d characters: that is no key", len(text))
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", errors.New("it has spaces, line breaks or odd characters in it: give the key and nothing else")
+	}
+	return Secret(text), nil
+}

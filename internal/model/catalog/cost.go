@@ -1,0 +1,77 @@
+package catalog
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// perMillion is how many tokens a price is for.
+const perMillion = 1_000_000
+
+// Price is for a million tokens. Its JSON is a plain decimal number of dollars.
+type Price pawl.Money
+
+// Prices are a model's.
+type Prices struct {
+	Input      Price `json:"input"`
+	Output     Price `json:"output"` // reasoning included
+	CacheRead  Price `json:"cache_read"`
+	CacheWrite Price `json:"cache_write"`
+}
+
+// Cost returns what the usage costs, to the nearest billionth of a dollar. It
+// does not look at the cost that the usage may carry.
+func Cost(m Model, u pawl.Usage) pawl.Money {
+	// Whole millions and the rest are summed apart, so that nothing can overflow
+	// before the cost itself would.
+	var whole, rest int64
+	for _, part := range []struct {
+		tokens int64
+		price  Price
+	}{
+		{u.Input, m.Prices.Input},
+		{u.Output, m.Prices.Output},
+		{u.CacheRead, m.Prices.CacheRead},
+		{u.CacheWrite, m.Prices.CacheWrite},
+	} {
+		tokens := max(0, part.tokens) // a provider's slip must not give money back
+		whole += tokens / perMillion * int64(part.price)
+		rest += tokens % perMillion * int64(part.price)
+	}
+	return pawl.Money(whole + (rest+perMillion/2)/perMillion)
+}
+
+// String is the price in dollars, exactly: "3.75".
+func (p Price) String() string {
+	whole, rest := p/1e9, p%1e9
+	if rest == 0 {
+		return strconv.FormatInt(int64(whole), 10)
+	}
+	return strings.TrimRight(fmt.Sprintf("%d.%09d", whole, rest), "0")
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p Price) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
+
+// maxPrice is far above any real price, and keeps Cost from overflowing.
+const maxPrice = 1_000_000 // dollars
+
+// UnmarshalJSON implements json.Unmarshaler. It refuses what is not exact.
+func (p *Price) UnmarshalJSON(text []byte) error {
+	whole, rest, _ := strings.Cut(string(text), ".")
+	dollars, err := strconv.ParseUint(whole, 10, 32)
+	if err != nil || len(rest) > 9 || dollars > maxPrice {
+		return fmt.Errorf("price %s: it must be a plain number of dollars for a million tokens, like 3.75", text)
+	}
+	billionths := uint64(0)
+	if rest != "" {
+		if billionths, err = strconv.ParseUint(rest+"000000000"[len(rest):], 10, 32); err != nil {
+			return fmt.Errorf("price %s: it must be a plain number of dollars for a million tokens, like 3.75", text)
+		}
+	}
+	*p = Price(dollars*1e9 + billionths)
+	return nil
+}

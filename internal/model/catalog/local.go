@@ -1,0 +1,154 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// The bounds of a look at a local server.
+const (
+	localWait = 300 * time.Millisecond // it is on this machine
+	maxAnswer = 1 << 20                // bytes of its list of models
+)
+
+// Served is a local server that answers, and what it serves.
+type Served struct {
+	Provider Provider
+	Models   []Model
+}
+
+// Locals returns the local providers.
+func (c *Catalog) Locals() []Provider {
+	var list []Provider
+	for _, p := range c.Providers {
+		if p.Local {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Local asks the servers for their models, all at once, and returns those that
+// answer as a model server does, in the given order. One that is not there, or
+// is something else, is left out.
+func Local(ctx context.Context, servers ...Provider) []Served {
+	ctx, cancel := context.WithTimeout(ctx, localWait)
+	defer cancel()
+	answers := make([]*Served, len(servers))
+	var wg sync.WaitGroup
+	for i, p := range servers {
+		wg.Go(func() {
+			if models, err := ask(ctx, p); err == nil {
+				answers[i] = &Served{Provider: p, Models: models}
+			}
+		})
+	}
+	wg.Wait()
+	var list []Served
+	for _, s := range answers {
+		if s != nil {
+			list = append(list, *s)
+		}
+	}
+	return list
+}
+
+// localClient goes straight to the server: no proxy, and nowhere else it may point to.
+var localClient = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+func ask(ctx context.Context, p Provider) ([]Model, error) {
+	if p.Dialect == "ollama" {
+		return askOllama(ctx, p)
+	}
+	var list struct {
+		Data []struct {
+			ID          string `json:"id"`
+			MaxModelLen int    `json:"max_model_len"` // vLLM
+			Meta        struct {
+				Context      int `json:"n_ctx"`       // llama.cpp: what it was started with
+				ContextTrain int `json:"n_ctx_train"` // llama.cpp: what the model could take
+			} `json:"meta"`
+		} `json:"data"`
+	}
+	if err := get(ctx, p.BaseURL+"/models", &list); err != nil {
+		return nil, err
+	}
+	if list.Data == nil {
+		return nil, errors.New("it has no list of models")
+	}
+	var models []Model
+	for _, d := range list.Data {
+		if !printable(d.ID) {
+			continue
+		}
+		m := localModel(p, d.ID)
+		for _, n := range []int{d.MaxModelLen, d.Meta.Context, d.Meta.ContextTrain} {
+			if m.Context == 0 {
+				m.Context = max(0, n)
+			}
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+func askOllama(ctx context.Context, p Provider) ([]Model, error) {
+	var list struct {
+		Models []struct {
+			Name string `json:"name"`
+		} `json:"models"`
+	}
+	if err := get(ctx, strings.TrimSuffix(p.BaseURL, "/v1")+"/api/tags", &list); err != nil {
+		return nil, err
+	}
+	if list.Models == nil {
+		return nil, errors.New("it has no list of models")
+	}
+	var models []Model
+	for _, m := range list.Models {
+		if printable(m.Name) {
+			models = append(models, localModel(p, m.Name))
+		}
+	}
+	return models, nil
+}
+
+// printable reports whether a name may be shown: it comes from a program we do not know.
+func printable(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' })
+}
+
+// localModel is a model of which only the name is known. It costs nothing, and
+// is taken to have tools, or it would be no use here.
+func localModel(p Provider, id string) Model {
+	m := Model{Ref: p.ID + "/" + id, Tools: true}
+	m.complete()
+	return m
+}
+
+func get(ctx context.Context, url string, v any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := localClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("it answers %s", resp.Status)
+	}
+	return json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(v)
+}

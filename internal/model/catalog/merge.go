@@ -1,0 +1,135 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// merge lays the file of a user over the catalog: what an entry says replaces
+// what is known of that provider or model, what it leaves out stays. It is
+// strict, so that a slip is told and does not quietly cost money.
+func (c *Catalog) merge(text []byte) error {
+	var file struct {
+		Providers []json.RawMessage `json:"providers"`
+		Models    []json.RawMessage `json:"models"`
+	}
+	if err := pawl.Decode(text, &file); err != nil {
+		return err
+	}
+	for i, raw := range file.Providers {
+		if err := c.mergeProvider(raw); err != nil {
+			return fmt.Errorf("providers, entry %d: %w", i+1, err)
+		}
+	}
+	for i, raw := range file.Models {
+		if err := c.mergeModel(raw); err != nil {
+			return fmt.Errorf("models, entry %d: %w", i+1, err)
+		}
+	}
+	for _, p := range c.Providers {
+		for _, ref := range []string{p.Default, p.Small} {
+			if ref != "" && c.model(ref) < 0 {
+				return fmt.Errorf("provider %q: there is no model %q", p.ID, ref)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) mergeProvider(raw json.RawMessage) error {
+	var key struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(raw, &key); err != nil {
+		return err
+	}
+	p, at := Provider{ID: key.ID, Name: key.ID}, c.provider(key.ID)
+	if at >= 0 {
+		p = c.Providers[at]
+	}
+	if err := pawl.Decode(raw, &p); err != nil {
+		return err
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	if at >= 0 {
+		c.Providers[at] = p
+		return nil
+	}
+	c.Providers = append(c.Providers, p)
+	return nil
+}
+
+func (p Provider) check() error {
+	switch {
+	case p.ID == "" || strings.ContainsAny(p.ID, "/ \t\n"):
+		return fmt.Errorf("id %q: it must be a word without /", p.ID)
+	case !slices.Contains(protocols, p.Protocol):
+		return fmt.Errorf("provider %q: protocol %q: use one of %q", p.ID, p.Protocol, protocols)
+	}
+	return nil
+}
+
+// notGiven marks a price that the file may leave out.
+const notGiven Price = -1
+
+func (c *Catalog) mergeModel(raw json.RawMessage) error {
+	var key struct {
+		Ref string `json:"ref"`
+	}
+	if err := json.Unmarshal(raw, &key); err != nil {
+		return err
+	}
+	// A new model is taken to have tools, or it would be no use here.
+	m, at := Model{Tools: true, Prices: Prices{CacheRead: notGiven, CacheWrite: notGiven}}, c.model(key.Ref)
+	if at >= 0 {
+		m = c.Models[at]
+	}
+	if err := pawl.Decode(raw, &m); err != nil {
+		return err
+	}
+	m.complete()
+	// Without a price of its own, what is cached costs what is not.
+	if m.Prices.CacheRead == notGiven {
+		m.Prices.CacheRead = m.Prices.Input
+	}
+	if m.Prices.CacheWrite == notGiven {
+		m.Prices.CacheWrite = m.Prices.Input
+	}
+	if err := c.check(m); err != nil {
+		return fmt.Errorf("model %q: %w", m.Ref, err)
+	}
+	if at >= 0 {
+		c.Models[at] = m
+		return nil
+	}
+	c.Models = append(c.Models, m)
+	return nil
+}
+
+func (c *Catalog) model(ref string) int {
+	return slices.IndexFunc(c.Models, func(m Model) bool { return m.Ref == ref })
+}
+
+func (c *Catalog) check(m Model) error {
+	provider, name, _ := strings.Cut(m.Ref, "/")
+	switch {
+	case provider == "" || name == "":
+		return errors.New("its ref must be provider/name")
+	case m.Provider != provider:
+		return fmt.Errorf("its provider is %q, but its ref says %q", m.Provider, provider)
+	case c.provider(provider) < 0:
+		return fmt.Errorf("there is no provider %q: add it under providers", provider)
+	case m.Context < 0 || m.Output < 0:
+		return errors.New("context and output must not be negative")
+	case m.Context > 0 && m.Output > m.Context:
+		return fmt.Errorf("its output (%d) is larger than its context (%d)", m.Output, m.Context)
+	}
+	return nil
+}
