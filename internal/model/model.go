@@ -3,30 +3,49 @@ package model
 
 import (
 	"fmt"
+	"net/http"
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
+// Config is what it takes to reach providers.
+type Config struct {
+	Catalog   func() (*catalog.Catalog, error)         // asked for when a provider's model is opened
+	Key       func(p catalog.Provider) (string, error) // the provider's key
+	Endpoints map[string]Endpoint                      // by provider, over the catalog's
+	Fallback  []string                                 // models to turn to when the one asked for stays down
+}
+
+// Endpoint is where and how a user wants a provider to be asked.
+type Endpoint struct {
+	BaseURL string            `json:"base_url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
 // Opener opens models and keeps them open. It is safe for concurrent use; the
-// zero value is ready.
+// zero value opens scripts only.
 type Opener struct {
+	Config
 	mu   sync.Mutex
 	open map[string]pawl.Model
 }
 
-// Open returns the model that ref names. The only kind so far is script:FILE.
+// Open returns the model that ref names: script:FILE, or a model of the
+// catalog's (anthropic/claude-sonnet-4-5, sonnet, …).
 func (o *Opener) Open(ref string) (pawl.Model, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if m, ok := o.open[ref]; ok {
 		return m, nil
 	}
-	m, err := open(ref)
+	m, err := o.new(ref)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open model: %w", err)
 	}
 	if o.open == nil {
 		o.open = map[string]pawl.Model{}
@@ -35,17 +54,72 @@ func (o *Opener) Open(ref string) (pawl.Model, error) {
 	return m, nil
 }
 
-func open(ref string) (pawl.Model, error) {
-	if ref == "" {
-		return nil, fmt.Errorf("no model is chosen: name one with --model, e.g. --model script:demo.jsonl: %w", pawl.ErrInvalid)
+func (o *Opener) new(ref string) (pawl.Model, error) {
+	if path, ok := strings.CutPrefix(ref, "script:"); ok {
+		m, err := script.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+		}
+		return m, nil
 	}
-	path, ok := strings.CutPrefix(ref, "script:")
-	if !ok {
-		return nil, fmt.Errorf("unknown model %q: the only kind so far is script:FILE: %w", ref, pawl.ErrInvalid)
+	switch {
+	case ref == "":
+		return nil, fmt.Errorf("no model is chosen: name one with --model, e.g. --model sonnet or --model script:demo.jsonl: %w", pawl.ErrInvalid)
+	case o.Catalog == nil:
+		return nil, fmt.Errorf("unknown model %q: %w", ref, pawl.ErrInvalid)
 	}
-	m, err := script.Open(path)
+	known, err := o.Catalog()
 	if err != nil {
-		return nil, fmt.Errorf("open model: %w: %w", err, pawl.ErrInvalid)
+		return nil, err
 	}
-	return m, nil
+	var p patient
+	for _, name := range append([]string{ref}, o.Fallback...) {
+		m, err := o.client(known, name)
+		if err != nil {
+			return nil, err
+		}
+		p.models = append(p.models, named{name, m})
+	}
+	return p, nil
+}
+
+// client makes the client of a catalog's model.
+func (o *Opener) client(known *catalog.Catalog, name string) (pawl.Model, error) {
+	m, err := known.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := known.Provider(m.Provider)
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.dial(p, m)
+	if err != nil {
+		return nil, err
+	}
+	return priced{c, func(u pawl.Usage) pawl.Money { return catalog.Cost(m, u) }}, nil
+}
+
+// endpoint returns where the provider is, and the user's own headers for it.
+func (o *Opener) endpoint(p catalog.Provider) (base string, header http.Header, err error) {
+	own := o.Endpoints[p.ID]
+	base = own.BaseURL
+	if base == "" && p.BaseURLEnv != "" {
+		base = os.Getenv(p.BaseURLEnv)
+	}
+	if base == "" {
+		base = p.BaseURL
+	}
+	if base == "" {
+		hint := "set its base_url in the configuration"
+		if p.BaseURLEnv != "" {
+			hint = "set " + p.BaseURLEnv
+		}
+		return "", nil, fmt.Errorf("where %s is depends on your account: %s: %w", p.Name, hint, pawl.ErrInvalid)
+	}
+	header = http.Header{}
+	for name, value := range own.Headers {
+		header.Set(name, value)
+	}
+	return strings.TrimRight(base, "/"), header, nil
 }

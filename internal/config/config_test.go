@@ -1,0 +1,80 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+)
+
+func TestPaths(t *testing.T) {
+	home := t.TempDir()
+	for _, tt := range []struct {
+		name, env, value string
+		data, store      string
+	}{
+		{"home", "HOME", home, home + "/.local/share/pawl", home + "/.local/share/pawl/pawl.db"},
+		{"xdg", "XDG_DATA_HOME", "/x", "/x/pawl", "/x/pawl/pawl.db"},
+		{"a relative xdg folder counts for nothing", "XDG_DATA_HOME", "x", home + "/.local/share/pawl", home + "/.local/share/pawl/pawl.db"},
+		{"data", "PAWL_DATA", "/d", "/d", "/d/pawl.db"},
+		{"store", "PAWL_STORE", "postgres://h/db", home + "/.local/share/pawl", "postgres://h/db"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, name := range []string{"XDG_DATA_HOME", "PAWL_DATA", "PAWL_STORE"} {
+				t.Setenv(name, "")
+			}
+			t.Setenv("HOME", home)
+			t.Setenv(tt.env, tt.value)
+			data, err := config.Data()
+			if err != nil || data != tt.data {
+				t.Errorf("data folder %q, %v; want %q", data, err, tt.data)
+			}
+			store, err := config.Store()
+			if err != nil || store != tt.store {
+				t.Errorf("store %q, %v; want %q", store, err, tt.store)
+			}
+		})
+	}
+}
+
+func TestUser(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pawl.json")
+	t.Setenv("PAWL_CONFIG", path)
+	if u, err := config.LoadUser(); err != nil || !cmp.Equal(u, config.User{}) {
+		t.Errorf("without a file: %+v, %v", u, err)
+	}
+	for _, tt := range []struct {
+		name, text string
+		want       config.User
+		bad        bool
+	}{
+		{"all", `{"model":"sonnet","fallback":["gpt"],"providers":{"openai":{"base_url":"http://h","headers":{"a":"b"}}}}`, config.User{
+			Model: "sonnet", Fallback: []string{"gpt"},
+			Providers: map[string]config.Provider{"openai": {BaseURL: "http://h", Headers: map[string]string{"a": "b"}}},
+		}, false},
+		{"empty", `{}`, config.User{}, false},
+		{"an unknown key", `{"models":"sonnet"}`, config.User{}, true},
+		{"not JSON", `model: sonnet`, config.User{}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			u, err := config.LoadUser()
+			if tt.bad {
+				if !errors.Is(err, pawl.ErrInvalid) {
+					t.Errorf("got %+v, %v; want ErrInvalid", u, err)
+				}
+				return
+			}
+			if diff := cmp.Diff(tt.want, u); diff != "" || err != nil {
+				t.Errorf("%v %s", err, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// User is the user's own configuration: pawl.json in the configuration folder.
+type User struct {
+	Model     string              `json:"model,omitempty"`     // the model when none is named
+	Fallback  []string            `json:"fallback,omitempty"`  // models to turn to when the one asked for stays down
+	Providers map[string]Provider `json:"providers,omitempty"` // by the provider's id
+}
+
+// Provider is where and how the user wants a provider to be asked.
+type Provider struct {
+	BaseURL string            `json:"base_url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// LoadUser reads the user's configuration. A file that is not there is an empty one.
+func LoadUser() (User, error) {
+	path, err := userFile()
+	if err != nil {
+		return User{}, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return User{}, nil
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("read configuration: %w", err)
+	}
+	var u User
+	if err := pawl.Decode(text, &u); err != nil {
+		return User{}, fmt.Errorf("read %s: %w: %w", path, err, pawl.ErrInvalid)
+	}
+	return u, nil
+}
+
+// userFile is PAWL_CONFIG, or pawl/pawl.json below XDG_CONFIG_HOME or ~/.config.
+func userFile() (string, error) {
+	if path := os.Getenv("PAWL_CONFIG"); path != "" {
+		return path, nil
+	}
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pawl", "pawl.json"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find configuration folder: %w: set PAWL_CONFIG", err)
+	}
+	return filepath.Join(home, ".config", "pawl", "pawl.json"), nil
+}

@@ -1,0 +1,98 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/anthropic"
+	"github.com/pawl-dev/pawl/internal/model/bedrock"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/model/chat"
+	"github.com/pawl-dev/pawl/internal/model/gemini"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+	"github.com/pawl-dev/pawl/internal/model/responses"
+	"github.com/pawl-dev/pawl/internal/model/vertex"
+)
+
+// dial returns the client that speaks the provider's protocol. A cloud's has its
+// own way to sign in; any other needs a key, but for a server on this machine.
+func (o *Opener) dial(p catalog.Provider, m catalog.Model) (pawl.Model, error) {
+	switch p.Protocol {
+	case catalog.ProtocolBedrock:
+		account, err := bedrock.Environment(os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		c := account.Claude(m.ID)
+		c.Output = m.Output
+		return c, nil
+	case catalog.ProtocolVertex:
+		account, err := vertex.Default(context.Background(), os.Getenv("GOOGLE_CLOUD_PROJECT"), os.Getenv("GOOGLE_CLOUD_LOCATION"))
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(m.ID, "claude-") { // the publisher is part of the address
+			c := account.Claude(m.ID)
+			c.Output = m.Output
+			return c, nil
+		}
+		c := account.Gemini(m.ID)
+		c.Output = m.Output
+		return c, nil
+	default:
+	}
+	key := ""
+	if !p.Local {
+		var err error
+		if key, err = o.Key(p); err != nil {
+			return nil, err
+		}
+	}
+	base, own, err := o.endpoint(p)
+	if err != nil {
+		return nil, err
+	}
+	return client(p, m, protocol.Endpoint{BaseURL: base, Header: headers(p, key, own)})
+}
+
+// headers are what goes with each request. The user's own win over pawl's.
+func headers(p catalog.Provider, key string, own http.Header) http.Header {
+	header := http.Header{}
+	switch {
+	case key == "":
+	case p.Protocol == catalog.ProtocolAnthropic:
+		header.Set("X-Api-Key", key)
+	case p.Protocol == catalog.ProtocolGemini:
+		header.Set("X-Goog-Api-Key", key)
+	case p.Dialect == "azure":
+		header.Set("Api-Key", key)
+	default:
+		header.Set("Authorization", "Bearer "+key)
+	}
+	if p.Protocol == catalog.ProtocolAnthropic {
+		header.Set("Anthropic-Version", anthropic.Version)
+	}
+	for name, values := range own {
+		header[name] = values
+	}
+	return header
+}
+
+func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (pawl.Model, error) {
+	switch p.Protocol {
+	case catalog.ProtocolAnthropic:
+		return &anthropic.Client{Endpoint: at, Model: m.ID, Output: m.Output}, nil
+	case catalog.ProtocolChat:
+		return &chat.Client{Endpoint: at, Model: m.ID, Dialect: chat.Dialects[p.Dialect]}, nil
+	case catalog.ProtocolResponses:
+		return &responses.Client{Endpoint: at, Model: m.ID, Plain: !m.Reasoning}, nil
+	case catalog.ProtocolGemini:
+		return &gemini.Client{Endpoint: at, Model: m.ID, Output: m.Output}, nil
+	default:
+		return nil, fmt.Errorf("provider %s has the unknown protocol %q: %w", p.Name, p.Protocol, pawl.ErrInvalid)
+	}
+}
