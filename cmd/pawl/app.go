@@ -38,7 +38,10 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	events := bus.New(st, bus.Config{})
-	models := &model.Opener{}
+	models, err := newModels()
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	runner := local.New(local.Config{Stepper: agent.NewStepper(agent.Config{
 		Store: st, Bus: events, Model: models.Open, Tools: tools,
 	})})

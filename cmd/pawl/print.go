@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-isatty"
 
@@ -102,6 +103,13 @@ func isTerminal(w io.Writer) bool {
 }
 
 func (p *textPrinter) event(e pawl.Event) error {
+	if b, ok := e.Body.(pawl.Retried); ok {
+		if err := p.endLine(); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(p.err, "pawl: %s: %s; asking %s again in %s\n", b.Kind, firstLine(b.Message, 80), b.Model, b.Wait.Round(time.Second/10))
+		return err
+	}
 	if !p.live {
 		return nil
 	}

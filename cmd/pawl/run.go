@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
 )
 
 // runFlags are the flags of 'pawl run'.
@@ -69,6 +70,11 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
+	if prompt.Model == "" && f.newSession() {
+		if prompt.Model, err = defaultModel(ctx); err != nil {
+			return err
+		}
+	}
 	a, err := openApp(ctx)
 	if err != nil {
 		return err
@@ -97,6 +103,20 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 }
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
+
+// defaultModel is the user's configured one. Without it, a screen of help says
+// what to do.
+func defaultModel(ctx context.Context) (string, error) {
+	user, err := config.LoadUser()
+	if err != nil || user.Model != "" {
+		return user.Model, err
+	}
+	help, err := modelHelp(ctx)
+	if err != nil {
+		return "", err
+	}
+	return "", &exitError{code: exitUsage, err: errors.New("no model is chosen\n\n" + help)}
+}
 
 // target is the session that the prompt goes to.
 func (f *runFlags) target(ctx context.Context, a *app, dir string) (pawl.Session, error) {

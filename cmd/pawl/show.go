@@ -70,7 +70,7 @@ func (v *shown) event(e pawl.Event) {
 			fmt.Fprintf(v.w, ": %s", b.Message)
 		}
 		fmt.Fprintln(v.w)
-	case pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Delta, pawl.Progress, pawl.Status:
+	case pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Retried, pawl.Delta, pawl.Progress, pawl.Status:
 	}
 }
 

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pawl-dev/pawl/internal/model/wire"
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +33,7 @@ func TestStories(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"waitfile": waitFile,
 			"setid":    setID,
+			"provider": startProvider,
 		},
 	})
 }
@@ -42,6 +47,27 @@ func waitFile(ts *testscript.TestScript, _ bool, args []string) {
 		_ = ts.Exec("sleep", "0.01")
 	}
 	ts.Fatalf("%s did not appear", args[0])
+}
+
+// startProvider starts a fake provider and points pawl's configuration to it:
+// provider SCRIPT [MORE], where MORE are further keys of the configuration.
+func startProvider(ts *testscript.TestScript, _ bool, args []string) {
+	m, err := wire.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	srv := httptest.NewServer(wire.Handler(m, wire.Config{Key: "a-key"}))
+	ts.Defer(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	more := ""
+	if len(args) > 1 {
+		more = "," + args[1]
+	}
+	config := fmt.Sprintf(`{"providers":{"anthropic":{"base_url":%[1]q},"gemini":{"base_url":%[1]q},"openai":{"base_url":%[2]q},"groq":{"base_url":%[2]q}}%[3]s}`,
+		srv.URL, srv.URL+"/v1", more)
+	path := ts.MkAbs("pawl.json")
+	ts.Check(os.WriteFile(path, []byte(config), 0o600))
+	ts.Setenv("PAWL_CONFIG", path)
 }
 
 // setID puts the first session id found in a file into a variable: setid VAR FILE.

@@ -1,0 +1,339 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/pawl-dev/pawl/internal/auth"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
+)
+
+func authCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "auth",
+		Short: "Keep and test the keys of model providers",
+		Long: `Keep and test the keys of model providers. Alone, it shows which keys and local
+model servers are here, and what to do to get one.
+
+A key is looked for in the environment, then in the system's keyring, then in
+keys.json in pawl's data folder, which is used where there is no keyring.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text, err := modelHelp(cmd.Context())
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	cmd.AddCommand(authLoginCommand(), authListCommand(), authLogoutCommand(), authTestCommand())
+	return cmd
+}
+
+// openKeys returns where the keys are.
+func openKeys() (*auth.Keys, error) {
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	return &auth.Keys{Ring: auth.SystemKeyring(), File: filepath.Join(data, "keys.json")}, nil
+}
+
+// withProvider runs f with the provider that the argument names, and the keys.
+func withProvider(cmd *cobra.Command, id string, f func(p catalog.Provider, keys *auth.Keys) error) error {
+	c, keys, err := catalogAndKeys()
+	if err != nil {
+		return err
+	}
+	p, err := c.Provider(id)
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	if p.Protocol == catalog.ProtocolVertex {
+		return usageError(cmd, fmt.Errorf("%s takes no key: it signs in with Google's application default credentials", p.ID))
+	}
+	return f(p, keys)
+}
+
+// foundKey is a key that was found, and what may be told of it.
+type foundKey struct {
+	Provider string `json:"provider"`
+	Origin   string `json:"origin"`
+	Length   int    `json:"length"`
+}
+
+// findKeys returns the keys of all providers that have one.
+func findKeys(keys *auth.Keys, c *catalog.Catalog) ([]foundKey, error) {
+	found := []foundKey{}
+	for _, p := range c.Providers {
+		key, origin, err := keys.Key(authProvider(p))
+		if errors.Is(err, auth.ErrNoKey) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, foundKey{p.ID, origin, len(key)})
+	}
+	return found, nil
+}
+
+// modelHelp is the screen for people who have not chosen a model.
+func modelHelp(ctx context.Context) (string, error) {
+	c, keys, err := catalogAndKeys()
+	if err != nil {
+		return "", err
+	}
+	found, err := findKeys(keys, c)
+	if err != nil {
+		return "", err
+	}
+	var foundKeys []auth.FoundKey
+	for _, k := range found {
+		m, _ := c.Default(k.Provider)
+		foundKeys = append(foundKeys, auth.FoundKey{Provider: k.Provider, Origin: k.Origin, Model: m.Ref})
+	}
+	var servers []auth.FoundServer
+	for _, s := range catalog.Local(ctx, c.Locals()...) {
+		server := auth.FoundServer{Name: s.Provider.Name}
+		for _, m := range s.Models {
+			server.Models = append(server.Models, m.Ref)
+		}
+		servers = append(servers, server)
+	}
+	return auth.Help(foundKeys, servers), nil
+}
+
+func authLoginCommand() *cobra.Command {
+	var inFile bool
+	cmd := &cobra.Command{
+		Use:   "login provider",
+		Short: "Keep a provider's key",
+		Long: `Keep a provider's key: in the system's keyring, or where there is none in keys.json
+in pawl's data folder, readable by you alone. The key is asked for, or read from
+standard input when that is piped; it is never an argument, which others could see.`,
+		Example: `  pawl auth login anthropic
+  pass show anthropic | pawl auth login anthropic`,
+		Args: usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProvider(cmd, args[0], func(p catalog.Provider, keys *auth.Keys) error {
+				key, err := readKey(cmd, p)
+				if err != nil {
+					return err
+				}
+				save := keys.Save
+				if inFile {
+					save = keys.SaveInFile
+				}
+				saved, err := save(p.ID, key)
+				if err != nil {
+					return err
+				}
+				return reportLogin(cmd.ErrOrStderr(), p, keys, saved)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&inFile, "file", false, "keep it in keys.json, not in the keyring")
+	return cmd
+}
+
+// reportLogin says where the key went, and if it is the one that will be used.
+func reportLogin(w io.Writer, p catalog.Provider, keys *auth.Keys, saved auth.Saved) error {
+	where := "the keyring"
+	if saved.Origin == auth.OriginFile {
+		where = keys.File
+	}
+	if saved.Reason != nil {
+		where += ", readable by you alone (" + saved.Reason.Error() + ")"
+	}
+	fmt.Fprintf(w, "pawl: the key of %s is kept in %s\n", p.ID, where)
+	_, origin, err := keys.Key(authProvider(p))
+	if err != nil {
+		return err
+	}
+	if origin != saved.Origin {
+		fmt.Fprintf(w, "pawl: note: %s is set, and is used instead\n", origin)
+	}
+	return nil
+}
+
+// readKey takes the key from a pipe, or asks a person for it.
+func readKey(cmd *cobra.Command, p catalog.Provider) (auth.Secret, error) {
+	var text string
+	var err error
+	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "Key of %s (it is not shown): ", p.Name)
+		text, err = readHidden(int(in.Fd()))
+		fmt.Fprintln(cmd.ErrOrStderr())
+	} else {
+		text, err = readPiped(cmd.InOrStdin())
+	}
+	if err != nil {
+		return "", err
+	}
+	key, err := auth.Parse(text)
+	if err != nil {
+		return "", usageError(cmd, fmt.Errorf("read key: %w", err))
+	}
+	return key, nil
+}
+
+// readHidden reads a line without showing it. After Ctrl-C, too, the terminal
+// shows again what is typed.
+func readHidden(fd int) (string, error) {
+	state, err := term.GetState(fd)
+	if err != nil {
+		return "", fmt.Errorf("read key: %w", err)
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt)
+	defer signal.Stop(stop)
+	type answer struct {
+		line []byte
+		err  error
+	}
+	typed := make(chan answer, 1)
+	go func() {
+		line, err := term.ReadPassword(fd)
+		typed <- answer{line, err}
+	}()
+	select {
+	case a := <-typed:
+		if a.err != nil && !errors.Is(a.err, io.EOF) {
+			return "", fmt.Errorf("read key: %w", a.err)
+		}
+		return string(a.line), nil
+	case <-stop:
+		return "", &exitError{code: exitCanceled, err: errors.Join(errors.New("canceled"), term.Restore(fd, state))}
+	}
+}
+
+func authListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the keys that were found, and where; never the keys themselves",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, keys, err := catalogAndKeys()
+			if err != nil {
+				return err
+			}
+			found, err := findKeys(keys, c)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), found)
+			}
+			return printKeys(cmd.OutOrStdout(), found)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printKeys(w io.Writer, found []foundKey) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(w, "no keys: 'pawl auth' says how to get one")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "PROVIDER\tFROM\tKEY")
+	for _, k := range found {
+		fmt.Fprintf(t, "%s\t%s\t%d characters\n", k.Provider, k.Origin, k.Length)
+	}
+	return t.Flush()
+}
+
+func authLogoutCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout provider",
+		Short: "Delete a provider's key from keyring and file",
+		Args:  usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProvider(cmd, args[0], func(p catalog.Provider, keys *auth.Keys) error {
+				origins, err := keys.Delete(p.ID)
+				for _, origin := range origins {
+					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: the key of %s is deleted from %s\n", p.ID, origin)
+				}
+				if err != nil {
+					return err
+				}
+				if _, origin, err := keys.Key(authProvider(p)); err == nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s is set, and is used\n", origin)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// baseURLOf is where the provider is asked: at the flag's address, or where
+// 'pawl run' would ask it.
+func baseURLOf(p catalog.Provider, flag string) (string, error) {
+	user, err := config.LoadUser()
+	if err != nil {
+		return "", err
+	}
+	account := ""
+	if p.BaseURLEnv != "" {
+		account = os.Getenv(p.BaseURLEnv)
+	}
+	return strings.TrimRight(cmp.Or(flag, user.Providers[p.ID].BaseURL, account, p.BaseURL), "/"), nil
+}
+
+func authTestCommand() *cobra.Command {
+	var baseURL string
+	cmd := &cobra.Command{
+		Use:   "test provider",
+		Short: "Test a provider's key by asking for its models, which costs nothing",
+		Long: `Test a provider's key by asking for its models, which costs nothing.
+
+Exit codes: 0 it works, 1 there is no key or no way to test it, 5 it is refused, the
+provider cannot be reached, or its answer proves nothing.`,
+		Example: `  pawl auth test openai
+  pawl auth test openai --base-url https://proxy.example.org/v1`,
+		Args: usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProvider(cmd, args[0], func(p catalog.Provider, keys *auth.Keys) error {
+				key, origin, err := keys.Key(authProvider(p))
+				if err != nil {
+					return err
+				}
+				base, err := baseURLOf(p, baseURL)
+				if err != nil {
+					return err
+				}
+				o, err := auth.Check(cmd.Context(), auth.Target{Protocol: string(p.Protocol), Dialect: p.Dialect, BaseURL: base}, key)
+				if err != nil {
+					return fmt.Errorf("test key of %s: %w", p.ID, err)
+				}
+				line := fmt.Sprintf("%s: %s (key from %s", p.ID, o.Verdict, origin)
+				if o.Detail != "" {
+					line += "; " + o.Detail
+				}
+				if o.Verdict != auth.Works {
+					return &exitError{code: exitModel, err: errors.New(line + ")")}
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), line+")")
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&baseURL, "base-url", "", "ask at this `url` instead of the provider's own")
+	return cmd
+}
