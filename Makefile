@@ -20,7 +20,7 @@ GOLANGCI_VERSION := v2.14.0
 TOOLS := $(or $(PAWL_DEV_CACHE),$(HOME)/.cache/pawl-dev)/bin
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build tools fmt fmt-check vet lint services unit check crash test bench clean
+.PHONY: help build tools fmt fmt-check vet lint services unit check crash oracle wire test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -59,6 +59,14 @@ check: services fmt-check vet lint unit ## what to run before a commit; under a 
 
 crash: services ## the crash matrix: kill the program at every step, then resume
 	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
+
+wire: ## replay every recorded stream and every fault against the model clients
+	dev/wire
+
+# A module of its own, so that the SDKs stay out of ours. It runs gotest from there.
+oracle: ## the model clients against the vendors' SDKs, on the recordings at PAWL_WIRE
+	go -C oracle vet ./...
+	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 test: unit crash ## all tests: unit, then the slow suites
 

@@ -18,8 +18,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(manyVar) != "" {
+	switch {
+	case os.Getenv(manyVar) != "":
 		os.Exit(manyMain())
+	case os.Getenv(readVar) != "":
+		os.Exit(readMain())
 	}
 	os.Exit(m.Run())
 }
