@@ -22,7 +22,7 @@ func TestGemini(t *testing.T) {
 		name:    "gemini",
 		streams: recorded(t, ":streamGenerateContent"),
 		model: func(x modeltest.Exchange, url string) (pawl.Model, pawl.Request) {
-			return &gemini.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: geminiModel(x)}, pawl.Request{}
+			return &gemini.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: geminiModel(x), Levels: strings.HasPrefix(geminiModel(x), "gemini-3")}, pawl.Request{}
 		},
 		signature: geminiSignature,
 		theirs:    byGemini,

@@ -91,10 +91,11 @@ type textPrinter struct {
 	out, err io.Writer
 	live     bool // out is a terminal
 	midLine  bool
+	waiting  waiting
 }
 
 func newTextPrinter(out, err io.Writer) *textPrinter {
-	return &textPrinter{out: out, err: err, live: isTerminal(out)}
+	return &textPrinter{out: out, err: err, live: isTerminal(out), waiting: waiting{out: err}}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -103,6 +104,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 func (p *textPrinter) event(e pawl.Event) error {
+	p.waiting.event(e.Body)
 	if b, ok := e.Body.(pawl.Retried); ok {
 		if err := p.endLine(); err != nil {
 			return err

@@ -27,22 +27,16 @@ func (o *Opener) dial(p catalog.Provider, m catalog.Model) (pawl.Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := account.Claude(m.ID)
-		c.Output = m.Output
-		return c, nil
+		return claude(account.Claude(m.ID), m), nil
 	case catalog.ProtocolVertex:
 		account, err := vertex.Default(context.Background(), os.Getenv("GOOGLE_CLOUD_PROJECT"), os.Getenv("GOOGLE_CLOUD_LOCATION"))
 		if err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(m.ID, "claude-") { // the publisher is part of the address
-			c := account.Claude(m.ID)
-			c.Output = m.Output
-			return c, nil
+			return claude(account.Claude(m.ID), m), nil
 		}
-		c := account.Gemini(m.ID)
-		c.Output = m.Output
-		return c, nil
+		return googles(account.Gemini(m.ID), m), nil
 	default:
 	}
 	key := ""
@@ -85,14 +79,27 @@ func headers(p catalog.Provider, key string, own http.Header) http.Header {
 func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (pawl.Model, error) {
 	switch p.Protocol {
 	case catalog.ProtocolAnthropic:
-		return &anthropic.Client{Endpoint: at, Model: m.ID, Output: m.Output}, nil
+		return claude(&anthropic.Client{Endpoint: at, Model: m.ID}, m), nil
 	case catalog.ProtocolChat:
 		return &chat.Client{Endpoint: at, Model: m.ID, Dialect: chat.Dialects[p.Dialect]}, nil
 	case catalog.ProtocolResponses:
 		return &responses.Client{Endpoint: at, Model: m.ID, Plain: !m.Reasoning}, nil
 	case catalog.ProtocolGemini:
-		return &gemini.Client{Endpoint: at, Model: m.ID, Output: m.Output}, nil
+		return googles(&gemini.Client{Endpoint: at, Model: m.ID}, m), nil
 	default:
 		return nil, fmt.Errorf("provider %s has the unknown protocol %q: %w", p.Name, p.Protocol, pawl.ErrInvalid)
 	}
+}
+
+// claude tells a client what the catalog knows of its model. Those that take an
+// effort and no prefill think as much as they see fit.
+func claude(c *anthropic.Client, m catalog.Model) pawl.Model {
+	c.Output, c.Adaptive = m.Output, len(m.Efforts) > 0 && !m.Prefill
+	return c
+}
+
+// googles does the same for Gemini: those that take an effort take it as a level.
+func googles(c *gemini.Client, m catalog.Model) pawl.Model {
+	c.Output, c.Levels = m.Output, len(m.Efforts) > 0
+	return c
 }

@@ -21,6 +21,10 @@ type Client struct {
 	Model  string
 	Output int    // the most tokens that the model writes; 0 means 8192
 	Cloud  *Cloud // nil means Anthropic itself
+
+	// Adaptive is for models that decide themselves how much to think: they take
+	// an effort, and refuse a budget and a prefill.
+	Adaptive bool
 }
 
 // Cloud is the protocol as another company's cloud speaks it: the model is

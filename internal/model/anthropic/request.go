@@ -103,7 +103,7 @@ func (c *Client) build(req pawl.Request) request {
 	r.Messages = messages(req.Messages)
 	c.think(&r, req)
 	markLast(r.Messages)
-	if prefill := strings.TrimRight(req.Prefill, " \t\n"); prefill != "" && !c.adaptive() {
+	if prefill := strings.TrimRight(req.Prefill, " \t\n"); prefill != "" && !c.Adaptive {
 		r.Messages = append(r.Messages, message{pawl.RoleAssistant, []block{{Type: "text", Text: prefill}}})
 	}
 	return r

@@ -41,7 +41,7 @@ func signed() []pawl.Message {
 func TestRequestKeepsReasoning(t *testing.T) {
 	req := pawl.Request{System: "You are terse.", Messages: signed(), Tools: modeltest.Tools(), Effort: "medium"}
 	modeltest.Golden(t, "reasoning", bodyOf(t, &Client{Model: "claude-sonnet-4-5", Output: 64000}, req), *update)
-	modeltest.Golden(t, "adaptive", bodyOf(t, &Client{Model: "claude-opus-4-7", Output: 64000}, req), *update)
+	modeltest.Golden(t, "adaptive", bodyOf(t, &Client{Model: "claude-opus-4-7", Output: 64000, Adaptive: true}, req), *update)
 }
 
 func TestRequestOfCloud(t *testing.T) {
@@ -59,8 +59,8 @@ func unmarked(body []byte) []byte {
 // marks aside, or the provider's cache is of no use. There are at most four marks.
 func TestRequestExtendsTheOneBefore(t *testing.T) {
 	messages := append(signed(), modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
-	for _, model := range []string{"claude-sonnet-4-5", "claude-opus-4-7"} {
-		c := &Client{Model: model}
+	for model, adaptive := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-7": true} {
+		c := &Client{Model: model, Adaptive: adaptive}
 		var before []byte
 		for n := 1; n <= len(messages); n++ {
 			body := bodyOf(t, c, pawl.Request{System: "Be terse.", Tools: modeltest.Tools(), Effort: "low", Messages: messages[:n]})
@@ -101,10 +101,9 @@ func TestThinking(t *testing.T) {
 		{"adaptive", "us.anthropic.claude-opus-4-6-v1", pawl.Request{Messages: foreign, Effort: "low"}, `{"type":"adaptive","display":"summarized"} {"effort":"low"}`},
 		{"adaptive, newer", "claude-sonnet-5", pawl.Request{Messages: prompt, Effort: "high", MaxTokens: 10}, `{"type":"adaptive","display":"summarized"} {"effort":"high"}`},
 		{"adaptive, a forced call", "claude-sonnet-5", pawl.Request{Messages: prompt, Effort: "high", Schema: schema}, ``},
-		{"no version", "claude-next", pawl.Request{Messages: prompt, Effort: "low"}, `{"type":"enabled","budget_tokens":2048}`},
 	}
 	for _, test := range tests {
-		r := (&Client{Model: test.model}).build(test.req)
+		r := (&Client{Model: test.model, Adaptive: strings.HasPrefix(test.name, "adaptive")}).build(test.req)
 		var got []string
 		if r.Thinking != nil {
 			raw, _ := json.Marshal(r.Thinking)
@@ -120,11 +119,11 @@ func TestThinking(t *testing.T) {
 	}
 }
 
-func TestNewModelsTakeNoPrefill(t *testing.T) {
+func TestAdaptiveModelsTakeNoPrefill(t *testing.T) {
 	req := pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}, Prefill: "Hi"}
-	for model, want := range map[string]int{"claude-sonnet-4-5": 2, "claude-sonnet-4-6": 1} {
-		if got := len((&Client{Model: model}).build(req).Messages); got != want {
-			t.Errorf("%s: %d messages, want %d", model, got, want)
+	for adaptive, want := range map[bool]int{false: 2, true: 1} {
+		if got := len((&Client{Adaptive: adaptive}).build(req).Messages); got != want {
+			t.Errorf("adaptive %v: %d messages, want %d", adaptive, got, want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"net/url"
-	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
@@ -23,6 +22,10 @@ type Client struct {
 	Model  string
 	Path   string // where the models are, below the base URL; "" means DefaultPath
 	Output int    // the most tokens that the model writes; 0 means its own limit
+
+	// Levels is for models that take a level of thinking, where the ones before
+	// took a number of tokens, and that insist on signatures: Gemini 3 and later.
+	Levels bool
 }
 
 func (c *Client) path() string {
@@ -31,14 +34,6 @@ func (c *Client) path() string {
 		path = DefaultPath
 	}
 	return path + "/" + url.PathEscape(c.Model) + ":streamGenerateContent?alt=sse"
-}
-
-// signs reports whether the model is a Gemini 3 or later. These take a level of
-// thinking, where the ones before took a number of tokens, and insist on
-// signatures.
-func (c *Client) signs() bool {
-	version, ok := strings.CutPrefix(c.Model, "gemini-")
-	return ok && !strings.HasPrefix(version, "1") && !strings.HasPrefix(version, "2")
 }
 
 // Stream implements [pawl.Model].

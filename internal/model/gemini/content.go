@@ -31,7 +31,7 @@ func (c *Client) contents(conversation []pawl.Message) []content {
 		for _, p := range m.Parts {
 			parts = appendPart(parts, p, calls)
 		}
-		if c.signs() {
+		if c.Levels {
 			signFirst(parts)
 		}
 		switch n := len(out); {

@@ -106,7 +106,7 @@ func TestRecordedStreams(t *testing.T) {
 	var streams, calls, thoughts, signatures int
 	for _, x := range recorded(t) {
 		streams++
-		c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, x)}, Model: modelOf(x)}
+		c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, x)}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
 		got, err := modeltest.Read(t.Context(), c, pawl.Request{})
 		if err != nil {
 			t.Errorf("%s %d: %v", x.File, x.Index, err)
@@ -146,7 +146,7 @@ func TestRecordedStreams(t *testing.T) {
 func TestRecordedStreamsInPieces(t *testing.T) {
 	all := recorded(t)
 	read := func(x modeltest.Exchange, at int) modeltest.Reply {
-		c := &Client{Endpoint: protocol.Endpoint{Client: &http.Client{Transport: modeltest.Cut{Exchange: x, At: at}}}, Model: modelOf(x)}
+		c := &Client{Endpoint: protocol.Endpoint{Client: &http.Client{Transport: modeltest.Cut{Exchange: x, At: at}}}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
 		c.BaseURL = "http://recorded"
 		got, err := modeltest.Read(t.Context(), c, pawl.Request{})
 		if err != nil {
@@ -181,7 +181,7 @@ func TestRecordedStreamBrokenOff(t *testing.T) {
 		for _, end := range []int{0, last, last + 40, len(x.ResponseBody) - 5} {
 			cut := x
 			cut.ResponseBody = x.ResponseBody[:end]
-			c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, cut)}, Model: modelOf(x)}
+			c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, cut)}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
 			if got, err := modeltest.Read(t.Context(), c, pawl.Request{}); err == nil {
 				t.Errorf("%s %d, %d of %d bytes: read as a whole reply %+v", x.File, x.Index, end, len(x.ResponseBody), got)
 			}
@@ -198,7 +198,7 @@ func TestNextRequest(t *testing.T) {
 			continue
 		}
 		compared++
-		c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, x)}, Model: modelOf(x)}
+		c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, x)}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
 		reply, err := modeltest.Read(t.Context(), c, pawl.Request{})
 		if err != nil {
 			t.Fatal(err)

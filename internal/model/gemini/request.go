@@ -106,7 +106,7 @@ func (c *Client) config(req pawl.Request) *config {
 	}
 	switch budget := budgets[req.Effort]; {
 	case budget == 0:
-	case c.signs():
+	case c.Levels:
 		cfg.Thinking = &thinking{IncludeThoughts: true, Level: strings.ToUpper(req.Effort)}
 	case cfg.MaxOutputTokens > 0: // thoughts count as output: leave room for the reply
 		cfg.Thinking = &thinking{IncludeThoughts: true, Budget: min(budget, cfg.MaxOutputTokens/2)}

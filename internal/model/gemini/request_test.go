@@ -40,7 +40,7 @@ func TestRequestOfGemini3(t *testing.T) {
 		Effort:   "medium",
 	}
 	req.Messages[3].Parts = append(req.Messages[3].Parts, pawl.Reasoning{Signature: sealText(6, "TEXT")})
-	modeltest.Golden(t, "gemini-3", bodyOf(t, &Client{Model: "gemini-3-pro-preview", Output: 65536}, req), *update)
+	modeltest.Golden(t, "gemini-3", bodyOf(t, &Client{Model: "gemini-3-pro-preview", Output: 65536, Levels: true}, req), *update)
 }
 
 // A request of a growing session begins with the bytes of the one before, or
@@ -48,8 +48,8 @@ func TestRequestOfGemini3(t *testing.T) {
 func TestRequestExtendsTheOneBefore(t *testing.T) {
 	messages := append(modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("", "CALL")),
 		modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
-	for _, model := range []string{"gemini-2.5-pro", "gemini-3-pro-preview"} {
-		c := &Client{Model: model}
+	for model, levels := range map[string]bool{"gemini-2.5-pro": false, "gemini-3-pro-preview": true} {
+		c := &Client{Model: model, Levels: levels}
 		var before []byte
 		for n := 1; n <= len(messages); n++ {
 			body := bodyOf(t, c, pawl.Request{System: "Be terse.", Tools: modeltest.Tools(), Effort: "low", Messages: messages[:n]})
@@ -84,7 +84,7 @@ func TestSignatureGoesBackOnItsOwnPart(t *testing.T) {
 			`[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"name":"g","args":{}}}]`},
 	}
 	for _, test := range tests {
-		contents := (&Client{Model: test.model}).contents([]pawl.Message{modeltest.Answer(test.parts...)})
+		contents := (&Client{Model: test.model, Levels: test.model == "gemini-3-flash"}).contents([]pawl.Message{modeltest.Answer(test.parts...)})
 		var parts []part
 		if len(contents) > 0 {
 			parts = contents[0].Parts

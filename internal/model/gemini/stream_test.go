@@ -30,7 +30,7 @@ func stream(t *testing.T, events ...string) (modeltest.Reply, error) {
 		body.WriteString("data: " + e + "\r\n\r\n")
 	}
 	url := modeltest.Serve(t, modeltest.Exchange{Status: http.StatusOK, ContentType: "text/event-stream", ResponseBody: []byte(body.String())})
-	return modeltest.Read(t.Context(), &Client{Endpoint: protocol.Endpoint{BaseURL: url}, Model: "gemini-3-pro"}, pawl.Request{})
+	return modeltest.Read(t.Context(), &Client{Endpoint: protocol.Endpoint{BaseURL: url}, Model: "gemini-3-pro", Levels: true}, pawl.Request{})
 }
 
 func TestStream(t *testing.T) {
