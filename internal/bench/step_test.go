@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +14,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/pawltest"
 )
 
+const (
+	steps    = 1010
+	window   = 15
+	maxRatio = 1.5
+)
+
 // TestBenchStep: a step costs the same at the end of a long session as at its
 // beginning, because the log is not read again.
 func TestBenchStep(t *testing.T) {
-	const steps, window, maxRatio = 1010, 15, 1.5
 	for name, newStore := range pawltest.Stores {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -32,26 +38,40 @@ func TestBenchStep(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = e.close() }()
-			var early, late []time.Duration
-			for range 3 {
-				s, err := e.turn(t.Context(), script)
-				if err != nil {
-					t.Fatal(err)
+			for range 3 { // tries: a busy machine may disturb one
+				if compareSteps(t, e, script) {
+					return
 				}
-				took := stepTimes(t, e.store, s.ID)
-				early = append(early, took[10-window/2-1:10+window/2]...)
-				late = append(late, took[1000-window/2-1:min(1000+window/2, len(took))]...)
 			}
-			slices.Sort(early)
-			slices.Sort(late)
-			a, b := early[len(early)/2], late[len(late)/2]
-			ratio := float64(b) / float64(a)
-			t.Logf("%s: a step around step 10 takes %s, around step 1000 %s: %.2f x   (at most %.1f x)", name, ms(a), ms(b), ratio, maxRatio)
-			if ratio > maxRatio {
-				t.Errorf("step 1000 costs %.2f x step 10", ratio)
-			}
+			t.Errorf("step 1000 costs more than %.1f x step 10", maxRatio)
 		})
 	}
+}
+
+// compareSteps runs five sessions and reports whether the late steps of most
+// cost no more than they may, beside the early steps of the same session.
+func compareSteps(t *testing.T, e *engine, script string) bool {
+	t.Helper()
+	var early, late []time.Duration
+	var ratios []float64
+	for range 5 {
+		s, err := e.turn(t.Context(), script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := stepTimes(t, e.store, s.ID)
+		a := middle(took[10-window/2-1 : 10+window/2])
+		b := middle(took[1000-window/2-1 : 1000+window/2])
+		early, late, ratios = append(early, a), append(late, b), append(ratios, float64(b)/float64(a))
+	}
+	ratio := middle(ratios)
+	t.Logf("a step around step 10 takes %s, around step 1000 %s: %.2f x   (at most %.1f x)", ms(middle(early)), ms(middle(late)), ratio, maxRatio)
+	return ratio <= maxRatio
+}
+
+func middle[T cmp.Ordered](list []T) T {
+	list = slices.Sorted(slices.Values(list))
+	return list[len(list)/2]
 }
 
 // stepTimes returns how long each step took, from the log.
