@@ -68,7 +68,7 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle vet ./...
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
-test: unit crash ## all tests: unit, then the slow suites
+test: unit wire oracle crash ## all tests: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench

@@ -51,12 +51,5 @@ func (c *Client) maxTokens() int {
 
 // Stream implements [pawl.Model].
 func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		body, err := protocol.Marshal(c.build(req))
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		protocol.Decode(c.Post(ctx, c.path(), body), &decoder{answer: req.Schema != nil}, yield)
-	}
+	return c.Ask(ctx, c.path(), c.build(req), func() protocol.Decoder { return &decoder{answer: req.Schema != nil} })
 }

@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,9 +29,6 @@ var aliases = map[string]family{
 	"glm":      {"zai", `^glm-(\d+(?:\.\d+)?)$`},
 	"kimi":     {"moonshot", `^kimi-k(\d+(?:\.\d+)?)$`},
 }
-
-// Aliases returns the short names that Lookup takes, sorted.
-func Aliases() []string { return slices.Sorted(maps.Keys(aliases)) }
 
 // Lookup returns the model that name means: a ref (provider/name, or the
 // provider's own id after the provider), an alias such as sonnet, or a bare

@@ -21,13 +21,5 @@ type Client struct {
 
 // Stream implements [pawl.Model].
 func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		body, err := protocol.Marshal(c.build(req))
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		d := &decoder{seal: c.Dialect.Reasoning == ReasoningDetails}
-		protocol.Decode(c.Post(ctx, "/chat/completions", body), d, yield)
-	}
+	return c.Ask(ctx, "/chat/completions", c.build(req), func() protocol.Decoder { return &decoder{seal: c.Dialect.Reasoning == ReasoningDetails} })
 }

@@ -38,12 +38,5 @@ func (c *Client) path() string {
 
 // Stream implements [pawl.Model].
 func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		body, err := protocol.Marshal(c.build(req))
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		protocol.Decode(c.Post(ctx, c.path(), body), &decoder{}, yield)
-	}
+	return c.Ask(ctx, c.path(), c.build(req), func() protocol.Decoder { return &decoder{} })
 }

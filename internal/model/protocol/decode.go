@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"context"
 	"iter"
 
 	"github.com/pawl-dev/pawl"
@@ -21,9 +22,22 @@ type Ender interface {
 	End(emit func(pawl.Chunk))
 }
 
-// Decode feeds a stream's events to a decoder until it is done or the caller
+// Ask sends a request, as JSON, and yields what a new decoder makes of the
+// answer: all that a client's Stream does.
+func (e Endpoint) Ask(ctx context.Context, path string, request any, newDecoder func() Decoder) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		body, err := Marshal(request)
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		decode(e.events(ctx, path, body), newDecoder(), yield)
+	}
+}
+
+// decode feeds a stream's events to a decoder until it is done or the caller
 // has had enough. A stream that ends before the decoder is done broke off.
-func Decode(events iter.Seq2[Event, error], d Decoder, yield func(pawl.Chunk, error) bool) {
+func decode(events iter.Seq2[Event, error], d Decoder, yield func(pawl.Chunk, error) bool) {
 	enough := false
 	emit := func(c pawl.Chunk) { enough = enough || !yield(c, nil) }
 	for ev, err := range events {

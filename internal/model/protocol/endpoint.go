@@ -27,9 +27,9 @@ type Endpoint struct {
 
 var errIdle = errors.New("idle")
 
-// Post sends a JSON body and yields the events of the answer. Every failure is
+// events posts a JSON body and yields the events of the answer. Every failure is
 // a *pawl.ModelError, but for the end of ctx, which yields ctx.Err().
-func (e Endpoint) Post(ctx context.Context, path string, body []byte) iter.Seq2[Event, error] {
+func (e Endpoint) events(ctx context.Context, path string, body []byte) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		idle := e.Idle
 		if idle == 0 {
@@ -78,9 +78,9 @@ func (e Endpoint) post(ctx context.Context, path string, body []byte, alive func
 	if resp.StatusCode/100 != 2 {
 		return statusError(resp)
 	}
-	events := NewReader(&beating{resp.Body, alive})
+	reader := NewReader(&beating{resp.Body, alive})
 	for {
-		ev, err := events.Next()
+		ev, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

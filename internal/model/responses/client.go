@@ -24,12 +24,5 @@ type Client struct {
 
 // Stream implements [pawl.Model].
 func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		body, err := protocol.Marshal(c.build(req))
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		protocol.Decode(c.Post(ctx, "/responses", body), &decoder{}, yield)
-	}
+	return c.Ask(ctx, "/responses", c.build(req), func() protocol.Decoder { return &decoder{} })
 }
