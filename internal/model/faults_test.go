@@ -1,3 +1,5 @@
+//go:build wire
+
 package model
 
 import (
