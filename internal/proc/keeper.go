@@ -9,13 +9,10 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
-	"time"
 )
 
-const (
-	markVar   = "PAWL_RUN"    // in the environment of every command: whose it is
-	keeperVar = "PAWL_KEEPER" // in the environment of a keeper: whom it keeps
-)
+// keeperVar is in the environment of a keeper: whom it keeps.
+const keeperVar = "PAWL_KEEPER"
 
 // A keeper is this same binary, so init is where it branches off: before main,
 // and before other packages have set themselves up.
@@ -61,24 +58,3 @@ var keeper = sync.OnceValue(func() error {
 	}()
 	return nil
 })
-
-// reapRounds bounds the reaping. Each round kills all that carry the mark; what
-// forked in the meantime carries it too and falls to the next.
-const reapRounds = 200
-
-// Reap kills every process that carries the mark and returns when none is left.
-func Reap(mark string) {
-	if mark == "" {
-		return
-	}
-	for range reapRounds {
-		pids := marked(mark)
-		if len(pids) == 0 {
-			return
-		}
-		for _, pid := range pids {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}

@@ -40,7 +40,8 @@ type pawl struct {
 	pids  []int // the processes that it has started
 }
 
-// startPawl returns once n processes run that carry its mark.
+// startPawl returns once n processes run that carry its mark: sleeps, and a
+// shell if the script waits for them.
 func startPawl(t *testing.T, script string, n int) *pawl {
 	t.Helper()
 	self, err := os.Executable()
@@ -72,9 +73,17 @@ func startPawl(t *testing.T, script string, n int) *pawl {
 		t.Fatalf("read the mark: %v", err)
 	}
 	p.mark = strings.TrimSpace(line)
+	shells := 0
+	if strings.Contains(script, "wait") {
+		shells = 1
+	}
 	within(t, 10*time.Second, fmt.Sprintf("%d processes carry the mark", n), func() bool {
-		p.pids = marked(p.mark)
-		return len(p.pids) == n
+		p.pids = marked(markVar + "=" + p.mark)
+		passing := slices.DeleteFunc(slices.Clone(p.pids), func(pid int) bool {
+			name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+			return string(name) == "sleep\n"
+		})
+		return len(p.pids) == n && len(passing) == shells
 	})
 	return p
 }

@@ -80,9 +80,11 @@ func TestRun(t *testing.T) {
 		{"standard input is at its end", "cat; echo ended", Exit{}, "ended\n"},
 		{"folder", "pwd -P", Exit{}, dir + "\n"},
 		{"no terminal", "tty; exit 0", Exit{}, "not a tty\n"},
+		{"it carries its own mark, once", "env | grep ^" + jobVar + "= | grep -vc outer", Exit{}, "1\n"},
 		{"it carries the mark, once", "env | grep ^" + markVar + "=", Exit{}, markVar + "=" + Self().Mark + "\n"},
 	}
 	t.Setenv(markVar, "of a pawl that runs this one")
+	t.Setenv(jobVar, "outer")
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			out := newText()

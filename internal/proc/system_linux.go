@@ -3,7 +3,7 @@ package proc
 import (
 	"bytes"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,23 +36,40 @@ func startTime(pid int) (start string, alive bool) {
 	return fields[19], true
 }
 
-// marked returns the processes that carry the mark.
-func marked(mark string) []int {
-	want := []byte(markVar + "=" + mark)
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
+// marked returns the processes that carry one of the marks, a variable with its value.
+func marked(marks ...string) []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
 	var pids []int
-	for _, path := range paths {
-		env, err := os.ReadFile(path)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		env, err := os.ReadFile("/proc/" + name + "/environ")
 		if err != nil {
 			continue // it has ended, or is another user's and so not ours
 		}
-		for v := range bytes.SplitSeq(env, []byte{0}) {
-			if bytes.Equal(v, want) {
-				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-				pids = append(pids, pid)
-				break
-			}
+		if slices.ContainsFunc(marks, func(mark string) bool { return carries(env, mark) }) {
+			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// carries reports whether the environment has the very variable and value.
+func carries(env []byte, mark string) bool {
+	if !bytes.Contains(env, []byte(mark)) {
+		return false // nearly always, and quickly
+	}
+	for v := range bytes.SplitSeq(env, []byte{0}) {
+		if string(v) == mark {
+			return true
+		}
+	}
+	return false
 }

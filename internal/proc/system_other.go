@@ -4,6 +4,7 @@ package proc
 
 import (
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,8 +14,9 @@ func bootID() (boot, namespace string) { return "", "" }
 
 func startTime(int) (start string, alive bool) { return "", true }
 
-// marked asks ps, which shows the environment of one's own processes.
-func marked(mark string) []int {
+// marked returns the processes that carry one of the marks, a variable with its
+// value. It asks ps, which shows the environment of one's own processes.
+func marked(marks ...string) []int {
 	out, err := exec.Command("ps", "-Eww", "-axo", "pid=,command=").Output()
 	if err != nil {
 		return nil
@@ -22,7 +24,8 @@ func marked(mark string) []int {
 	var pids []int
 	for line := range strings.SplitSeq(string(out), "\n") {
 		pid, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if n, err := strconv.Atoi(pid); err == nil && strings.Contains(rest, markVar+"="+mark) {
+		carries := slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(rest, mark) })
+		if n, err := strconv.Atoi(pid); err == nil && carries {
 			pids = append(pids, n)
 		}
 	}

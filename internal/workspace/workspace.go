@@ -15,8 +15,9 @@ import (
 
 // Workspace is an open handle on a folder. Close it.
 type Workspace struct {
-	dir  string
-	root *os.Root
+	dir   string
+	root  *os.Root
+	fault func(operation, path string) error // for tests: asked before each file operation of WriteAll
 }
 
 // Open opens the folder.
@@ -57,6 +58,10 @@ func (w *Workspace) Stat(path string) (fs.FileInfo, error) { return w.root.Stat(
 func (w *Workspace) Open(path string) (*os.File, error) {
 	return w.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
+
+// OpenFolder opens a folder, for reading what is in it. Nothing leads out of
+// that folder, not even to elsewhere in the workspace. The caller closes it.
+func (w *Workspace) OpenFolder(path string) (*os.Root, error) { return w.root.OpenRoot(path) }
 
 // ReadFile returns a file's whole content.
 func (w *Workspace) ReadFile(path string) ([]byte, error) { return w.root.ReadFile(path) }

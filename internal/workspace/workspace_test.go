@@ -186,6 +186,27 @@ func TestWalkingStaysInside(t *testing.T) {
 	}
 }
 
+func TestOpenFolder(t *testing.T) {
+	w, _ := open(t)
+	for path, inside := range map[string]bool{
+		".": true, "sub": true, "to-sub": true, "to-out": false, "via": false, "up": false, "..": false, "/": false, "file": false, "missing": false, "loop": false,
+	} {
+		root, err := w.OpenFolder(path)
+		if (err == nil) != inside {
+			t.Errorf("OpenFolder(%q): %v", path, err)
+		}
+		if err != nil {
+			continue
+		}
+		if data, err := root.ReadFile("../file"); err == nil {
+			t.Errorf("OpenFolder(%q) leads out, to %q", path, data)
+		}
+		if err := root.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A workspace that was reached through a link is the folder itself.
 func TestAnotherSpelling(t *testing.T) {
 	_, base := open(t)
@@ -290,12 +311,12 @@ func TestWritingFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	small := limit
-	small.Cur = 1 << 10
+	small.Cur = 8 << 20 // more than the test's own log of the files it opens, which is written meanwhile
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
 		t.Fatal(err)
 	}
-	err := w.WriteFile("file", make([]byte, 1<<20))
-	newErr := w.WriteFile("new", make([]byte, 1<<20))
+	err := w.WriteFile("file", make([]byte, 9<<20))
+	newErr := w.WriteFile("new", make([]byte, 9<<20))
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Fatal(err)
 	}
