@@ -1,0 +1,187 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// job is what one server is to look at.
+type job struct {
+	key   key
+	spec  Spec
+	paths []string // absolute; none means what it has open
+}
+
+// Check brings the servers up to date with the files on the disk and returns
+// what they find wrong with them, and with others on the way. Without paths it
+// is about all files that were checked before.
+//
+// It returns when the servers have answered or ctx ends. A deadline is not an
+// error: the Report says who had not answered. A server that crashes meanwhile
+// is started again and asked again, within its bounds.
+func (m *Servers) Check(ctx context.Context, dir string, paths []string) (Report, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("check: %w", err)
+	}
+	w, err := workspace.Open(real)
+	if err != nil {
+		return Report{}, fmt.Errorf("check: %w", err)
+	}
+	defer w.Close()
+	if m.Enabled != nil && !m.Enabled(dir) {
+		return Report{Notes: []Note{{Off, "language servers are not started in this folder: it is not trusted"}}}, nil
+	}
+	var report Report
+	jobs := m.known(real)
+	if len(paths) > 0 {
+		if jobs, report.Notes, err = m.plan(w, dir, real, paths); err != nil {
+			return Report{}, err
+		}
+	}
+	var (
+		mu    sync.Mutex
+		group sync.WaitGroup
+	)
+	for _, j := range jobs {
+		group.Go(func() {
+			files, notes := m.run(ctx, w, j)
+			mu.Lock()
+			defer mu.Unlock()
+			report.Files = append(report.Files, files...)
+			report.Notes = append(report.Notes, notes...)
+		})
+	}
+	group.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return Report{}, err
+	}
+	report.sort()
+	return report, nil
+}
+
+// known returns a job for each server that runs in the workspace.
+func (m *Servers) known(dir string) []job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var jobs []job
+	for k, e := range m.entries {
+		if k.dir == dir && (e.server != nil || e.ready != nil) {
+			jobs = append(jobs, job{key: k, spec: e.spec})
+		}
+	}
+	return jobs
+}
+
+// plan says which server looks at which of the files.
+func (m *Servers) plan(w *workspace.Workspace, dir, real string, paths []string) ([]job, []Note, error) {
+	var notes []Note
+	jobs := map[key]*job{}
+	taken := 0
+	for _, path := range paths {
+		rel, err := workspace.Rel(dir, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if info, err := w.Stat(rel); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() > textBytes) {
+			notes = append(notes, Note{Left, rel + " cannot be checked: it is no regular file, or too large"})
+			continue
+		}
+		spec, note := m.serve(real, rel)
+		if note != (Note{}) {
+			notes = append(notes, note)
+			continue
+		}
+		if taken++; taken > checkPaths {
+			continue
+		}
+		path := filepath.Join(real, rel)
+		k := key{real, spec.root(real, path), spec.Name}
+		if jobs[k] == nil {
+			jobs[k] = &job{key: k, spec: spec}
+		}
+		if !slices.Contains(jobs[k].paths, path) {
+			jobs[k].paths = append(jobs[k].paths, path)
+		}
+	}
+	if taken > checkPaths {
+		notes = append(notes, Note{Left, fmt.Sprintf("only the first %d files were checked", checkPaths)})
+	}
+	var list []job
+	for _, k := range slices.SortedFunc(maps.Keys(jobs), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.root, b.root), cmp.Compare(a.name, b.name))
+	}) {
+		list = append(list, *jobs[k])
+	}
+	return list, notes, nil
+}
+
+// serve returns the server for a file, or says why there is none.
+func (m *Servers) serve(dir, rel string) (Spec, Note) {
+	table := m.Table
+	if table == nil {
+		table = Table()
+	}
+	fitting := slices.DeleteFunc(slices.Clone(table), func(s Spec) bool { return s.language(rel) == "" })
+	if len(fitting) == 0 {
+		return Spec{}, Note{Unserved, fmt.Sprintf("no language server is known for %s", filepath.Base(rel))}
+	}
+	var why error
+	for _, spec := range fitting {
+		_, err := find(spec.Name, dir, m.path())
+		if err == nil {
+			return spec, Note{}
+		}
+		if !errors.Is(why, errInside) {
+			why = err
+		}
+	}
+	return Spec{}, missing(fitting, why)
+}
+
+// run asks one server.
+func (m *Servers) run(ctx context.Context, w *workspace.Workspace, j job) ([]File, []Note) {
+	for range maxRestarts + 1 {
+		s, err := m.use(ctx, j.key, j.spec)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, []Note{{Waiting, j.spec.Name + " is still starting"}}
+		case err != nil:
+			return nil, []Note{{Failed, fmt.Sprintf("%s does not run: %v", j.spec.Name, err)}}
+		}
+		q, err := s.update(ctx, w, j.paths)
+		whole := err == nil && s.wait(ctx, q)
+		m.release(j.key, s)
+		if whole {
+			return s.report(j.paths), nil
+		}
+		select {
+		case <-s.conn.failed: // once more, with a new one
+			if ctx.Err() == nil {
+				continue
+			}
+		default:
+		}
+		return s.report(j.paths), []Note{s.late()}
+	}
+	return nil, []Note{{Failed, j.spec.Name + " does not run: it has crashed again and again"}}
+}
+
+// late says why the server has not answered.
+func (s *server) late() Note {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answered {
+		return Note{Waiting, s.spec.Name + " is still at work"}
+	}
+	return Note{Waiting, s.spec.Name + " is still loading"}
+}

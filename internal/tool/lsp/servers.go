@@ -1,0 +1,285 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// Servers are the language servers of this process, started when they are
+// first needed and shared by all who work in the same folder. The zero value is
+// ready for use; the fields are set before the first Check. Close ends all.
+type Servers struct {
+	Table   []Spec                // the servers that are known; nil means Table()
+	Enabled func(dir string) bool // whether servers may run in a workspace: they run code of the project; nil means that they may
+	Path    string                // where the programs are looked for; "" means $PATH
+
+	mu      sync.Mutex
+	entries map[key]*entry
+	closed  chan struct{}  // closed by Close; nil before the first use
+	busy    sync.WaitGroup // servers that start or end
+	times   times
+}
+
+// times are the bounds of a server's life; tests shorten them.
+type times struct{ start, rest, idle, hang time.Duration }
+
+// key names a server: one runs for each project of a workspace.
+type key struct{ dir, root, name string }
+
+// entry is a server as it is remembered.
+type entry struct {
+	spec    Spec
+	server  *server       // nil unless it runs
+	ready   chan struct{} // closed when the start under way has come to an end; nil if none is
+	err     error         // why it does not run
+	retry   time.Time     // when it may be tried again
+	crashes int           // since it last rested
+	users   int
+	used    time.Time
+	idle    *time.Timer
+}
+
+var (
+	errClosed  = errors.New("the language servers are closed")
+	errTooMany = fmt.Errorf("%d language servers are at work: there can be no more", maxServers)
+	errHung    = errors.New("it does not answer any more")
+)
+
+// setUp makes the zero value ready. The caller holds mu.
+func (m *Servers) setUp() {
+	if m.closed != nil {
+		return
+	}
+	m.closed, m.entries = make(chan struct{}), map[key]*entry{}
+	if m.times == (times{}) {
+		m.times = times{start: startTime, rest: restTime, idle: idleTime, hang: hangTime}
+	}
+}
+
+func (m *Servers) isClosed() bool {
+	select {
+	case <-m.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// use returns the server, started if need be, until it is released. It waits
+// for a start as long as ctx lasts; the start goes on after that.
+func (m *Servers) use(ctx context.Context, k key, spec Spec) (*server, error) {
+	for {
+		m.mu.Lock()
+		m.setUp()
+		e, err := m.entry(k, spec)
+		if err != nil {
+			m.mu.Unlock()
+			return nil, err
+		}
+		if s := e.server; s != nil {
+			e.users++
+			e.used = time.Now()
+			if e.idle != nil {
+				e.idle.Stop()
+			}
+			m.mu.Unlock()
+			return s, nil
+		}
+		ready := e.ready
+		m.mu.Unlock()
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// entry returns one whose server runs or is being started.
+func (m *Servers) entry(k key, spec Spec) (*entry, error) {
+	if m.isClosed() {
+		return nil, errClosed
+	}
+	e := m.entries[k]
+	if e == nil {
+		if len(m.entries) >= maxEntries {
+			m.forget()
+		}
+		e = &entry{spec: spec}
+		m.entries[k] = e
+	}
+	if e.server != nil && e.server.dead(time.Now(), m.times.hang) {
+		m.bury(e)
+	}
+	if e.server != nil || e.ready != nil {
+		return e, nil
+	}
+	if time.Now().Before(e.retry) {
+		return nil, e.err
+	}
+	if !m.makeRoom() {
+		return nil, errTooMany
+	}
+	e.ready = make(chan struct{})
+	m.busy.Go(func() { m.start(k, e) })
+	return e, nil
+}
+
+// dead reports whether the connection has failed. It has if a question has been
+// open for too long without a word, from a server that does not say that it is
+// at work.
+func (s *server) dead(now time.Time, limit time.Duration) bool {
+	s.mu.Lock()
+	hung := !s.askedAt.IsZero() && now.Sub(s.askedAt) > limit && len(s.work) == 0
+	s.mu.Unlock()
+	if hung {
+		s.conn.fail(errHung)
+	}
+	select {
+	case <-s.conn.failed:
+		return true
+	default:
+		return false
+	}
+}
+
+// bury sees a crashed server to its end. It is started again, so many times;
+// then it rests. The caller holds mu.
+func (m *Servers) bury(e *entry) {
+	s, ready := e.server, make(chan struct{})
+	e.server, e.ready = nil, ready
+	m.busy.Go(func() {
+		<-s.gone
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		e.err = s.err
+		if e.crashes++; e.crashes > maxRestarts {
+			e.crashes, e.retry = 0, time.Now().Add(m.times.rest)
+		}
+		close(ready)
+		e.ready = nil
+	})
+}
+
+// start starts the entry's server. It outlives the call that wanted it.
+func (m *Servers) start(k key, e *entry) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), m.times.start, errors.New("it did not answer in time"))
+	defer cancel()
+	go func() {
+		select {
+		case <-m.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	path := m.path()
+	var s *server
+	program, err := find(e.spec.Name, k.dir, path)
+	if err == nil {
+		s, err = startServer(ctx, e.spec, k.dir, k.root, program, path)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil && m.isClosed() {
+		m.busy.Go(s.end)
+		s, err = nil, errClosed
+	}
+	e.server, e.err = s, err
+	if err != nil {
+		e.retry = time.Now().Add(m.times.rest)
+	}
+	close(e.ready)
+	e.ready = nil
+}
+
+func (m *Servers) path() string {
+	if m.Path != "" {
+		return m.Path
+	}
+	return os.Getenv("PATH")
+}
+
+// release gives a server back. When nobody has used it for a while, it ends.
+func (m *Servers) release(k key, s *server) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[k]
+	if e == nil {
+		return
+	}
+	e.used = time.Now()
+	if e.users--; e.users > 0 || e.server != s {
+		return
+	}
+	e.idle = time.AfterFunc(m.times.idle, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if e.users == 0 && e.server == s && !m.isClosed() {
+			m.retire(e)
+		}
+	})
+}
+
+// retire ends a server that is not needed. The caller holds mu.
+func (m *Servers) retire(e *entry) {
+	s := e.server
+	e.server = nil
+	m.busy.Go(s.end)
+}
+
+// makeRoom sees to it that one more server may run, if need be by ending the
+// one that was not used for the longest time.
+func (m *Servers) makeRoom() bool {
+	running := 0
+	var oldest *entry
+	for _, e := range m.entries {
+		if e.server == nil && e.ready == nil {
+			continue
+		}
+		running++
+		if e.server != nil && e.users == 0 && (oldest == nil || e.used.Before(oldest.used)) {
+			oldest = e
+		}
+	}
+	if running < maxServers {
+		return true
+	}
+	if oldest == nil {
+		return false
+	}
+	m.retire(oldest)
+	return true
+}
+
+// forget drops the entries of servers that do not run.
+func (m *Servers) forget() {
+	for k, e := range m.entries {
+		if e.server == nil && e.ready == nil && e.users == 0 {
+			delete(m.entries, k)
+		}
+	}
+}
+
+// Close ends all servers and returns when nothing of them is left. None is
+// started after it.
+func (m *Servers) Close() {
+	m.mu.Lock()
+	m.setUp()
+	if !m.isClosed() {
+		close(m.closed)
+	}
+	for _, e := range m.entries {
+		if e.idle != nil {
+			e.idle.Stop()
+		}
+		if e.server != nil {
+			m.retire(e)
+		}
+	}
+	m.mu.Unlock()
+	m.busy.Wait()
+}

@@ -1,0 +1,78 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// The TypeScript server publishes no versions, publishes nothing for a file that
+// stays clean, and waits before it looks. It passes requests on to tsserver,
+// though, which has exact answers.
+
+type tsDiagnostic struct {
+	Start struct {
+		Line   int `json:"line"` // both from 1
+		Offset int `json:"offset"`
+	} `json:"start"`
+	Text     string `json:"text"`
+	Code     int    `json:"code"`
+	Category string `json:"category"`
+}
+
+// tsRequest passes a request about a file on to tsserver.
+func (s *server) tsRequest(ctx context.Context, command, path string, body any) error {
+	reply := struct {
+		Body any `json:"body"`
+	}{body}
+	return s.conn.call(ctx, "workspace/executeCommand", map[string]any{
+		"command":   "typescript.tsserverRequest",
+		"arguments": []any{command, map[string]any{"file": path}},
+	}, &reply)
+}
+
+// askTSServer returns a file's faults.
+func (s *server) askTSServer(ctx context.Context, path string) ([]diagnostic, error) {
+	severities := map[string]int{"error": 1, "warning": 2}
+	var found []diagnostic
+	for _, command := range []string{"syntacticDiagnosticsSync", "semanticDiagnosticsSync"} {
+		var list []tsDiagnostic
+		if err := s.tsRequest(ctx, command, path, &list); err != nil {
+			return nil, err
+		}
+		for _, ts := range list {
+			d := diagnostic{Message: ts.Text, Source: fmt.Sprintf("ts %d", ts.Code), Severity: severities[ts.Category]}
+			if d.Severity == 0 {
+				continue
+			}
+			d.Range.Start.Line, d.Range.Start.Character = ts.Start.Line-1, ts.Start.Offset-1
+			found = append(found, d)
+		}
+		if len(found) > 0 {
+			break // of a text that cannot be read, the rest is guesswork
+		}
+	}
+	return found, nil
+}
+
+// importers returns the files that import those of the question.
+func (s *server) importers(ctx context.Context, q question) []string {
+	var found []string
+	for _, path := range slices.Sorted(maps.Keys(q.docs)) {
+		var body struct {
+			Refs []struct {
+				File string `json:"file"`
+			} `json:"refs"`
+		}
+		if err := s.tsRequest(ctx, "fileReferences", path, &body); err != nil {
+			break // the time is over, or the server is too old to know
+		}
+		for _, ref := range body.Refs {
+			if within(s.dir, ref.File) && !slices.Contains(found, ref.File) {
+				found = append(found, ref.File)
+			}
+		}
+	}
+	return found
+}

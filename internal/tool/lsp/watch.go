@@ -1,0 +1,122 @@
+package lsp
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	size int64
+	time int64
+}
+
+// watch tells what has changed in a folder since it last looked. Commands change
+// files too, and servers rely on being told. It looks when it is asked, so that
+// nothing runs in between and the answer is never late.
+type watch struct {
+	root     string
+	reads    func(name string) bool
+	seen     map[string]stamp
+	untold   map[string]int // the kinds of changes, by path, until told is called
+	failures int
+}
+
+// look notes the changes since the look before. A folder that is too large to
+// be looked through has none.
+func (w *watch) look(ctx context.Context) {
+	if w.failures >= scanFailures {
+		return
+	}
+	now, whole := w.scan(ctx)
+	if !whole {
+		if ctx.Err() == nil {
+			w.failures++
+		}
+		return
+	}
+	before := w.seen
+	w.seen = now
+	if before == nil {
+		return
+	}
+	for path, s := range now {
+		if old, known := before[path]; !known {
+			w.note(path, fileCreated)
+		} else if old != s {
+			w.note(path, fileChanged)
+		}
+	}
+	for path := range before {
+		if _, still := now[path]; !still {
+			w.note(path, fileDeleted)
+		}
+	}
+}
+
+func (w *watch) note(path string, kind int) {
+	if w.untold == nil {
+		w.untold = map[string]int{}
+	}
+	w.untold[path] = kind
+}
+
+// events are the changes that the server has not been told of.
+func (w *watch) events() []fileEvent {
+	var events []fileEvent
+	for _, path := range slices.Sorted(maps.Keys(w.untold)) {
+		events = append(events, fileEvent{toURI(path), w.untold[path]})
+	}
+	return events
+}
+
+// told notes that the server knows.
+func (w *watch) told() { w.untold = nil }
+
+// scan returns the files that the server reads, and whether it saw them all.
+func (w *watch) scan(ctx context.Context) (map[string]stamp, bool) {
+	short, cancel := context.WithTimeout(ctx, scanTime)
+	defer cancel()
+	found, entries := map[string]stamp{}, 0
+	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
+		if entries++; entries > scanFiles || short.Err() != nil {
+			return fs.SkipAll
+		}
+		switch {
+		case err != nil && path == w.root:
+			return err
+		case err != nil:
+			return nil // what cannot be read cannot be checked either
+		case path == w.root:
+			return nil
+		case d.IsDir() && strings.HasPrefix(d.Name(), "."), d.Name() == "node_modules" && !w.reads("package.json"):
+			return fs.SkipDir
+		case d.IsDir() && isPackage(path):
+			found[path] = stamp{}
+			return fs.SkipDir
+		case d.IsDir() || !w.reads(d.Name()):
+			return nil
+		}
+		info, err := d.Info()
+		if err == nil {
+			found[path] = stamp{info.Size(), info.ModTime().UnixNano()}
+		}
+		return nil
+	})
+	return found, err == nil && entries <= scanFiles && short.Err() == nil
+}
+
+// isPackage reports whether a folder is a package of npm, which comes and goes
+// as a whole: …/node_modules/name or …/node_modules/@owner/name.
+func isPackage(path string) bool {
+	parent, name := filepath.Split(path)
+	parent = filepath.Clean(parent)
+	if strings.HasPrefix(filepath.Base(parent), "@") {
+		parent = filepath.Dir(parent)
+	}
+	return filepath.Base(parent) == "node_modules" && !strings.HasPrefix(name, "@")
+}

@@ -1,0 +1,82 @@
+package patch
+
+import "strings"
+
+// shift turns the indentation of a patch into that of the file, where all lines
+// that both have differ in the same way.
+type shift struct {
+	cut, add string // from and to the beginning of each line
+	width    int    // if not 0: so many spaces of the patch are one tab of the file, or the other way round
+	spaces   bool   // the file has the spaces
+}
+
+// findShift returns how the patch's lines are to be indented, given lines of
+// the patch and, for each, the line of the file that it stands for.
+func findShift(patch, file []string) (shift, bool) {
+	var from, to []string
+	for i := range patch {
+		if !blank(patch[i]) && !blank(file[i]) {
+			from = append(from, strings.Map(fold, indent(patch[i])))
+			to = append(to, strings.Map(fold, indent(file[i])))
+		}
+	}
+	if len(from) == 0 {
+		return shift{}, true
+	}
+	for _, s := range []shift{
+		{},
+		{add: strings.TrimSuffix(to[0], from[0])},
+		{cut: strings.TrimSuffix(from[0], to[0])},
+		{width: tabWidth(from, to)},
+		{width: tabWidth(to, from), spaces: true},
+	} {
+		if s.fits(from, to) {
+			return s, true
+		}
+	}
+	return shift{}, false
+}
+
+// tabWidth is how many spaces stand for a tab, by the first line that has any.
+func tabWidth(spaces, tabs []string) int {
+	for i := range tabs {
+		if tabs[i] != "" {
+			return len(spaces[i]) / len(tabs[i])
+		}
+	}
+	return 0
+}
+
+func (s shift) fits(from, to []string) bool {
+	for i := range from {
+		if got, ok := s.apply(from[i] + "x"); !ok || got != to[i]+"x" {
+			return false
+		}
+	}
+	return true
+}
+
+// apply indents a line of the patch as the file does. It is false if the line
+// is not indented the way that the others are.
+func (s shift) apply(line string) (string, bool) {
+	if blank(line) {
+		return line, true
+	}
+	space := indent(line)
+	rest := line[len(space):]
+	switch {
+	case s.width > 0 && s.spaces:
+		if strings.Trim(space, "\t") != "" {
+			return "", false
+		}
+		return strings.Repeat(" ", s.width*len(space)) + rest, true
+	case s.width > 0:
+		if strings.Trim(space, " ") != "" || len(space)%s.width != 0 {
+			return "", false
+		}
+		return strings.Repeat("\t", len(space)/s.width) + rest, true
+	case !strings.HasPrefix(space, s.cut):
+		return "", false
+	}
+	return s.add + strings.TrimPrefix(space, s.cut) + rest, true
+}

@@ -1,0 +1,174 @@
+package patch
+
+import (
+	"context"
+	"fmt"
+)
+
+// place is where a hunk goes.
+type place struct {
+	at    int // the first line of the file that it covers, or before which it adds
+	size  int // how many it covers
+	lead  int // how many of them stay before the first change
+	trail int // and after the last
+	level level
+	order bool // it follows the hunks before it; what is added at the end does not
+}
+
+// end is the line after the last change.
+func (p place) end() int { return p.at + p.size - p.trail }
+
+// places finds the one place of each hunk. Their changes stand in the file in
+// the order of the patch. A hunk that fits in several places is refused unless
+// its headers or the hunks around it leave only one of them.
+func (f *finder) places(ctx context.Context) ([]place, error) {
+	places := make([]place, len(f.hunks))
+	starts := make([]int, len(f.hunks)) // the first line at which each may stand
+	several := make([]bool, len(f.hunks))
+	next := 0 // the first line that may change
+	for i := range f.hunks {
+		p := f.hunks[i].measure()
+		starts[i] = max(next-p.lead, 0)
+		spots, l, err := f.spots(ctx, &f.hunks[i], starts[i])
+		if err == nil && len(spots) == 0 {
+			err = f.missing(i, places[:i], starts[i])
+		}
+		if err != nil {
+			return nil, f.refusal(i, err)
+		}
+		p.at, p.level = spots[0], l
+		if p.order {
+			next = p.end()
+		}
+		places[i], several[i] = p, len(spots) > 1
+	}
+	if err := f.unique(ctx, places, starts, several); err != nil {
+		return nil, err
+	}
+	last := -1
+	for i, p := range places {
+		if !p.order {
+			continue
+		}
+		if last >= 0 && p.at < places[last].at+places[last].size {
+			return nil, f.refusal(i, overlap(p.at, last, places[last]))
+		}
+		last = i
+	}
+	return places, nil
+}
+
+// unique refuses places of which there are others. Each hunk stands as far up
+// as it can. Where one can also stand further down, and leave those behind it
+// where they are, nobody knows which is meant. That hunks must not overlap
+// decides nothing here: they may share lines that stay, by mistake.
+func (f *finder) unique(ctx context.Context, places []place, starts []int, several []bool) error {
+	limit := f.text.len() // no change may go beyond
+	for i := len(places) - 1; i >= 0; i-- {
+		p := places[i]
+		if several[i] {
+			spots, _, err := f.spots(ctx, &f.hunks[i], starts[i])
+			if err != nil {
+				return f.refusal(i, err)
+			}
+			spots = spots[:len(spots)-len(from(spots, limit-p.size+p.trail+1))]
+			if len(spots) > 1 {
+				return f.refusal(i, ambiguous(spots, p.size))
+			}
+		}
+		if p.order {
+			limit = p.at + p.lead
+		}
+	}
+	return nil
+}
+
+// measure returns the hunk's place without where it is.
+func (h *Hunk) measure() place {
+	p := place{order: len(h.Headers) > 0}
+	changed := false
+	for _, l := range h.Lines {
+		switch l.Kind {
+		case Kept:
+			p.size++
+			p.trail++
+		case Removed:
+			p.size++
+			fallthrough
+		case Added:
+			if !changed {
+				p.lead = p.trail
+			}
+			changed, p.trail = true, 0
+		}
+	}
+	p.order = p.order || p.size > 0
+	return p
+}
+
+// spots returns where the hunk may stand from a line on, in order, by the first
+// level at which it may stand anywhere.
+func (f *finder) spots(ctx context.Context, h *Hunk, start int) ([]int, level, error) {
+	old := h.old()
+	scopes, err := f.scopes(h.Headers, len(old) == 0)
+	switch {
+	case ctx.Err() != nil:
+		return nil, exact, ctx.Err()
+	case err != nil:
+		return nil, exact, err
+	case len(old) == 0 && (len(scopes) == 0 || h.AtEnd):
+		return []int{f.text.len()}, exact, nil
+	case len(old) == 0:
+		spots := make([]int, len(scopes))
+		for i, scope := range scopes {
+			spots[i] = scope + 1
+		}
+		return from(spots, start), exact, nil
+	}
+	for l := exact; l < levels; l++ {
+		if err := ctx.Err(); err != nil {
+			return nil, exact, err
+		}
+		spots := from(f.find(old, l), start)
+		if h.AtEnd {
+			spots = f.atEnd(spots, len(old))
+		}
+		if len(scopes) > 0 {
+			spots = f.within(scopes, spots)
+		}
+		if len(spots) > 0 {
+			return spots, l, nil
+		}
+	}
+	if len(scopes) == 0 {
+		return nil, exact, nil
+	}
+	return f.beyond(old, max(start, scopes[0]), h)
+}
+
+// beyond returns where a hunk stands that is not in the block of its header.
+// The header then counts for little, so that the place must be the only one.
+func (f *finder) beyond(old []string, start int, h *Hunk) ([]int, level, error) {
+	for l := exact; l < levels; l++ {
+		spots := f.find(old, l)
+		if len(spots) > 1 {
+			return nil, exact, fmt.Errorf("its lines stand at %s, but not in the block of its header %s from line %d on", list(spots), quote(h.Headers[len(h.Headers)-1]), start+1)
+		}
+		if spots = from(spots, start); h.AtEnd {
+			spots = f.atEnd(spots, len(old))
+		}
+		if len(spots) > 0 {
+			return spots, l, nil
+		}
+	}
+	return nil, exact, nil
+}
+
+// atEnd returns the spots after which nothing but blank lines follows.
+func (f *finder) atEnd(spots []int, size int) []int {
+	last := f.text.len()
+	for last > 0 && blank(f.text.line(last-1)) {
+		last--
+	}
+	return from(spots, last-size)
+}

@@ -1,0 +1,129 @@
+package patch
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scopes returns the lines at which the innermost of the headers stands, each
+// of which may be meant. A header stands in the block of the one before it,
+// unless there is only one such line in the file.
+func (f *finder) scopes(headers []string, whole bool) ([]int, error) {
+	var scopes []int
+	for i, header := range headers {
+		lines := f.headerLines(header, whole)
+		switch inside := f.within(scopes, lines); {
+		case len(lines) == 0:
+			return nil, fmt.Errorf("no line of the file reads like its header %s: write a line of the file after @@, or @@ alone\n%s",
+				quote(header), f.nearest([]string{header}))
+		case i == 0 || len(lines) == 1 && lines[0] > scopes[0]:
+			scopes = lines
+		case len(inside) > 0:
+			scopes = inside
+		default:
+			return nil, fmt.Errorf("its header %s stands at %s, but not in the block of the header %s", quote(header), list(lines), quote(headers[i-1]))
+		}
+	}
+	return scopes, nil
+}
+
+// headerLines returns where a header stands, by the first level at which it
+// stands anywhere. Models leave the indentation of a header out, so that none
+// means any. They cut it short, so that in the end it need only begin the line,
+// unless the whole line is wanted.
+func (f *finder) headerLines(header string, whole bool) []int {
+	first := exact
+	if indent(header) == "" {
+		first = trimmed
+	}
+	for l := first; l < levels; l++ {
+		if lines := f.find([]string{header}, l); len(lines) > 0 {
+			return lines
+		}
+	}
+	var lines []int
+	head := folded.of(header)
+	for i := 0; i < f.text.len() && !whole; i++ {
+		rest, ok := strings.CutPrefix(folded.of(f.text.line(i)), head)
+		if next, _ := utf8.DecodeRuneInString(rest); ok && !inWord(next) {
+			lines = append(lines, i)
+		}
+	}
+	return lines
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+
+// within returns the places that lie in the block of one of the scopes.
+func (f *finder) within(scopes, places []int) []int {
+	var inside []int
+	for i, scope := range scopes {
+		next := f.text.len()
+		if i+1 < len(scopes) {
+			next = scopes[i+1]
+		}
+		here := from(places, scope)
+		here = here[:len(here)-len(from(here, next))]
+		if len(here) > 0 && here[0] <= scope+1 { // the header is as good as a line of the hunk
+			inside = append(inside, here[0])
+			continue
+		}
+		deep, flat := f.block(scope, next)
+		for _, place := range here {
+			if deeper := f.depth(place) > f.depth(scope); deeper && place < deep || !deeper && place < flat {
+				inside = append(inside, place)
+			}
+		}
+	}
+	return inside
+}
+
+// depth is how far the first line from here on that is not blank is indented.
+func (f *finder) depth(line int) int {
+	for line < f.text.len()-1 && blank(f.text.line(line)) {
+		line++
+	}
+	return len(indent(f.text.line(line)))
+}
+
+// block returns where the block of a header ends for lines that are indented
+// deeper than it, and for lines that are not. The first is the next line that
+// is not deeper; the second, for text without indentation, the next line that
+// begins as the header does: another [section], ## chapter or func.
+func (f *finder) block(scope, last int) (deep, flat int) {
+	depth, word := f.depth(scope), firstWord(f.text.line(scope))
+	deep, flat = last, last
+	for i := scope + 1; i < last; i++ {
+		line := f.text.line(i)
+		if blank(line) || len(indent(line)) > depth {
+			continue
+		}
+		if deep == last && !continues(line) {
+			deep = i
+		}
+		if firstWord(line) == word {
+			return deep, i
+		}
+	}
+	return deep, flat
+}
+
+// continues reports whether a line that is not deeper than the header is all
+// the same no end of its block: the rest of the header, or a remark.
+func continues(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "{") || strings.HasPrefix(line, ")") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//")
+}
+
+// firstWord is the run of letters, or of signs, that a line begins with.
+func firstWord(line string) string {
+	line = strings.TrimSpace(line)
+	first, _ := utf8.DecodeRuneInString(line)
+	end := strings.IndexFunc(line, func(r rune) bool { return unicode.IsSpace(r) || inWord(r) != inWord(first) })
+	if end < 0 {
+		return line
+	}
+	return line[:end]
+}

@@ -1,0 +1,136 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/pawl-dev/pawl/internal/tool/search/ignore"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+const (
+	ignoreBytes   = 1 << 20 // of an ignore file; the rest is not heeded
+	folderEntries = 512     // read at a time
+)
+
+// folder is an open folder and the rules for what is in it.
+type folder struct {
+	path  string // from the workspace, with slashes; "." is the workspace
+	root  *os.Root
+	rules *ignore.Rules
+}
+
+// checkFolder returns an error unless the path leads to a folder in the
+// workspace. What else is there may block when it is opened.
+func checkFolder(ws *workspace.Workspace, path string) error {
+	info, err := ws.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", path)
+	}
+	return err
+}
+
+// openFolder opens a folder. The rules are its parent's.
+func openFolder(ws *workspace.Workspace, path string, rules *ignore.Rules) (*folder, error) {
+	root, err := ws.OpenFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	return &folder{path: path, root: root, rules: rules.In(path, ignore.Files{
+		Git:   readRules(root, ".gitignore"),
+		Plain: readRules(root, ".ignore"),
+	})}, nil
+}
+
+// rulesAbove returns the rules of the folders above the one at dir. What is
+// named is wanted: if the rules ignore that folder, they are not heeded in it.
+func rulesAbove(ws *workspace.Workspace, dir string) (*ignore.Rules, error) {
+	top, err := ws.OpenFolder(".")
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	var rules *ignore.Rules
+	rules = rules.In(".", ignore.Files{Git: readRules(top, ".git/info/exclude")})
+	if dir == "." {
+		return rules, nil
+	}
+	at := "."
+	for name := range strings.SplitSeq(dir, "/") {
+		f, err := openFolder(ws, at, rules)
+		if err != nil {
+			return nil, err
+		}
+		_ = f.root.Close()
+		rules, at = f.rules, path.Join(at, name)
+		if name == ".git" || rules.Ignored(at, true) {
+			return nil, nil
+		}
+	}
+	return rules, nil
+}
+
+// readRules returns an ignore file's text, or nil. One that cannot be read, is
+// a link or no file at all ignores nothing.
+func readRules(root *os.Root, name string) []byte {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, ignoreBytes))
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// join returns the path of an entry.
+func (f *folder) join(name string) string {
+	if f.path == "." {
+		return name
+	}
+	return f.path + "/" + name
+}
+
+// ignored reports whether the rules pass an entry over. Git's own folder
+// always is.
+func (f *folder) ignored(e fs.DirEntry) bool {
+	return e.Name() == ".git" || f.rules.Ignored(f.join(e.Name()), e.IsDir())
+}
+
+// each calls visit for the entries, in no order, until ctx ends. Few are held
+// at a time, however many there are.
+func (f *folder) each(ctx context.Context, visit func(fs.DirEntry)) error {
+	dir, err := f.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	for {
+		entries, err := dir.ReadDir(folderEntries)
+		for _, e := range entries {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			visit(e)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

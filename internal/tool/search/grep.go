@@ -1,0 +1,204 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// Query is what Grep looks for, and where.
+type Query struct {
+	Pattern *Pattern
+	Path    string // a folder or a file, from the workspace
+	Names   Names  // the files to search in a folder
+	Lines   bool   // show the lines that match, not only their files
+	Context int    // lines to show around each
+}
+
+// Matches are what Grep found.
+type Matches struct {
+	Files     []File // the first ones by path, as far as there was room
+	FileCount int    // files in which lines match
+	LineCount int    // lines that match
+	Searched  int    // files
+	Gaps      Gaps
+}
+
+// Grep finds the lines that match. First it counts them in all files, in any
+// order; then it reads once more what it shows. So the order is always the
+// same, and what is shown was read through the workspace's handle.
+func Grep(ctx context.Context, ws *workspace.Workspace, dir string, engine Engine, q Query, limits Limits) (Matches, error) {
+	info, err := ws.Stat(q.Path)
+	switch {
+	case err != nil:
+		return Matches{}, err
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return Matches{}, fmt.Errorf("%s is neither a file nor a folder", q.Path)
+	}
+	whole, cancel := context.WithTimeout(ctx, limits.Time)
+	defer cancel()
+	counting, cancelCounting := context.WithTimeout(ctx, limits.Time*5/6) // what is left is for showing
+	defer cancelCounting()
+	g := &grepper{
+		job:    Job{Workspace: ws, Dir: dir, Pattern: q.Pattern},
+		query:  q,
+		engine: engine,
+		limits: limits,
+		first:  top[File]{limit: limits.Results, compare: File.compare},
+	}
+	g.walk = newWalk(ws, func(f *folder, e fs.DirEntry) { g.visit(counting, f, e) })
+	ended := bounded(counting, func() {
+		if info.IsDir() {
+			err = g.folder(counting)
+		} else {
+			g.count(counting, []string{q.Path})
+		}
+	})
+	if ctx.Err() != nil {
+		return Matches{}, context.Cause(ctx)
+	}
+	if ended && err != nil {
+		return Matches{}, err
+	}
+	found := g.matches()
+	found.Gaps.TimeUp = counting.Err() != nil
+	if q.Lines {
+		found.Files = g.show(whole, found.Files)
+		found.Gaps.TimeUp = found.Gaps.TimeUp || whole.Err() != nil
+	}
+	if ctx.Err() != nil {
+		return Matches{}, context.Cause(ctx)
+	}
+	return found, nil
+}
+
+// grepper is one run of Grep.
+type grepper struct {
+	job    Job // but for its files
+	query  Query
+	engine Engine
+	limits Limits
+	walk   *walk
+	jobs   chan []string
+
+	mu    sync.Mutex
+	batch []string // files of the next job
+	first top[File]
+	total Matches
+}
+
+func (f File) compare(other File) int { return strings.Compare(f.Path, other.Path) }
+
+// folder searches all files of a folder.
+func (g *grepper) folder(ctx context.Context) error {
+	g.jobs = make(chan []string)
+	var wg sync.WaitGroup
+	for range workers() {
+		wg.Go(func() {
+			for files := range g.jobs {
+				g.count(ctx, files)
+			}
+		})
+	}
+	err := g.walk.run(ctx, g.query.Path)
+	g.send(ctx, g.batch)
+	close(g.jobs)
+	wg.Wait()
+	return err
+}
+
+// visit takes a file into the next job.
+func (g *grepper) visit(ctx context.Context, f *folder, e fs.DirEntry) {
+	path := f.join(e.Name())
+	if !e.Type().IsRegular() || !g.query.Names.match(below(g.query.Path, path)) {
+		return
+	}
+	info, err := e.Info()
+	if err != nil || !info.Mode().IsRegular() {
+		return // it has gone meanwhile
+	}
+	g.mu.Lock()
+	if info.Size() > g.limits.FileBytes {
+		g.total.Gaps.Large++
+		g.mu.Unlock()
+		return
+	}
+	var full []string
+	if g.batch = append(g.batch, path); len(g.batch) >= g.engine.Batch(g.query.Pattern) {
+		full, g.batch = g.batch, nil
+	}
+	g.mu.Unlock()
+	g.send(ctx, full)
+}
+
+func (g *grepper) send(ctx context.Context, files []string) {
+	if len(files) == 0 {
+		return
+	}
+	select {
+	case g.jobs <- files:
+	case <-ctx.Done():
+	}
+}
+
+// count searches files and adds up what is found.
+func (g *grepper) count(ctx context.Context, files []string) {
+	job := g.job
+	job.Files = files
+	found := g.engine.Count(ctx, job)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.total.Searched += len(files)
+	g.total.Gaps.Files += found.Unread
+	g.total.FileCount += len(found.Files)
+	for _, f := range found.Files {
+		g.total.LineCount += f.Count
+		g.first.add(f)
+	}
+}
+
+// matches returns what was found so far.
+func (g *grepper) matches() Matches {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	found := g.total
+	found.Files = g.first.values()
+	found.Gaps.Folders = g.walk.unreadFolders()
+	return found
+}
+
+// show reads the lines to show of the files, as many as there is room for.
+func (g *grepper) show(ctx context.Context, files []File) []File {
+	var shown []File
+	var mu sync.Mutex
+	bounded(ctx, func() {
+		s := scanner{pattern: g.query.Pattern}
+		open := opener{ws: g.job.Workspace}
+		defer open.close()
+		room := g.limits.Results
+		for _, file := range files {
+			if room == 0 || ctx.Err() != nil {
+				break
+			}
+			f, err := open.file(file.Path)
+			if err != nil {
+				continue // it has gone meanwhile
+			}
+			x := excerpt{pattern: g.query.Pattern, hits: room, context: g.query.Context, chars: g.limits.LineChars}
+			_ = s.scan(ctx, f, &x)
+			_ = f.Close()
+			room, file.Lines = x.hits, x.lines
+			mu.Lock()
+			shown = append(shown, file)
+			mu.Unlock()
+		}
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Clone(shown)
+}

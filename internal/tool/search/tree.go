@@ -1,0 +1,142 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/tool/search/ignore"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// Node is a file, link or folder of a tree.
+type Node struct {
+	Name     string
+	Type     fs.FileMode // its type bits
+	Children []*Node     // of a folder: its entries, by name, as far as they are shown
+	Hidden   int         // of a folder: entries that are not shown
+	Unread   bool        // of a folder: it could not be read
+
+	path  string
+	rules *ignore.Rules // of its parent
+}
+
+// Tree is what List shows of a folder.
+type Tree struct {
+	Root    *Node
+	Ignored int // entries that the rules leave out of the folders shown
+	TimeUp  bool
+}
+
+// List reads a folder and those below it, depth levels of them. When there is
+// no room for all, what is further up is shown first; of a folder whose
+// entries are not shown, they are counted. Git's own folder is shown closed.
+func List(ctx context.Context, ws *workspace.Workspace, dir string, depth int, limits Limits) (Tree, error) {
+	if err := checkFolder(ws, dir); err != nil {
+		return Tree{}, err
+	}
+	l := &lister{ws: ws, room: limits.Results, bytes: limits.Bytes}
+	limited, cancel := context.WithTimeout(ctx, limits.Time)
+	defer cancel()
+	var tree Tree
+	var err error
+	ended := bounded(limited, func() { tree, err = l.list(limited, dir, depth) })
+	switch {
+	case ctx.Err() != nil:
+		return Tree{}, context.Cause(ctx)
+	case !ended: // what it has is still being changed
+		return Tree{Root: &Node{}, TimeUp: true}, nil
+	}
+	return tree, err
+}
+
+type lister struct {
+	ws      *workspace.Workspace
+	room    int // entries
+	bytes   int
+	ignored int
+}
+
+func (l *lister) list(ctx context.Context, dir string, depth int) (Tree, error) {
+	rules, err := rulesAbove(l.ws, dir)
+	if err != nil {
+		return Tree{}, err
+	}
+	root := &Node{Type: fs.ModeDir, path: dir, rules: rules}
+	if err := l.open(ctx, root, 0, depth); err != nil && ctx.Err() == nil {
+		return Tree{}, err
+	}
+	folders := []*Node{root}
+	for level := 1; len(folders) > 0 && ctx.Err() == nil; level++ {
+		var below []*Node
+		for _, f := range folders {
+			for _, n := range f.Children {
+				if n.Type.IsDir() && n.Name != ".git" {
+					below = append(below, n)
+				}
+			}
+		}
+		for _, n := range below {
+			if err := l.open(ctx, n, level, depth); err != nil {
+				n.Unread = ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist)
+			}
+		}
+		folders = below
+	}
+	return Tree{Root: root, Ignored: l.ignored, TimeUp: ctx.Err() != nil}, nil
+}
+
+// open reads a folder and shows its entries if it is one of the first levels
+// and there is room for all of them. The folder at level 0 shows as many as
+// there is room for.
+func (l *lister) open(ctx context.Context, n *Node, level, depth int) error {
+	f, err := openFolder(l.ws, n.path, n.rules)
+	if err != nil {
+		return err
+	}
+	defer f.root.Close()
+	first := top[*Node]{limit: l.room, compare: (*Node).compare}
+	count, ignored := 0, 0
+	err = f.each(ctx, func(e fs.DirEntry) {
+		if e.Name() != ".git" && f.ignored(e) {
+			ignored++
+			return
+		}
+		count++
+		if level < depth {
+			first.add(&Node{Name: e.Name(), Type: e.Type(), path: f.join(e.Name()), rules: f.rules})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	children, size := l.fit(first.values(), level)
+	n.Hidden = count
+	if level < depth && (level == 0 || len(children) == count) {
+		n.Children = children
+		n.Hidden -= len(children)
+		l.room -= len(children)
+		l.bytes -= size
+		l.ignored += ignored
+	}
+	return nil
+}
+
+// fit returns the first nodes for which there is room, and the bytes that they take.
+func (l *lister) fit(nodes []*Node, level int) ([]*Node, int) {
+	size := 0
+	for i, n := range nodes {
+		more := 2*level + len(ShowPath(n.Name)) + 1
+		if !n.Type.IsRegular() {
+			more += 2*level + 24 // for what is said of a folder or a link
+		}
+		if size+more > l.bytes {
+			return nodes[:i], size
+		}
+		size += more
+	}
+	return nodes, size
+}
+
+func (n *Node) compare(other *Node) int { return strings.Compare(n.Name, other.Name) }
