@@ -20,7 +20,15 @@ GOLANGCI_VERSION := v2.14.0
 TOOLS := $(or $(PAWL_DEV_CACHE),$(HOME)/.cache/pawl-dev)/bin
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build tools fmt fmt-check vet lint services unit check crash oracle wire test bench clean
+# The language servers that the tests talk to. typescript-language-server does not work with TypeScript 7.
+GOPLS_VERSION := v0.23.0
+TSLS_VERSION := 5.3.0
+TYPESCRIPT_VERSION := 5.9.3
+GOPLS_DIR := $(TOOLS)/gopls-$(GOPLS_VERSION)
+TSLS_DIR := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
+export PAWL_TEST_LSP_PATH := $(GOPLS_DIR):$(TSLS_DIR)/node_modules/.bin
+
+.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire edits fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -28,7 +36,7 @@ help: ## list the targets
 build: ## build bin/pawl, one static binary
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pawl ./cmd/pawl
 
-tools: $(GOLANGCI) ## install the linter, once a version
+tools: $(GOLANGCI) $(GOPLS_DIR) $(TSLS_DIR) ## install the linter and the language servers, once a version
 
 # Built aside and renamed: a stopped install leaves nothing that looks whole.
 $(GOLANGCI):
@@ -36,6 +44,22 @@ $(GOLANGCI):
 	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
 	GOBIN=$$dir go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) && \
 	mv "$$dir/golangci-lint" $@
+
+$(GOPLS_DIR):
+	mkdir -p $(TOOLS)
+	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
+	GOBIN=$$dir/new go install golang.org/x/tools/gopls@$(GOPLS_VERSION) && \
+	mv "$$dir/new" $@
+
+$(TSLS_DIR):
+	mkdir -p $(TOOLS)
+	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
+	npm install --prefix "$$dir/new" --ignore-scripts --no-audit --no-fund --loglevel=error \
+		typescript-language-server@$(TSLS_VERSION) typescript@$(TYPESCRIPT_VERSION) >/dev/null && \
+	mv "$$dir/new" $@
+
+lsp-path: tools ## print where the language servers for the tests are
+	@echo $(PAWL_TEST_LSP_PATH)
 
 fmt: tools ## format the Go files
 	$(GOLANGCI) fmt
@@ -52,7 +76,7 @@ lint: tools ## golangci-lint, all build tags
 services: ## start the servers that the tests use (dev/services help)
 	dev/services up
 
-unit: services ## unit tests, with the race detector
+unit: services tools ## unit tests, with the race detector
 	$(GOTEST) -race ./...
 
 check: services fmt-check vet lint unit ## what to run before a commit; under a minute when warm
@@ -68,7 +92,13 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle vet ./...
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
-test: unit wire oracle crash ## all tests: unit, then the slow suites
+edits: ## the corpora of edit and apply_patch: what must apply and what must not
+	dev/edits
+
+fuzz: ## the fuzzers, FUZZTIME each (60s)
+	dev/fuzz
+
+test: unit edits wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench

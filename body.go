@@ -11,6 +11,11 @@ var kinds = map[Kind]kind{
 	"retried":         durable[Retried](),
 	"replied":         durable[Replied](),
 	"call.started":    durable[CallStarted](),
+	"asked":           durable[Asked](),
+	"answered":        durable[Answered](),
+	"todos.set":       durable[TodosSet](),
+	"mode.changed":    durable[ModeChanged](),
+	"spawned":         durable[Spawned](),
 	"call.finished":   durable[CallFinished](),
 	"injected":        durable[Injected](),
 	"turn.finished":   durable[TurnFinished](),
@@ -76,6 +81,40 @@ type CallStarted struct {
 	ReadOnly bool     `json:"read_only,omitempty"` // it may run again after a crash
 }
 
+// Asked put something to a person. The call goes on when it is Answered.
+type Asked struct {
+	Call CallID `json:"call"`
+	Ask
+}
+
+// Answered ended an ask: a person's answer, or that there is none.
+type Answered struct {
+	Ask Seq `json:"ask"` // the Asked event
+	Answer
+}
+
+// TodosSet replaced the list that the model keeps of its work.
+type TodosSet struct {
+	Call  CallID `json:"call"`
+	Todos []Todo `json:"todos"`
+}
+
+// ModeChanged changed how the rest of the turn, and later ones, may act.
+type ModeChanged struct {
+	Call CallID `json:"call"`
+	Mode string `json:"mode"`
+}
+
+// Spawned gave an errand to a child session. It is written before the child is
+// made, so that a call that runs again finds it.
+type Spawned struct {
+	Call       CallID    `json:"call"`
+	Child      SessionID `json:"child"`
+	Agent      string    `json:"agent"`
+	Title      string    `json:"title"`
+	Background bool      `json:"background,omitempty"`
+}
+
 // CallFinished is the one result of a call.
 type CallFinished struct {
 	Call   CallID     `json:"call"`
@@ -86,9 +125,10 @@ type CallFinished struct {
 // Injected put a text into the conversation in mid-turn: a person's steering
 // (Prompt names it) or a word of the system's (Text).
 type Injected struct {
-	Source string `json:"source"` // user, max_steps
-	Prompt Seq    `json:"prompt,omitempty"`
-	Text   string `json:"text,omitempty"`
+	Source string    `json:"source"` // user, max_steps, task
+	Prompt Seq       `json:"prompt,omitempty"`
+	Child  SessionID `json:"child,omitempty"` // whose end this is
+	Text   string    `json:"text,omitempty"`
 }
 
 // TurnFinished ended the turn. Usage is the sum over its replies, reported here once.
@@ -130,6 +170,11 @@ func (ReplyStarted) kind() Kind   { return "reply.started" }
 func (Retried) kind() Kind        { return "retried" }
 func (Replied) kind() Kind        { return "replied" }
 func (CallStarted) kind() Kind    { return "call.started" }
+func (Asked) kind() Kind          { return "asked" }
+func (Answered) kind() Kind       { return "answered" }
+func (TodosSet) kind() Kind       { return "todos.set" }
+func (ModeChanged) kind() Kind    { return "mode.changed" }
+func (Spawned) kind() Kind        { return "spawned" }
 func (CallFinished) kind() Kind   { return "call.finished" }
 func (Injected) kind() Kind       { return "injected" }
 func (TurnFinished) kind() Kind   { return "turn.finished" }

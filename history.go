@@ -3,6 +3,7 @@ package pawl
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // History is a session as its log tells it: the conversation, the prompts that
@@ -19,6 +20,8 @@ type History struct {
 	replies  int
 	open     *OpenTurn
 	calls    map[CallID]*CallState
+	todos    []Todo
+	seen     map[string]string
 }
 
 // Waiting is a prompt that was accepted and not yet taken in.
@@ -34,7 +37,14 @@ type OpenTurn struct {
 	Settings Settings
 	Steps    []Step   // Steps[i] is step i+1
 	Injected []string // the sources of what was injected since the newest step began
+	Children []SpawnedChild
 	Usage    Usage
+}
+
+// SpawnedChild is a child session of the open turn.
+type SpawnedChild struct {
+	Spawned Spawned
+	Told    bool // the conversation has what came of it
 }
 
 // Step is one round of the loop: a model call and what it asked for.
@@ -47,9 +57,19 @@ type Step struct {
 type CallState struct {
 	Call     ToolCall
 	Started  *CallStarted // nil until started
+	Asked    *OpenAsk     // nil until it asked
+	Spawned  *Spawned     // nil until it spawned a child
 	Finished bool
 
 	message, slot int // where its result goes
+}
+
+// OpenAsk is what a call of the open turn asked.
+type OpenAsk struct {
+	Seq    Seq
+	At     time.Time
+	Asked  Asked
+	Answer *Answer // nil until answered
 }
 
 // Conversation folds a log into messages. A call without a result, in a log
@@ -92,6 +112,30 @@ func (h *History) Call(id CallID) *CallState { return h.calls[id] }
 func (h *History) CallIDUsed(id CallID) bool {
 	_, used := h.calls[id]
 	return used
+}
+
+// Todos is the list that the model keeps of its work.
+func (h *History) Todos() []Todo { return h.todos }
+
+// Seen is the [Result.Seen] of a file, or "".
+func (h *History) Seen(path string) string { return h.seen[path] }
+
+// Ask returns the ask of the open turn that has this Seq, or nil.
+func (h *History) Ask(seq Seq) *OpenAsk {
+	if h.open == nil {
+		return nil
+	}
+	for _, step := range h.open.Steps {
+		if step.Reply == nil {
+			continue
+		}
+		for _, id := range step.Reply.Calls {
+			if a := h.calls[id].Asked; a != nil && a.Seq == seq {
+				return a
+			}
+		}
+	}
+	return nil
 }
 
 // Messages is the conversation. The slice is the history's own: read it before
@@ -148,13 +192,21 @@ func (h *History) apply(e Event) error {
 			return err
 		}
 		call.Started = &b
-	case CallFinished:
-		call, err := h.unfinished(b.Call)
-		if err != nil {
-			return err
+	case Asked:
+		return h.ask(e, b)
+	case Answered:
+		return h.answer(b)
+	case TodosSet:
+		h.todos = b.Todos
+	case ModeChanged:
+		h.settings.Mode = b.Mode
+		if h.open != nil {
+			h.open.Settings.Mode = b.Mode
 		}
-		call.Finished = true
-		h.messages[call.message].Parts[call.slot] = ToolResult{Call: b.Call, Content: b.Result.Content, IsError: b.Result.IsError}
+	case Spawned:
+		return h.spawn(b)
+	case CallFinished:
+		return h.finishCall(b)
 	case TurnFinished:
 		return h.finishTurn()
 	case Delta, Progress, Status:
@@ -182,6 +234,13 @@ func (h *History) inject(e Event, b Injected) error {
 		return err
 	}
 	parts := Parts{Text{b.Text}}
+	if b.Child != "" {
+		i := slices.IndexFunc(h.open.Children, func(c SpawnedChild) bool { return c.Spawned.Child == b.Child && !c.Told })
+		if i < 0 {
+			return fmt.Errorf("nobody waits for the child %s", b.Child)
+		}
+		h.open.Children[i].Told = true
+	}
 	if b.Prompt != 0 {
 		prompt, err := h.take(b.Prompt)
 		if err != nil {
@@ -231,6 +290,24 @@ func (h *History) reply(e Event, b Replied) error {
 		reply.Calls = append(reply.Calls, c.ID)
 	}
 	h.add(e.Seq, RoleTool, make(Parts, len(calls)))
+	return nil
+}
+
+func (h *History) finishCall(b CallFinished) error {
+	call, err := h.unfinished(b.Call)
+	if err != nil {
+		return err
+	}
+	call.Finished = true
+	for path, hash := range b.Result.Seen {
+		if h.seen == nil {
+			h.seen = map[string]string{}
+		}
+		h.seen[path] = hash
+	}
+	h.messages[call.message].Parts[call.slot] = ToolResult{
+		Call: b.Call, Content: b.Result.Content, Files: b.Result.Files, IsError: b.Result.IsError,
+	}
 	return nil
 }
 
@@ -299,4 +376,38 @@ func (h *History) unfinished(id CallID) (*CallState, error) {
 		return nil, fmt.Errorf("call %s has its result already", id)
 	}
 	return call, nil
+}
+
+func (h *History) ask(e Event, b Asked) error {
+	call, err := h.unfinished(b.Call)
+	if err != nil {
+		return err
+	}
+	if call.Asked != nil {
+		return fmt.Errorf("call %s has asked already", b.Call)
+	}
+	call.Asked = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
+	return nil
+}
+
+func (h *History) answer(b Answered) error {
+	a := h.Ask(b.Ask)
+	if a == nil || a.Answer != nil {
+		return fmt.Errorf("nobody waits for the answer to %d", b.Ask)
+	}
+	a.Answer = &b.Answer
+	return nil
+}
+
+func (h *History) spawn(b Spawned) error {
+	call, err := h.unfinished(b.Call)
+	if err != nil {
+		return err
+	}
+	if call.Spawned != nil {
+		return fmt.Errorf("call %s has a child already", b.Call)
+	}
+	call.Spawned = &b
+	h.open.Children = append(h.open.Children, SpawnedChild{Spawned: b, Told: !b.Background})
+	return nil
 }

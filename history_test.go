@@ -3,6 +3,7 @@ package pawl
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,6 +55,24 @@ func TestHistoryRefuses(t *testing.T) {
 		{"a reply to no step", after(begun, Replied{}), "event 4, replied: step 0 does not wait for a reply"},
 		{"a reply out of step", after(begun, ReplyStarted{Step: 1}, Replied{Step: 2}), "event 5, replied: step 2 does not wait for a reply"},
 		{"a second reply", after(replied, Replied{Step: 1}), "event 6, replied: step 1 does not wait for a reply"},
+		{"an ask of an unknown call", after(replied, Asked{Call: "b"}), "event 6, asked: call b is not of the open turn"},
+		{"a second ask of a call", after(replied, Asked{Call: "a"}, Asked{Call: "a"}), "event 7, asked: call a has asked already"},
+		{"an answer to nothing", after(replied, Answered{Ask: 5}), "event 6, answered: nobody waits for the answer to 5"},
+		{"a second answer", after(replied, Asked{Call: "a"}, Answered{Ask: 6}, Answered{Ask: 6}), "event 8, answered: nobody waits for the answer to 6"},
+		{
+			"an answer after the turn", after(replied, Asked{Call: "a"}, finished("a", "1"), TurnFinished{}, Answered{Ask: 6}),
+			"event 9, answered: nobody waits for the answer to 6",
+		},
+		{"a child of an unknown call", after(replied, Spawned{Call: "b"}), "event 6, spawned: call b is not of the open turn"},
+		{"a second child of a call", after(replied, Spawned{Call: "a"}, Spawned{Call: "a"}), "event 7, spawned: call a has a child already"},
+		{
+			"the end of a child that was waited for", after(replied, Spawned{Call: "a", Child: "c"}, finished("a", "1"), Injected{Child: "c"}),
+			"event 8, injected: nobody waits for the child c",
+		},
+		{
+			"the end of a child, twice", after(replied, Spawned{Call: "a", Child: "c", Background: true}, finished("a", "1"), Injected{Child: "c"}, Injected{Child: "c"}),
+			"event 9, injected: nobody waits for the child c",
+		},
 		{"a reply outside of turns", logOf(Replied{Step: 1}), "event 2, replied: step 1 does not wait for a reply"},
 	}
 	for _, tt := range tests {
@@ -126,4 +145,61 @@ func TestHistoryAfterRefusal(t *testing.T) {
 	if h.Head() != 0 {
 		t.Errorf("head is %d, want 0", h.Head())
 	}
+}
+
+// What calls leave in the log besides their results.
+func TestHistoryOfCalls(t *testing.T) {
+	at := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
+	var h History
+	apply := func(bodies ...Body) {
+		t.Helper()
+		for _, b := range bodies {
+			if err := h.Apply(Event{Seq: h.Head() + 1, At: at, Body: b}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(what string, want, got any) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
+	apply(SessionCreated{}, Prompted{Settings: Settings{Mode: "plan"}}, TurnStarted{Prompt: 2}, ReplyStarted{Step: 1},
+		Replied{Step: 1, Parts: Parts{call("a"), call("b"), call("c")}})
+	check("no ask", (*OpenAsk)(nil), h.Ask(6))
+
+	asked := Asked{Call: "a", Ask: Ask{Kind: AskQuestion}}
+	apply(asked)
+	check("an ask", &OpenAsk{Seq: 6, At: at, Asked: asked}, h.Ask(6))
+	check("the call that asked", h.Ask(6), h.Call("a").Asked)
+	answer := Answer{Outcome: OutcomeAnswered, Answers: [][]string{{"x"}}}
+	apply(Answered{Ask: 6, Answer: answer})
+	check("the answer", &answer, h.Ask(6).Answer)
+
+	waited := Spawned{Call: "b", Child: "s1"}
+	behind := Spawned{Call: "c", Child: "s2", Background: true}
+	apply(waited, behind)
+	check("a child", &waited, h.Call("b").Spawned)
+	check("children", []SpawnedChild{{waited, true}, {behind, false}}, h.Open().Children)
+
+	todos := []Todo{{ID: "1", Content: "x"}}
+	apply(TodosSet{Todos: todos}, ModeChanged{Mode: "guard"})
+	check("todos", todos, h.Todos())
+	check("mode", []string{"guard", "guard"}, []string{h.Settings().Mode, h.Open().Settings.Mode})
+
+	image := []File{{Name: "a.png"}}
+	apply(
+		CallFinished{Call: "a", Result: Result{Files: image, Seen: map[string]string{"x": "1", "y": "1"}}},
+		CallFinished{Call: "b", Result: Result{Seen: map[string]string{"y": "2", "x": ""}}}, finished("c", ""),
+	)
+	check("what was seen", []string{"", "2", ""}, []string{h.Seen("x"), h.Seen("y"), h.Seen("z")})
+	check("files go with the result", image, h.Messages()[1].Parts[0].(ToolResult).Files)
+	apply(Injected{Source: "task", Child: "s2", Text: "done"})
+	check("children", []SpawnedChild{{waited, true}, {behind, true}}, h.Open().Children)
+
+	apply(TurnFinished{})
+	check("an ask of a turn that is over", (*OpenAsk)(nil), h.Ask(6))
+	check("todos stay", todos, h.Todos())
+	check("what was seen stays", "2", h.Seen("y"))
 }

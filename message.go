@@ -59,6 +59,7 @@ type ToolCall struct {
 type ToolResult struct {
 	Call    CallID `json:"call"`
 	Content string `json:"content"`
+	Files   []File `json:"files,omitempty"`
 	IsError bool   `json:"is_error,omitempty"`
 }
 

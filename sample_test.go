@@ -7,7 +7,7 @@ import (
 
 // samples is one event of each kind with every field set, and among them a part of each type.
 func samples() []Event {
-	settings := Settings{Agent: "build", Model: "script:demo.jsonl", Mode: "ask", MaxSteps: 20, Trusted: true}
+	settings := Settings{Agent: "build", Model: "script:demo.jsonl", Mode: "ask", MaxSteps: 20, MaxCost: 2_000_000_000, Trusted: true, Absent: true, Tools: []string{"read", "bash"}}
 	usage := Usage{Input: 1200, Output: 90, Reasoning: 40, CacheRead: 800, CacheWrite: 300, Cost: 5_100_000}
 	bodies := []Body{
 		SessionCreated{Dir: "/home/ada/engine", Parent: "01JCZ8Q4T0ABCDEFGHJKMNPQRS", ParentCall: "call_1_1"},
@@ -33,18 +33,28 @@ func samples() []Event {
 			Usage:  usage,
 		},
 		CallStarted{Call: "call_1_1", Tool: "edit", Access: []Access{{AccessRead, "a.go"}, {AccessWrite, "a.go"}}, ReadOnly: true},
+		Asked{Call: "call_1_2", Ask: Ask{
+			Kind: AskQuestion, Text: "# Plan", Timeout: time.Minute,
+			Questions: []Question{{Header: "Color", Question: "Which one?", Options: []Option{{Label: "red", Description: "loud"}}, Multiple: true}},
+		}},
+		Answered{Ask: 9, Answer: Answer{Outcome: OutcomeAnswered, Answers: [][]string{{"red", "a darker one"}}, Text: "Be quick."}},
+		TodosSet{Call: "call_1_3", Todos: []Todo{{ID: "1", Content: "Fix it", Status: TodoInProgress, Priority: PriorityHigh}}},
+		ModeChanged{Call: "call_1_4", Mode: "guard"},
+		Spawned{Call: "call_1_5", Child: "01JD0000000000000000000001", Agent: "explore", Title: "Find it", Background: true},
 		CallFinished{
 			Call:   "call_1_1",
 			Status: CallDone,
 			Result: Result{
 				Content: "a.go: 1 change",
-				Display: Parts{Patch{Path: "a.go", Diff: "-v1\n+v2\n"}, ToolResult{Call: "call_1_0", Content: "no", IsError: true}},
+				Display: Parts{Patch{Path: "a.go", Diff: "-v1\n+v2\n"}, ToolResult{Call: "call_1_0", Content: "no", Files: []File{{Name: "b.pdf", MediaType: "application/pdf", Data: []byte{2}}}, IsError: true}},
 				Meta:    map[string]string{"exit_code": "0", "duration": "1ms"},
 				IsError: true,
+				Files:   []File{{Name: "a.png", MediaType: "image/png", Data: []byte{1}}},
+				Seen:    map[string]string{"a.go": "5891b5b522d5df086d0ff0b110fbd9d2"},
 				Spill:   &Blob{ID: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Size: 70_000},
 			},
 		},
-		Injected{Source: "user", Prompt: 9, Text: "Wrap up."},
+		Injected{Source: "user", Prompt: 9, Child: "01JD0000000000000000000001", Text: "Wrap up."},
 		TurnFinished{Reason: ReasonError, Fault: FaultModel, Message: "the provider is overloaded", Steps: 2, Usage: usage},
 		Delta{Reply: 5, Channel: ChannelReasoning, Offset: 8, Text: "v1."},
 		Progress{Call: "call_1_1", Text: "ok  ./...\n"},

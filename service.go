@@ -30,6 +30,11 @@ type Service interface {
 	// another process has it.
 	Resume(ctx context.Context, id SessionID) error
 
+	// Answer answers what the session asked: ask is the Seq of its Asked event.
+	// ErrNotFound if there is no such ask, ErrConflict if it has its answer
+	// already. Accepted means appended.
+	Answer(ctx context.Context, id SessionID, ask Seq, a Answer) error
+
 	// Cancel ends the open turn and what was accepted before it; the log then
 	// says so. Canceling an idle session is no error.
 	Cancel(ctx context.Context, id SessionID) error
@@ -53,7 +58,8 @@ type Service interface {
 
 // NewSession says what a session begins with.
 type NewSession struct {
-	Dir        string // the workspace, absolute
+	ID         SessionID // "" means a new one; ErrConflict if it is taken
+	Dir        string    // the workspace, absolute
 	Title      string
 	Parent     SessionID
 	ParentCall CallID

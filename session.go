@@ -120,7 +120,7 @@ func ChangeOf(events []Event) Change {
 		case Replied:
 			c.Usage = c.Usage.Add(b.Usage)
 			touched = false
-		case ReplyStarted, Retried, CallStarted, CallFinished, Delta, Progress, Status:
+		case ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, Delta, Progress, Status:
 			touched = false
 		}
 		if touched {

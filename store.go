@@ -15,7 +15,8 @@ type Store interface {
 	// and Seq filled in. If another writer got there first it returns
 	// ErrConflict and writes nothing, so a retried step is harmless. A session
 	// begins with SessionCreated at after = 0. The session's row and usage change
-	// in the same transaction.
+	// in the same transaction. What was appended outlives this process, and if
+	// one of the events is [Lasting] the machine's crash too.
 	Append(ctx context.Context, id SessionID, after Seq, events ...Event) ([]Event, error)
 
 	// Events yields the events after the given Seq, in order, up to the newest

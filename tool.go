@@ -48,15 +48,58 @@ type Call struct {
 	Input    json.RawMessage
 	Dir      string            // the session's workspace, absolute
 	Progress func(text string) // shows output as it comes; never nil
+	Host     Host              // what the call may ask of its session
 }
 
-// Result is what a tool gives back: Content for the model, Display and Meta for people.
+// Host is the session as a call that runs in it may use it. All that goes
+// through it is in the log, so a call that runs again finds what it did before.
+type Host interface {
+	// Seen returns the [Result.Seen] of the file at path: its content as the
+	// model last knew it. "" means that it never did.
+	Seen(path string) string
+
+	// Todos returns the session's list; SetTodos replaces it.
+	Todos() []Todo
+	SetTodos(ctx context.Context, call CallID, todos []Todo) error
+
+	// Ask puts an ask to a person and waits for what comes of it. Asked again
+	// by the same call, it is the same ask. The error is ctx's, or the log's.
+	Ask(ctx context.Context, call CallID, a Ask) (Answer, error)
+
+	// SetMode changes how the rest of the turn may act.
+	SetMode(ctx context.Context, call CallID, mode string) error
+
+	// Spawn has a child session work on an errand and waits for its end, unless
+	// it is a background one. Spawned again by the same call, it is the same child.
+	Spawn(ctx context.Context, call CallID, e Errand) (Child, error)
+}
+
+// Errand is the work that a child session is spawned for.
+type Errand struct {
+	Agent      string
+	Title      string
+	Prompt     string
+	Background bool // it is not waited for: what came of it is injected later
+}
+
+// Child is a child session and what has come of it.
+type Child struct {
+	Session SessionID
+	Done    bool // false: it works in the background
+	End     TurnFinished
+	Text    string   // its last words
+	Changed []string // the files that it wrote to, apart from what its commands did
+}
+
+// Result is what a tool gives back: Content and Files for the model, Display and Meta for people.
 type Result struct {
 	Content string            `json:"content"`
+	Files   []File            `json:"files,omitempty"` // images and documents
 	Display Parts             `json:"display,omitempty"`
 	Meta    map[string]string `json:"meta,omitempty"` // e.g. exit_code
 	IsError bool              `json:"is_error,omitempty"`
 	Spill   *Blob             `json:"spill,omitempty"` // the whole content, when Content is only its head and tail
+	Seen    map[string]string `json:"seen,omitempty"`  // files whose content the model knows now: path to hash; "" if it is gone
 }
 
 // ErrorResult is a failure that the model can read and act on.

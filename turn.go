@@ -73,5 +73,9 @@ type Settings struct {
 	Model    string `json:"model,omitempty"`     // e.g. script:/path/to/file
 	Mode     string `json:"mode,omitempty"`      // plan, ask, guard, auto, yolo
 	MaxSteps int    `json:"max_steps,omitempty"` // 0 means the agent's own limit
+	MaxCost  Money  `json:"max_cost,omitempty"`  // the turn ends when its replies have cost this; 0 means no limit
 	Trusted  bool   `json:"trusted,omitempty"`   // the workspace's own config may take effect
+	Absent   bool   `json:"absent,omitempty"`    // nobody is there to be asked
+
+	Tools []string `json:"tools,omitempty"` // only these, of those that the agent has; empty means all of them
 }

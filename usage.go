@@ -8,6 +8,9 @@ import (
 // Money is an amount in billionths of a US dollar, so that sums stay exact.
 type Money int64
 
+// MoneyOf returns an amount of dollars.
+func MoneyOf(dollars float64) Money { return Money(dollars * 1e9) }
+
 // Dollars returns the amount for display.
 func (m Money) Dollars() float64 { return float64(m) / 1e9 }
 

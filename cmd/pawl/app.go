@@ -4,22 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/egress"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/lookup"
+	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
 // app is everything, wired together in this process.
 type app struct {
 	pawl.Service
 	runner *local.Runner
+	jobs   *tool.Jobs
+	faults *lsp.Servers
 	store  pawl.Store
 }
 
@@ -33,7 +39,9 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, err
 	}
 	st = instrument(st)
-	tools, err := tool.Builtin(st)
+	jobs := tool.NewJobs(st)
+	servers := &lsp.Servers{}
+	tools, err := newTools(tool.Config{Blobs: st, Jobs: jobs, Faults: servers})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -42,19 +50,45 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	runner := local.New(local.Config{Stepper: agent.NewStepper(agent.Config{
-		Store: st, Bus: events, Model: models.Open, Tools: tools,
-	})})
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Ended: jobs.End})
+	runner := local.New(local.Config{Stepper: stepper})
 	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Check: func(s pawl.Settings) error {
-		return checkSettings(models, s)
+		return checkSettings(models, tools, s)
 	}})
-	return &app{Service: svc, runner: runner, store: st}, nil
+	stepper.Service = svc // its children are sessions like any other
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, store: st}, nil
+}
+
+// newTools returns the tools, with the search services that the user has chosen.
+func newTools(c tool.Config) (*tool.Registry, error) {
+	user, err := config.LoadUser()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := openKeys()
+	if err != nil {
+		return nil, err
+	}
+	c.Web = &egress.Guard{}
+	services := lookup.Opener{Guard: c.Web, Keys: keys}
+	if c.WebSearch, err = services.Web(lookup.Config(user.WebSearch)); err != nil {
+		return nil, err
+	}
+	if c.CodeSearch, err = services.Code(lookup.Config(user.CodeSearch)); err != nil {
+		return nil, err
+	}
+	return tool.Builtin(c)
 }
 
 // checkSettings refuses a prompt that could not be worked on.
-func checkSettings(models *model.Opener, s pawl.Settings) error {
+func checkSettings(models *model.Opener, tools *tool.Registry, s pawl.Settings) error {
 	if _, err := agent.Lookup(s.Agent); err != nil {
 		return err
+	}
+	for _, name := range s.Tools {
+		if _, ok := tools.Tool(name); !ok {
+			return fmt.Errorf("there is no tool %q; there are: %s: %w", name, strings.Join(tools.Names(), ", "), pawl.ErrInvalid)
+		}
 	}
 	_, err := models.Open(s.Model)
 	return err
@@ -63,6 +97,8 @@ func checkSettings(models *model.Opener, s pawl.Settings) error {
 // Close stops all work, leaving open turns to be resumed, and closes the store.
 func (a *app) Close() error {
 	a.runner.Close()
+	a.jobs.Close()
+	a.faults.Close()
 	return a.store.Close()
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -18,14 +19,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/auth"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/tool/lookup"
 )
 
 func authCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth",
-		Short: "Keep and test the keys of model providers",
-		Long: `Keep and test the keys of model providers. Alone, it shows which keys and local
-model servers are here, and what to do to get one.
+		Short: "Keep and test the keys of model providers and search services",
+		Long: `Keep and test the keys of model providers and search services. Alone, it shows
+which keys and local model servers are here, and what to do to get one.
 
 A key is looked for in the environment, then in the system's keyring, then in
 keys.json in pawl's data folder, which is used where there is no keyring.`,
@@ -59,6 +61,11 @@ func withProvider(cmd *cobra.Command, id string, f func(p catalog.Provider, keys
 		return err
 	}
 	p, err := c.Provider(id)
+	for _, s := range searchProviders() {
+		if s.ID == id {
+			p, err = s, nil
+		}
+	}
 	if err != nil {
 		return usageError(cmd, err)
 	}
@@ -68,6 +75,15 @@ func withProvider(cmd *cobra.Command, id string, f func(p catalog.Provider, keys
 	return f(p, keys)
 }
 
+// searchProviders are the search services that take a key.
+func searchProviders() []catalog.Provider {
+	var out []catalog.Provider
+	for _, p := range lookup.Providers() {
+		out = append(out, catalog.Provider{ID: p.ID, Name: p.ID, Protocol: "search", EnvKeys: p.EnvKeys})
+	}
+	return out
+}
+
 // foundKey is a key that was found, and what may be told of it.
 type foundKey struct {
 	Provider string `json:"provider"`
@@ -75,10 +91,10 @@ type foundKey struct {
 	Length   int    `json:"length"`
 }
 
-// findKeys returns the keys of all providers that have one.
-func findKeys(keys *auth.Keys, c *catalog.Catalog) ([]foundKey, error) {
+// findKeys returns the keys of those providers that have one.
+func findKeys(keys *auth.Keys, providers []catalog.Provider) ([]foundKey, error) {
 	found := []foundKey{}
-	for _, p := range c.Providers {
+	for _, p := range providers {
 		key, origin, err := keys.Key(authProvider(p))
 		if errors.Is(err, auth.ErrNoKey) {
 			continue
@@ -97,7 +113,7 @@ func modelHelp(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := findKeys(keys, c)
+	found, err := findKeys(keys, c.Providers)
 	if err != nil {
 		return "", err
 	}
@@ -232,7 +248,7 @@ func authListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := findKeys(keys, c)
+			found, err := findKeys(keys, append(slices.Clone(c.Providers), searchProviders()...))
 			if err != nil {
 				return err
 			}

@@ -37,6 +37,12 @@ func (f *outputFlags) check() error {
 	}
 }
 
+// attended reports whether a person sits at the terminal and can be asked.
+func (f *outputFlags) attended(cmd *cobra.Command) bool {
+	in, ok := cmd.InOrStdin().(*os.File)
+	return ok && f.format == "text" && isTerminal(in) && isTerminal(cmd.ErrOrStderr())
+}
+
 // printer shows events as they come, and the result.
 type printer interface {
 	event(e pawl.Event) error
@@ -63,6 +69,7 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, id pawl.Sessi
 	defer stop(nil)
 	defer handleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), id) })()
 
+	ask := asker{svc: svc, id: id, in: cmd.InOrStdin(), out: cmd.ErrOrStderr()}
 	p, res := f.printer(cmd), result{Session: id, Denials: []denial{}, FilesChanged: []string{}}
 	var end pawl.TurnFinished
 	for e, err := range svc.Events(ctx, id, after) {
@@ -75,6 +82,9 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, id pawl.Sessi
 		}
 		if err := p.event(e); err != nil {
 			return err
+		}
+		if f.attended(cmd) {
+			ask.event(ctx, e)
 		}
 		res.add(e)
 		if finished, ok := e.Body.(pawl.TurnFinished); ok {

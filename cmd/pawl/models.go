@@ -87,7 +87,7 @@ func (f *modelsFlags) choose(ctx context.Context, c *catalog.Catalog, keys *auth
 		}
 		return models, nil
 	case f.available:
-		found, err := findKeys(keys, c)
+		found, err := findKeys(keys, c.Providers)
 		if err != nil {
 			return nil, err
 		}

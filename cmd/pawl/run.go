@@ -142,6 +142,7 @@ func (f *runFlags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error
 		return p, err
 	}
 	p.Delivery, p.Settings = delivery, settings
+	p.Absent = !f.attended(cmd)
 
 	text := strings.Join(args, " ")
 	piped, err := readPiped(cmd.InOrStdin())
@@ -209,6 +210,8 @@ type settingsFlags struct {
 	agent    string
 	mode     string
 	maxSteps int
+	maxCost  float64
+	tools    []string
 	trust    bool
 }
 
@@ -220,6 +223,8 @@ func (f *settingsFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.agent, "agent", "", "the `agent` (default: build)")
 	flags.StringVar(&f.mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo")
 	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
+	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
+	flags.StringSliceVar(&f.tools, "tools", nil, "use only these tools, e.g. `read,grep`")
 	flags.BoolVar(&f.trust, "trust", false, "let this folder's own configuration take effect")
 }
 
@@ -238,12 +243,17 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 		}
 		model = "script:" + abs
 	}
-	return pawl.Settings{Agent: f.agent, Model: model, Mode: f.mode, MaxSteps: f.maxSteps, Trusted: f.trust}, nil
+	if f.maxCost < 0 {
+		return pawl.Settings{}, fmt.Errorf("--max-cost %g: it must not be negative", f.maxCost)
+	}
+	return pawl.Settings{
+		Agent: f.agent, Model: model, Mode: f.mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.trust,
+	}, nil
 }
 
 // notice says what the mode does not do yet.
 func (f *settingsFlags) notice(w io.Writer) {
-	if f.mode != "yolo" {
-		fmt.Fprintln(w, "pawl: note: no permission engine yet: every mode acts as yolo, unasked and unsandboxed")
+	if f.mode != "yolo" && f.mode != "plan" {
+		fmt.Fprintln(w, "pawl: note: no permission engine yet: every mode but plan acts as yolo, unasked and unsandboxed")
 	}
 }

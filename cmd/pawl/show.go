@@ -70,7 +70,10 @@ func (v *shown) event(e pawl.Event) {
 			fmt.Fprintf(v.w, ": %s", b.Message)
 		}
 		fmt.Fprintln(v.w)
-	case pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Retried, pawl.Delta, pawl.Progress, pawl.Status:
+	case pawl.Answered:
+		v.answered(b)
+	case pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
+		pawl.Delta, pawl.Progress, pawl.Status: // a call's result says what came of it
 	}
 }
 
@@ -97,6 +100,21 @@ func (v *shown) replied(b pawl.Replied) {
 		case pawl.ToolResult, pawl.File, pawl.Patch:
 		}
 	}
+}
+
+// answered shows what a person said; a question that nobody answered is the call's result.
+func (v *shown) answered(b pawl.Answered) {
+	if b.Outcome != pawl.OutcomeAnswered {
+		return
+	}
+	var lines []string
+	for _, chosen := range b.Answers {
+		lines = append(lines, strings.Join(chosen, "; "))
+	}
+	if b.Text != "" {
+		lines = append(lines, b.Text)
+	}
+	v.block("you", strings.Join(lines, "\n"))
 }
 
 // shownLines bounds how much of a result is shown.

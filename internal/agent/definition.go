@@ -1,14 +1,22 @@
 package agent
 
 import (
-	_ "embed" // the agent's prompt
+	_ "embed" // the agents' prompts
 	"fmt"
+	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool"
 )
 
 //go:embed build.md
 var buildPrompt string
+
+//go:embed explore.md
+var explorePrompt string
+
+//go:embed general.md
+var generalPrompt string
 
 // Default is the agent that works when none is named.
 const Default = "build"
@@ -17,11 +25,17 @@ const Default = "build"
 type Definition struct {
 	Name   string
 	Prompt string
-	Steps  int // 0 means no limit
+	Steps  int      // 0 means no limit
+	Tools  []string // the tools it has; nil means all
+	Child  bool     // a task may be given to it
 }
 
 var builtin = map[string]Definition{
 	"build": {Name: "build", Prompt: buildPrompt},
+	"explore": {Name: "explore", Prompt: explorePrompt, Steps: 20, Child: true, Tools: []string{
+		"read", "list", "glob", "grep", "diagnostics", "webfetch", "websearch", "codesearch",
+	}},
+	"general": {Name: "general", Prompt: generalPrompt, Steps: 100, Child: true},
 }
 
 // Lookup returns the agent of that name; "" is the default one.
@@ -34,4 +48,42 @@ func Lookup(name string) (Definition, error) {
 		return Definition{}, fmt.Errorf("no agent is called %q: %w", name, pawl.ErrNotFound)
 	}
 	return d, nil
+}
+
+// childAgents names the agents that a task may be given to.
+func childAgents() []string {
+	var names []string
+	for _, d := range builtin {
+		if d.Child {
+			names = append(names, d.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// notForChildren are the tools that need a person, or would make a family tree.
+var notForChildren = []string{"task", "question", "plan_exit"}
+
+// toolsOf returns the tools of the open turn: those that its agent has, that
+// its prompt permits and that make sense where it runs.
+func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
+	settings := j.history.Open().Settings
+	def, err := Lookup(settings.Agent)
+	if err != nil {
+		return nil, err
+	}
+	child := j.history.Created().Parent != ""
+	return s.Tools.Only(func(name string) bool {
+		switch {
+		case def.Tools != nil && !slices.Contains(def.Tools, name),
+			len(settings.Tools) > 0 && !slices.Contains(settings.Tools, name),
+			child && slices.Contains(notForChildren, name):
+			return false
+		case name == "plan_exit":
+			return settings.Mode == "plan"
+		default:
+			return true
+		}
+	}), nil
 }

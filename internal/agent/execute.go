@@ -69,23 +69,27 @@ func (s *Stepper) permit(ctx context.Context, j *journal, t pawl.Turn, c *pawl.C
 	case j.history.Open().Steps[t.Step-1].Reply.Finish != pawl.FinishToolUse:
 		return errors.New("not run: the reply was cut off, so the call may be incomplete")
 	}
-	_, err := s.plan(ctx, j, t, c)
+	p, err := s.plan(ctx, j, t, c)
+	if err == nil && j.history.Open().Settings.Mode == "plan" && !p.started.ReadOnly {
+		return errors.New("not run: in plan mode nothing is changed. Finish the plan; plan_exit asks to begin")
+	}
 	return err
 }
 
 // plan finds the call's tool and asks it what the call would touch.
 func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) (p plannedCall, err error) {
-	tool, ok := s.Tools.Tool(c.Call.Name)
+	tools, err := s.toolsOf(j)
+	if err != nil {
+		return p, err
+	}
+	tool, ok := tools.Tool(c.Call.Name)
 	if !ok {
-		var names []string
-		for _, spec := range s.Tools.Specs() {
-			names = append(names, spec.Name)
-		}
-		return p, fmt.Errorf("there is no tool %q; there are: %s", c.Call.Name, strings.Join(names, ", "))
+		return p, fmt.Errorf("there is no tool %q; there are: %s", c.Call.Name, strings.Join(tools.Names(), ", "))
 	}
 	call := pawl.Call{
 		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: c.Call.Input, Dir: j.history.Created().Dir,
 		Progress: func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) },
+		Host:     host{j},
 	}
 	defer func() {
 		if v := recover(); v != nil {
@@ -212,22 +216,13 @@ func panicked(tool string, v any) error {
 }
 
 // spill moves a content that is too large for the log beside it, and leaves
-// its head and tail with a word on how to read the rest.
+// its head and tail with a word on how to read the rest. Some tools have done it.
 func (s *Stepper) spill(ctx context.Context, p plannedCall, r pawl.Result) pawl.Result {
 	limit := tool.ContentBytes(p.started.Tool)
-	if len(r.Content) <= limit {
+	if len(r.Content) <= limit || r.Spill != nil {
 		return r
 	}
-	whole := r.Content
-	head := strings.ToValidUTF8(whole[:limit/2], "")
-	tail := strings.ToValidUTF8(whole[len(whole)-limit/2:], "")
 	// What the tool did is kept even if the turn is canceled right now.
-	blob, err := s.Store.PutBlob(context.WithoutCancel(ctx), p.call.Session, strings.NewReader(whole))
-	if err != nil {
-		r.Content = fmt.Sprintf("%s\n… %d bytes left out, which could not be kept: %v …\n%s", head, len(whole)-len(head)-len(tail), err, tail)
-		return r
-	}
-	r.Spill = &blob
-	r.Content = fmt.Sprintf("%s\n… %d bytes left out: read blob:%s to see all …\n%s", head, len(whole)-len(head)-len(tail), blob.ID, tail)
+	r.Content, r.Spill = tool.Spill(context.WithoutCancel(ctx), s.Store, p.call.Session, strings.NewReader(r.Content), limit)
 	return r
 }

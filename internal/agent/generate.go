@@ -78,7 +78,11 @@ func (s *Stepper) request(j *journal, t pawl.Turn) (pawl.Model, pawl.Request, er
 	}
 	c := prompt.Context{Session: j.id, Agent: def.Name, System: def.Prompt}
 	if !t.Last() {
-		c.Tools = s.Tools.Specs()
+		tools, err := s.toolsOf(j)
+		if err != nil {
+			return nil, pawl.Request{}, err
+		}
+		c.Tools = tools.Specs()
 	}
 	return model, prompt.Build(&j.history, c), nil
 }

@@ -150,8 +150,8 @@ func TestSpill(t *testing.T) {
 			read, err := tool.Read(w.Store).Run(t.Context(), pawl.Call{
 				Session: session, Input: json.RawMessage(`{"path":"blob:` + got.Spill.ID + `","limit":1}`),
 			})
-			if err != nil || !strings.HasPrefix(read.Content, "     1\t"+test.content[:5]) {
-				t.Errorf("the blob reads %.20q, %v", read.Content, err)
+			if err != nil || !strings.Contains(read.Content, "\n     1\t"+test.content[:5]) {
+				t.Errorf("the blob reads %.90q, %v", read.Content, err)
 			}
 		})
 	}

@@ -77,16 +77,22 @@ func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
 	return events, nil
 }
 
-// append writes the bodies at the log's end. Prompts and titles may come in
-// between at any time; anything else there means that the session was lost.
+// append writes the bodies at the log's end. Prompts, titles and answers may come
+// in between at any time; anything else there means that the session was lost.
 func (j *journal) append(ctx context.Context, bodies ...pawl.Body) ([]pawl.Event, error) {
+	return j.appendIf(ctx, func() bool { return true }, bodies...)
+}
+
+// appendIf is append as long as the condition holds of the history at the log's
+// end; otherwise it writes nothing.
+func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...pawl.Body) ([]pawl.Event, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	events := make([]pawl.Event, len(bodies))
 	for i, b := range bodies {
 		events[i] = pawl.Event{Turn: j.turnOf(b), At: j.s.Clock(), Body: b}
 	}
-	for {
+	for holds() {
 		stored, err := j.s.Bus.Append(ctx, j.id, j.history.Head(), events...)
 		if err == nil {
 			for _, e := range stored {
@@ -108,12 +114,13 @@ func (j *journal) append(ctx context.Context, bodies ...pawl.Body) ([]pawl.Event
 		}
 		for _, e := range between {
 			switch e.Body.(type) {
-			case pawl.Prompted, pawl.SessionTitled:
+			case pawl.Prompted, pawl.SessionTitled, pawl.Answered:
 			default:
 				return nil, fmt.Errorf("append %s: found %s at %d: %w", pawl.KindOf(bodies[0]), pawl.KindOf(e.Body), e.Seq, errLost)
 			}
 		}
 	}
+	return nil, nil
 }
 
 // turnOf returns the number of the turn that a body belongs to.

@@ -4,6 +4,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +20,8 @@ type Bus interface {
 	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
 	// Publish makes an unsaved event heard by those who listen now.
 	Publish(e pawl.Event)
+	// Events yields the events after the given Seq, then those that come; see pawl.Service.
+	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
 }
 
 // Config is what a Stepper needs.
@@ -27,6 +31,9 @@ type Config struct {
 	Model func(ref string) (pawl.Model, error) // opens a model by its name
 	Tools *tool.Registry
 	Clock func() time.Time // nil means time.Now
+
+	Service pawl.Service         // where children are made; nil means that there are none
+	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
 }
 
 // Stepper takes the steps of turns. One serves any number of sessions at once;
@@ -104,7 +111,13 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if len(open.Steps) >= t.Step {
 		return nil // an earlier attempt went beyond
 	}
-	var bodies []pawl.Body
+	if limit := open.Settings.MaxCost; limit > 0 && open.Usage.Cost >= limit {
+		return &pawl.Stop{Reason: pawl.ReasonBudget, Message: fmt.Sprintf("the turn has cost $%.4f, its limit is $%.4f", open.Usage.Cost.Dollars(), limit.Dollars())}
+	}
+	bodies, err := s.returned(ctx, open)
+	if err != nil {
+		return err
+	}
 	for _, w := range j.steering() {
 		bodies = append(bodies, pawl.Injected{Source: "user", Prompt: w.Seq})
 	}
@@ -121,7 +134,8 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 const wrapUp = "This is the last step that you are allowed in this turn: no tools can be called any more. " +
 	"Say what is done, what is not, and how to go on."
 
-// Settle lets the turn go on if a person has steered it meanwhile.
+// Settle lets the turn go on if a person has steered it meanwhile, or when a
+// child that worked in the background comes back.
 func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
@@ -129,7 +143,14 @@ func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err erro
 	}
 	defer j.leave()
 	open := j.history.Open()
-	return len(open.Steps) > t.Step || len(open.Injected) > 0 || len(j.steering()) > 0, nil
+	if len(open.Steps) > t.Step || len(open.Injected) > 0 || len(j.steering()) > 0 {
+		return true, nil
+	}
+	children := untold(open)
+	if len(children) == 0 || t.Last() {
+		return false, nil
+	}
+	return true, s.awaitAny(ctx, children)
 }
 
 // Finish ends the turn: calls that have no result get one, and the log says why
@@ -143,6 +164,9 @@ func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 	open := j.history.Open()
 	if open == nil || open.Number != t.Number {
 		return nil
+	}
+	if err := s.cancelChildren(ctx, j); err != nil {
+		return err
 	}
 	bodies := j.abandon(pawl.CallCanceled)
 	replies := 0

@@ -84,7 +84,7 @@ func newWorld(t *testing.T, s setup) *world {
 	}
 	registry, err := tool.NewRegistry(s.tools...)
 	if s.tools == nil {
-		registry, err = tool.Builtin(st)
+		registry, err = tool.Builtin(tool.Config{Blobs: st})
 	}
 	if err != nil {
 		t.Fatal(err)

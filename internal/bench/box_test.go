@@ -31,7 +31,7 @@ func newEngine(ctx context.Context, dir, ref string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := tool.Builtin(st)
+	tools, err := tool.Builtin(tool.Config{Blobs: st})
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 		os.Exit(manyMain())
 	case os.Getenv(readVar) != "":
 		os.Exit(readMain())
+	case os.Getenv(loopVar) != "":
+		os.Exit(loopMain())
+	case os.Getenv(searchVar) != "":
+		os.Exit(searchMain())
 	}
 	os.Exit(m.Run())
 }

@@ -53,10 +53,12 @@ func TestUser(t *testing.T) {
 		want       config.User
 		bad        bool
 	}{
-		{"all", `{"model":"sonnet","fallback":["gpt"],"providers":{"openai":{"base_url":"http://h","headers":{"a":"b"}}}}`, config.User{
+		{"all", `{"model":"sonnet","fallback":["gpt"],"providers":{"openai":{"base_url":"http://h","headers":{"a":"b"}}},"websearch":{"service":"searxng","url":"http://s"},"codesearch":{"service":"exa"}}`, config.User{
 			Model: "sonnet", Fallback: []string{"gpt"},
 			Providers: map[string]config.Provider{"openai": {BaseURL: "http://h", Headers: map[string]string{"a": "b"}}},
+			WebSearch: config.Search{Service: "searxng", URL: "http://s"}, CodeSearch: config.Search{Service: "exa"},
 		}, false},
+		{"a key where none belongs", `{"websearch":{"service":"exa","key":"x"}}`, config.User{}, true},
 		{"empty", `{}`, config.User{}, false},
 		{"an unknown key", `{"models":"sonnet"}`, config.User{}, true},
 		{"not JSON", `model: sonnet`, config.User{}, true},

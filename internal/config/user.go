@@ -15,12 +15,21 @@ type User struct {
 	Model     string              `json:"model,omitempty"`     // the model when none is named
 	Fallback  []string            `json:"fallback,omitempty"`  // models to turn to when the one asked for stays down
 	Providers map[string]Provider `json:"providers,omitempty"` // by the provider's id
+
+	WebSearch  Search `json:"websearch,omitzero"`  // whom websearch asks
+	CodeSearch Search `json:"codesearch,omitzero"` // and codesearch
 }
 
 // Provider is where and how the user wants a provider to be asked.
 type Provider struct {
 	BaseURL string            `json:"base_url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// Search is which search service the user wants to ask, and where.
+type Search struct {
+	Service string `json:"service,omitempty"`
+	URL     string `json:"url,omitempty"`
 }
 
 // LoadUser reads the user's configuration. A file that is not there is an empty one.

@@ -33,7 +33,7 @@ func (o *Opener) dial(p catalog.Provider, m catalog.Model) (pawl.Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(m.ID, "claude-") { // the publisher is part of the address
+		if isClaude(m) { // the publisher is part of the address
 			return claude(account.Claude(m.ID), m), nil
 		}
 		return googles(account.Gemini(m.ID), m), nil
@@ -90,6 +90,9 @@ func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (pawl.Mod
 		return nil, fmt.Errorf("provider %s has the unknown protocol %q: %w", p.Name, p.Protocol, pawl.ErrInvalid)
 	}
 }
+
+// isClaude reports whether a model of a cloud that serves several vendors' is Anthropic's.
+func isClaude(m catalog.Model) bool { return strings.HasPrefix(m.ID, "claude-") }
 
 // claude tells a client what the catalog knows of its model. Those that take an
 // effort and no prefill think as much as they see fit.

@@ -97,6 +97,7 @@ func (o *Opener) client(known *catalog.Catalog, name string) (pawl.Model, error)
 	if err != nil {
 		return nil, err
 	}
+	c = fitted{c, takes(p, m)}
 	return priced{c, func(u pawl.Usage) pawl.Money { return catalog.Cost(m, u) }}, nil
 }
 

@@ -59,7 +59,13 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 	if !filepath.IsAbs(n.Dir) {
 		return pawl.Session{}, fmt.Errorf("create session: the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
 	}
-	id := pawl.SessionID(ulid.Make().String())
+	id := n.ID
+	if id == "" {
+		id = pawl.SessionID(ulid.Make().String())
+	}
+	if !id.Valid() {
+		return pawl.Session{}, fmt.Errorf("create session: %q is no session id: %w", id, pawl.ErrInvalid)
+	}
 	events := []pawl.Event{s.event(pawl.SessionCreated{Dir: n.Dir, Parent: n.Parent, ParentCall: n.ParentCall})}
 	if n.Title != "" {
 		events = append(events, s.event(pawl.SessionTitled{Title: n.Title}))
@@ -150,6 +156,64 @@ func checkParts(parts pawl.Parts) error {
 		return errors.New("the prompt is empty")
 	}
 	return nil
+}
+
+// Answer answers what the session asked. That the ask is still open is decided
+// at the log's end: if the log moved on meanwhile, it is decided anew.
+func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a pawl.Answer) error {
+	for {
+		asked, head, err := s.openAsk(ctx, id, ask)
+		if err != nil {
+			return err
+		}
+		if err := asked.Body.(pawl.Asked).Check(a); err != nil {
+			return fmt.Errorf("answer: %w: %w", err, pawl.ErrInvalid)
+		}
+		answered := s.event(pawl.Answered{Ask: ask, Answer: a})
+		answered.Turn = asked.Turn
+		_, err = s.Bus.Append(ctx, id, head, answered)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, pawl.ErrConflict) {
+			return fmt.Errorf("answer: %w", err)
+		}
+	}
+}
+
+// openAsk returns an ask that waits for its answer, and the log's end.
+func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) (asked pawl.Event, head pawl.Seq, err error) {
+	if ask < 1 {
+		return asked, 0, fmt.Errorf("session %s has not asked anything at %d: %w", id, ask, pawl.ErrNotFound)
+	}
+	for e, err := range s.Store.Events(ctx, id, ask-1) {
+		if err != nil {
+			return asked, 0, err
+		}
+		head = e.Seq
+		ended := false
+		switch b := e.Body.(type) {
+		case pawl.Asked:
+			if e.Seq == ask {
+				asked = e
+			}
+		case pawl.Answered:
+			ended = b.Ask == ask
+		case pawl.TurnFinished:
+			ended = true
+		default: // says nothing about asks
+		}
+		switch {
+		case asked.Body == nil:
+			return asked, 0, fmt.Errorf("session %s has not asked anything at %d: %w", id, ask, pawl.ErrNotFound)
+		case ended:
+			return asked, 0, fmt.Errorf("what session %s asked at %d needs no answer any more: %w", id, ask, pawl.ErrConflict)
+		}
+	}
+	if asked.Body == nil {
+		return asked, 0, fmt.Errorf("session %s has not asked anything at %d: %w", id, ask, pawl.ErrNotFound)
+	}
+	return asked, head, nil
 }
 
 // Resume goes on with a session that was interrupted.

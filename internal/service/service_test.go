@@ -36,22 +36,21 @@ func open(t *testing.T) servicetest.Harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := tool.Builtin(st)
+	tools, err := tool.Builtin(tool.Config{Blobs: st})
 	if err != nil {
 		t.Fatal(err)
 	}
 	events := bus.New(st, bus.Config{})
 	models := &model.Opener{}
-	runner := local.New(local.Config{Stepper: agent.NewStepper(agent.Config{
-		Store: st, Bus: events, Model: models.Open, Tools: tools,
-	})})
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools})
+	runner := local.New(local.Config{Stepper: stepper})
 	t.Cleanup(func() {
 		runner.Close()
 		if err := st.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return servicetest.Harness{Store: st, Service: service.New(service.Config{
+	svc := service.New(service.Config{
 		Store: st, Bus: events, Runner: runner,
 		Check: func(s pawl.Settings) error {
 			if _, err := agent.Lookup(s.Agent); err != nil {
@@ -60,7 +59,9 @@ func open(t *testing.T) servicetest.Harness {
 			_, err := models.Open(s.Model)
 			return err
 		},
-	})}
+	})
+	stepper.Service = svc
+	return servicetest.Harness{Store: st, Service: svc}
 }
 
 func TestContract_Service(t *testing.T) { servicetest.Run(t, open) }

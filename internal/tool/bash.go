@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -21,14 +19,23 @@ var bashDescription string
 type bashInput struct {
 	Command     string `json:"command" jsonschema:"the command line"`
 	Timeout     int    `json:"timeout,omitempty" jsonschema:"seconds, 120 if left out, at most 600"`
-	Workdir     string `json:"workdir,omitempty" jsonschema:"folder in the workspace to run in"`
-	Description string `json:"description,omitempty" jsonschema:"what it does, in a few words, for people"`
+	Workdir     string `json:"workdir,omitempty" jsonschema:"folder to run in"`
+	Background  bool   `json:"background,omitempty" jsonschema:"start a job: a server, a watcher"`
+	Description string `json:"description,omitempty" jsonschema:"its purpose, for people"`
 }
 
-var errBashTimeout = errors.New("timeout")
+const (
+	// firstLook is how long a job in the background is watched before the model
+	// goes on: what fails at once is seen at once.
+	firstLook = 200 * time.Millisecond
+	// keepTime is for keeping the output of a command that was canceled, so that
+	// the end comes within a second.
+	keepTime = 250 * time.Millisecond
+)
 
-// Bash runs a command line in a fresh, non-interactive shell.
-func Bash() pawl.Tool {
+// Bash runs a command line in a fresh, non-interactive shell. One that takes
+// longer than its timeout becomes a job.
+func Bash(jobs *Jobs) pawl.Tool {
 	return define(definition[bashInput]{
 		name:        "bash",
 		description: bashDescription,
@@ -45,7 +52,7 @@ func Bash() pawl.Tool {
 			}
 			return []pawl.Access{{Kind: pawl.AccessExec, Target: in.Command}}, nil
 		},
-		run: runBash,
+		run: jobs.bash,
 	})
 }
 
@@ -57,58 +64,87 @@ func (in bashInput) dir(call pawl.Call) (string, error) {
 	return filepath.Join(call.Dir, rel), err
 }
 
-func (in bashInput) timeout() time.Duration {
-	if in.Timeout == 0 {
+// patience is how long the command is waited for.
+func (in bashInput) patience() time.Duration {
+	switch {
+	case in.Background:
+		return firstLook
+	case in.Timeout == 0:
 		return BashTimeout
 	}
 	return time.Duration(in.Timeout) * time.Second
 }
 
-func runBash(ctx context.Context, call pawl.Call, in bashInput) (pawl.Result, error) {
+func (js *Jobs) bash(ctx context.Context, call pawl.Call, in bashInput) (pawl.Result, error) {
 	dir, err := in.dir(call)
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	timeout := in.timeout()
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errBashTimeout)
-	defer cancel()
-
-	out := &output{limit: BashBytes, progress: call.Progress}
-	exit, err := proc.Run(ctx, proc.Command{
-		Args:   []string{"bash", "--noprofile", "--norc", "-c", in.Command},
-		Dir:    dir,
-		Output: out,
-	})
-	result := pawl.Result{
-		Content: out.String(),
-		IsError: err != nil || exit.Code != 0,
-		Meta: map[string]string{
-			"exit_code":   strconv.Itoa(exit.Code),
-			"duration_ms": strconv.FormatInt(exit.Duration.Milliseconds(), 10),
-		},
+	if ctx.Err() != nil {
+		return pawl.Result{}, context.Cause(ctx)
 	}
-	var note string
-	switch {
-	case errors.Is(err, errBashTimeout):
-		note = fmt.Sprintf("killed: it ran longer than %s", timeout)
-		result.Meta["timeout"] = "true"
-	case err != nil && ctx.Err() != nil:
-		return result, context.Cause(ctx)
-	case err != nil:
+	j, err := js.start(call, dir, in)
+	if err != nil {
 		return pawl.Result{}, err
-	case exit.Signal != "":
-		note = "ended by signal: " + exit.Signal
-		result.Meta["signal"] = exit.Signal
-	case exit.Code != 0:
-		note = fmt.Sprintf("exit code %d", exit.Code)
-	case result.Content == "":
-		note = "done, no output"
 	}
-	if note != "" {
-		if result.Content = strings.TrimRight(result.Content, "\n"); result.Content != "" {
-			result.Content += "\n"
+	var late, canceled bool
+	var full error
+	timer := time.NewTimer(in.patience())
+	defer timer.Stop()
+	select {
+	case <-j.process.Done():
+	case <-ctx.Done():
+		canceled = true
+		j.kill()
+	case <-timer.C:
+		if late = !in.Background; late {
+			if full = js.keep(j); full != nil {
+				j.kill()
+			}
 		}
-		result.Content += "(" + note + ")"
 	}
-	return result, nil
+	j.out.progress.stop()
+	keep, done := lingering(ctx)
+	defer done()
+	r, over, err := j.look(keep, js.blobs)
+	if err != nil {
+		return r, err
+	}
+	if j.id == "" {
+		j.out.close()
+	}
+	if late {
+		r.Meta["timeout"] = "true"
+	}
+	r.IsError = over && j.failed()
+	switch {
+	case canceled:
+		return r, context.Cause(ctx)
+	case full != nil:
+		closing(&r, fmt.Sprintf("killed after %s: %v", in.patience(), full))
+	case late && !over:
+		closing(&r, fmt.Sprintf("still running after %s, now as %s: see bash_output and bash_kill", in.patience(), j.id))
+	case !over:
+		closing(&r, fmt.Sprintf("running as %s: see bash_output and bash_kill", j.id))
+	case j.id != "":
+		closing(&r, j.id+": "+j.state(over))
+	case r.IsError:
+		closing(&r, j.state(over))
+	case r.Content == "":
+		closing(&r, "done, no output")
+	default:
+		closing(&r)
+	}
+	return r, nil
+}
+
+// lingering returns a context that ends a little after ctx: what a command has
+// printed is kept even if the call is canceled, but not at any price.
+func lingering(ctx context.Context) (context.Context, context.CancelFunc) {
+	keep, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(keepTime, cancel) })
+	return keep, func() {
+		stop()
+		cancel()
+	}
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,6 +20,13 @@ import (
 
 // meta compares all but the duration, which must be there.
 var meta = cmp.Options{cmpopts.IgnoreMapEntries(func(k, v string) bool { return k == "duration_ms" && v != "" })}
+
+func newJobs(t *testing.T) *Jobs {
+	t.Helper()
+	jobs := NewJobs(openStore(t))
+	t.Cleanup(jobs.Close)
+	return jobs
+}
 
 func TestContract_R5_Bash(t *testing.T) {
 	ok := map[string]string{"exit_code": "0"}
@@ -51,26 +59,30 @@ func TestContract_R5_Bash(t *testing.T) {
 			"signal", fields{"command": "echo x; kill -9 $$"},
 			pawl.Result{Content: "x\n(ended by signal: killed)", IsError: true, Meta: map[string]string{"exit_code": "-1", "signal": "killed"}}, "",
 		},
-		{
-			"timeout", fields{"command": "echo begun; exec sleep 1000", "timeout": 1},
-			pawl.Result{
-				Content: "begun\n(killed: it ran longer than 1s)", IsError: true,
-				Meta: map[string]string{"exit_code": "-1", "timeout": "true"},
-			}, "",
-		},
 		{"folder", fields{"command": "basename $PWD", "workdir": "sub/dir"}, pawl.Result{Content: "dir\n", Meta: ok}, ""},
 		{"the workspace", fields{"command": "cat sub/file"}, pawl.Result{Content: "x\n", Meta: ok}, ""},
-		{"binary output", fields{"command": `printf 'a\xff\xfe\0b\n'`}, pawl.Result{Content: "a\uFFFD\x00b\n", Meta: ok}, ""},
+		{"not UTF-8", fields{"command": `printf 'a long text\xff\xfe\0b\n'`}, pawl.Result{Content: "a long text\uFFFDb\n", Meta: ok}, ""},
+		{
+			"binary output", fields{"command": `printf 'a\xff\xfe\0\1b\n'`},
+			pawl.Result{Content: "a\uFFFDb\n(binary output)", Meta: map[string]string{"exit_code": "0", "binary": "true"}}, "",
+		},
+		{
+			"binary output, exit code", fields{"command": `printf '\0\1\2\3'; exit 4`},
+			pawl.Result{Content: "\uFFFD\n(binary output; exit code 4)", IsError: true, Meta: map[string]string{"exit_code": "4", "binary": "true"}}, "",
+		},
+		{"a progress bar", fields{"command": `printf '10%%\r20%%\r\e[1m100%%\e[0m\n'`}, pawl.Result{Content: "100%\n", Meta: ok}, ""},
 		{"no start-up files", fields{"command": "shopt -q login_shell || echo plain; echo $-"}, pawl.Result{Content: "plain\nhBc\n", Meta: ok}, ""},
+		{"input is at its end", fields{"command": "cat; read x || echo end; head -c 1 | wc -c"}, pawl.Result{Content: "end\n0\n", Meta: ok}, ""},
+		{"late output", fields{"command": "(until ! [ -e /proc/$$/exe ]; do :; done; echo late) & echo early"}, pawl.Result{Content: "early\nlate\n", Meta: ok}, ""},
 		{"no folder", fields{"command": "true", "workdir": "nope"}, pawl.Result{}, "nope"},
 		{"a folder outside", fields{"command": "true", "workdir": ".."}, pawl.Result{}, ".. is outside of the workspace"},
 		{"nothing to run", fields{"command": " \n"}, pawl.Result{}, "command is empty"},
 		{"negative timeout", fields{"command": "true", "timeout": -1}, pawl.Result{}, "timeout must be between 0 and 600"},
 	}
-	dir := folder(t, map[string]string{"sub/dir/": "", "sub/file": "x\n"})
+	dir, bash := folder(t, map[string]string{"sub/dir/": "", "sub/file": "x\n"}), Bash(newJobs(t))
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := try(t.Context(), Bash(), call(dir, input(t, test.in)))
+			got, err := try(t.Context(), bash, call(dir, input(t, test.in)))
 			checkError(t, err, test.error)
 			if diff := cmp.Diff(test.want, got, meta); diff != "" {
 				t.Error(diff)
@@ -80,7 +92,7 @@ func TestContract_R5_Bash(t *testing.T) {
 }
 
 func TestBashAccess(t *testing.T) {
-	got, err := Bash().Access(t.Context(), call("/project", `{"command":"go test ./...","workdir":"sub"}`))
+	got, err := Bash(NewJobs(nil)).Access(t.Context(), call("/project", `{"command":"go test ./...","workdir":"sub","background":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +102,16 @@ func TestBashAccess(t *testing.T) {
 }
 
 func TestContract_R14_BashIsCanceled(t *testing.T) {
-	for _, command := range []string{
-		"echo begun; exec sleep 1000",
-		"echo begun; sleep 1000 & sleep 1000; wait",
-		"trap '' TERM; echo begun; sleep 1000",
-		"echo begun; setsid --wait sleep 1000",
-		"echo begun; yes >/dev/null",
+	mine := markProcesses(t)
+	for command, signal := range map[string]string{
+		"echo begun; exec sleep 1000":                                                                         "terminated",
+		"echo begun; sleep 1000 & sleep 1000; wait":                                                           "terminated",
+		"trap '' TERM; echo begun; sleep 1000; sleep 1000":                                                    "killed",
+		"(trap '' TERM; exec sleep 1000) & sleep 0.01; echo begun; wait":                                      "terminated",
+		"echo begun; setsid --wait sleep 1000":                                                                "terminated",
+		"(setsid sh -c \"trap '' TERM; echo begun; while :; do sleep 1; done\" >&2 &); exec sleep 1000":       "terminated",
+		"(setsid sh -c 'echo begun >&2; exec sleep 1000 </dev/null >/dev/null 2>&1' &); (sleep 1000); exit 3": "terminated",
+		"echo begun; yes >/dev/null":                                                                          "terminated",
 	} {
 		t.Run(command, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -109,70 +125,132 @@ func TestContract_R14_BashIsCanceled(t *testing.T) {
 					cancel(why)
 				})
 			}
-			got, err := try(ctx, Bash(), c)
+			got, err := try(ctx, Bash(newJobs(t)), c)
 			if took := time.Since(canceled); took > time.Second {
 				t.Errorf("it took %s", took)
+			}
+			if left := mine(); len(left) > 0 {
+				t.Errorf("processes %v are left", left)
 			}
 			if !errors.Is(err, why) {
 				t.Errorf("got %v, want the cause", err)
 			}
-			want := pawl.Result{Content: "begun\n", IsError: true, Meta: map[string]string{"exit_code": "-1"}}
+			want := pawl.Result{Content: "begun\n", IsError: true, Meta: map[string]string{"exit_code": "-1", "signal": signal, "killed": "true"}}
 			if diff := cmp.Diff(want, got, meta); diff != "" {
 				t.Errorf("what had come is not kept: %s", diff)
 			}
 		})
 	}
+	if n := zombies(t); n > 0 {
+		t.Errorf("%d zombies are left", n)
+	}
 }
 
-// Output comes while the command runs: it ends only when its output was seen.
+// Output comes while the command runs, and while its line has no end: it goes
+// on only when that was seen.
 func TestBashShowsProgress(t *testing.T) {
-	dir := t.TempDir()
-	fifo := filepath.Join(dir, "seen")
-	c := call(dir, input(t, fields{"command": "mkfifo seen; echo one; cat seen; echo three"}))
-	var seen []string
-	c.Progress = func(text string) {
-		seen = append(seen, text)
-		if text == "one\n" {
-			go func() { // the other end of the pipe
-				_, _ = try(t.Context(), Bash(), call(dir, input(t, fields{"command": "echo two > " + fifo})))
-			}()
-		}
-	}
-	got, err := try(t.Context(), Bash(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff("one\ntwo\nthree\n", got.Content); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff("one\ntwo\nthree\n", strings.Join(seen, "")); diff != "" {
-		t.Error(diff)
+	for _, print := range []string{"echo one", "printf one"} {
+		t.Run(print, func(t *testing.T) {
+			dir := t.TempDir()
+			bash := Bash(newJobs(t))
+			c := call(dir, input(t, fields{"command": "mkfifo seen; " + print + "; cat seen; echo three"}))
+			var seen []string
+			c.Progress = func(text string) {
+				if seen = append(seen, text); len(seen) == 1 {
+					go func() { // the other end of the pipe
+						_, _ = try(t.Context(), bash, call(dir, input(t, fields{"command": "echo two > " + filepath.Join(dir, "seen")})))
+					}()
+				}
+			}
+			got, err := try(t.Context(), bash, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(got.Content, "two\nthree\n") || len(seen) < 2 {
+				t.Errorf("got %q, seen %q", got.Content, seen)
+			}
+			if diff := cmp.Diff(got.Content, strings.Join(seen, "")); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
-func TestBashHugeOutputIsBounded(t *testing.T) {
-	const size = 32 << 20
-	var peak uint64
-	n := 0
-	c := call(t.TempDir(), input(t, fields{"command": "head -c 33554432 /dev/zero | tr '\\0' x; echo; echo the end"}))
-	c.Progress = func(string) {
-		if n++; n%64 == 0 {
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			peak = max(peak, m.HeapAlloc)
-		}
+// What is more than the model is given is kept, and the model can read it.
+func TestBashSpills(t *testing.T) {
+	tests := []struct {
+		name, command string
+		head, tail    string
+		size          int64
+		is            string
+	}{
+		{"lines", "seq 100000", "1\n2\n3\n", "99999\n100000\n", 588895, ""},
+		{"lines, and a failure", "seq 100000; exit 3", "1\n2\n3\n", "99999\n100000\n(exit code 3)", 588895, ""},
+		{"a huge line", "printf begin; head -c 200000 /dev/zero | tr '\\0' y; printf end", "beginyyy", "yyyend", 200008, ""},
+		{"more than memory holds", "seq 1000000", "1\n2\n3\n", "999999\n1000000\n", 6888896, ""},
+		{"runes", "for i in {1..30000}; do printf 日本; done", "日本日本", "日本日本", 180000, ""},
 	}
-	got, err := try(t.Context(), Bash(), c)
+	jobs := newJobs(t)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := try(t.Context(), Bash(jobs), call(t.TempDir(), input(t, fields{"command": test.command})))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Spill == nil || got.Spill.Size != test.size {
+				t.Fatalf("it is kept as %+v", got.Spill)
+			}
+			if !strings.HasPrefix(got.Content, test.head) || !strings.HasSuffix(got.Content, test.tail) {
+				t.Errorf("%.20q … %q", got.Content, got.Content[len(got.Content)-30:])
+			}
+			if n := len(got.Content); n > ResultBytes+200 || n < ResultBytes-200 || !utf8.ValidString(got.Content) {
+				t.Errorf("%d bytes", n)
+			}
+			if !strings.Contains(got.Content, fmt.Sprintf(" bytes left out: read blob:%s to see all …\n", got.Spill.ID)) {
+				t.Error("the model is not told of the rest")
+			}
+			page, err := try(t.Context(), Read(jobs.blobs), call("/", input(t, fields{"path": "blob:" + got.Spill.ID, "limit": 1})))
+			if err != nil || !strings.HasPrefix(page.Content, blobNote+"     1\t"+strings.SplitAfter(test.head, "\n")[0]) {
+				t.Errorf("the blob reads %.30q, %v", page.Content, err)
+			}
+		})
+	}
+}
+
+// A gigabyte takes neither memory nor time.
+func TestBashHugeOutputIsBounded(t *testing.T) {
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var peak uint64
+	pieces, shown := 0, 0
+	c := call(t.TempDir(), input(t, fields{"command": "head -c 1M /dev/zero | tr '\\0' x >f; cat $(yes f | head -1024); echo; echo the end"}))
+	c.Progress = func(text string) {
+		pieces++
+		shown += len(text)
+		runtime.ReadMemStats(&now)
+		peak = max(peak, now.HeapAlloc)
+	}
+	jobs := newJobs(t)
+	began := time.Now()
+	got, err := try(t.Context(), Bash(jobs), c)
+	took := time.Since(began)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Content) > BashBytes+100 || !utf8.ValidString(got.Content) {
-		t.Errorf("%d bytes were kept", len(got.Content))
+	if len(got.Content) > ResultBytes+200 || !strings.HasPrefix(got.Content, "xxx") || !strings.HasSuffix(got.Content, "xxx\nthe end\n") {
+		t.Errorf("%d bytes: %.20q … %q", len(got.Content), got.Content, got.Content[len(got.Content)-20:])
 	}
-	if !strings.HasPrefix(got.Content, "xxx") || !strings.HasSuffix(got.Content, "xxx\nthe end\n") || !strings.Contains(got.Content, " bytes dropped …") {
-		t.Errorf("head and tail are not kept: %.20q … %q", got.Content, got.Content[len(got.Content)-20:])
+	if got.Spill == nil || got.Spill.Size > BashSpillBytes+100 || got.Spill.Size < BashSpillBytes {
+		t.Errorf("it is kept as %+v", got.Spill)
 	}
-	if peak > size/2 {
-		t.Errorf("%d MiB of memory were used for %d MiB of output", peak>>20, size>>20)
+	if grown := int64(peak - before.HeapAlloc); grown > 16<<20 {
+		t.Errorf("%d MiB of memory were used", grown>>20)
 	}
+	if most := int(took/progressEvery) + 2; pieces > most || shown > most*(progressBytes+100) {
+		t.Errorf("%d pieces of %d bytes were shown in %s", pieces, shown, took)
+	}
+	if took > 2*time.Minute { // a few seconds, when nothing else runs
+		t.Errorf("it took %s", took)
+	}
+	t.Logf("1 GiB took %s, %d pieces were shown, the heap grew by %d KiB", took, pieces, (peak-before.HeapAlloc)>>10)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -29,12 +31,16 @@ func define[In any](d definition[In]) pawl.Tool {
 	if err != nil {
 		panic(fmt.Sprintf("define tool %s: %v", d.name, err)) // its input type is wrong: a bug that any test finds
 	}
-	text, err := json.Marshal(schema)
+	text, err := json.Marshal(brief(schema.CloneSchemas()))
+	if err != nil {
+		panic(fmt.Sprintf("define tool %s: %v", d.name, err))
+	}
+	resolved, err := schema.Resolve(nil)
 	if err != nil {
 		panic(fmt.Sprintf("define tool %s: %v", d.name, err))
 	}
 	decode := func(input json.RawMessage) (In, error) {
-		in, err := decodeInput[In](schema, input)
+		in, err := decodeInput[In](resolved, input)
 		if err != nil {
 			return in, fmt.Errorf("wrong input for %s: %w", d.name, err)
 		}
@@ -60,11 +66,28 @@ func define[In any](d definition[In]) pawl.Tool {
 	}
 }
 
-// decodeInput decodes strictly and checks that no required field is missing.
-// A field that is null counts as left out.
-func decodeInput[In any](schema *jsonschema.Schema, input json.RawMessage) (In, error) {
+// brief leaves out of a schema what a model need not be told: that nothing else
+// is allowed, which the error says when it matters, and that a list may be null.
+// The tools are part of every request.
+func brief(s *jsonschema.Schema) *jsonschema.Schema {
+	s.AdditionalProperties = nil
+	if slices.Contains(s.Types, "array") {
+		s.Type, s.Types = "array", nil
+	}
+	for _, p := range s.Properties {
+		brief(p)
+	}
+	if s.Items != nil {
+		brief(s.Items)
+	}
+	return s
+}
+
+// decodeInput decodes strictly and checks the input against the schema. A field
+// that is null counts as left out.
+func decodeInput[In any](schema *jsonschema.Resolved, input json.RawMessage) (In, error) {
 	var in In
-	var given map[string]json.RawMessage
+	var given map[string]any
 	if err := json.Unmarshal(input, &given); err != nil || given == nil {
 		return in, errors.New("it is not a JSON object")
 	}
@@ -76,10 +99,11 @@ func decodeInput[In any](schema *jsonschema.Schema, input json.RawMessage) (In, 
 	if err != nil {
 		return in, err
 	}
-	for _, name := range schema.Required {
-		if value, ok := given[name]; !ok || string(value) == "null" {
+	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
+	for _, name := range schema.Schema().Required {
+		if _, ok := given[name]; !ok {
 			return in, fmt.Errorf("the field %q is missing", name)
 		}
 	}
-	return in, nil
+	return in, schema.Validate(given) // what is nested
 }

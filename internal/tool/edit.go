@@ -5,9 +5,9 @@ import (
 	_ "embed" // the description
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/textedit"
 )
 
 //go:embed edit.md
@@ -20,9 +20,9 @@ type editInput struct {
 	All  bool   `json:"all,omitempty" jsonschema:"replace every occurrence instead of the only one"`
 }
 
-// Edit replaces a text in a file. The match is exact and must be the only one,
-// unless all are wanted.
-func Edit() pawl.Tool {
+// Edit replaces a text in a file. What to replace must be found in one place
+// only, unless all are wanted; textedit says how exactly it must be written.
+func Edit(faults Diagnoser) pawl.Tool {
 	return define(definition[editInput]{
 		name:        "edit",
 		description: editDescription,
@@ -37,30 +37,38 @@ func Edit() pawl.Tool {
 			return pathAccess(pawl.AccessWrite, call, in.Path)
 		},
 		run: func(ctx context.Context, call pawl.Call, in editInput) (pawl.Result, error) {
-			return change(ctx, call, in.Path, func(old string, exists bool) (string, error) {
-				if !exists {
+			var done textedit.Done
+			res, err := change(ctx, call, in.Path, faults, func(f file) (string, error) {
+				if !f.exists {
 					return "", fmt.Errorf("%s does not exist", in.Path)
 				}
-				return replace(old, in)
+				var err error
+				done, err = replace(f, in)
+				return done.Text, err
 			})
+			if err == nil && done.Pass != textedit.Exact {
+				res.Meta = map[string]string{"match": string(done.Pass)}
+				res.Content += "(" + matchNotes[done.Pass] + ": check the diff)\n"
+			}
+			return res, err
 		},
 	})
 }
 
-func replace(text string, in editInput) (string, error) {
-	old, replacement := in.Old, in.New
-	if !strings.Contains(old, "\r") { // otherwise the model means each byte
-		old, replacement = lineEnds(text, old), lineEnds(text, replacement)
+// matchNotes say how old differs from the file.
+var matchNotes = map[textedit.Pass]string{
+	textedit.Folded:    "old was matched with other blanks at line ends, or with other quotes, dashes or spaces; the file's own were kept",
+	textedit.Trimmed:   "old was matched with another indentation; the file's own was kept",
+	textedit.Shifted:   "old was matched with another indentation, and new was indented like the file",
+	textedit.Spaced:    "old was matched with other blanks; the file's own were kept where new leaves them alone",
+	textedit.Unescaped: "old was matched with its escapes read as characters, and new was read the same way",
+	textedit.Anchored:  "old was matched by its first and last line; what differs between them was kept",
+}
+
+func replace(f file, in editInput) (textedit.Done, error) {
+	done, err := textedit.Replace(f.text, textedit.Edit{Old: in.Old, New: in.New, All: in.All, ExactOnly: f.stale(), Limit: EditBytes})
+	if err != nil {
+		return textedit.Done{}, fmt.Errorf("edit %s: %w", in.Path, err)
 	}
-	n := strings.Count(text, old)
-	size := len(text) + n*(len(replacement)-len(old))
-	switch {
-	case n == 0:
-		return "", fmt.Errorf("old was not found in %s: read the file and copy the text exactly", in.Path)
-	case n > 1 && !in.All:
-		return "", fmt.Errorf("old was found %d times in %s: add lines around it until it is the only one, or set all", n, in.Path)
-	case size > EditBytes:
-		return "", tooLarge(in.Path, size)
-	}
-	return strings.ReplaceAll(text, old, replacement), nil
+	return done, nil
 }

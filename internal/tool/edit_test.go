@@ -1,11 +1,13 @@
 package tool
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/textedit"
 )
 
 func TestEdit(t *testing.T) {
@@ -32,9 +34,10 @@ func TestEdit(t *testing.T) {
 		{"CRLF to LF, line by line", "a\r\nb\r\n", "a\nb\r\n", fields{"old": "a\r\n", "new": "a\n"}, ""},
 		{"mixed line ends are matched exactly", "a\r\nb\nc\n", "a\r\nx\n", fields{"old": "b\nc", "new": "x"}, ""},
 		{"bytes that are not UTF-8 are kept", "caf\xe9 x\n", "caf\xe9 y\n", fields{"old": "x", "new": "y"}, ""},
-		{"not found", "a", "", fields{"old": "b", "new": "c"}, "old was not found in file: read the file"},
-		{"another indentation", "  a\n  b\n", "", fields{"old": "a\nb", "new": "c"}, "old was not found in file"},
-		{"several", "a a a", "", fields{"old": "a", "new": "b"}, "old was found 3 times in file"},
+		{"not found", "a", "", fields{"old": "b", "new": "c"}, "edit file: old was not found"},
+		{"another indentation", "  a\n  b\n", "  c\n", fields{"old": "a\nb", "new": "c"}, ""},
+		{"another text", "foo(a, b)\n", "", fields{"old": "foo(a,b)", "new": "c"}, "line 1: `foo(a, b)` in the file, `foo(a,b)` in old"},
+		{"several", "a a a", "", fields{"old": "a", "new": "b"}, "edit file: old was found 3 times (lines 1, 1, 1)"},
 		{"empty file", "", "", fields{"old": "a", "new": "b"}, "old was not found"},
 		{"nothing to look for", "a", "", fields{"old": "", "new": "b"}, "old is empty"},
 		{"nothing to change", "a", "", fields{"old": "a", "new": "a"}, "old and new are the same"},
@@ -50,7 +53,7 @@ func TestEdit(t *testing.T) {
 			if test.in["path"] == nil {
 				test.in["path"] = "file"
 			}
-			_, err := try(t.Context(), Edit(), call(dir, input(t, test.in)))
+			_, err := try(t.Context(), Edit(nil), call(dir, input(t, test.in)))
 			checkError(t, err, test.error)
 			want := test.after
 			if test.error != "" {
@@ -67,19 +70,61 @@ func TestContract_R5_Edit(t *testing.T) {
 	dir := folder(t, map[string]string{"sub/file.go": "one\ntwo\nthree\n"})
 	in := `{"path":"` + dir + `/sub/file.go","old":"two","new":"2"}`
 
-	access, err := Edit().Access(t.Context(), call(dir, in))
+	access, err := Edit(nil).Access(t.Context(), call(dir, in))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]pawl.Access{{Kind: pawl.AccessWrite, Target: "sub/file.go"}}, access); diff != "" {
 		t.Error(diff)
 	}
-	got, err := try(t.Context(), Edit(), call(dir, in))
+	got, err := try(t.Context(), Edit(nil), call(dir, in))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := diffResult("sub/file.go", "--- a/sub/file.go\n+++ b/sub/file.go\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n")
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(knows(want, "sub/file.go", "one\n2\nthree\n"), got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A match that is not exact is told to the model and to people.
+func TestEditSaysHowItMatched(t *testing.T) {
+	notes := map[textedit.Pass]string{}
+	for _, test := range []struct {
+		pass               textedit.Pass
+		before, old, after string
+	}{
+		{textedit.Exact, "one\ntwo\n", "one\ntwo", "2"},
+		{textedit.Folded, "say “hi”\n", "say \"hi\"", "2"},
+		{textedit.Trimmed, "\tone\n    two\n  three\n", "one\ntwo\nthree", "one\n2\nthree"},
+		{textedit.Shifted, "\tone\n\ttwo\n", "    one\n    two", "    2"},
+		{textedit.Spaced, "one  two\n", "one two\n", "2"},
+		{textedit.Unescaped, "\"one\"\n", `\"one\"`, "2"},
+		{textedit.Anchored, "one\ntwo, three\nfour\n", "one\ntwo three\nfour", "one\ntwo three\n4"},
+	} {
+		dir := folder(t, map[string]string{"file": test.before})
+		got, err := try(t.Context(), Edit(nil), call(dir, input(t, fields{"path": "file", "old": test.old, "new": test.after})))
+		if err != nil {
+			t.Errorf("%s: %v", test.pass, err)
+			continue
+		}
+		diff := got.Display[0].(pawl.Patch).Diff
+		note := strings.TrimPrefix(got.Content, diff)
+		if test.pass == textedit.Exact {
+			if note != "" || got.Meta != nil {
+				t.Errorf("exact: %q, %v", note, got.Meta)
+			}
+			continue
+		}
+		if diff := cmp.Diff(map[string]string{"match": string(test.pass)}, got.Meta); diff != "" {
+			t.Error(diff)
+		}
+		if !strings.HasPrefix(note, "(old was matched ") || notes[test.pass] != "" {
+			t.Errorf("%s: %q", test.pass, note)
+		}
+		notes[test.pass] = note
+	}
+	if len(notes) != len(matchNotes) {
+		t.Errorf("%d of %d notes were seen", len(notes), len(matchNotes))
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
 )
 
 // limits holds a test for every limit; see TestEveryLimitIsTested.
@@ -58,10 +60,60 @@ var limits = map[string]func(*testing.T){
 			got, err := try(t.Context(), Read(nil), call(dir, `{"path":"f"}`))
 			checkError(t, err, "")
 			first, rest, _ := strings.Cut(strings.TrimPrefix(got.Content, "     1\t"), "\n")
-			shown, note, cut := strings.Cut(first, "… (line cut)")
+			shown, note, cut := strings.Cut(first, "… (line cut: go on with column 2001)")
 			if cut != test.cut || note != "" || rest != "     2\tnext\n" || cut && utf8.RuneCountInString(shown) != ReadLineChars {
 				t.Errorf("%.10q…: cut %v, %d shown, then %q", test.line, cut, utf8.RuneCountInString(shown), rest)
 			}
+		}
+	},
+	"ReadFileBytes": func(t *testing.T) {
+		const png = "\x89PNG\r\n\x1a\n\x00"
+		for size, says := range map[int]string{ReadFileBytes: "", ReadFileBytes + 1: "it has 5242881 bytes, more than the 5242880"} {
+			dir := folder(t, map[string]string{"f": png + strings.Repeat("x", size-len(png))})
+			got, err := try(t.Context(), Read(nil), call(dir, `{"path":"f"}`))
+			checkError(t, err, says)
+			if err == nil && len(got.Files[0].Data) != size {
+				t.Errorf("%d of %d bytes", len(got.Files[0].Data), size)
+			}
+		}
+	},
+	"DiffBytes": func(t *testing.T) {
+		line := strings.Repeat("x", 98) + "\n" // 100 with its sign
+		for n, left := range map[int]int{199: 0, 200: 1, 10_000: 10_000 - 199} {
+			got, err := try(t.Context(), Write(nil), call(folder(t, nil), input(t, fields{"path": "f", "content": strings.Repeat(line, n)})))
+			checkError(t, err, "")
+			shown, note, cut := strings.Cut(got.Content, "(")
+			if len(shown) > DiffBytes || cut != (left > 0) || cut && note != fmt.Sprintf("%d more lines of this diff, %d bytes, are left out)\n", left, left*100) {
+				t.Errorf("%d lines: %d bytes, then %q", n, len(shown), note)
+			}
+		}
+	},
+	"Questions":      func(t *testing.T) { checkQuestions(t, Questions, 1, 1) },
+	"QuestionHeader": func(t *testing.T) { checkQuestions(t, 1, QuestionHeader, 1) },
+	"QuestionChoice": func(t *testing.T) { checkQuestions(t, 1, 1, QuestionChoice) },
+	"QuestionTimeout": func(t *testing.T) {
+		for _, test := range []struct {
+			tool pawl.Tool
+			name string
+		}{{Question(), "question"}, {PlanExit(), "plan_exit"}} {
+			c := call(t.TempDir(), with(t, test.name, "", "", nil))
+			d := &desk{answer: pawl.Answer{Outcome: pawl.OutcomeTimeout}}
+			c.Host = d
+			got, err := try(t.Context(), test.tool, c)
+			checkError(t, err, "")
+			if d.asked.Timeout != QuestionTimeout || !strings.Contains(got.Content, "null (nobody answered in time") {
+				t.Errorf("%s: asked %+v, answers %q", test.name, d.asked, got.Content)
+			}
+		}
+	},
+	"Todos": func(t *testing.T) {
+		for n, says := range map[int]string{Todos: "", Todos + 1: "101 items are more than 100"} {
+			items := make([]fields, n)
+			for i := range items {
+				items[i] = fields{"content": "x", "status": "pending"}
+			}
+			_, err := try(t.Context(), TodoWrite(), call(t.TempDir(), input(t, fields{"items": items})))
+			checkError(t, err, says)
 		}
 	},
 	"EditBytes": func(t *testing.T) {
@@ -74,7 +126,7 @@ var limits = map[string]func(*testing.T){
 			{"full", "small", ""},
 			{"over", "small", says},
 		} {
-			_, err := change(t.Context(), call(dir, ""), test.path, func(string, bool) (string, error) { return test.text, nil })
+			_, err := change(t.Context(), call(dir, ""), test.path, nil, func(file) (string, error) { return test.text, nil })
 			checkError(t, err, test.error)
 		}
 		for _, test := range []struct {
@@ -86,56 +138,8 @@ var limits = map[string]func(*testing.T){
 			{full, editInput{Old: full, New: full + "x"}, says},
 			{full, editInput{Old: "x", New: full, All: true}, says}, // would take 100 TB
 		} {
-			_, err := replace(test.text, test.in)
+			_, err := replace(file{text: test.text, exists: true}, test.in)
 			checkError(t, err, test.error)
-		}
-	},
-	"ListEntries": func(t *testing.T) {
-		files := map[string]string{"d/": ""}
-		for i := range ListEntries - 1 {
-			files[fmt.Sprintf("f%d", i)] = ""
-		}
-		note := fmt.Sprintf("(more than %d entries: list a folder further down)\n", ListEntries)
-		for _, more := range []bool{false, true} {
-			if more {
-				files["d/one-more"] = ""
-			}
-			got, err := try(t.Context(), List(), call(folder(t, files), "{}"))
-			checkError(t, err, "")
-			text, _, cut := strings.Cut(got.Content, note)
-			if n := strings.Count(text, "\n"); n != ListEntries || cut != more {
-				t.Errorf("%d entries are shown, cut %v, want %v", n, cut, more)
-			}
-		}
-	},
-	"BashTimeout": func(t *testing.T) {
-		for seconds, want := range map[int]time.Duration{0: BashTimeout, 1: time.Second, 600: BashMaxTimeout} {
-			if got := (bashInput{Timeout: seconds}).timeout(); got != want {
-				t.Errorf("timeout %d is %s, want %s", seconds, got, want)
-			}
-		}
-		if schema := string(Bash().Schema); !strings.Contains(schema, fmt.Sprintf("%.0f if left out, at most %.0f", BashTimeout.Seconds(), BashMaxTimeout.Seconds())) {
-			t.Errorf("the model is told otherwise: %s", schema)
-		}
-	},
-	"BashMaxTimeout": func(t *testing.T) {
-		for seconds, says := range map[int]string{600: "", 601: "timeout must be between 0 and 600 seconds"} {
-			_, err := Bash().Access(t.Context(), call("/project", fmt.Sprintf(`{"command":"true","timeout":%d}`, seconds)))
-			checkError(t, err, says)
-		}
-	},
-	"BashBytes": func(t *testing.T) {
-		for _, extra := range []int{0, 1000} {
-			in := fields{"command": fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x", BashBytes+extra)}
-			got, err := try(t.Context(), Bash(), call(t.TempDir(), input(t, in)))
-			checkError(t, err, "")
-			want := strings.Repeat("x", BashBytes)
-			if extra > 0 {
-				want = want[:BashBytes/2] + dropMark(extra) + want[:BashBytes/2]
-			}
-			if got.Content != want {
-				t.Errorf("%d bytes more: %d were kept", extra, len(got.Content))
-			}
 		}
 	},
 	"ResultBytes": func(t *testing.T) {
@@ -153,6 +157,29 @@ var limits = map[string]func(*testing.T){
 	},
 }
 
+// checkQuestions holds a question call to its bounds: so many are taken, one more is not.
+func checkQuestions(t *testing.T, questions, header, options int) {
+	t.Helper()
+	ask := func(questions, header, options int) error {
+		list := make([]fields, questions)
+		for i := range list {
+			choice := make([]fields, options)
+			for j := range choice {
+				choice[j] = fields{"label": fmt.Sprint(j)}
+			}
+			list[i] = fields{"header": strings.Repeat("é", header), "question": "x", "options": choice}
+		}
+		_, err := Question().Access(t.Context(), call(t.TempDir(), input(t, fields{"questions": list})))
+		return err
+	}
+	checkError(t, ask(questions, header, options), "")
+	for _, over := range [][3]int{{Questions + 1, 1, 1}, {1, QuestionHeader + 1, 1}, {1, 1, QuestionChoice + 1}, {0, 1, 1}} {
+		if err := ask(over[0], over[1], over[2]); err == nil {
+			t.Errorf("%v was taken", over)
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	for name, test := range limits {
 		t.Run(name, test)
@@ -167,6 +194,9 @@ func TestEveryLimitIsTested(t *testing.T) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
 			for _, name := range spec.Names {
+				if !slices.ContainsFunc(Limits, func(l Limit) bool { return l.Name == name.Name && l.What != "" }) {
+					t.Errorf("limits.go names %s and people are not shown it: add it to Limits", name.Name)
+				}
 				if limits[name.Name] == nil {
 					t.Errorf("limits.go names %s and no test holds it: an untested bound is a bound in name only", name.Name)
 				}

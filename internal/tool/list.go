@@ -3,14 +3,11 @@ package tool
 import (
 	"context"
 	_ "embed" // the description
-	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"path/filepath"
-	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/search"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -18,15 +15,8 @@ import (
 var listDescription string
 
 type listInput struct {
-	Path  string `json:"path,omitempty" jsonschema:"folder in the workspace; the workspace itself if left out"`
-	Depth int    `json:"depth,omitempty" jsonschema:"how many levels to show, 2 if left out"`
-}
-
-func (in listInput) path() string {
-	if in.Path == "" {
-		return "."
-	}
-	return in.Path
+	Path  string `json:"path,omitempty" jsonschema:"folder"`
+	Depth int    `json:"depth,omitempty" jsonschema:"levels, default 2"`
 }
 
 // List shows a folder as a tree.
@@ -36,10 +26,14 @@ func List() pawl.Tool {
 		description: listDescription,
 		risk:        pawl.RiskSafe,
 		access: func(call pawl.Call, in listInput) ([]pawl.Access, error) {
-			return pathAccess(pawl.AccessRead, call, in.path())
+			dir, err := searchPath(call.Dir, in.Path)
+			if err != nil {
+				return nil, err
+			}
+			return pathAccess(pawl.AccessRead, call, dir)
 		},
 		run: func(ctx context.Context, call pawl.Call, in listInput) (pawl.Result, error) {
-			rel, err := workspace.Rel(call.Dir, in.path())
+			dir, err := searchPath(call.Dir, in.Path)
 			if err != nil {
 				return pawl.Result{}, err
 			}
@@ -52,60 +46,53 @@ func List() pawl.Tool {
 			if depth <= 0 {
 				depth = 2
 			}
-			return tree(ctx, w.FS(), filepath.ToSlash(rel), depth)
+			return listFolder(ctx, w, dir, depth)
 		},
 	})
 }
 
-var errListFull = errors.New("enough entries")
-
-func tree(ctx context.Context, fsys fs.FS, root string, depth int) (pawl.Result, error) {
-	var out strings.Builder
-	entries := 0
-	err := fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if p == root {
-			if err == nil && !d.IsDir() {
-				return fmt.Errorf("%s is not a folder", root)
-			}
-			return err
-		}
-		level := strings.Count(strings.TrimPrefix(strings.TrimPrefix(p, root), "/"), "/")
-		if err != nil { // of a folder that is shown already
-			fmt.Fprintf(&out, "%s(cannot be read)\n", strings.Repeat("  ", level+1))
-			return fs.SkipDir
-		}
-		if entries == ListEntries {
-			return errListFull
-		}
-		entries++
-		fmt.Fprintf(&out, "%s%s\n", strings.Repeat("  ", level), entryName(p, d))
-		if d.IsDir() && (level+1 >= depth || d.Name() == ".git") {
-			return fs.SkipDir
-		}
-		return nil
+// listFolder shows a folder of the workspace.
+func listFolder(ctx context.Context, w *workspace.Workspace, dir string, depth int) (pawl.Result, error) {
+	tree, err := search.List(ctx, w, dir, depth, search.Limits{
+		Results: ListEntries, Bytes: ResultBytes - noteBytes, Time: SearchTimeout,
 	})
-	switch {
-	case errors.Is(err, errListFull):
-		fmt.Fprintf(&out, "(more than %d entries: list a folder further down)\n", ListEntries)
-	case err != nil:
-		return pawl.Result{}, fmt.Errorf("list %s: %w", root, err)
-	case entries == 0:
-		out.WriteString("(the folder is empty)")
+	if err != nil {
+		return pawl.Result{}, fmt.Errorf("list %s: %w", dir, err)
 	}
-	return pawl.Result{Content: out.String()}, nil
+	return pawl.Result{Content: showTree(tree)}, nil
 }
 
-func entryName(p string, d fs.DirEntry) string {
-	name := path.Base(p)
-	switch {
-	case d.IsDir():
-		return name + "/"
-	case d.Type()&fs.ModeSymlink != 0:
-		return name + " (link)"
-	default:
-		return name
+// showTree writes a folder's entries, one a line, those of folders indented.
+func showTree(tree search.Tree) string {
+	var out page
+	showNodes(&out, tree.Root, "")
+	if out.Len() == 0 && tree.Ignored == 0 && !tree.TimeUp {
+		out.note("the folder is empty")
+	}
+	if tree.Root.Hidden > 0 {
+		out.note("%d more", tree.Root.Hidden)
+	}
+	if tree.Ignored > 0 {
+		out.note("%d ignored", tree.Ignored)
+	}
+	out.gaps(search.Gaps{TimeUp: tree.TimeUp})
+	return out.String()
+}
+
+func showNodes(out *page, folder *search.Node, indent string) {
+	for _, n := range folder.Children {
+		line := indent + search.ShowPath(n.Name)
+		switch {
+		case n.Type.IsDir() && n.Unread:
+			line += "/\n" + indent + "  (cannot be read)"
+		case n.Type.IsDir() && n.Hidden > 0:
+			line += fmt.Sprintf("/ (%d inside)", n.Hidden)
+		case n.Type.IsDir():
+			line += "/"
+		case n.Type&fs.ModeSymlink != 0:
+			line += " (link)"
+		}
+		out.add(line + "\n")
+		showNodes(out, n, indent+"  ")
 	}
 }

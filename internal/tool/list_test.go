@@ -2,10 +2,7 @@ package tool
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,6 +15,11 @@ func TestList(t *testing.T) {
 		"a/one.go":       "x",
 		"a/deep/two.go":  "x",
 		"a/deep/er/3.go": "x",
+		"a/two.o":        "x",
+		"target/x.o":     "x",
+		"only/x.o":       "x",
+		"odd\nname":      "x",
+		".gitignore":     "*.o\ntarget/\n",
 		".git/config":    "x",
 		".github/ci.yml": "x",
 		"empty/":         "",
@@ -33,16 +35,21 @@ func TestList(t *testing.T) {
 	}{
 		{
 			"two levels", fields{},
-			".git/\n.github/\n  ci.yml\na/\n  deep/\n  one.go\nb.go\ndangling (link)\nempty/\nlink (link)\nout (link)\n", "",
+			".git/\n.github/\n  ci.yml\n.gitignore\na/\n  deep/ (2 inside)\n  one.go\nb.go\ndangling (link)\nempty/\nlink (link)\n\"odd\\nname\"\nonly/\nout (link)\n(3 ignored)\n", "",
 		},
-		{"one level", fields{"depth": 1}, ".git/\n.github/\na/\nb.go\ndangling (link)\nempty/\nlink (link)\nout (link)\n", ""},
-		{"a folder", fields{"path": "a"}, "deep/\n  er/\n  two.go\none.go\n", ""},
-		{"a folder, deeper", fields{"path": "a", "depth": 9}, "deep/\n  er/\n    3.go\n  two.go\none.go\n", ""},
-		{"the same, absolute", fields{"path": dir + "/a/", "depth": 9}, "deep/\n  er/\n    3.go\n  two.go\none.go\n", ""},
-		{"a negative depth is none", fields{"path": "a", "depth": -3}, "deep/\n  er/\n  two.go\none.go\n", ""},
+		{
+			"one level", fields{"depth": 1},
+			".git/\n.github/ (1 inside)\n.gitignore\na/ (2 inside)\nb.go\ndangling (link)\nempty/\nlink (link)\n\"odd\\nname\"\nonly/\nout (link)\n(1 ignored)\n", "",
+		},
+		{"a folder", fields{"path": "a"}, "deep/\n  er/ (1 inside)\n  two.go\none.go\n(1 ignored)\n", ""},
+		{"a folder, deeper", fields{"path": "a", "depth": 9}, "deep/\n  er/\n    3.go\n  two.go\none.go\n(1 ignored)\n", ""},
+		{"the same, absolute", fields{"path": dir + "/a/", "depth": 9}, "deep/\n  er/\n    3.go\n  two.go\none.go\n(1 ignored)\n", ""},
+		{"a negative depth is none", fields{"path": "a", "depth": -3}, "deep/\n  er/ (1 inside)\n  two.go\none.go\n(1 ignored)\n", ""},
 		{"inside of .git", fields{"path": ".git"}, "config\n", ""},
-		{"an empty folder", fields{"path": "empty"}, "(the folder is empty)", ""},
-		{"a link that stays inside", fields{"path": "link", "depth": 1}, "deep/\none.go\n", ""},
+		{"an empty folder", fields{"path": "empty"}, "(the folder is empty)\n", ""},
+		{"an ignored folder that is named", fields{"path": "target"}, "x.o\n", ""},
+		{"only ignored files", fields{"path": "only"}, "(1 ignored)\n", ""},
+		{"a link that stays inside", fields{"path": "link", "depth": 1}, "deep/ (2 inside)\none.go\n(1 ignored)\n", ""},
 		{"a link that leads out", fields{"path": "out"}, "", "list out:"},
 		{"a file", fields{"path": "b.go"}, "", "b.go is not a folder"},
 		{"missing", fields{"path": "nope"}, "", "list nope:"},
@@ -56,30 +63,6 @@ func TestList(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-// locked is a file system with a folder that cannot be read.
-type locked struct{ fs.FS }
-
-func (l locked) ReadDir(name string) ([]fs.DirEntry, error) {
-	if name == "locked" {
-		return nil, fs.ErrPermission
-	}
-	return fs.ReadDir(l.FS, name)
-}
-
-func TestListUnreadableFolder(t *testing.T) {
-	fsys := locked{fstest.MapFS{"a": {}, "locked/x": {}, "z": {}}}
-	got, err := tree(t.Context(), fsys, ".", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(pawl.Result{Content: "a\nlocked/\n  (cannot be read)\nz\n"}, got); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := tree(t.Context(), fsys, "locked", 2); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -1,59 +1,142 @@
 package tool
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"strings"
+	"io"
+	"os"
+	"path/filepath"
 	"sync"
 )
 
-// output keeps the head and the tail of what is written to it, within a limit,
-// and shows it as it comes.
+// output keeps what a command prints: in memory while it is little, then in a
+// file, and of more than that the beginning and the end.
 type output struct {
-	limit    int
-	progress func(string)
+	progress *progress
 
-	mu      sync.Mutex
-	head    []byte
-	tail    []byte // a ring of limit/2 bytes once it is full
-	next    int    // where the ring goes on
-	dropped int64
+	memory int64 // bytes of it that are kept in memory
+	disk   int64 // bytes of it that are kept at all
+
+	mu     sync.Mutex
+	total  int64
+	ends   ends     // of the size of memory
+	file   *os.File // the beginning, once it is too much for ends
+	filed  int64    // bytes in the file
+	failed error    // why the file holds no more
+	closed bool
+	news   chan struct{} // closed when something comes; nil if nobody waits
 }
 
-// Write never fails and never keeps more than the limit.
+func newOutput(memory, disk int64, show func(string)) *output {
+	return &output{memory: memory, disk: disk, ends: ends{half: int(memory / 2)}, progress: &progress{show: show}}
+}
+
+// Write never fails. What comes after the output was closed is dropped.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	n, half := len(p), o.limit/2
-	o.progress(strings.ToValidUTF8(string(p), "\uFFFD"))
-	if room := half - len(o.head); room > 0 {
-		k := min(room, len(p))
-		o.head = append(o.head, p[:k]...)
-		p = p[k:]
+	if o.closed {
+		o.mu.Unlock()
+		return len(p), nil
 	}
-	if len(p) > half {
-		o.dropped += int64(len(p) - half)
-		p = p[len(p)-half:]
+	if o.total+int64(len(p)) > o.memory {
+		o.spool(p)
 	}
-	k := min(half-len(o.tail), len(p))
-	o.tail = append(o.tail, p[:k]...)
-	for p = p[k:]; len(p) > 0; p = p[k:] {
-		k = copy(o.tail[o.next:], p)
-		o.next = (o.next + k) % half
-		o.dropped += int64(k)
+	_, _ = o.ends.Write(p)
+	o.total += int64(len(p))
+	if o.news != nil {
+		close(o.news)
+		o.news = nil
 	}
-	return n, nil
+	o.mu.Unlock()
+	o.progress.add(p)
+	return len(p), nil
 }
 
-// String is what was written, with a mark where the middle was dropped.
-func (o *output) String() string {
+// spool brings p to the file, after what is in memory if the file is new.
+func (o *output) spool(p []byte) {
+	write := func(p []byte) {
+		p = p[:min(int64(len(p)), o.disk-o.memory/2-o.filed)]
+		if o.failed == nil && len(p) > 0 {
+			var n int
+			n, o.failed = o.file.Write(p)
+			o.filed += int64(n)
+		}
+	}
+	if o.file == nil && o.failed == nil {
+		if o.file, o.failed = passingFile(); o.failed == nil {
+			write(o.ends.head)
+			write(o.ends.last())
+		}
+	}
+	write(p)
+}
+
+// passingFile returns a file that nobody else can open and that is gone when
+// it is closed, or when pawl ends in whatever way.
+func passingFile() (*os.File, error) {
+	dir, err := os.MkdirTemp("", "pawl-output-") // 0700
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "output"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if rmErr := os.RemoveAll(dir); rmErr != nil && f != nil {
+		return nil, errors.Join(rmErr, f.Close())
+	}
+	return f, err
+}
+
+// since returns what was printed from an offset on, and the offset where that ends.
+func (o *output) since(from int64) (r io.Reader, end int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var b strings.Builder
-	b.Write(o.head)
-	if o.dropped > 0 {
-		fmt.Fprintf(&b, "\n… %d bytes dropped …\n", o.dropped)
+	if o.closed {
+		return bytes.NewReader(nil), from
 	}
-	b.Write(o.tail[o.next:])
-	b.Write(o.tail[:o.next])
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
+	var parts []io.Reader
+	switch head := int64(len(o.ends.head)); {
+	case o.filed >= head && from < o.filed:
+		parts = append(parts, io.NewSectionReader(o.file, from, o.filed-from))
+		from = o.filed
+	case from < head:
+		parts = append(parts, bytes.NewReader(o.ends.head[from:]))
+		from = head
+	}
+	tail := o.ends.last()
+	if gap := o.total - int64(len(tail)) - from; gap > 0 {
+		mark := fmt.Sprintf("\n… %d bytes dropped …\n", gap)
+		if o.failed != nil {
+			mark = fmt.Sprintf("\n… %d bytes dropped, which could not be kept: %v …\n", gap, o.failed)
+		}
+		parts = append(parts, bytes.NewReader([]byte(mark)))
+		from += gap
+	}
+	parts = append(parts, bytes.NewReader(tail[int64(len(tail))-(o.total-from):]))
+	return io.MultiReader(parts...), o.total
+}
+
+// after returns a channel that is closed when more than the offset was printed.
+func (o *output) after(offset int64) <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.news == nil {
+		o.news = make(chan struct{})
+	}
+	news := o.news
+	if o.total > offset {
+		close(news)
+		o.news = nil
+	}
+	return news
+}
+
+// close gives back what the output holds. It cannot be read any more.
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	if o.file != nil {
+		_ = o.file.Close()
+	}
+	o.ends = ends{}
 }

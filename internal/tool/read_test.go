@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
 // numbered is lines a to b as read shows them: the n-th reads "line n".
@@ -75,8 +76,10 @@ func TestRead(t *testing.T) {
 		{"not UTF-8", fields{"path": "latin1"}, "     1\tcaf\uFFFD\n", ""},
 		{"UTF-8", fields{"path": "utf8"}, "     1\t日本\n", ""},
 		{"binary", fields{"path": "binary"}, "", "read binary: it is a binary file"},
-		{"folder", fields{"path": "sub"}, "", "read sub: it is a folder: use list"},
-		{"the workspace", fields{"path": "."}, "", "it is a folder: use list"},
+		{"folder", fields{"path": "sub"}, "file\n", ""},
+		{"a column", fields{"path": "ten", "column": 6, "offset": 9}, "     9\t9\n    10\t10\n", ""},
+		{"a column beyond the end", fields{"path": "ten", "column": 7, "offset": 9}, "     9\t\n    10\t0\n", ""},
+		{"a column of wide characters", fields{"path": "utf8", "column": 2}, "     1\t本\n", ""},
 		{"a pipe that nobody writes to", fields{"path": "pipe"}, "", "read pipe: it is not a regular file"},
 		{"missing", fields{"path": "nope"}, "", "read nope:"},
 		{"below a file", fields{"path": "ten/x"}, "", "read ten/x:"},
@@ -85,17 +88,120 @@ func TestRead(t *testing.T) {
 		{"outside", fields{"path": "../x"}, "", "../x is outside of the workspace"},
 		{"absolute outside", fields{"path": "/etc/passwd"}, "", "/etc/passwd is outside of the workspace"},
 		{"no path", fields{"path": ""}, "", "path is empty"},
-		{"negative offset", fields{"path": "ten", "offset": -1}, "", "offset and limit must not be negative"},
-		{"negative limit", fields{"path": "ten", "limit": -1}, "", "offset and limit must not be negative"},
+		{"negative offset", fields{"path": "ten", "offset": -1}, "", "offset, limit and column must not be negative"},
+		{"negative limit", fields{"path": "ten", "limit": -1}, "", "offset, limit and column must not be negative"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := try(t.Context(), Read(nil), call(dir, input(t, test.in)))
 			checkError(t, err, test.error)
+			got.Seen = nil // see TestReadIsRemembered
 			if diff := cmp.Diff(pawl.Result{Content: test.want}, got); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// What the model knows of a file is all of it, however little was shown.
+func TestReadIsRemembered(t *testing.T) {
+	text := lines(5000)
+	dir := folder(t, map[string]string{"f": text, "empty": "", "large": text})
+	if err := os.Truncate(filepath.Join(dir, "large"), EditBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		in   string
+		want map[string]string
+	}{
+		{`{"path":"f"}`, map[string]string{"f": workspace.Hash([]byte(text))}},
+		{`{"path":"./f","offset":4990,"limit":2}`, map[string]string{"f": workspace.Hash([]byte(text))}},
+		{`{"path":"empty"}`, map[string]string{"empty": workspace.Hash(nil)}},
+		{`{"path":"large"}`, nil},
+		{`{"path":"."}`, nil},
+	} {
+		got, err := try(t.Context(), Read(nil), call(dir, test.in))
+		checkError(t, err, "")
+		if diff := cmp.Diff(test.want, got.Seen); diff != "" {
+			t.Errorf("%s: %s", test.in, diff)
+		}
+	}
+}
+
+func TestReadImage(t *testing.T) {
+	images := map[string]string{
+		"png": "\x89PNG\r\n\x1a\n\x00rest", "jpeg": "\xff\xd8\xff\x00rest", "gif": "GIF89a\x00rest", "webp": "RIFF\x00\x00\x00\x00WEBPVP8 rest",
+	}
+	for kind, data := range images {
+		dir := folder(t, map[string]string{"sub/x": data})
+		got, err := try(t.Context(), Read(nil), call(dir, `{"path":"sub/x"}`))
+		checkError(t, err, "")
+		want := pawl.Result{
+			Content: fmt.Sprintf("image/%s, %d bytes", kind, len(data)),
+			Files:   []pawl.File{{Name: "x", MediaType: "image/" + kind, Data: []byte(data)}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// A PDF is shown as text; one of scanned pages is handed over.
+func TestReadPDF(t *testing.T) {
+	pdf := func(content string) string {
+		return fmt.Sprintf(`%%PDF-1.4
+1 0 obj
+<</Type/Catalog/Pages 2 0 R>>
+endobj
+2 0 obj
+<</Type/Pages/Count 1/Kids[3 0 R]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>>>>>>>
+endobj
+3 0 obj
+<</Type/Page/Parent 2 0 R/Contents 4 0 R>>
+endobj
+4 0 obj
+<</Length %d>>
+stream
+%s
+endstream
+endobj
+trailer
+<</Root 1 0 R>>
+%%%%EOF
+`, len(content), content)
+	}
+	scanned := pdf("")
+	dir := folder(t, map[string]string{"text.pdf": pdf("BT /F1 12 Tf 72 700 Td (Hello) Tj 0 -14 Td (World) Tj ET"), "scan.pdf": scanned, "broken.pdf": "%PDF-1.4\nnothing"})
+	for path, want := range map[string]pawl.Result{
+		"text.pdf": {Content: "     1\tHello\n     2\tWorld\n"},
+		"scan.pdf": {
+			Content: fmt.Sprintf("application/pdf, %d bytes", len(scanned)),
+			Files:   []pawl.File{{Name: "scan.pdf", MediaType: "application/pdf", Data: []byte(scanned)}},
+		},
+	} {
+		got, err := try(t.Context(), Read(nil), call(dir, input(t, fields{"path": path})))
+		checkError(t, err, "")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	_, err := try(t.Context(), Read(nil), call(dir, `{"path":"broken.pdf"}`))
+	checkError(t, err, "read broken.pdf: read PDF: ")
+}
+
+func TestReadNearNames(t *testing.T) {
+	dir := folder(t, map[string]string{"README.md": "", "sub/config.go": "", "sub/confog.go": "", "sub/other.txt": ""})
+	for path, want := range map[string]string{
+		"readme.md":      ": did you mean README.md?",
+		"README.txt":     ": did you mean README.md?",
+		"sub/confi.go":   ": did you mean sub/config.go or sub/confog.go?",
+		"sub/zzzzzzzzz":  "",
+		"gone/config.go": "",
+	} {
+		_, err := try(t.Context(), Read(nil), call(dir, input(t, fields{"path": path})))
+		if got := fmt.Sprint(err); got != "read "+path+": file does not exist"+want {
+			t.Errorf("%s: %s", path, got)
+		}
 	}
 }
 
@@ -111,8 +217,8 @@ func TestReadBlob(t *testing.T) {
 		want  string
 		error string
 	}{
-		{"whole", fields{"path": "blob:" + blob.ID}, numbered(1, 30), ""},
-		{"a part", fields{"path": "blob:" + blob.ID, "offset": 29}, numbered(29, 30), ""},
+		{"whole", fields{"path": "blob:" + blob.ID}, blobNote + numbered(1, 30), ""},
+		{"a part", fields{"path": "blob:" + blob.ID, "offset": 29}, blobNote + numbered(29, 30), ""},
 		{"missing", fields{"path": "blob:" + strings.Repeat("0", 64)}, "", "not found"},
 		{"not an id", fields{"path": "blob:../../pawl.db"}, "", "not found"},
 	}
@@ -120,7 +226,7 @@ func TestReadBlob(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := try(t.Context(), Read(st), call(t.TempDir(), input(t, test.in)))
 			checkError(t, err, test.error)
-			if diff := cmp.Diff(pawl.Result{Content: test.want}, got); diff != "" {
+			if diff := cmp.Diff(pawl.Result{Content: test.want}, got); diff != "" && err == nil {
 				t.Error(diff)
 			}
 		})

@@ -4,8 +4,12 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/egress"
+	"github.com/pawl-dev/pawl/internal/tool/lookup"
+	"github.com/pawl-dev/pawl/internal/tool/search"
 )
 
 // Registry is an ordered set of tools. It does not change once made.
@@ -27,9 +31,74 @@ func NewRegistry(tools ...pawl.Tool) (*Registry, error) {
 	return r, nil
 }
 
+// Config is what the tools need besides the session that they run in. The zero
+// value is useful: what is missing is said when it is asked for.
+type Config struct {
+	Blobs  pawl.Blobs // keeps large outputs
+	Jobs   *Jobs      // commands in the background; nil means its own, which end with the process
+	Faults Checker    // language servers; nil means none, and no diagnostics
+
+	Search     search.Engine // of grep; nil means the best that there is
+	Web        *egress.Guard // what webfetch may reach; nil means public addresses
+	WebSearch  Searcher      // nil means that none is configured
+	CodeSearch Searcher      // likewise
+}
+
 // Builtin returns the tools that pawl brings.
-func Builtin(blobs pawl.Blobs) (*Registry, error) {
-	return NewRegistry(Read(blobs), List(), Write(), Edit(), Bash())
+func Builtin(c Config) (*Registry, error) {
+	if c.Jobs == nil {
+		c.Jobs = NewJobs(c.Blobs)
+	}
+	if c.Search == nil {
+		c.Search = search.Default()
+	}
+	if c.Web == nil {
+		c.Web = &egress.Guard{}
+	}
+	if c.WebSearch == nil {
+		c.WebSearch = lookup.None("websearch")
+	}
+	if c.CodeSearch == nil {
+		c.CodeSearch = lookup.None("codesearch")
+	}
+	var faults Diagnoser
+	var diagnostics []pawl.Tool
+	if c.Faults != nil {
+		faults, diagnostics = NewDiagnoser(c.Faults), []pawl.Tool{Diagnostics(c.Faults)}
+	}
+	return NewRegistry(append([]pawl.Tool{
+		Read(c.Blobs), List(), Glob(), Grep(c.Search), Write(faults), Edit(faults), ApplyPatch(faults),
+		Bash(c.Jobs), BashOutput(c.Jobs), BashKill(c.Jobs),
+		WebFetch(c.Web), WebSearch(c.WebSearch), CodeSearch(c.CodeSearch),
+		TodoRead(), TodoWrite(), Question(), Task(), PlanExit(),
+	}, diagnostics...)...)
+}
+
+// Only returns a registry of those tools that keep says yes to.
+func (r *Registry) Only(keep func(name string) bool) *Registry {
+	some := &Registry{byName: map[string]pawl.Tool{}}
+	for _, t := range r.tools {
+		if keep(t.Name) {
+			some.tools = append(some.tools, t)
+			some.byName[t.Name] = t
+		}
+	}
+	return some
+}
+
+// With returns a registry that has more tools, e.g. those of a server. None may
+// shadow another.
+func (r *Registry) With(more ...pawl.Tool) (*Registry, error) {
+	return NewRegistry(slices.Concat(r.tools, more)...)
+}
+
+// Names returns the tools' names in their order.
+func (r *Registry) Names() []string {
+	names := make([]string, len(r.tools))
+	for i, t := range r.tools {
+		names[i] = t.Name
+	}
+	return names
 }
 
 // Tool returns the tool of that name.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/tool/lsp"
+	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -62,7 +64,61 @@ func files(t *testing.T, dir string) map[string]string {
 }
 
 func call(dir, input string) pawl.Call {
-	return pawl.Call{Session: session, Turn: 1, ID: "c", Input: json.RawMessage(input), Dir: dir, Progress: func(string) {}}
+	return pawl.Call{
+		Session: session, Turn: 1, ID: "c", Input: json.RawMessage(input), Dir: dir, Progress: func(string) {}, Host: &desk{dir: dir},
+	}
+}
+
+// desk is a session's host without a log. Unless it is told otherwise, the
+// model knows every file as it is.
+type desk struct {
+	pawl.Host
+	dir    string
+	seen   map[string]string
+	answer pawl.Answer
+
+	asked pawl.Ask
+	todos []pawl.Todo
+	mode  string
+}
+
+func (d *desk) Seen(path string) string {
+	if d.seen != nil {
+		return d.seen[path]
+	}
+	data, err := os.ReadFile(filepath.Join(d.dir, path))
+	if err != nil {
+		return ""
+	}
+	return workspace.Hash(data)
+}
+
+func (d *desk) Todos() []pawl.Todo { return d.todos }
+
+func (d *desk) SetTodos(_ context.Context, _ pawl.CallID, todos []pawl.Todo) error {
+	d.todos = todos
+	return nil
+}
+
+func (d *desk) SetMode(_ context.Context, _ pawl.CallID, mode string) error {
+	d.mode = mode
+	return nil
+}
+
+// Ask answers as it was told to; without that, it waits for the end of ctx.
+func (d *desk) Ask(ctx context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer, error) {
+	d.asked = a
+	if d.answer.Outcome == "" {
+		<-ctx.Done()
+		return pawl.Answer{}, ctx.Err()
+	}
+	return d.answer, nil
+}
+
+// Spawn waits for the end of ctx: what becomes of children is the service's suite.
+func (d *desk) Spawn(ctx context.Context, _ pawl.CallID, _ pawl.Errand) (pawl.Child, error) {
+	<-ctx.Done()
+	return pawl.Child{}, ctx.Err()
 }
 
 // try does what the agent does: it asks for the access first. An error is what the model would read.
@@ -117,7 +173,7 @@ func openStore(t *testing.T) *sqlite.Store {
 // builtin returns the tools that pawl brings.
 func builtin(t *testing.T) *Registry {
 	t.Helper()
-	r, err := Builtin(nil) // blobs are for TestReadBlob
+	r, err := Builtin(Config{Faults: &lsp.Servers{Path: "/nowhere"}}) // blobs are for TestReadBlob
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -55,7 +56,7 @@ type block struct {
 	Name      string          `json:"name,omitempty"`
 	Input     json.RawMessage `json:"input,omitempty"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   string          `json:"content,omitempty"`
+	Content   any             `json:"content,omitempty"` // of a result: a string or []block; nil for none
 	IsError   bool            `json:"is_error,omitempty"`
 	Source    *source         `json:"source,omitempty"`
 	Title     string          `json:"title,omitempty"`
@@ -118,12 +119,7 @@ func messages(conversation []pawl.Message) []message {
 		if role == pawl.RoleTool {
 			role = pawl.RoleUser
 		}
-		var content []block
-		for _, p := range m.Parts {
-			if b, ok := blockOf(p); ok {
-				content = append(content, b)
-			}
-		}
+		content := blocks(append(slices.Clip(m.Parts), besideFailures(m.Parts)...))
 		switch n := len(out); {
 		case len(content) == 0:
 		case n > 0 && out[n-1].Role == role:
@@ -133,6 +129,29 @@ func messages(conversation []pawl.Message) []message {
 		}
 	}
 	return out
+}
+
+// blocks returns the parts as blocks, without those that the provider must not see.
+func blocks(parts pawl.Parts) []block {
+	var list []block
+	for _, p := range parts {
+		if b, ok := blockOf(p); ok {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// besideFailures returns the files of results that failed: the provider refuses
+// a failure that is more than text.
+func besideFailures(parts pawl.Parts) pawl.Parts {
+	results := protocol.Results(parts)
+	for i := range results {
+		if !results[i].IsError {
+			results[i].Files = nil
+		}
+	}
+	return protocol.Beside(results)
 }
 
 // blockOf returns a part as a block; false for one that the provider must not see.
@@ -149,7 +168,7 @@ func blockOf(part pawl.Part) (block, bool) {
 	case pawl.ToolCall:
 		return block{Type: "tool_use", ID: string(p.ID), Name: p.Name, Input: protocol.Input(p.Input)}, true
 	case pawl.ToolResult:
-		return block{Type: "tool_result", ToolUseID: string(p.Call), Content: p.Content, IsError: p.IsError}, true
+		return block{Type: "tool_result", ToolUseID: string(p.Call), Content: resultContent(p), IsError: p.IsError}, true
 	case pawl.File:
 		return fileBlock(p), true
 	case pawl.Patch:
@@ -157,16 +176,28 @@ func blockOf(part pawl.Part) (block, bool) {
 	return block{}, false
 }
 
+// resultContent returns what a result holds. A blank text would be refused in a
+// list, where an empty result is none.
+func resultContent(r pawl.ToolResult) any {
+	if r.IsError || len(r.Files) == 0 {
+		if r.Content == "" {
+			return nil
+		}
+		return r.Content
+	}
+	parts := pawl.Parts{pawl.Text{Text: r.Content}}
+	for _, f := range r.Files {
+		parts = append(parts, f)
+	}
+	return blocks(parts)
+}
+
 func fileBlock(f pawl.File) block {
 	src := &source{"base64", f.MediaType, base64.StdEncoding.EncodeToString(f.Data)}
-	switch {
-	case strings.HasPrefix(f.MediaType, "image/"):
-		return block{Type: "image", Source: src}
-	case f.MediaType == "application/pdf":
+	if f.MediaType == protocol.PDF {
 		return block{Type: "document", Source: src, Title: f.Name}
-	default:
-		return block{Type: "text", Text: protocol.FileText(f)}
 	}
+	return block{Type: "image", Source: src}
 }
 
 // markLast marks the ends of the last two messages of the person's side: the

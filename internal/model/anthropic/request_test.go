@@ -59,6 +59,7 @@ func unmarked(body []byte) []byte {
 // marks aside, or the provider's cache is of no use. There are at most four marks.
 func TestRequestExtendsTheOneBefore(t *testing.T) {
 	messages := append(signed(), modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
+	messages = append(messages, modeltest.FileSession(protocol.Seal(name, "THOUGHT"))...)
 	for model, adaptive := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-7": true} {
 		c := &Client{Model: model, Adaptive: adaptive}
 		var before []byte

@@ -9,7 +9,6 @@ type Dialect struct {
 	Reasoning           Reasoning
 	Schema              Schema
 	ParallelCalls       bool   // several calls in a reply have to be asked for
-	PDF                 bool   // takes PDF files
 	Prefill             bool   // goes on where a last message of the assistant's stops
 	Marked              string // models whose name begins so want Anthropic's cache marks; "" means none
 }
@@ -47,10 +46,10 @@ const (
 
 // Dialects are the known ones, by provider.
 var Dialects = map[string]Dialect{
-	"openai":      {SystemRole: "developer", MaxCompletionTokens: true, PDF: true},
+	"openai":      {SystemRole: "developer", MaxCompletionTokens: true},
 	"azure":       {MaxCompletionTokens: true},
-	"openrouter":  {Effort: EffortReasoning, Reasoning: ReasoningDetails, PDF: true, Prefill: true, Marked: "anthropic/"},
-	"vercel":      {Effort: EffortReasoning, Reasoning: ReasoningDetails, PDF: true, Marked: "anthropic/"},
+	"openrouter":  {Effort: EffortReasoning, Reasoning: ReasoningDetails, Prefill: true, Marked: "anthropic/"},
+	"vercel":      {Effort: EffortReasoning, Reasoning: ReasoningDetails, Marked: "anthropic/"},
 	"xai":         {MaxCompletionTokens: true},
 	"groq":        {MaxCompletionTokens: true, Schema: SchemaLoose},
 	"deepseek":    {Reasoning: ReasoningContent, Schema: SchemaTold},

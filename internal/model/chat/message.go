@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -13,15 +14,28 @@ import (
 // messages of a person's side.
 var ephemeral = &typed{"ephemeral"}
 
-// writer writes the conversation. A message's bytes depend on nothing but the
-// message, cache marks apart: so a session's requests begin alike.
+// strictModels are Mistral's, whoever serves them: between a result and what the
+// user says next they want a word of the assistant's.
+var strictModels = regexp.MustCompile(`(?i)[sx]tral`)
+
+const bridge = "I have the results."
+
+// writer writes the conversation. What a message adds depends on nothing that
+// comes later, cache marks apart: so a session's requests begin alike.
 type writer struct {
 	dialect Dialect
 	marked  bool // the model wants cache marks: texts are written as parts, which can carry one
+	strict  bool // the model refuses a user's message after a result
+	beside  bool // the last message holds the files of results: what the user says next joins it
 	out     []message
 }
 
-func (w *writer) add(m message) { w.out = append(w.out, m) }
+func (w *writer) add(m message) {
+	if n := len(w.out); w.strict && n > 0 && w.out[n-1].Role == "tool" && m.Role == "user" {
+		w.out = append(w.out, message{Role: "assistant", Content: bridge})
+	}
+	w.out, w.beside = append(w.out, m), false
+}
 
 // text returns a message's content that is one text.
 func (w *writer) text(s string) any {
@@ -53,15 +67,38 @@ func (w *writer) message(m pawl.Message) {
 	case pawl.RoleAssistant:
 		w.assistant(m.Parts)
 	case pawl.RoleTool:
-		for _, p := range m.Parts {
-			if result, ok := p.(pawl.ToolResult); ok {
-				w.add(message{Role: "tool", Content: result.Content, ToolCallID: string(result.Call)})
-			}
-		}
+		w.results(protocol.Results(m.Parts))
+	}
+}
+
+// results writes each result, which can be text alone, and then the files of all
+// as one message of the user's: nothing may stand between the results.
+func (w *writer) results(list []pawl.ToolResult) {
+	for _, r := range list {
+		w.add(message{Role: "tool", Content: r.Content, ToolCallID: string(r.Call)})
+	}
+	if files := protocol.Beside(list); files != nil {
+		w.add(message{Role: "user", Content: userParts(files)})
+		w.beside = true
 	}
 }
 
 func (w *writer) user(parts pawl.Parts) {
+	content := userParts(parts)
+	switch {
+	case len(content) == 0:
+	case w.beside: // some servers refuse two of the user's in a row
+		last := &w.out[len(w.out)-1]
+		last.Content = append(last.Content.([]part), content...)
+	case len(content) == 1 && content[0].Type == "text":
+		w.add(message{Role: "user", Content: w.text(content[0].Text)}) // a server without parts takes this
+	default:
+		w.add(message{Role: "user", Content: content})
+	}
+}
+
+// userParts returns what a user says and attaches.
+func userParts(parts pawl.Parts) []part {
 	var content []part
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -70,28 +107,18 @@ func (w *writer) user(parts pawl.Parts) {
 				content = append(content, part{Type: "text", Text: p.Text})
 			}
 		case pawl.File:
-			content = append(content, w.file(p))
+			content = append(content, filePart(p))
 		case pawl.Reasoning, pawl.ToolCall, pawl.ToolResult, pawl.Patch: // not a user's words
 		}
 	}
-	switch {
-	case len(content) == 0:
-	case len(content) == 1 && content[0].Type == "text":
-		w.add(message{Role: "user", Content: w.text(content[0].Text)}) // a server without parts takes this
-	default:
-		w.add(message{Role: "user", Content: content})
-	}
+	return content
 }
 
-func (w *writer) file(f pawl.File) part {
-	switch {
-	case strings.HasPrefix(f.MediaType, "image/"):
-		return part{Type: "image_url", ImageURL: &imageURL{dataURL(f)}}
-	case f.MediaType == "application/pdf" && w.dialect.PDF:
-		return part{Type: "file", File: &filePart{f.Name, dataURL(f)}}
-	default:
-		return part{Type: "text", Text: protocol.FileText(f)}
+func filePart(f pawl.File) part {
+	if f.MediaType == protocol.PDF {
+		return part{Type: "file", File: &document{f.Name, dataURL(f)}}
 	}
+	return part{Type: "image_url", ImageURL: &imageURL{dataURL(f)}}
 }
 
 func (w *writer) assistant(parts pawl.Parts) {

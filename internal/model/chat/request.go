@@ -78,7 +78,7 @@ type part struct {
 	Type     string    `json:"type"`
 	Text     string    `json:"text,omitempty"`
 	ImageURL *imageURL `json:"image_url,omitempty"`
-	File     *filePart `json:"file,omitempty"`
+	File     *document `json:"file,omitempty"`
 	Cache    *typed    `json:"cache_control,omitempty"`
 }
 
@@ -86,7 +86,7 @@ type imageURL struct {
 	URL string `json:"url"`
 }
 
-type filePart struct {
+type document struct {
 	Name string `json:"filename"`
 	Data string `json:"file_data"`
 }
@@ -117,7 +117,11 @@ func (c *Client) build(req pawl.Request) request {
 	}
 	r.ParallelCalls = c.Dialect.ParallelCalls && len(r.Tools) > 0
 
-	w := writer{dialect: c.Dialect, marked: c.Dialect.Marked != "" && strings.HasPrefix(c.Model, c.Dialect.Marked)}
+	w := writer{
+		dialect: c.Dialect,
+		marked:  c.Dialect.Marked != "" && strings.HasPrefix(c.Model, c.Dialect.Marked),
+		strict:  strictModels.MatchString(c.Model),
+	}
 	w.system(req.System)
 	for _, m := range req.Messages {
 		w.message(m)

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -81,12 +82,6 @@ var requests = []struct {
 		results(pawl.ToolResult{Call: "c1", Content: "text of a"}, pawl.ToolResult{Call: "c2", Content: "no such file", IsError: true}),
 	}}},
 	{"reasoning", []string{"openai", "openrouter", "vercel", "deepseek", "zai", "ollama"}, "", pawl.Request{Messages: thoughtful}},
-	{"files", []string{"openai", "groq"}, "", pawl.Request{Messages: []pawl.Message{user(
-		pawl.Text{Text: "What is this?"},
-		pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte("PNG")},
-		pawl.File{Name: "a.pdf", MediaType: "application/pdf", Data: []byte("PDF")},
-		pawl.File{Name: "a.txt", MediaType: "text/plain", Data: []byte("words")},
-	)}}},
 	{"prefill", []string{"openai", "openrouter"}, "", pawl.Request{Messages: []pawl.Message{hello}, Prefill: "Well, \n"}},
 	{"schema", []string{"openai", "groq", "deepseek"}, "", pawl.Request{Messages: []pawl.Message{hello}, Schema: schema}},
 	{"wrapup", []string{"openai"}, "", pawl.Request{Messages: []pawl.Message{
@@ -115,6 +110,20 @@ func TestRequests(t *testing.T) {
 				got.WriteByte('\n')
 				golden(t, filepath.Join("testdata", r.name+"_"+dialect+".json"), got.Bytes())
 			})
+		}
+	}
+}
+
+func TestRequestsWithFiles(t *testing.T) {
+	requests := modeltest.FileRequests()
+	for name, req := range requests {
+		modeltest.Golden(t, name+"_openai", body(t, &Client{Model: "m", Dialect: Dialects["openai"]}, req), *update)
+	}
+	// Some models want cache marks, others are strict on who speaks after whom.
+	for suffix, model := range map[string]string{"marked": "anthropic/claude", "mistral": "mistralai/mistral-medium-3.1"} {
+		for _, name := range []string{"result-several", "result-prompt"} {
+			c := &Client{Model: model, Dialect: Dialects["openrouter"]}
+			modeltest.Golden(t, name+"_"+suffix, body(t, c, requests[name]), *update)
 		}
 	}
 }
@@ -150,13 +159,13 @@ func TestRequestsExtend(t *testing.T) {
 	for _, dialect := range slices.Sorted(maps.Keys(Dialects)) {
 		t.Run(dialect, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				c := &Client{Model: rapid.SampledFrom([]string{"m", "anthropic/claude"}).Draw(t, "model"), Dialect: Dialects[dialect]}
+				c := &Client{Model: rapid.SampledFrom([]string{"m", "anthropic/claude", "mistral"}).Draw(t, "model"), Dialect: Dialects[dialect]}
 				req := pawl.Request{System: "Be brief.", Tools: []pawl.ToolSpec{read}, Effort: "low", MaxTokens: 100}
 				var before []byte
 				for step := range rapid.IntRange(2, 6).Draw(t, "steps") {
 					req.Messages = append(req.Messages, drawTurn(t, step)...)
 					now := unmarked(body(t, c, req))
-					if before != nil && !bytes.HasPrefix(now, bytes.TrimSuffix(before, []byte("]}"))) {
+					if before != nil && !bytes.HasPrefix(now, prefix(before)) {
 						t.Fatalf("the next request does not extend the one before:\n%s\n%s", before, now)
 					}
 					before = now
@@ -164,6 +173,13 @@ func TestRequestsExtend(t *testing.T) {
 			})
 		})
 	}
+}
+
+// prefix is what of a request's bytes stands for good. What the user says may
+// join a last message with files.
+func prefix(body []byte) []byte {
+	messages := bytes.TrimSuffix(body, []byte("]}"))
+	return bytes.TrimSuffix(messages, []byte("]}"))
 }
 
 // unmarked takes the cache marks out: they move with the conversation's end and
@@ -181,18 +197,24 @@ func drawTurn(t *rapid.T, step int) []pawl.Message {
 		"", "anthropic:sig", protocol.Seal(name, `[{"type":"reasoning.text","text":"<hm>","index":0}]`),
 	}).Draw(t, "seal")}
 	if step == 0 || rapid.Bool().Draw(t, "prompt") {
-		return []pawl.Message{user(text("prompt"), pawl.File{Name: "a", MediaType: rapid.SampledFrom([]string{"image/png", "application/pdf", "text/plain"}).Draw(t, "type"), Data: []byte("x")}, text("more"))}
+		return []pawl.Message{user(text("prompt"), pawl.File{Name: "a", MediaType: rapid.SampledFrom([]string{"image/png", protocol.PDF}).Draw(t, "type"), Data: []byte("x")}, text("more"))}
 	}
 	reply, answer := pawl.Parts{thought, text("reply")}, pawl.Parts{}
 	for i := range rapid.IntRange(0, 3).Draw(t, "calls") {
 		id := pawl.CallID(fmt.Sprintf("c%d_%d", step, i))
 		reply = append(reply, called(id, "read", rapid.SampledFrom([]string{`{}`, `{"path":"<a>"}`, `"garbled"`}).Draw(t, "input")))
-		answer = append(answer, pawl.ToolResult{Call: id, Content: text("result").Text})
+		answer = append(answer, pawl.ToolResult{Call: id, Content: text("result").Text, Files: drawFiles(t)})
 	}
 	if len(answer) == 0 {
 		return []pawl.Message{assistant(reply...)}
 	}
 	return []pawl.Message{assistant(reply...), results(answer...)}
+}
+
+func drawFiles(t *rapid.T) []pawl.File {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) pawl.File {
+		return pawl.File{Name: "a", MediaType: rapid.SampledFrom([]string{"image/png", protocol.PDF}).Draw(t, "type"), Data: []byte("x")}
+	}), 0, 2).Draw(t, "files")
 }
 
 // TestDetailsGoBack replays the recorded thoughts of gateways and looks for

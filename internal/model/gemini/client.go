@@ -24,7 +24,8 @@ type Client struct {
 	Output int    // the most tokens that the model writes; 0 means its own limit
 
 	// Levels is for models that take a level of thinking, where the ones before
-	// took a number of tokens, and that insist on signatures: Gemini 3 and later.
+	// took a number of tokens, that insist on signatures, and that take files in a
+	// result: Gemini 3 and later.
 	Levels bool
 }
 

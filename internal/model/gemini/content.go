@@ -1,7 +1,7 @@
 package gemini
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
@@ -27,26 +27,51 @@ func (c *Client) contents(conversation []pawl.Message) []content {
 		if m.Role == pawl.RoleAssistant {
 			role = roleModel
 		}
-		var parts []part
-		for _, p := range m.Parts {
-			parts = appendPart(parts, p, calls)
-		}
+		parts := c.parts(m.Parts, calls)
 		if c.Levels {
 			signFirst(parts)
 		}
-		switch n := len(out); {
-		case len(parts) == 0:
-		case n > 0 && out[n-1].Role == role:
-			out[n-1].Parts = append(out[n-1].Parts, parts...)
-		default:
-			out = append(out, content{role, parts})
+		out = appendContent(out, role, parts)
+		if !c.Levels {
+			out = appendContent(out, role, c.parts(protocol.Beside(protocol.Results(m.Parts)), calls))
 		}
 	}
 	return out
 }
 
+// appendContent adds parts to the last content if it is of the same side. Files
+// never join results: where a reply has several calls, the provider counts what
+// stands beside their results and refuses it.
+func appendContent(out []content, role string, parts []part) []content {
+	n := len(out)
+	switch {
+	case len(parts) == 0:
+		return out
+	case n == 0, out[n-1].Role != role, holdsData(parts) && holdsResult(out[n-1].Parts):
+		return append(out, content{role, parts})
+	}
+	out[n-1].Parts = append(out[n-1].Parts, parts...)
+	return out
+}
+
+func holdsResult(parts []part) bool {
+	return slices.ContainsFunc(parts, func(p part) bool { return p.Response != nil })
+}
+
+func holdsData(parts []part) bool {
+	return slices.ContainsFunc(parts, func(p part) bool { return p.Data != nil })
+}
+
+func (c *Client) parts(list pawl.Parts, calls map[pawl.CallID]call) []part {
+	var parts []part
+	for _, p := range list {
+		parts = c.appendPart(parts, p, calls)
+	}
+	return parts
+}
+
 // appendPart adds a part, unless the provider must not see it.
-func appendPart(parts []part, p pawl.Part, calls map[pawl.CallID]call) []part {
+func (c *Client) appendPart(parts []part, p pawl.Part, calls map[pawl.CallID]call) []part {
 	switch p := p.(type) {
 	case pawl.Text:
 		if p.Text != "" {
@@ -64,7 +89,13 @@ func appendPart(parts []part, p pawl.Part, calls map[pawl.CallID]call) []part {
 		if p.IsError {
 			r = result{Error: &p.Content}
 		}
-		parts = append(parts, part{Response: &response{of.ID, of.Name, r}})
+		answer := &response{ID: of.ID, Name: of.Name, Result: r}
+		if c.Levels {
+			for _, f := range p.Files {
+				answer.Parts = append(answer.Parts, filePart(f))
+			}
+		}
+		parts = append(parts, part{Response: answer})
 	case pawl.File:
 		parts = append(parts, filePart(p))
 	case pawl.Patch:
@@ -108,11 +139,4 @@ func signFirst(parts []part) {
 	}
 }
 
-func filePart(f pawl.File) part {
-	kind, _, _ := strings.Cut(f.MediaType, "/")
-	if kind == "image" || kind == "audio" || kind == "video" || f.MediaType == "application/pdf" {
-		return part{Data: &data{f.MediaType, f.Data}}
-	}
-	text := protocol.FileText(f)
-	return part{Text: &text}
-}
+func filePart(f pawl.File) part { return part{Data: &data{f.MediaType, f.Data}} }

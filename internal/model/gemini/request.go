@@ -66,6 +66,7 @@ type response struct {
 	ID     string `json:"id,omitempty"`
 	Name   string `json:"name"`
 	Result result `json:"response"`
+	Parts  []part `json:"parts,omitempty"` // its files, where the model takes them in it
 }
 
 type result struct {

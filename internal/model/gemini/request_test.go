@@ -32,7 +32,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Gemini 3 takes a level of thinking and insists on signatures.
+// Gemini 3 takes a level of thinking, insists on signatures, and takes files in
+// results.
 func TestRequestOfGemini3(t *testing.T) {
 	req := pawl.Request{
 		Messages: modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("x1", "CALL")),
@@ -40,7 +41,11 @@ func TestRequestOfGemini3(t *testing.T) {
 		Effort:   "medium",
 	}
 	req.Messages[3].Parts = append(req.Messages[3].Parts, pawl.Reasoning{Signature: sealText(6, "TEXT")})
-	modeltest.Golden(t, "gemini-3", bodyOf(t, &Client{Model: "gemini-3-pro-preview", Output: 65536, Levels: true}, req), *update)
+	c := &Client{Model: "gemini-3-pro-preview", Output: 65536, Levels: true}
+	modeltest.Golden(t, "gemini-3", bodyOf(t, c, req), *update)
+	for _, name := range []string{"result-several", "result-prompt"} {
+		modeltest.Golden(t, "gemini-3-"+name, bodyOf(t, c, modeltest.FileRequests()[name]), *update)
+	}
 }
 
 // A request of a growing session begins with the bytes of the one before, or
@@ -48,12 +53,13 @@ func TestRequestOfGemini3(t *testing.T) {
 func TestRequestExtendsTheOneBefore(t *testing.T) {
 	messages := append(modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("", "CALL")),
 		modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
+	messages = append(messages, modeltest.FileSession(protocol.Seal(name, "THOUGHT"))...)
 	for model, levels := range map[string]bool{"gemini-2.5-pro": false, "gemini-3-pro-preview": true} {
 		c := &Client{Model: model, Levels: levels}
 		var before []byte
 		for n := 1; n <= len(messages); n++ {
 			body := bodyOf(t, c, pawl.Request{System: "Be terse.", Tools: modeltest.Tools(), Effort: "low", Messages: messages[:n]})
-			if prefix := bytes.TrimSuffix(before, []byte("]}")); !bytes.HasPrefix(body, prefix) {
+			if prefix := bytes.TrimSuffix(before, []byte("]}]}")); !bytes.HasPrefix(body, prefix) {
 				t.Errorf("%s: with %d messages:\n%s\ndoes not begin with\n%s", model, n, body, prefix)
 			}
 			before = body

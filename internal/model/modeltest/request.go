@@ -3,6 +3,7 @@ package modeltest
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,17 +67,10 @@ func Session(thought, call string) []pawl.Message {
 func Requests() map[string]pawl.Request {
 	schema := json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}},"required":["title"],"additionalProperties":false}`)
 	session := Session("", "")
-	return map[string]pawl.Request{
-		"text":     {System: "You are <terse>.", Messages: []pawl.Message{Prompt("Hello & welcome.")}},
-		"tools":    {System: "You are terse.", Messages: []pawl.Message{Prompt("Hello.")}, Tools: Tools(), Effort: "low", MaxTokens: 4000},
-		"parallel": {System: "You are terse.", Messages: session, Tools: Tools()},
-		"files": {Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{
-			pawl.File{Name: "cat.png", MediaType: "image/png", Data: []byte("png")},
-			pawl.File{Name: "paper.pdf", MediaType: "application/pdf", Data: []byte("%PDF")},
-			pawl.File{Name: "notes.md", MediaType: "text/markdown", Data: []byte("# Notes")},
-			pawl.File{Name: "a.zip", MediaType: "application/zip", Data: []byte("PK")},
-			pawl.Text{Text: "What are these?"},
-		}}}},
+	requests := map[string]pawl.Request{
+		"text":       {System: "You are <terse>.", Messages: []pawl.Message{Prompt("Hello & welcome.")}},
+		"tools":      {System: "You are terse.", Messages: []pawl.Message{Prompt("Hello.")}, Tools: Tools(), Effort: "low", MaxTokens: 4000},
+		"parallel":   {System: "You are terse.", Messages: session, Tools: Tools()},
 		"structured": {Messages: []pawl.Message{Prompt("Name this session.")}, Tools: Tools(), Schema: schema, Effort: "high"},
 		"prefill":    {Messages: []pawl.Message{Prompt("Name this session.")}, Prefill: "Title: "},
 		// The last permitted step: no tools, and a word on it from pawl after the results.
@@ -89,6 +83,8 @@ func Requests() map[string]pawl.Request {
 			Prompt("Again."),
 		}, Tools: Tools()},
 	}
+	maps.Copy(requests, FileRequests())
+	return requests
 }
 
 // Golden compares a body with the file testdata/NAME.json, which holds it

@@ -2,10 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
-
-	"github.com/pawl-dev/pawl"
 )
 
 // Seal marks a provider's signature with the protocol it came over, so that it
@@ -38,12 +35,4 @@ func Input(raw json.RawMessage) json.RawMessage {
 		return json.RawMessage(`{}`)
 	}
 	return wrapped
-}
-
-// FileText is a file in words, for a model that does not take files of its type.
-func FileText(f pawl.File) string {
-	if strings.HasPrefix(f.MediaType, "text/") || f.MediaType == "application/json" {
-		return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, f.Data)
-	}
-	return fmt.Sprintf("[The file %q (%s, %d bytes) cannot be shown to this model.]", f.Name, f.MediaType, len(f.Data))
 }

@@ -3,7 +3,6 @@ package responses
 import (
 	"encoding/base64"
 	"encoding/json"
-	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
@@ -34,7 +33,7 @@ type call struct {
 type output struct {
 	Type   string      `json:"type"`
 	CallID pawl.CallID `json:"call_id"`
-	Output string      `json:"output"`
+	Output any         `json:"output"` // a string, or []content for one with files
 }
 
 // reasoning is the item that a signature holds, as the provider wrote it.
@@ -97,7 +96,7 @@ func itemsOf(m pawl.Message) []any {
 		case pawl.ToolCall:
 			add(call{"function_call", p.ID, p.Name, string(protocol.Input(p.Input))})
 		case pawl.ToolResult:
-			add(output{"function_call_output", p.Call, p.Content})
+			add(output{"function_call_output", p.Call, outputOf(p)})
 		case pawl.Patch: // for people only
 			continue
 		}
@@ -106,16 +105,25 @@ func itemsOf(m pawl.Message) []any {
 	return list
 }
 
+// outputOf returns what a result holds: text, or a list if it has files.
+func outputOf(r pawl.ToolResult) any {
+	if len(r.Files) == 0 {
+		return r.Content
+	}
+	var list []content
+	if r.Content != "" {
+		list = append(list, content{Type: "input_text", Text: r.Content})
+	}
+	for _, f := range r.Files {
+		list = append(list, fileContent(f))
+	}
+	return list
+}
+
 func fileContent(f pawl.File) content {
-	url := func() string {
-		return "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
+	url := "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
+	if f.MediaType == protocol.PDF {
+		return content{Type: "input_file", Filename: f.Name, FileData: url}
 	}
-	switch {
-	case strings.HasPrefix(f.MediaType, "image/"):
-		return content{Type: "input_image", ImageURL: url()}
-	case f.MediaType == "application/pdf":
-		return content{Type: "input_file", Filename: f.Name, FileData: url()}
-	default:
-		return content{Type: "input_text", Text: protocol.FileText(f)}
-	}
+	return content{Type: "input_image", ImageURL: url}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -84,15 +85,6 @@ func TestRequest(t *testing.T) {
 				user(pawl.Text{Text: "Go on."}),
 			},
 		}},
-		{"files", Client{}, pawl.Request{
-			Messages: []pawl.Message{user(
-				pawl.Text{Text: "What are these?"},
-				pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte("PNG")},
-				pawl.File{Name: "b.pdf", MediaType: "application/pdf", Data: []byte("%PDF")},
-				pawl.File{Name: "c.txt", MediaType: "text/plain", Data: []byte("c")},
-				pawl.File{Name: "d.zip", MediaType: "application/zip", Data: []byte("PK")},
-			)},
-		}},
 		{"schema", Client{}, pawl.Request{
 			Schema:   json.RawMessage(`{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"],"additionalProperties":false}`),
 			Messages: []pawl.Message{user(pawl.Text{Text: "How old?"})},
@@ -140,6 +132,14 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+func TestRequestWithFiles(t *testing.T) {
+	for name, req := range modeltest.FileRequests() {
+		t.Run(name, func(t *testing.T) {
+			modeltest.Golden(t, name, body(t, Client{Model: "gpt-5"}, req), *update)
+		})
+	}
+}
+
 func body(t *testing.T, c Client, req pawl.Request) []byte {
 	t.Helper()
 	b, err := protocol.Marshal(c.build(req))
@@ -163,6 +163,7 @@ func TestRequestExtends(t *testing.T) {
 		results(pawl.ToolResult{Call: "call_1", Content: "no", IsError: true}),
 		assistant(pawl.Text{Text: "Done."}),
 	}
+	conversation = append(conversation, modeltest.FileSession(sealed)...)
 	req := pawl.Request{Session: session, System: "You help.", Tools: []pawl.ToolSpec{readTool, listTool}, Effort: "high", MaxTokens: 100}
 	var before []byte
 	for n := 1; n <= len(conversation); n++ {

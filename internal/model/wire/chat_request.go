@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -66,17 +67,26 @@ func (chat) read(_ *http.Request, body []byte) (request, error) {
 	return req, nil
 }
 
+// mistral are models whose makers let nobody but the assistant speak after a result.
+var mistral = regexp.MustCompile(`(?i)[sx]tral`)
+
 func (r *request) addChat(i int, m chatMessage) error {
 	switch m.Role {
 	case "system", "developer":
 		return nil
 	case "user":
-		parts, err := chatParts(m.Content)
+		parts, err := contentParts(m.Content, chatPart)
 		if err != nil {
 			return err
 		}
+		if n := len(r.messages); mistral.MatchString(r.model) && n > 0 && r.messages[n-1].Role == pawl.RoleTool {
+			return errors.New("unexpected role 'user' after role 'tool'")
+		}
 		r.add(i, pawl.RoleUser, parts...)
 	case "tool":
+		if _, err := contentParts(m.Content, chatResultPart); err != nil {
+			return err
+		}
 		r.add(i, pawl.RoleTool, pawl.ToolResult{Call: pawl.CallID(m.ToolCallID), Content: textOf(m.Content)})
 	case "assistant":
 		var parts pawl.Parts
@@ -104,31 +114,4 @@ func (r *request) add(i int, role pawl.Role, parts ...pawl.Part) {
 		return
 	}
 	r.messages = append(r.messages, pawl.Message{Seq: pawl.Seq(i), Role: role, Parts: parts})
-}
-
-// chatParts reads the content of a user's message: a text or a list of parts.
-func chatParts(content json.RawMessage) (pawl.Parts, error) {
-	var text string
-	if json.Unmarshal(content, &text) == nil {
-		return pawl.Parts{pawl.Text{Text: text}}, nil
-	}
-	var list []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if err := json.Unmarshal(content, &list); err != nil {
-		return nil, fmt.Errorf("content: want a string or a list of parts, got %.100q", content)
-	}
-	var parts pawl.Parts
-	for _, p := range list {
-		switch p.Type {
-		case "text", "input_text", "output_text", "refusal":
-			parts = append(parts, pawl.Text{Text: p.Text})
-		case "image_url", "file", "input_audio", "input_image", "input_file":
-			parts = append(parts, pawl.File{})
-		default:
-			return nil, fmt.Errorf("content: unknown type %q", p.Type)
-		}
-	}
-	return parts, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -39,8 +41,9 @@ type geminiPart struct {
 		ID       string          `json:"id"`
 		Name     string          `json:"name"`
 		Response json.RawMessage `json:"response"`
+		Parts    []geminiPart    `json:"parts"`
 	} `json:"functionResponse"`
-	Inline json.RawMessage `json:"inlineData"`
+	Inline *geminiData     `json:"inlineData"`
 	File   json.RawMessage `json:"fileData"`
 }
 
@@ -94,11 +97,19 @@ func (r *request) addContent(i int, c geminiContent) error {
 			m.Parts = append(m.Parts, part)
 		}
 	}
+	if n := results(m.Parts); n > 1 && slices.ContainsFunc(m.Parts, isFile) {
+		return fmt.Errorf("please ensure that the number of function response parts is equal to the number of function call parts of the function call turn: there are %d, and files beside them", n)
+	}
 	if err := checkTextSignature(c, m); err != nil {
 		return err
 	}
 	r.messages = append(r.messages, m)
 	return nil
+}
+
+func isFile(p pawl.Part) bool {
+	_, ok := p.(pawl.File)
+	return ok
 }
 
 func results(parts pawl.Parts) int {
@@ -136,8 +147,10 @@ func (r *request) geminiPart(p geminiPart, role pawl.Role, calls, results int) (
 		if id == "" {
 			id = fmt.Sprintf("%d.%d %s", len(r.messages)-1, results, p.Response.Name)
 		}
-		return pawl.ToolResult{Call: pawl.CallID(id), Content: resultText(p.Response.Response)}, nil
-	case p.Inline != nil || p.File != nil:
+		return pawl.ToolResult{Call: pawl.CallID(id), Content: resultText(p.Response.Response)}, r.checkResponseParts(p.Response.Parts)
+	case p.Inline != nil:
+		return pawl.File{}, p.Inline.check()
+	case p.File != nil:
 		return pawl.File{}, nil
 	case p.Text == nil:
 		return nil, errors.New("data: required oneof field 'data' must have one initialized field")
@@ -148,6 +161,26 @@ func (r *request) geminiPart(p geminiPart, role pawl.Role, calls, results int) (
 	default:
 		return pawl.Text{Text: *p.Text}, nil
 	}
+}
+
+// early are the models whose results are JSON alone.
+var early = regexp.MustCompile(`^gemini-[12]\b`)
+
+// checkResponseParts checks the files in a result.
+func (r *request) checkResponseParts(parts []geminiPart) error {
+	for i, p := range parts {
+		switch {
+		case early.MatchString(r.model):
+			return fmt.Errorf("functionResponse.parts: %s takes no files in a function response", r.model)
+		case p.Inline != nil:
+			if err := p.Inline.check(); err != nil {
+				return fmt.Errorf("functionResponse.parts.%d: %w", i, err)
+			}
+		case p.File == nil:
+			return fmt.Errorf("functionResponse.parts.%d: want inlineData or fileData", i)
+		}
+	}
+	return nil
 }
 
 // checkTextSignature holds a signature on a text against the text of the whole content.

@@ -41,6 +41,7 @@ type messagesBlock struct {
 	ToolUseID string          `json:"tool_use_id"`
 	Content   json.RawMessage `json:"content"`
 	IsError   bool            `json:"is_error"`
+	Source    *messagesSource `json:"source"`
 }
 
 func (messages) read(r *http.Request, body []byte) (request, error) {
@@ -115,9 +116,16 @@ func (b messagesBlock) part(role string) (pawl.Part, error) {
 	case "text":
 		return pawl.Text{Text: b.Text}, nil
 	case "image", "document":
+		if err := b.Source.check(b.Type); err != nil {
+			return nil, err
+		}
 		part = pawl.File{}
 	case "tool_result":
-		part = pawl.ToolResult{Call: pawl.CallID(b.ToolUseID), Content: textOf(b.Content), IsError: b.IsError}
+		content, err := messagesResult(b.Content, b.IsError)
+		if err != nil {
+			return nil, err
+		}
+		part = pawl.ToolResult{Call: pawl.CallID(b.ToolUseID), Content: content, IsError: b.IsError}
 	case "tool_use":
 		owner, part = "assistant", pawl.ToolCall{ID: pawl.CallID(b.ID), Name: b.Name, Input: b.Input}
 	case "thinking":
@@ -152,7 +160,9 @@ func textOf(content json.RawMessage) string {
 	}
 	var texts []string
 	for _, p := range list {
-		texts = append(texts, p.Text)
+		if p.Text != "" { // what has none is a file
+			texts = append(texts, p.Text)
+		}
 	}
 	return strings.Join(texts, "\n")
 }

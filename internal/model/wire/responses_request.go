@@ -90,6 +90,9 @@ func (r *request) addItem(i int, item responsesItem) error {
 		}
 		r.addReply(i, pawl.ToolCall{ID: pawl.CallID(item.CallID), Name: item.Name, Input: json.RawMessage(item.Arguments)})
 	case "function_call_output":
+		if _, err := contentParts(item.Output, responsesPart); err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
 		r.add(i, pawl.RoleTool, pawl.ToolResult{Call: pawl.CallID(item.CallID), Content: textOf(item.Output)})
 	default:
 		return fmt.Errorf("type: unknown item type %q", item.Type)
@@ -98,7 +101,7 @@ func (r *request) addItem(i int, item responsesItem) error {
 }
 
 func (r *request) addMessage(i int, item responsesItem) error {
-	parts, err := chatParts(item.Content)
+	parts, err := contentParts(item.Content, responsesPart)
 	if err != nil {
 		return err
 	}

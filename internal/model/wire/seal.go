@@ -17,6 +17,9 @@ func seal(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
+// unsigned is what Google takes as the signature of a call that another model made.
+const unsigned = "skip_thought_signature_validator"
+
 // sealCall signs a call, whichever way its input is spaced and ordered.
 func sealCall(name string, input json.RawMessage) string {
 	var v any

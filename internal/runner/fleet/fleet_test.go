@@ -85,7 +85,7 @@ func newWorld(t *testing.T, more ...pawl.Tool) *world {
 			t.Error(err)
 		}
 	})
-	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(), tool.Bash()}, more...)...)
+	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st))}, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

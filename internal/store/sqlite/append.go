@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -48,7 +49,11 @@ const (
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	batch, err := record.NewBatch(id, after, events)
 	if err == nil {
-		err = s.write.transaction(ctx, func(ctx context.Context) error {
+		commit := s.write.passing
+		if slices.ContainsFunc(batch.Events, func(e pawl.Event) bool { return pawl.Lasting(e.Body) }) {
+			commit = s.write.transaction
+		}
+		err = commit(ctx, func(ctx context.Context) error {
 			return s.write.append(ctx, id, after, batch)
 		})
 	}

@@ -14,7 +14,7 @@ func (s *Store) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft) 
 	if err != nil {
 		return fmt.Errorf("encode draft: %w", err)
 	}
-	err = s.write.transaction(ctx, func(ctx context.Context) error {
+	err = s.write.passing(ctx, func(ctx context.Context) error {
 		_, err := s.write.conn.ExecContext(ctx, `INSERT INTO drafts (session_id, body) VALUES (?, ?)
 			ON CONFLICT (session_id) DO UPDATE SET body = excluded.body`, string(id), string(body))
 		return err

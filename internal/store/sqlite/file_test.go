@@ -195,3 +195,36 @@ func TestSharedCommits(t *testing.T) {
 		}
 	}
 }
+
+// Only what must outlive a power cut waits for the disk.
+func TestWhatWaitsForTheDisk(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
+	id := storetest.NewID()
+	var head pawl.Seq
+	for _, test := range []struct {
+		body pawl.Body
+		want string // of synchronous: 1 is NORMAL, 2 is FULL
+	}{
+		{pawl.SessionCreated{Dir: "/w"}, "2"},
+		{pawl.Prompted{}, "2"},
+		{pawl.TurnStarted{Prompt: 2}, "1"},
+		{pawl.ReplyStarted{Step: 1}, "1"},
+		{pawl.Replied{Step: 1}, "1"},
+		{pawl.CallStarted{Call: "a"}, "2"},
+		{pawl.CallStarted{Call: "b", ReadOnly: true}, "1"},
+		{pawl.CallFinished{Call: "a"}, "1"},
+		{pawl.Spawned{Call: "c"}, "2"},
+		{pawl.Answered{}, "2"},
+		{pawl.TurnFinished{}, "2"},
+	} {
+		if _, err := s.Append(t.Context(), id, head, pawl.Event{Body: test.body}); err != nil {
+			t.Fatal(err)
+		}
+		head++
+		var got string
+		if err := s.Conn().QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&got); err != nil || got != test.want {
+			t.Errorf("%s was committed with synchronous = %s, %v; want %s", pawl.KindOf(test.body), got, err, test.want)
+		}
+	}
+}

@@ -16,7 +16,7 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 	if owner == "" || ttl <= 0 {
 		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
 	}
-	err = s.write.transaction(ctx, func(ctx context.Context) error {
+	err = s.write.passing(ctx, func(ctx context.Context) error {
 		now := time.Now()
 		held, err := s.write.lease(ctx, id)
 		if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 
 // Release implements [pawl.Leases].
 func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner) error {
-	err := s.write.transaction(ctx, func(ctx context.Context) error {
+	err := s.write.passing(ctx, func(ctx context.Context) error {
 		_, err := s.write.conn.ExecContext(ctx, "DELETE FROM leases WHERE session_id = ? AND owner = ?", string(id), string(owner))
 		return err
 	})

@@ -8,9 +8,10 @@ import (
 
 // job is a piece of work that waits for its transaction.
 type job struct {
-	work func(context.Context) error
-	err  error
-	done chan struct{} // closed when err is final
+	work    func(context.Context) error
+	lasting bool // it must be on the disk when it is done
+	err     error
+	done    chan struct{} // closed when err is final
 }
 
 // maxJobs bounds how many jobs share a commit.
@@ -25,10 +26,18 @@ const maxJobs = 128
 // caller always knows whether its write took place; what remains is short, and
 // waiting for another process ends with busy_timeout.
 func (w *writer) transaction(ctx context.Context, work func(context.Context) error) error {
+	return w.wait(ctx, &job{work: work, lasting: true, done: make(chan struct{})})
+}
+
+// passing is a transaction that a power cut may undo.
+func (w *writer) passing(ctx context.Context, work func(context.Context) error) error {
+	return w.wait(ctx, &job{work: work, done: make(chan struct{})})
+}
+
+func (w *writer) wait(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j := &job{work: work, done: make(chan struct{})}
 	w.mu.Lock()
 	w.waiting = append(w.waiting, j)
 	w.mu.Unlock()
@@ -86,6 +95,9 @@ func (w *writer) runWaiting(ctx context.Context) {
 // commitAll runs the jobs and commits. A job that fails leaves nothing behind
 // and does not harm the others; an error is one of all.
 func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
+	if err := w.setLasting(ctx, slices.ContainsFunc(jobs, func(j *job) bool { return j.lasting })); err != nil {
+		return err
+	}
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return err
 	}
@@ -109,6 +121,22 @@ func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
 		_, undo := w.rollback.ExecContext(ctx)
 		return errors.Join(err, undo)
 	}
+	return nil
+}
+
+// setLasting says whether the next commits wait for the disk.
+func (w *writer) setLasting(ctx context.Context, lasting bool) error {
+	if w.lasting == lasting {
+		return nil
+	}
+	pragma := "PRAGMA synchronous = NORMAL"
+	if lasting {
+		pragma = "PRAGMA synchronous = FULL"
+	}
+	if _, err := w.conn.ExecContext(ctx, pragma); err != nil { // not prepared: SQLite obeys some pragmas while it compiles them
+		return err
+	}
+	w.lasting = lasting
 	return nil
 }
 

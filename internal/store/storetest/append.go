@@ -34,7 +34,7 @@ var samples = []pawl.Body{
 	pawl.Prompted{
 		Parts:    pawl.Parts{pawl.Text{Text: "see <a> & b"}, pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte{0, 255, 1}}},
 		Delivery: pawl.DeliverQueue,
-		Settings: pawl.Settings{Agent: "build", Model: "m", Mode: "ask", MaxSteps: 3, Trusted: true},
+		Settings: pawl.Settings{Agent: "build", Model: "m", Mode: "ask", MaxSteps: 3, MaxCost: 4, Trusted: true, Absent: true, Tools: []string{"read"}},
 	},
 	pawl.TurnStarted{Prompt: 2},
 	pawl.ReplyStarted{Step: 1, Model: "m"},
@@ -51,8 +51,17 @@ var samples = []pawl.Body{
 		Usage:  pawl.Usage{Input: 1, Output: 2, Reasoning: 3, CacheRead: 4, CacheWrite: 5, Cost: 6},
 	},
 	pawl.CallStarted{Call: "c1", Tool: "read", Access: []pawl.Access{{Kind: pawl.AccessRead, Target: "a"}}, ReadOnly: true},
+	pawl.Asked{Call: "c2", Ask: pawl.Ask{
+		Kind: pawl.AskPlan, Text: "plan", Timeout: time.Second,
+		Questions: []pawl.Question{{Header: "h", Question: "q?", Options: []pawl.Option{{Label: "l", Description: "d"}}, Multiple: true}},
+	}},
+	pawl.Answered{Ask: 9, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"l", "m"}}, Text: "t"}},
+	pawl.TodosSet{Call: "c3", Todos: []pawl.Todo{{ID: "1", Content: "c", Status: pawl.TodoPending, Priority: pawl.PriorityLow}}},
+	pawl.ModeChanged{Call: "c4", Mode: "guard"},
+	pawl.Spawned{Call: "c5", Child: "01JD0000000000000000000001", Agent: "explore", Title: "t", Background: true},
 	pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{
-		Content: "text", Display: pawl.Parts{pawl.Patch{Path: "a", Diff: "-x\n+y\n"}}, Meta: map[string]string{"exit_code": "0"},
+		Content: "text", Files: []pawl.File{{Name: "a", MediaType: "b", Data: []byte{1}}}, Seen: map[string]string{"a": "b"},
+		Display: pawl.Parts{pawl.Patch{Path: "a", Diff: "-x\n+y\n"}}, Meta: map[string]string{"exit_code": "0"},
 		IsError: true, Spill: &pawl.Blob{ID: "ab", Size: 9},
 	}},
 	pawl.Injected{Source: "user", Prompt: 2, Text: "more"},

@@ -145,7 +145,7 @@ func TestConcurrentChecks(t *testing.T) {
 		group.Go(func() {
 			name := fmt.Sprintf("%d.txt", i)
 			for range 5 {
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				r, err := m.Check(ctx, dir, []string{name})
 				cancel()
 				if err != nil || len(r.Notes) > 0 || len(r.Files) == 0 || r.Files[0].Path != name || r.Files[0].Errors != 1 {

@@ -139,7 +139,7 @@ func up(t *testing.T, m *Servers, dir string) {
 // check is Check with time enough.
 func check(t *testing.T, m *Servers, dir string, paths ...string) Report {
 	t.Helper()
-	return checkFor(t, m, 20*time.Second, dir, paths...)
+	return checkFor(t, m, time.Minute, dir, paths...)
 }
 
 func checkFor(t *testing.T, m *Servers, limit time.Duration, dir string, paths ...string) Report {

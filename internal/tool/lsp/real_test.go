@@ -201,7 +201,7 @@ func TestRealServersShared(t *testing.T) {
 		for i, name := range []string{"One", "Two"} {
 			for path, want := range map[string]string{"a.go": name, "tool/a.go": "Tool" + name, "tool/b.go": "Tool" + name} {
 				group.Go(func() {
-					ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					defer cancel()
 					r, err := m.Check(ctx, dirs[i], []string{path})
 					if err != nil {

@@ -1,0 +1,108 @@
+package pawl
+
+import (
+	"fmt"
+	"time"
+)
+
+// AskKind says what a person is asked for.
+type AskKind string
+
+// The kinds of asking.
+const (
+	AskQuestion AskKind = "question" // the model wants to know something
+	AskPlan     AskKind = "plan"     // the model has a plan and wants to begin
+)
+
+// Question is one thing that a person is asked. They may always answer in their
+// own words instead of by an option.
+type Question struct {
+	Header   string   `json:"header"` // a word or two
+	Question string   `json:"question"`
+	Options  []Option `json:"options,omitempty"`
+	Multiple bool     `json:"multiple,omitempty"` // more than one option may be chosen
+}
+
+// Option is an answer that is offered.
+type Option struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// Ask is what a call asks a person. A call asks once.
+type Ask struct {
+	Kind      AskKind       `json:"kind"`
+	Text      string        `json:"text,omitempty"` // what it is about: the plan
+	Questions []Question    `json:"questions"`
+	Timeout   time.Duration `json:"timeout,omitempty"` // then nobody has answered; 0 means never
+}
+
+// Answer is what came of an [Ask].
+type Answer struct {
+	Outcome Outcome    `json:"outcome"`
+	Answers [][]string `json:"answers,omitempty"` // for each question the chosen labels, or the person's own words
+	Text    string     `json:"text,omitempty"`    // a word to the model, beside the answers
+}
+
+// Outcome says how an [Ask] ended.
+type Outcome string
+
+// The outcomes. A person can give only the first two.
+const (
+	OutcomeAnswered Outcome = "answered"
+	OutcomeDeclined Outcome = "declined"
+	OutcomeTimeout  Outcome = "timeout"
+	OutcomeCanceled Outcome = "canceled"
+	OutcomeAbsent   Outcome = "absent" // the prompt said that nobody can be asked
+)
+
+// Check returns what is wrong with a person's answer.
+func (a Ask) Check(answer Answer) error {
+	switch answer.Outcome {
+	case OutcomeDeclined:
+		return nil
+	case OutcomeAnswered:
+	case OutcomeTimeout, OutcomeCanceled, OutcomeAbsent:
+		return fmt.Errorf("a person cannot answer %q", answer.Outcome)
+	default:
+		return fmt.Errorf("unknown outcome %q", answer.Outcome)
+	}
+	if len(answer.Answers) != len(a.Questions) {
+		return fmt.Errorf("%d answers to %d questions", len(answer.Answers), len(a.Questions))
+	}
+	for i, chosen := range answer.Answers {
+		if n := len(chosen); n == 0 || n > 1 && !a.Questions[i].Multiple {
+			return fmt.Errorf("%d answers to the question %q", n, a.Questions[i].Header)
+		}
+	}
+	return nil
+}
+
+// Todo is one item of the list that the model keeps of its work.
+type Todo struct {
+	ID       string       `json:"id"`
+	Content  string       `json:"content"`
+	Status   TodoStatus   `json:"status"`
+	Priority TodoPriority `json:"priority"`
+}
+
+// TodoStatus says how far an item has come.
+type TodoStatus string
+
+// The statuses.
+const (
+	TodoPending    TodoStatus = "pending"
+	TodoInProgress TodoStatus = "in_progress"
+	TodoCompleted  TodoStatus = "completed"
+	TodoCanceled   TodoStatus = "canceled"
+)
+
+// TodoPriority says how much an item matters.
+type TodoPriority string
+
+// The priorities.
+const (
+	PriorityHigh   TodoPriority = "high"
+	PriorityMedium TodoPriority = "medium"
+	PriorityLow    TodoPriority = "low"
+)

@@ -1,0 +1,183 @@
+//go:build bench
+
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl/internal/model/wire"
+	"github.com/pawl-dev/pawl/internal/pawltest"
+)
+
+const (
+	loopVar = "PAWL_BENCH_LOOP" // makes a child process the bare loop: a URL, a file of requests, what to do between
+	gaps    = 100
+)
+
+// TestBenchGap: the time from the end of a model's answer to the next request,
+// beside a program that only makes the same requests and the same exec or read.
+func TestBenchGap(t *testing.T) {
+	for _, test := range []struct {
+		name, call string
+		limit      time.Duration
+	}{
+		{"read", `{"name":"read","input":{"path":"file.txt"}}`, 2500 * time.Microsecond},
+		{"bash", `{"name":"bash","input":{"command":"true"}}`, 10 * time.Millisecond},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			lines := strings.Repeat(`{"calls":[`+test.call+"]}\n", gaps) + `{"text":"done"}` + "\n"
+			server := startClock(t, lines)
+			b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+			b.Write(t, "file.txt", strings.Repeat("a line of text\n", 200))
+			b.Env = append(b.Env, "PAWL_CONFIG="+server.config(t), "ANTHROPIC_API_KEY=key")
+			out := b.Run(t, "run", "--mode", "yolo", "--model", "anthropic/claude-sonnet-4-5", "go")
+			if out.Code != 0 {
+				t.Fatalf("exit %d: %s", out.Code, out.Stderr)
+			}
+			own := server.gaps(t)
+			bodies := server.bodies
+			server.reset()
+
+			requests := filepath.Join(t.TempDir(), "requests.json")
+			data, err := json.Marshal(bodies)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(requests, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(os.Args[0])
+			cmd.Dir = b.Dir
+			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", loopVar, server.URL, requests, test.name))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			bare := server.gaps(t)
+			id := func(d time.Duration) time.Duration { return d }
+			t.Logf("gap, %s, K=%d: median %s; a bare loop: %s   (at most %s)", test.name, gaps, us(median(own, id)), us(median(bare, id)), test.limit)
+			if got := median(own, id); got > test.limit {
+				t.Errorf("the gap is %s", got)
+			}
+		})
+	}
+}
+
+func us(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }
+
+// clock is a fake provider that notes when requests come and answers end.
+type clock struct {
+	URL string
+
+	mu            sync.Mutex
+	bodies        [][]byte
+	arrived, done []time.Time
+}
+
+func startClock(t *testing.T, script string) *clock {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script.jsonl")
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := wire.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clock{}
+	handler := wire.Handler(m, wire.Config{Log: func(r wire.Record) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.bodies = append(c.bodies, bytes.Clone(r.Body))
+	}})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived := time.Now()
+		handler.ServeHTTP(w, r)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.arrived, c.done = append(c.arrived, arrived), append(c.done, time.Now())
+	}))
+	t.Cleanup(srv.Close)
+	c.URL = srv.URL
+	return c
+}
+
+func (c *clock) config(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pawl.json")
+	if err := os.WriteFile(path, []byte(`{"providers":{"anthropic":{"base_url":"`+c.URL+`"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (c *clock) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bodies, c.arrived, c.done = nil, nil, nil
+}
+
+// gaps are the times between an answer's end and the next request.
+func (c *clock) gaps(t *testing.T) []time.Duration {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.arrived) != gaps+1 {
+		t.Fatalf("%d requests came, want %d", len(c.arrived), gaps+1)
+	}
+	var list []time.Duration
+	for i := range gaps {
+		list = append(list, c.arrived[i+1].Sub(c.done[i]))
+	}
+	return list
+}
+
+// loopMain is the bare loop.
+func loopMain() int {
+	args := strings.Fields(os.Getenv(loopVar))
+	data, err := os.ReadFile(args[1])
+	if err != nil {
+		return 1
+	}
+	var bodies [][]byte
+	if err := json.Unmarshal(data, &bodies); err != nil {
+		return 1
+	}
+	for _, body := range bodies {
+		req, err := http.NewRequest(http.MethodPost, args[0]+"/v1/messages", bytes.NewReader(body))
+		if err != nil {
+			return 1
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Anthropic-Version", "2023-06-01")
+		req.Header.Set("X-Api-Key", "key")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			return 1
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		if err != nil || resp.Body.Close() != nil {
+			return 1
+		}
+		if args[2] == "bash" {
+			err = exec.Command("bash", "--noprofile", "--norc", "-c", "true").Run()
+		} else {
+			_, err = os.ReadFile("file.txt")
+		}
+		if err != nil {
+			return 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,42 @@
+package model
+
+import (
+	"context"
+	"iter"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+// fitted is a model that is sent the files that it takes, and the others in words.
+type fitted struct {
+	pawl.Model
+	takes protocol.Takes
+}
+
+// Stream implements [pawl.Model].
+func (f fitted) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	req.Messages = f.takes.Fit(req.Messages)
+	return f.Model.Stream(ctx, req)
+}
+
+// takes returns which files the catalog's model takes, and of images the types
+// that its provider lists. It takes none that the catalog does not know of: for
+// one file too many a provider refuses the request, and all later ones of the session.
+func takes(p catalog.Provider, m catalog.Model) protocol.Takes {
+	var types protocol.Takes
+	switch {
+	case !m.Images:
+	case p.Dialect == "xai":
+		types = protocol.Takes{"image/png", "image/jpeg"}
+	case p.Protocol == catalog.ProtocolGemini, p.Protocol == catalog.ProtocolVertex && !isClaude(m):
+		types = protocol.Takes{"image/png", "image/jpeg", "image/webp"}
+	default:
+		types = protocol.Takes{"image/png", "image/jpeg", "image/webp", "image/gif"}
+	}
+	if m.PDF {
+		types = append(types, protocol.PDF)
+	}
+	return types
+}

@@ -1,0 +1,136 @@
+package protocol
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// PDF is the media type of the documents that models read.
+const PDF = "application/pdf"
+
+// Takes is what a model takes beside text: the media types of images, and PDF.
+// The zero value takes no file.
+type Takes []string
+
+// Fit returns the conversation with every file in words that the model does not
+// take, in prompts and in results. Clients are given no other conversation: each
+// file that they meet is an image or a PDF.
+//
+// A message's words depend on nothing but the message, so a session's requests
+// begin alike. The conversation itself is not changed.
+func (t Takes) Fit(conversation []pawl.Message) []pawl.Message {
+	fitted := slices.Clone(conversation)
+	for i := range fitted {
+		fitted[i].Parts = slices.Clone(fitted[i].Parts)
+		for j, part := range fitted[i].Parts {
+			fitted[i].Parts[j] = t.fit(part)
+		}
+	}
+	return fitted
+}
+
+func (t Takes) fit(part pawl.Part) pawl.Part {
+	switch p := part.(type) {
+	case pawl.File:
+		if !t.takes(p) {
+			return pawl.Text{Text: t.words(p)}
+		}
+	case pawl.ToolResult:
+		return t.fitResult(p)
+	case pawl.Text, pawl.Reasoning, pawl.ToolCall, pawl.Patch:
+	}
+	return part
+}
+
+// fitResult puts the words after what the result says.
+func (t Takes) fitResult(r pawl.ToolResult) pawl.ToolResult {
+	var taken []pawl.File
+	for _, f := range r.Files {
+		if t.takes(f) {
+			taken = append(taken, f)
+			continue
+		}
+		if r.Content != "" && !strings.HasSuffix(r.Content, "\n") {
+			r.Content += "\n"
+		}
+		r.Content += t.words(f)
+	}
+	r.Files = taken
+	return r
+}
+
+// takes reports whether the model takes the file. Providers refuse an empty one.
+func (t Takes) takes(f pawl.File) bool {
+	return len(f.Data) > 0 && slices.Contains(t, f.MediaType)
+}
+
+// words is a file in words: its text, or why the model does not see it.
+func (t Takes) words(f pawl.File) string {
+	if strings.HasPrefix(f.MediaType, "text/") || f.MediaType == "application/json" || f.MediaType == "image/svg+xml" {
+		return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, f.Data)
+	}
+	return fmt.Sprintf("[%s, %s, %s: %s]", f.Name, f.MediaType, size(len(f.Data)), t.why(f))
+}
+
+func (t Takes) why(f pawl.File) string {
+	isImage := func(kind string) bool { return strings.HasPrefix(kind, "image/") }
+	switch {
+	case len(f.Data) == 0:
+		return "the file is empty"
+	case isImage(f.MediaType) && !slices.ContainsFunc(t, isImage):
+		return "this model takes no images"
+	case f.MediaType == PDF:
+		return "this model takes no PDF files"
+	default:
+		return "this model takes no files of this type"
+	}
+}
+
+func size(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%d KB", (n+500)/1000)
+	default:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+}
+
+// Beside returns the files of a message's results as a user's parts, each after
+// a word on where it belongs, for a protocol whose results are text alone. It is
+// nil if there are none.
+func Beside(results []pawl.ToolResult) pawl.Parts {
+	var parts pawl.Parts
+	for i, r := range results {
+		if len(r.Files) == 0 {
+			continue
+		}
+		if parts == nil {
+			parts = append(parts, pawl.Text{Text: "Files of the results above:"})
+		}
+		names := make([]string, len(r.Files))
+		for j, f := range r.Files {
+			names[j] = f.Name
+		}
+		parts = append(parts, pawl.Text{Text: fmt.Sprintf("Result %d (%s): %s", i+1, r.Call, strings.Join(names, ", "))})
+		for _, f := range r.Files {
+			parts = append(parts, f)
+		}
+	}
+	return parts
+}
+
+// Results returns the results of a message, in order.
+func Results(parts pawl.Parts) []pawl.ToolResult {
+	var list []pawl.ToolResult
+	for _, part := range parts {
+		if r, ok := part.(pawl.ToolResult); ok {
+			list = append(list, r)
+		}
+	}
+	return list
+}

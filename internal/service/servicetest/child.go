@@ -1,0 +1,189 @@
+package servicetest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// task is a call that gives a task.
+func task(agent, prompt, more string) string {
+	return fmt.Sprintf(`{"name":"task","input":{"agent":%q,"prompt":%q,"description":"a task"%s}}`, agent, prompt, more)
+}
+
+// children are the session's children, oldest first.
+func (b *box) children(id pawl.SessionID) []pawl.Session {
+	b.Helper()
+	list, err := b.List(b.Context(), pawl.Filter{Parent: id})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return list
+}
+
+// Two children work side by side: each waits for a file that the other writes.
+func testChildren(b *box) {
+	first := b.script(`{"calls":[{"name":"bash","input":{"command":"touch one; until [ -e two ]; do sleep 0.01; done"}}]}`, `{"text":"First.\nDone."}`)
+	second := b.script(`{"calls":[{"name":"bash","input":{"command":"until [ -e one ]; do sleep 0.01; done"}},{"name":"write","input":{"path":"two","content":"2"}}]}`, `{"text":"Second."}`)
+	script := func(model string) string { return strings.TrimPrefix(model, "script:") }
+	id := b.create()
+	calls := fmt.Sprintf(`{"calls":[{"name":"task","input":{"agent":"general","prompt":"one","description":"the first"},"script":%q},{"name":"task","input":{"agent":"general","prompt":"two","description":"the second"},"script":%q}]}`,
+		script(first), script(second))
+	b.send(id, prompt("go", b.script(calls,
+		`{"expect":"> First.\n> Done.[^$]*Files it wrote: two[^$]*> Second.","text":"Ok."}`), pawl.DeliverNow))
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, 2, len(b.children(id)))
+	for _, c := range b.children(id) {
+		check(b, id, c.Parent)
+		check(b, pawl.StateIdle, c.State())
+	}
+	list, err := b.List(b.Context(), pawl.Filter{})
+	b.ok(err)
+	check(b, 1, len(list)) // children are not among the sessions of people
+}
+
+// A child has no right that its parent has not, cannot ask and cannot give tasks.
+func testChildRights(b *box) {
+	calls := `{"agent":"general","calls":[{"name":"write","input":{"path":"a","content":"x"}},{"name":"task","input":{"agent":"explore","prompt":"x","description":"x"}},{"name":"question","input":{"questions":[]}},{"name":"list"}]}`
+	id := b.create()
+	p := prompt("go", b.script(
+		`{"calls":[`+task("general", "x", "")+`,`+task("build", "x", "")+`,`+task("nobody", "x", "")+`]}`,
+		`{"expect":"> Tried.[^$]*there are: explore, general[^$]*there are: explore, general","text":"Ok."}`,
+		calls, `{"agent":"general","text":"Tried."}`,
+	), pawl.DeliverNow)
+	p.Tools = []string{"task", "list", "question"}
+	b.send(id, p)
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	child := b.children(id)[0].ID
+	got := map[pawl.CallID]pawl.CallStatus{}
+	for _, e := range b.log(child) {
+		if f, ok := e.Body.(pawl.CallFinished); ok {
+			got[f.Call] = f.Status
+		}
+	}
+	check(b, map[pawl.CallID]pawl.CallStatus{
+		"call_1_1": pawl.CallRefused, "call_1_2": pawl.CallRefused, "call_1_3": pawl.CallRefused, "call_1_4": pawl.CallDone,
+	}, got)
+	if _, err := os.Stat(filepath.Join(b.dir, "a")); err == nil {
+		b.Error("the child wrote a file, which its parent could not")
+	}
+}
+
+// An explorer has the tools to look, and 20 steps.
+func testExplorer(b *box) {
+	lines := []string{
+		`{"calls":[` + task("explore", "x", "") + `]}`,
+		`{"expect":"ended: max_steps, 20 steps","text":"Ok."}`,
+		`{"agent":"explore","calls":[{"name":"bash","input":{"command":"touch a"}}]}`,
+	}
+	for range 18 {
+		lines = append(lines, `{"agent":"explore","calls":[{"name":"list"}]}`)
+	}
+	lines = append(lines, `{"agent":"explore","expect":"last step","text":"So far."}`)
+	id := b.create()
+	b.send(id, prompt("go", b.script(lines...), pawl.DeliverNow))
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, pawl.CallRefused, b.only(b.children(id)[0].ID, "call_1_1").Status)
+}
+
+// A child's budget is what is left of its parent's, and its own turn ends with it.
+func testChildBudget(b *box) {
+	id := b.create()
+	p := prompt("go", b.script(
+		`{"calls":[`+task("general", "x", "")+`],"usage":{"cost":400}}`,
+		`{"expect":"ended: budget, 2 steps","text":"Ok.","usage":{"cost":10}}`,
+		`{"agent":"general","calls":[{"name":"list"}],"usage":{"cost":300}}`,
+		`{"agent":"general","calls":[{"name":"list"}],"usage":{"cost":300}}`,
+		`{"agent":"general","text":"Never.","usage":{"cost":300}}`,
+	), pawl.DeliverNow)
+	p.MaxCost = 1000
+	b.send(id, p)
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(b.children(id)[0].ID))
+}
+
+// Canceling the parent ends the child, within a second.
+func testChildCanceled(b *box) {
+	for _, more := range []string{"", `,"background":true`} {
+		id := b.create()
+		b.send(id, prompt("go", b.script(
+			`{"calls":[`+task("general", "x", more)+`]}`, `{"text":"Waiting."}`,
+			`{"agent":"general","calls":[{"name":"bash","input":{"command":"echo at work; sleep 1000"}}]}`,
+		), pawl.DeliverNow))
+		b.until(id, 0, is[pawl.Spawned])
+		var child pawl.SessionID
+		for child == "" {
+			for _, c := range b.children(id) {
+				child = c.ID
+			}
+		}
+		b.until(child, 0, is[pawl.Progress])
+		began := time.Now()
+		b.ok(b.Cancel(b.Context(), id))
+		b.idle(id)
+		b.idle(child)
+		if took := time.Since(began); took > time.Second {
+			b.Errorf("it took %s", took)
+		}
+		check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(id))
+		check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(child))
+	}
+}
+
+// The turn goes on while a child works in the background, and does not end before it.
+func testChildInBackground(b *box) {
+	id := b.create()
+	b.send(id, prompt("go", b.script(
+		`{"calls":[`+task("general", "x", `,"background":true`)+`]}`,
+		`{"expect":"works in the background","calls":[{"name":"bash","input":{"command":"touch go"}}]}`,
+		`{"text":"I wait."}`,
+		`{"expect":"^Task .* ended: end_turn[^$]*> Back.","text":"Done."}`,
+		`{"agent":"general","calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.01; done; sleep 0.2"}}]}`,
+		`{"agent":"general","text":"Back."}`,
+	), pawl.DeliverNow))
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+}
+
+// A pawl that died with a child at work: the call goes on with the same child.
+func testChildAfterACrash(b *box) {
+	model := b.script(
+		`{"calls":[`+task("general", "x", "")+`]}`, `{"expect":"> Came through.","text":"Ok."}`,
+		`{"agent":"general","calls":[{"name":"list"}]}`, `{"agent":"general","text":"Came through."}`,
+	)
+	const child pawl.SessionID = "01JD0000000000000000000008"
+	log := b.events(
+		pawl.SessionCreated{Dir: b.dir},
+		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: model}},
+		pawl.TurnStarted{Prompt: 2},
+		pawl.ReplyStarted{Step: 1, Model: model},
+		pawl.Replied{Step: 1, Finish: pawl.FinishToolUse, Parts: pawl.Parts{
+			pawl.ToolCall{ID: "call_1_1", Name: "task", Input: []byte(`{"agent":"general","prompt":"x","description":"a task"}`)},
+		}},
+		pawl.CallStarted{Call: "call_1_1", Tool: "task", ReadOnly: true},
+		pawl.Spawned{Call: "call_1_1", Child: child, Agent: "general", Title: "a task"},
+	)
+	s := b.importLog(log)
+	childLog := b.events(
+		pawl.SessionCreated{Dir: b.dir, Parent: s.ID, ParentCall: "call_1_1"},
+		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, Settings: pawl.Settings{Model: model, Agent: "general"}},
+		pawl.TurnStarted{Prompt: 2},
+	)
+	for i := range childLog {
+		childLog[i].Session = child
+	}
+	b.importLog(childLog)
+	b.ok(b.Resume(b.Context(), s.ID))
+	b.idle(s.ID)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(s.ID))
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(child))
+	check(b, 1, len(b.children(s.ID)))
+}

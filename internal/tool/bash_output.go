@@ -1,0 +1,63 @@
+package tool
+
+import (
+	"context"
+	_ "embed" // the description
+	"fmt"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+//go:embed bash_output.md
+var bashOutputDescription string
+
+type bashOutputInput struct {
+	ID   string `json:"id" jsonschema:"e.g. job_1"`
+	Wait int    `json:"wait,omitempty" jsonschema:"seconds to wait for more, at most 60"`
+}
+
+// BashOutput shows what a job has printed since the last look.
+func BashOutput(jobs *Jobs) pawl.Tool {
+	return define(definition[bashOutputInput]{
+		name:        "bash_output",
+		description: bashOutputDescription,
+		risk:        pawl.RiskSafe,
+		access: func(call pawl.Call, in bashOutputInput) ([]pawl.Access, error) {
+			if in.Wait < 0 || in.Wait > int(BashWait.Seconds()) {
+				return nil, fmt.Errorf("wait must be between 0 and %.0f seconds", BashWait.Seconds())
+			}
+			return nil, nil // the session's own
+		},
+		run: func(ctx context.Context, call pawl.Call, in bashOutputInput) (pawl.Result, error) {
+			j, err := jobs.find(call.Session, in.ID)
+			if err != nil {
+				return pawl.Result{}, err
+			}
+			if in.Wait > 0 {
+				j.await(ctx, time.Duration(in.Wait)*time.Second)
+			}
+			if ctx.Err() != nil {
+				return pawl.Result{}, context.Cause(ctx)
+			}
+			return jobs.report(ctx, j)
+		},
+	})
+}
+
+// report is what is new of a job.
+func (js *Jobs) report(ctx context.Context, j *job) (pawl.Result, error) {
+	keep, done := lingering(ctx) // it counts as shown
+	defer done()
+	r, over, err := j.look(keep, js.blobs)
+	if err != nil {
+		return r, err
+	}
+	state := j.id + ": " + j.state(over)
+	if r.Content == "" {
+		closing(&r, "no new output", state)
+	} else {
+		closing(&r, state)
+	}
+	return r, nil
+}

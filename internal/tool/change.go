@@ -1,0 +1,126 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// Diagnoser says what is wrong with files that were just changed.
+type Diagnoser interface {
+	// After returns a text to add to the result of a change, or "". It takes
+	// no longer than EditFaultsTime.
+	After(ctx context.Context, dir string, paths []string) string
+}
+
+// file is one that a tool is about to change, as it is on the disk now.
+type file struct {
+	path   string // in the workspace
+	text   string
+	exists bool
+	seen   string // the hash that the model last knew; "" if it never did
+}
+
+// stale reports whether the file was changed behind the model's back.
+func (f file) stale() bool {
+	return f.exists && f.seen != "" && f.seen != workspace.Hash([]byte(f.text))
+}
+
+// change replaces a file's content with what update makes of it, and answers
+// with the diff and with what is wrong now.
+func change(ctx context.Context, call pawl.Call, path string, faults Diagnoser, update func(file) (string, error)) (pawl.Result, error) {
+	rel, err := workspace.Rel(call.Dir, path)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	w, err := workspace.Open(call.Dir)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	defer w.Close()
+	old, err := current(w, rel)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	old.seen = call.Host.Seen(rel)
+	text, err := update(old)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	if len(text) > EditBytes {
+		return pawl.Result{}, tooLarge(rel, len(text))
+	}
+	if old.exists && text == old.text {
+		return pawl.Result{Content: rel + " is as it was: nothing to change."}, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return pawl.Result{}, err
+	}
+	if err := w.WriteFile(rel, []byte(text)); err != nil {
+		return pawl.Result{}, err
+	}
+	result := pawl.Result{Seen: map[string]string{rel: workspace.Hash([]byte(text))}}
+	if diff := diffOf(rel, old, text); diff != "" {
+		result.Content, result.Display = diff, pawl.Parts{pawl.Patch{Path: rel, Diff: diff}}
+	} else {
+		result.Content = rel + " was made, empty.\n"
+	}
+	addFaults(ctx, &result, faults, call.Dir, rel)
+	return result, nil
+}
+
+// addFaults adds what is wrong with the files now.
+func addFaults(ctx context.Context, r *pawl.Result, faults Diagnoser, dir string, paths ...string) {
+	if faults == nil || len(paths) == 0 {
+		return
+	}
+	if text := faults.After(ctx, dir, paths); text != "" {
+		r.Content += "\n" + text
+	}
+}
+
+// diffOf is the change as people and models read it, within DiffBytes.
+func diffOf(rel string, old file, text string) string {
+	from := "a/" + rel
+	if !old.exists {
+		from = "/dev/null"
+	}
+	return headOfDiff(udiff.Unified(from, "b/"+rel, old.text, text), DiffBytes)
+}
+
+// current returns a file as it is, within the limit.
+func current(w *workspace.Workspace, rel string) (file, error) {
+	info, err := w.Stat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return file{path: rel}, nil
+	case err != nil:
+		return file{}, err
+	case !info.Mode().IsRegular():
+		return file{}, fmt.Errorf("%s is not a regular file", rel)
+	case info.Size() > EditBytes:
+		return file{}, tooLarge(rel, int(info.Size()))
+	}
+	data, err := w.ReadFile(rel)
+	return file{path: rel, text: string(data), exists: true}, err
+}
+
+func tooLarge(path string, size int) error {
+	return fmt.Errorf("%s has %d bytes: more than the %d that can be edited", path, size, EditBytes)
+}
+
+// lineEnds gives text the line ends of the file that it goes into. The model
+// cannot see them: read shows lines without their ends.
+func lineEnds(file, text string) string {
+	if n := strings.Count(file, "\r\n"); n == 0 || n != strings.Count(file, "\n") || strings.Contains(text, "\r") {
+		return text
+	}
+	return strings.ReplaceAll(text, "\n", "\r\n")
+}

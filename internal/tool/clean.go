@@ -1,0 +1,183 @@
+package tool
+
+import (
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// escapeBytes bounds a terminal's control sequence. A longer one is not waited for.
+const escapeBytes = 4 << 10
+
+// cleaner makes readable text of what a command prints, piece by piece. A rune
+// is never cut: its beginning is held back until the rest has come. Sequences
+// that steer a terminal are left out. Of a line that was written over with
+// carriage returns the last state is shown, as far as it is in the same piece.
+// Other control bytes, and what is not UTF-8, become a replacement character, a
+// run of them one.
+type cleaner struct {
+	held  []byte // the beginning of a rune or a sequence
+	back  bool   // a carriage return came: what follows replaces the line
+	begun bool   // the line began in an earlier piece
+	bytes int64  // that were cleaned
+	bad   int64  // of these, not text
+}
+
+// binary reports whether it was hardly text. A rune that was cut is no sign of it.
+func (c *cleaner) binary() bool { return c.bad >= utf8.UTFMax && c.bad*10 > c.bytes*3 }
+
+// clean appends the piece, as text, to dst. If it is the last one, nothing is held back.
+func (c *cleaner) clean(dst, p []byte, last bool) []byte {
+	if len(c.held) > 0 {
+		p = append(c.held, p...)
+		c.held = nil
+	}
+	c.bytes += int64(len(p))
+	line := len(dst) // where the line begins that a carriage return would replace
+	replaced := false
+	show := func(text ...byte) {
+		if c.back && c.begun {
+			dst = append(dst, '\n')
+			line, c.begun = len(dst), false
+		} else if c.back {
+			dst = dst[:line]
+		}
+		c.back = false
+		dst = append(dst, text...)
+	}
+	for i := 0; i < len(p); {
+		n := plain(p[i:])
+		if n > 0 {
+			show(p[i : i+n]...)
+			i, replaced = i+n, false
+			continue
+		}
+		switch b := p[i]; {
+		case b == '\n':
+			dst = append(dst, '\n')
+			line, c.begun, c.back, n = len(dst), false, false, 1
+		case b == '\r':
+			c.back, n = true, 1
+		case b == 0x1b:
+			n = escape(p[i:])
+		case b >= utf8.RuneSelf:
+			n = runeLen(p[i:])
+			if n > 0 {
+				show(p[i : i+n]...)
+			}
+		default:
+			n = -1
+		}
+		if n == 0 && !last {
+			c.held = slices.Clone(p[i:])
+			c.bytes -= int64(len(c.held))
+			break
+		}
+		if n <= 0 {
+			if c.bad++; !replaced {
+				show([]byte("\uFFFD")...)
+			}
+			replaced, n = true, 1
+		} else {
+			replaced = false
+		}
+		i += n
+	}
+	c.begun = c.begun || len(dst) > line
+	return dst
+}
+
+// plain returns how many bytes of p are printable ASCII or tabs.
+func plain(p []byte) int {
+	for i, b := range p {
+		if (b < ' ' || b > '~') && b != '\t' {
+			return i
+		}
+	}
+	return len(p)
+}
+
+// runeLen returns the length of the rune that p begins with: 0 if its end has
+// not come, -1 if it is none or a control character.
+func runeLen(p []byte) int {
+	r, n := utf8.DecodeRune(p)
+	switch {
+	case n == 1 && !utf8.FullRune(p):
+		return 0
+	case n == 1 || r < 0xa0:
+		return -1
+	}
+	return n
+}
+
+// escape returns the length of the control sequence that p begins with: 0 if
+// its end has not come, -1 if it is none.
+func escape(p []byte) int {
+	if len(p) < 2 {
+		return 0
+	}
+	switch kind := p[1]; {
+	case kind == '[': // e.g. a color
+		return until(p, ' ', '?', '@')
+	case kind == ']': // e.g. a title: to the bell or to ESC \
+		for i := 2; i < min(len(p), escapeBytes); i++ {
+			if p[i] == 0x07 || p[i] == '\\' && p[i-1] == 0x1b {
+				return i + 1
+			}
+		}
+		return open(p)
+	case kind >= ' ' && kind <= '/': // e.g. a character set
+		return until(p, ' ', '/', '0')
+	case kind >= '0' && kind <= '~':
+		return 2
+	}
+	return -1
+}
+
+// until returns the length of a sequence of bytes from low to high whose last
+// byte is end or more.
+func until(p []byte, low, high, end byte) int {
+	for i, b := range p[2:min(len(p), escapeBytes)] {
+		switch {
+		case b >= end && b <= '~':
+			return i + 3
+		case b < low || b > high:
+			return -1
+		}
+	}
+	return open(p)
+}
+
+// open is the length of a sequence whose end is not in p.
+func open(p []byte) int {
+	if len(p) >= escapeBytes {
+		return -1
+	}
+	return 0
+}
+
+// cleanReader reads text: what r yields, cleaned.
+type cleanReader struct {
+	r    io.Reader
+	c    *cleaner
+	last bool // nothing follows what r yields
+	raw  []byte
+	text []byte
+	err  error
+}
+
+func (r *cleanReader) Read(p []byte) (int, error) {
+	for len(r.text) == 0 && r.err == nil {
+		var n int
+		n, r.err = io.ReadFull(r.r, r.raw)
+		if r.err == io.ErrUnexpectedEOF { //nolint:errorlint // ReadFull returns it bare
+			r.err = io.EOF
+		}
+		r.text = r.c.clean(nil, r.raw[:n], r.last && r.err != nil)
+	}
+	n := copy(p, r.text)
+	if r.text = r.text[n:]; n > 0 {
+		return n, nil
+	}
+	return 0, r.err
+}

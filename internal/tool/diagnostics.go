@@ -1,0 +1,118 @@
+package tool
+
+import (
+	"context"
+	_ "embed" // the description
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/lsp"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+//go:embed diagnostics.md
+var diagnosticsDescription string
+
+type diagnosticsInput struct {
+	Path string `json:"path,omitempty" jsonschema:"file or folder in the workspace"`
+}
+
+func (in diagnosticsInput) path() string {
+	if in.Path == "" {
+		return "."
+	}
+	return in.Path
+}
+
+// Checker finds what is wrong with files; with none given, with all that it
+// knows. When its context's deadline comes, it answers with what it has.
+type Checker interface {
+	Check(ctx context.Context, dir string, paths []string) (lsp.Report, error)
+}
+
+var _ Checker = (*lsp.Servers)(nil)
+
+// Diagnostics shows what language servers find wrong with files.
+func Diagnostics(c Checker) pawl.Tool {
+	return define(definition[diagnosticsInput]{
+		name:        "diagnostics",
+		description: diagnosticsDescription,
+		risk:        pawl.RiskSafe,
+		access: func(call pawl.Call, in diagnosticsInput) ([]pawl.Access, error) {
+			return pathAccess(pawl.AccessRead, call, in.path())
+		},
+		run: func(ctx context.Context, call pawl.Call, in diagnosticsInput) (pawl.Result, error) {
+			ctx, cancel := context.WithTimeout(ctx, FaultsTimeout)
+			defer cancel()
+			if in.Path == "" {
+				report, err := c.Check(ctx, call.Dir, nil)
+				if err != nil {
+					return pawl.Result{}, err
+				}
+				return pawl.Result{Content: allFaults(report, "in the files checked so far")}, nil
+			}
+			return diagnosePath(ctx, c, call, in.Path)
+		},
+	})
+}
+
+func diagnosePath(ctx context.Context, c Checker, call pawl.Call, path string) (pawl.Result, error) {
+	rel, err := workspace.Rel(call.Dir, path)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	w, err := workspace.Open(call.Dir)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	defer w.Close()
+	info, err := w.Stat(rel)
+	if err != nil {
+		return pawl.Result{}, fmt.Errorf("diagnostics: %w", err)
+	}
+	paths := []string{rel}
+	if info.IsDir() {
+		if paths, err = filesIn(w, rel); err != nil {
+			return pawl.Result{}, fmt.Errorf("diagnostics: %w", err)
+		}
+	}
+	report, err := c.Check(ctx, call.Dir, paths)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	others := 0
+	shown := lsp.Report{}
+	for _, f := range report.Files {
+		switch {
+		case f.Asked || info.IsDir() && (rel == "." || strings.HasPrefix(f.Path, rel+"/")):
+			shown.Files = append(shown.Files, f)
+		case f.Errors > 0:
+			others++
+		}
+	}
+	for _, n := range report.Notes {
+		if n.Kind != lsp.Unserved || !info.IsDir() { // a folder holds all kinds of files
+			shown.Notes = append(shown.Notes, n)
+		}
+	}
+	text := allFaults(shown, "in "+rel)
+	if others > 0 {
+		text += fmt.Sprintf("(%s: leave out path to see all)\n", count(others, "other file has", "other files have")+" errors")
+	}
+	return pawl.Result{Content: text}, nil
+}
+
+// filesIn returns the files of a folder, without those further down.
+func filesIn(w *workspace.Workspace, rel string) ([]string, error) {
+	entries, err := fs.ReadDir(w.FS(), filepath.ToSlash(rel))
+	var paths []string
+	for _, entry := range entries {
+		if entry.Type().IsRegular() {
+			paths = append(paths, filepath.Join(rel, entry.Name()))
+		}
+	}
+	return paths, err
+}

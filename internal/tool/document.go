@@ -1,0 +1,164 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/pawl-dev/pawl/internal/tool/pdftext"
+	"github.com/pawl-dev/pawl/internal/tool/webpage"
+)
+
+// The formats of webfetch.
+const (
+	formatMarkdown = "markdown"
+	formatText     = "text"
+	formatHTML     = "html"
+)
+
+// document is what came, and what it is.
+type document struct {
+	url     *url.URL
+	kind    string // its media type
+	charset string // as the server says; may be wrong
+	data    []byte
+	size    int64 // of an image that was not read; -1 if the server does not say
+	cut     bool  // there is more of it
+}
+
+var (
+	// textual finds media types that are text, though they are not called so.
+	textual = regexp.MustCompile(`^text/|[/+](json|xml|yaml|toml|javascript|ecmascript|typescript|sql|graphql|ndjson|jsonl|json-seq)$|^application/(x-(yaml|javascript|sh|httpd-php|tex|latex|ndjson|perl|python|ruby|subrip)|rtf|pgp-signature|x-www-form-urlencoded)$`)
+	// plainType is what a media type looks like.
+	plainType = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9.+_-]{1,80}$`)
+)
+
+// unknownType is what servers call what they know nothing of.
+const unknownType = "application/octet-stream"
+
+// readDocument reads what can be shown, up to the limit after decompression.
+func readDocument(resp *http.Response) (document, error) {
+	doc := document{url: resp.Request.URL, size: -1}
+	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil || !plainType.MatchString(kind) {
+		kind = unknownType
+	}
+	doc.kind, doc.charset = kind, params["charset"]
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return doc, fmt.Errorf("it is packed with %q, which was not asked for", short(encoding, 40))
+	}
+	if doc.image() {
+		doc.size = resp.ContentLength
+		return doc, nil
+	}
+	if err := doc.unreadable(); err != nil && kind != unknownType {
+		return doc, err
+	}
+	if doc.data, err = io.ReadAll(io.LimitReader(resp.Body, FetchBytes+1)); err != nil {
+		return doc, fmt.Errorf("read page: %w", err)
+	}
+	if len(doc.data) > FetchBytes {
+		doc.data, doc.cut = doc.data[:FetchBytes], true
+	}
+	switch {
+	case bytes.HasPrefix(doc.data, []byte("%PDF-")):
+		doc.kind = "application/pdf"
+	case kind == unknownType:
+		doc.kind, _, _ = strings.Cut(http.DetectContentType(doc.data), ";")
+	}
+	if doc.image() && !doc.cut {
+		doc.size = int64(len(doc.data))
+	}
+	return doc, doc.unreadable()
+}
+
+// unreadable says why a document of this kind cannot be shown.
+func (d document) unreadable() error {
+	if d.image() || d.kind == "application/pdf" || textual.MatchString(d.kind) {
+		return nil
+	}
+	return fmt.Errorf("it is %s, which cannot be shown as text", d.kind)
+}
+
+// image reports whether it is a picture; one made of text is not.
+func (d document) image() bool {
+	return strings.HasPrefix(d.kind, "image/") && !textual.MatchString(d.kind)
+}
+
+// render makes text of the document.
+func (d document) render(ctx context.Context, format string) (string, error) {
+	switch {
+	case d.image() && d.size >= 0:
+		return fmt.Sprintf("(an image, %s, %d bytes)", d.kind, d.size), nil
+	case d.image():
+		return fmt.Sprintf("(an image, %s)", d.kind), nil
+	case d.kind == "application/pdf" && d.cut:
+		return "", fmt.Errorf("it is a PDF of more than %d bytes", FetchBytes)
+	case d.kind == "application/pdf":
+		return pdftext.Text(ctx, bytes.NewReader(d.data), int64(len(d.data)), FetchBytes)
+	}
+	text, err := d.decode()
+	if err != nil {
+		return "", err
+	}
+	if d.kind == "text/html" || d.kind == "application/xhtml+xml" {
+		switch format {
+		case formatHTML:
+		case formatText:
+			text, err = webpage.Text(ctx, text, d.url)
+		default:
+			text, err = webpage.Markdown(ctx, text, d.url)
+		}
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case text == "":
+		return "(it is empty)", nil
+	case len(text) > FetchBytes: // some things are longer in Markdown
+		return fmt.Sprintf("%s\n\n(cut: its text is longer than %d bytes)", text[:FetchBytes], FetchBytes), nil
+	}
+	return text, nil
+}
+
+// decode makes UTF-8 of the text. A mark at its beginning says how it is
+// written; else, text that is valid UTF-8 and more than ASCII is that, whatever
+// is said of it; else the server's word counts, then the page's own.
+func (d document) decode() (string, error) {
+	data := d.data
+	if d.cut { // perhaps in the middle of a character
+		for range utf8.UTFMax - 1 {
+			if r, n := utf8.DecodeLastRune(data); r == utf8.RuneError && n == 1 {
+				data = data[:len(data)-1]
+			}
+		}
+	}
+	_, name, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], mime.FormatMediaType(d.kind, map[string]string{"charset": d.charset}))
+	marked := bytes.HasPrefix(data, []byte("\xfe\xff")) || bytes.HasPrefix(data, []byte("\xff\xfe"))
+	if !marked && utf8.Valid(data) && (name == "utf-8" || bytes.ContainsFunc(data, func(r rune) bool { return r >= utf8.RuneSelf })) {
+		name = "utf-8"
+	}
+	text := string(data)
+	if name != "utf-8" {
+		encoding, _ := charset.Lookup(name)
+		decoded, err := encoding.NewDecoder().Bytes(data)
+		if err != nil {
+			return "", fmt.Errorf("decode %s: %w", name, err)
+		}
+		text = string(decoded)
+	}
+	if strings.ContainsRune(text, 0) {
+		return "", errors.New("it is binary, which cannot be shown as text")
+	}
+	return text, nil
+}

@@ -1,0 +1,38 @@
+package tool
+
+// ends keeps the head and the tail of what is written to it, half bytes each.
+type ends struct {
+	half    int
+	head    []byte
+	tail    []byte // a ring once it is full
+	next    int    // where the ring goes on
+	dropped int64  // bytes between head and tail
+}
+
+// Write never fails.
+func (e *ends) Write(p []byte) (int, error) {
+	n := len(p)
+	if room := e.half - len(e.head); room > 0 {
+		k := min(room, len(p))
+		e.head = append(e.head, p[:k]...)
+		p = p[k:]
+	}
+	if len(p) > e.half {
+		e.dropped += int64(len(p) - e.half)
+		p = p[len(p)-e.half:]
+	}
+	k := min(e.half-len(e.tail), len(p))
+	e.tail = append(e.tail, p[:k]...)
+	for p = p[k:]; len(p) > 0; p = p[k:] {
+		k = copy(e.tail[e.next:], p)
+		e.next = (e.next + k) % e.half
+		e.dropped += int64(k)
+	}
+	return n, nil
+}
+
+// last returns the tail in order, in memory of its own.
+func (e *ends) last() []byte {
+	tail := make([]byte, 0, len(e.tail))
+	return append(append(tail, e.tail[e.next:]...), e.tail[:e.next]...)
+}

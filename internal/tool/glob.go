@@ -1,0 +1,88 @@
+package tool
+
+import (
+	"context"
+	_ "embed" // the description
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+//go:embed glob.md
+var globDescription string
+
+type globInput struct {
+	Pattern string `json:"pattern" jsonschema:"*.go (in any folder), src/**/*.{ts,tsx}"`
+	Path    string `json:"path,omitempty" jsonschema:"folder"`
+}
+
+// start checks the input and returns the folder to begin at, and what to look
+// for below it.
+func (in globInput) start(call pawl.Call) (string, search.Names, error) {
+	if in.Pattern == "" {
+		return "", search.Names{}, errors.New("pattern is empty")
+	}
+	names, err := search.ParseNames(filepath.ToSlash(in.Pattern))
+	if err != nil {
+		return "", names, err
+	}
+	dir, names := names.Split()
+	if !path.IsAbs(dir) {
+		dir = filepath.Join(in.Path, dir)
+	}
+	rel, err := workspace.Rel(call.Dir, dir)
+	return filepath.ToSlash(rel), names, err
+}
+
+// Glob finds files by their names.
+func Glob() pawl.Tool {
+	return define(definition[globInput]{
+		name:        "glob",
+		description: globDescription,
+		risk:        pawl.RiskSafe,
+		access: func(call pawl.Call, in globInput) ([]pawl.Access, error) {
+			dir, _, err := in.start(call)
+			if err != nil {
+				return nil, err
+			}
+			return pathAccess(pawl.AccessRead, call, dir)
+		},
+		run: func(ctx context.Context, call pawl.Call, in globInput) (pawl.Result, error) {
+			dir, names, err := in.start(call)
+			if err != nil {
+				return pawl.Result{}, err
+			}
+			w, err := workspace.Open(call.Dir)
+			if err != nil {
+				return pawl.Result{}, err
+			}
+			defer w.Close()
+			found, err := search.Glob(ctx, w, dir, names, search.Limits{Results: GlobResults, Time: SearchTimeout})
+			if err != nil {
+				return pawl.Result{}, fmt.Errorf("glob: %w", err)
+			}
+			return pawl.Result{Content: showPaths(found)}, nil
+		},
+	})
+}
+
+func showPaths(found search.Paths) string {
+	var out page
+	shown := 0
+	for _, p := range found.Paths {
+		shown += out.add(search.ShowPath(p) + "\n")
+	}
+	switch more := found.Count - shown; {
+	case found.Count == 0:
+		out.note("no file matches; %s", leftOut)
+	case more > 0:
+		out.note("%d older ones are not shown", more)
+	}
+	out.gaps(found.Gaps)
+	return out.String()
+}

@@ -1,0 +1,155 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/proc"
+)
+
+const (
+	lookBytes = 256 << 10             // output that is cleaned at once
+	settle    = 50 * time.Millisecond // what belongs together often comes in several writes
+)
+
+// job is a command that bash has started.
+type job struct {
+	id      string // "" while it is in the foreground
+	session pawl.SessionID
+	command string
+	began   time.Time
+	process *proc.Process
+	out     *output
+	killed  atomic.Bool
+
+	looking chan struct{} // held by who looks, so that no output is shown twice
+	clean   cleaner
+	seen    atomic.Int64 // how much of the output was shown
+}
+
+// over reports whether the command has ended.
+func (j *job) over() bool {
+	select {
+	case <-j.process.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// kill ends the command and all that it has started. It takes less than a second.
+func (j *job) kill() {
+	if !j.over() {
+		j.killed.Store(true)
+	}
+	j.process.Kill()
+}
+
+// await waits until the job has ended or has printed what was not shown yet,
+// but no longer than d.
+func (j *job) await(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-j.out.after(j.seen.Load()):
+	case <-j.process.Done():
+		return
+	case <-timer.C:
+		return
+	case <-ctx.Done():
+		return
+	}
+	timer.Reset(settle)
+	select {
+	case <-j.process.Done():
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// look returns what was printed since the last look, and whether that is the
+// last of it because the command is over.
+func (j *job) look(ctx context.Context, blobs pawl.Blobs) (r pawl.Result, over bool, err error) {
+	select {
+	case j.looking <- struct{}{}:
+	case <-ctx.Done():
+		return r, false, context.Cause(ctx)
+	}
+	defer func() { <-j.looking }()
+	over = j.over() // first: what was printed until then is there
+	from := j.seen.Load()
+	printed, end := j.out.since(from)
+	j.clean.bytes, j.clean.bad = 0, 0
+	text := &cleanReader{r: printed, c: &j.clean, last: over, raw: make([]byte, min(max(end-from, 1), lookBytes))}
+	r.Content, r.Spill = Spill(ctx, blobs, j.session, text, ResultBytes)
+	j.seen.Store(end)
+	r.Meta = j.meta(over)
+	if j.clean.binary() {
+		r.Meta["binary"] = "true"
+	}
+	return r, over, nil
+}
+
+// meta is the command's state for people and programs.
+func (j *job) meta(over bool) map[string]string {
+	took := time.Since(j.began)
+	meta := map[string]string{}
+	if over {
+		exit, _ := j.process.Wait()
+		took = exit.Duration
+		meta["exit_code"] = strconv.Itoa(exit.Code)
+		if exit.Signal != "" {
+			meta["signal"] = exit.Signal
+		}
+	}
+	meta["duration_ms"] = strconv.FormatInt(took.Milliseconds(), 10)
+	if j.killed.Load() {
+		meta["killed"] = "true"
+	}
+	if j.id != "" {
+		meta["background"], meta["job"] = "true", j.id
+	}
+	return meta
+}
+
+// state is the command's state for the model.
+func (j *job) state(over bool) string {
+	if !over {
+		return fmt.Sprintf("running, %.1f s", time.Since(j.began).Seconds())
+	}
+	switch exit, err := j.process.Wait(); {
+	case err != nil:
+		return err.Error()
+	case j.killed.Load():
+		return "killed"
+	case exit.Signal != "":
+		return "ended by signal: " + exit.Signal
+	default:
+		return fmt.Sprintf("exit code %d", exit.Code)
+	}
+}
+
+// failed reports whether a command that is over did not succeed.
+func (j *job) failed() bool {
+	exit, err := j.process.Wait()
+	return err != nil || exit.Code != 0
+}
+
+// closing ends the content with a line on how it is.
+func closing(r *pawl.Result, notes ...string) {
+	if r.Meta["binary"] != "" {
+		notes = append([]string{"binary output"}, notes...)
+	}
+	if len(notes) == 0 {
+		return
+	}
+	if r.Content = strings.TrimRight(r.Content, "\n"); r.Content != "" {
+		r.Content += "\n"
+	}
+	r.Content += "(" + strings.Join(notes, "; ") + ")"
+}

@@ -1,0 +1,219 @@
+package tool
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/proc"
+)
+
+// Jobs are the commands that bash has started in this process, by session.
+// They live no longer than the process.
+type Jobs struct {
+	blobs pawl.Blobs
+
+	mu       sync.Mutex
+	sessions map[pawl.SessionID]*jobTable
+	closed   bool
+}
+
+// NewJobs returns a table without jobs. What they print beyond what a model is
+// given is kept in blobs.
+func NewJobs(blobs pawl.Blobs) *Jobs {
+	return &Jobs{blobs: blobs, sessions: map[pawl.SessionID]*jobTable{}}
+}
+
+// jobTable holds one session's jobs, the oldest first.
+type jobTable struct {
+	scope string // what the session's commands have in common; see proc.KillAll
+
+	mu    sync.Mutex // also held while a command is started, so that end misses none
+	jobs  []*job
+	last  int // the number of the newest
+	ended bool
+}
+
+var errEnding = errors.New("no command can be started: the session is ending")
+
+// table returns the session's jobs.
+func (js *Jobs) table(id pawl.SessionID) (*jobTable, error) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if js.closed {
+		return nil, errEnding
+	}
+	t := js.sessions[id]
+	if t == nil {
+		t = &jobTable{scope: rand.Text()}
+		js.sessions[id] = t
+	}
+	return t, nil
+}
+
+// start starts a command. In the background it is a job from the beginning, and
+// is not started if there are too many.
+func (js *Jobs) start(call pawl.Call, dir string, in bashInput) (*job, error) {
+	t, err := js.table(call.Session)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return nil, errEnding
+	}
+	if in.Background {
+		if err := t.room(); err != nil {
+			return nil, err
+		}
+	}
+	j := &job{
+		session: call.Session, command: in.Command, began: time.Now(),
+		out: newOutput(BashBytes, BashSpillBytes, call.Progress), looking: make(chan struct{}, 1),
+	}
+	j.process, err = proc.Start(proc.Command{
+		Args:   []string{"bash", "--noprofile", "--norc", "-c", in.Command},
+		Dir:    dir,
+		Output: j.out,
+		Scope:  t.scope,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if in.Background {
+		t.add(j)
+	}
+	return j, nil
+}
+
+// keep makes a job of a command that was started in the foreground.
+func (js *Jobs) keep(j *job) error {
+	t, err := js.table(j.session)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return errEnding
+	}
+	if err := t.room(); err != nil {
+		return err
+	}
+	t.add(j)
+	return nil
+}
+
+// room says why no further job can run, or nothing.
+func (t *jobTable) room() error {
+	running := 0
+	for _, j := range t.jobs {
+		if !j.over() {
+			running++
+		}
+	}
+	if running >= BashJobs {
+		return fmt.Errorf("%d jobs are running, which is the most: end one with bash_kill", running)
+	}
+	return nil
+}
+
+// add gives the job its name. Of those that have ended the oldest are forgotten.
+func (t *jobTable) add(j *job) {
+	t.last++
+	j.id = fmt.Sprintf("job_%d", t.last)
+	t.jobs = append(t.jobs, j)
+	ended := 0
+	for _, j := range t.jobs {
+		if j.over() {
+			ended++
+		}
+	}
+	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool {
+		if ended <= BashEndedJobs || !j.over() {
+			return false
+		}
+		ended--
+		j.out.close()
+		return true
+	})
+}
+
+// find returns the session's job of that name, or says which there are.
+func (js *Jobs) find(session pawl.SessionID, id string) (*job, error) {
+	js.mu.Lock()
+	t := js.sessions[session]
+	js.mu.Unlock()
+	running := []string{}
+	if t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, j := range t.jobs {
+			if j.id == id {
+				return j, nil
+			}
+			if !j.over() {
+				running = append(running, j.id)
+			}
+		}
+	}
+	if len(running) == 0 {
+		running = append(running, "none")
+	}
+	return nil, fmt.Errorf("there is no job %q; running: %s. Jobs end with pawl and with their session", id, strings.Join(running, ", "))
+}
+
+// End ends the session's commands and all that they have left behind, and
+// forgets its jobs. It takes less than a second. The session may start others.
+func (js *Jobs) End(id pawl.SessionID) {
+	js.mu.Lock()
+	t := js.sessions[id]
+	delete(js.sessions, id)
+	js.mu.Unlock()
+	if t != nil {
+		end(t)
+	}
+}
+
+// Close ends the commands of all sessions. None can be started any more.
+func (js *Jobs) Close() {
+	js.mu.Lock()
+	tables := slices.Collect(maps.Values(js.sessions))
+	clear(js.sessions)
+	js.closed = true
+	js.mu.Unlock()
+	if len(tables) > 0 {
+		end(tables...)
+	}
+}
+
+// end ends all at once: looking for processes takes its time.
+func end(tables ...*jobTable) {
+	var scopes []string
+	var processes []*proc.Process
+	var jobs []*job
+	for _, t := range tables {
+		t.mu.Lock()
+		t.ended = true
+		scopes = append(scopes, t.scope)
+		jobs = append(jobs, t.jobs...)
+		t.mu.Unlock()
+	}
+	for _, j := range jobs {
+		if !j.over() {
+			j.killed.Store(true)
+		}
+		processes = append(processes, j.process)
+	}
+	proc.KillAll(scopes, processes...)
+	for _, j := range jobs {
+		j.out.close()
+	}
+}

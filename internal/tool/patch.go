@@ -1,0 +1,140 @@
+package tool
+
+import (
+	"context"
+	_ "embed" // the description
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/patch"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+//go:embed apply_patch.md
+var patchDescription string
+
+type patchInput struct {
+	Patch string `json:"patch" jsonschema:"the patch, from *** Begin Patch to *** End Patch"`
+}
+
+// ApplyPatch adds, changes, moves and deletes files, all or none.
+func ApplyPatch(faults Diagnoser) pawl.Tool {
+	return define(definition[patchInput]{
+		name:        "apply_patch",
+		description: patchDescription,
+		risk:        pawl.RiskDangerous,
+		access: func(call pawl.Call, in patchInput) ([]pawl.Access, error) {
+			p, err := parsePatch(call.Dir, in.Patch)
+			if err != nil {
+				return nil, err
+			}
+			var accesses []pawl.Access
+			for _, path := range p.Paths() {
+				if access := (pawl.Access{Kind: pawl.AccessWrite, Target: path}); !slices.Contains(accesses, access) {
+					accesses = append(accesses, access)
+				}
+			}
+			return accesses, nil
+		},
+		run: func(ctx context.Context, call pawl.Call, in patchInput) (pawl.Result, error) {
+			result, files, err := applyPatch(ctx, call.Dir, in.Patch, call.Host.Seen)
+			if err != nil {
+				return result, err
+			}
+			result.Seen = map[string]string{}
+			var paths []string
+			for _, f := range files {
+				result.Seen[f.Path] = ""
+				if !f.Removed {
+					result.Seen[f.Path] = workspace.Hash([]byte(f.Content))
+					paths = append(paths, f.Path)
+				}
+			}
+			addFaults(ctx, &result, faults, call.Dir, paths...)
+			return result, nil
+		},
+	})
+}
+
+// written is what a patch left of a file.
+type written struct {
+	Path    string // relative to the workspace
+	Content string
+	Removed bool // there is no such file now
+}
+
+// applyPatch makes the changes of a patch and returns, beside the diff, every
+// file that it touched. A file that is not as it was last seen is changed only
+// where the patch fits exactly. An error means that no file has changed, or is
+// a workspace.ErrHalfway.
+func applyPatch(ctx context.Context, dir, text string, seen func(path string) string) (pawl.Result, []written, error) {
+	p, err := parsePatch(dir, text)
+	if err != nil {
+		return pawl.Result{}, nil, err
+	}
+	w, err := workspace.Open(dir)
+	if err != nil {
+		return pawl.Result{}, nil, err
+	}
+	defer w.Close()
+	plan, err := planPatch(ctx, w, p, seen)
+	if err != nil {
+		return pawl.Result{}, nil, fmt.Errorf("no file was changed: %w", err)
+	}
+	var changes []workspace.Change
+	var files []written
+	for _, f := range plan {
+		changes = append(changes, f.changes()...)
+		files = append(files, f.written()...)
+	}
+	err = w.WriteAll(ctx, changes)
+	var left *workspace.LeftoverError
+	switch {
+	case errors.Is(err, workspace.ErrHalfway):
+		return pawl.Result{}, nil, err
+	case err != nil && !errors.As(err, &left):
+		return pawl.Result{}, nil, fmt.Errorf("no file was changed: %w", err)
+	}
+	result := patchResult(plan)
+	if left != nil {
+		result.Content += "\n" + left.Error()
+	}
+	return result, files, nil
+}
+
+// parsePatch reads a patch and makes its paths relative to the workspace. A path
+// may be named once, or be deleted and then added, which replaces the content.
+func parsePatch(dir, text string) (patch.Patch, error) {
+	if len(text) > PatchBytes {
+		return patch.Patch{}, fmt.Errorf("the patch has %d bytes: more than the %d of one patch; split it", len(text), PatchBytes)
+	}
+	p, err := patch.Parse(text)
+	if err != nil {
+		return patch.Patch{}, err
+	}
+	if n := len(p.Paths()); n > PatchFiles {
+		return patch.Patch{}, fmt.Errorf("the patch names %d files: more than the %d of one patch; split it", n, PatchFiles)
+	}
+	lines := map[string]int{} // of the section that names a path
+	deleted := map[string]bool{}
+	for i := range p.Files {
+		f := &p.Files[i]
+		for _, path := range []*string{&f.Path, &f.MoveTo} {
+			if *path == "" {
+				continue
+			}
+			if *path, err = workspace.Rel(dir, *path); err != nil {
+				return patch.Patch{}, fmt.Errorf("line %d of the patch: %w", f.Line, err)
+			}
+			first, taken := lines[*path]
+			if taken && (f.Op != patch.Add || !deleted[*path]) {
+				return patch.Patch{}, fmt.Errorf("line %d of the patch: %s is named already on line %d: put all that happens to a file into one section", f.Line, *path, first)
+			}
+			lines[*path] = f.Line
+			deleted[*path] = f.Op == patch.Delete
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,69 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// patchResult shows what a patch has done: a line for each file, and their
+// diffs within DiffBytes.
+func patchResult(plan []plannedFile) pawl.Result {
+	var lines, diffs strings.Builder
+	var parts pawl.Parts
+	room, left, leftBytes := DiffBytes, 0, 0
+	for _, f := range plan {
+		fmt.Fprintf(&lines, "%s %s\n", f.letter(), f.name())
+		if f.unchanged() {
+			continue
+		}
+		diff := f.diff()
+		shown := headOfDiff(diff, room)
+		if room > 0 {
+			diffs.WriteString(shown)
+		} else {
+			left++
+			leftBytes += len(diff)
+		}
+		room = max(room-len(shown), 0)
+		parts = append(parts, pawl.Patch{Path: f.target(), Diff: shown})
+	}
+	content := lines.String()
+	if diffs.Len() > 0 {
+		content += "\n" + diffs.String()
+	}
+	if left > 0 {
+		content += fmt.Sprintf("(the diffs of %d more files, %d bytes, are left out)\n", left, leftBytes)
+	}
+	return pawl.Result{Content: content, Display: parts}
+}
+
+// diff is a unified diff of the file, with git's words for what it cannot say.
+func (f plannedFile) diff() string {
+	from, to := "a/"+f.path, "b/"+f.path
+	moved := ""
+	switch {
+	case f.removed:
+		to = "/dev/null"
+	case !f.existed:
+		from = "/dev/null"
+	case f.to != "":
+		to = "b/" + f.to
+		moved = fmt.Sprintf("rename from %s\nrename to %s\n", f.path, f.to)
+	}
+	return moved + udiff.Unified(from, to, f.old, f.new)
+}
+
+// headOfDiff is as many whole lines of a diff as there is room for, and how
+// much was left out.
+func headOfDiff(diff string, room int) string {
+	if len(diff) <= room {
+		return diff
+	}
+	head := diff[:strings.LastIndexByte(diff[:room], '\n')+1]
+	rest := diff[len(head):]
+	return head + fmt.Sprintf("(%d more lines of this diff, %d bytes, are left out)\n", strings.Count(rest, "\n"), len(rest))
+}

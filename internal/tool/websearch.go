@@ -1,0 +1,123 @@
+package tool
+
+import (
+	"context"
+	_ "embed" // the descriptions
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/lookup"
+)
+
+//go:embed websearch.md
+var websearchDescription string
+
+type websearchInput struct {
+	Query string `json:"query" jsonschema:"what to look for"`
+	Count int    `json:"count,omitempty" jsonschema:"results, at most 8"`
+}
+
+// Searcher is a service that finds things.
+type Searcher interface {
+	// Host is who is asked. An error says how to configure a service.
+	Host() (string, error)
+	Search(ctx context.Context, q lookup.Query) ([]lookup.Hit, error)
+}
+
+var _ Searcher = (*lookup.Service)(nil)
+
+// WebSearch finds pages of the web.
+func WebSearch(s Searcher) pawl.Tool {
+	finder := finder{s, WebTimeout, snippetChars}
+	check := func(in websearchInput) (lookup.Query, error) {
+		return checkQuery(lookup.Query{Text: in.Query, Count: in.Count}, WebResults, WebResults)
+	}
+	return define(definition[websearchInput]{
+		name:        "websearch",
+		description: websearchDescription,
+		risk:        pawl.RiskModerate,
+		access: func(_ pawl.Call, in websearchInput) ([]pawl.Access, error) {
+			_, err := check(in)
+			return finder.access(err)
+		},
+		run: func(ctx context.Context, _ pawl.Call, in websearchInput) (pawl.Result, error) {
+			q, err := check(in)
+			if err != nil {
+				return pawl.Result{}, err
+			}
+			return finder.find(ctx, q)
+		},
+	})
+}
+
+const (
+	maxQuery     = 2000 // bytes
+	titleChars   = 200
+	snippetChars = 1000
+)
+
+// checkQuery returns a query that makes sense, with a count.
+func checkQuery(q lookup.Query, usual, most int) (lookup.Query, error) {
+	q.Text = strings.TrimSpace(q.Text)
+	switch {
+	case q.Text == "" || len(q.Text) > maxQuery:
+		return q, fmt.Errorf("query must have between 1 and %d bytes", maxQuery)
+	case q.Count < 0 || q.Count > most:
+		return q, fmt.Errorf("count must be between 1 and %d", most)
+	case q.Count == 0:
+		q.Count = usual
+	}
+	return q, nil
+}
+
+// finder asks a service within its time.
+type finder struct {
+	Searcher
+	timeout time.Duration
+	chars   int // of a snippet
+}
+
+// access is what a query touches, unless it is wrong.
+func (f finder) access(err error) ([]pawl.Access, error) {
+	if err != nil {
+		return nil, err
+	}
+	host, err := f.Host()
+	if err != nil {
+		return nil, err
+	}
+	return []pawl.Access{{Kind: pawl.AccessNet, Target: host}}, nil
+}
+
+var errSearchTimeout = errors.New("timeout")
+
+func (f finder) find(ctx context.Context, q lookup.Query) (pawl.Result, error) {
+	host, err := f.Host()
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, errSearchTimeout)
+	defer cancel()
+	hits, err := f.Search(ctx, q)
+	switch {
+	case errors.Is(context.Cause(ctx), errSearchTimeout) && err != nil:
+		return pawl.Result{}, fmt.Errorf("ask %s: it took longer than %s", host, f.timeout)
+	case err != nil:
+		return pawl.Result{}, err
+	case len(hits) == 0:
+		return pawl.Result{Content: "(nothing was found)"}, nil
+	}
+	var out strings.Builder
+	for i, h := range hits[:min(len(hits), q.Count)] {
+		fmt.Fprintf(&out, "%d. %s\n", i+1, short(strings.Join(strings.Fields(h.Title), " "), titleChars))
+		if u, err := url.Parse(h.URL); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+			fmt.Fprintf(&out, "%s\n", shownURL(u))
+		}
+		fmt.Fprintf(&out, "%s\n\n", short(strings.TrimSpace(h.Snippet), f.chars))
+	}
+	return pawl.Result{Content: fence(host, out.String())}, nil
+}
