@@ -7,10 +7,11 @@ type AccessKind string
 
 // The kinds of access.
 const (
-	AccessRead  AccessKind = "read"  // a path is read
-	AccessWrite AccessKind = "write" // a path is created, changed or removed
-	AccessExec  AccessKind = "exec"  // a command is run
-	AccessNet   AccessKind = "net"   // a host is reached
+	AccessRead   AccessKind = "read"   // a path is read
+	AccessWrite  AccessKind = "write"  // a path is created, changed or removed
+	AccessExec   AccessKind = "exec"   // a command is run
+	AccessEscape AccessKind = "escape" // a command is run outside of the sandbox: beside its exec
+	AccessNet    AccessKind = "net"    // a host is reached
 )
 
 // Access is one thing that a call would touch. One vocabulary serves the

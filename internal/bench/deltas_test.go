@@ -5,6 +5,7 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -70,20 +71,29 @@ func bareRead(t *testing.T, url string, body []byte) time.Duration {
 
 // readMain is the child: it posts what it is given and reads the answer.
 func readMain() int {
-	req, err := http.NewRequest(http.MethodPost, os.Getenv(readVar)+"/v1/messages", os.Stdin)
-	if err != nil {
+	if post(os.Getenv(readVar), os.Stdin) != nil {
 		return 1
+	}
+	return 0
+}
+
+// post sends a request to the provider and reads the answer to its end.
+func post(url string, body io.Reader) error {
+	req, err := http.NewRequest(http.MethodPost, url+"/v1/messages", body)
+	if err != nil {
+		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Anthropic-Version", "2023-06-01")
 	req.Header.Set("X-Api-Key", "key")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return 1
+	if err != nil {
+		return err
 	}
 	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		return 1
+	if resp.StatusCode != http.StatusOK {
+		return errors.New(resp.Status)
 	}
-	return 0
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -170,19 +169,7 @@ func loopMain() int {
 		return 1
 	}
 	for _, body := range bodies {
-		req, err := http.NewRequest(http.MethodPost, args[0]+"/v1/messages", bytes.NewReader(body))
-		if err != nil {
-			return 1
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Anthropic-Version", "2023-06-01")
-		req.Header.Set("X-Api-Key", "key")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			return 1
-		}
-		_, err = io.Copy(io.Discard, resp.Body)
-		if err != nil || resp.Body.Close() != nil {
+		if post(args[0], bytes.NewReader(body)) != nil {
 			return 1
 		}
 		if args[2] == "bash" {

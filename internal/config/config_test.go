@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -59,6 +60,10 @@ func TestUser(t *testing.T) {
 			WebSearch: config.Search{Service: "searxng", URL: "http://s"}, CodeSearch: config.Search{Service: "exa"},
 		}, false},
 		{"a key where none belongs", `{"websearch":{"service":"exa","key":"x"}}`, config.User{}, true},
+		{"permissions", `{"permissions":{"mode":"guard","rules":[{"kind":"net"}]}}`, config.User{
+			Permissions: config.Permissions{Mode: "guard", Rules: json.RawMessage(`[{"kind":"net"}]`)},
+		}, false},
+		{"an unknown key of permissions", `{"permissions":{"modes":"guard"}}`, config.User{}, true},
 		{"empty", `{}`, config.User{}, false},
 		{"an unknown key", `{"models":"sonnet"}`, config.User{}, true},
 		{"not JSON", `model: sonnet`, config.User{}, true},

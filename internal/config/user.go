@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,8 +17,16 @@ type User struct {
 	Fallback  []string            `json:"fallback,omitempty"`  // models to turn to when the one asked for stays down
 	Providers map[string]Provider `json:"providers,omitempty"` // by the provider's id
 
-	WebSearch  Search `json:"websearch,omitzero"`  // whom websearch asks
-	CodeSearch Search `json:"codesearch,omitzero"` // and codesearch
+	WebSearch   Search      `json:"websearch,omitzero"`  // whom websearch asks
+	CodeSearch  Search      `json:"codesearch,omitzero"` // and codesearch
+	Permissions Permissions `json:"permissions,omitzero"`
+}
+
+// Permissions is what the user allows. Whoever uses it reads the mode and the
+// rules, strictly: what they mean is not known here.
+type Permissions struct {
+	Mode  string          `json:"mode,omitempty"`
+	Rules json.RawMessage `json:"rules,omitempty"`
 }
 
 // Provider is where and how the user wants a provider to be asked.
@@ -34,7 +43,7 @@ type Search struct {
 
 // LoadUser reads the user's configuration. A file that is not there is an empty one.
 func LoadUser() (User, error) {
-	path, err := userFile()
+	path, err := UserFile()
 	if err != nil {
 		return User{}, err
 	}
@@ -52,8 +61,8 @@ func LoadUser() (User, error) {
 	return u, nil
 }
 
-// userFile is PAWL_CONFIG, or pawl/pawl.json below XDG_CONFIG_HOME or ~/.config.
-func userFile() (string, error) {
+// UserFile is PAWL_CONFIG, or pawl/pawl.json below XDG_CONFIG_HOME or ~/.config.
+func UserFile() (string, error) {
 	if path := os.Getenv("PAWL_CONFIG"); path != "" {
 		return path, nil
 	}

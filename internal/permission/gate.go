@@ -1,0 +1,286 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// gates returns, for each segment, what it would do that must never pass
+// unseen, whatever the mode and the rules: delete the root, the home folder or
+// the workspace, or anything outside of it, write to a device, stop the machine.
+// It is a net for accidents: who means harm can spell it so that it is not found.
+func (j *judge) gates(s script, r *runs) []string {
+	why := make([]string, len(s.segments))
+	for i, seg := range s.segments {
+		for _, target := range seg.Writes {
+			if why[i] == "" && isDevice(target) {
+				why[i] = "it writes to the device " + target
+			}
+		}
+	}
+	for i := range s.segments {
+		for _, run := range r.of[i] {
+			if why[i] == "" {
+				why[i] = j.gate(run)
+			}
+		}
+	}
+	return why
+}
+
+var (
+	deleters   = set("rm rmdir unlink shred srm trash trash-put rimraf")
+	diskTools  = set("wipefs fdisk sfdisk cfdisk gdisk sgdisk parted blkdiscard hdparm mkswap cryptsetup diskutil")
+	stoppers   = set("shutdown reboot halt poweroff telinit")
+	fileMovers = set("cp mv install truncate ln")
+)
+
+// gate says what a command would do that must never pass unseen, or "".
+func (j *judge) gate(r run) string {
+	if len(r.words) == 0 {
+		return ""
+	}
+	args := r.words[1:]
+	if !r.words[0].known {
+		if isRecursive(args) {
+			return except(j.gateTargets(r, args, true), aboutWorkspace, !isForced(args))
+		}
+		return ""
+	}
+	name := strings.TrimSuffix(program(r.words[0].text), ".exe")
+	switch {
+	case deleters[name]:
+		return j.gateTargets(r, args, false)
+	case name == "find" || name == "fd":
+		return j.gateFind(r, args)
+	case name == "chmod" || name == "chown" || name == "chgrp":
+		if isRecursive(args) {
+			return except(j.gateTargets(r, args, true), aboutWorkspace, true)
+		}
+	case name == "mv" && len(args) > 0: // away from where it is
+		if why := j.gateTargets(r, args[:len(args)-1], true); why != "" {
+			return why
+		}
+	case name == "rsync" && slices.ContainsFunc(args, func(w word) bool { return strings.HasPrefix(w.text, "--del") }):
+		return j.gateTargets(r, args[len(args)-1:], true)
+	case diskTools[name] || strings.HasPrefix(name, "mkfs"):
+		return "it changes a disk"
+	case stoppers[name]:
+		return "it stops the machine"
+	case name == "kill" && len(args) > 1 && args[len(args)-1].text == "-1":
+		return "it kills every process"
+	}
+	return gateDevice(name, args)
+}
+
+// gateDevice looks for a device that is written to.
+func gateDevice(name string, args []word) string {
+	switch {
+	case name == "dd":
+	case fileMovers[name] && len(args) > 0:
+		args = args[len(args)-1:]
+	case name != "tee":
+		return ""
+	}
+	for _, w := range args {
+		target, ok := strings.CutPrefix(w.text, "of=")
+		if (ok || name != "dd") && isDevice(target) {
+			return "it writes to the device " + target
+		}
+	}
+	return ""
+}
+
+// except is why, unless that is a reason that does not count here.
+func except(why, reason string, harmless bool) string {
+	if harmless && why == reason {
+		return ""
+	}
+	return why
+}
+
+// isForced reports whether one argument has both -r and -f.
+func isForced(args []word) bool {
+	return slices.ContainsFunc(args, func(w word) bool {
+		return isOption(w) && strings.ContainsAny(w.text, "rR") && strings.Contains(w.text, "f")
+	})
+}
+
+// isRecursive reports whether -r, -R or --recursive is among the arguments.
+func isRecursive(args []word) bool {
+	return slices.ContainsFunc(args, func(w word) bool {
+		if long, ok := strings.CutPrefix(w.text, "--"); ok {
+			return long != "" && strings.HasPrefix("recursive", long)
+		}
+		return isOption(w) && strings.ContainsAny(w.text, "rR")
+	})
+}
+
+// gateTargets looks at the operands of a command that removes or changes them.
+// With rootsOnly, only the great folders matter, not all that is outside.
+func (j *judge) gateTargets(r run, args []word, rootsOnly bool) string {
+	recursive := isRecursive(args)
+	operandsOnly := false
+	for _, w := range args {
+		switch {
+		case w.known && w.text == "--" && !operandsOnly:
+			operandsOnly = true
+			continue
+		case isOption(w) && !operandsOnly:
+			continue
+		}
+		for _, dir := range r.dirs {
+			if why := j.gateTarget(dir, w, recursive, rootsOnly); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// aboutWorkspace is a reason that does not always count.
+const aboutWorkspace = "it is about the workspace as a whole"
+
+func (j *judge) gateTarget(dir string, w word, recursive, rootsOnly bool) string {
+	target, known := w.text, w.known || w.glob
+	if !known {
+		target, known = wellKnown(w.raw)
+	}
+	if known {
+		return j.gatePlace(dir, wholeFolder(target), rootsOnly)
+	}
+	if rootsOnly || !recursive {
+		return ""
+	}
+	if i := strings.LastIndexByte(w.text, '/'); i >= 0 && j.gatePlace(dir, w.text[:i+1], false) == "" {
+		return "" // something in a folder that may be deleted
+	}
+	return "it deletes what is not known: " + w.raw
+}
+
+// wellKnown reads the variables that everybody knows.
+func wellKnown(raw string) (string, bool) {
+	raw = strings.NewReplacer(`"`, "", `'`, "").Replace(raw)
+	for _, v := range [][2]string{{"$HOME", "~"}, {"${HOME}", "~"}, {"$PWD", "."}, {"${PWD}", "."}, {"$(pwd)", "."}, {"`pwd`", "."}} {
+		if rest, ok := strings.CutPrefix(raw, v[0]); ok && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$`") {
+			return v[1] + rest, true
+		}
+	}
+	return "", false
+}
+
+// wholeFolder turns a pattern for all that is in a folder into the folder: to
+// lose the one is as bad as to lose the other.
+func wholeFolder(target string) string {
+	target = path.Clean(target)
+	for base := path.Base(target); strings.Trim(base, "*.?[!]") == "" && strings.Contains(base, "*"); base = path.Base(target) {
+		target = path.Dir(target)
+	}
+	return target
+}
+
+// gatePlace says why a path, as a command in dir would write it, must not be
+// deleted unseen; or "".
+func (j *judge) gatePlace(dir, target string, rootsOnly bool) string {
+	full := joinDir(dir, target)
+	switch {
+	case full == "?" && strings.Trim(target, "./") == "":
+		return "it is about a folder that is not known"
+	case full == "?":
+		return ""
+	case full == "":
+		full = "."
+	}
+	at, err := j.place(full)
+	if err != nil {
+		return err.Error()
+	}
+	switch why := j.gatePath(at); {
+	case why != "":
+		return why
+	case at.rel != "":
+		return ""
+	case path.Dir(at.abs) == "/" && at.abs != "/tmp":
+		return "it is about " + at.abs
+	case !rootsOnly && !isTemporary(at.abs):
+		return "it deletes something outside of the workspace"
+	}
+	return ""
+}
+
+// gatePath says why a whole folder, or a device, must never be changed unseen.
+func (j *judge) gatePath(at place) string {
+	switch {
+	case at.abs == "/":
+		return "it is about the root of all files"
+	case at.home == "~":
+		return "it is about the home folder"
+	case at.rel == ".":
+		return aboutWorkspace
+	case fold(at.rel) == ".git":
+		return "it is about the history of the workspace"
+	case isDevice(at.abs):
+		return "it is about the device " + at.abs
+	}
+	for _, root := range []string{j.Dir, j.Home} {
+		if _, ok := below(at.abs, path.Clean(root)); ok {
+			return "it is about a folder above " + root
+		}
+	}
+	return ""
+}
+
+// gateFind looks at what find deletes, or does to each file.
+func (j *judge) gateFind(r run, args []word) string {
+	var starts []word
+	for len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && args[0].text != "(" && args[0].text != "!" {
+		starts, args = append(starts, args[0]), args[1:]
+	}
+	deletes, narrow := false, false
+	for i, w := range args {
+		switch {
+		case w.text == "-delete":
+			deletes = true
+		case strings.HasPrefix(w.text, "-exec") || strings.HasPrefix(w.text, "-ok"):
+			deletes = deletes || i+1 < len(args) && (!args[i+1].known || deleters[program(args[i+1].text)] || carriers[program(args[i+1].text)])
+		case slices.Contains([]string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-empty", "-newer", "-mtime", "-mmin", "-size", "-user", "-inum"}, w.text):
+			narrow = true
+		}
+	}
+	if !deletes {
+		return ""
+	}
+	if len(starts) == 0 {
+		starts = []word{{raw: ".", text: ".", known: true}}
+	}
+	for _, w := range starts {
+		for _, dir := range r.dirs {
+			if why := except(j.gateTarget(dir, w, true, false), aboutWorkspace, narrow); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// isTemporary reports whether a path is below a folder for temporary files.
+func isTemporary(p string) bool {
+	for _, dir := range []string{"/tmp", "/var/tmp", "/private/tmp"} {
+		if rest, ok := below(dir, p); ok && rest != "." {
+			return true
+		}
+	}
+	return false
+}
+
+// isDevice reports whether a path is a device that one can lose something by
+// writing to.
+func isDevice(p string) bool {
+	rest, ok := below("/dev", path.Clean(p))
+	if !ok || rest == "." {
+		return false
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	return !slices.Contains([]string{"null", "zero", "full", "stdout", "stderr", "stdin", "tty", "fd", "shm", "pts", "ptmx", "random", "urandom", "tcp", "udp"}, first)
+}

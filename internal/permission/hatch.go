@@ -1,0 +1,103 @@
+package permission
+
+import (
+	"regexp"
+	"strings"
+)
+
+// hatches are a program's options that run other programs, write files or
+// throw things away. The list cannot be complete: it keeps the * of a rule from
+// covering what nobody thought of when they wrote it. The sandbox does the rest.
+type hatches struct {
+	short string   // letters: -z, also within -nz and -zFILE
+	long  []string // --pre, also --pre=x, and cut as programs accept it: --pr
+	words []string // -exec: words as they are
+}
+
+var hatchesOf = map[string]hatches{
+	"rg":     {short: "z", long: []string{"pre", "hostname-bin", "search-zip"}},
+	"find":   {words: []string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fls", "-fprint", "-fprint0", "-fprintf"}},
+	"fd":     {short: "xX", long: []string{"exec", "exec-batch"}},
+	"fdfind": {short: "xX", long: []string{"exec", "exec-batch"}},
+	"sort":   {short: "o", long: []string{"output", "compress-program"}},
+	"tar": {short: "IF", long: []string{
+		"to-command", "checkpoint-action", "use-compress-program", "rsh-command", "rmt-command", "info-script", "new-volume-script",
+	}},
+	"git": {short: "cCdDfO", words: []string{"-u"}, long: []string{
+		"config-env", "exec-path", "git-dir", "work-tree", "namespace", "output", "ext-diff", "textconv", "upload-pack", "receive-pack", "exec",
+		"open-files-in-pager", "delete", "force", "force-with-lease", "mirror", "prune", "edit-description", "upload-archive", "template",
+	}},
+	"go":     {words: []string{"-exec", "-toolexec", "-vettool", "-overlay", "-o", "-w"}, long: []string{"exec", "toolexec", "vettool", "overlay"}},
+	"man":    {short: "PH", long: []string{"pager", "html"}},
+	"printf": {short: "v"},
+	"rsync":  {short: "e", long: []string{"rsh", "rsync-path", "delete", "remove-source-files"}},
+	"wait":   {short: "p"},
+	"zip":    {short: "T", long: []string{"unzip-command", "test"}},
+	"curl":   {short: "oOKTJ", long: []string{"output", "remote-name", "config", "upload-file", "output-dir"}},
+	"wget":   {short: "Oi", long: []string{"output-document", "use-askpass", "execute", "config", "post-file", "body-file"}},
+}
+
+// evaluators are builtins that evaluate the subscript in a word like a[$(id)].
+var evaluators = set("test [ printf wait")
+
+// sedPrint is the only script of sed's that is known to print and nothing else.
+var sedPrint = regexp.MustCompile(`^[0-9]+(,[0-9]+)?p$`)
+
+// hatch says what keeps a rule's * from covering the words from index from on,
+// or "".
+func hatch(words []word, from int) string {
+	name := strings.TrimSuffix(program(words[0].text), ".exe")
+	if len(words) <= from {
+		return ""
+	}
+	switch {
+	case name == "sed" && !sedPrints(words[1:]):
+		return "sed can run programs and write files"
+	case name != "sed" && isPowerful(name) && (from <= 1 || carriers[name] && isOption(words[from-1])):
+		return name + " runs whatever it is told to"
+	}
+	for _, w := range words[max(from, 1):] {
+		if evaluators[name] && len(w.text) > 1 && strings.Contains(w.text, "[") {
+			return name + " may run what stands in [ ]"
+		}
+		if name == "git" && strings.HasPrefix(w.text, "+") {
+			return "a + forces"
+		}
+		if hatchesOf[name].has(w.text) {
+			return name + " " + w.text + " may run a program, write a file or throw something away"
+		}
+	}
+	return ""
+}
+
+func (h hatches) has(arg string) bool {
+	for _, w := range h.words {
+		if arg == w || strings.HasPrefix(arg, w+"=") {
+			return true
+		}
+	}
+	option, isLong := strings.CutPrefix(arg, "--")
+	if isLong {
+		option, _, _ = strings.Cut(option, "=")
+		for _, long := range h.long {
+			if option != "" && strings.HasPrefix(long, option) {
+				return true
+			}
+		}
+		return false
+	}
+	return strings.HasPrefix(arg, "-") && h.short != "" && strings.ContainsAny(arg[1:], h.short)
+}
+
+// sedPrints reports whether sed's arguments are -n, a range to print, and files.
+func sedPrints(args []word) bool {
+	if len(args) < 2 || args[0].text != "-n" || !sedPrint.MatchString(args[1].text) {
+		return false
+	}
+	for _, a := range args[2:] {
+		if isOption(a) {
+			return false
+		}
+	}
+	return true
+}

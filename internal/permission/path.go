@@ -1,0 +1,209 @@
+package permission
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// place is a path in all the spellings that a rule may use for it.
+type place struct {
+	rel  string // from the workspace; "" if it is outside
+	abs  string // "" if it is not known
+	home string // from the home folder, with a ~; "" if it is not below
+}
+
+// place finds a target in the world of the policy. It looks at the spelling
+// only: whoever names a target has followed the links.
+func (p Policy) place(target string) (place, error) {
+	switch {
+	case target == "":
+		return place{}, errors.New("the path is empty")
+	case strings.ContainsRune(target, 0):
+		return place{}, errors.New("the path holds a NUL")
+	case strings.HasPrefix(target, `\\`) || len(target) > 2 && target[1] == ':' && (target[2] == '\\' || target[2] == '/'):
+		return place{}, errors.New("the path is one of Windows")
+	}
+	var at place
+	tilde := target == "~" || strings.HasPrefix(target, "~/")
+	switch {
+	case tilde && p.Home != "":
+		at.abs = path.Join(p.Home, target[1:])
+	case strings.HasPrefix(target, "~"):
+		if clean := path.Clean(target); tilde && (clean == "~" || strings.HasPrefix(clean, "~/")) {
+			at.home = clean
+		}
+		return at, nil
+	case path.IsAbs(target):
+		at.abs = path.Clean(target)
+	case p.Dir != "":
+		at.abs = path.Join(p.Dir, target)
+	default:
+		if clean := path.Clean(target); clean != ".." && !strings.HasPrefix(clean, "../") {
+			at.rel = clean
+		}
+		return at, nil
+	}
+	if rel, ok := below(p.Dir, at.abs); ok {
+		at.rel = rel
+	}
+	if rel, ok := below(p.Home, at.abs); ok {
+		at.home = path.Join("~", rel)
+	}
+	return at, nil
+}
+
+// below returns the way from a folder to what is it, or below it, by whole names.
+func below(dir, p string) (string, bool) {
+	if dir = path.Clean(dir); !path.IsAbs(dir) {
+		return "", false
+	}
+	if p == dir {
+		return ".", true
+	}
+	rest, ok := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+	return rest, ok
+}
+
+// pathPattern names paths.
+type pathPattern struct {
+	glob    string // relative to the workspace, absolute, or from ~
+	folder  bool   // written with a slash at its end: all that is below too
+	literal bool   // it has no wildcard
+}
+
+const (
+	maxPath = 4096 // bytes: Linux knows no longer path
+	// The time to match grows with every way to choose from braces.
+	maxBraces  = 4
+	maxChoices = 32
+)
+
+// parsePath reads a pattern. It is cleaned first, so that it means the same as
+// the path that a program would make of it.
+func parsePath(s string) (pathPattern, error) {
+	p := pathPattern{folder: strings.HasSuffix(s, "/"), literal: !strings.ContainsAny(s, `*?[{\`)}
+	for part := range strings.SplitSeq(s, "/") {
+		if part == ".." {
+			return p, errors.New("it has a '..': write the path that it means")
+		}
+	}
+	switch {
+	case s == "":
+		return p, errors.New("it is empty")
+	case len(s) > maxPath:
+		return p, fmt.Errorf("it has more than %d bytes", maxPath)
+	case strings.Count(s, "{") > maxBraces || strings.Contains(s, "{") && strings.Count(s, ",") > maxChoices:
+		return p, fmt.Errorf("it has more than %d braces, or %d commas in them", maxBraces, maxChoices)
+	case strings.HasPrefix(s, "~") && s != "~" && !strings.HasPrefix(s, "~/"):
+		return p, errors.New("only your own home folder has a ~: write the whole path")
+	}
+	p.glob = path.Clean(s)
+	if p.glob == "." { // the workspace as a whole
+		p.glob, p.folder, p.literal = "**", true, false
+	}
+	if !doublestar.ValidatePattern(p.glob) {
+		return p, errors.New("it is no glob pattern")
+	}
+	return p, nil
+}
+
+// spelling is the place as the pattern would spell it; "" if it cannot.
+func (p pathPattern) spelling(at place) string {
+	switch {
+	case path.IsAbs(p.glob):
+		return at.abs
+	case strings.HasPrefix(p.glob, "~"):
+		return at.home
+	default:
+		return at.rel
+	}
+}
+
+// allows reports whether the pattern names the place, letter by letter.
+func (p pathPattern) allows(at place) bool {
+	name := p.spelling(at)
+	if name == "" {
+		return false
+	}
+	return matchPath(p.glob, name) || p.folder && slices.ContainsFunc(parents(name), func(parent string) bool { return matchPath(p.glob, parent) })
+}
+
+// covers is for refusing: names are folded, a pattern covers all that is below
+// what it names, one that begins with **/ is about paths outside too, and a
+// change to a folder is a change to what the pattern names in it.
+func (p pathPattern) covers(at place, write bool) bool {
+	glob, name := foldText(p.glob), p.spelling(at)
+	if name == "" && strings.HasPrefix(glob, "**/") {
+		name = strings.TrimPrefix(cmp.Or(at.abs, at.home), "/")
+	}
+	if name == "" {
+		return false
+	}
+	for _, name := range []string{fold(name), foldText(name)} {
+		if slices.ContainsFunc(append(parents(name), name), func(n string) bool { return matchPath(glob, n) }) {
+			return true
+		}
+		if write && p.literal && (name == "." || strings.HasPrefix(glob, strings.TrimSuffix(name, "/")+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+func matchPath(glob, name string) bool {
+	ok, err := doublestar.Match(glob, name)
+	return ok && err == nil
+}
+
+// parents returns the folders above a path, but for the top.
+func parents(p string) []string {
+	var all []string
+	for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		all = append(all, dir)
+	}
+	if path.IsAbs(p) {
+		all = append(all, "/")
+	}
+	return all
+}
+
+// hasWildcard reports whether a pattern may mean more than one path.
+func hasWildcard(glob string) bool {
+	for i := 0; i < len(glob); i++ {
+		if glob[i] == '\\' {
+			i++
+		} else if strings.IndexByte("*?[{", glob[i]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// quotePath is the pattern that means exactly this path.
+func quotePath(p string) string {
+	var b strings.Builder
+	for _, r := range p {
+		if strings.ContainsRune(`*?[]{}\`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// shown is a place as people are told of it: the whole path where it is known.
+func (at place) shown(target string) string {
+	if at.abs != "" {
+		return at.abs
+	}
+	if at.rel != "" {
+		return at.rel
+	}
+	return target
+}

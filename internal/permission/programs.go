@@ -1,0 +1,50 @@
+package permission
+
+import "strings"
+
+func set(lists ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, list := range lists {
+		for name := range strings.FieldsSeq(list) {
+			m[name] = true
+		}
+	}
+	return m
+}
+
+const (
+	shellNames   = "sh bash dash ash zsh ksh mksh oksh csh tcsh fish nu elvish xonsh rbash pwsh powershell"
+	wrapperNames = "env sudo doas su runuser pkexec timeout gtimeout nice ionice chrt taskset nohup setsid stdbuf unbuffer xargs parallel watch time " +
+		"command builtin exec eval coproc busybox toybox chroot unshare nsenter bwrap firejail setpriv capsh flock script expect " +
+		"systemd-run start-stop-daemon daemonize at batch strace ltrace perf valgrind catchsegv prlimit cgexec numactl ssh tmux screen " +
+		"trap source . entr xvfb-run dbus-run-session caffeinate rlwrap winpty faketime fakeroot proot catatonit tini dumb-init"
+	interpreterNames = "python pypy ipython perl ruby irb node nodejs deno bun tsx ts-node php lua luajit tclsh wish rscript r julia ghci runghc " +
+		"java jshell groovy scala kotlin clojure elixir iex erl escript osascript awk gawk mawk nawk sed ed ex vi vim nvim emacs gdb lldb"
+	// They run what a file of the workspace tells them to, or a stranger.
+	runnerNames = "make gmake ninja just task rake npx pnpx bunx uvx pipx docker podman kubectl ftp crontab open xdg-open rsync scp dotnet " +
+		"less more man nano sqlite psql mysql"
+)
+
+var (
+	shells = set(shellNames)
+	// carriers run the words, or the text, that they are given.
+	carriers = set(shellNames, wrapperNames, "find fd fdfind")
+	// readers are those of them that read a text as a shell does.
+	readers = set(shellNames, "eval trap su runuser ssh watch env script flock parallel tmux screen at batch xargs")
+	// joiners make one text of all their words.
+	joiners = set("eval watch ssh")
+	// powerful are programs that run whatever they are told to: a rule that
+	// names no more than one of them does not say what will happen.
+	powerful = set(shellNames, wrapperNames, interpreterNames)
+	runners  = set(runnerNames)
+)
+
+// isPowerful reports whether a program is powerful, by its name.
+func isPowerful(name string) bool { return isOneOf(powerful, name) }
+
+// isOneOf looks at a program's name without its path and version: python3.12 is
+// python.
+func isOneOf(names map[string]bool, name string) bool {
+	name = strings.TrimSuffix(program(name), ".exe")
+	return names[name] || names[strings.TrimRight(name, "0123456789.-")]
+}

@@ -1,0 +1,139 @@
+package permission
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+func TestParseRules(t *testing.T) {
+	text := `[
+	  {"tool":"bash","pattern":"git push *","decision":"ask","match":["git push origin x","cd a; sudo git push"],"not_match":["git pull"]},
+	  {"kind":"write","pattern":"docs/**","decision":"allow","match":["docs/a/b.md"],"not_match":["docs.md","/docs/a"]},
+	  {"kind":"net","pattern":"*.golang.org","decision":"allow","match":["https://pkg.golang.org/x"],"not_match":["golang.org","golang.org.evil.test"]},
+	  {"kind":"read","pattern":"~/.aws/","decision":"deny","match":["~/.aws","~/.AWS/credentials"]},
+	  {"tool":"webfetch","decision":"deny"}
+	]`
+	got, err := ParseRules(json.RawMessage(text), OriginUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := user(
+		Rule{Tool: "bash", Pattern: "git push *", Decision: Ask, Match: []string{"git push origin x", "cd a; sudo git push"}, NotMatch: []string{"git pull"}},
+		Rule{Kind: "write", Pattern: "docs/**", Decision: Allow, Match: []string{"docs/a/b.md"}, NotMatch: []string{"docs.md", "/docs/a"}},
+		Rule{Kind: "net", Pattern: "*.golang.org", Decision: Allow, Match: []string{"https://pkg.golang.org/x"}, NotMatch: []string{"golang.org", "golang.org.evil.test"}},
+		Rule{Kind: "read", Pattern: "~/.aws/", Decision: Deny, Match: []string{"~/.aws", "~/.AWS/credentials"}},
+		Rule{Tool: "webfetch", Decision: Deny},
+	)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if rules, err := ParseRules(nil, OriginUser); rules != nil || err != nil {
+		t.Errorf("no rules: %v, %v", rules, err)
+	}
+}
+
+func TestWrongRules(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`{}`, "cannot unmarshal"},
+		{`[{"tool":"bash","patern":"x","decision":"ask"}]`, `unknown key "patern"`},
+		{`[{"tool":"bash","Pattern":"x","decision":"ask"}]`, `unknown key "Pattern"`},
+		{`[{"tool":"bash","pattern":"x","decision":"ask","decision":"allow"}]`, `duplicate key "decision"`},
+		{`[{"tool":"bash","pattern":"x","decision":"ask","origin":"user"}]`, `unknown key "origin"`},
+		{`[{"tool":"bash","pattern":"x"}]`, `its decision is ""`},
+		{`[{"tool":"bash","pattern":"x","decision":"Allow"}]`, `its decision is "Allow"`},
+		{`[{"pattern":"x","decision":"ask"}]`, "it needs a kind"},
+		{`[{"decision":"deny"}]`, "neither a tool nor a kind"},
+		{`[{"tool":"mcp_x","pattern":"x","decision":"allow"}]`, "it needs a kind"},
+		{`[{"kind":"edit","pattern":"x","decision":"ask"}]`, `its kind is "edit"`},
+		{`[{"kind":"net","decision":"allow"}]`, "say what it allows"},
+		{`[{"tool":"x","decision":"deny","match":["a"]}]`, "it has examples but no pattern"},
+		{`[{"kind":"read","pattern":"[","decision":"deny"}]`, "it is no glob pattern"},
+		{`[{"kind":"read","pattern":"~/../etc","decision":"deny"}]`, "it has a '..'"},
+		{`[{"kind":"read","pattern":"../x","decision":"deny"}]`, "it has a '..'"},
+		{`[{"kind":"read","pattern":"~bob/x","decision":"deny"}]`, "only your own home folder"},
+		{`[{"kind":"read","pattern":"` + strings.Repeat("{a,a}", 40) + `b","decision":"deny"}]`, "more than 4 braces"},
+		{`[{"kind":"read","pattern":"{a,b}{a,b}{a,b}{a,b}{a,b}","decision":"deny"}]`, "more than 4 braces"},
+		{`[{"kind":"read","pattern":"{` + strings.Repeat("a,", 40) + `b}","decision":"deny"}]`, "or 32 commas"},
+		{`[{"kind":"read","pattern":"` + strings.Repeat("a", 5000) + `","decision":"deny"}]`, "more than 4096 bytes"},
+		{`[{"kind":"net","pattern":"https://go.dev","decision":"deny"}]`, "it must be a host"},
+		{`[{"kind":"net","pattern":"go*.dev","decision":"deny"}]`, "it must be a host"},
+		{`[{"kind":"net","pattern":"*.10.0.0.1","decision":"deny"}]`, "nothing is below an address"},
+		{`[{"kind":"net","pattern":"a..b","decision":"deny"}]`, "it is no host's name"},
+		{`[{"tool":"bash","pattern":"git * push","decision":"deny"}]`, "a * may stand at its end only"},
+		{`[{"tool":"bash","pattern":"git pu*","decision":"deny"}]`, "a * may stand for all further words only"},
+		{`[{"tool":"bash","pattern":"git $x","decision":"deny"}]`, "a variable"},
+		{`[{"tool":"bash","pattern":"git; rm","decision":"deny"}]`, "it is no list of words"},
+		{`[{"tool":"bash","pattern":"git # push","decision":"deny"}]`, "is no word"},
+		{`[{"tool":"bash","pattern":"git\npush","decision":"deny"}]`, "more than one line"},
+		{`[{"tool":"bash","pattern":"git 'push","decision":"deny"}]`, "it is no list of words"},
+		// A wrong example names the rule and itself.
+		{`[{"tool":"bash","pattern":"ls","decision":"allow"},{"tool":"bash","pattern":"git push *","decision":"allow","match":["git pull"]}]`,
+			`rule 2, allow bash "git push *": it does not match its example "git pull"`},
+		{`[{"tool":"bash","pattern":"ls *","decision":"allow","match":["ls; rm x"]}]`, `does not match its example "ls; rm x"`},
+		{`[{"tool":"bash","pattern":"rm *","decision":"deny","not_match":["ls; sudo rm x"]}]`, `it matches "ls; sudo rm x", which`},
+		{`[{"kind":"net","pattern":"x.org","decision":"allow","match":["x.org.evil.test"]}]`, `does not match its example`},
+		{`[{"kind":"read","pattern":"a","decision":"allow","match":[""]}]`, `does not match its example ""`},
+	} {
+		_, err := ParseRules(json.RawMessage(tt.text), OriginUser)
+		if !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
+		}
+	}
+	many := "[" + strings.Repeat(`{"kind":"net","decision":"deny"},`, maxRules) + `{"kind":"net","decision":"deny"}]`
+	if _, err := ParseRules(json.RawMessage(many), OriginUser); !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("too many rules: %v", err)
+	}
+}
+
+// TestOfferable: what a click may not grant, though a person edited it.
+func TestOfferable(t *testing.T) {
+	for _, tt := range []struct {
+		rule Rule
+		want string // "" means that it may
+	}{
+		{Rule{Tool: "bash", Pattern: "go test *", Decision: Allow}, ""},
+		{Rule{Tool: "bash", Pattern: "sed -n 1p x", Decision: Allow}, ""},
+		{Rule{Kind: "write", Pattern: "docs/**", Decision: Allow}, ""},
+		{Rule{Kind: "read", Pattern: "~/notes/", Decision: Allow}, ""},
+		{Rule{Kind: "net", Pattern: "*.golang.org", Decision: Allow}, ""},
+		{Rule{Tool: "mcp_x", Decision: Allow}, ""},
+		{Rule{Tool: "bash", Pattern: "go test *", Decision: Deny}, "does not allow"},
+		{Rule{Tool: "bash", Pattern: "*", Decision: Allow}, "all commands"},
+		{Rule{Tool: "bash", Pattern: "python3 -m pytest", Decision: Allow}, "runs whatever"},
+		{Rule{Tool: "bash", Pattern: "/bin/bash -c ls", Decision: Allow}, "runs whatever"},
+		{Rule{Tool: "bash", Pattern: "Sudo ls", Decision: Allow}, "runs whatever"},
+		{Rule{Tool: "bash", Pattern: "make *", Decision: Allow}, "runs whatever"},
+		{Rule{Tool: "bash", Pattern: "sed *", Decision: Allow}, ""}, // its * covers printing only
+		{Rule{Tool: "bash", Pattern: "export *", Decision: Allow}, "changes what later"},
+		{Rule{Tool: "bash", Pattern: "./x *", Decision: Allow}, "may change"},
+		{Rule{Tool: "bash", Pattern: "git push --force", Decision: Allow}, "may run a program"},
+		{Rule{Tool: "bash", Kind: "escape", Pattern: "node x", Decision: Allow}, "runs whatever"},
+		{Rule{Tool: "bash", Decision: Allow}, "does not say what"},
+		{Rule{Kind: "write", Pattern: "**", Decision: Allow}, "all that is"},
+		{Rule{Kind: "write", Pattern: "*.md", Decision: Allow}, "all that is"},
+		{Rule{Kind: "write", Pattern: "~/**", Decision: Allow}, "all that is"},
+		{Rule{Kind: "write", Pattern: "~/", Decision: Allow}, "all that is"},
+		{Rule{Kind: "write", Pattern: "docs/*.md", Decision: Allow}, ""},
+		{Rule{Kind: "write", Pattern: "/**", Decision: Allow}, "all that is"},
+		{Rule{Kind: "write", Pattern: ".", Decision: Allow}, "all that is"},
+		{Rule{Kind: "write", Pattern: "**/x", Decision: Allow}, "all that is"},
+		{Rule{Kind: "read", Pattern: "/", Decision: Allow}, "all that is"},
+		{Rule{Kind: "write", Pattern: "a/.Vscode/*", Decision: Allow}, "protected"},
+		{Rule{Kind: "net", Pattern: "*", Decision: Allow}, "all hosts"},
+		{Rule{Kind: "net", Pattern: "*.org", Decision: Allow}, "all hosts"},
+		{Rule{Kind: "net", Pattern: "x.org", Decision: Allow, Match: []string{"x.org"}}, "examples"},
+		{Rule{Kind: "write", Pattern: "a\u202e", Decision: Allow}, "does not show"},
+		{Rule{Pattern: "x", Decision: Allow}, "needs a kind"},
+	} {
+		err := Offerable(tt.rule)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.rule, err, tt.want)
+		}
+	}
+}
