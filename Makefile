@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # A suite that is too slow for `check` has a build tag: named here, so that vet and lint read it too,
 # and a target of its own, which joins `test` and .ci/run.
-TAGS := crashtest,bench,wire
+TAGS := crashtest,bench,wire,sectest
 
 # Further flags for every test run, e.g. make unit TESTFLAGS='-count=1 -run TestAppend'.
 TESTFLAGS ?=
@@ -28,7 +28,7 @@ GOPLS_DIR := $(TOOLS)/gopls-$(GOPLS_VERSION)
 TSLS_DIR := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
 export PAWL_TEST_LSP_PATH := $(GOPLS_DIR):$(TSLS_DIR)/node_modules/.bin
 
-.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire edits fuzz test bench clean
+.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape edits fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -92,13 +92,16 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle vet ./...
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
+escape: ## take each defense of the sandbox out and see that the attacks get through
+	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/
+
 edits: ## the corpora of edit and apply_patch: what must apply and what must not
 	dev/edits
 
 fuzz: ## the fuzzers, FUZZTIME each (60s)
 	dev/fuzz
 
-test: unit edits wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
+test: unit edits escape wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench

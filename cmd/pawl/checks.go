@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/store"
+)
+
+// checkTime bounds each check that asks another program or machine.
+const checkTime = 10 * time.Second
+
+// checkSandbox says whether commands are confined, by what, and whether they
+// can be in this folder.
+func checkSandbox(ctx context.Context) []finding {
+	box, report := sandbox.Detect(ctx)
+	head := finding{Name: "sandbox", Status: checkOK, Detail: "on: " + box.Name()}
+	switch box.Name() {
+	case "none":
+		head.Status, head.Detail = checkWarn, "off: every command is asked about"
+	case "landlock":
+		head.Status, head.Detail = checkWarn, "on: landlock, which can do less than bubblewrap; docs/guide/sandbox.md says what"
+	}
+	findings := []finding{head}
+	for _, f := range report.Findings {
+		line := finding{Name: f.Name, Status: checkOK, Detail: f.Detail}
+		if !f.OK {
+			line.Status, line.Fix = checkWarn, f.Fix
+		}
+		findings = append(findings, line)
+	}
+	if box.Name() != "none" {
+		findings = append(findings, checkWorkspace(box))
+	}
+	return findings
+}
+
+func checkWorkspace(box sandbox.Box) finding {
+	f := finding{Name: "workspace", Status: checkOK}
+	dir, err := workingDir()
+	if err == nil {
+		f.Detail = dir
+		var p sandbox.Profile
+		if p, err = boxProfile(dir); err == nil {
+			p.ReadOnly = true // to look is enough
+			var w sandbox.Wrapped
+			if w, err = box.Wrap([]string{"true"}, p); err == nil {
+				w.Close()
+			}
+		}
+	}
+	if err != nil {
+		f.Status, f.Detail = checkWarn, err.Error()
+		f.Fix = "start pawl in the folder of a project"
+	}
+	return f
+}
+
+func checkConfig() finding {
+	f := finding{Name: "config", Status: checkOK}
+	path, err := config.UserFile()
+	if err == nil {
+		f.Detail = path
+		if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
+			f.Detail = "none: " + path
+		}
+		_, err = config.LoadUser()
+	}
+	if err != nil {
+		f.Status, f.Detail, f.Fix = checkFail, err.Error(), "correct the file, or move it away"
+	}
+	return f
+}
+
+func checkStore(ctx context.Context) finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := finding{Name: "store", Status: checkOK}
+	ref, err := config.Store()
+	if err == nil {
+		if f.Detail = ref; strings.Contains(ref, "://") {
+			f.Detail = "PostgreSQL" // the address may hold a password
+		}
+		var st interface{ Close() error }
+		if st, err = store.Open(ctx, ref); err == nil {
+			err = st.Close()
+		}
+	}
+	if err != nil {
+		f.Status, f.Detail, f.Fix = checkFail, err.Error(), "see PAWL_STORE and PAWL_DATA in docs/guide/config.md"
+	}
+	return f
+}
+
+func checkKeys() finding {
+	f := finding{Name: "keys", Status: checkOK}
+	c, keys, err := catalogAndKeys()
+	var found []foundKey
+	if err == nil {
+		found, err = findKeys(keys, c.Providers)
+	}
+	var names []string
+	for _, k := range found {
+		names = append(names, k.Provider)
+	}
+	switch f.Detail = strings.Join(names, ", "); {
+	case err != nil:
+		f.Status, f.Detail, f.Fix = checkFail, err.Error(), "'pawl auth list' says more"
+	case len(names) == 0:
+		f.Status, f.Detail, f.Fix = checkWarn, "none: only models of this machine can be used", "'pawl auth' says how to get one"
+	}
+	return f
+}
+
+// checkProgram looks for a program that pawl runs.
+func checkProgram(ctx context.Context, name, missing, without string, args ...string) finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := finding{Name: name, Status: checkOK}
+	if name == "rg" {
+		f.Name = "ripgrep"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		f.Status, f.Detail, f.Fix = missing, "not found: "+without, "install "+f.Name
+		return f
+	}
+	out, err := exec.CommandContext(ctx, path, args...).Output() //nolint:gosec // a fixed name
+	if err != nil {
+		f.Status, f.Detail, f.Fix = missing, fmt.Sprintf("%s does not run: %v", path, err), "reinstall it"
+		return f
+	}
+	f.Detail, _, _ = strings.Cut(string(out), "\n")
+	return f
+}
+
+func checkTerminal() finding {
+	f := finding{Name: "terminal", Status: checkOK, Detail: "none: output is plain text"}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		f.Detail = "TERM=" + os.Getenv("TERM")
+		if width, height, err := term.GetSize(fd); err == nil {
+			f.Detail += fmt.Sprintf(", %dx%d", width, height)
+		}
+		if t := os.Getenv("TERM"); t == "" || t == "dumb" {
+			f.Status, f.Fix = checkWarn, "set TERM to what your terminal is, e.g. xterm-256color"
+		}
+	}
+	return f
+}

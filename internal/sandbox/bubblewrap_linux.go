@@ -1,0 +1,202 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bubblewrap is the box of Linux where a user can have namespaces.
+type Bubblewrap struct {
+	Path string // of bwrap; see findBubblewrap
+
+	surveyor surveyor
+}
+
+var _ Box = (*Bubblewrap)(nil)
+
+// Name is bubblewrap.
+func (*Bubblewrap) Name() string { return "bubblewrap" }
+
+// Wrap returns the call of bwrap.
+func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
+	if len(argv) == 0 {
+		return Wrapped{}, errors.New("no command")
+	}
+	if err := sealFiles(); err != nil {
+		return Wrapped{}, err
+	}
+	pl, err := newPlan(p, &b.surveyor)
+	if err != nil {
+		return Wrapped{}, err
+	}
+	if bin := resolve(b.Path); bin == "" || within(bin, pl.dir) {
+		return Wrapped{}, fmt.Errorf("%s is not there, or in the workspace: %w", b.Path, ErrRefused)
+	}
+	m := &mounts{plan: pl}
+	defer func() {
+		if err != nil {
+			m.close()
+		}
+	}()
+	// The options come first, the filter second; masks add more.
+	m.files = make([]*os.File, 1, 2)
+	if err := m.namespaces(); err != nil {
+		return Wrapped{}, err
+	}
+	if err := m.system(); err != nil {
+		return Wrapped{}, err
+	}
+	if err := m.workspace(); err != nil {
+		return Wrapped{}, err
+	}
+	env := temporary(pl.env, "/tmp")
+	if p.ProxySocket != "" {
+		if argv, env, err = m.forward(argv, env, p.ProxySocket); err != nil {
+			return Wrapped{}, err
+		}
+	}
+	for _, mount := range inOrder(m.list) {
+		m.add(mount.args...)
+	}
+	m.passEnv(env, p.Pass)
+	m.add("--chdir", pl.work)
+	if m.files[0], err = memoryFile("options", []byte(strings.Join(m.args, "\x00")+"\x00")); err != nil {
+		return Wrapped{}, err
+	}
+	return Wrapped{
+		Args:    append([]string{b.Path, "--args", "3", "--"}, argv...),
+		Env:     env,
+		Files:   m.files,
+		Partial: pl.partial,
+		Check:   func() ([]string, error) { return pl.check(&b.surveyor) },
+		Close:   sync.OnceFunc(m.close),
+	}, nil
+}
+
+// mounts collects bwrap's options.
+type mounts struct {
+	*plan
+	args         []string
+	list         []mount
+	files        []*os.File
+	placeholders []string
+}
+
+func (m *mounts) add(args ...string) { m.args = append(m.args, args...) }
+
+// close lets go of what the box needed.
+func (m *mounts) close() {
+	for _, f := range m.files {
+		if f != nil {
+			_ = f.Close() // it was only read
+		}
+	}
+	m.undo()
+	for _, path := range m.placeholders {
+		releasePlaceholder(path)
+	}
+}
+
+// file hands a file to bwrap and returns its number there.
+func (m *mounts) file(f *os.File) string {
+	m.files = append(m.files, f)
+	return fmt.Sprint(len(m.files) + 2)
+}
+
+// namespaces cuts the command off from the rest of the machine.
+func (m *mounts) namespaces() error {
+	m.add("--unshare-user", "--unshare-uts", "--unshare-cgroup", "--new-session", "--cap-drop", "ALL")
+	if !weakened("ipc") {
+		m.add("--unshare-ipc")
+	}
+	if !weakened("net") {
+		m.add("--unshare-net")
+	}
+	if !weakened("pid") {
+		m.add("--unshare-pid", "--die-with-parent")
+	}
+	if !weakened("userns") {
+		m.add("--disable-userns")
+	}
+	if weakened("seccomp") {
+		return nil
+	}
+	program, err := localFilter()
+	if err != nil {
+		return err
+	}
+	f, err := memoryFile("filter", program)
+	if err != nil {
+		return err
+	}
+	m.add("--seccomp", m.file(f))
+	return nil
+}
+
+// passEnv drops the variables of pawl's environment that the command does not
+// get, should the caller have left them in. --clearenv would drop those too
+// that the caller adds on purpose.
+func (m *mounts) passEnv(env, pass []string) {
+	keep := map[string]bool{}
+	for _, name := range pass {
+		keep[name] = true
+	}
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		keep[name] = true
+	}
+	for _, entry := range os.Environ() {
+		if name, _, ok := strings.Cut(entry, "="); ok && name != "" && name != helperVar && !keep[name] {
+			m.add("--unsetenv", name)
+		}
+	}
+}
+
+// forward makes the command a child of the forwarder, which is the only one
+// who can reach the proxy's socket by a network address.
+func (m *mounts) forward(argv, env []string, socket string) ([]string, []string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("find own program: %w", err)
+	}
+	info, err := os.Stat(socket)
+	if err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
+	if info.Mode()&os.ModeSocket == 0 {
+		return nil, nil, fmt.Errorf("proxy: %s is not a socket", socket)
+	}
+	m.list = append(m.list, mount{path: forwarderPath, args: []string{"--ro-bind", self, forwarderPath}},
+		mount{path: forwarderSocket, args: []string{"--ro-bind", resolve(socket), forwarderSocket}})
+	m.add("--setenv", helperVar, helperForward)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		env = setenv(env, name, "http://"+forwarderAddress)
+		env = setenv(env, strings.ToLower(name), "http://"+forwarderAddress)
+	}
+	// Servers of the box itself are reached directly. Anything more would be a
+	// way past the proxy's rules.
+	env = setenv(env, "NO_PROXY", "localhost,127.0.0.1,::1")
+	env = setenv(env, "no_proxy", "localhost,127.0.0.1,::1")
+	return append([]string{forwarderPath}, argv...), env, nil
+}
+
+// memoryFile returns a file that is nowhere on a disk, at its beginning.
+func memoryFile(name string, data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("pawl-"+name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make a file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err = f.Write(data); err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a file in memory: %w", err), f.Close())
+	}
+	return f, nil
+}

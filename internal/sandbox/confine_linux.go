@@ -1,0 +1,184 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// landlockFloor is the oldest version of landlock that keeps what a box
+// promises: version 3 guards truncation, 5 devices, 6 the signals to others.
+const landlockFloor = 6
+
+// What the rules know of. Everything is denied that no rule allows.
+const (
+	fsRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	fsWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REFER |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
+		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
+	fsDevice = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	fsAll    = fsRead | fsWrite | fsDevice | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+	// fsFile are the rights that a file can have, as against a folder.
+	fsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	netAll   = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	scopeAll = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+)
+
+// confine takes all rights from this process but those of the confinement on
+// file 3, and becomes the command. It returns only if it fails, and then the
+// command was not run. All of it happens on one thread, which is the one that
+// lives on.
+func confine(argv []string) int {
+	runtime.LockOSThread()
+	if len(argv) == 0 {
+		return fail(exitCannot, errors.New("no command"))
+	}
+	var c confinement
+	file := os.NewFile(3, "confinement")
+	if err := json.NewDecoder(file).Decode(&c); err != nil {
+		return fail(exitCannot, fmt.Errorf("read the confinement: %w", err))
+	}
+	_ = file.Close() // it was only read
+	if err := os.Chdir(c.Dir); err != nil {
+		return fail(exitCannot, err)
+	}
+	var env []string
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); weakened("env") || slices.Contains(c.Names, name) {
+			env = append(env, entry)
+		}
+	}
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return fail(exitNotFound, err)
+	}
+	_, _ = unix.Setsid() // it fails if it has a session of its own already
+	for _, step := range []func() error{sealFiles, dropCapabilities, c.restrict, installFilter} {
+		if err := step(); err != nil {
+			return fail(exitCannot, err)
+		}
+	}
+	err = syscall.Exec(path, argv, env) //nolint:gosec // running the given command is the job
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail(exitNotFound, fmt.Errorf("%s: %w", path, err))
+	}
+	return fail(exitCannot, fmt.Errorf("%s: %w", path, err))
+}
+
+// dropCapabilities makes root a user like any other, for good.
+func dropCapabilities() error {
+	for c := uintptr(0); c <= 63; c++ {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
+			break // there are no more
+		} else if errors.Is(err, unix.EPERM) {
+			break // there is nothing to drop
+		}
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("refuse new privileges: %w", err)
+	}
+	return nil
+}
+
+// landlockABI is the version of the kernel's landlock; 0 if there is none.
+func landlockABI() int {
+	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// restrict puts the thread under landlock.
+func (c *confinement) restrict() error {
+	if weakened("landlock") {
+		return nil
+	}
+	if abi := landlockABI(); abi < landlockFloor {
+		return fmt.Errorf("landlock %d is needed, the kernel has %d", landlockFloor, abi)
+	}
+	attr := unix.LandlockRulesetAttr{Access_fs: fsAll, Access_net: netAll, Scoped: scopeAll}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return fmt.Errorf("landlock: %w", errno)
+	}
+	ruleset := int(fd)
+	defer closeFile(ruleset)
+	for _, rule := range []struct {
+		paths  []string
+		access uint64
+	}{
+		{c.Read, fsRead}, {c.List, unix.LANDLOCK_ACCESS_FS_READ_DIR}, {c.Write, fsRead | fsWrite}, {c.Use, fsDevice},
+	} {
+		for _, path := range rule.paths {
+			if err := allowBeneath(ruleset, path, rule.access); err != nil {
+				return err
+			}
+		}
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
+		return fmt.Errorf("landlock: %w", errno)
+	}
+	return nil
+}
+
+// allowBeneath adds a rule. What has gone since it was listed needs none.
+func allowBeneath(ruleset int, path string, access uint64) error {
+	fd, err := openReal(path, unix.O_PATH)
+	if err != nil {
+		return nil // closed to us is closed to the command
+	}
+	defer closeFile(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return fmt.Errorf("landlock %s: %w", path, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &= fsFile
+	}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
+		return fmt.Errorf("landlock %s: %w", path, errno)
+	}
+	return nil
+}
+
+// installFilter sets the seccomp filter of a box without namespaces.
+func installFilter() error {
+	if weakened("seccomp") {
+		return nil
+	}
+	raw, err := assemble(amidst)
+	if err != nil {
+		return err
+	}
+	program := make([]unix.SockFilter, len(raw))
+	for i, ins := range raw {
+		program[i] = unix.SockFilter{Code: ins.Op, Jt: ins.Jt, Jf: ins.Jf, K: ins.K}
+	}
+	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil {
+		return fmt.Errorf("seccomp: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+package sandbox
+
+import "context"
+
+func detect(context.Context) (Box, Report) {
+	f := Finding{Name: "seatbelt", OK: exists(seatbeltPath), Detail: seatbeltPath}
+	if !f.OK {
+		f.Detail, f.Fix = "there is no "+seatbeltPath, "none: it is a part of macOS"
+		return None{Why: f.Detail}, Report{Findings: []Finding{f}}
+	}
+	return &Seatbelt{}, Report{Findings: []Finding{f}}
+}

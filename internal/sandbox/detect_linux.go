@@ -1,0 +1,153 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// preflightTime bounds the run of a command in a box, to see whether it works.
+const preflightTime = 10 * time.Second
+
+// bubblewrapPaths is where bwrap is looked for. PATH is not asked: a workspace
+// can be in it.
+var bubblewrapPaths = []string{
+	"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap", "/opt/bin/bwrap",
+}
+
+func detect(ctx context.Context) (Box, Report) {
+	var r Report
+	path, finding := findBubblewrap(bubblewrapPaths)
+	if path != "" {
+		box := &Bubblewrap{Path: path}
+		err := preflight(ctx, box)
+		if err == nil {
+			finding.Detail = path
+			finding.OK = true
+			r.Findings = append(r.Findings, finding, seccompFinding(), landlockFinding())
+			return box, r
+		}
+		finding.Detail, finding.Fix = diagnose(err.Error(), readFacts(path))
+	}
+	r.Findings = append(r.Findings, finding, seccompFinding())
+	l := landlockFinding()
+	if l.OK {
+		if err := preflight(ctx, &Landlock{}); err != nil {
+			l.OK, l.Detail = false, err.Error()
+		}
+	}
+	r.Findings = append(r.Findings, l)
+	if l.OK {
+		return &Landlock{}, r
+	}
+	return None{Why: finding.Detail + "; landlock: " + l.Detail}, r
+}
+
+// findBubblewrap returns the path of a bwrap that only root can change, links
+// followed, or "" and what is wrong.
+func findBubblewrap(paths []string) (string, Finding) {
+	f := Finding{Name: "bubblewrap", Detail: "bwrap is not installed", Fix: installBubblewrap}
+	for _, path := range paths {
+		resolved, err := filepath.EvalSymlinks(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = trusted(resolved)
+		}
+		if err == nil {
+			return resolved, f
+		}
+		f.Detail = err.Error()
+		f.Fix = "reinstall the package bubblewrap, or: chown root:root " + path + " && chmod 755 " + path
+	}
+	return "", f
+}
+
+// trusted says why others than root could change a program, if they could.
+func trusted(path string) error {
+	for dir := path; ; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(dir)
+		if err != nil {
+			return err
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !ok || st.Uid != 0 {
+			return fmt.Errorf("%s is not root's", dir)
+		}
+		if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
+			return fmt.Errorf("%s can be written by others than root", dir)
+		}
+		if dir == path && (!info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0) {
+			return fmt.Errorf("%s is not a program", path)
+		}
+		if dir == "/" {
+			return nil
+		}
+	}
+}
+
+// preflight runs a command in the box.
+func preflight(ctx context.Context, box Box) error {
+	ctx, cancel := context.WithTimeout(ctx, preflightTime)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "pawl-preflight-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // it is empty
+	program := resolve("/bin/sh")
+	w, err := box.Wrap([]string{program, "-c", "exit 42"}, Profile{Dir: dir, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	var output bytes.Buffer
+	cmd := exec.CommandContext(ctx, w.Args[0], w.Args[1:]...) //nolint:gosec // found by us
+	cmd.Env, cmd.ExtraFiles, cmd.Dir = w.Env, w.Files, "/"
+	cmd.Stdout, cmd.Stderr = &output, &output
+	err = cmd.Run()
+	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 42 {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if text := strings.TrimSpace(output.String()); text != "" {
+		return errors.New(text)
+	}
+	return fmt.Errorf("a command in the box: %w", err)
+}
+
+func seccompFinding() Finding {
+	f := Finding{Name: "seccomp", OK: true, Detail: "filter for " + runtime.GOARCH}
+	if _, err := localFilter(); err != nil {
+		f.OK, f.Detail, f.Fix = false, err.Error(), "none: pawl knows the system calls of amd64 and arm64 only"
+	} else if !exists("/proc/sys/kernel/seccomp") {
+		f.OK, f.Detail, f.Fix = false, "the kernel has no seccomp", "use a kernel with CONFIG_SECCOMP_FILTER"
+	}
+	return f
+}
+
+func landlockFinding() Finding {
+	f := Finding{Name: "landlock"}
+	switch abi := landlockABI(); {
+	case abi == 0:
+		f.Detail, f.Fix = "the kernel has no landlock", "boot with landlock in the list lsm=, on Linux 6.12 or later"
+	case abi < landlockFloor:
+		f.Detail = fmt.Sprintf("ABI %d, needed is %d", abi, landlockFloor)
+		f.Fix = "use Linux 6.12 or later"
+	default:
+		f.OK, f.Detail = true, fmt.Sprintf("ABI %d", abi)
+	}
+	return f
+}

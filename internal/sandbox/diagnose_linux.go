@@ -1,0 +1,77 @@
+package sandbox
+
+import (
+	"os"
+	"strings"
+)
+
+const installBubblewrap = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap"
+
+// facts are what the system says about user namespaces.
+type facts struct {
+	path      string // of bwrap
+	setuid    bool
+	clone     string // kernel.unprivileged_userns_clone, of Debian
+	apparmor  string // kernel.apparmor_restrict_unprivileged_userns, of Ubuntu
+	max       string // user.max_user_namespaces
+	container bool
+}
+
+func readFacts(path string) facts {
+	read := func(name string) string {
+		text, _ := os.ReadFile("/proc/sys/" + name) // "" if there is no such setting
+		return strings.TrimSpace(string(text))
+	}
+	info, err := os.Stat(path)
+	return facts{
+		path:      path,
+		setuid:    err == nil && info.Mode()&os.ModeSetuid != 0,
+		clone:     read("kernel/unprivileged_userns_clone"),
+		apparmor:  read("kernel/apparmor_restrict_unprivileged_userns"),
+		max:       read("user/max_user_namespaces"),
+		container: inContainer(),
+	}
+}
+
+func inContainer() bool {
+	if exists("/.dockerenv") || exists("/run/.containerenv") || os.Getenv("container") != "" {
+		return true
+	}
+	text, _ := os.ReadFile("/proc/1/cgroup")
+	for _, word := range []string{"/docker", "/kubepods", "/lxc", "/libpod", "/containerd"} {
+		if strings.Contains(string(text), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// appArmorProfile lets bwrap have user namespaces where AppArmor refuses them
+// to programs without a profile.
+const appArmorProfile = `printf 'abi <abi/4.0>,\ninclude <tunables/global>\nprofile bwrap %s flags=(unconfined) {\n  userns,\n}\n' | sudo tee /etc/apparmor.d/bwrap >/dev/null && sudo apparmor_parser -r /etc/apparmor.d/bwrap`
+
+// diagnose says why no box could be started, and how to change that.
+func diagnose(output string, f facts) (why, fix string) {
+	output = strings.TrimPrefix(strings.TrimSpace(output), "bwrap: ")
+	switch {
+	case strings.Contains(output, "Unknown option"):
+		return "bwrap is older than 0.8: " + output, "upgrade bubblewrap to 0.8 or later"
+	case f.setuid:
+		return "bwrap is setuid root, which cannot keep commands from namespaces of their own",
+			"sudo chmod u-s " + f.path
+	case f.max == "0":
+		return "user namespaces are switched off",
+			"sudo sysctl -w user.max_user_namespaces=15000, and put that line in /etc/sysctl.d/60-userns.conf"
+	case f.clone == "0":
+		return "user namespaces are for root alone",
+			"sudo sysctl -w kernel.unprivileged_userns_clone=1, and put that line in /etc/sysctl.d/60-userns.conf"
+	case f.apparmor == "1":
+		return "AppArmor refuses user namespaces to programs without a profile (" + output + ")",
+			strings.Replace(appArmorProfile, "%s", f.path, 1)
+	case f.container:
+		return "this container refuses namespaces (" + output + ")",
+			"start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined, " +
+				"or take the container as the sandbox"
+	}
+	return output, "run '" + f.path + " --unshare-all --ro-bind / / true' and see what it says"
+}

@@ -1,0 +1,72 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// variables are those that commands get from pawl's environment. None of them
+// holds a key.
+var variables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ"}
+
+// environment is what a command gets: each name once, the profile's values last.
+func environment(p Profile) []string {
+	if weakened("env") {
+		return os.Environ()
+	}
+	values := map[string]string{}
+	take := func(name string) {
+		if value, ok := os.LookupEnv(name); ok {
+			values[name] = value
+		}
+	}
+	for _, name := range variables {
+		take(name)
+	}
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "LC_") {
+			take(name)
+		}
+	}
+	for _, entry := range p.Env {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			values[name] = value
+		} else {
+			take(name)
+		}
+	}
+	var env []string
+	for name, value := range values {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+// temporary points to the folder for temporary files. Caches go there too unless
+// the profile says otherwise: those of the user are not to be written.
+func temporary(env []string, dir string) []string {
+	env = setenv(env, "TMPDIR", dir)
+	if getenv(env, "XDG_CACHE_HOME") == "" {
+		env = setenv(env, "XDG_CACHE_HOME", filepath.Join(dir, ".cache"))
+	}
+	return env
+}
+
+// setenv sets a variable in an environment, in place of what it had.
+func setenv(env []string, name, value string) []string {
+	env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+	return append(env, name+"="+value)
+}
+
+// getenv returns the value of a variable in an environment, or "".
+func getenv(env []string, name string) string {
+	for _, entry := range env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

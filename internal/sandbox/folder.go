@@ -1,0 +1,82 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// systemFolders cannot be written to as a whole. What is in them can be, apart
+// from sealedFolders: many programs live in /opt/app, /srv/www or /usr/src/app.
+var systemFolders = []string{
+	"/", "/Applications", "/Library", "/System", "/Users", "/Volumes",
+	"/bin", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/media", "/mnt", "/nix", "/nix/store", "/opt",
+	"/private", "/private/etc", "/private/tmp", "/private/var", "/root", "/run", "/sbin", "/srv", "/tmp",
+	"/usr", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/local", "/usr/local/bin",
+	"/usr/local/lib", "/usr/local/sbin", "/usr/sbin", "/usr/share", "/usr/src",
+	"/var", "/var/cache", "/var/lib", "/var/log", "/var/run", "/var/spool", "/var/tmp",
+}
+
+// sealedFolders hold the kernel's business.
+var sealedFolders = []string{"/boot", "/dev", "/proc", "/sys"}
+
+// homes are the user's home folders: what HOME says, and what the system says.
+func homes() []string {
+	var list []string
+	add := func(dir string) {
+		if path := resolve(dir); filepath.IsAbs(path) && path != "/" && !slices.Contains(list, path) {
+			list = append(list, path)
+		}
+	}
+	add(os.Getenv("HOME"))
+	add(accountHome())
+	return list
+}
+
+var accountHome = sync.OnceValue(func() string {
+	if u, err := user.Current(); err == nil {
+		return u.HomeDir
+	}
+	return ""
+})
+
+// folder returns the real path of a folder that a box may write to, or says
+// why it may not.
+func folder(what, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("%s %q is not an absolute path: %w", what, dir, ErrRefused)
+	}
+	path, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s %s is not a folder: %w", what, path, ErrRefused)
+	}
+	if path == "/" {
+		return "", fmt.Errorf("%s %s is the whole machine: use a folder inside it: %w", what, path, ErrRefused)
+	}
+	for _, home := range homes() {
+		if within(home, path) {
+			return "", fmt.Errorf("%s %s holds your home folder, with all that is in it: use a folder inside it: %w", what, path, ErrRefused)
+		}
+	}
+	if slices.Contains(systemFolders, path) {
+		return "", fmt.Errorf("%s %s is a folder of the system: use one inside it: %w", what, path, ErrRefused)
+	}
+	for _, sealed := range sealedFolders {
+		if within(path, sealed) {
+			return "", fmt.Errorf("%s %s is in %s: %w", what, path, sealed, ErrRefused)
+		}
+	}
+	return path, nil
+}
+
+// within reports whether a clean path is parent or below it.
+func within(path, parent string) bool {
+	return parent == "/" || strings.HasPrefix(path, parent) && (len(path) == len(parent) || path[len(parent)] == '/')
+}

@@ -1,0 +1,75 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxSmall bounds the files that are read to find out what to guard.
+const maxSmall = 1 << 20
+
+// gitConfigPaths returns the files and folders that a repository's
+// configuration names as a part of itself: its hooks, and files it includes.
+// Hooks are found from the worktree.
+func gitConfigPaths(config, worktree string) []string {
+	text, err := readSmall(config)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	section := ""
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "[") {
+			end := strings.IndexByte(l, ']')
+			if end < 0 {
+				continue
+			}
+			section, _, _ = strings.Cut(strings.ToLower(l[1:end]), " ")
+			l = strings.TrimSpace(l[end+1:]) // a key may follow on the same line
+		}
+		key, value, _ := strings.Cut(l, "=")
+		value = strings.Trim(strings.TrimSpace(value), `"`)
+		if value == "" {
+			continue
+		}
+		switch section + "." + strings.ToLower(strings.TrimSpace(key)) {
+		case "core.hookspath":
+			paths = append(paths, expand(value, worktree))
+		case "include.path", "includeif.path":
+			paths = append(paths, expand(value, filepath.Dir(config)))
+		}
+	}
+	return paths
+}
+
+// expand makes a path of a configuration absolute.
+func expand(path, from string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(os.Getenv("HOME"), rest)
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(from, path)
+}
+
+// readSmall reads a regular file. It waits for nobody: what is in a workspace
+// may be a pipe.
+func readSmall(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxSmall {
+		return "", fmt.Errorf("%s is not a small file", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxSmall))
+	return string(data), err
+}

@@ -1,0 +1,209 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// secrets are what is hidden in home folders. A folder is better than a file in
+// it: programs add files.
+var secrets = []string{
+	// keys of people
+	".ssh", ".gnupg", ".pki", ".password-store", ".local/share/keyrings", ".local/share/kwalletd", ".kde/share/apps/kwallet",
+	".gnome2/keyrings", ".config/op", ".1password", ".config/1Password", ".config/Bitwarden", ".config/keepassxc", ".age", ".config/sops",
+	".bitcoin", ".ethereum", ".electrum", "Library/Keychains",
+	// of clouds and their tools
+	".aws", ".azure", ".oci", ".config/gcloud", ".config/doctl", ".config/hcloud", ".config/linode-cli", ".config/scw", ".aliyun", ".ibmcloud",
+	".kube", ".docker", ".config/containers", ".fly", ".config/netlify", ".vercel", ".local/share/com.vercel.cli", ".config/configstore",
+	".terraform.d", ".terraformrc", ".vault-token", ".config/vault", ".pulumi", ".boto", ".s3cfg", ".config/rclone", ".mc", ".databrickscfg",
+	".colima", ".lima", ".rd", ".orbstack", ".minikube",
+	// of code hosts and registries
+	".netrc", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/glab-cli", ".config/hub", ".config/tea",
+	".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".config/pypoetry/auth.toml", ".cargo/credentials", ".cargo/credentials.toml",
+	".gem/credentials", ".bundle/config", ".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties", ".nuget/NuGet",
+	".composer/auth.json", ".config/composer/auth.json", ".hex",
+	// of databases and mail
+	".pgpass", ".my.cnf", ".mylogin.cnf", ".mongorc.js", ".msmtprc", ".mutt", ".config/neomutt", ".thunderbird", ".fetchmailrc",
+	// browsers
+	".mozilla", ".config/google-chrome", ".config/google-chrome-beta", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge",
+	".config/vivaldi", ".config/opera", ".config/Slack", ".config/discord", ".config/Signal", ".var/app", "snap/firefox", "snap/chromium",
+	"Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "Library/Cookies", "Library/Safari",
+	// other agents and editors, which keep tokens
+	".claude", ".claude.json", ".codex", ".gemini", ".cursor", ".copilot", ".config/github-copilot", ".config/opencode", ".local/share/opencode",
+	".config/goose", ".local/share/goose", ".local/share/crush", ".continue", ".aider.conf.yml", ".config/Code", ".config/Cursor", ".config/zed",
+	// what was typed
+	".bash_history", ".zsh_history", ".local/share/fish", ".python_history", ".psql_history", ".mysql_history", ".local/state",
+}
+
+// systemSecrets are hidden where the user could read them, as root can.
+var systemSecrets = []string{
+	"/etc/shadow", "/etc/shadow-", "/etc/krb5.keytab", "/etc/ssl/private", "/etc/kubernetes", "/etc/rancher",
+	"/etc/docker/key.json", "/etc/wireguard", "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/sudoers", "/etc/sudoers.d",
+	"/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_dsa_key",
+	"/var/backups", "/var/lib/docker", "/var/lib/containerd", "/var/lib/containers", "/var/lib/kubelet", "/var/lib/rancher",
+	"/var/lib/private", "/var/lib/NetworkManager", "/var/lib/sss", "/var/spool", "/var/mail", "/root",
+}
+
+// maxMasks bounds what is hidden one by one.
+const maxMasks = 512
+
+// mask is a path that is hidden.
+type mask struct {
+	path string
+	dir  bool
+}
+
+// hide returns the masks for the user's secrets and the given absolute paths:
+// real paths of what is there, the outermost alone, in order.
+func hide(homes, further []string) ([]mask, error) {
+	look := looker{}
+	for _, home := range homes {
+		look.folders = map[string]*seenFolder{"": seeFolder(home)}
+		for _, s := range splitSecrets() {
+			look.find(s.dir, s.name)
+		}
+	}
+	for _, path := range systemSecrets {
+		if !slices.Contains(homes, path) && unix.Access(path, unix.R_OK) == nil {
+			look.add(resolve(path))
+		}
+	}
+	for _, path := range further {
+		look.add(resolve(path))
+	}
+	found := outermost(look.found)
+	if len(found) > maxMasks {
+		return nil, fmt.Errorf("more than %d files and folders are to be hidden: name folders that hold them", maxMasks)
+	}
+	return found, nil
+}
+
+// secret is one of secrets: the folder that it is in, from home, and its name.
+type secret struct{ dir, name string }
+
+var splitSecrets = sync.OnceValue(func() []secret {
+	var list []secret
+	for _, path := range secrets {
+		dir, name := filepath.Split(path)
+		list = append(list, secret{strings.TrimSuffix(dir, "/"), name})
+	}
+	return list
+})
+
+// looker looks for files, most of which are not there, and remembers the
+// folders that it has seen: it is a part of every start of a command.
+type looker struct {
+	folders map[string]*seenFolder // by their path from home; nil if they are not there
+	found   []mask
+}
+
+type seenFolder struct {
+	path  string // without links
+	names map[string]bool
+	id    folderID
+	racy  bool // see listing
+}
+
+// seenFolders remembers what was in folders; one that has changed is read again.
+var seenFolders sync.Map // path -> *seenFolder
+
+// seeFolder returns what is in a folder, or nil if there is none. Of the path,
+// the last name alone may be a link.
+func seeFolder(path string) *seenFolder {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&os.ModeSymlink != 0 {
+		path = resolve(path)
+		info, err = os.Lstat(path)
+	}
+	if err != nil || !info.IsDir() {
+		return nil
+	}
+	id, changed, err := identify(path)
+	if err != nil {
+		return nil
+	}
+	if old, ok := seenFolders.Load(path); ok {
+		if f := old.(*seenFolder); !f.racy && f.id == id {
+			return f
+		}
+	}
+	f := &seenFolder{path: path, id: id, racy: time.Since(changed) < surveyRace}
+	f.names = names(path)
+	seenFolders.Store(path, f)
+	return f
+}
+
+// holds reports whether a folder may hold a name.
+func (f *seenFolder) holds(name string) bool {
+	return f != nil && (f.names == nil || f.names[name])
+}
+
+// folder returns a folder by its path from home.
+func (l *looker) folder(dir string) *seenFolder {
+	f, ok := l.folders[dir]
+	if !ok {
+		parent, name := filepath.Split(dir)
+		if above := l.folder(strings.TrimSuffix(parent, "/")); above.holds(name) {
+			f = seeFolder(above.path + "/" + name)
+		}
+		l.folders[dir] = f
+	}
+	return f
+}
+
+// find adds a file if it is there.
+func (l *looker) find(dir, name string) {
+	if f := l.folder(dir); f.holds(name) {
+		l.add(f.path + "/" + name)
+	}
+}
+
+// add adds a file. A link is followed: what it leads to is the secret. Of the
+// path, the last name alone may be one.
+func (l *looker) add(path string) {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&os.ModeSymlink != 0 {
+		path = resolve(path)
+		info, err = os.Lstat(path)
+	}
+	if err == nil {
+		l.found = append(l.found, mask{path, info.IsDir()})
+	}
+}
+
+// names returns what is in a folder, or nil if that cannot be told.
+func names(dir string) map[string]bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	list, err := f.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	set := make(map[string]bool, len(list))
+	for _, name := range list {
+		set[name] = true
+	}
+	return set
+}
+
+// outermost sorts the masks and leaves out those that are inside another.
+func outermost(masks []mask) []mask {
+	slices.SortFunc(masks, func(a, b mask) int { return strings.Compare(a.path, b.path) })
+	var kept []mask
+	for _, m := range masks {
+		if !slices.ContainsFunc(kept, func(k mask) bool { return within(m.path, k.path) }) {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}

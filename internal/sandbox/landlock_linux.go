@@ -1,0 +1,205 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Landlock is the box of Linux where namespaces are refused. The kernel's
+// landlock can only allow, and what it allows of a folder it allows of all that
+// is below. So whatever holds something guarded is not allowed as a whole:
+// each of the other things in it is. Nothing new can be created there.
+type Landlock struct {
+	surveyor surveyor
+}
+
+var _ Box = (*Landlock)(nil)
+
+// Name is landlock.
+func (*Landlock) Name() string { return "landlock" }
+
+// systemRead can be read as far as nothing in it is hidden.
+var systemRead = []string{
+	"/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin", "/snap", "/usr",
+	"/proc", "/sys/devices/system", "/sys/fs/cgroup", "/run/current-system", "/run/wrappers", "/home/linuxbrew",
+}
+
+// homeRead are the parts of a home folder that hold programs and their settings.
+var homeRead = []string{
+	"go", "sdk", "bin", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/uv", ".local/share/pnpm", ".local/share/fnm",
+	".asdf", ".bun", ".cabal", ".cargo", ".config/git", ".deno", ".dotnet", ".elan", ".ghcup", ".gitconfig", ".gradle", ".jabba",
+	".juliaup", ".linuxbrew", ".m2", ".nix-profile", ".nodenv", ".npm-global", ".nvm", ".opam", ".pyenv", ".rbenv", ".rustup",
+	".rvm", ".sdkman", ".stack", ".volta",
+}
+
+// devices can be read and written, and no other: /dev/pts has the user's
+// terminals.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
+
+// maxRules bounds what is allowed one by one.
+const maxRules = 20_000
+
+// confinement is what the helper is told, on file 3.
+type confinement struct {
+	Dir   string
+	Names []string // of the variables that the command gets
+	Read  []string
+	List  []string // folders whose names can be read, and no more
+	Write []string
+	Use   []string // devices
+}
+
+// Wrap returns a call of this program as a helper, which confines itself and
+// becomes the command.
+func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
+	if len(argv) == 0 {
+		return Wrapped{}, errors.New("no command")
+	}
+	if err := sealFiles(); err != nil {
+		return Wrapped{}, err
+	}
+	if p.ProxySocket != "" {
+		return Wrapped{}, fmt.Errorf("the landlock box has no network: its rules know ports, not hosts: %w", ErrRefused)
+	}
+	pl, err := newPlan(p, &l.surveyor)
+	if err != nil {
+		return Wrapped{}, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return Wrapped{}, fmt.Errorf("find own program: %w", err)
+	}
+	done := pl.undo
+	if pl.temp == "" {
+		if pl.temp, err = os.MkdirTemp("", "pawl-box-"); err != nil {
+			return Wrapped{}, fmt.Errorf("make a folder for temporary files: %w", err)
+		}
+		done = func() {
+			pl.undo()
+			_ = os.RemoveAll(pl.temp) // nothing is lost if some of it stays
+		}
+	}
+	c, err := pl.confinement(p.Pass)
+	var file *os.File
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(c); err == nil {
+			file, err = memoryFile("confinement", text)
+		}
+	}
+	if err != nil {
+		done()
+		return Wrapped{}, err
+	}
+	env := temporary(pl.env, pl.temp)
+	return Wrapped{
+		Args:    append([]string{self}, argv...),
+		Env:     setenv(env, helperVar, helperLandlock+","+weakness()),
+		Files:   []*os.File{file},
+		Partial: pl.partial,
+		Check:   func() ([]string, error) { return pl.check(&l.surveyor) },
+		Close: func() {
+			_ = file.Close() // it was only read
+			done()
+		},
+	}, nil
+}
+
+// confinement lists what the command may do.
+func (pl *plan) confinement(pass []string) (confinement, error) {
+	c := confinement{Dir: pl.work, Use: devices, Names: append([]string{"TMPDIR", "XDG_CACHE_HOME"}, pass...)}
+	for _, entry := range pl.env {
+		name, _, _ := strings.Cut(entry, "=")
+		c.Names = append(c.Names, name)
+	}
+	var secret []string
+	if !weakened("masks") {
+		for _, m := range pl.masks {
+			secret = append(secret, m.path)
+		}
+	}
+	kept := secret
+	if !weakened("protected") {
+		kept = slices.Concat(secret, pl.readonly, pl.missing, pl.absent, pl.links)
+	}
+	read := slices.Concat(systemRead, []string{pl.dir, pl.temp}, pl.extra, pl.writable, pl.gitRead())
+	for _, home := range pl.homes {
+		for _, name := range homeRead {
+			read = append(read, filepath.Join(home, name))
+		}
+	}
+	write := append(pl.writableRoots(), pl.temp)
+	if weakened("masks") {
+		read = append(read, "/")
+	}
+	if weakened("root") {
+		write = append(write, "/")
+	}
+	a := allowance{holes: secret}
+	for _, path := range append(read, programFolders(getenv(pl.env, "PATH"), pl.homes)...) {
+		a.add(resolve(path))
+	}
+	c.Read, c.List = a.whole, a.split
+	b := allowance{holes: kept}
+	for _, path := range write {
+		b.add(path)
+	}
+	c.Write = b.whole
+	if len(c.Read)+len(c.Write) > maxRules {
+		return c, fmt.Errorf("more than %d rules would be needed: fewer things must be hidden or protected", maxRules)
+	}
+	return c, nil
+}
+
+// gitRead is the repository of a linked worktree, which git has to read.
+func (pl *plan) gitRead() []string {
+	if len(pl.writable) == 0 {
+		return nil
+	}
+	return []string{filepath.Dir(filepath.Dir(pl.writable[0]))}
+}
+
+// programFolders returns the folders of PATH, with their libraries.
+func programFolders(path string, homes []string) []string {
+	var list []string
+	for _, dir := range filepath.SplitList(path) {
+		if dir = resolve(dir); !filepath.IsAbs(dir) || dir == "/" {
+			continue
+		}
+		list = append(list, dir)
+		parent := filepath.Dir(dir)
+		if base := filepath.Base(dir); (base == "bin" || base == "sbin" || base == "shims") && parent != "/" && !slices.Contains(homes, parent) {
+			list = append(list, parent)
+		}
+	}
+	return list
+}
+
+// allowance allows folders as a whole where nothing in them is kept back, and
+// otherwise each of the things in them.
+type allowance struct {
+	holes        []string
+	whole, split []string
+}
+
+func (a *allowance) add(path string) {
+	if path == "" || len(a.whole) > maxRules || slices.ContainsFunc(a.holes, func(h string) bool { return within(path, h) }) {
+		return
+	}
+	if !slices.ContainsFunc(a.holes, func(h string) bool { return within(h, path) }) {
+		a.whole = append(a.whole, path)
+		return
+	}
+	a.split = append(a.split, path)
+	entries, _ := os.ReadDir(path) // what cannot be read is not allowed
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 { // where a link leads is allowed, or not, by itself
+			a.add(filepath.Join(path, e.Name()))
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// rebound are in hidden folders, and needed: they hold programs.
+var rebound = []string{"/run/current-system", "/run/wrappers", "/run/opengl-driver", "/home/linuxbrew"}
+
+// rootFiles of /proc can be written by root without any capability, whatever
+// namespace it is in.
+var rootFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/acpi/wakeup", "/proc/scsi/scsi"}
+
+// mount is one of bwrap's options that put something somewhere.
+type mount struct {
+	path  string
+	args  []string
+	cheap bool // see inOrder
+}
+
+// show binds a path upon itself.
+func (m *mounts) show(option, path string) {
+	m.list = append(m.list, mount{path: path, args: []string{option, path, path}})
+}
+
+// open makes a folder writable. It is handed over as it is now: a path could
+// lead somewhere else by the time bwrap looks.
+func (m *mounts) open(path, at string) error {
+	fd, err := openReal(path, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	m.list = append(m.list, mount{path: at, args: []string{"--bind-fd", m.file(os.NewFile(uintptr(fd), path)), at}})
+	return nil
+}
+
+// empty puts an empty folder upon a path.
+func (m *mounts) empty(perms, path string) {
+	m.list = append(m.list, mount{path: path, args: []string{"--perms", perms, "--tmpfs", path}, cheap: true})
+}
+
+// inOrder returns the mounts such that none lies upon another that should be
+// seen: what is above comes first, and of two in the same place the one that was
+// asked for first. Otherwise the empty folders come last. For each bind bwrap
+// reads the list of all mounts; for an empty folder it does not.
+func inOrder(list []mount) []mount {
+	var ordered []mount
+	done := make([]bool, len(list))
+	var put func(i int)
+	put = func(i int) {
+		if done[i] {
+			return
+		}
+		done[i] = true
+		for j, above := range list {
+			if above.path != list[i].path && within(list[i].path, above.path) || above.path == list[i].path && j < i {
+				put(j)
+			}
+		}
+		ordered = append(ordered, list[i])
+	}
+	for _, cheap := range []bool{false, true} {
+		for i := range list {
+			if list[i].cheap == cheap {
+				put(i)
+			}
+		}
+	}
+	return ordered
+}
+
+// system shows the machine, read-only, without its sockets and without others.
+func (m *mounts) system() error {
+	root, dev := "--ro-bind", []string{"--dev", "/dev"}
+	if weakened("root") {
+		root = "--bind"
+	}
+	if weakened("device") {
+		dev = []string{"--dev-bind", "/dev", "/dev"}
+	}
+	m.show(root, "/")
+	m.list = append(m.list, mount{path: "/dev", args: dev})
+	if weakened("pid") {
+		m.show("--ro-bind", "/proc")
+	} else {
+		m.list = append(m.list, mount{path: "/proc", args: []string{"--proc", "/proc"}})
+	}
+	if os.Geteuid() == 0 && !weakened("proc") {
+		for _, path := range rootFiles {
+			if exists(path) {
+				m.show("--ro-bind", path)
+			}
+		}
+	}
+	if weakened("masks") {
+		return nil
+	}
+	return m.folders()
+}
+
+// folders hides the folders that everybody on the machine shares.
+func (m *mounts) folders() error {
+	if m.temp == "" {
+		m.empty("1777", "/tmp")
+	} else if err := m.open(m.temp, "/tmp"); err != nil {
+		return err
+	}
+	if isFolder("/var/tmp") {
+		m.empty("1777", "/var/tmp")
+	}
+	var hidden []string
+	for _, path := range []string{"/run", "/var/run", "/home"} {
+		if isFolder(path) && (path != "/home" || othersIn(path, m.homes)) {
+			hidden = append(hidden, path)
+			m.empty("0755", path)
+		}
+	}
+	for _, path := range slices.Concat(rebound, m.homes) {
+		if isFolder(path) && slices.ContainsFunc(hidden, func(h string) bool { return path != h && within(path, h) }) {
+			m.show("--ro-bind", path)
+		}
+	}
+	return nil
+}
+
+// othersIn reports whether a folder of home folders may hold more than our own.
+func othersIn(dir string, homes []string) bool {
+	list := names(dir)
+	for name := range list {
+		if !slices.Contains(homes, filepath.Join(dir, name)) {
+			return true
+		}
+	}
+	return list == nil
+}
+
+// workspace shows what can be written, then what of it can not, and hides the rest.
+func (m *mounts) workspace() error {
+	if m.readOnly {
+		m.show("--ro-bind", m.dir)
+	}
+	for _, path := range m.writableRoots() {
+		if err := m.open(path, path); err != nil {
+			return err
+		}
+	}
+	if !weakened("protected") {
+		if err := m.protect(); err != nil {
+			return err
+		}
+	}
+	if weakened("masks") {
+		return nil
+	}
+	for _, mask := range m.masks {
+		if m.sees(mask.path) {
+			if err := m.mask(mask); err != nil {
+				return err
+			}
+		}
+	}
+	return m.maskSockets()
+}
+
+// protect mounts what must not change read-only upon itself. A mounted path
+// cannot be moved or removed either.
+func (m *mounts) protect() error {
+	for _, path := range m.missing {
+		held, err := holdPlaceholder(path)
+		if err != nil {
+			return err
+		}
+		if !held {
+			m.holdThere(path) // it has come up meanwhile
+			continue
+		}
+		m.placeholders = append(m.placeholders, path)
+		m.empty("0555", path)
+	}
+	for _, path := range m.pinned {
+		if err := m.open(path, path); err != nil {
+			return err
+		}
+	}
+	for _, path := range m.readonly {
+		if slices.ContainsFunc(m.writableRoots(), func(root string) bool { return within(path, root) }) {
+			m.show("--ro-bind", path)
+		}
+	}
+	return nil
+}
+
+// mask hides a path behind an empty folder or an empty file.
+func (m *mounts) mask(h mask) error {
+	if h.dir {
+		m.empty("0555", h.path)
+		return nil
+	}
+	empty, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	m.list = append(m.list, mount{path: h.path, args: []string{"--perms", "0444", "--ro-bind-data", m.file(empty), h.path}})
+	return nil
+}
+
+// maskSockets hides the sockets of servers. To connect to one is no writing, so
+// a read-only mount does not keep anyone from it.
+func (m *mounts) maskSockets() error {
+	paths, err := listening()
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if m.sees(path) && !m.hidden(path) {
+			if err := m.mask(mask{path: path}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sees reports whether a path is in the box what it is outside, masks apart.
+func (m *mounts) sees(path string) bool {
+	if slices.ContainsFunc(append(m.writableRoots(), m.dir), func(root string) bool { return within(path, root) }) {
+		return true
+	}
+	for _, dir := range []string{"/run", "/var/run", "/tmp", "/var/tmp", "/dev", "/proc"} {
+		if within(path, dir) {
+			return false
+		}
+	}
+	return true
+}

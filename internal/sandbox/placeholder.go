@@ -1,0 +1,24 @@
+package sandbox
+
+import (
+	"io/fs"
+	"os"
+)
+
+// A placeholder is an empty folder in the place of a protected name that is
+// not there: something has to be, for the box to be mounted upon it. Git does
+// not see empty folders. It has a mode that no other folder has, by which a
+// later run knows one that a crash has left, and is shared: every box that
+// relies on it has it locked, and only the last one takes it away. If it went
+// earlier, the mount would go with it.
+const placeholderMode = os.ModeDir | os.ModeSticky | 0o500
+
+func isPlaceholder(path string, info fs.FileInfo) bool {
+	return markedMode(info.Mode()) && (isHeld(path) || len(names(path)) == 0)
+}
+
+// markedMode reports whether a mode is a placeholder's. The bits that a folder
+// takes over from the one above do not count.
+func markedMode(mode fs.FileMode) bool {
+	return mode&(os.ModeType|os.ModeSticky|0o700) == placeholderMode
+}

@@ -1,0 +1,167 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// placeholderTries bounds the races with other processes.
+const placeholderTries = 64
+
+// placeholderLinger is how long one stays when no box needs it any more. Mostly
+// the next command does: to make and remove them for each would be half the cost
+// of a box, and news to everyone who watches the folder.
+const placeholderLinger = 3 * time.Second
+
+// placeholder is one that is held by this process.
+type placeholder struct {
+	lock  int // a file descriptor
+	id    inode
+	users int
+	since time.Time // when the last user has gone
+}
+
+type inode struct{ device, number uint64 }
+
+// placeholders are those that this process holds, by their path.
+var placeholders = struct {
+	sync.Mutex
+	held map[string]*placeholder
+}{held: map[string]*placeholder{}}
+
+// Release takes away the placeholders in workspaces that no box of this process
+// needs any more. It is called when the process ends; after a crash, the next
+// box in the workspace does it.
+func Release() { sweep(0) }
+
+// holdPlaceholder reports whether there now is a placeholder at the path, made
+// if need be. There is none if something else is there, or nobody could create
+// anything there.
+func holdPlaceholder(path string) (bool, error) {
+	placeholders.Lock()
+	defer placeholders.Unlock()
+	if p := placeholders.held[path]; p != nil {
+		if now, err := inodeAt(unix.AT_FDCWD, path); err == nil && now == p.id {
+			p.users++
+			return true, nil
+		}
+		if p.users > 0 { // somebody outside has put something else there
+			return false, nil
+		}
+		p.letGo(path)
+	}
+	p, err := takePlaceholder(path)
+	if p == nil {
+		return false, err
+	}
+	p.users = 1
+	placeholders.held[path] = p
+	return true, nil
+}
+
+// isHeld reports whether this process holds a placeholder at the path.
+func isHeld(path string) bool {
+	placeholders.Lock()
+	defer placeholders.Unlock()
+	return placeholders.held[path] != nil
+}
+
+// releasePlaceholder is called by a box that has ended.
+func releasePlaceholder(path string) {
+	placeholders.Lock()
+	defer placeholders.Unlock()
+	p := placeholders.held[path]
+	if p == nil {
+		return
+	}
+	if p.users--; p.users == 0 {
+		p.since = time.Now()
+		time.AfterFunc(placeholderLinger, func() { sweep(placeholderLinger) })
+	}
+}
+
+// sweep takes away what has not been needed for that time.
+func sweep(idle time.Duration) {
+	placeholders.Lock()
+	defer placeholders.Unlock()
+	for path, p := range placeholders.held {
+		if p.users == 0 && time.Since(p.since) >= idle {
+			p.letGo(path)
+		}
+	}
+}
+
+// takePlaceholder makes a placeholder, or shares that of another process. It
+// returns nil if there is none.
+func takePlaceholder(path string) (*placeholder, error) {
+	dir, err := openReal(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, fmt.Errorf("protect %s: %w", path, err)
+	}
+	defer closeFile(dir)
+	name := filepath.Base(path)
+	for range placeholderTries {
+		made := unix.Mkdirat(dir, name, unix.S_ISVTX|0o500)
+		switch {
+		case errors.Is(made, fs.ErrPermission) || errors.Is(made, unix.EROFS):
+			return nil, nil // the command cannot do it either
+		case made != nil && !errors.Is(made, fs.ErrExist):
+			return nil, fmt.Errorf("protect %s: %w", path, made)
+		}
+		if made != nil {
+			info, err := os.Lstat(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // another box has just taken it away
+			}
+			if err != nil || !markedMode(info.Mode()) || len(names(path)) > 0 {
+				return nil, err
+			}
+		}
+		fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue // it was just swapped
+		}
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil && unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB) == nil {
+			// Whoever takes it away has it locked alone: it is there until we let go.
+			id := inode{st.Dev, st.Ino}
+			if now, err := inodeAt(dir, name); err == nil && now == id {
+				return &placeholder{lock: fd, id: id}, nil
+			}
+		}
+		closeFile(fd)
+	}
+	return nil, fmt.Errorf("protect %s: another process keeps making or taking it away", path)
+}
+
+// inodeAt identifies what is at a path now.
+func inodeAt(dir int, name string) (inode, error) {
+	var st unix.Stat_t
+	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return inode{st.Dev, st.Ino}, err
+}
+
+// letGo takes the placeholder away unless another process relies on it, or
+// something has been put there meanwhile.
+func (p *placeholder) letGo(path string) {
+	delete(placeholders.held, path)
+	defer closeFile(p.lock)
+	if unix.Flock(p.lock, unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return
+	}
+	dir, err := openReal(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return
+	}
+	defer closeFile(dir)
+	if now, err := inodeAt(dir, filepath.Base(path)); err == nil && now == p.id {
+		_ = unix.Unlinkat(dir, filepath.Base(path), unix.AT_REMOVEDIR) // it fails if the folder is not empty, as it should
+	}
+}

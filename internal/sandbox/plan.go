@@ -1,0 +1,171 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxGuards bounds what is guarded one by one in a workspace. Names deeper down
+// than that are only looked at afterwards.
+const maxGuards = 256
+
+// plan is a profile made concrete: real paths, and what is there.
+type plan struct {
+	parts
+	dir, work string
+	readOnly  bool
+	extra     []string // further writable folders
+	temp      string
+	homes     []string
+	masks     []mask
+	env       []string
+
+	guard   guard
+	partial bool                // the workspace has more folders than were looked into
+	found   map[string]bool     // what the survey has found
+	known   map[string]identity // what was there, and is guarded
+}
+
+func newPlan(p Profile, s *surveyor) (*plan, error) {
+	dir, err := folder("workspace", p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	pl := &plan{dir: dir, work: dir, readOnly: p.ReadOnly, homes: homes(), env: environment(p), found: map[string]bool{}, known: map[string]identity{}}
+	if pl.guard, err = newGuard(p); err != nil {
+		return nil, err
+	}
+	if p.Work != "" {
+		if pl.work = resolve(p.Work); pl.work == "" || !within(pl.work, dir) {
+			return nil, fmt.Errorf("%s is not a folder in the workspace %s: %w", p.Work, dir, ErrRefused)
+		}
+	}
+	for _, path := range p.Writable {
+		if path, err = folder("writable folder", path); err != nil {
+			return nil, err
+		}
+		pl.extra = append(pl.extra, path)
+	}
+	if p.Temp != "" {
+		if pl.temp = resolve(p.Temp); pl.temp == "" || !filepath.IsAbs(pl.temp) {
+			return nil, fmt.Errorf("folder for temporary files %s: %w", p.Temp, os.ErrNotExist)
+		}
+	}
+	hidden := slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return !filepath.IsAbs(path) })
+	if pl.masks, err = hide(pl.homes, hidden); err != nil {
+		return nil, err
+	}
+	for _, path := range append([]string{dir}, pl.extra...) {
+		if pl.hidden(path) {
+			return nil, fmt.Errorf("%s is in a folder that is hidden from commands: %w", path, ErrRefused)
+		}
+	}
+	return pl, pl.look(p, s)
+}
+
+// look finds what is to be guarded in the workspace.
+func (pl *plan) look(p Profile, s *surveyor) error {
+	seen, err := s.survey(pl.dir, pl.guard)
+	if err != nil {
+		return fmt.Errorf("look into the workspace: %w", err)
+	}
+	pl.partial = seen.partial
+	for _, f := range seen.found {
+		if f.hidden {
+			if path := resolve(f.path); path != "" { // what a link leads to is the secret
+				pl.masks = append(pl.masks, mask{path, isFolder(path)})
+			}
+			continue
+		}
+		pl.found[f.path] = true
+		if !f.git || !f.dir { // a repository is for changing
+			pl.known[f.path] = identityOf(f.path)
+		}
+		if len(pl.readonly)+len(pl.pinned) < maxGuards {
+			pl.guardFinding(f)
+		}
+	}
+	if pl.masks = outermost(pl.masks); len(pl.masks) > maxMasks {
+		return errors.New("too many files in the workspace are to be hidden: hide the folders that hold them")
+	}
+	if pl.readOnly {
+		pl.parts = parts{}
+		return nil
+	}
+	for _, name := range top(p) {
+		path, ok := firstMissing(pl.dir, name)
+		if !ok {
+			pl.missing = append(pl.missing, path)
+		} else if strings.Contains(name, "/") {
+			pl.holdThere(path) // names without a folder are found by the survey
+		}
+	}
+	// What is hidden needs no guard, and a guard would show it.
+	for _, list := range []*[]string{&pl.readonly, &pl.pinned, &pl.missing, &pl.writable} {
+		*list = slices.DeleteFunc(*list, pl.hidden)
+	}
+	slices.Sort(pl.missing)
+	pl.missing = slices.Compact(pl.missing)
+	for _, path := range slices.Concat(pl.readonly, pl.links) {
+		pl.known[path] = identityOf(path)
+	}
+	for _, path := range pl.missing {
+		delete(pl.known, path) // placeholders come and go
+	}
+	return nil
+}
+
+// hidden reports whether a path is in something that is hidden.
+func (pl *plan) hidden(path string) bool {
+	return slices.ContainsFunc(pl.masks, func(m mask) bool { return within(path, m.path) })
+}
+
+// guardFinding guards something that the survey has found.
+func (pl *plan) guardFinding(f finding) {
+	switch {
+	case !f.git || f.link:
+		pl.hold(f.path)
+	case f.dir:
+		if info, err := os.Lstat(f.path); err == nil && isPlaceholder(f.path, info) {
+			pl.missing = append(pl.missing, f.path)
+			return
+		}
+		pl.gitFolder(f.path, pl.dir)
+	default:
+		pl.hold(f.path)
+		if filepath.Dir(f.path) == pl.dir {
+			pl.linkedWorktree(pl.dir, f.path)
+		}
+	}
+}
+
+// firstMissing returns the first part of a path that is not there, or the whole
+// path and true.
+func firstMissing(dir, name string) (string, bool) {
+	path := dir
+	for part := range strings.SplitSeq(name, "/") {
+		path = filepath.Join(path, part)
+		if info, err := os.Lstat(path); err != nil || isPlaceholder(path, info) {
+			return path, false
+		}
+	}
+	return path, true
+}
+
+// writableRoots are all folders that can be written to, but for temporary files.
+func (pl *plan) writableRoots() []string {
+	if pl.readOnly {
+		return pl.extra
+	}
+	return slices.Concat([]string{pl.dir}, pl.extra, pl.writable)
+}
+
+// isFolder reports whether a path is a folder, and no link to one.
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// protected are names that others act upon by themselves: who can write them
+// can make a program outside of the box run something. Git's own are in git.go.
+var protected = []string{
+	".pawl", ".agents", ".claude", ".codex", ".gemini", ".cursor", ".mcp.json",
+	".vscode", ".idea", ".husky", ".envrc", ".npmrc", ".ripgreprc", ".gitmodules", ".gitconfig",
+	".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+}
+
+// Protected returns the names that are protected in every workspace, wherever
+// they are in it. They are meant in any case: some file systems do not tell.
+func Protected() []string {
+	return append([]string{".git/hooks", ".git/config"}, protected...)
+}
+
+// guard knows what is to be protected or hidden by its name.
+type guard struct {
+	names    map[string]bool // folded
+	patterns []string        // folded
+}
+
+func newGuard(p Profile) (guard, error) {
+	g := guard{names: map[string]bool{}}
+	for _, name := range slices.Concat(protected, p.Protected) {
+		name = strings.Trim(path.Clean("/"+name), "/")
+		if name != "" && !strings.Contains(name, "/") {
+			g.names[fold(name)] = true
+		}
+	}
+	for _, pattern := range p.Hidden {
+		if !strings.HasPrefix(pattern, "/") {
+			if _, err := path.Match(pattern, ""); err != nil {
+				return g, fmt.Errorf("hide %q: %w", pattern, err)
+			}
+			g.patterns = append(g.patterns, fold(pattern))
+		}
+	}
+	return g, nil
+}
+
+// top returns the paths from the workspace that cannot be created, as they are
+// written: on a file system that tells cases apart, others mean nothing.
+func top(p Profile) []string {
+	list := append([]string{".git"}, protected...)
+	for _, name := range p.Protected {
+		if name = strings.Trim(path.Clean("/"+name), "/"); name != "" {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func (g guard) protects(name string) bool { return g.names[fold(name)] }
+
+func (g guard) hides(name string) bool {
+	return slices.ContainsFunc(g.patterns, func(pattern string) bool {
+		ok, _ := path.Match(pattern, fold(name)) // newGuard has read it
+		return ok
+	})
+}
+
+// fold maps the spellings of a name that some file system takes for the same
+// to one: letters in any case, and characters that are ignored.
+func fold(name string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+			return -1 // ignored by HFS+
+		case r == 'ſ':
+			return 's'
+		case r == 'K': // the sign for Kelvin
+			return 'k'
+		}
+		return r
+	}, name))
+}

@@ -1,0 +1,103 @@
+package sandbox
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// seatbeltBase allows what every program needs. Everything else is denied
+// unless it is allowed below; of two rules the later one counts.
+const seatbeltBase = `(version 1)
+(deny default)
+(allow process-exec process-fork)
+(allow signal (target same-sandbox))
+(allow process-info* (target same-sandbox))
+(allow sysctl-read)
+(allow ipc-posix-sem)
+(allow pseudo-tty)
+(allow mach-lookup
+  (global-name "com.apple.system.opendirectoryd.libinfo")
+  (global-name "com.apple.system.logger")
+  (global-name "com.apple.system.notification_center"))
+(allow file-read*)
+(allow file-write* file-ioctl
+  (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (literal "/dev/ptmx")
+  (regex #"^/dev/ttys[0-9]+$"))
+`
+
+// seatbeltProfile is the policy for a plan, in the language of sandbox-exec.
+// Names are guarded wherever they are, there or not, in any case.
+func seatbeltProfile(pl *plan) string {
+	var b strings.Builder
+	b.WriteString(seatbeltBase)
+	rule := func(action string, filters ...string) {
+		if len(filters) > 0 {
+			fmt.Fprintf(&b, "(%s\n  %s)\n", action, strings.Join(filters, "\n  "))
+		}
+	}
+	var write, hidden, held, pinned []string
+	for _, path := range append(pl.writableRoots(), pl.temp) {
+		write = append(write, "(subpath "+quote(path)+")")
+	}
+	rule("allow file-write*", write...)
+	if !pl.readOnly {
+		for _, path := range slices.Concat(pl.readonly, pl.missing, pl.absent, pl.links) {
+			held = append(held, "(subpath "+quote(path)+")")
+		}
+		for _, name := range slices.Sorted(slices.Values(pl.guard.list())) {
+			held = append(held, nameFilter(pl.dir, name))
+		}
+		held = append(held, nameFilter(pl.dir, ".git/hooks"), nameFilter(pl.dir, ".git/config"))
+		for _, path := range pl.pinned {
+			pinned = append(pinned, "(literal "+quote(path)+")")
+		}
+	}
+	rule("deny file-write*", held...)
+	rule("deny file-write-unlink", append(pinned, "(literal "+quote(pl.dir)+")")...)
+	for _, m := range pl.masks {
+		hidden = append(hidden, "(subpath "+quote(m.path)+")")
+	}
+	for _, pattern := range pl.guard.patterns {
+		hidden = append(hidden, nameFilter(pl.dir, pattern))
+	}
+	rule("deny file-read* file-write*", hidden...)
+	b.WriteString("(deny network*)\n")
+	return b.String()
+}
+
+// list returns the guarded names.
+func (g guard) list() []string {
+	var names []string
+	for name := range g.names {
+		names = append(names, name)
+	}
+	return names
+}
+
+// quote writes a path as a string of the policy.
+func quote(path string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.Clean(path)) + `"`
+}
+
+// nameFilter matches a name, or a pattern with stars, anywhere in a folder, in any case.
+func nameFilter(dir, name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		switch {
+		case r == '*':
+			b.WriteString("[^/]*")
+		case r == '?':
+			b.WriteString("[^/]")
+		case unicode.IsLetter(r):
+			fmt.Fprintf(&b, "[%c%c]", unicode.ToLower(r), unicode.ToUpper(r))
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	text := "^" + regexp.QuoteMeta(dir) + "/(.*/)?" + b.String() + "(/|$)"
+	return `(regex #"` + strings.ReplaceAll(text, `"`, `\"`) + `")`
+}

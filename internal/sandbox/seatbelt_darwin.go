@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// seatbeltPath is macOS's own program: no other of that name is run.
+const seatbeltPath = "/usr/bin/sandbox-exec"
+
+// Seatbelt is the box of macOS.
+type Seatbelt struct {
+	surveyor surveyor
+}
+
+var _ Box = (*Seatbelt)(nil)
+
+// Name is seatbelt.
+func (*Seatbelt) Name() string { return "seatbelt" }
+
+// Wrap returns the call of sandbox-exec.
+func (s *Seatbelt) Wrap(argv []string, p Profile) (Wrapped, error) {
+	if len(argv) == 0 {
+		return Wrapped{}, errors.New("no command")
+	}
+	if p.ProxySocket != "" {
+		return Wrapped{}, fmt.Errorf("the seatbelt box has no network yet: %w", ErrRefused)
+	}
+	pl, err := newPlan(p, &s.surveyor)
+	if err != nil {
+		return Wrapped{}, err
+	}
+	done := pl.undo
+	if pl.temp == "" {
+		if pl.temp, err = os.MkdirTemp("", "pawl-box-"); err != nil {
+			return Wrapped{}, fmt.Errorf("make a folder for temporary files: %w", err)
+		}
+		pl.temp = resolve(pl.temp)
+		done = func() {
+			pl.undo()
+			_ = os.RemoveAll(pl.temp) // nothing is lost if some of it stays
+		}
+	}
+	// sandbox-exec knows no folder to start in: a shell of the system goes there.
+	inside := append([]string{"/bin/sh", "-c", `cd "$0" && exec "$@"`, pl.work}, argv...)
+	return Wrapped{
+		Args:    append([]string{seatbeltPath, "-p", seatbeltProfile(pl)}, inside...),
+		Env:     temporary(pl.env, pl.temp),
+		Partial: pl.partial,
+		Check:   func() ([]string, error) { return pl.check(&s.surveyor) },
+		Close:   done,
+	}, nil
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	surveyDirs  = 10_000 // folders that a survey looks into, those near the top first
+	surveyTrees = 16     // workspaces that are remembered
+	// surveyRace is the time in which a folder can change without its time of
+	// change telling, as file systems count in ticks.
+	surveyRace = 100 * time.Millisecond
+)
+
+// unsurveyed are folders that are not looked into. Packages of others are many,
+// and nothing in them is acted upon where they are.
+var unsurveyed = []string{"node_modules"}
+
+// finding is something in a workspace that is guarded by its name.
+type finding struct {
+	path   string
+	git    bool // it is a .git
+	hidden bool // or else it is protected
+	dir    bool
+	link   bool
+}
+
+// survey is what is in a workspace at a time.
+type survey struct {
+	found   []finding
+	partial bool // there are more folders than surveyDirs
+}
+
+// surveyor looks for names in workspaces and remembers what it has seen: only
+// folders that have changed are read again.
+type surveyor struct {
+	limit int // 0 means surveyDirs
+
+	mu    sync.Mutex
+	trees map[string]map[string]listing // by workspace and guard, then by folder
+}
+
+// listing is what a folder holds.
+type listing struct {
+	id    folderID
+	racy  bool // it was read too soon after its last change to be trusted
+	subs  []string
+	found []finding
+}
+
+func (s *surveyor) survey(dir string, g guard) (survey, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	limit := cmp.Or(s.limit, surveyDirs)
+	key := dir + "\x00" + g.key()
+	old := s.trees[key]
+	seen := make(map[string]listing, len(old))
+	var result survey
+	queue := []string{dir}
+	for n := 0; n < len(queue); n++ {
+		if n == limit {
+			result.partial = true
+			break
+		}
+		l, err := list(queue[n], old, g)
+		if err != nil {
+			if n == 0 {
+				return result, err
+			}
+			continue // it is gone, or closed to the command too
+		}
+		seen[queue[n]] = l
+		queue = append(queue, l.subs...)
+		result.found = append(result.found, l.found...)
+	}
+	if s.trees == nil || len(s.trees) >= surveyTrees {
+		s.trees = map[string]map[string]listing{}
+	}
+	s.trees[key] = seen
+	return result, nil
+}
+
+// list reads a folder, unless it is as it was.
+func list(dir string, old map[string]listing, g guard) (listing, error) {
+	id, changed, err := identify(dir)
+	if err != nil {
+		return listing{}, err
+	}
+	if l, ok := old[dir]; ok && !l.racy && l.id == id {
+		return l, nil
+	}
+	now := time.Now()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return listing{}, err
+	}
+	l := listing{id: id, racy: now.Sub(changed) < surveyRace}
+	for _, e := range entries {
+		f := finding{path: filepath.Join(dir, e.Name()), dir: e.IsDir(), link: e.Type()&os.ModeSymlink != 0}
+		switch {
+		case fold(e.Name()) == ".git":
+			f.git = true
+			l.found = append(l.found, f)
+		case g.protects(e.Name()):
+			l.found = append(l.found, f)
+		case g.hides(e.Name()):
+			f.hidden = true
+			l.found = append(l.found, f)
+		case e.IsDir() && !slices.Contains(unsurveyed, e.Name()):
+			l.subs = append(l.subs, f.path)
+		}
+	}
+	return l, nil
+}
+
+func (g guard) key() string {
+	var names []string
+	for name := range g.names {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, "\x00") + "\x01" + strings.Join(g.patterns, "\x00")
+}
