@@ -23,12 +23,12 @@ const checkTime = 10 * time.Second
 // can be in this folder.
 func checkSandbox(ctx context.Context) []finding {
 	box, report := sandbox.Detect(ctx)
-	head := finding{Name: "sandbox", Status: checkOK, Detail: "on: " + box.Name()}
+	head := finding{Name: "sandbox", Status: checkOK, Detail: box.Name() + ", for pawl sandbox; pawl run does not use it yet"}
 	switch box.Name() {
 	case "none":
 		head.Status, head.Detail = checkWarn, "off: every command is asked about"
 	case "landlock":
-		head.Status, head.Detail = checkWarn, "on: landlock, which can do less than bubblewrap; docs/guide/sandbox.md says what"
+		head.Status, head.Detail = checkWarn, "landlock, for pawl sandbox, which can do less than bubblewrap; docs/guide/sandbox.md says what"
 	}
 	findings := []finding{head}
 	for _, f := range report.Findings {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ type result struct {
 	Denials      []denial       `json:"denials"`
 	FilesChanged []string       `json:"files_changed"`
 
-	writes map[pawl.CallID][]string
+	writes pawl.Writes
 }
 
 type denial struct {
@@ -36,6 +35,7 @@ type denial struct {
 
 // add takes in what an event says of the turn's result.
 func (r *result) add(e pawl.Event) {
+	r.writes.Add(e.Body)
 	switch b := e.Body.(type) {
 	case pawl.TurnStarted:
 		r.Text = ""
@@ -43,22 +43,8 @@ func (r *result) add(e pawl.Event) {
 		if text := b.Parts.Text(); text != "" {
 			r.Text = text
 		}
-	case pawl.CallStarted:
-		if r.writes == nil {
-			r.writes = map[pawl.CallID][]string{}
-		}
-		for _, a := range b.Access {
-			if a.Kind == pawl.AccessWrite {
-				r.writes[b.Call] = append(r.writes[b.Call], a.Target)
-			}
-		}
-	case pawl.CallFinished:
-		for _, path := range r.writes[b.Call] {
-			if !b.Result.IsError && !slices.Contains(r.FilesChanged, path) {
-				r.FilesChanged = append(r.FilesChanged, path)
-			}
-		}
 	case pawl.TurnFinished:
+		r.FilesChanged = append([]string{}, r.writes.Paths()...) // [] in JSON, not null
 		r.Reason, r.Error, r.Steps = b.Reason, b.Message, b.Steps
 		r.Usage, r.CostUSD = b.Usage, b.Usage.Cost.Dollars()
 	default: // not part of a result

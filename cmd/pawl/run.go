@@ -254,6 +254,6 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 // notice says what the mode does not do yet.
 func (f *settingsFlags) notice(w io.Writer) {
 	if f.mode != "yolo" && f.mode != "plan" {
-		fmt.Fprintln(w, "pawl: note: no permission engine yet: every mode but plan acts as yolo, unasked and unsandboxed")
+		fmt.Fprintln(w, "pawl: note: permissions and sandbox are not in use yet: every mode but plan acts as yolo, unasked and unsandboxed")
 	}
 }

@@ -25,8 +25,8 @@ func sandboxCommand() *cobra.Command {
 	var f sandboxFlags
 	cmd := &cobra.Command{
 		Use:   "sandbox [flags] -- command [arguments]",
-		Short: "Run a command in the sandbox, as the agent would",
-		Long: `Run a command in the sandbox, as the agent would: this folder can be written to,
+		Short: "Run a command in the sandbox",
+		Long: `Run a command in the sandbox that the agent will use (pawl run does not yet): this folder can be written to,
 the rest of the machine is read-only and without its secrets, and there is no network.
 
 Its exit code is the command's; 128 and the signal's number if one has ended it.

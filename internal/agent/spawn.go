@@ -85,7 +85,11 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.Errand) error {
 		return fmt.Errorf("spawn: %w", err)
 	}
 	if row.Turns == 0 && row.Queued == 0 {
-		prompt := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: e.Prompt}}, Settings: h.childSettings(e)}
+		settings, err := h.childSettings(e)
+		if err != nil {
+			return fmt.Errorf("spawn: %w", err)
+		}
+		prompt := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: e.Prompt}}, Settings: settings}
 		if _, err := svc.Send(ctx, c.Child, prompt); err != nil {
 			return fmt.Errorf("spawn: %w", err)
 		}
@@ -101,50 +105,41 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.Errand) error {
 }
 
 // childSettings are the parent's, narrowed: a child has no right that its parent has not.
-func (h host) childSettings(e pawl.Errand) pawl.Settings {
-	parent := h.settings()
-	child := pawl.Settings{
-		Agent: e.Agent, Model: parent.Model, Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent, Tools: parent.Tools,
+// The list of tools is never empty, which would mean all: the parent has task.
+func (h host) childSettings(e pawl.Errand) (pawl.Settings, error) {
+	h.j.mu.Lock()
+	defer h.j.mu.Unlock()
+	tools, err := h.j.s.toolsOf(h.j)
+	if err != nil {
+		return pawl.Settings{}, err
 	}
-	if def, err := Lookup(parent.Agent); err == nil && def.Tools != nil {
-		child.Tools = slices.DeleteFunc(slices.Clone(def.Tools), func(name string) bool {
-			return len(parent.Tools) > 0 && !slices.Contains(parent.Tools, name)
-		})
+	open := h.j.history.Open()
+	parent := open.Settings
+	child := pawl.Settings{
+		Agent: e.Agent, Model: parent.Model, Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent, Tools: tools.Names(),
 	}
 	if parent.MaxCost > 0 {
-		h.j.mu.Lock()
-		defer h.j.mu.Unlock()
-		child.MaxCost = max(parent.MaxCost-h.j.history.Open().Usage.Cost, 1)
+		child.MaxCost = max(parent.MaxCost-open.Usage.Cost, 1)
 	}
-	return child
+	return child, nil
 }
 
 // await returns what came of a child once its work has ended.
 func (s *Stepper) await(ctx context.Context, id pawl.SessionID) (pawl.Child, error) {
 	child := pawl.Child{Session: id}
-	writes := map[pawl.CallID][]string{}
+	var writes pawl.Writes
 	for e, err := range s.Service.Events(ctx, id, 0) {
 		if err != nil {
 			return child, fmt.Errorf("wait for the child %s: %w", id, err)
 		}
+		writes.Add(e.Body)
 		switch b := e.Body.(type) {
 		case pawl.Replied:
 			if text := b.Parts.Text(); text != "" {
 				child.Text = text
 			}
-		case pawl.CallStarted:
-			for _, a := range b.Access {
-				if a.Kind == pawl.AccessWrite {
-					writes[b.Call] = append(writes[b.Call], a.Target)
-				}
-			}
-		case pawl.CallFinished:
-			if !b.Result.IsError {
-				child.Changed = append(child.Changed, writes[b.Call]...)
-			}
 		case pawl.TurnFinished:
-			slices.Sort(child.Changed)
-			child.Done, child.End, child.Changed = true, b, slices.Compact(child.Changed)
+			child.Done, child.End, child.Changed = true, b, slices.Sorted(slices.Values(writes.Paths()))
 			if s.Ended != nil {
 				s.Ended(id)
 			}

@@ -44,6 +44,26 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
+// Some of the tools, and more of them: the order stays, and none shadows another.
+func TestRegistryOnlyAndWith(t *testing.T) {
+	r, err := NewRegistry(named("a"), named("b"), named("c"))
+	checkError(t, err, "")
+	some := r.Only(func(name string) bool { return name != "b" })
+	more, err := some.With(named("server__b"), named("b"))
+	checkError(t, err, "")
+	if diff := cmp.Diff([]string{"a", "c", "server__b", "b"}, more.Names()); diff != "" {
+		t.Error(diff)
+	}
+	if _, ok := some.Tool("b"); ok {
+		t.Error("a tool that was left out is still found")
+	}
+	_, err = r.With(named("b"))
+	checkError(t, err, `register tool "b": the name is empty or taken`)
+	if diff := cmp.Diff([]string{"a", "b", "c"}, r.Names()); diff != "" {
+		t.Errorf("the first registry has changed: %s", diff)
+	}
+}
+
 func TestRisks(t *testing.T) {
 	tools := builtin(t)
 	got := map[string]pawl.Risk{}
