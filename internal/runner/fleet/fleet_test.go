@@ -3,208 +3,20 @@ package fleet_test
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/runner/fleet"
 	"github.com/pawl-dev/pawl/internal/runner/local"
-	"github.com/pawl-dev/pawl/internal/service"
-	"github.com/pawl-dev/pawl/internal/store/sqlite"
-	"github.com/pawl-dev/pawl/internal/tool"
 )
-
-// world is a whole pawl but for its runner, with one session that has prompts
-// waiting.
-type world struct {
-	pawl.Service
-	t       *testing.T
-	store   pawl.Store
-	bus     *bus.Bus
-	stepper *agent.Stepper
-	id      pawl.SessionID
-	dir     string
-
-	// Where a test has its hand in what the stepper writes; each may be nil.
-	before    func(events []pawl.Event) error // an error fails the append, and nothing is written
-	after     func(stored []pawl.Event)
-	published func(e pawl.Event)
-}
-
-// Append is the bus's, as the stepper has it.
-func (w *world) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
-	if w.before != nil {
-		if err := w.before(events); err != nil {
-			return nil, err
-		}
-	}
-	stored, err := w.bus.Append(ctx, id, after, events...)
-	if err == nil && w.after != nil {
-		w.after(stored)
-	}
-	return stored, err
-}
-
-// Publish is the bus's, as the stepper has it.
-func (w *world) Publish(e pawl.Event) {
-	w.bus.Publish(e)
-	if w.published != nil {
-		w.published(e)
-	}
-}
-
-// parked is a runner that never works: the test says when and by whom.
-type parked struct{}
-
-func (parked) Start(context.Context, pawl.SessionID) error            { return nil }
-func (parked) Wake(context.Context, pawl.SessionID) error             { return nil }
-func (parked) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return nil }
-
-func newWorld(t *testing.T, more ...pawl.Tool) *world {
-	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st))}, more...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
-	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&model.Opener{}).Open, Tools: tools})
-	w.Service = service.New(service.Config{
-		Store: st, Bus: w.bus, Runner: parked{}, Check: func(pawl.Settings) error { return nil },
-	})
-	s, err := w.Create(t.Context(), pawl.NewSession{Dir: w.dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.id = s.ID
-	return w
-}
-
-// script writes a scripted model's file and returns the settings that use it.
-func script(t *testing.T, lines ...string) pawl.Settings {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "script.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return pawl.Settings{Model: "script:" + path}
-}
-
-func (w *world) send(text string, d pawl.Delivery, s pawl.Settings) {
-	w.t.Helper()
-	_, err := w.Send(context.Background(), w.id, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: s})
-	if err != nil {
-		w.t.Error(err) // not Fatal: it may be called while a step is at work
-	}
-}
-
-// runLocal works on the session with the local runner until it is idle.
-func (w *world) runLocal() {
-	w.t.Helper()
-	r := local.New(local.Config{Stepper: w.stepper})
-	defer r.Close()
-	if err := r.Start(w.t.Context(), w.id); err != nil {
-		w.t.Fatal(err)
-	}
-	w.waitIdle()
-}
-
-func (w *world) waitIdle() {
-	w.t.Helper()
-	for e, err := range w.Events(w.t.Context(), w.id, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if s, ok := e.Body.(pawl.Status); ok {
-			w.t.Fatalf("%s: %s", s.State, s.Message)
-		}
-		if _, ok := e.Body.(pawl.TurnFinished); !ok {
-			continue
-		}
-		if row, err := w.Get(w.t.Context(), w.id); err != nil || row.State() == pawl.StateIdle {
-			return
-		}
-	}
-}
-
-// runFleet works on the session with the workflow until it ends. The stepper's
-// steps may be changed by wrap, the environment by more.
-func (w *world) runFleet(wrap func(*agent.Stepper) fleet.Stepper, more ...func(*testsuite.TestWorkflowEnvironment)) error {
-	w.t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(30 * time.Second)
-	if wrap == nil {
-		wrap = func(s *agent.Stepper) fleet.Stepper { return s }
-	}
-	fleet.Register(env, wrap(w.stepper))
-	for _, f := range more {
-		f(env)
-	}
-	env.ExecuteWorkflow(fleet.Turn, w.id)
-	if !env.IsWorkflowCompleted() {
-		w.t.Fatal("the workflow did not end")
-	}
-	return env.GetWorkflowError()
-}
-
-// log returns the session's events; that they fold proves that each call has one result.
-func (w *world) log() []pawl.Event {
-	w.t.Helper()
-	var events []pawl.Event
-	for e, err := range w.store.Events(w.t.Context(), w.id, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		events = append(events, e)
-	}
-	if _, err := pawl.Conversation(events); err != nil {
-		w.t.Fatal(err)
-	}
-	return events
-}
-
-func bodies(events []pawl.Event) []pawl.Body {
-	list := make([]pawl.Body, len(events))
-	for i, e := range events {
-		list[i] = e.Body
-	}
-	return list
-}
-
-// compareLogs fails if the two did not write the same, but for times and places.
-func compareLogs(t *testing.T, onLocal, onFleet *world) {
-	t.Helper()
-	diff := cmp.Diff(bodies(onLocal.log()), bodies(onFleet.log()),
-		cmpopts.IgnoreFields(pawl.SessionCreated{}, "Dir"),
-		cmpopts.IgnoreMapEntries(func(key, _ string) bool { return key == "duration_ms" }))
-	if diff != "" {
-		t.Errorf("the logs differ (- local, + fleet):\n%s", diff)
-	}
-}
 
 // story is a conversation with something of everything: reasoning, text, calls
 // that read, change, run and are wrong, a prompt that steers in mid-turn, one
