@@ -21,6 +21,7 @@ const module = "github.com/pawl-dev/pawl"
 // tested, without the ones next to it.
 const (
 	rowVocabulary = iota // the root package
+	rowBase              // a small help for all others, which knows none of them
 	rowPart              // does one thing, knows the vocabulary only
 	rowWork              // puts parts together for the loop
 	rowLoop              // decides
@@ -38,21 +39,28 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
+	"internal/plain": rowBase,
+	"internal/weak":  rowBase,
+
 	"internal/auth":       rowPart,
 	"internal/bus":        rowPart,
 	"internal/config":     rowPart,
 	"internal/egress":     rowPart,
+	"internal/git":        rowPart,
 	"internal/hook":       rowPart,
 	"internal/model":      rowPart,
 	"internal/permission": rowPart,
 	"internal/proc":       rowPart,
+	"internal/redact":     rowPart,
 	"internal/sandbox":    rowPart,
 	"internal/skill":      rowPart,
 	"internal/store":      rowPart,
 	"internal/telemetry":  rowPart,
+	"internal/trust":      rowPart,
 	"internal/workspace":  rowPart,
 
 	"internal/prompt": rowWork,
+	"internal/safety": rowWork,
 	"internal/tool":   rowWork,
 
 	"internal/agent":   rowLoop,
@@ -75,6 +83,7 @@ var rooms = map[string]int{
 	"internal/model/modeltest":     rowTest,
 	"internal/pawltest":            rowTest,
 	"internal/service/servicetest": rowTest,
+	"internal/sectest":             rowTest,
 	"internal/store/storetest":     rowTest,
 
 	"dev": rowTool,
@@ -195,7 +204,7 @@ func refusal(pkg, imported string) string {
 		return "it is for tests"
 	case row == rowTool || targetRow == rowTool:
 		return "dev is no part of the program"
-	case row == rowFront && targetRow != rowVocabulary && target != "internal/config":
+	case row == rowFront && targetRow > rowBase && target != "internal/config":
 		return "a front end knows pawl.Service and nothing of what is behind it"
 	case row == rowCommand || row == rowFront:
 		return ""

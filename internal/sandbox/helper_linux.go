@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // helperVar makes this program a helper in a box, which goes on to run the
@@ -31,8 +33,8 @@ func init() {
 		return
 	}
 	_ = os.Unsetenv(helperVar) // its children are themselves
-	kind, weak, _ := strings.Cut(kind, ",")
-	adoptWeakness(weak)
+	kind, without, _ := strings.Cut(kind, ",")
+	weak.Set(without)
 	switch kind {
 	case helperForward:
 		os.Exit(forward(os.Args[1:]))

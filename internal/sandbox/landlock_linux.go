@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Landlock is the box of Linux where namespaces are refused. The kernel's
@@ -99,7 +101,7 @@ func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	env := temporary(pl.env, pl.temp)
 	return Wrapped{
 		Args:    append([]string{self}, argv...),
-		Env:     setenv(env, helperVar, helperLandlock+","+weakness()),
+		Env:     setenv(env, helperVar, helperLandlock+","+weak.List()),
 		Files:   []*os.File{file},
 		Partial: pl.partial,
 		Check:   func() ([]string, error) { return pl.check(&l.surveyor) },

@@ -1,12 +1,7 @@
-//go:build !sectest
-
 package sandbox
+
+import "github.com/pawl-dev/pawl/internal/weak"
 
 // weakened reports whether a defense is taken out, which only builds for tests
 // can do.
-func weakened(string) bool { return false }
-
-// weakness is what a helper adopts: nothing.
-func weakness() string { return "" }
-
-func adoptWeakness(string) {}
+func weakened(name string) bool { return weak.On("sandbox." + name) }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // landlockDefenses are what stops an attack in the landlock box, where that is
@@ -46,7 +48,7 @@ func TestDefensesMatter(t *testing.T) {
 				if g, ok := landlockDefenses[group]; ok && box.Name() == "landlock" {
 					group = g
 				}
-				restore := Weaken(strings.Split(group, ",")...)
+				restore := weak.Set("sandbox." + strings.ReplaceAll(group, ",", ",sandbox."))
 				w := newWorld(t, box)
 				w.weapons(a.script)
 				o := w.run(w.profile, a.script)
