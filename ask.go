@@ -1,6 +1,8 @@
 package pawl
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -10,8 +12,9 @@ type AskKind string
 
 // The kinds of asking.
 const (
-	AskQuestion AskKind = "question" // the model wants to know something
-	AskPlan     AskKind = "plan"     // the model has a plan and wants to begin
+	AskQuestion   AskKind = "question"   // the model wants to know something
+	AskPlan       AskKind = "plan"       // the model has a plan and wants to begin
+	AskPermission AskKind = "permission" // a call would do what needs a person's word
 )
 
 // Question is one thing that a person is asked. They may always answer in their
@@ -29,12 +32,19 @@ type Option struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Ask is what a call asks a person. A call asks once.
+// Ask is what a person is asked about a call. A call asks once, and at most once
+// more for its permission.
 type Ask struct {
 	Kind      AskKind       `json:"kind"`
-	Text      string        `json:"text,omitempty"` // what it is about: the plan
-	Questions []Question    `json:"questions"`
+	Text      string        `json:"text,omitempty"` // what it is about: the plan, or all that the call would do
+	Questions []Question    `json:"questions,omitempty"`
 	Timeout   time.Duration `json:"timeout,omitempty"` // then nobody has answered; 0 means never
+
+	// Of a permission. Offer are the rules that "always" would add, as they are
+	// written in a configuration; none means that it may be given once only. Names
+	// is the fingerprint of the call as it is shown: the permission is for that.
+	Offer []json.RawMessage `json:"offer,omitempty"`
+	Names string            `json:"names,omitempty"`
 }
 
 // Answer is what came of an [Ask].
@@ -42,6 +52,8 @@ type Answer struct {
 	Outcome Outcome    `json:"outcome"`
 	Answers [][]string `json:"answers,omitempty"` // for each question the chosen labels, or the person's own words
 	Text    string     `json:"text,omitempty"`    // a word to the model, beside the answers
+
+	Always []json.RawMessage `json:"always,omitempty"` // of a permission: rules to keep, as offered or made narrower
 }
 
 // Outcome says how an [Ask] ended.
@@ -66,6 +78,9 @@ func (a Ask) Check(answer Answer) error {
 		return fmt.Errorf("a person cannot answer %q", answer.Outcome)
 	default:
 		return fmt.Errorf("unknown outcome %q", answer.Outcome)
+	}
+	if len(answer.Always) > 0 && len(a.Offer) == 0 {
+		return errors.New("it is not offered for good: permit it once, or decline")
 	}
 	if len(answer.Answers) != len(a.Questions) {
 		return fmt.Errorf("%d answers to %d questions", len(answer.Answers), len(a.Questions))

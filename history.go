@@ -55,11 +55,12 @@ type Step struct {
 
 // CallState is how far a call of the open turn has come.
 type CallState struct {
-	Call     ToolCall
-	Started  *CallStarted // nil until started
-	Asked    *OpenAsk     // nil until it asked
-	Spawned  *Spawned     // nil until it spawned a child
-	Finished bool
+	Call       ToolCall
+	Started    *CallStarted // nil until started
+	Asked      *OpenAsk     // nil until it asked
+	Permission *OpenAsk     // nil unless a person is asked whether it may run
+	Spawned    *Spawned     // nil until it spawned a child
+	Finished   bool
 
 	message, slot int // where its result goes
 }
@@ -130,8 +131,10 @@ func (h *History) Ask(seq Seq) *OpenAsk {
 			continue
 		}
 		for _, id := range step.Reply.Calls {
-			if a := h.calls[id].Asked; a != nil && a.Seq == seq {
-				return a
+			for _, a := range []*OpenAsk{h.calls[id].Permission, h.calls[id].Asked} {
+				if a != nil && a.Seq == seq {
+					return a
+				}
 			}
 		}
 	}
@@ -383,10 +386,14 @@ func (h *History) ask(e Event, b Asked) error {
 	if err != nil {
 		return err
 	}
-	if call.Asked != nil {
+	ask := &call.Asked
+	if b.Kind == AskPermission {
+		ask = &call.Permission
+	}
+	if *ask != nil {
 		return fmt.Errorf("call %s has asked already", b.Call)
 	}
-	call.Asked = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
+	*ask = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
 	return nil
 }
 

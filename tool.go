@@ -46,9 +46,11 @@ type Call struct {
 	Turn     int
 	ID       CallID
 	Input    json.RawMessage
-	Dir      string            // the session's workspace, absolute
-	Progress func(text string) // shows output as it comes; never nil
-	Host     Host              // what the call may ask of its session
+	Dir      string                 // the session's workspace, absolute
+	Mode     string                 // what it may do unasked; see [Settings]
+	Reads    func(path string) bool // whether a file of the workspace may be read: a call that looks into many leaves others out; nil means all
+	Progress func(text string)      // shows output as it comes; never nil
+	Host     Host                   // what the call may ask of its session
 }
 
 // Host is the session as a call that runs in it may use it. All that goes
@@ -111,7 +113,8 @@ type CallStatus string
 // The statuses.
 const (
 	CallDone     CallStatus = "done"     // it ran; the result may be an error
-	CallRefused  CallStatus = "refused"  // it was not run: no such tool, wrong input, not permitted
+	CallRefused  CallStatus = "refused"  // it was not run: no such tool, wrong input, the last step
+	CallDenied   CallStatus = "denied"   // it was not run: it is not permitted, or a person declined
 	CallCanceled CallStatus = "canceled" // it was stopped, or never begun, because the turn was canceled
 	CallUnknown  CallStatus = "unknown"  // pawl died while it ran; nobody knows how far it got
 )

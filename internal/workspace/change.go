@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -129,7 +130,7 @@ func (t *transaction) verify(s *step) error {
 		}
 		return t.vacant(s.Path)
 	}
-	info, err := t.w.root.Lstat(s.Path)
+	info, err := t.w.lstat(s.Path)
 	switch {
 	case err != nil:
 		return err
@@ -147,7 +148,7 @@ func (t *transaction) verify(s *step) error {
 
 // vacant checks that nothing stands at a path, not even a link to nothing.
 func (t *transaction) vacant(path string) error {
-	info, err := t.w.root.Lstat(path)
+	info, err := t.w.lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -162,7 +163,11 @@ func (t *transaction) vacant(path string) error {
 
 // unchanged checks that the file has the content that the change was made for.
 func (t *transaction) unchanged(s *step) error {
-	data, err := t.w.root.ReadFile(s.Path)
+	var data []byte
+	err := t.w.in(s.Path, func(folder *os.Root, name string) (err error) {
+		data, err = folder.ReadFile(name)
+		return err
+	})
 	if err == nil && Hash(data) != s.Was {
 		err = errors.New("it has changed on disk meanwhile: read it again")
 	}

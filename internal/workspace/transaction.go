@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -36,12 +37,17 @@ func (w *Workspace) do(name, path string, operation func() error) error {
 	return operation()
 }
 
+// rename gives what is at a path another name in its folder.
 func (w *Workspace) rename(from, to string) error {
-	return w.do("rename", to, func() error { return w.root.Rename(from, to) })
+	return w.do("rename", to, func() error {
+		return w.in(to, func(folder *os.Root, name string) error { return folder.Rename(filepath.Base(from), name) })
+	})
 }
 
 func (w *Workspace) remove(path string) error {
-	return w.do("remove", path, func() error { return w.root.Remove(path) })
+	return w.do("remove", path, func() error {
+		return w.in(path, func(folder *os.Root, name string) error { return folder.Remove(name) })
+	})
 }
 
 // beside is a new name in the folder of a path.
@@ -63,7 +69,10 @@ func (t *transaction) stage(s *step) error {
 
 // mkdir makes a folder and its parents and remembers which were new.
 func (t *transaction) mkdir(dir string) error {
-	switch info, err := t.w.root.Stat(dir); {
+	if dir == "." {
+		return nil
+	}
+	switch info, err := t.w.lstat(dir); {
 	case err == nil && !info.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
 	case err == nil:
@@ -74,7 +83,7 @@ func (t *transaction) mkdir(dir string) error {
 	if err := t.mkdir(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	if err := t.w.do("mkdir", dir, func() error { return t.w.root.Mkdir(dir, 0o755) }); err != nil {
+	if err := t.w.do("mkdir", dir, func() error { return t.w.mkdir(dir) }); err != nil {
 		return err
 	}
 	t.dirs = append(t.dirs, dir)
@@ -109,7 +118,9 @@ func (t *transaction) commit(s *step) error {
 func (t *transaction) keep(s *step) error {
 	kept := beside(s.Path)
 	if !s.Remove && s.To == "" {
-		if err := t.w.do("link", kept, func() error { return t.w.root.Link(s.Path, kept) }); err == nil {
+		if err := t.w.do("link", kept, func() error {
+			return t.w.in(s.Path, func(folder *os.Root, name string) error { return folder.Link(name, filepath.Base(kept)) })
+		}); err == nil {
 			s.kept = kept
 		}
 	}

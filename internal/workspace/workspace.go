@@ -3,13 +3,11 @@
 package workspace
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -71,10 +69,11 @@ func (w *Workspace) FS() fs.FS { return w.root.FS() }
 
 // WriteFile replaces or creates a file as a whole: a reader sees the old
 // content or the new, and a crash leaves one of them. Parents are made; the
-// mode of an existing file is kept. It does not write through a link.
+// mode of an existing file is kept. It does not write through a link, be it the
+// file or a folder above it.
 func (w *Workspace) WriteFile(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
-	switch info, err := w.root.Lstat(path); {
+	switch info, err := w.lstat(path); {
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("write %s: it is a symbolic link: write to the file it leads to", path)
 	case err == nil && !info.Mode().IsRegular():
@@ -85,16 +84,16 @@ func (w *Workspace) WriteFile(path string, data []byte) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	dir := filepath.Dir(path)
-	if err := w.root.MkdirAll(dir, 0o755); err != nil {
+	if err := w.mkdirAll(dir); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	temp := filepath.Join(dir, ".pawl-"+strings.ToLower(rand.Text()))
-	if err := w.fill(temp, data, mode); err != nil {
-		_ = w.root.Remove(temp)
-		return fmt.Errorf("write %s: %w", path, err)
+	temp := beside(path)
+	err := w.fill(temp, data, mode)
+	if err == nil {
+		err = w.rename(temp, path)
 	}
-	if err := w.root.Rename(temp, path); err != nil {
-		_ = w.root.Remove(temp)
+	if err != nil {
+		_ = w.remove(temp)
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -102,10 +101,12 @@ func (w *Workspace) WriteFile(path string, data []byte) error {
 
 // fill writes a new file and brings it to the disk.
 func (w *Workspace) fill(path string, data []byte, mode fs.FileMode) error {
-	f, err := w.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	return w.in(path, func(folder *os.Root, name string) error {
+		f, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	})
 }

@@ -1,0 +1,145 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// in calls f with the folder that path is in and path's name there. No link is
+// followed on the way: a command that runs meanwhile could put one there that
+// leads to what must not be written. A missing folder is fs.ErrNotExist.
+func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) error {
+	dir, name := filepath.Split(filepath.Clean(path))
+	if weak.On("path.links") {
+		folder, err := w.root.OpenRoot(filepath.Clean(dir))
+		if err != nil {
+			return err
+		}
+		defer folder.Close()
+		return f(folder, name)
+	}
+	folder := w.root
+	for part := range strings.SplitSeq(filepath.Clean(dir), string(filepath.Separator)) {
+		if part == "." {
+			continue
+		}
+		next, err := enter(folder, part)
+		if folder != w.root {
+			_ = folder.Close() // it was only looked through
+		}
+		if err != nil {
+			return err
+		}
+		folder = next
+	}
+	if folder != w.root {
+		defer folder.Close()
+	}
+	return f(folder, name)
+}
+
+// enter opens a folder that is itself in another, not a link there.
+func enter(folder *os.Root, name string) (*os.Root, error) {
+	before, err := folder.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case before.Mode()&fs.ModeSymlink != 0:
+		return nil, fmt.Errorf("%s is a symbolic link: name the folder that it leads to", name)
+	case !before.IsDir():
+		return nil, fmt.Errorf("%s is not a folder", name)
+	}
+	next, err := folder.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	after, err := next.Stat(".")
+	if err == nil && !os.SameFile(before, after) {
+		err = fmt.Errorf("%s was changed meanwhile", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	return next, nil
+}
+
+// lstat describes what is at path, be it a link.
+func (w *Workspace) lstat(path string) (info fs.FileInfo, err error) {
+	err = w.in(path, func(folder *os.Root, name string) error {
+		info, err = folder.Lstat(name)
+		return err
+	})
+	return info, err
+}
+
+// mkdir makes one folder.
+func (w *Workspace) mkdir(path string) error {
+	return w.in(path, func(folder *os.Root, name string) error { return folder.Mkdir(name, 0o755) })
+}
+
+// mkdirAll makes a folder and its parents.
+func (w *Workspace) mkdirAll(path string) error {
+	if path == "." {
+		return nil
+	}
+	switch info, err := w.lstat(path); {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s is not a folder", path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := w.mkdirAll(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if err := w.mkdir(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// Real returns where path, relative to dir, really leads: relative to dir if
+// that is in it, otherwise absolute. What does not exist yet is taken as it is
+// spelled, below what does.
+func Real(dir, path string) (string, error) {
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	head, tail := filepath.Join(root, path), ""
+	for {
+		real, err := filepath.EvalSymlinks(head)
+		if err == nil {
+			return inside(root, filepath.Join(real, tail)), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if _, err := os.Lstat(head); err == nil { // a link to nothing: what is written there would come into being
+			target, err := os.Readlink(head)
+			if err != nil {
+				return "", err
+			}
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(head), target)
+			}
+			return inside(root, filepath.Join(target, tail)), nil
+		}
+		head, tail = filepath.Dir(head), filepath.Join(filepath.Base(head), tail)
+	}
+}
+
+// inside is path relative to root, if it is there.
+func inside(root, path string) string {
+	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
