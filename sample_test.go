@@ -7,7 +7,7 @@ import (
 
 // samples is one event of each kind with every field set, and among them a part of each type.
 func samples() []Event {
-	settings := Settings{Agent: "build", Model: "script:demo.jsonl", Mode: "ask", MaxSteps: 20, MaxCost: 2_000_000_000, Trusted: true, Absent: true, Tools: []string{"read", "bash"}}
+	settings := Settings{Agent: "build", Model: "script:demo.jsonl", Mode: "ask", MaxSteps: 20, MaxCost: 2_000_000_000, Trusted: true, Absent: true, AskTimeout: time.Minute, Tools: []string{"read", "bash"}}
 	usage := Usage{Input: 1200, Output: 90, Reasoning: 40, CacheRead: 800, CacheWrite: 300, Cost: 5_100_000}
 	bodies := []Body{
 		SessionCreated{Dir: "/home/ada/engine", Parent: "01JCZ8Q4T0ABCDEFGHJKMNPQRS", ParentCall: "call_1_1"},
@@ -36,8 +36,9 @@ func samples() []Event {
 		Asked{Call: "call_1_2", Ask: Ask{
 			Kind: AskQuestion, Text: "# Plan", Timeout: time.Minute,
 			Questions: []Question{{Header: "Color", Question: "Which one?", Options: []Option{{Label: "red", Description: "loud"}}, Multiple: true}},
+			Offer:     []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"ls","decision":"allow"}`)}, Names: "5891b5b5",
 		}},
-		Answered{Ask: 9, Answer: Answer{Outcome: OutcomeAnswered, Answers: [][]string{{"red", "a darker one"}}, Text: "Be quick."}},
+		Answered{Ask: 9, Answer: Answer{Outcome: OutcomeAnswered, Answers: [][]string{{"red", "a darker one"}}, Text: "Be quick.", Always: []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"ls","decision":"allow"}`)}}},
 		TodosSet{Call: "call_1_3", Todos: []Todo{{ID: "1", Content: "Fix it", Status: TodoInProgress, Priority: PriorityHigh}}},
 		ModeChanged{Call: "call_1_4", Mode: "guard"},
 		Spawned{Call: "call_1_5", Child: "01JD0000000000000000000001", Agent: "explore", Title: "Find it", Background: true},

@@ -1,5 +1,7 @@
 package pawl
 
+import "time"
+
 // Turn names the work on one prompt, and where in it the loop stands. It is
 // all that crosses a step's border: what it stands for is in the log.
 type Turn struct {
@@ -76,6 +78,8 @@ type Settings struct {
 	MaxCost  Money  `json:"max_cost,omitempty"`  // the turn ends when its replies have cost this; 0 means no limit
 	Trusted  bool   `json:"trusted,omitempty"`   // the workspace's own config may take effect
 	Absent   bool   `json:"absent,omitempty"`    // nobody is there to be asked
+
+	AskTimeout time.Duration `json:"ask_timeout,omitempty"` // then a permission counts as declined; 0 means never
 
 	Tools []string `json:"tools,omitempty"` // only these, of those that the agent has; empty means all of them
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/egress"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/runner/local"
+	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -39,7 +40,11 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, err
 	}
 	st = instrument(st)
-	jobs := tool.NewJobs(st)
+	guard, err := safety.Open()
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	jobs := tool.NewJobs(st, guard)
 	servers := &lsp.Servers{}
 	tools, err := newTools(tool.Config{Blobs: st, Jobs: jobs, Faults: servers})
 	if err != nil {
@@ -50,7 +55,7 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Ended: jobs.End})
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: guard, Ended: jobs.End})
 	runner := local.New(local.Config{Stepper: stepper})
 	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Check: func(s pawl.Settings) error {
 		return checkSettings(models, tools, s)

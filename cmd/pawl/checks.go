@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/sandbox"
 	"github.com/pawl-dev/pawl/internal/store"
 )
@@ -23,12 +24,12 @@ const checkTime = 10 * time.Second
 // can be in this folder.
 func checkSandbox(ctx context.Context) []finding {
 	box, report := sandbox.Detect(ctx)
-	head := finding{Name: "sandbox", Status: checkOK, Detail: box.Name() + ", for pawl sandbox; pawl run does not use it yet"}
+	head := finding{Name: "sandbox", Status: checkOK, Detail: box.Name()}
 	switch box.Name() {
 	case "none":
 		head.Status, head.Detail = checkWarn, "off: every command is asked about"
 	case "landlock":
-		head.Status, head.Detail = checkWarn, "landlock, for pawl sandbox, which can do less than bubblewrap; docs/guide/sandbox.md says what"
+		head.Status, head.Detail = checkWarn, "landlock, which can do less than bubblewrap; docs/guide/sandbox.md says what"
 	}
 	findings := []finding{head}
 	for _, f := range report.Findings {
@@ -49,20 +50,30 @@ func checkWorkspace(box sandbox.Box) finding {
 	dir, err := workingDir()
 	if err == nil {
 		f.Detail = dir
-		var p sandbox.Profile
-		if p, err = boxProfile(dir); err == nil {
-			p.ReadOnly = true // to look is enough
-			var w sandbox.Wrapped
-			if w, err = box.Wrap([]string{"true"}, p); err == nil {
-				w.Close()
-			}
-		}
+		err = tryBox(box, dir)
 	}
 	if err != nil {
 		f.Status, f.Detail = checkWarn, err.Error()
 		f.Fix = "start pawl in the folder of a project"
 	}
 	return f
+}
+
+func tryBox(box sandbox.Box, dir string) error {
+	s, err := safety.Open()
+	if err != nil {
+		return err
+	}
+	p, err := s.Profile(dir)
+	if err != nil {
+		return err
+	}
+	p.ReadOnly = true // to look is enough
+	w, err := box.Wrap([]string{"true"}, p)
+	if err == nil {
+		w.Close()
+	}
+	return err
 }
 
 func checkConfig() finding {

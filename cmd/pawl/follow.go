@@ -64,12 +64,19 @@ func (f *outputFlags) printer(cmd *cobra.Command) printer {
 // and returns the turn's end as an exit code. The first interrupt cancels the
 // turn, the second one ends the program as it is; a polite kill leaves the turn
 // open to be resumed.
-func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, id pawl.SessionID, after pawl.Seq, done func(pawl.Event) bool) error {
+func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, done func(pawl.Event) bool) error {
+	id := s.ID
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
 	defer handleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), id) })()
 
-	ask := asker{svc: svc, id: id, in: cmd.InOrStdin(), out: cmd.ErrOrStderr()}
+	var ask *asker
+	if f.attended(cmd) {
+		ask = newAsker(svc, cmd.InOrStdin(), cmd.ErrOrStderr())
+		if err := ask.catchUp(ctx, s); err != nil {
+			return err
+		}
+	}
 	p, res := f.printer(cmd), result{Session: id, Denials: []denial{}, FilesChanged: []string{}}
 	var end pawl.TurnFinished
 	for e, err := range svc.Events(ctx, id, after) {
@@ -83,7 +90,7 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, id pawl.Sessi
 		if err := p.event(e); err != nil {
 			return err
 		}
-		if f.attended(cmd) {
+		if ask != nil {
 			ask.event(ctx, e)
 		}
 		res.add(e)

@@ -1,19 +1,17 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/safety"
 )
 
 func permissionsCommand() *cobra.Command {
@@ -31,46 +29,18 @@ were asked; they are kept in pawl's data folder.`,
 	return cmd
 }
 
-// openGrants returns where the grants are.
-func openGrants() (permission.Store, error) {
-	data, err := config.Data()
+// loadPolicy returns what holds in this folder. A mode that is named wins over
+// the user's.
+func loadPolicy(ctx context.Context, mode string) (permission.Policy, error) {
+	s, err := safety.Open()
 	if err != nil {
-		return permission.Store{}, err
+		return permission.Policy{}, err
 	}
-	return permission.Store{Path: filepath.Join(data, "grants.json")}, nil
-}
-
-// loadPolicy returns what holds in this folder, by the user's configuration and
-// grants. A mode that is named wins over theirs.
-func loadPolicy(mode string) (permission.Policy, error) {
-	var p permission.Policy
-	user, err := config.LoadUser()
+	dir, err := workingDir()
 	if err != nil {
-		return p, err
+		return permission.Policy{}, err
 	}
-	// Without a sandbox, ask is the mode for those who have not chosen one.
-	if p.Mode, err = permission.ParseMode(cmp.Or(mode, user.Permissions.Mode, string(permission.ModeAsk))); err != nil {
-		return p, err
-	}
-	if p.Rules, err = permission.ParseRules(user.Permissions.Rules, permission.OriginUser); err != nil {
-		return p, fmt.Errorf("read your permissions: %w", err)
-	}
-	grants, err := openGrants()
-	if err != nil {
-		return p, err
-	}
-	if p.Grants, err = grants.List(); err != nil {
-		return p, err
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return p, err
-	}
-	if p.Dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return p, err
-	}
-	p.Home, err = os.UserHomeDir()
-	return p, err
+	return s.Policy(ctx, "", dir, pawl.Settings{Mode: mode})
 }
 
 // permissionList is what 'pawl permissions list --json' prints.
@@ -92,11 +62,16 @@ func permissionsListCommand() *cobra.Command {
 		Short: "List your rules, and what you have allowed when you were asked",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := loadPolicy("")
+			p, err := loadPolicy(cmd.Context(), "")
 			if err != nil {
 				return err
 			}
-			list := permissionList{Mode: p.Mode, Rules: append([]permission.Rule{}, p.Rules...), Grants: []listedGrant{}}
+			list := permissionList{Mode: p.Mode, Rules: []permission.Rule{}, Grants: []listedGrant{}}
+			for _, r := range p.Rules {
+				if r.Origin != permission.OriginPawl {
+					list.Rules = append(list.Rules, r)
+				}
+			}
 			for _, g := range p.Grants {
 				list.Grants = append(list.Grants, listedGrant{g.ID(), g})
 			}
@@ -133,11 +108,11 @@ func permissionsRevokeCommand() *cobra.Command {
 		Short: "Take back what you have allowed: pawl asks again",
 		Args:  usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, ids []string) error {
-			grants, err := openGrants()
+			s, err := safety.Open()
 			if err != nil {
 				return err
 			}
-			return grants.Revoke(ids...)
+			return s.Grants().Revoke(ids...)
 		},
 	}
 }
@@ -163,7 +138,7 @@ Exit codes: 0 if it is allowed, 3 if not.`,
 					return usageError(cmd, err)
 				}
 			}
-			p, err := loadPolicy(mode)
+			p, err := loadPolicy(cmd.Context(), mode)
 			if err != nil {
 				return err
 			}

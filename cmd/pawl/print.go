@@ -26,6 +26,7 @@ type result struct {
 	FilesChanged []string       `json:"files_changed"`
 
 	writes pawl.Writes
+	tools  map[pawl.CallID]string
 }
 
 type denial struct {
@@ -42,6 +43,16 @@ func (r *result) add(e pawl.Event) {
 	case pawl.Replied:
 		if text := b.Parts.Text(); text != "" {
 			r.Text = text
+		}
+		for _, c := range b.Parts.Calls() {
+			if r.tools == nil {
+				r.tools = map[pawl.CallID]string{}
+			}
+			r.tools[c.ID] = c.Name
+		}
+	case pawl.CallFinished:
+		if b.Status == pawl.CallDenied {
+			r.Denials = append(r.Denials, denial{Tool: r.tools[b.Call], Reason: b.Result.Content})
 		}
 	case pawl.TurnFinished:
 		r.FilesChanged = append([]string{}, r.writes.Paths()...) // [] in JSON, not null
@@ -131,6 +142,9 @@ func (p *textPrinter) endLine() error {
 }
 
 func (p *textPrinter) result(r result) error {
+	for _, d := range r.Denials {
+		fmt.Fprintf(p.err, "pawl: %s: %s\n", d.Tool, firstLine(d.Reason, 200))
+	}
 	if p.live || r.Text == "" {
 		return p.endLine()
 	}

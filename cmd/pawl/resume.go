@@ -118,5 +118,5 @@ func (f *resumeFlags) resume(cmd *cobra.Command, a *app, s pawl.Session) error {
 		now, err := a.Get(cmd.Context(), s.ID)
 		return err != nil || now.State() == pawl.StateIdle
 	}
-	return f.follow(cmd, a, s.ID, s.Head, idle)
+	return f.follow(cmd, a, s, s.Head, idle)
 }

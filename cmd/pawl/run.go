@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,7 +82,6 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	defer a.Close()
 
-	f.notice(cmd.ErrOrStderr())
 	s, err := f.target(ctx, a, dir)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	}
-	return f.follow(cmd, a, s.ID, after, turnOf(seq))
+	return f.follow(cmd, a, s, after, turnOf(seq))
 }
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
@@ -213,6 +213,7 @@ type settingsFlags struct {
 	maxCost  float64
 	tools    []string
 	trust    bool
+	patience time.Duration
 }
 
 var modes = []string{"plan", "ask", "guard", "auto", "yolo"}
@@ -225,6 +226,7 @@ func (f *settingsFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
 	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
 	flags.StringSliceVar(&f.tools, "tools", nil, "use only these tools, e.g. `read,grep`")
+	flags.DurationVar(&f.patience, "ask-timeout", 0, "count a question as declined after this `time` (0: wait)")
 	flags.BoolVar(&f.trust, "trust", false, "let this folder's own configuration take effect")
 }
 
@@ -243,17 +245,14 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 		}
 		model = "script:" + abs
 	}
+	if f.patience < 0 {
+		return pawl.Settings{}, fmt.Errorf("--ask-timeout %s: it must not be negative", f.patience)
+	}
 	if f.maxCost < 0 {
 		return pawl.Settings{}, fmt.Errorf("--max-cost %g: it must not be negative", f.maxCost)
 	}
 	return pawl.Settings{
 		Agent: f.agent, Model: model, Mode: f.mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.trust,
+		AskTimeout: f.patience,
 	}, nil
-}
-
-// notice says what the mode does not do yet.
-func (f *settingsFlags) notice(w io.Writer) {
-	if f.mode != "yolo" && f.mode != "plan" {
-		fmt.Fprintln(w, "pawl: note: permissions and sandbox are not in use yet: every mode but plan acts as yolo, unasked and unsandboxed")
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
@@ -26,7 +27,7 @@ func sandboxCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox [flags] -- command [arguments]",
 		Short: "Run a command in the sandbox",
-		Long: `Run a command in the sandbox that the agent will use (pawl run does not yet): this folder can be written to,
+		Long: `Run a command in the sandbox, exactly as the agent would: this folder can be written to,
 the rest of the machine is read-only and without its secrets, and there is no network.
 
 Its exit code is the command's; 128 and the signal's number if one has ended it.
@@ -48,7 +49,11 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, err := boxProfile(dir)
+	s, err := safety.Open()
+	if err != nil {
+		return err
+	}
+	p, err := s.Profile(dir)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,11 @@ func TestStories(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PAWL_DATA", filepath.Join(env.WorkDir, ".data"))
-			env.Setenv("HOME", env.WorkDir)
+			home := env.WorkDir + "-home" // a home folder cannot be a workspace
+			env.Setenv("HOME", home)
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(home, ".cache"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector takes a second more
-			return nil
+			return os.Mkdir(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"waitfile": waitFile,

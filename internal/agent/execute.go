@@ -15,98 +15,6 @@ import (
 // maxParallel bounds the read-only calls of one reply that run at once.
 const maxParallel = 8
 
-// plannedCall is a call that may run, with its tool and what it would touch.
-type plannedCall struct {
-	started pawl.CallStarted
-	tool    pawl.Tool
-	call    pawl.Call
-	again   bool // an earlier attempt began it
-}
-
-// Authorize returns the calls that may run: the tool exists, the input fits,
-// and this step may use tools. Every other call gets its refusal as a result.
-func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
-	j, err := s.enterTurn(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	defer j.leave()
-	var permitted []pawl.CallID
-	var refusals []pawl.Body
-	for _, id := range ids {
-		call := j.history.Call(id)
-		if call.Finished {
-			continue
-		}
-		if err := s.permit(ctx, j, t, call); err != nil {
-			refusals = append(refusals, refusal(call, err))
-			continue
-		}
-		permitted = append(permitted, id)
-	}
-	if len(refusals) > 0 {
-		if _, err := j.append(ctx, refusals...); err != nil {
-			return nil, err
-		}
-	}
-	return permitted, nil
-}
-
-// refusal is the result of a call that may not run. One that an earlier pawl
-// began, with a tool that this one has not got, was run and must not seem refused.
-func refusal(c *pawl.CallState, why error) pawl.CallFinished {
-	if c.Started != nil {
-		return unknownOutcome(c.Call.ID)
-	}
-	return pawl.CallFinished{Call: c.Call.ID, Status: pawl.CallRefused, Result: pawl.ErrorResult(why.Error())}
-}
-
-// permit returns why a call may not run, or nil.
-func (s *Stepper) permit(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) error {
-	switch {
-	case t.Last():
-		return errors.New("not run: this was the last permitted step, and no tools were offered")
-	case j.history.Open().Steps[t.Step-1].Reply.Finish != pawl.FinishToolUse:
-		return errors.New("not run: the reply was cut off, so the call may be incomplete")
-	}
-	p, err := s.plan(ctx, j, t, c)
-	if err == nil && j.history.Open().Settings.Mode == "plan" && !p.started.ReadOnly {
-		return errors.New("not run: in plan mode nothing is changed. Finish the plan; plan_exit asks to begin")
-	}
-	return err
-}
-
-// plan finds the call's tool and asks it what the call would touch.
-func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) (p plannedCall, err error) {
-	tools, err := s.toolsOf(j)
-	if err != nil {
-		return p, err
-	}
-	tool, ok := tools.Tool(c.Call.Name)
-	if !ok {
-		return p, fmt.Errorf("there is no tool %q; there are: %s", c.Call.Name, strings.Join(tools.Names(), ", "))
-	}
-	call := pawl.Call{
-		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: c.Call.Input, Dir: j.history.Created().Dir,
-		Progress: func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) },
-		Host:     host{j},
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(c.Call.Name, v)
-		}
-	}()
-	access, err := tool.Access(ctx, call)
-	if err != nil {
-		return p, err
-	}
-	started := pawl.CallStarted{Call: c.Call.ID, Tool: c.Call.Name, Access: access, ReadOnly: pawl.ReadOnly(access)}
-	if c.Started != nil {
-		started = *c.Started // what it began as counts
-	}
-	return plannedCall{started: started, tool: tool, call: call, again: c.Started != nil}, nil
-}
-
 // Execute runs the calls in order; read-only ones that stand together run
 // beside each other. Each is in the log before it begins and after it ends. A
 // call that an earlier attempt began runs again only if it just reads: nobody
@@ -117,32 +25,46 @@ func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) e
 		return err
 	}
 	defer j.leave()
-	var plans []plannedCall
-	for _, id := range ids {
+	for len(ids) > 0 {
+		var together []plannedCall
+		if together, ids, err = s.next(ctx, j, t, ids); err != nil {
+			return err
+		}
+		if len(together) == 0 {
+			continue
+		}
+		if err := s.executeTogether(ctx, j, together); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next returns the calls that run next, together, and those that come after. It
+// looks at each anew: what the calls before it did, or somebody else, may have
+// made it another than the one that was permitted.
+func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.CallID) (together []plannedCall, rest []pawl.CallID, err error) {
+	for i, id := range ids {
 		c := j.history.Call(id)
 		if c.Finished {
 			continue
 		}
 		p, err := s.plan(ctx, j, t, c)
-		if err != nil { // it was permitted by a pawl that knew other tools
+		if err == nil && !p.again {
+			err = s.stillPermitted(ctx, j, p, c)
+		}
+		if err != nil {
 			if _, err := j.append(ctx, refusal(c, err)); err != nil {
-				return err
+				return nil, nil, err
 			}
 			continue
 		}
-		plans = append(plans, p)
-	}
-	for len(plans) > 0 {
-		n := 1
-		for plans[0].started.ReadOnly && n < len(plans) && n < maxParallel && plans[n].started.ReadOnly {
-			n++
+		if len(together) > 0 && (!p.started.ReadOnly || !together[0].started.ReadOnly || len(together) == maxParallel) {
+			return together, ids[i:], nil
 		}
-		if err := s.executeTogether(ctx, j, plans[:n]); err != nil {
-			return err
-		}
-		plans = plans[n:]
+		together = append(together, p)
 	}
-	return nil
+	return together, nil, nil
 }
 
 func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plannedCall) error {

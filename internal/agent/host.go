@@ -47,6 +47,14 @@ func (h host) call(id pawl.CallID) pawl.CallState {
 	return *h.j.history.Call(id)
 }
 
+// asked is what the call has asked already.
+func (h host) asked(call pawl.CallID, kind pawl.AskKind) *pawl.OpenAsk {
+	if kind == pawl.AskPermission {
+		return h.call(call).Permission
+	}
+	return h.call(call).Asked
+}
+
 // settings are those of the open turn now.
 func (h host) settings() pawl.Settings {
 	h.j.mu.Lock()
@@ -60,12 +68,19 @@ var errNoAnswer = errors.New("nobody answered in time")
 // any process. An ask that an earlier attempt put is waited for again, with all
 // of its time: nobody could answer while pawl was down.
 func (h host) Ask(ctx context.Context, call pawl.CallID, a pawl.Ask) (pawl.Answer, error) {
-	asked := h.call(call).Asked
+	if a.Kind == pawl.AskPermission {
+		return pawl.Answer{}, errors.New("a call does not ask for its own permission")
+	}
+	return h.ask(ctx, call, a)
+}
+
+func (h host) ask(ctx context.Context, call pawl.CallID, a pawl.Ask) (pawl.Answer, error) {
+	asked := h.asked(call, a.Kind)
 	if asked == nil {
 		if _, err := h.j.append(ctx, pawl.Asked{Call: call, Ask: a}); err != nil {
 			return pawl.Answer{}, err
 		}
-		asked = h.call(call).Asked
+		asked = h.asked(call, a.Kind)
 	}
 	if h.settings().Absent {
 		return h.answer(ctx, asked, pawl.OutcomeAbsent)

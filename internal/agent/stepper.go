@@ -32,6 +32,8 @@ type Config struct {
 	Tools *tool.Registry
 	Clock func() time.Time // nil means time.Now
 
+	Authority Authority // what calls may do; nil means that none may run
+
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
 }

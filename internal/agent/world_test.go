@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model/script"
+	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -84,14 +85,14 @@ func newWorld(t *testing.T, s setup) *world {
 	}
 	registry, err := tool.NewRegistry(s.tools...)
 	if s.tools == nil {
-		registry, err = tool.Builtin(tool.Config{Blobs: st})
+		registry, err = tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, bus: bus.New(st, bus.Config{}), model: &recorder{Model: s.model}, dir: t.TempDir()}
 	w.Stepper = NewStepper(Config{
-		Store: st, Bus: w.bus, Tools: registry, Clock: s.clock,
+		Store: st, Bus: w.bus, Tools: registry, Authority: pawltest.Authority{}, Clock: s.clock,
 		Model: func(string) (pawl.Model, error) { return w.model, nil },
 	})
 	w.append(pawl.SessionCreated{Dir: w.dir})

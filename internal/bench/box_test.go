@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store"
@@ -31,13 +32,13 @@ func newEngine(ctx context.Context, dir, ref string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := tool.Builtin(tool.Config{Blobs: st})
+	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
 	if err != nil {
 		return nil, err
 	}
 	events := bus.New(st, bus.Config{})
 	models := &model.Opener{}
-	runner := local.New(local.Config{Stepper: agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools})})
+	runner := local.New(local.Config{Stepper: agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: pawltest.Authority{}})})
 	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Check: func(pawl.Settings) error { return nil }})
 	return &engine{svc, st, runner, dir}, nil
 }

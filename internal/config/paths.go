@@ -34,3 +34,19 @@ func Data() (string, error) {
 	}
 	return filepath.Join(home, ".local", "share", "pawl"), nil
 }
+
+// Cache returns pawl's cache folder: PAWL_CACHE, or pawl below XDG_CACHE_HOME or
+// ~/.cache. What is in it may be lost.
+func Cache() (string, error) {
+	if dir := os.Getenv("PAWL_CACHE"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pawl"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find cache folder: %w: set PAWL_CACHE", err)
+	}
+	return filepath.Join(home, ".cache", "pawl"), nil
+}

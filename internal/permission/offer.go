@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -154,4 +155,20 @@ func offerableCommand(p commandPattern) error {
 		return errors.New(why)
 	}
 	return nil
+}
+
+// ParseOffer reads rules that a person wants to grant, as offered or edited.
+func ParseOffer(texts []json.RawMessage) ([]Rule, error) {
+	var rules []Rule
+	for _, text := range texts {
+		var r Rule
+		if err := pawl.Decode(text, &r); err != nil {
+			return nil, fmt.Errorf("read a rule: %w: %w", err, pawl.ErrInvalid)
+		}
+		if err := Offerable(r); err != nil {
+			return nil, fmt.Errorf("%s cannot be granted: %w: %w", r, err, pawl.ErrInvalid)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
 }

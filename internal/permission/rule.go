@@ -34,6 +34,7 @@ type Origin string
 const (
 	OriginUser    Origin = "user"
 	OriginProject Origin = "project"
+	OriginPawl    Origin = "pawl" // built in: like a project's, it may only tighten
 )
 
 // maxRules bounds the rules of one origin.

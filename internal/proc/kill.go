@@ -21,12 +21,19 @@ const (
 	jobVar   = "PAWL_JOB"
 )
 
-// environ is pawl's own environment with more and the marks, which count even if
-// pawl was itself started by a pawl: of two values the last one does.
-func environ(more []string, scope, job string) []string {
-	env := append(append(os.Environ(), more...), markVar+"="+Self().Mark, jobVar+"="+job)
-	if scope != "" {
-		env = append(env, scopeVar+"="+scope)
+// Marks are the names of the variables that a command must be let keep.
+func Marks() []string { return []string{markVar, scopeVar, jobVar} }
+
+// environ is the command's environment with the marks, which count even if pawl
+// was itself started by a pawl: of two values the last one does.
+func environ(c Command, job string) []string {
+	env := slices.Clone(c.Env)
+	if !c.Bare {
+		env = append(os.Environ(), c.Env...)
+	}
+	env = append(env, markVar+"="+Self().Mark, jobVar+"="+job)
+	if c.Scope != "" {
+		env = append(env, scopeVar+"="+c.Scope)
 	}
 	return env
 }

@@ -38,7 +38,8 @@ func Start(c Command) (*Process, error) {
 	p := &Process{job: rand.Text(), done: make(chan struct{})}
 	p.cmd = exec.Command(c.Args[0], c.Args[1:]...) //nolint:gosec // running the given command is the job
 	p.cmd.Dir = c.Dir
-	p.cmd.Env = environ(c.Env, c.Scope, p.job)
+	p.cmd.Env = environ(c, p.job)
+	p.cmd.ExtraFiles = c.Files
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: terminal(), Setpgid: !terminal()}
 
 	pipes, err := p.connect(c)

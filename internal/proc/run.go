@@ -13,6 +13,9 @@ type Command struct {
 	Args []string
 	Dir  string
 	Env  []string // NAME=value, in place of or in addition to pawl's own
+	Bare bool     // Env is all that the command gets to know, the marks apart
+
+	Files []*os.File // file 3, 4 and so on of the command
 
 	// Stdin is what the command reads: nil means that it is at its end. A file
 	// is handed on as it is. Whoever gives a reader that can block closes it

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/pawl-dev/pawl"
 )
 
 // Profile says what a command may touch. Only Dir is needed. The secrets,
@@ -36,6 +38,17 @@ type Profile struct {
 	// Pass are names of variables that the caller adds to Wrapped.Env: they
 	// reach the command.
 	Pass []string
+}
+
+// Request is a command that is to run for a session.
+type Request struct {
+	Session   pawl.SessionID
+	Workspace string
+	Mode      string // what the session may do unasked; see [pawl.Settings]
+	Args      []string
+	Dir       string   // the folder to start in
+	Network   []string // hosts that it may reach: that was permitted
+	Escape    bool     // it runs without a box: that was permitted
 }
 
 // Box runs commands in a confined way.

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/permission"
 )
 
 // Bus is where events are written and heard.
@@ -166,7 +167,11 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 		if err != nil {
 			return err
 		}
-		if err := asked.Body.(pawl.Asked).Check(a); err != nil {
+		err = asked.Body.(pawl.Asked).Check(a)
+		if err == nil {
+			_, err = permission.ParseOffer(a.Always)
+		}
+		if err != nil {
 			return fmt.Errorf("answer: %w: %w", err, pawl.ErrInvalid)
 		}
 		answered := s.event(pawl.Answered{Ask: ask, Answer: a})

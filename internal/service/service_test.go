@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/service"
@@ -36,13 +37,13 @@ func open(t *testing.T) servicetest.Harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := tool.Builtin(tool.Config{Blobs: st})
+	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	events := bus.New(st, bus.Config{})
 	models := &model.Opener{}
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools})
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: pawltest.Authority{}})
 	runner := local.New(local.Config{Stepper: stepper})
 	t.Cleanup(func() {
 		runner.Close()

@@ -17,10 +17,14 @@ import (
 var bashDescription string
 
 type bashInput struct {
-	Command     string `json:"command" jsonschema:"the command line"`
-	Timeout     int    `json:"timeout,omitempty" jsonschema:"seconds, 120 if left out, at most 600"`
-	Workdir     string `json:"workdir,omitempty" jsonschema:"folder to run in"`
-	Background  bool   `json:"background,omitempty" jsonschema:"start a job: a server, a watcher"`
+	Command    string `json:"command" jsonschema:"the command line"`
+	Timeout    int    `json:"timeout,omitempty" jsonschema:"seconds, 120 if left out, at most 600"`
+	Workdir    string `json:"workdir,omitempty" jsonschema:"folder to run in"`
+	Background bool   `json:"background,omitempty" jsonschema:"start a job: a server, a watcher"`
+
+	Network     []string `json:"network,omitempty" jsonschema:"hosts it must reach"`
+	Unsandboxed bool     `json:"unsandboxed,omitempty" jsonschema:"run without the sandbox; seldom permitted"`
+
 	Description string `json:"description,omitempty" jsonschema:"its purpose, for people"`
 }
 
@@ -50,7 +54,14 @@ func Bash(jobs *Jobs) pawl.Tool {
 			if _, err := in.dir(call); err != nil {
 				return nil, err
 			}
-			return []pawl.Access{{Kind: pawl.AccessExec, Target: in.Command}}, nil
+			access := []pawl.Access{{Kind: pawl.AccessExec, Target: in.Command}}
+			for _, host := range in.Network {
+				access = append(access, pawl.Access{Kind: pawl.AccessNet, Target: host})
+			}
+			if in.Unsandboxed {
+				access = append(access, pawl.Access{Kind: pawl.AccessEscape, Target: in.Command})
+			}
+			return access, nil
 		},
 		run: jobs.bash,
 	})
@@ -83,7 +94,7 @@ func (js *Jobs) bash(ctx context.Context, call pawl.Call, in bashInput) (pawl.Re
 	if ctx.Err() != nil {
 		return pawl.Result{}, context.Cause(ctx)
 	}
-	j, err := js.start(call, dir, in)
+	j, err := js.start(ctx, call, dir, in)
 	if err != nil {
 		return pawl.Result{}, err
 	}

@@ -26,7 +26,7 @@ func init() {
 	if dir == "" {
 		return
 	}
-	bash := Bash(NewJobs(nil))
+	bash := Bash(NewJobs(nil, Unboxed{}))
 	for _, in := range []fields{
 		{"command": leavesMany},
 		{"command": leavesMany + "wait", "background": true},

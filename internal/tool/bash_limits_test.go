@@ -11,14 +11,17 @@ import (
 func init() {
 	for name, test := range map[string]func(*testing.T){
 		"BashTimeout": func(t *testing.T) {
-			for in, want := range map[bashInput]time.Duration{
-				{}:                             BashTimeout,
-				{Timeout: 1}:                   time.Second,
-				{Timeout: 600}:                 BashMaxTimeout,
-				{Timeout: 5, Background: true}: firstLook,
+			for _, c := range []struct {
+				in   bashInput
+				want time.Duration
+			}{
+				{bashInput{}, BashTimeout},
+				{bashInput{Timeout: 1}, time.Second},
+				{bashInput{Timeout: 600}, BashMaxTimeout},
+				{bashInput{Timeout: 5, Background: true}, firstLook},
 			} {
-				if got := in.patience(); got != want {
-					t.Errorf("%+v waits %s, want %s", in, got, want)
+				if got := c.in.patience(); got != c.want {
+					t.Errorf("%+v waits %s, want %s", c.in, got, c.want)
 				}
 			}
 			if schema := string(Bash(nil).Schema); !strings.Contains(schema, fmt.Sprintf("%.0f if left out, at most %.0f", BashTimeout.Seconds(), BashMaxTimeout.Seconds())) {

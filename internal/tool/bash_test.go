@@ -23,7 +23,7 @@ var meta = cmp.Options{cmpopts.IgnoreMapEntries(func(k, v string) bool { return 
 
 func newJobs(t *testing.T) *Jobs {
 	t.Helper()
-	jobs := NewJobs(openStore(t))
+	jobs := NewJobs(openStore(t), Unboxed{})
 	t.Cleanup(jobs.Close)
 	return jobs
 }
@@ -92,7 +92,7 @@ func TestContract_R5_Bash(t *testing.T) {
 }
 
 func TestBashAccess(t *testing.T) {
-	got, err := Bash(NewJobs(nil)).Access(t.Context(), call("/project", `{"command":"go test ./...","workdir":"sub","background":true}`))
+	got, err := Bash(NewJobs(nil, Unboxed{})).Access(t.Context(), call("/project", `{"command":"go test ./...","workdir":"sub","background":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,7 @@ func (in grepInput) query(call pawl.Call) (search.Query, error) {
 		return q, fmt.Errorf("include: %w", err)
 	}
 	q.Path, err = searchPath(call.Dir, in.Path)
+	q.Reads = call.Reads
 	return q, err
 }
 

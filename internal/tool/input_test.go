@@ -21,7 +21,7 @@ var complete = map[string]fields{
 	"question":  {"questions": []fields{{"header": "x", "question": "x?", "options": []fields{{"label": "a", "description": "b"}}, "multiple": true}}},
 	"task":      {"agent": "explore", "prompt": "x", "description": "x", "background": true},
 	"plan_exit": {"plan": "x"},
-	"bash":      {"command": "true", "timeout": 1, "workdir": ".", "background": true, "description": "x"},
+	"bash":      {"command": "true", "timeout": 1, "workdir": ".", "background": true, "network": []string{"example.com"}, "unsandboxed": true, "description": "x"},
 
 	"bash_output": {"id": "job_1", "wait": 1},
 	"bash_kill":   {"id": "job_1"},
@@ -105,7 +105,9 @@ func TestStrictInput(t *testing.T) {
 				refused(t, tool, with(t, spec.Name, "", strings.ToUpper(name[:1])+name[1:], whole), strings.ToUpper(name[:1])+name[1:])
 				refused(t, tool, strings.Replace(with(t, spec.Name, "", "", nil), "{", `{"`+name+`":`+input(t, whole)+",", 1), name, "duplicate")
 				refused(t, tool, with(t, spec.Name, "", name, fields{"a": 1}), name)
-				refused(t, tool, with(t, spec.Name, "", name, []string{"x"}), name)
+				if _, list := whole.([]string); !list {
+					refused(t, tool, with(t, spec.Name, "", name, []string{"x"}), name)
+				}
 				if _, text := whole.(string); text {
 					refused(t, tool, with(t, spec.Name, "", name, 7), name, "string")
 				} else {
@@ -154,6 +156,9 @@ func TestAccess(t *testing.T) {
 		{"edit", `{"path":"a","old":"x","new":""}`, []pawl.Access{{Kind: write, Target: "a"}}},
 		{"bash_output", `{"id":"job_1"}`, nil},
 		{"bash", `{"command":"ls"}`, []pawl.Access{{Kind: pawl.AccessExec, Target: "ls"}}},
+		{"bash", `{"command":"ls","network":["a.test","b.test:8443"],"unsandboxed":true}`, []pawl.Access{
+			{Kind: pawl.AccessExec, Target: "ls"}, {Kind: pawl.AccessNet, Target: "a.test"}, {Kind: pawl.AccessNet, Target: "b.test:8443"}, {Kind: pawl.AccessEscape, Target: "ls"},
+		}},
 	}
 	tools := builtin(t)
 	for _, test := range tests {

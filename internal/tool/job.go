@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
 const (
@@ -24,6 +25,9 @@ type job struct {
 	command string
 	began   time.Time
 	process *proc.Process
+	boxed   sandbox.Wrapped
+	news    []string      // what came up where other programs take orders from; once checked is closed
+	checked chan struct{} // closed when the command has ended and its box was looked at
 	out     *output
 	killed  atomic.Bool
 
@@ -39,6 +43,17 @@ func (j *job) over() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// attend looks at what the command has left, once it has ended, and closes its box.
+func (j *job) attend() {
+	<-j.process.Done()
+	defer close(j.checked)
+	defer j.boxed.Close()
+	var err error
+	if j.news, err = j.boxed.Check(); err != nil {
+		j.news = append(j.news, "(the workspace could not be looked at: "+err.Error()+")")
 	}
 }
 
@@ -82,6 +97,9 @@ func (j *job) look(ctx context.Context, blobs pawl.Blobs) (r pawl.Result, over b
 	}
 	defer func() { <-j.looking }()
 	over = j.over() // first: what was printed until then is there
+	if over {
+		<-j.checked
+	}
 	from := j.seen.Load()
 	printed, end := j.out.since(from)
 	j.clean.bytes, j.clean.bad = 0, 0
@@ -106,6 +124,9 @@ func (j *job) meta(over bool) map[string]string {
 		if exit.Signal != "" {
 			meta["signal"] = exit.Signal
 		}
+	}
+	if over && len(j.news) > 0 {
+		meta["protected"] = strings.Join(j.news, "\n")
 	}
 	meta["duration_ms"] = strconv.FormatInt(took.Milliseconds(), 10)
 	if j.killed.Load() {
@@ -144,6 +165,9 @@ func (j *job) failed() bool {
 func closing(r *pawl.Result, notes ...string) {
 	if r.Meta["binary"] != "" {
 		notes = append([]string{"binary output"}, notes...)
+	}
+	if news := r.Meta["protected"]; news != "" {
+		notes = append(notes, "other programs take orders from what came up: "+strings.ReplaceAll(news, "\n", ", ")+". Say so to the user")
 	}
 	if len(notes) == 0 {
 		return

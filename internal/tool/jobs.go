@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -12,12 +13,14 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
 // Jobs are the commands that bash has started in this process, by session.
 // They live no longer than the process.
 type Jobs struct {
 	blobs pawl.Blobs
+	box   Box
 
 	mu       sync.Mutex
 	sessions map[pawl.SessionID]*jobTable
@@ -25,9 +28,9 @@ type Jobs struct {
 }
 
 // NewJobs returns a table without jobs. What they print beyond what a model is
-// given is kept in blobs.
-func NewJobs(blobs pawl.Blobs) *Jobs {
-	return &Jobs{blobs: blobs, sessions: map[pawl.SessionID]*jobTable{}}
+// given is kept in blobs. They run in the box.
+func NewJobs(blobs pawl.Blobs, box Box) *Jobs {
+	return &Jobs{blobs: blobs, box: box, sessions: map[pawl.SessionID]*jobTable{}}
 }
 
 // jobTable holds one session's jobs, the oldest first.
@@ -59,7 +62,7 @@ func (js *Jobs) table(id pawl.SessionID) (*jobTable, error) {
 
 // start starts a command. In the background it is a job from the beginning, and
 // is not started if there are too many.
-func (js *Jobs) start(call pawl.Call, dir string, in bashInput) (*job, error) {
+func (js *Jobs) start(ctx context.Context, call pawl.Call, dir string, in bashInput) (*job, error) {
 	t, err := js.table(call.Session)
 	if err != nil {
 		return nil, err
@@ -76,17 +79,26 @@ func (js *Jobs) start(call pawl.Call, dir string, in bashInput) (*job, error) {
 	}
 	j := &job{
 		session: call.Session, command: in.Command, began: time.Now(),
-		out: newOutput(BashBytes, BashSpillBytes, call.Progress), looking: make(chan struct{}, 1),
+		out: newOutput(BashBytes, BashSpillBytes, call.Progress), looking: make(chan struct{}, 1), checked: make(chan struct{}),
+	}
+	j.boxed, err = js.box.Wrap(ctx, sandbox.Request{
+		Session: call.Session, Workspace: call.Dir, Mode: call.Mode,
+		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Network: in.Network, Escape: in.Unsandboxed,
+	})
+	if err != nil {
+		return nil, err
 	}
 	j.process, err = proc.Start(proc.Command{
-		Args:   []string{"bash", "--noprofile", "--norc", "-c", in.Command},
+		Args: j.boxed.Args, Env: j.boxed.Env, Bare: true, Files: j.boxed.Files,
 		Dir:    dir,
 		Output: j.out,
 		Scope:  t.scope,
 	})
 	if err != nil {
+		j.boxed.Close()
 		return nil, err
 	}
+	go j.attend()
 	if in.Background {
 		t.add(j)
 	}
@@ -180,6 +192,7 @@ func (js *Jobs) End(id pawl.SessionID) {
 	if t != nil {
 		end(t)
 	}
+	js.box.End(id)
 }
 
 // Close ends the commands of all sessions. None can be started any more.
@@ -192,6 +205,7 @@ func (js *Jobs) Close() {
 	if len(tables) > 0 {
 		end(tables...)
 	}
+	js.box.Close()
 }
 
 // end ends all at once: looking for processes takes its time.

@@ -124,8 +124,8 @@ func TestBashKillAccess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]pawl.Access{{Kind: pawl.AccessExec, Target: "kill job_1 (exec sleep  1000 # and more)"}}, got); diff != "" {
-		t.Error(diff)
+	if len(got) != 0 {
+		t.Errorf("got %v: whoever was let start it may end it", got)
 	}
 }
 

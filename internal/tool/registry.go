@@ -35,7 +35,7 @@ func NewRegistry(tools ...pawl.Tool) (*Registry, error) {
 // value is useful: what is missing is said when it is asked for.
 type Config struct {
 	Blobs  pawl.Blobs // keeps large outputs
-	Jobs   *Jobs      // commands in the background; nil means its own, which end with the process
+	Jobs   *Jobs      // runs commands; nil means that none can be run
 	Faults Checker    // language servers; nil means none, and no diagnostics
 
 	Search     search.Engine // of grep; nil means the best that there is
@@ -47,7 +47,7 @@ type Config struct {
 // Builtin returns the tools that pawl brings.
 func Builtin(c Config) (*Registry, error) {
 	if c.Jobs == nil {
-		c.Jobs = NewJobs(c.Blobs)
+		c.Jobs = NewJobs(c.Blobs, noBox{})
 	}
 	if c.Search == nil {
 		c.Search = search.Default()

@@ -77,7 +77,7 @@ func TestRisks(t *testing.T) {
 		"glob": pawl.RiskSafe, "grep": pawl.RiskSafe,
 		"todoread": pawl.RiskSafe, "todowrite": pawl.RiskSafe, "question": pawl.RiskSafe, "task": pawl.RiskSafe, "plan_exit": pawl.RiskSafe,
 		"write": pawl.RiskDangerous, "edit": pawl.RiskDangerous, "bash": pawl.RiskDangerous,
-		"bash_output": pawl.RiskSafe, "bash_kill": pawl.RiskDangerous,
+		"bash_output": pawl.RiskSafe, "bash_kill": pawl.RiskSafe,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

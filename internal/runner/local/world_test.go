@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model/script"
+	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -102,7 +103,7 @@ func (w *world) runnerOn(st pawl.Store, owner proc.Identity, ttl time.Duration) 
 		w.t.Fatal(err)
 	}
 	r := New(Config{Owner: owner, LeaseTTL: ttl, Stepper: agent.NewStepper(agent.Config{
-		Store: st, Bus: busOn(st, w.bus), Tools: tools,
+		Store: st, Bus: busOn(st, w.bus), Tools: tools, Authority: pawltest.Authority{},
 		Model: func(string) (pawl.Model, error) { return w.model, nil },
 	})})
 	w.t.Cleanup(r.Close)

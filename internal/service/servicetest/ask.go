@@ -172,7 +172,7 @@ func testPlan(b *box) {
 	id := b.create()
 	p := prompt("go", b.script(
 		write,
-		`{"expect":"in plan mode nothing is changed","calls":[{"name":"plan_exit","input":{"plan":"1. write a.txt"}}]}`,
+		`{"expect":"the mode plan changes nothing[^$]*plan_exit asks to begin","calls":[{"name":"plan_exit","input":{"plan":"1. write a.txt"}}]}`,
 		`{"expect":"Plan mode stays[^$]*The user adds: shorter","calls":[{"name":"plan_exit","input":{"plan":"write"}}]}`,
 		`{"expect":"The user agrees","calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`,
 		`{"expect":"\\+x","calls":[{"name":"plan_exit","input":{"plan":"again"}}]}`,
@@ -187,5 +187,5 @@ func testPlan(b *box) {
 	b.ok(b.Answer(b.Context(), id, events[len(events)-1].Seq, answer([]string{"Begin"})))
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
-	check(b, pawl.CallRefused, b.only(id, "call_1_1").Status)
+	check(b, pawl.CallDenied, b.only(id, "call_1_1").Status)
 }

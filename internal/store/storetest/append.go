@@ -54,8 +54,9 @@ var samples = []pawl.Body{
 	pawl.Asked{Call: "c2", Ask: pawl.Ask{
 		Kind: pawl.AskPlan, Text: "plan", Timeout: time.Second,
 		Questions: []pawl.Question{{Header: "h", Question: "q?", Options: []pawl.Option{{Label: "l", Description: "d"}}, Multiple: true}},
+		Offer:     []json.RawMessage{json.RawMessage(`{"tool":"bash"}`)}, Names: "n",
 	}},
-	pawl.Answered{Ask: 9, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"l", "m"}}, Text: "t"}},
+	pawl.Answered{Ask: 9, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"l", "m"}}, Text: "t", Always: []json.RawMessage{json.RawMessage(`{"tool":"bash"}`)}}},
 	pawl.TodosSet{Call: "c3", Todos: []pawl.Todo{{ID: "1", Content: "c", Status: pawl.TodoPending, Priority: pawl.PriorityLow}}},
 	pawl.ModeChanged{Call: "c4", Mode: "guard"},
 	pawl.Spawned{Call: "c5", Child: "01JD0000000000000000000001", Agent: "explore", Title: "t", Background: true},

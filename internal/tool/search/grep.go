@@ -18,6 +18,8 @@ type Query struct {
 	Names   Names  // the files to search in a folder
 	Lines   bool   // show the lines that match, not only their files
 	Context int    // lines to show around each
+
+	Reads func(path string) bool // whether a file in which lines match may be shown; nil means all
 }
 
 // Matches are what Grep found.
@@ -151,6 +153,9 @@ func (g *grepper) count(ctx context.Context, files []string) {
 	job := g.job
 	job.Files = files
 	found := g.engine.Count(ctx, job)
+	if g.query.Reads != nil {
+		found.Files = slices.DeleteFunc(found.Files, func(f File) bool { return !g.query.Reads(f.Path) })
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.total.Searched += len(files)

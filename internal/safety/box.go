@@ -1,0 +1,224 @@
+package safety
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/sandbox"
+)
+
+// hiddenNames are files of a workspace that commands do not see, and that tools
+// ask before they read. Examples that are meant to be committed (.env.example)
+// are not among them.
+var hiddenNames = []string{
+	".env", ".env.local", ".env.*.local", ".env.dev", ".env.development", ".env.stage", ".env.staging", ".env.prod", ".env.production", ".env.secret*",
+}
+
+// secretFiles are the rules about them.
+var secretFiles = func() []permission.Rule {
+	var rules []permission.Rule
+	for _, name := range hiddenNames {
+		rules = append(rules, permission.Rule{Kind: pawl.AccessRead, Pattern: "**/" + name, Decision: permission.Ask, Origin: permission.OriginPawl})
+	}
+	return rules
+}()
+
+// toolVariables tell programs where their tools and certificates are. None
+// holds a key.
+var toolVariables = []string{
+	"GOPATH", "GOROOT", "GOTOOLCHAIN", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "CI",
+}
+
+// Wrap puts a command of a session into its box. In the mode yolo, and where a
+// person has permitted it, it runs without one, and still without pawl's keys.
+func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
+	if r.Escape || r.Mode == string(permission.ModeYolo) {
+		env, err := s.openEnv()
+		return sandbox.Wrapped{
+			Args: r.Args, Env: env,
+			Check: func() ([]string, error) { return nil, nil }, Close: func() {},
+		}, err
+	}
+	p, err := s.Profile(r.Workspace)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Work, p.ReadOnly, p.Pass = r.Dir, r.Mode == string(permission.ModePlan), proc.Marks()
+	if p.Temp, err = s.folder.temp(r.Session); err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	return s.wrap(ctx, r.Args, p)
+}
+
+func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile) (sandbox.Wrapped, error) {
+	box, _ := sandbox.Detect(ctx)
+	w, err := box.Wrap(args, p)
+	if errors.Is(err, sandbox.ErrNoBox) {
+		// Where there is none, a person has been asked: see permission.Policy.Boxed.
+		env, err := s.openEnv()
+		return sandbox.Wrapped{
+			Args: args, Env: env,
+			Check: func() ([]string, error) { return nil, nil }, Close: func() {},
+		}, err
+	}
+	if err != nil {
+		return w, fmt.Errorf("the command cannot be put into its sandbox: %w", err)
+	}
+	return w, nil
+}
+
+// Profile is what a command may touch in a workspace. Pawl's own log, keys and
+// configuration are out of its sight.
+func (s *Safety) Profile(dir string) (sandbox.Profile, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	p := sandbox.Profile{Dir: dir, Env: slices.Clone(toolVariables), Hidden: slices.Clone(hiddenNames)}
+	own, err := ownFiles()
+	if err != nil {
+		return p, err
+	}
+	denied, err := s.denied(dir)
+	if err != nil {
+		return p, err
+	}
+	p.Hidden = append(append(p.Hidden, own...), denied...)
+	cache, err := s.folder.shared(dir)
+	if err != nil {
+		return p, err
+	}
+	p.Writable = append(p.Writable, cache)
+	p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "npm_config_cache="+filepath.Join(cache, "npm"))
+	return p, nil
+}
+
+// ownFiles are pawl's own.
+func ownFiles() ([]string, error) {
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	user, err := config.UserFile()
+	if err != nil {
+		return nil, err
+	}
+	store, err := config.Store()
+	if err != nil {
+		return nil, err
+	}
+	own := []string{data, user}
+	if filepath.Base(filepath.Dir(user)) == "pawl" {
+		own = append(own, filepath.Dir(user))
+	}
+	if path := strings.TrimPrefix(store, "sqlite:"); !strings.Contains(path, "://") {
+		own = append(own, path, path+"-wal", path+"-shm", filepath.Join(filepath.Dir(path), "blobs"))
+	}
+	for i, path := range own {
+		if own[i], err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
+}
+
+// maxDenied bounds the files that are looked at for rules that deny reading.
+const maxDenied = 50_000
+
+// denied are the files of a workspace that the user's rules let nobody read:
+// what binds pawl's tools binds commands too.
+func (s *Safety) denied(dir string) ([]string, error) {
+	user, err := s.User()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := permission.ParseRules(user.Permissions.Rules, permission.OriginUser)
+	if err != nil {
+		return nil, fmt.Errorf("read your permissions: %w", err)
+	}
+	rules = slices.DeleteFunc(rules, func(r permission.Rule) bool {
+		return r.Decision != permission.Deny || r.Kind != pawl.AccessRead || r.Pattern == ""
+	})
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	policy := permission.Policy{Mode: permission.ModeGuard, Rules: rules, Dir: dir, Home: s.home}
+	var hidden []string
+	for _, r := range rules { // outside of the workspace, only what is named as it is
+		if path, ok := strings.CutPrefix(r.Pattern, "~/"); ok {
+			hidden = appendLiteral(hidden, filepath.Join(s.home, path))
+		} else if filepath.IsAbs(r.Pattern) {
+			hidden = appendLiteral(hidden, r.Pattern)
+		}
+	}
+	seen := 0
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return nil //nolint:nilerr // what pawl cannot look into, it does not guard
+		}
+		if seen++; seen > maxDenied {
+			return fmt.Errorf("more than %d files are in the way of your rules that deny reading: name them by their whole path", maxDenied)
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		v := permission.Decide(policy, permission.Call{Risk: pawl.RiskSafe, Access: []pawl.Access{{Kind: pawl.AccessRead, Target: rel}}})
+		if v.Decision == permission.Allow {
+			return nil
+		}
+		hidden = append(hidden, path)
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return hidden, err
+}
+
+func appendLiteral(list []string, path string) []string {
+	if strings.ContainsAny(path, "*?[{") {
+		return list
+	}
+	return append(list, filepath.Clean(path))
+}
+
+// End drops what is kept for a session.
+func (s *Safety) End(id pawl.SessionID) { s.folder.drop(id) }
+
+// Close lets go of what boxes have left.
+func (s *Safety) Close() { sandbox.Release() }
+
+// openEnv is pawl's environment without what looks like a key: for commands that
+// run without a box.
+func (s *Safety) openEnv() ([]string, error) {
+	var env []string
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); !secretName(name) {
+			env = append(env, entry)
+		}
+	}
+	return env, nil
+}
+
+// secretName reports whether a variable's name says that it holds a key.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	for _, word := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTHORIZATION"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, "AWS_") && name != "AWS_REGION" && name != "AWS_DEFAULT_REGION"
+}

@@ -1,0 +1,36 @@
+package safety
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestProfile: pawl's own folders are hidden, wherever they are.
+func TestProfile(t *testing.T) {
+	t.Setenv("PAWL_DATA", "/d/pawl")
+	t.Setenv("PAWL_CONFIG", "/c/pawl/pawl.json")
+	t.Setenv("PAWL_STORE", "sqlite:/s/log.db")
+	dir := t.TempDir()
+	t.Setenv("PAWL_CACHE", t.TempDir())
+	s, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := s.Profile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"/d/pawl", "/c/pawl/pawl.json", "/c/pawl", "/s/log.db", "/s/log.db-wal", "/s/log.db-shm", "/s/blobs"}
+	if diff := cmp.Diff(want, first.Hidden[len(hiddenNames):]); diff != "" {
+		t.Error(diff)
+	}
+	t.Setenv("PAWL_STORE", "postgres://user:secret@host/db")
+	second, err := s.Profile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want[:3], second.Hidden[len(hiddenNames):]); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,76 @@
+package safety
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// folders are those that boxes write to besides the workspace. They are pawl's
+// own, below its cache folder, and nobody else can look into them.
+type folders struct{ cache string }
+
+// temp is a session's folder for temporary files, which is /tmp in its boxes.
+func (f folders) temp(id pawl.SessionID) (string, error) {
+	if !id.Valid() {
+		return "", fmt.Errorf("no session is called %q", id)
+	}
+	return f.private("tmp", string(id))
+}
+
+// shared is what programs keep in caches for a workspace: the next command finds
+// it. Those of the user are not to be written, and another workspace has its own.
+func (f folders) shared(dir string) (string, error) {
+	sum := sha256.Sum256([]byte(dir))
+	return f.private("box", hex.EncodeToString(sum[:8]))
+}
+
+// private makes a folder that is ours alone. One that is a link, or that others
+// may write to, was put there by somebody: it is an error.
+func (f folders) private(names ...string) (string, error) {
+	if err := os.MkdirAll(f.cache, 0o700); err != nil {
+		return "", fmt.Errorf("make a private folder: %w", err)
+	}
+	path := f.cache
+	for _, name := range names {
+		path = filepath.Join(path, name)
+		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("make a private folder: %w", err)
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			return "", fmt.Errorf("make a private folder: %w", err)
+		}
+		owner, ok := info.Sys().(*syscall.Stat_t)
+		if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ok || int(owner.Uid) != os.Geteuid() {
+			return "", fmt.Errorf("%s is not a folder of yours alone (%s): look who made it, and remove it: %w", path, info.Mode(), pawl.ErrDenied)
+		}
+	}
+	return path, nil
+}
+
+// drop removes a session's temporary files.
+func (f folders) drop(id pawl.SessionID) {
+	if !id.Valid() {
+		return
+	}
+	path := filepath.Join(f.cache, "tmp", string(id))
+	if os.RemoveAll(path) == nil {
+		return
+	}
+	// Some programs leave folders that cannot be written to.
+	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(name, 0o700) //nolint:gosec // it is about to be removed
+		}
+		return nil
+	})
+	_ = os.RemoveAll(path) // what is left is nobody's but pawl's, and goes with its cache
+}

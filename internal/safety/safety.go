@@ -1,0 +1,120 @@
+// Package safety puts together what keeps a session within bounds: the user's
+// configuration and grants, the trust in a folder, the sandbox and the way out
+// of it. Front ends and the loop see its decisions, not its parts.
+package safety
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/egress"
+	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/sandbox"
+)
+
+// Safety says what sessions may do, and makes the boxes that their commands run
+// in. It reads the files that it goes by again when they change.
+type Safety struct {
+	Guard *egress.Guard // which addresses may be reached at all
+
+	home   string
+	grants permission.Store
+	folder folders
+
+	user  cached[config.User]
+	given cached[[]permission.Grant]
+
+	mu sync.Mutex
+}
+
+// Open returns the safety of this user on this machine.
+func Open() (*Safety, error) {
+	s := &Safety{Guard: &egress.Guard{}}
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := config.Cache()
+	if err != nil {
+		return nil, err
+	}
+	if s.home, err = os.UserHomeDir(); err != nil {
+		return nil, fmt.Errorf("find the home folder: %w", err)
+	}
+	s.grants = permission.Store{Path: filepath.Join(data, "grants.json")}
+	s.folder = folders{cache: cache}
+	return s, nil
+}
+
+// Grants is where the grants are kept.
+func (s *Safety) Grants() permission.Store { return s.grants }
+
+// User is the user's configuration as it is now.
+func (s *Safety) User() (config.User, error) {
+	path, err := config.UserFile()
+	if err != nil {
+		return config.User{}, err
+	}
+	return s.user.get(path, config.LoadUser)
+}
+
+// Policy is what holds now for the calls of a session in a folder.
+func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, settings pawl.Settings) (permission.Policy, error) {
+	p := permission.Policy{Home: s.home, Session: id, Absent: settings.Absent}
+	user, err := s.User()
+	if err != nil {
+		return p, err
+	}
+	if p.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return p, err
+	}
+	mode := cmp.Or(settings.Mode, user.Permissions.Mode)
+	if mode != string(permission.ModeYolo) {
+		box, _ := sandbox.Detect(ctx)
+		p.Boxed = box.Name() != "none"
+	}
+	if p.Mode, err = permission.ParseMode(cmp.Or(mode, s.defaultMode(p.Boxed))); err != nil {
+		return p, err
+	}
+	if p.Rules, err = permission.ParseRules(user.Permissions.Rules, permission.OriginUser); err != nil {
+		return p, fmt.Errorf("read your permissions: %w", err)
+	}
+	p.Rules = append(p.Rules, secretFiles...)
+	if p.Grants, err = s.given.get(s.grants.Path, s.grants.List); err != nil {
+		return p, err
+	}
+	return p, nil
+}
+
+// defaultMode is the mode of those who have not chosen one.
+func (s *Safety) defaultMode(boxed bool) string {
+	if boxed {
+		return string(permission.ModeGuard)
+	}
+	return string(permission.ModeAsk)
+}
+
+// Grant keeps rules for a folder. One that is there already stays as it is.
+func (s *Safety) Grant(dir string, rules []json.RawMessage) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	parsed, err := permission.ParseOffer(rules)
+	if err != nil {
+		return err
+	}
+	var grants []permission.Grant
+	for _, r := range parsed {
+		grants = append(grants, permission.Grant{Rule: r, Scope: permission.ScopeProject, Dir: dir, At: time.Now()})
+	}
+	return s.grants.Add(grants...)
+}
