@@ -45,7 +45,7 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	jobs := tool.NewJobs(st, guard)
-	servers := &lsp.Servers{}
+	servers := &lsp.Servers{Box: guard.WrapServer}
 	tools, err := newTools(tool.Config{Blobs: st, Jobs: jobs, Faults: servers})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())

@@ -61,6 +61,17 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	return s.wrap(ctx, r.Args, p)
 }
 
+// WrapServer puts a language server into a box: it reads what a model wrote, and
+// many run code that the project brings.
+func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
+	p, err := s.Profile(dir)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
+	return s.wrap(ctx, args, p)
+}
+
 func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile) (sandbox.Wrapped, error) {
 	box, _ := sandbox.Detect(ctx)
 	w, err := box.Wrap(args, p)

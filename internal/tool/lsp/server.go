@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
 // server is a language server that runs.
@@ -22,6 +23,8 @@ type server struct {
 	dir     string // the workspace
 	root    string // the project's folder in it
 	process *proc.Process
+	pid     any    // pawl's number, as the server knows it; nil if it does not
+	leave   func() // its box
 	conn    *conn
 	gone    chan struct{} // closed when all that it started has ended
 	err     error         // why, once gone is closed
@@ -50,7 +53,7 @@ type server struct {
 }
 
 // startServer starts the program and greets it. ctx is for the greeting only.
-func startServer(ctx context.Context, spec Spec, dir, root, program, path string) (*server, error) {
+func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program, path string) (*server, error) {
 	s := &server{
 		spec: spec, dir: dir, root: root,
 		gone:     make(chan struct{}),
@@ -80,11 +83,17 @@ func startServer(ctx context.Context, spec Spec, dir, root, program, path string
 		return nil, err
 	}
 	defer theirOut.Close()
-	s.process, err = proc.Start(proc.Command{
+	command := proc.Command{
 		Args: append([]string{program}, spec.Args...), Dir: root, Env: []string{"PATH=" + safePath(dir, path)},
 		Stdin: theirIn, Output: theirOut, Stderr: log,
-	})
+	}
+	if err := s.enter(ctx, box, &command); err != nil {
+		_, _ = in.Close(), out.Close()
+		return nil, err
+	}
+	s.process, err = proc.Start(command)
 	if err != nil {
+		s.leave()
 		_, _ = in.Close(), out.Close()
 		return nil, err
 	}
@@ -101,6 +110,23 @@ func startServer(ctx context.Context, spec Spec, dir, root, program, path string
 	return s, nil
 }
 
+type boxing = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
+
+// enter puts the command into a box, if there is one.
+func (s *server) enter(ctx context.Context, box boxing, c *proc.Command) error {
+	s.pid, s.leave = os.Getpid(), func() {}
+	if box == nil {
+		return nil
+	}
+	w, err := box(ctx, s.dir, s.root, c.Args, c.Env)
+	if err != nil {
+		return err
+	}
+	s.pid, s.leave = nil, w.Close // in there pawl has no number, and a server that misses it ends
+	c.Args, c.Env, c.Bare, c.Files = w.Args, w.Env, true, w.Files
+	return nil
+}
+
 // attend sees the server to its end and takes all with it that it started.
 func (s *server) attend(in, out io.Closer) {
 	select {
@@ -115,6 +141,7 @@ func (s *server) attend(in, out io.Closer) {
 		s.conn.fail(io.EOF)
 	}
 	s.process.Kill()
+	s.leave()
 	_, _ = in.Close(), out.Close()
 	s.conn.busy.Wait()
 	s.err = s.conn.err
@@ -136,7 +163,7 @@ func (s *server) greet(ctx context.Context, options any) error {
 	s.watch.look(ctx) // what changes from here on is told
 	var hello initializeResult
 	err := s.conn.call(ctx, "initialize", map[string]any{
-		"processId":             os.Getpid(),
+		"processId":             s.pid,
 		"clientInfo":            map[string]any{"name": "pawl"},
 		"rootUri":               toURI(s.root),
 		"rootPath":              s.root,

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
 // Servers are the language servers of this process, started when they are
@@ -16,6 +18,10 @@ type Servers struct {
 	Table   []Spec                // the servers that are known; nil means Table()
 	Enabled func(dir string) bool // whether servers may run in a workspace: they run code of the project; nil means that they may
 	Path    string                // where the programs are looked for; "" means $PATH
+
+	// Box puts a server into a sandbox: it may run what a model has written. nil
+	// means that it runs as it is.
+	Box func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
 	mu      sync.Mutex
 	entries map[key]*entry
@@ -180,7 +186,7 @@ func (m *Servers) start(k key, e *entry) {
 	var s *server
 	program, err := find(e.spec.Name, k.dir, path)
 	if err == nil {
-		s, err = startServer(ctx, e.spec, k.dir, k.root, program, path)
+		s, err = startServer(ctx, m.Box, e.spec, k.dir, k.root, program, path)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
