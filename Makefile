@@ -28,7 +28,7 @@ GOPLS_DIR := $(TOOLS)/gopls-$(GOPLS_VERSION)
 TSLS_DIR := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
 export PAWL_TEST_LSP_PATH := $(GOPLS_DIR):$(TSLS_DIR)/node_modules/.bin
 
-.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape edits fuzz test bench clean
+.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape corpus edits fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -95,13 +95,16 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 escape: ## take each defense of the sandbox out and see that the attacks get through
 	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/
 
+corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
+	dev/corpus
+
 edits: ## the corpora of edit and apply_patch: what must apply and what must not
 	dev/edits
 
 fuzz: ## the fuzzers, FUZZTIME each (60s)
 	dev/fuzz
 
-test: unit edits escape wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
+test: unit edits escape corpus wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench
