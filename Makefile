@@ -28,7 +28,7 @@ GOPLS_DIR := $(TOOLS)/gopls-$(GOPLS_VERSION)
 TSLS_DIR := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
 export PAWL_TEST_LSP_PATH := $(GOPLS_DIR):$(TSLS_DIR)/node_modules/.bin
 
-.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape corpus edits fuzz test bench clean
+.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape corpus as-user vuln edits fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -97,6 +97,13 @@ escape: ## take each defense of the sandbox out and see that the attacks get thr
 
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus
+
+as-user: ## the sandbox as a normal user; needs root to make one
+	dev/as-user
+
+GOVULNCHECK_VERSION := v1.2.0
+vuln: ## known holes in what pawl is built from; needs https://vuln.go.dev
+	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
 
 edits: ## the corpora of edit and apply_patch: what must apply and what must not
 	dev/edits
