@@ -27,6 +27,11 @@ type Tool struct {
 	// nothing. An error means that the input is wrong and is shown to the model.
 	Access func(ctx context.Context, call Call) ([]Access, error)
 
+	// Preview returns what the call would change, as a diff, for a person who is
+	// asked whether it may. It changes nothing. An error means that the call
+	// could not be made. nil means that there is nothing to show.
+	Preview func(ctx context.Context, call Call) (string, error)
+
 	// Run does the work. A failure that the model should see is a Result with
 	// IsError; an error means the same and is turned into one. It returns
 	// within a second of the context's end.

@@ -133,6 +133,9 @@ func (s *Stepper) permit(ctx context.Context, j *journal, t pawl.Turn, c *pawl.C
 	case verdict.Decision == permission.Allow:
 		return nil
 	case verdict.Decision == permission.Ask:
+		if subject.Change, err = previewOf(ctx, p); err != nil {
+			return err // it could not be made anyway
+		}
 		return s.askPermission(ctx, j, p, subject, verdict)
 	default:
 		if p.call.Mode == string(permission.ModePlan) {
@@ -166,6 +169,25 @@ func (s *Stepper) policy(ctx context.Context, j *journal) (permission.Policy, er
 		return p, denied("not permitted: what may run here cannot be told: %v", err)
 	}
 	return p, nil
+}
+
+// maxPreview bounds the diff that a person is asked to look at.
+const maxPreview = 1 << 20
+
+// previewOf is what the call would change.
+func previewOf(ctx context.Context, p plannedCall) (diff string, err error) {
+	if p.tool.Preview == nil {
+		return "", nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicked(p.started.Tool, v)
+		}
+	}()
+	if diff, err = p.tool.Preview(ctx, p.call); err == nil && len(diff) > maxPreview {
+		err = fmt.Errorf("not run: its diff has %d bytes, too many to be put to the user: make it in smaller parts", len(diff))
+	}
+	return diff, err
 }
 
 // askPermission puts a call to a person, and returns nil if they permit it.

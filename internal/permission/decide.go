@@ -26,6 +26,7 @@ type Call struct {
 	Risk   pawl.Risk
 	Access []pawl.Access   // with real targets; a path that was given through links is named in both spellings, as two accesses
 	Input  json.RawMessage // what the model wrote: for [Fingerprint]
+	Change string          // what it would change, as a diff: for [Show]
 }
 
 // Verdict is what becomes of a call, and why.

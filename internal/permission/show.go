@@ -25,6 +25,7 @@ func Show(c Call, v Verdict) string {
 	}
 	showSegments(&b, v.Findings)
 	showPaths(&b, v.Findings)
+	showChange(&b, c.Change)
 	fmt.Fprintf(&b, "why\n  %s\n", v.Why)
 	for _, r := range v.Ignored {
 		fmt.Fprintf(&b, "  ignored, for a project may only tighten: %s\n", r)
@@ -110,6 +111,18 @@ func showPaths(b *strings.Builder, findings []Finding) {
 		fmt.Fprintf(b, "  %d. %s | %s %s\n     %s\n", n, f.Decision, f.Access.Kind, escape(path), f.Why)
 		showWarnings(b, textWarnings(path))
 	}
+}
+
+// showChange shows the whole diff, behind a bar.
+func showChange(b *strings.Builder, diff string) {
+	if diff == "" {
+		return
+	}
+	b.WriteString("change\n")
+	for line := range strings.Lines(diff) {
+		fmt.Fprintf(b, "  | %s\n", escape(strings.TrimSuffix(line, "\n")))
+	}
+	showWarnings(b, textWarnings(diff))
 }
 
 func showOffer(b *strings.Builder, v Verdict) {

@@ -33,30 +33,52 @@ func (f file) stale() bool {
 	return f.exists && f.seen != "" && f.seen != workspace.Hash([]byte(f.text))
 }
 
-// change replaces a file's content with what update makes of it, and answers
-// with the diff and with what is wrong now.
-func change(ctx context.Context, call pawl.Call, path string, faults Diagnoser, update func(file) (string, error)) (pawl.Result, error) {
+// rewrite makes the new content of a file.
+type rewrite func(file) (string, error)
+
+// proposed is what a file is now, and what it would become.
+func proposed(w *workspace.Workspace, call pawl.Call, path string, next rewrite) (old file, text string, err error) {
 	rel, err := workspace.Rel(call.Dir, path)
 	if err != nil {
-		return pawl.Result{}, err
+		return old, "", err
 	}
+	if old, err = current(w, rel); err != nil {
+		return old, "", err
+	}
+	old.seen = call.Host.Seen(rel)
+	if text, err = next(old); err == nil && len(text) > EditBytes {
+		err = tooLarge(rel, len(text))
+	}
+	return old, text, err
+}
+
+// preview is the diff of a change that is not made.
+func preview(call pawl.Call, path string, next rewrite) (string, error) {
+	w, err := workspace.Open(call.Dir)
+	if err != nil {
+		return "", err
+	}
+	defer w.Close()
+	old, text, err := proposed(w, call, path, next)
+	if err != nil {
+		return "", err
+	}
+	return wholeDiff(old.path, old, text), nil
+}
+
+// change replaces a file's content with what next makes of it, and answers
+// with the diff and with what is wrong now.
+func change(ctx context.Context, call pawl.Call, path string, faults Diagnoser, next rewrite) (pawl.Result, error) {
 	w, err := workspace.Open(call.Dir)
 	if err != nil {
 		return pawl.Result{}, err
 	}
 	defer w.Close()
-	old, err := current(w, rel)
+	old, text, err := proposed(w, call, path, next)
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	old.seen = call.Host.Seen(rel)
-	text, err := update(old)
-	if err != nil {
-		return pawl.Result{}, err
-	}
-	if len(text) > EditBytes {
-		return pawl.Result{}, tooLarge(rel, len(text))
-	}
+	rel := old.path
 	if old.exists && text == old.text {
 		return pawl.Result{Content: rel + " is as it was: nothing to change."}, nil
 	}
@@ -88,11 +110,15 @@ func addFaults(ctx context.Context, r *pawl.Result, faults Diagnoser, dir string
 
 // diffOf is the change as people and models read it, within DiffBytes.
 func diffOf(rel string, old file, text string) string {
+	return headOfDiff(wholeDiff(rel, old, text), DiffBytes)
+}
+
+func wholeDiff(rel string, old file, text string) string {
 	from := "a/" + rel
 	if !old.exists {
 		from = "/dev/null"
 	}
-	return headOfDiff(udiff.Unified(from, "b/"+rel, old.text, text), DiffBytes)
+	return udiff.Unified(from, "b/"+rel, old.text, text)
 }
 
 // current returns a file as it is, within the limit.

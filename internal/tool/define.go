@@ -20,6 +20,7 @@ type definition[In any] struct {
 	description string
 	risk        pawl.Risk
 	access      func(call pawl.Call, in In) ([]pawl.Access, error)
+	preview     func(ctx context.Context, call pawl.Call, in In) (string, error) // nil means none
 	run         func(ctx context.Context, call pawl.Call, in In) (pawl.Result, error)
 }
 
@@ -46,7 +47,7 @@ func define[In any](d definition[In]) pawl.Tool {
 		}
 		return in, nil
 	}
-	return pawl.Tool{
+	t := pawl.Tool{
 		ToolSpec: pawl.ToolSpec{Name: d.name, Description: strings.TrimSpace(d.description), Schema: text},
 		Risk:     d.risk,
 		Access: func(_ context.Context, call pawl.Call) ([]pawl.Access, error) {
@@ -64,6 +65,16 @@ func define[In any](d definition[In]) pawl.Tool {
 			return d.run(ctx, call, in)
 		},
 	}
+	if d.preview != nil {
+		t.Preview = func(ctx context.Context, call pawl.Call) (string, error) {
+			in, err := decode(call.Input)
+			if err != nil {
+				return "", err
+			}
+			return d.preview(ctx, call, in)
+		}
+	}
+	return t
 }
 
 // brief leaves out of a schema what a model need not be told: that nothing else

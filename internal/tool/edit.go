@@ -36,13 +36,15 @@ func Edit(faults Diagnoser) pawl.Tool {
 			}
 			return pathAccess(pawl.AccessWrite, call, in.Path)
 		},
+		preview: func(_ context.Context, call pawl.Call, in editInput) (string, error) {
+			return preview(call, in.Path, func(f file) (string, error) {
+				done, err := replace(f, in)
+				return done.Text, err
+			})
+		},
 		run: func(ctx context.Context, call pawl.Call, in editInput) (pawl.Result, error) {
 			var done textedit.Done
-			res, err := change(ctx, call, in.Path, faults, func(f file) (string, error) {
-				if !f.exists {
-					return "", fmt.Errorf("%s does not exist", in.Path)
-				}
-				var err error
+			res, err := change(ctx, call, in.Path, faults, func(f file) (_ string, err error) {
 				done, err = replace(f, in)
 				return done.Text, err
 			})
@@ -66,6 +68,9 @@ var matchNotes = map[textedit.Pass]string{
 }
 
 func replace(f file, in editInput) (textedit.Done, error) {
+	if !f.exists {
+		return textedit.Done{}, fmt.Errorf("%s does not exist", in.Path)
+	}
 	done, err := textedit.Replace(f.text, textedit.Edit{Old: in.Old, New: in.New, All: in.All, ExactOnly: f.stale(), Limit: EditBytes})
 	if err != nil {
 		return textedit.Done{}, fmt.Errorf("edit %s: %w", in.Path, err)

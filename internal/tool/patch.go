@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/patch"
@@ -37,6 +38,18 @@ func ApplyPatch(faults Diagnoser) pawl.Tool {
 				}
 			}
 			return accesses, nil
+		},
+		preview: func(ctx context.Context, call pawl.Call, in patchInput) (string, error) {
+			w, plan, err := openPatch(ctx, call.Dir, in.Patch, call.Host.Seen)
+			if err != nil {
+				return "", err
+			}
+			defer w.Close()
+			var diffs strings.Builder
+			for _, f := range plan {
+				diffs.WriteString(f.diff())
+			}
+			return diffs.String(), nil
 		},
 		run: func(ctx context.Context, call pawl.Call, in patchInput) (pawl.Result, error) {
 			result, files, err := applyPatch(ctx, call.Dir, in.Patch, call.Host.Seen)
@@ -70,19 +83,11 @@ type written struct {
 // where the patch fits exactly. An error means that no file has changed, or is
 // a workspace.ErrHalfway.
 func applyPatch(ctx context.Context, dir, text string, seen func(path string) string) (pawl.Result, []written, error) {
-	p, err := parsePatch(dir, text)
-	if err != nil {
-		return pawl.Result{}, nil, err
-	}
-	w, err := workspace.Open(dir)
+	w, plan, err := openPatch(ctx, dir, text, seen)
 	if err != nil {
 		return pawl.Result{}, nil, err
 	}
 	defer w.Close()
-	plan, err := planPatch(ctx, w, p, seen)
-	if err != nil {
-		return pawl.Result{}, nil, fmt.Errorf("no file was changed: %w", err)
-	}
 	var changes []workspace.Change
 	var files []written
 	for _, f := range plan {
@@ -102,6 +107,23 @@ func applyPatch(ctx context.Context, dir, text string, seen func(path string) st
 		result.Content += "\n" + left.Error()
 	}
 	return result, files, nil
+}
+
+// openPatch opens the workspace and finds out what a patch would do to it.
+func openPatch(ctx context.Context, dir, text string, seen func(path string) string) (*workspace.Workspace, []plannedFile, error) {
+	p, err := parsePatch(dir, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := workspace.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := planPatch(ctx, w, p, seen)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("no file was changed: %w", err), w.Close())
+	}
+	return w, plan, nil
 }
 
 // parsePatch reads a patch and makes its paths relative to the workspace. A path

@@ -27,18 +27,23 @@ func Write(faults Diagnoser) pawl.Tool {
 		access: func(call pawl.Call, in writeInput) ([]pawl.Access, error) {
 			return pathAccess(pawl.AccessWrite, call, in.Path)
 		},
+		preview: func(_ context.Context, call pawl.Call, in writeInput) (string, error) {
+			return preview(call, in.Path, in.update)
+		},
 		run: func(ctx context.Context, call pawl.Call, in writeInput) (pawl.Result, error) {
-			return change(ctx, call, in.Path, faults, func(f file) (string, error) {
-				text := lineEnds(f.text, in.Content)
-				switch {
-				case f.exists && f.text == text:
-				case f.exists && f.seen == "":
-					return "", fmt.Errorf("%s exists and you have not read it: read it first, or use edit", f.path)
-				case f.stale():
-					return "", fmt.Errorf("%s was changed since you last read it: read it again first", f.path)
-				}
-				return text, nil
-			})
+			return change(ctx, call, in.Path, faults, in.update)
 		},
 	})
+}
+
+func (in writeInput) update(f file) (string, error) {
+	text := lineEnds(f.text, in.Content)
+	switch {
+	case f.exists && f.text == text:
+	case f.exists && f.seen == "":
+		return "", fmt.Errorf("%s exists and you have not read it: read it first, or use edit", f.path)
+	case f.stale():
+		return "", fmt.Errorf("%s was changed since you last read it: read it again first", f.path)
+	}
+	return text, nil
 }
