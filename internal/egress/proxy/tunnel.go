@@ -23,10 +23,7 @@ func (p *Proxy) tunnel(client *live, in *bufio.Reader, upstream net.Conn, d *Dec
 		p.tell(d)
 		return
 	}
-	hello, err := readHello(in)
-	if err == nil {
-		err = hello.fits(d.Host)
-	}
+	hello, err := vetHello(in, d.Host)
 	if err != nil {
 		// The client waits for TLS: it would not understand words.
 		d.Allowed, d.Why = false, err.Error()
@@ -35,7 +32,7 @@ func (p *Proxy) tunnel(client *live, in *bufio.Reader, upstream net.Conn, d *Dec
 	}
 	p.tell(d)
 	_ = client.SetDeadline(time.Time{})
-	if _, err := upstream.Write(hello.raw); err != nil {
+	if _, err := upstream.Write(hello); err != nil {
 		return
 	}
 	done := make(chan struct{})
@@ -74,6 +71,21 @@ var (
 	errHidden = errors.New("the TLS handshake hides the name of its server (ECH)")
 )
 
+// vetHello returns the bytes of the first message if it is for the host.
+func vetHello(in *bufio.Reader, host string) ([]byte, error) {
+	if weak.On("egress.sni") {
+		return nil, nil
+	}
+	h, err := readHello(in)
+	if err == nil {
+		err = h.fits(host)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.raw, nil
+}
+
 // readHello reads the first message. The standard library's parser does it: it
 // refuses names that come twice, and reads no further than it must.
 func readHello(in *bufio.Reader) (*hello, error) {
@@ -104,8 +116,6 @@ func (h *hello) fits(host string) error {
 		want = ""
 	}
 	switch {
-	case weak.On("egress.sni"):
-		return nil
 	case h.hidden:
 		return errHidden
 	case strings.ContainsFunc(h.name, func(r rune) bool { return r > '~' }) || strings.ToLower(h.name) != want:
