@@ -202,7 +202,8 @@ var vendors = []string{
 	"services.ai.azure.com", "cognitiveservices.azure.com", "api.mistral.ai", "api.cohere.com", "api.cohere.ai", "api.groq.com", "api.x.ai",
 	"api.deepseek.com", "openrouter.ai", "api.together.xyz", "api.together.ai", "api.fireworks.ai", "api.perplexity.ai", "api.cerebras.ai",
 	"api.moonshot.ai", "api.moonshot.cn", "api.z.ai", "api.minimax.io", "router.huggingface.co", "api-inference.huggingface.co",
-	"models.github.ai", "api.githubcopilot.com", "ai-gateway.vercel.sh",
+	"models.github.ai", "api.githubcopilot.com", "ai-gateway.vercel.sh", "open.bigmodel.cn", "api.kimi.com", "dashscope.aliyuncs.com",
+	"dashscope-intl.aliyuncs.com", "inference.baseten.co", "api.tokenfactory.nebius.com", "api.scaleway.ai",
 }
 
 // isVendor also knows the clouds that have the region in the name.
