@@ -39,13 +39,13 @@ var attacks = []attack{
 	{"E4 no list", "egress.hosts", nil, connect("ok.test:443"), "ok.test", "", "hit 93.184.216.10 ok.test", "403 "},
 
 	{"E5 metadata", "egress.hosts,egress.private", ok, connect("169.254.169.254:443"), "", "", "dial 169.254.169.254:443", "403 "},
-	{"E5 metadata that was named", "egress.private", []string{"169.254.169.254"}, connect("169.254.169.254:443"), "", "", "dial 169.254.169.254:443", "403 pawl: refused: 169.254.169.254 is the metadata service of a cloud\nOnly public addresses"},
-	{"E5 metadata, plain", "egress.private", []string{"169.254.169.254:80"}, get("http://169.254.169.254/latest/meta-data/"), "", "", "hit 169.254.169.254 plain", "403 pawl: refused: 169.254.169.254 is the metadata"},
-	{"E5 metadata by a name", "egress.private", []string{"*.test", "cloud.test"}, connect("cloud.test:443"), "cloud.test", "", "dial 169.254.169.254:443", "403 pawl: refused: cloud.test is at 169.254.169.254, the metadata"},
-	{"E5 a private address that was named", "egress.private", []string{"10.0.0.5"}, connect("10.0.0.5:443"), "", "", "dial 10.0.0.5:443", "403 pawl: refused: 10.0.0.5 is a private address"},
-	{"E5 a private address by a name", "egress.private", []string{"inside.test"}, connect("inside.test:443"), "inside.test", "", "dial 10.0.0.5:443", "403 pawl: refused: inside.test is at 10.0.0.5, a private address"},
-	{"E5 a private address among public ones", "egress.private", []string{"half.test"}, connect("half.test:443"), "half.test", "", "dial 93.184.216.10:443", "403 pawl: refused: half.test is at 10.0.0.5"},
-	{"E5 the machine itself", "egress.private", []string{"127.0.0.1"}, connect("127.0.0.1:443"), "", "", "dial 127.0.0.1:443", "403 pawl: refused: 127.0.0.1 is a loopback address"},
+	{"E5 metadata that was named", "egress.private", []string{"169.254.169.254"}, connect("169.254.169.254:443"), "", "", "dial 169.254.169.254:443", "403 pawl: 169.254.169.254 is the metadata service of a cloud\nOnly public addresses"},
+	{"E5 metadata, plain", "egress.private", []string{"169.254.169.254:80"}, get("http://169.254.169.254/latest/meta-data/"), "", "", "hit 169.254.169.254 plain", "403 pawl: 169.254.169.254 is the metadata"},
+	{"E5 metadata by a name", "egress.private", []string{"*.test", "cloud.test"}, connect("cloud.test:443"), "cloud.test", "", "dial 169.254.169.254:443", "403 pawl: cloud.test is at 169.254.169.254, the metadata"},
+	{"E5 a private address that was named", "egress.private", []string{"10.0.0.5"}, connect("10.0.0.5:443"), "", "", "dial 10.0.0.5:443", "403 pawl: 10.0.0.5 is a private address"},
+	{"E5 a private address by a name", "egress.private", []string{"inside.test"}, connect("inside.test:443"), "inside.test", "", "dial 10.0.0.5:443", "403 pawl: inside.test is at 10.0.0.5, a private address"},
+	{"E5 a private address among public ones", "egress.private", []string{"half.test"}, connect("half.test:443"), "half.test", "", "dial 93.184.216.10:443", "403 pawl: half.test is at 10.0.0.5"},
+	{"E5 the machine itself", "egress.private", []string{"127.0.0.1"}, connect("127.0.0.1:443"), "", "", "dial 127.0.0.1:443", "403 pawl: 127.0.0.1 is a loopback address"},
 
 	{"E6 an answer that flips", "egress.pin", []string{"flip.test"}, connect("flip.test:443"), "flip.test", "", "dial 127.0.0.1:443", "200 hello from flip.test"},
 

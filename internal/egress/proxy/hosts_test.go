@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -138,6 +139,22 @@ func TestE15Vendors(t *testing.T) {
 	} {
 		if isVendor(host) != want {
 			t.Errorf("%s: %t", host, !want)
+		}
+	}
+}
+
+// TestE16Guide: what no code here can see to, the guide tells: a resolver that
+// answers everybody, and what goes on inside of TLS.
+func TestE16Guide(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/guide/sandbox.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Network\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, want := range append([]string{"no DNS", "see that its resolver answers for the hosts that you allow and no others", "does not look into TLS"}, vendors[:3]...) {
+		if !strings.Contains(section, want) {
+			t.Errorf("the guide does not say %q", want)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func handshake(conn net.Conn, sni string) error { return tls.Client(conn, attack
 
 // read returns an answer's status and body.
 func read(in *bufio.Reader) string {
-	resp, err := http.ReadResponse(in, &http.Request{Method: http.MethodConnect})
+	resp, err := http.ReadResponse(in, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // it may be the tunnel
 	if err != nil {
 		return err.Error()
 	}

@@ -14,8 +14,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -211,9 +213,9 @@ func (p *Proxy) dial(ctx context.Context, d *Decision, idle *time.Timer) (net.Co
 		return &live{Conn: conn, idle: idle}, nil
 	case errors.As(err, &refused):
 		d.Allowed = false
-		return nil, &refusal{status: 403, why: refused.Error(), advice: "Only public addresses can be reached from the sandbox."}
+		return nil, &refusal{status: http.StatusForbidden, why: strings.TrimPrefix(refused.Error(), "refused: "), advice: "Only public addresses can be reached from the sandbox."}
 	default:
-		return nil, &refusal{status: 502, why: fmt.Sprintf("%s cannot be reached: %v", d.Host, err), advice: "The host is allowed. Look at its name, or try again later."}
+		return nil, &refusal{status: http.StatusBadGateway, why: fmt.Sprintf("%s cannot be reached: %v", d.Host, err), advice: "The host is allowed. Look at its name, or try again later."}
 	}
 }
 

@@ -133,7 +133,7 @@ func TestForward(t *testing.T) {
 	n := egresstest.New(t)
 	n.Site("ok.test", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		r.Header.Write(rw)
+		_ = r.Header.Write(rw)
 		fmt.Fprintf(rw, "%s %s %s %d %q %q", r.Method, r.Host, r.RequestURI, r.ContentLength, r.TransferEncoding, body)
 	}))
 	raw(n, "odd.test", "HTTP/1.1 302 Found\r\nConnection: X-Hop\r\nX-Hop: 1\r\nProxy-Authenticate: Basic\r\nKeep-Alive: 9\r\nX-Kept: 1\r\nLocation: ftp://evil.test/\r\n\r\n")
