@@ -51,6 +51,7 @@ var attacks = []attack{
 
 	{"E7 plain where TLS is meant", "egress.plain", []string{"ok.test"}, get("http://ok.test/"), "", "", "hit 93.184.216.10 plain", "403 pawl: plain http is closed: use https://ok.test/\nIf it must be http, ask the user to allow ok.test:80.\n"},
 	{"E7 plain at the port of TLS", "egress.plain", ok, get("http://ok.test:443/"), "", "", "dial 93.184.216.10:443", "403 pawl: plain http is closed"},
+	{"E7 plain at another port that was named", "egress.plain", []string{"x.test:8443"}, get("http://x.test:8443/"), "", "", "dial 93.184.216.10:8443", "403 pawl: plain http is closed"},
 	{"E7 plain in a tunnel", "egress.sni", ok, connect("ok.test:80"), "", "GET /inside HTTP/1.0\r\nHost: evil.test\r\n\r\n", "hit 93.184.216.10 plain evil.test/inside", "tunnel: "},
 	{"E7 an escaped slash", "egress.encoding", ok, get("http://ok.test/a%2fb"), "", "", "/a%2fb", "400 pawl: the request is malformed: its path has an escaped '/'"},
 	{"E7 an escaped slash, in capitals", "egress.encoding", ok, get("http://ok.test/a%2Fb"), "", "", "/a%2Fb", "400 "},
@@ -71,24 +72,27 @@ var attacks = []attack{
 }
 
 // through makes an attack and returns what it got, and whether it got through.
-func (a attack) through(t *testing.T) (answer string, through bool) {
+func (a attack) through(t *testing.T) (answer string, told []Decision, through bool) {
 	t.Helper()
 	w := newWorld(t, a.hosts...)
 	answer = w.ask(a.head, a.sni, a.then)
 	trace := strings.Join(w.trace(), "\n")
 	t.Log(trace)
-	return answer, strings.Contains(trace, a.bad)
+	return answer, w.told(), strings.Contains(trace, a.bad)
 }
 
 func TestAttacks(t *testing.T) {
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
-			answer, through := a.through(t)
+			answer, told, through := a.through(t)
 			if through {
 				t.Errorf("it got through: %s", a.bad)
 			}
 			if !strings.HasPrefix(answer, a.want) {
 				t.Errorf("got %q, want %q", answer, a.want)
+			}
+			if len(told) != 1 || told[0].Allowed != strings.HasPrefix(a.want, "200 ") {
+				t.Errorf("told: %+v", told)
 			}
 		})
 	}

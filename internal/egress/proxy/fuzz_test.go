@@ -67,7 +67,7 @@ func (*said) SetReadDeadline(time.Time) error  { return nil }
 func (*said) SetWriteDeadline(time.Time) error { return nil }
 
 // helloFor is the first message of a TLS client.
-func helloFor(f *testing.F, name string) string {
+func helloFor(f testing.TB, name string) string {
 	f.Helper()
 	var b bytes.Buffer
 	if err := handshake(&said{in: strings.NewReader(""), out: &b}, name); !errors.Is(err, io.EOF) {
