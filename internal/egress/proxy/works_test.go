@@ -200,7 +200,7 @@ func TestHello(t *testing.T) {
 	for name, then := range map[string]string{
 		"SSH":                "SSH-2.0-OpenSSH_9\r\n",
 		"a request":          "GET / HTTP/1.1\r\nHost: ok.test\r\n\r\n",
-		"an alert first":     "\x15\x03\x01\x00\x02\x01\x00" + helloFor(t, "ok.test"),
+		"an alert first":     "\x15\x03\x01\x00\x02\x01\x5a" + helloFor(t, "ok.test"),
 		"an old hello":       "\x80\x2e\x01\x03\x01",
 		"garbage in TLS":     "\x16\x03\x01\x00\x05hello",
 		"too long":           "\x16\x03\x01\x40\x00" + strings.Repeat("\x01", 1<<16),
