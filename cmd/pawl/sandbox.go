@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,23 +27,25 @@ func sandboxCommand() *cobra.Command {
 		Use:   "sandbox [flags] -- command [arguments]",
 		Short: "Run a command in the sandbox",
 		Long: `Run a command in the sandbox, exactly as the agent would: this folder can be written to,
-the rest of the machine is read-only and without its secrets, and there is no network.
+the rest of the machine is read-only and without its secrets, and there is no network but for the hosts that you name.
 
 Its exit code is the command's; 128 and the signal's number if one has ended it.
 'pawl doctor' says whether there is a sandbox here, and what to do if there is none.`,
 		Example: `  pawl sandbox -- go test ./...
   pawl sandbox --read-only -- bash -c 'touch x'
+  pawl sandbox --network proxy.golang.org,sum.golang.org -- go mod download
+  pawl sandbox --network '*.example.org,example.org:8443' -- make fetch
   pawl sandbox -- env                    # what a command gets to know`,
 		Args: usage(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	cmd.Flags().StringSliceVar(&f.network, "network", nil, "the `hosts` that may be reached, with commas between them")
+	cmd.Flags().StringSliceVar(&f.network, "network", nil, "the `hosts` that may be reached by https: names, *.domain, host:port; with commas between them")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "let nothing be written but temporary files")
 	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
 	return cmd
 }
 
-func (f *sandboxFlags) run(cmd *cobra.Command, args []string) error {
+func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 	dir, err := workingDir()
 	if err != nil {
 		return err
@@ -59,11 +60,11 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	p.ReadOnly = f.readOnly
 	if len(f.network) > 0 {
-		socket, done, err := openEgress(cmd.Context(), f.network)
-		if err != nil {
-			return err
+		socket, done, openErr := openEgress(s, f.network, cmd.ErrOrStderr())
+		if openErr != nil {
+			return openErr
 		}
-		defer done()
+		defer func() { err = errors.Join(err, done()) }()
 		p.ProxySocket = socket
 	}
 	box, report := sandbox.Detect(cmd.Context())
@@ -85,11 +86,6 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) error {
 		err = &exitError{code: code}
 	}
 	return err
-}
-
-// openEgress opens a proxy for the hosts and returns its socket.
-func openEgress(context.Context, []string) (socket string, done func(), err error) {
-	return "", nil, errors.New("--network: there is no egress proxy in this version")
 }
 
 // runBoxed runs the command with pawl's own input and outputs. Signals are for

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/egress/proxy"
 	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/sandbox"
@@ -59,7 +60,41 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	if p.Temp, err = s.folder.temp(r.Session); err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	return s.wrap(ctx, r.Args, p)
+	if len(r.Network) == 0 {
+		return s.wrap(ctx, r.Args, p)
+	}
+	way, err := s.WayOut(r.Network, func(proxy.Decision) {})
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.ProxySocket = way.Socket()
+	w, err := s.wrap(ctx, r.Args, p)
+	if err != nil {
+		return w, errors.Join(err, way.Close())
+	}
+	closeBox := w.Close
+	w.Close = func() {
+		closeBox()
+		_ = way.Close() // nobody uses it any more
+	}
+	return w, nil
+}
+
+// WayOut opens a proxy to the hosts, and to no other. Its socket is where no box
+// sees it, also one that was started before.
+func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Proxy, error) {
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return nil, err
+	}
+	p, err := proxy.Open(proxy.Config{Dir: data, Guard: s.Guard, Hosts: hosts, Decided: decided})
+	if err != nil {
+		return nil, fmt.Errorf("open a way to %s: %w", strings.Join(hosts, ", "), err)
+	}
+	return p, nil
 }
 
 // WrapServer puts a language server into a box: it reads what a model wrote, and

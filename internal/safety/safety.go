@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -31,8 +30,6 @@ type Safety struct {
 
 	user  cached[config.User]
 	given cached[[]permission.Grant]
-
-	mu sync.Mutex
 }
 
 // Open returns the safety of this user on this machine.

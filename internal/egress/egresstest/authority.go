@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"math/big"
 	"net"
 	"testing"
@@ -36,6 +37,12 @@ func newAuthority(tb testing.TB) *authority {
 		tb.Fatal(err)
 	}
 	return &authority{key: key, cert: cert}
+}
+
+// Authority returns the certificate that this internet's servers are trusted by,
+// as PEM, for programs that are told of it by a file.
+func (n *Net) Authority() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.certs.cert.Raw})
 }
 
 func certificate(name string) *x509.Certificate {
