@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/egress"
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/redact"
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store"
@@ -34,11 +35,14 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := holdSecrets(ref); err != nil {
+		return nil, err
+	}
 	st, err := store.Open(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	st = instrument(st)
+	st = redact.NewStore(instrument(st), secrets)
 	jobs := tool.NewJobs(st)
 	servers := &lsp.Servers{}
 	tools, err := newTools(tool.Config{Blobs: st, Jobs: jobs, Faults: servers})

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // asker puts what a session asks to the person at the terminal.
@@ -57,7 +58,7 @@ func (a *asker) read() {
 // ask puts the questions one after the other, then answers for the person.
 func (a *asker) ask(ctx context.Context, seq pawl.Seq, ask pawl.Ask) {
 	if ask.Text != "" {
-		fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(ask.Text, "\n"))
+		fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(plain.Marked(ask.Text), "\n"))
 	}
 	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered}
 	for _, q := range ask.Questions {
@@ -80,11 +81,11 @@ var errDeclined = errors.New("declined")
 
 // question shows one question and returns what was chosen or typed.
 func (a *asker) question(ctx context.Context, q pawl.Question) ([]string, error) {
-	fmt.Fprintf(a.out, "\n? %s: %s\n", q.Header, q.Question)
+	fmt.Fprintf(a.out, "\n? %s: %s\n", plain.Line(q.Header), plain.Marked(q.Question))
 	for i, o := range q.Options {
-		fmt.Fprintf(a.out, "  %d) %s", i+1, o.Label)
+		fmt.Fprintf(a.out, "  %d) %s", i+1, plain.Line(o.Label))
 		if o.Description != "" {
-			fmt.Fprintf(a.out, " (%s)", o.Description)
+			fmt.Fprintf(a.out, " (%s)", plain.Line(o.Description))
 		}
 		fmt.Fprintln(a.out)
 	}
