@@ -202,3 +202,20 @@ func BenchmarkClean(b *testing.B) {
 		r.Redact(text)
 	}
 }
+
+func FuzzWriter(f *testing.F) {
+	for _, c := range found {
+		f.Add(c.in, len(c.in)/2)
+	}
+	r := redactor()
+	f.Fuzz(func(t *testing.T, s string, cut int) {
+		cut = max(0, min(cut, len(s)))
+		want := r.Redact(s)
+		if got := written(t, r, s[:cut], s[cut:]); got != want && len(s) < maxKey {
+			t.Errorf("%q, %q: got %q, want %q", s[:cut], s[cut:], got, want)
+		}
+		if again := r.Redact(want); again != want {
+			t.Errorf("%q is %q, and again %q", s, want, again)
+		}
+	})
+}

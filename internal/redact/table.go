@@ -67,6 +67,9 @@ func newTable(shapes []shape) *table {
 	return t
 }
 
+// empty reports whether there is nothing to find.
+func (t *table) empty() bool { return len(t.lists) == 0 }
+
 // hit is a secret that was found.
 type hit struct {
 	span
@@ -76,7 +79,7 @@ type hit struct {
 // find returns the secrets that begin at from or later, and up to where the
 // text is decided: to its end if it is the last of it.
 func (t *table) find(x text, from int) (hits []hit, decided int) {
-	if len(t.lists) == 0 || weak.On("redact") {
+	if t.empty() || weak.On("redact") {
 		return nil, len(x.s)
 	}
 	s := x.s
