@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/egress"
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/redact"
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/service"
@@ -35,18 +36,23 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := holdSecrets(ref); err != nil {
+		return nil, err
+	}
 	st, err := store.Open(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	st = instrument(st)
+	st = redact.NewStore(instrument(st), secrets)
 	guard, err := safety.Open()
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	jobs := tool.NewJobs(st, guard)
+	blobs := secrets.Blobs(st)
+	jobs := tool.NewJobs(blobs, guard)
+	jobs.Redact = secrets
 	servers := &lsp.Servers{Box: guard.WrapServer}
-	tools, err := newTools(tool.Config{Blobs: st, Jobs: jobs, Faults: servers})
+	tools, err := newTools(tool.Config{Blobs: blobs, Jobs: jobs, Faults: servers})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -55,7 +61,7 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: guard, Ended: jobs.End})
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: guard, Redact: secrets, Ended: jobs.End})
 	runner := local.New(local.Config{Stepper: stepper})
 	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Check: func(s pawl.Settings) error {
 		return checkSettings(models, tools, s)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // dwell is how long a question must have been seen before an answer counts: what
@@ -139,7 +140,7 @@ func (a *asker) ask(ctx context.Context, id askID, ask pawl.Ask) {
 		return
 	}
 	if ask.Text != "" {
-		fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(ask.Text, "\n"))
+		fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(plain.Marked(ask.Text), "\n"))
 	}
 	answer, err := a.answer(ctx, ask)
 	if ctx.Err() != nil {
@@ -220,11 +221,11 @@ func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
 
 // question shows one question and returns what was chosen or typed.
 func (a *asker) question(ctx context.Context, q pawl.Question) ([]string, error) {
-	fmt.Fprintf(a.out, "\n? %s: %s\n", q.Header, q.Question)
+	fmt.Fprintf(a.out, "\n? %s: %s\n", plain.Line(q.Header), plain.Marked(q.Question))
 	for i, o := range q.Options {
-		fmt.Fprintf(a.out, "  %d) %s", i+1, o.Label)
+		fmt.Fprintf(a.out, "  %d) %s", i+1, plain.Line(o.Label))
 		if o.Description != "" {
-			fmt.Fprintf(a.out, " (%s)", o.Description)
+			fmt.Fprintf(a.out, " (%s)", plain.Line(o.Description))
 		}
 		fmt.Fprintln(a.out)
 	}

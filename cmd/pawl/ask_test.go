@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,5 +33,22 @@ func TestChoose(t *testing.T) {
 		if diff := cmp.Diff(test.want, choose(test.q, test.line)); diff != "" {
 			t.Errorf("%q: %s", test.line, diff)
 		}
+	}
+}
+
+// TestAskedInFull: a question says all that it is made of, also what does not
+// show, and nothing of it acts. Row G3.
+func TestAskedInFull(t *testing.T) {
+	var out bytes.Buffer
+	a := newAsker(nil, strings.NewReader(""), &out)
+	hostile := "a\u202eb\u200b\U000e0041\x1b[8mc\rd"
+	q := pawl.Question{Header: hostile, Question: "Run\n" + hostile, Options: []pawl.Option{{Label: hostile, Description: hostile}}}
+	if _, err := a.question(t.Context(), q); !errors.Is(err, errDeclined) {
+		t.Errorf("no answer is %v", err)
+	}
+	shown := `a\u{202e}b\u{200b}\u{e0041}\u{1b}[8mc\u{d}d`
+	want := "\n? " + shown + ": Run\n" + shown + "\n  1) " + shown + " (" + shown + ")\n  a number, or your own words (Enter alone declines): "
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -51,7 +51,7 @@ func openKeys() (*auth.Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &auth.Keys{Ring: auth.SystemKeyring(), File: filepath.Join(data, "keys.json")}, nil
+	return &auth.Keys{Ring: auth.SystemKeyring(), File: filepath.Join(data, "keys.json"), Found: holdKey}, nil
 }
 
 // withProvider runs f with the provider that the argument names, and the keys.

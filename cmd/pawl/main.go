@@ -4,6 +4,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -17,18 +18,34 @@ import (
 var version = "dev"
 
 func main() {
-	err := root().Execute()
+	secrets.AddEnv(os.Environ())
+	stdout, stderr := newScreen(os.Stdout), newScreen(os.Stderr)
+	cmd := root()
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	code := report(stderr, cmd.Execute())
+	if err := errors.Join(stdout.Flush(), stderr.Flush()); err != nil && code == 0 {
+		code = exitFailed
+	}
+	if code != 0 {
+		os.Exit(code)
+	}
+}
+
+// report says what went wrong, if anything, and returns the program's exit code.
+// The text may hold what a provider or a command said.
+func report(w io.Writer, err error) int {
 	if err == nil {
-		return
+		return 0
 	}
 	var exit *exitError
 	if !errors.As(err, &exit) {
 		exit = &exitError{code: exitFailed, err: err}
 	}
 	if exit.err != nil {
-		fmt.Fprintf(os.Stderr, "pawl: %v\n", exit.err)
+		fmt.Fprintf(w, "pawl: %s\n", secrets.Redact(exit.err.Error()))
 	}
-	os.Exit(exit.code)
+	return exit.code
 }
 
 func root() *cobra.Command {

@@ -1,16 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/mattn/go-isatty"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // result is the one object that --format json prints.
@@ -76,10 +78,21 @@ func (p *streamPrinter) event(e pawl.Event) error { return writeJSON(p.out, e) }
 
 func (p *streamPrinter) result(result) error { return nil }
 
+// writeJSON prints a value whose strings cannot act on a terminal, and mean the
+// same to who reads them.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	text := b.Bytes()
+	if !weak.On("plain") {
+		text = plain.JSON(text)
+	}
+	_, err := w.Write(text)
+	return err
 }
 
 // textPrinter prints the final text; to a terminal, all text as it comes, with
@@ -96,7 +109,7 @@ func newTextPrinter(out, err io.Writer) *textPrinter {
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr }) // a file, or a screen
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
@@ -161,9 +174,11 @@ func describeCall(c pawl.CallStarted) string {
 	return firstLine(strings.TrimSpace(c.Tool+" "+strings.Join(targets, " ")), 100)
 }
 
-// firstLine returns the first line, cut to n characters.
+// firstLine returns the first line, cut to n characters. What does not show is
+// written as its code: it names something, and is not to look like another name.
 func firstLine(s string, n int) string {
 	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
+	line = plain.Line(line)
 	runes := []rune(line)
 	if len(runes) > n {
 		return string(runes[:n-1]) + "…"

@@ -127,7 +127,8 @@ func sessionExportCommand() *cobra.Command {
 		Use:   "export id|last",
 		Short: "Write a session's events to standard output",
 		Long: `Write a session's log to standard output, one event a line. 'pawl session import'
-reads it. Outputs that were too large for the log are not in it.`,
+reads it. Outputs that were too large for the log are not in it, and what looks like
+a credential is masked.`,
 		Example: "  pawl session export last > session.jsonl",
 		Args:    usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -138,6 +139,9 @@ reads it. Outputs that were too large for the log are not in it.`,
 				out := bufio.NewWriter(cmd.OutOrStdout())
 				for e, err := range logOf(ctx, a, s) {
 					if err != nil {
+						return err
+					}
+					if e, err = secrets.Event(e); err != nil { // others may get to read it
 						return err
 					}
 					if err := writeJSON(out, e); err != nil {

@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // showSession writes a session for people to read.
 func showSession(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session) error {
-	fmt.Fprintf(w, "session %s  %s  %d turns  %s\n", s.ID, s.State(), s.Turns, s.Dir)
+	fmt.Fprintf(w, "session %s  %s  %d turns  %s\n", s.ID, s.State(), s.Turns, plain.Line(s.Dir))
 	if name := s.Name(); name != "" {
 		fmt.Fprintf(w, "%s\n", firstLine(name, 100))
 	}
@@ -83,7 +85,7 @@ func (v *shown) prompt(seq pawl.Seq) {
 	v.block("you", parts.Text())
 	for _, p := range parts {
 		if f, ok := p.(pawl.File); ok {
-			fmt.Fprintf(v.w, "  [%s, %s, %d bytes]\n", f.Name, f.MediaType, len(f.Data))
+			fmt.Fprintf(v.w, "  [%s, %s, %d bytes]\n", plain.Line(f.Name), plain.Line(f.MediaType), len(f.Data))
 		}
 	}
 }
@@ -129,8 +131,8 @@ func (v *shown) result(b pawl.CallFinished) {
 	} else if b.Result.IsError {
 		mark = "failed"
 	}
-	fmt.Fprintf(v.w, "\n%s %s [%s]\n", call.Name, firstLine(string(call.Input), 100), mark)
-	lines := strings.Split(strings.TrimRight(b.Result.Content, "\n"), "\n")
+	fmt.Fprintf(v.w, "\n%s %s [%s]\n", plain.Line(call.Name), firstLine(string(call.Input), 100), mark)
+	lines := strings.Split(strings.TrimRight(shownText(b.Result.Content), "\n"), "\n")
 	for i, line := range lines {
 		if i == shownLines {
 			fmt.Fprintf(v.w, "  … %d more lines\n", len(lines)-i)
@@ -142,7 +144,16 @@ func (v *shown) result(b pawl.CallFinished) {
 
 func (v *shown) block(who, text string) {
 	fmt.Fprintf(v.w, "\n%s\n", who)
-	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+	for line := range strings.Lines(strings.TrimRight(shownText(text), "\n")) {
 		fmt.Fprintf(v.w, "  %s\n", strings.TrimRight(line, "\n"))
 	}
+}
+
+// shownText is a text as its lines are shown: before they are moved in, so that
+// no carriage return makes one that stands at the margin, as if pawl had said it.
+func shownText(s string) string {
+	if weak.On("plain") {
+		return s
+	}
+	return plain.Text(s)
 }

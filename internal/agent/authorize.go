@@ -26,7 +26,8 @@ type plannedCall struct {
 	started pawl.CallStarted
 	tool    pawl.Tool
 	call    pawl.Call
-	again   bool // an earlier attempt began it
+	again   bool   // an earlier attempt began it
+	flush   func() // shows what is held back of its progress
 }
 
 // subject is the call as permissions know it: a path that leads elsewhere by
@@ -269,11 +270,12 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 	if err != nil {
 		return p, err
 	}
+	show, flush := s.Redact.Progress(func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) })
 	call := pawl.Call{
 		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: c.Call.Input, Dir: j.history.Created().Dir,
 		Mode:     string(policy.Mode),
 		Reads:    readable(policy, c.Call.Name),
-		Progress: func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) },
+		Progress: show,
 		Host:     host{j},
 	}
 	defer func() {
@@ -289,7 +291,7 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 	if c.Started != nil {
 		started = *c.Started // what it began as counts
 	}
-	return plannedCall{started: started, tool: tool, call: call, again: c.Started != nil}, nil
+	return plannedCall{started: started, tool: tool, call: call, again: c.Started != nil, flush: flush}, nil
 }
 
 // readable returns whether a file may be read without asking, for a call that

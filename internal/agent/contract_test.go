@@ -270,7 +270,7 @@ func TestCutOffCallsAreRefused(t *testing.T) {
 func TestContract_R11_EverythingIsHeard(t *testing.T) {
 	talk := newTool("talk", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
 		c.Progress("half ")
-		c.Progress("done")
+		c.Progress("is done.")
 		return pawl.Result{Content: "half done"}, nil
 	})
 	w := newWorld(t, setup{tools: []pawl.Tool{talk}, script: []string{
@@ -324,7 +324,7 @@ func TestContract_R11_EverythingIsHeard(t *testing.T) {
 		pawl.CallFinished{Call: "call_1_2", Status: pawl.CallRefused, Result: pawl.ErrorResult(`there is no tool "nope"; there are: talk`)},
 		pawl.CallStarted{Call: "call_1_1", Tool: "talk", Access: []pawl.Access{{Kind: pawl.AccessRead, Target: "call_1_1"}}, ReadOnly: true},
 		pawl.Progress{Call: "call_1_1", Text: "half "},
-		pawl.Progress{Call: "call_1_1", Text: "done"},
+		pawl.Progress{Call: "call_1_1", Text: "is done."},
 		pawl.CallFinished{Call: "call_1_1", Status: pawl.CallDone, Result: pawl.Result{Content: "half done"}},
 		pawl.ReplyStarted{Step: 2, Model: modelRef},
 		pawl.Delta{Reply: 9, Channel: pawl.ChannelText, Text: "Ok."},

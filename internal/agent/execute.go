@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -111,6 +112,7 @@ func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plann
 func (s *Stepper) execute(ctx context.Context, p plannedCall) pawl.CallFinished {
 	f := pawl.CallFinished{Call: p.started.Call, Status: pawl.CallDone}
 	result, err := run(ctx, p)
+	p.flush()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		f.Status = pawl.CallCanceled
@@ -119,7 +121,8 @@ func (s *Stepper) execute(ctx context.Context, p plannedCall) pawl.CallFinished 
 	case err != nil:
 		result = pawl.ErrorResult(err.Error())
 	}
-	f.Result = s.spill(ctx, p, result)
+	result.Content = plain.Unhidden(result.Content)
+	f.Result = s.spill(ctx, p, s.Redact.Result(result))
 	return f
 }
 

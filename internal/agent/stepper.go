@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/redact"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -32,7 +33,8 @@ type Config struct {
 	Tools *tool.Registry
 	Clock func() time.Time // nil means time.Now
 
-	Authority Authority // what calls may do; nil means that none may run
+	Authority Authority        // what calls may do; nil means that none may run
+	Redact    *redact.Redactor // masks secrets in what tools return; nil masks by their shape
 
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody

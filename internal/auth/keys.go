@@ -39,12 +39,32 @@ type Keyring interface {
 type Keys struct {
 	Getenv func(string) string // nil means os.Getenv
 	Ring   Keyring
-	File   string // readable by its owner alone
+	File   string                            // readable by its owner alone
+	Found  func(provider string, key Secret) // called with each key that is given away; nil is nobody
 }
 
 // Key returns the provider's key and where it comes from: the variable's name,
 // OriginKeyring or OriginFile. Without one it returns ErrNoKey, and says what to do.
 func (k *Keys) Key(p Provider) (Secret, string, error) {
+	key, origin, err := k.find(p)
+	if err == nil && k.Found != nil {
+		k.Found(p.ID, key)
+	}
+	return key, origin, err
+}
+
+// Kept returns the keys in the file, by provider. Those in the keyring cannot be
+// listed.
+func (k *Keys) Kept() (map[string]Secret, error) {
+	keys, err := readFile(k.File)
+	kept := make(map[string]Secret, len(keys))
+	for id, key := range keys {
+		kept[id] = Secret(key)
+	}
+	return kept, err
+}
+
+func (k *Keys) find(p Provider) (Secret, string, error) {
 	if key, name, err := k.fromEnv(p); key != "" || err != nil {
 		return key, name, err
 	}

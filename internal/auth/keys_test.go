@@ -284,3 +284,29 @@ func TestSaveBesideBadFile(t *testing.T) {
 		t.Errorf("it was written: %s", text)
 	}
 }
+
+// TestFound: whoever masks keys hears of each that is given away, and of all in
+// the file.
+func TestFound(t *testing.T) {
+	found := map[string]Secret{}
+	k := &Keys{
+		Getenv: func(name string) string { return map[string]string{"HOUSE_KEY": "from-env"}[name] },
+		Ring:   &memory{keys: map[string]Secret{"ring": "from-ring"}},
+		File:   filepath.Join(t.TempDir(), "keys.json"),
+		Found:  func(provider string, key Secret) { found[provider] = key },
+	}
+	if _, err := k.SaveInFile("file", "from-file"); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Provider{house, {ID: "ring"}, {ID: "file"}, {ID: "none"}} {
+		if _, _, err := k.Key(p); (err != nil) != (p.ID == "none") {
+			t.Errorf("%s: %v", p.ID, err)
+		}
+	}
+	if want := map[string]Secret{"house": "from-env", "ring": "from-ring", "file": "from-file"}; !maps.Equal(found, want) {
+		t.Errorf("%d were found", len(found))
+	}
+	if kept, err := k.Kept(); err != nil || !maps.Equal(kept, map[string]Secret{"file": "from-file"}) {
+		t.Errorf("%d are kept, %v", len(kept), err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // Policy is what holds where a call would run.
@@ -95,12 +96,12 @@ func (f Finding) describe() string {
 func (f Finding) What() string {
 	switch {
 	case f.Segment != nil:
-		return escape(f.Segment.Text)
+		return plain.Line(f.Segment.Text)
 	case f.Path != "":
-		return fmt.Sprintf("%s %s", f.Access.Kind, escape(f.Path))
+		return fmt.Sprintf("%s %s", f.Access.Kind, plain.Line(f.Path))
 	case f.Access.Kind == "":
-		return escape(f.Access.Target)
+		return plain.Line(f.Access.Target)
 	default:
-		return escape(f.Access.String())
+		return plain.Line(f.Access.String())
 	}
 }

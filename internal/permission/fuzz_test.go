@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // A command line is read without a fault, its words are in it, and what bash
@@ -77,7 +78,7 @@ func FuzzDecide(f *testing.F) {
 		checkLaws(t, p, c)
 		checkTightening(t, p, c, rule, pawl.Access{Kind: pawl.AccessKind(kind2), Target: target2})
 		for line := range strings.SplitSeq(Show(c, Decide(p, c)), "\n") {
-			if firstStrange(line) != "" || strings.Contains(line, "\t") {
+			if plain.FirstStrange(line) != "" || strings.Contains(line, "\t") {
 				t.Errorf("%q is shown", line)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // Scope is how far an answer of a person's reaches.
@@ -42,9 +43,9 @@ func (g Grant) ID() string {
 // Where says on one line where the grant holds, safe to show.
 func (g Grant) Where() string {
 	if g.Scope == ScopeSession {
-		return escape(fmt.Sprintf("session %s in %s", g.Session, g.Dir))
+		return plain.Line(fmt.Sprintf("session %s in %s", g.Session, g.Dir))
 	}
-	return escape(g.Dir)
+	return plain.Line(g.Dir)
 }
 
 // check returns what is wrong with a grant.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/idna"
+
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // host is a host that is reached, in the one spelling that names are compared in.
@@ -23,7 +25,7 @@ var lookup = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(tr
 // parseHost reads a host, host:port or URL. What programs read in more than one
 // way is an error.
 func parseHost(target string) (host, error) {
-	if strings.ContainsAny(target, "\\%") || strings.ContainsFunc(target, func(r rune) bool { return strange(r) || r == ' ' }) {
+	if strings.ContainsAny(target, "\\%") || strings.ContainsFunc(target, func(r rune) bool { return plain.Strange(r) || r == ' ' }) {
 		return host{}, errors.New("the host is not spelled in a plain way")
 	}
 	if addr, err := netip.ParseAddr(target); err == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // judge collects the findings on one call.
@@ -246,6 +247,6 @@ func (j *judge) find(f Finding, s stance, w matching) {
 	if f.Decision == Ask && j.Absent {
 		f.Decision, f.Why = Deny, f.Why+"; nobody can be asked"
 	}
-	f.Why = escape(f.Why)
+	f.Why = plain.Line(f.Why)
 	j.findings = append(j.findings, f)
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // checkLaws holds a decision to what must be true of all of them.
@@ -20,7 +21,7 @@ func checkLaws(t interface{ Errorf(string, ...any) }, p Policy, c Call) {
 		t.Errorf("%+v: %+v", c, v)
 	}
 	for _, f := range v.Findings {
-		if firstStrange(v.Why+f.Why+f.What()) != "" {
+		if plain.FirstStrange(v.Why+f.Why+f.What()) != "" {
 			t.Errorf("%+v: %q, %q", c, v.Why, f.Why)
 		}
 		if Stricter(got, f.Decision) != got {

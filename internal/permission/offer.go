@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // equal compares what rules say, not their examples.
@@ -81,7 +82,7 @@ func (j *judge) offerPath(a pawl.Access, at place) *Rule {
 	if name == "" {
 		name = at.abs
 	}
-	if name == "" || firstStrange(name) != "" || !utf8.ValidString(name) {
+	if name == "" || plain.FirstStrange(name) != "" || !utf8.ValidString(name) {
 		return nil
 	}
 	r := j.rule(a.Kind, quotePath(name))
@@ -107,7 +108,7 @@ func Offerable(r Rule) error {
 		return errors.New("it does not allow anything")
 	case len(r.Match)+len(r.NotMatch) > 0:
 		return errors.New("it has examples")
-	case !utf8.ValidString(r.Tool+r.Pattern) || firstStrange(r.Tool+r.Pattern) != "":
+	case !utf8.ValidString(r.Tool+r.Pattern) || plain.FirstStrange(r.Tool+r.Pattern) != "":
 		return errors.New("it does not show as what it is")
 	}
 	switch m.kind {

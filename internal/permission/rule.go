@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // Rule decides on what its tool, kind and pattern name.
@@ -81,7 +82,7 @@ func (r Rule) String() string {
 	if r.Pattern != "" {
 		text += fmt.Sprintf(" %q", r.Pattern)
 	}
-	return escape(text)
+	return plain.Line(text)
 }
 
 // Check returns what is wrong with a rule, its examples included.

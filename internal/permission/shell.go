@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 const (
@@ -75,7 +77,7 @@ func collect(file *syntax.File, command string) (script, error) {
 	if w.calls != countCalls(file) {
 		return script{}, errors.New("it cannot be read: a part of it was missed")
 	}
-	if strange := firstStrange(command); strange != "" {
+	if strange := plain.FirstStrange(command); strange != "" {
 		for i := range w.segments {
 			w.segments[i].doubt("a character that does not show: %s", strange)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // Show is the text that a person decides by. It has all of the command, every
@@ -18,7 +19,7 @@ func Show(c Call, v Verdict) string {
 	if risk == "" {
 		risk = "unknown"
 	}
-	fmt.Fprintf(&b, "%s, %s: %s\n", escape(c.Tool), escape(string(risk)), v.Decision)
+	fmt.Fprintf(&b, "%s, %s: %s\n", plain.Line(c.Tool), plain.Line(string(risk)), v.Decision)
 	shown := map[string]bool{}
 	for _, a := range c.Access {
 		showAccess(&b, a, shown)
@@ -41,7 +42,7 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 		if !shown[a.Target] {
 			b.WriteString("command\n")
 			for line := range strings.SplitSeq(a.Target, "\n") {
-				fmt.Fprintf(b, "  | %s\n", escape(line))
+				fmt.Fprintf(b, "  | %s\n", plain.Line(line))
 			}
 			showWarnings(b, textWarnings(a.Target))
 		}
@@ -50,11 +51,11 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 			b.WriteString("  ! it would run outside of the sandbox\n")
 		}
 	case pawl.AccessNet:
-		fmt.Fprintf(b, "host\n  | %s\n", escape(a.Target))
+		fmt.Fprintf(b, "host\n  | %s\n", plain.Line(a.Target))
 		showWarnings(b, hostWarnings(a.Target))
 	case pawl.AccessRead, pawl.AccessWrite: // below, as they really are
 	default:
-		fmt.Fprintf(b, "access\n  | %s\n", escape(a.String()))
+		fmt.Fprintf(b, "access\n  | %s\n", plain.Line(a.String()))
 	}
 }
 
@@ -74,22 +75,22 @@ func showSegments(b *strings.Builder, findings []Finding) {
 		if n++; n == 1 {
 			b.WriteString("segments\n")
 		}
-		fmt.Fprintf(b, "  %d. %s | %s\n", n, f.Decision, escape(f.Segment.Text))
+		fmt.Fprintf(b, "  %d. %s | %s\n", n, f.Decision, plain.Line(f.Segment.Text))
 		if f.Access.Kind == pawl.AccessEscape {
 			b.WriteString("     outside of the sandbox\n")
 		}
 		if f.Segment.Dir != "" {
-			fmt.Fprintf(b, "     in %s\n", escape(f.Segment.Dir))
+			fmt.Fprintf(b, "     in %s\n", plain.Line(f.Segment.Dir))
 		}
 		for _, w := range f.Segment.Writes {
 			note := ""
 			if Protected(w) {
 				note = ", a protected name"
 			}
-			fmt.Fprintf(b, "     writes %s%s\n", escape(w), note)
+			fmt.Fprintf(b, "     writes %s%s\n", plain.Line(w), note)
 		}
 		if len(f.Segment.Doubts) > 0 {
-			fmt.Fprintf(b, "     not plain: %s\n", escape(strings.Join(f.Segment.Doubts, "; ")))
+			fmt.Fprintf(b, "     not plain: %s\n", plain.Line(strings.Join(f.Segment.Doubts, "; ")))
 		}
 		fmt.Fprintf(b, "     %s\n", f.Why)
 	}
@@ -108,7 +109,7 @@ func showPaths(b *strings.Builder, findings []Finding) {
 		if path == "" {
 			path = f.Access.Target
 		}
-		fmt.Fprintf(b, "  %d. %s | %s %s\n     %s\n", n, f.Decision, f.Access.Kind, escape(path), f.Why)
+		fmt.Fprintf(b, "  %d. %s | %s %s\n     %s\n", n, f.Decision, f.Access.Kind, plain.Line(path), f.Why)
 		showWarnings(b, textWarnings(path))
 	}
 }
@@ -120,7 +121,7 @@ func showChange(b *strings.Builder, diff string) {
 	}
 	b.WriteString("change\n")
 	for line := range strings.Lines(diff) {
-		fmt.Fprintf(b, "  | %s\n", escape(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintf(b, "  | %s\n", plain.Line(strings.TrimSuffix(line, "\n")))
 	}
 	showWarnings(b, textWarnings(diff))
 }
@@ -145,7 +146,7 @@ func (r Rule) json() string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(r); err != nil {
-		return escape(r.String())
+		return plain.Line(r.String())
 	}
-	return escape(strings.TrimSpace(b.String()))
+	return plain.Line(strings.TrimSpace(b.String()))
 }

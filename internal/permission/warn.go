@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"golang.org/x/net/idna"
+
+	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // maxWarnings bounds the words that are warned of, one by one.
@@ -15,7 +17,7 @@ const maxWarnings = 10
 // textWarnings says what in a text may deceive the eye.
 func textWarnings(text string) []string {
 	var warnings []string
-	if s := firstStrange(text); s != "" {
+	if s := plain.FirstStrange(text); s != "" {
 		warnings = append(warnings, fmt.Sprintf("it holds characters that do not show, the first is %s", s))
 	}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/"'=:;|&()<>`, r) }) {
@@ -23,7 +25,7 @@ func textWarnings(text string) []string {
 			if len(warnings) == maxWarnings {
 				return append(warnings, "and more of the kind")
 			}
-			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s", escape(w), scripts))
+			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s", plain.Line(w), scripts))
 		}
 	}
 	return warnings
@@ -43,10 +45,10 @@ func hostWarnings(target string) []string {
 	if err != nil || decoded == h.name {
 		return warnings
 	}
-	warnings = append(warnings, fmt.Sprintf("it is %s, which reads as %s", h.name, escape(decoded)))
+	warnings = append(warnings, fmt.Sprintf("it is %s, which reads as %s", h.name, plain.Line(decoded)))
 	for label := range strings.SplitSeq(decoded, ".") {
 		if scripts := mixedScripts(label); scripts != "" {
-			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s", escape(label), scripts))
+			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s", plain.Line(label), scripts))
 		}
 	}
 	return warnings

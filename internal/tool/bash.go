@@ -117,7 +117,7 @@ func (js *Jobs) bash(ctx context.Context, call pawl.Call, in bashInput) (pawl.Re
 	j.out.progress.stop()
 	keep, done := lingering(ctx)
 	defer done()
-	r, over, err := j.look(keep, js.blobs)
+	r, over, err := j.look(keep, js.blobs, js.Redact)
 	if err != nil {
 		return r, err
 	}

@@ -49,7 +49,7 @@ func BashOutput(jobs *Jobs) pawl.Tool {
 func (js *Jobs) report(ctx context.Context, j *job) (pawl.Result, error) {
 	keep, done := lingering(ctx) // it counts as shown
 	defer done()
-	r, over, err := j.look(keep, js.blobs)
+	r, over, err := j.look(keep, js.blobs, js.Redact)
 	if err != nil {
 		return r, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/redact"
 	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
@@ -89,7 +90,7 @@ func (j *job) await(ctx context.Context, d time.Duration) {
 
 // look returns what was printed since the last look, and whether that is the
 // last of it because the command is over.
-func (j *job) look(ctx context.Context, blobs pawl.Blobs) (r pawl.Result, over bool, err error) {
+func (j *job) look(ctx context.Context, blobs pawl.Blobs, red *redact.Redactor) (r pawl.Result, over bool, err error) {
 	select {
 	case j.looking <- struct{}{}:
 	case <-ctx.Done():
@@ -104,7 +105,7 @@ func (j *job) look(ctx context.Context, blobs pawl.Blobs) (r pawl.Result, over b
 	printed, end := j.out.since(from)
 	j.clean.bytes, j.clean.bad = 0, 0
 	text := &cleanReader{r: printed, c: &j.clean, last: over, raw: make([]byte, min(max(end-from, 1), lookBytes))}
-	r.Content, r.Spill = Spill(ctx, blobs, j.session, text, ResultBytes)
+	r.Content, r.Spill = Spill(ctx, blobs, j.session, red.Reader(text), ResultBytes)
 	j.seen.Store(end)
 	r.Meta = j.meta(over)
 	if j.clean.binary() {

@@ -13,12 +13,15 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/redact"
 	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
 // Jobs are the commands that bash has started in this process, by session.
 // They live no longer than the process.
 type Jobs struct {
+	Redact *redact.Redactor // masks what commands print; set before the first one
+
 	blobs pawl.Blobs
 	box   Box
 

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/redact"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// screen is how text gets to standard output or error, all of it: much of it is
+// what a model, a tool or a provider said. Nothing in it steers the terminal, and
+// no key that pawl holds is in it, though its characters came one by one.
+type screen struct {
+	file   *os.File
+	masked *redact.Writer
+	text   *plain.Writer
+}
+
+func newScreen(f *os.File) *screen {
+	masked := secrets.KnownWriter(f)
+	return &screen{file: f, masked: masked, text: plain.NewWriter(masked)}
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	if weak.On("plain") {
+		return s.masked.Write(p)
+	}
+	return s.text.Write(p)
+}
+
+// Flush writes what was held back, at the end of the program.
+func (s *screen) Flush() error { return errors.Join(s.text.Flush(), s.masked.Flush()) }
+
+// Fd is what tells whether it is a terminal.
+func (s *screen) Fd() uintptr { return s.file.Fd() }
+
+var _ interface {
+	io.Writer
+	Fd() uintptr
+} = (*screen)(nil)

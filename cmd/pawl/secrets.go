@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/pawl-dev/pawl/internal/auth"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/redact"
+)
+
+// secrets masks the keys that this process holds, wherever it writes to. It
+// learns of a key before anybody can use it.
+var secrets = &redact.Redactor{}
+
+// holdSecrets makes known what the user has given pawl: kept keys, headers, the
+// store's password. A key of the system's keyring is known once it is asked for,
+// one of the environment from the start.
+func holdSecrets(store string) error {
+	secrets.AddURL("store", store)
+	user, err := config.LoadUser()
+	if err != nil {
+		return err
+	}
+	for id, p := range user.Providers {
+		secrets.AddHeaders(id, p.Headers)
+		secrets.AddURL(id, p.BaseURL)
+	}
+	keys, err := openKeys()
+	if err != nil {
+		return err
+	}
+	kept, err := keys.Kept()
+	for id, key := range kept {
+		holdKey(id, key)
+	}
+	return err
+}
+
+func holdKey(provider string, key auth.Secret) { secrets.Add(provider+" key", key.Reveal()) }

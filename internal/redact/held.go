@@ -1,0 +1,64 @@
+package redact
+
+import (
+	"net/url"
+	"strings"
+)
+
+// secretNames are parts of the names of variables and headers that hold a secret.
+var secretNames = []string{"api_key", "api-key", "apikey", "token", "secret", "authorization", "cookie", "password"}
+
+func secretName(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range secretNames {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// AddEnv makes the secrets of an environment (NAME=value) known: what has the
+// name of one and looks like one. A word, a number, a path or a URL does not: it
+// would be masked wherever it stands.
+func (r *Redactor) AddEnv(environ []string) {
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if secretName(name) && random(value) {
+			r.Add(name, value)
+		}
+	}
+}
+
+// leastRandom is how long a value is at least that is taken for a secret by its
+// variable's name.
+const leastRandom = 12
+
+func random(value string) bool {
+	return len(value) >= leastRandom && !strings.ContainsAny(value, " \t\r\n") && !strings.HasPrefix(value, "/") && !strings.Contains(value, "://") &&
+		strings.ContainsAny(value, digits) && strings.Trim(value, digits+".,-_:") != ""
+}
+
+// AddHeaders makes the secrets known that requests to whom carry in headers.
+func (r *Redactor) AddHeaders(whom string, headers map[string]string) {
+	for name, value := range headers {
+		if !secretName(name) {
+			continue
+		}
+		r.Add(whom+" "+name, value)
+		if _, credential, ok := strings.Cut(value, " "); ok { // Bearer …
+			r.Add(whom+" "+name, credential)
+		}
+	}
+}
+
+// AddURL makes the password of a URL known.
+func (r *Redactor) AddURL(what, address string) {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return
+	}
+	if password, ok := u.User.Password(); ok {
+		r.Add(what+" password", password)
+	}
+}

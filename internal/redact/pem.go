@@ -1,0 +1,61 @@
+package redact
+
+import "strings"
+
+// maxKey bounds a private key with its frame.
+const maxKey = 16 << 10
+
+// leastRun is how long a line of a key is at least, the last one apart.
+const leastRun = 32
+
+// keySet is all that a private key, its headers and what tools put around its
+// lines (numbers, quotes, the + of a diff) are made of.
+var keySet = setOf("+/= \t\r\n\\:,.\"'|-")
+
+// privateKey matches a key in the PEM format, or PGP's. Source code that only
+// names the frame has no such run of characters in it. Of a key that is cut off
+// all lines that are there are masked.
+func privateKey(x text, i, j int) (span, verdict) {
+	head := strings.Index(x.s[j:min(len(x.s), j+64)], "-----")
+	if head < 0 {
+		if len(x.s) < j+64 {
+			return x.undecided()
+		}
+		return span{}, no
+	}
+	label := x.s[j : j+head]
+	if !strings.HasSuffix(label, "PRIVATE KEY") && !strings.HasSuffix(label, "PRIVATE KEY BLOCK") {
+		return span{}, no
+	}
+	j += head + len("-----")
+	limit := min(len(x.s), j+maxKey)
+	end := keySet.run(x.s[:limit], j)
+	frame := "-----END " + label + "-----"
+	if at := strings.Index(x.s[j:end], frame); at >= 0 {
+		if lastRun(x.s[j:j+at]) < 0 {
+			return span{}, no
+		}
+		return span{i, j + at + len(frame)}, yes
+	}
+	if end == len(x.s) && !x.last && end < j+maxKey {
+		return span{}, more
+	}
+	last := lastRun(x.s[j:end])
+	if last < 0 {
+		return span{}, no
+	}
+	return span{i, j + last}, yes
+}
+
+// lastRun returns where the last line of a key ends, or -1.
+func lastRun(s string) int {
+	last := -1
+	for i := 0; i < len(s); i++ {
+		end := base64Set.run(s, i)
+		if end-i >= leastRun && varied(s[i:end]) {
+			last = end
+		}
+		i = end
+	}
+	return last
+}

@@ -1,0 +1,75 @@
+package redact
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Store is a store that never gets to see the keys that pawl holds: in all that
+// is written to it they are masked, and whoever writes goes on with what it holds.
+//
+// It masks known values only. A person may have to give a credential to the
+// model; what looks like one is masked where tools give it back.
+type Store struct {
+	pawl.Store
+	r *Redactor
+}
+
+var _ pawl.Store = (*Store)(nil)
+
+// NewStore returns a store over another.
+func NewStore(st pawl.Store, r *Redactor) *Store { return &Store{st, r} }
+
+// Append implements [pawl.Store].
+func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	if s.r.table().known.empty() {
+		return s.Store.Append(ctx, id, after, events...)
+	}
+	masked := make([]pawl.Event, len(events))
+	for i, e := range events {
+		var err error
+		if masked[i], err = maskEvent(e, s.r.Known); err != nil {
+			return nil, fmt.Errorf("append to %s: %w: %w", id, err, pawl.ErrInvalid)
+		}
+	}
+	return s.Store.Append(ctx, id, after, masked...)
+}
+
+// SaveDraft implements [pawl.Store]. A draft may end within a key: what has come
+// of it is masked as well.
+func (s *Store) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft) error {
+	d.Text, d.Reasoning = s.r.knownSoFar(d.Text), s.r.knownSoFar(d.Reasoning)
+	return s.Store.SaveDraft(ctx, id, d)
+}
+
+// knownSoFar is Known for a text that goes on.
+func (r *Redactor) knownSoFar(s string) string {
+	hits, decided := r.table().known.find(text{s, false}, 0)
+	if len(s)-decided >= leastKnown {
+		hits = append(hits, hit{span{decided, len(s)}, mask("")})
+	}
+	if len(hits) == 0 {
+		return s
+	}
+	return string(apply(nil, s, 0, len(s), hits))
+}
+
+// PutBlob implements [pawl.Blobs].
+func (s *Store) PutBlob(ctx context.Context, id pawl.SessionID, in io.Reader) (pawl.Blob, error) {
+	return s.Store.PutBlob(ctx, id, s.r.knownReader(in))
+}
+
+// Blobs returns blobs that are masked as Redact does, for what tools put aside.
+func (r *Redactor) Blobs(b pawl.Blobs) pawl.Blobs { return &blobs{b, r} }
+
+type blobs struct {
+	pawl.Blobs
+	r *Redactor
+}
+
+func (b *blobs) PutBlob(ctx context.Context, id pawl.SessionID, in io.Reader) (pawl.Blob, error) {
+	return b.Blobs.PutBlob(ctx, id, b.r.Reader(in))
+}
