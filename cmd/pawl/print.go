@@ -101,6 +101,7 @@ type textPrinter struct {
 	out, err io.Writer
 	live     bool // out is a terminal
 	midLine  bool
+	shown    int // of the reply's text, in bytes
 	waiting  waiting
 }
 
@@ -116,6 +117,7 @@ func isTerminal(w io.Writer) bool {
 func (p *textPrinter) event(e pawl.Event) error {
 	p.waiting.event(e.Body)
 	if b, ok := e.Body.(pawl.Retried); ok {
+		p.shown = 0 // it begins anew
 		if err := p.endLine(); err != nil {
 			return err
 		}
@@ -126,13 +128,18 @@ func (p *textPrinter) event(e pawl.Event) error {
 		return nil
 	}
 	switch b := e.Body.(type) {
+	case pawl.ReplyStarted:
+		p.shown = 0
 	case pawl.Delta:
-		if b.Channel == pawl.ChannelText {
-			p.midLine = !strings.HasSuffix(b.Text, "\n")
-			_, err := io.WriteString(p.out, b.Text)
-			return err
+		if b.Channel == pawl.ChannelText && b.Offset == p.shown { // after one that was missed, the reply tells the rest
+			return p.say(b.Text)
 		}
 	case pawl.Replied:
+		if text := b.Parts.Text(); len(text) > p.shown {
+			if err := p.say(text[p.shown:]); err != nil {
+				return err
+			}
+		}
 		return p.endLine()
 	case pawl.CallStarted:
 		if err := p.endLine(); err != nil {
@@ -143,6 +150,14 @@ func (p *textPrinter) event(e pawl.Event) error {
 	default: // not shown
 	}
 	return nil
+}
+
+// say shows a further piece of the reply.
+func (p *textPrinter) say(text string) error {
+	p.shown += len(text)
+	p.midLine = !strings.HasSuffix(text, "\n")
+	_, err := io.WriteString(p.out, text)
+	return err
 }
 
 func (p *textPrinter) endLine() error {
