@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -204,9 +205,9 @@ func read(t *testing.T, path string) string {
 
 // TestHelper: no program is asked for a password.
 func TestHelper(t *testing.T) {
-	asked := 0
+	var asked atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
+		asked.Add(1)
 		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
@@ -215,8 +216,8 @@ func TestHelper(t *testing.T) {
 	w := newWorld(t)
 	lay(w)
 	w.all()
-	if w.tripped() != "" || asked > 0 {
-		t.Errorf("it ran %q and made %d requests", w.tripped(), asked)
+	if w.tripped() != "" || asked.Load() > 0 {
+		t.Errorf("it ran %q and made %d requests", w.tripped(), asked.Load())
 	}
 	if out, _ := w.plain("fetch", "origin"); w.tripped() == "" {
 		t.Errorf("plain git does not fall for it: %s", out)
