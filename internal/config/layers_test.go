@@ -97,16 +97,25 @@ func TestManaged(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for name, spoil := range map[string]func(path string) error{
-		"a file that the group may write":    func(path string) error { return os.Chmod(path, 0o664) },
-		"a file that all may write":          func(path string) error { return os.Chmod(path, 0o646) },
-		"a folder that the group may write":  func(path string) error { return os.Chmod(filepath.Dir(path), 0o775) },
-		"a folder above that all may write":  func(path string) error { return os.Chmod(filepath.Dir(filepath.Dir(path)), 0o757) },
-		"a link":                             func(path string) error { return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path)) },
-		"a link to nothing":                  func(path string) error { return errors.Join(os.Remove(path), os.Symlink("/none", path)) },
-		"a folder that is a link":            func(path string) error { d := filepath.Dir(path); return errors.Join(os.Rename(d, d+"2"), os.Symlink(d+"2", d)) },
-		"a folder in the file's place":       func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) },
-		"a file in the folder's place":       func(path string) error { d := filepath.Dir(path); return errors.Join(os.RemoveAll(d), os.WriteFile(d, nil, 0o600)) },
-		"a folder that is a link to nothing": func(path string) error { d := filepath.Dir(path); return errors.Join(os.RemoveAll(d), os.Symlink("/none", d)) },
+		"a file that the group may write":   func(path string) error { return os.Chmod(path, 0o664) },
+		"a file that all may write":         func(path string) error { return os.Chmod(path, 0o646) },
+		"a folder that the group may write": func(path string) error { return os.Chmod(filepath.Dir(path), 0o775) },
+		"a folder above that all may write": func(path string) error { return os.Chmod(filepath.Dir(filepath.Dir(path)), 0o757) },
+		"a link":                            func(path string) error { return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path)) },
+		"a link to nothing":                 func(path string) error { return errors.Join(os.Remove(path), os.Symlink("/none", path)) },
+		"a folder that is a link": func(path string) error {
+			d := filepath.Dir(path)
+			return errors.Join(os.Rename(d, d+"2"), os.Symlink(d+"2", d))
+		},
+		"a folder in the file's place": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) },
+		"a file in the folder's place": func(path string) error {
+			d := filepath.Dir(path)
+			return errors.Join(os.RemoveAll(d), os.WriteFile(d, nil, 0o600))
+		},
+		"a folder that is a link to nothing": func(path string) error {
+			d := filepath.Dir(path)
+			return errors.Join(os.RemoveAll(d), os.Symlink("/none", d))
+		},
 	} {
 		path := lay(t, good)
 		if err := spoil(path); err != nil {

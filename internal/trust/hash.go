@@ -44,13 +44,13 @@ func (p Parts) Show() string {
 	var b strings.Builder
 	b.WriteString("It would enable:\n")
 	for _, part := range p {
-		fmt.Fprintf(&b, "  %-12s  %s: %s\n", part.Kind, plain(part.Path), plain(part.Does))
+		fmt.Fprintf(&b, "  %-12s  %s: %s\n", part.Kind, Plain(part.Path), Plain(part.Does))
 	}
 	return b.String()
 }
 
-// plain returns a text as it is if each character shows as itself, or quoted.
-func plain(s string) string {
+// Plain returns a text as it is if each character shows as itself, or quoted.
+func Plain(s string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsPrint(r) || r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}
