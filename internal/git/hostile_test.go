@@ -99,6 +99,9 @@ var tricks = []trick{
 		}
 	}, plain: [][]string{{"-C", "../other", "commit", "--allow-empty", "-qm", "x"}, {"fetch"}}},
 	{name: "a submodule's filter", lay: func(w *world) {
+		w.file(".gitmodules", "[submodule \"mod\"]\n\tpath = mod\n\turl = ./mod\n\tignore = none\n")
+		w.must("add", ".gitmodules")
+		config("submodule.mod.ignore", "none")(w)
 		w.must("init", "-q", "mod")
 		w.file("mod/h", "h\n")
 		w.must("-C", "mod", "add", "h")

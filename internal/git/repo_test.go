@@ -28,9 +28,13 @@ func TestFind(t *testing.T) {
 	if err := os.Chmod(open, 0o777); err != nil { //nolint:gosec // that is the point
 		t.Fatal(err)
 	}
+	file := filepath.Join(filepath.Dir(w.dir), "file")
+	if err := errors.Join(os.Mkdir(file, 0o700), os.Symlink(filepath.Join(w.dir, "bin/git"), filepath.Join(file, "git"))); err != nil {
+		t.Fatal(err)
+	}
 	real := os.Getenv("PATH")
 	t.Chdir(w.dir)
-	for _, entry := range []string{filepath.Join(w.dir, "bin"), "bin", "./bin", "", outside, open} {
+	for _, entry := range []string{filepath.Join(w.dir, "bin"), "bin", "./bin", "", outside, file, open} {
 		t.Setenv("PATH", entry+":"+real)
 		g, err := Find(t.Context(), w.dir)
 		if err != nil || g.Version() == "9.9.9" || w.tripped() != "" {

@@ -137,6 +137,8 @@ func (w *world) all() (faults []error) {
 	note(err)
 	_, err = r.Diff(ctx, "main", "f")
 	note(err)
+	_, err = r.Diff(ctx, "")
+	note(err)
 	for _, c := range []Call{
 		{Args: []string{"log", "-p", "-1"}},
 		{Args: []string{"show"}, Refs: []string{"main"}},
