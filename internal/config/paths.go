@@ -1,4 +1,7 @@
-// Package config says where pawl keeps its things.
+// Package config says where pawl keeps its things, and reads what it is told by
+// three people: an administrator, whose policy holds above all; the user; and
+// whoever wrote a repository, who may only make pawl stricter. No variables are
+// read from files: a repository's .env is nothing to pawl.
 package config
 
 import (

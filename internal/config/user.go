@@ -20,6 +20,7 @@ type User struct {
 	WebSearch   Search      `json:"websearch,omitzero"`  // whom websearch asks
 	CodeSearch  Search      `json:"codesearch,omitzero"` // and codesearch
 	Permissions Permissions `json:"permissions,omitzero"`
+	Sandbox     Sandbox     `json:"sandbox,omitzero"`
 }
 
 // Permissions is what the user allows. Whoever uses it reads the mode and the
@@ -54,9 +55,24 @@ func LoadUser() (User, error) {
 	if err != nil {
 		return User{}, fmt.Errorf("read configuration: %w", err)
 	}
+	u, err := decodeUser(text)
+	if err != nil {
+		return User{}, fmt.Errorf("read %s: %w: %w", path, err, pawl.ErrInvalid)
+	}
+	return u, nil
+}
+
+func decodeUser(text []byte) (User, error) {
 	var u User
 	if err := pawl.Decode(text, &u); err != nil {
-		return User{}, fmt.Errorf("read %s: %w: %w", path, err, pawl.ErrInvalid)
+		return User{}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // then no path may begin with it
+	}
+	if err := u.Sandbox.expand(home); err != nil {
+		return User{}, err
 	}
 	return u, nil
 }

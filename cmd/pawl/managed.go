@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/permission"
+)
+
+func managedCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "managed",
+		Short: "Show the policy of this machine, which its administrator has set",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := config.LoadManaged()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), m)
+			}
+			w := cmd.OutOrStdout()
+			if m.MaxMode == "" && m.Rules == nil && !m.SandboxRequired {
+				_, err := fmt.Fprintln(w, "there is no policy:", config.ManagedFile, "is not there, or says nothing")
+				return err
+			}
+			rules, err := permission.ParseRules(m.Rules, permission.OriginUser)
+			if err != nil {
+				return fmt.Errorf("read the policy of this machine: %w", err)
+			}
+			if m.MaxMode != "" {
+				mode, err := permission.ParseMode(m.MaxMode)
+				if err != nil {
+					return fmt.Errorf("read the policy of this machine: %w", err)
+				}
+				fmt.Fprintf(w, "no mode looser than %s\n", mode)
+			}
+			if m.SandboxRequired {
+				fmt.Fprintln(w, "commands are run in a sandbox or not at all")
+			}
+			for _, r := range rules {
+				fmt.Fprintf(w, "rule %s\n", r)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// ManagedFile is where an administrator keeps the policy of a machine. Nothing
+// moves it: neither a variable nor a flag.
+const ManagedFile = "/etc/pawl/managed.json"
+
+// maxManaged bounds the bytes of the policy.
+const maxManaged = 1 << 20
+
+// Managed is what an administrator says of a machine. It holds above all else.
+// Whoever uses it reads the mode and the rules, strictly.
+type Managed struct {
+	MaxMode         string          `json:"max_mode,omitempty"`         // no mode may be looser; "" means that all may be used
+	Rules           json.RawMessage `json:"rules,omitempty"`            // of permissions
+	SandboxRequired bool            `json:"sandbox_required,omitempty"` // without a sandbox no command is run
+}
+
+// LoadManaged reads the policy. Without a file there is none. A file that anybody
+// but root could have written is an error, and not passed over: whoever can
+// spoil a policy must not be able to lift it.
+func LoadManaged() (Managed, error) {
+	path := ManagedFile
+	if weak.On("config.managed") && os.Getenv("PAWL_MANAGED") != "" {
+		path = os.Getenv("PAWL_MANAGED")
+	}
+	return loadManaged(path, 0)
+}
+
+// loadManaged reads the policy, which must be owner's, as must the two folders
+// that it is in.
+func loadManaged(path string, owner uint32) (Managed, error) {
+	for _, folder := range []string{filepath.Dir(filepath.Dir(path)), filepath.Dir(path)} {
+		info, err := os.Lstat(folder)
+		if errors.Is(err, fs.ErrNotExist) {
+			return Managed{}, nil
+		}
+		if err == nil {
+			err = guarded(folder, info, fs.ModeDir, owner)
+		}
+		if err != nil {
+			return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Managed{}, nil
+	}
+	if errors.Is(err, syscall.ELOOP) {
+		err = fmt.Errorf("%s is a link: have the administrator put a file there: %w", path, pawl.ErrDenied)
+	}
+	if err != nil {
+		return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = guarded(path, info, 0, owner)
+	}
+	if err != nil {
+		return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxManaged+1))
+	if err != nil {
+		return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
+	}
+	m, err := decodeManaged(text)
+	if err != nil {
+		return Managed{}, fmt.Errorf("read the policy of this machine: %s: %w: %w", path, err, pawl.ErrInvalid)
+	}
+	return m, nil
+}
+
+// guarded refuses what is not of the type, or not its owner's alone to write.
+func guarded(path string, info fs.FileInfo, kind fs.FileMode, owner uint32) error {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case weak.On("config.managed"):
+		return nil
+	case info.Mode().Type() != kind:
+		return fmt.Errorf("%s is a link, or not what it should be (%s): %w", path, info.Mode(), pawl.ErrDenied)
+	case !ok || s.Uid != owner:
+		return fmt.Errorf("%s does not belong to root: have the administrator 'chown root' it: %w", path, pawl.ErrDenied)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("%s can be written by others than root (%s): have the administrator 'chmod go-w' it: %w", path, info.Mode(), pawl.ErrDenied)
+	}
+	return nil
+}
+
+func decodeManaged(text []byte) (Managed, error) {
+	var m Managed
+	if len(text) > maxManaged {
+		return m, fmt.Errorf("it has more than %d bytes", maxManaged)
+	}
+	keys, err := object(text)
+	if err != nil || keys == nil {
+		return m, err
+	}
+	if err := pawl.Decode(text, &m); err != nil {
+		return Managed{}, err
+	}
+	return m, nil
+}

@@ -1,0 +1,130 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Sandbox is what the user opens and closes for the commands of a model.
+type Sandbox struct {
+	Network  []string `json:"network,omitempty"`  // hosts that can be reached: a name, *.domain, with :port if need be; none means no network
+	Writable []string `json:"writable,omitempty"` // folders beside the workspace, absolute or from ~
+	Env      []string `json:"env,omitempty"`      // names of variables that commands get
+	Hidden   []string `json:"hidden,omitempty"`   // paths, absolute or from ~, and patterns for names in the workspace
+}
+
+// maxSandbox bounds each list.
+const maxSandbox = 200
+
+// expand checks the lists and makes the paths absolute, from a home folder.
+func (s *Sandbox) expand(home string) error {
+	for name, list := range map[string][]string{"network": s.Network, "writable": s.Writable, "env": s.Env, "hidden": s.Hidden} {
+		if len(list) > maxSandbox {
+			return fmt.Errorf("sandbox.%s has more than %d entries", name, maxSandbox)
+		}
+	}
+	for _, host := range s.Network {
+		if err := checkHostPattern(host); err != nil {
+			return fmt.Errorf("sandbox.network: %q: %w", host, err)
+		}
+	}
+	for i, path := range s.Writable {
+		full, err := expandPath(path, home)
+		if err != nil {
+			return fmt.Errorf("sandbox.writable: %q: %w", path, err)
+		}
+		if full == "/" || full == filepath.Clean(home) {
+			return fmt.Errorf("sandbox.writable: %q: it is too much: name the folders that commands write to", path)
+		}
+		s.Writable[i] = full
+	}
+	for _, name := range s.Env {
+		if !isVariable(name) {
+			return fmt.Errorf("sandbox.env: %q: it is not the name of a variable", name)
+		}
+	}
+	for i, path := range s.Hidden {
+		if path != "" && path[0] != '/' && path[0] != '~' {
+			if _, err := filepath.Match(path, "x"); err != nil || strings.Contains(path, "/") {
+				return fmt.Errorf("sandbox.hidden: %q: it is neither a path nor a pattern for names", path)
+			}
+			continue
+		}
+		full, err := expandPath(path, home)
+		if err != nil {
+			return fmt.Errorf("sandbox.hidden: %q: %w", path, err)
+		}
+		s.Hidden[i] = full
+	}
+	return nil
+}
+
+// expandPath returns the absolute path that a user means. A path that says one
+// thing and comes to another, such as ~//etc or ~/../x, is refused.
+func expandPath(path, home string) (string, error) {
+	plain := strings.TrimSuffix(path, "/")
+	rest, tilde := strings.CutPrefix(plain, "~")
+	switch {
+	case tilde && !filepath.IsAbs(home):
+		return "", errors.New("your home folder is not known: set HOME")
+	case weak.On("config.paths") && tilde:
+		return filepath.Join(home, rest), nil
+	case strings.ContainsRune(path, 0):
+		return "", errors.New("it has a zero byte in it")
+	case path == "/":
+		return path, nil
+	case tilde && rest == "":
+		return filepath.Clean(home), nil
+	case tilde && rest[0] != '/':
+		return "", errors.New("other people's homes cannot be meant: write the path in full")
+	case tilde:
+		plain = rest
+	case !filepath.IsAbs(plain):
+		return "", errors.New("it is neither absolute nor begins with ~/")
+	}
+	if filepath.Clean(plain) != plain || plain == "/" {
+		return "", errors.New("it has //, /./ or /../ in it: write it plainly")
+	}
+	if tilde {
+		plain = filepath.Join(home, plain)
+	}
+	return plain, nil
+}
+
+// checkHostPattern refuses what is not a name, *.domain or an address, perhaps
+// with a port. Which of them may be reached is decided where they are.
+func checkHostPattern(pattern string) error {
+	host := pattern
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		port := host[i+1:]
+		if port == "" || len(port) > 5 || port[0] == '0' || strings.Trim(port, "0123456789") != "" {
+			return errors.New("there is no such port")
+		}
+		host = host[:i]
+	}
+	name := strings.TrimPrefix(host, "*.")
+	if name == "" || len(name) > 253 {
+		return errors.New("it names no host")
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || label[0] == '-' || strings.HasSuffix(label, "-") || strings.ContainsFunc(label, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+		}) {
+			return errors.New("it is not a name in lower case, nor *.domain")
+		}
+	}
+	if host != name && !strings.Contains(name, ".") {
+		return errors.New("it is too much: name a domain")
+	}
+	return nil
+}
+
+func isVariable(name string) bool {
+	return name != "" && (name[0] < '0' || name[0] > '9') && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+	})
+}

@@ -1,0 +1,145 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Head returns the id of the commit that is checked out, or pawl.ErrNotFound if
+// there is none yet.
+func (r *Repo) Head(ctx context.Context) (string, error) { return r.Commit(ctx, "HEAD") }
+
+// Commit returns the id of the commit that a ref names, or pawl.ErrNotFound.
+func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
+	if err := CheckRef(ref); err != nil {
+		return "", err
+	}
+	out, err := r.run(ctx, Call{Args: []string{"rev-parse", "--verify", "--quiet"}, Refs: []string{ref + "^{commit}"}, Limit: 1 << 10})
+	var failed *Failed
+	if errors.As(err, &failed) {
+		return "", fmt.Errorf("there is no commit %q in %s: %w", ref, r.Top, pawl.ErrNotFound)
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// Branch returns the branch that is checked out, "" if it is none. It is a
+// stranger's text.
+func (r *Repo) Branch(ctx context.Context) (string, error) {
+	out, err := r.run(ctx, Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}, Limit: maxLine})
+	var failed *Failed
+	if errors.As(err, &failed) && failed.Code == 1 {
+		return "", nil
+	}
+	return strings.TrimPrefix(strings.TrimSuffix(string(out), "\n"), "refs/heads/"), err
+}
+
+// Status is how a worktree differs from its commit.
+type Status struct {
+	Head   string // "" before the first commit
+	Branch string // "" if none is checked out
+	Files  []File
+}
+
+// File is a file that differs. Its names are strangers' texts.
+type File struct {
+	State string // two letters, of the index and of the worktree, as git status has them
+	Path  string
+	From  string // the path that it had, if it was renamed or copied
+}
+
+// Status returns how the worktree differs from its commit. Submodules are not
+// looked into.
+func (r *Repo) Status(ctx context.Context) (Status, error) {
+	out, err := r.run(ctx, Call{Args: []string{"status", "--porcelain=v2", "-z", "--branch", "--untracked-files=normal", "--no-ahead-behind"}})
+	if err != nil {
+		return Status{}, err
+	}
+	s, err := readStatus(string(out))
+	if err != nil {
+		return Status{}, fmt.Errorf("git status: %w", err)
+	}
+	return s, nil
+}
+
+// readStatus reads git's porcelain, version 2, with a zero byte after each entry.
+func readStatus(text string) (Status, error) {
+	var s Status
+	entries := strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
+	for i := 0; i < len(entries); i++ {
+		kind, rest, _ := strings.Cut(entries[i], " ")
+		fields := map[string]int{"1": 8, "2": 9, "u": 10, "?": 1}[kind]
+		switch {
+		case kind == "" && rest == "":
+		case kind == "#":
+			switch key, value, _ := strings.Cut(rest, " "); {
+			case key == "branch.oid" && value != "(initial)":
+				s.Head = value
+			case key == "branch.head" && value != "(detached)":
+				s.Branch = value
+			}
+		case kind == "?":
+			s.Files = append(s.Files, File{State: "??", Path: rest})
+		case fields == 0:
+			return s, fmt.Errorf("an entry of the unknown kind %q: %w", kind, pawl.ErrInvalid)
+		default:
+			parts := strings.SplitN(rest, " ", fields)
+			if len(parts) < fields || kind == "2" && i+1 == len(entries) {
+				return s, fmt.Errorf("an entry is cut off: %w", pawl.ErrInvalid)
+			}
+			f := File{State: parts[0], Path: parts[fields-1]}
+			if kind == "2" {
+				i++
+				f.From = entries[i]
+			}
+			s.Files = append(s.Files, f)
+		}
+	}
+	return s, nil
+}
+
+// MaxShow bounds a file that Show returns.
+const MaxShow = 4 << 20
+
+// Show returns a file as a commit has it: what was stored, which no filter has
+// changed. A link is no file. If there is none it returns pawl.ErrNotFound.
+func (r *Repo) Show(ctx context.Context, ref, name string) ([]byte, error) {
+	if name != path.Clean(name) || path.IsAbs(name) || name == "." || strings.HasPrefix(name, "../") || strings.ContainsRune(name, 0) {
+		return nil, fmt.Errorf("%q is no path in a repository: %w", name, pawl.ErrInvalid)
+	}
+	commit, err := r.Commit(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.run(ctx, Call{Args: []string{"ls-tree", "-z", "-l", "--full-tree"}, Refs: []string{commit}, Paths: []string{name}, Limit: 64 << 10})
+	if err != nil {
+		return nil, err
+	}
+	entry, found, _ := strings.Cut(strings.TrimSuffix(string(out), "\x00"), "\t")
+	fields := strings.Fields(entry) // mode, type, id, size
+	switch {
+	case len(fields) == 0:
+		return nil, fmt.Errorf("%s has no %q: %w", commit, name, pawl.ErrNotFound)
+	case found != name || len(fields) != 4 || fields[1] != "blob" || !strings.HasPrefix(fields[0], "100"):
+		return nil, fmt.Errorf("%q is no file in %s: %w", name, commit, pawl.ErrInvalid)
+	}
+	if size, err := strconv.Atoi(fields[3]); err != nil || size > MaxShow {
+		return nil, fmt.Errorf("%q has more than %d bytes in %s: %w", name, MaxShow, commit, pawl.ErrInvalid)
+	}
+	return r.run(ctx, Call{Args: []string{"cat-file", "blob"}, Refs: fields[2:3], Limit: MaxShow})
+}
+
+// Diff returns what has changed since a ref, or since the index if that is "",
+// as a patch. Binary files are named only.
+func (r *Repo) Diff(ctx context.Context, ref string, paths ...string) ([]byte, error) {
+	c := Call{Args: []string{"diff", "--src-prefix=a/", "--dst-prefix=b/"}, Paths: paths}
+	if ref != "" {
+		c.Refs = []string{ref}
+	}
+	return r.Run(ctx, c)
+}

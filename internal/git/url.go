@@ -1,0 +1,173 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// maxURL bounds the bytes of an address.
+const maxURL = 2 << 10
+
+// URL is where a repository can be fetched from. What String returns means to
+// git what the fields say: what is checked is what is reached.
+type URL struct {
+	Scheme string // https or ssh
+	User   string // of ssh
+	Host   string // a name in lower case, or an IP address
+	Port   int    // 0 means the scheme's own
+	Path   string // with a slash at its beginning, but for Home
+	Home   bool   // the path is from the user's home: host:path
+}
+
+// CheckURL reads an address as a person gives it: https://host/path,
+// ssh://user@host:port/path or user@host:path. It refuses all others (other
+// helpers of git run programs, and files can be anywhere) and whatever two
+// programs could read in two ways.
+func CheckURL(raw string) (URL, error) {
+	u, err := readURL(raw)
+	if err != nil {
+		return URL{}, fmt.Errorf("%.100q is no address of a repository: %w: %w", raw, err, pawl.ErrInvalid)
+	}
+	return u, nil
+}
+
+// String is the one spelling of the address.
+func (u URL) String() string {
+	user, port := "", ""
+	if u.User != "" {
+		user = u.User + "@"
+	}
+	if u.Home {
+		return user + u.Host + ":" + u.Path
+	}
+	host := u.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if u.Port != 0 {
+		port = ":" + strconv.Itoa(u.Port)
+	}
+	return u.Scheme + "://" + user + host + port + u.Path
+}
+
+func readURL(raw string) (URL, error) {
+	switch {
+	case raw == "" || len(raw) > maxURL:
+		return URL{}, errors.New("it is empty or too long")
+	case raw[0] == '-':
+		return URL{}, errors.New("it begins like an option")
+	case strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`%\?#"'`+"`$;&|<>(){}*!^,", r) }):
+		return URL{}, errors.New("it has a character in it that none of ours has")
+	}
+	u := URL{Scheme: "ssh"}
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return u.readShort(raw)
+	}
+	if u.Scheme = strings.ToLower(scheme); u.Scheme != "https" && u.Scheme != "ssh" {
+		return u, errors.New("use https or ssh")
+	}
+	authority, path, _ := strings.Cut(rest, "/")
+	u.Path = "/" + path
+	if err := u.readAuthority(authority, true); err != nil {
+		return u, err
+	}
+	return u, checkPath(path)
+}
+
+// readShort reads the form of scp: [user@]host:path.
+func (u URL) readShort(raw string) (URL, error) {
+	authority, path, ok := strings.Cut(raw, ":")
+	if !ok || strings.ContainsAny(authority, "/[]") {
+		return u, errors.New("it names no host: use https or ssh")
+	}
+	if strings.HasPrefix(path, ":") {
+		return u, errors.New("it names a helper of git: use https or ssh")
+	}
+	if err := u.readAuthority(authority, false); err != nil {
+		return u, err
+	}
+	if u.Path = path; strings.HasPrefix(path, "/") {
+		return u, checkPath(path[1:])
+	}
+	u.Home = true
+	return u, checkPath(path)
+}
+
+// readAuthority reads [user@]host[:port].
+func (u *URL) readAuthority(text string, port bool) error {
+	if user, host, ok := strings.Cut(text, "@"); ok {
+		if u.Scheme != "ssh" {
+			return errors.New("it has a name or a password in it")
+		}
+		if user == "" || !isWord(user, "._-") {
+			return errors.New("the user is not a name")
+		}
+		u.User, text = user, host
+	}
+	if i := strings.LastIndexByte(text, ':'); port && i > strings.LastIndexByte(text, ']') {
+		n, err := strconv.ParseUint(text[i+1:], 10, 16)
+		if err != nil || n == 0 || text[i+1] == '0' || text[i+1] == '+' {
+			return errors.New("the port is not a number of one")
+		}
+		u.Port, text = int(n), text[:i]
+	}
+	host, err := checkHost(text)
+	u.Host = host
+	return err
+}
+
+// checkHost returns a host in its one spelling.
+func checkHost(host string) (string, error) {
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		inner, ok = strings.CutSuffix(inner, "]")
+		a, err := netip.ParseAddr(inner)
+		if !ok || err != nil || !a.Is6() || a.Zone() != "" || a.Is4In6() {
+			return "", errors.New("the host is no IPv6 address")
+		}
+		return a.String(), nil
+	}
+	host = strings.ToLower(host)
+	if len(host) > 253 {
+		return "", errors.New("the host's name is too long")
+	}
+	labels := strings.Split(host, ".")
+	for _, label := range labels {
+		if !isWord(label, "-_") || strings.HasSuffix(label, "-") || len(label) > 63 {
+			return "", errors.New("the host is not a name")
+		}
+	}
+	last := labels[len(labels)-1]
+	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") { // some would read it as an address
+		if a, err := netip.ParseAddr(host); err != nil || !a.Is4() {
+			return "", errors.New("the host is an odd spelling of an IP address")
+		}
+	}
+	return host, nil
+}
+
+// checkPath checks a path without the slash at its beginning.
+func checkPath(path string) error {
+	for part := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
+		if part == "" || part == "." || part == ".." || part[0] == '-' {
+			return errors.New("the path is empty or not plain")
+		}
+	}
+	if strings.ContainsAny(path, ":@[]=") {
+		return errors.New("the path has a character in it that has a meaning elsewhere")
+	}
+	return nil
+}
+
+// isWord reports whether a text has letters and digits only, and perhaps some
+// other characters, though not a hyphen at its beginning.
+func isWord(text, others string) bool {
+	return text != "" && text[0] != '-' && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(others, r)
+	})
+}

@@ -1,0 +1,172 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// maxHelpers bounds the settings of one repository that run programs.
+const maxHelpers = 200
+
+// git looks at a repository: what its configuration and hooks would have git
+// run. Pawl's own git runs none of it; commands of the model's would.
+func (s *surveyor) git(root *os.Root, name string) error {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return s.gitFolder(root, name)
+	}
+	p := Part{Kind: KindGit, Path: name, Executable: true, Does: "has git take another repository's configuration"}
+	return s.file(root, name, info, p)
+}
+
+// gitFolder looks at git's own folder. Its parts have the same paths wherever
+// it is.
+func (s *surveyor) gitFolder(root *os.Root, dir string) error {
+	for _, name := range []string{"config", "config.worktree"} {
+		if err := s.gitConfig(root, path.Join(dir, name), ".git/"+name); err != nil {
+			return err
+		}
+	}
+	folder := path.Join(dir, "hooks")
+	if info, err := root.Lstat(folder); err == nil && !info.IsDir() {
+		return s.file(root, folder, info, Part{Kind: KindGit, Path: ".git/hooks", Executable: true, Does: "is where git looks for hooks"})
+	}
+	hooks, err := entries(root, folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range hooks {
+		if strings.HasSuffix(name, ".sample") {
+			continue
+		}
+		info, err := root.Lstat(path.Join(folder, name))
+		if err != nil {
+			return err
+		}
+		p := Part{Kind: KindGit, Path: ".git/hooks/" + name, Executable: true, Does: "is run by git"}
+		if err := s.file(root, path.Join(folder, name), info, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gitConfig adds the settings of a configuration that run programs.
+func (s *surveyor) gitConfig(root *os.Root, file, shown string) error {
+	f, err := root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, fmt.Errorf("%s is no file: %w", shown, pawl.ErrInvalid))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxFile {
+		return fmt.Errorf("%s is too large: %w", shown, pawl.ErrInvalid)
+	}
+	helpers := gitHelpers(string(text))
+	if len(helpers) > maxHelpers {
+		return fmt.Errorf("%s has more than %d settings that run programs: %w", shown, maxHelpers, pawl.ErrInvalid)
+	}
+	for _, h := range helpers {
+		err := s.add(Part{Kind: KindGit, Path: shown, Does: h.does + ": " + h.key + " = " + cut(h.value), Executable: true, Hash: HashOf(h.key, h.value)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cut(s string) string {
+	if len(s) > 200 {
+		return s[:200] + " …"
+	}
+	return s
+}
+
+// helper is a setting of git's that runs a program, or may.
+type helper struct{ key, value, does string }
+
+// gitHelpers reads a configuration of git's for what runs programs. It need not
+// be exact: a key too many is shown, and nothing is run by it.
+func gitHelpers(text string) []helper {
+	var found []helper
+	section := ""
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\\\r\n", ""), "\\\n", "") // a line goes on
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "[") {
+			end := strings.LastIndexByte(l, ']')
+			if end < 0 {
+				continue
+			}
+			section, l = l[1:end], strings.TrimSpace(l[end+1:]) // a key may follow on the same line
+		}
+		if l == "" || l[0] == '#' || l[0] == ';' {
+			continue
+		}
+		key, value, _ := strings.Cut(l, "=")
+		name, middle, _ := strings.Cut(section, " ")
+		name, key, value = strings.ToLower(strings.TrimSpace(name)), strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
+		if first, rest, ok := strings.Cut(name, "."); ok { // the old way to write [a "b"]
+			name, middle = first, rest
+		}
+		if what := gitDoes(name, key, value); what != "" {
+			full := name + "." + strings.Trim(strings.TrimSpace(middle), `"`) + "." + key
+			found = append(found, helper{strings.ReplaceAll(full, "..", "."), value, what})
+		}
+	}
+	return found
+}
+
+// gitDoes says what a setting would have git do, or "".
+func gitDoes(section, key, value string) string {
+	program := []string{
+		"fsmonitor", "sshcommand", "gitproxy", "pager", "editor", "askpass", "alternaterefscommand", "helper", "external", "textconv", "command", "cmd",
+		"clean", "smudge", "process", "driver", "program", "defaultkeycommand", "uploadpack", "receivepack", "difffilter", "vcs", "packobjectshook",
+	}
+	switch {
+	case section == "include", section == "includeif":
+		return "has git read more configuration"
+	case section == "core" && key == "hookspath":
+		return "has git run hooks from elsewhere"
+	case section == "core" && key == "fsmonitor" && slices.Contains([]string{"", "true", "false", "0", "1"}, strings.ToLower(value)):
+		return ""
+	case section == "core" && key == "worktree":
+		return "has git work elsewhere"
+	case section == "alias" && strings.HasPrefix(strings.TrimLeft(value, `"`), "!"), section == "pager", section == "hook":
+		return "has git run a program"
+	case section == "submodule" && key == "update" && strings.HasPrefix(strings.TrimLeft(value, `"`), "!"):
+		return "has git run a program"
+	case section == "url" && strings.HasSuffix(key, "insteadof"), section == "http" && strings.HasSuffix(key, "proxy"), section == "protocol":
+		return "has git reach other addresses, or in other ways"
+	case slices.Contains(program, key):
+		return "has git run a program"
+	}
+	return ""
+}

@@ -1,0 +1,363 @@
+// Package trust says what a folder would enable if it were trusted, and keeps
+// which folders are. Until a folder is trusted nothing in it takes effect: not
+// its configuration, hooks, servers, skills, agents, commands, instructions.
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+)
+
+const (
+	maxParts   = 2000
+	maxDepth   = 8
+	maxFile    = 4 << 20  // bytes of one file
+	maxBytes   = 64 << 20 // bytes of all
+	maxEntries = 10000    // of one folder
+)
+
+// Kind says what a part is.
+type Kind string
+
+// The kinds.
+const (
+	KindConfig       Kind = "config"
+	KindHook         Kind = "hook"
+	KindServer       Kind = "server" // of MCP
+	KindAgent        Kind = "agent"
+	KindCommand      Kind = "command"
+	KindSkill        Kind = "skill"
+	KindInstructions Kind = "instructions"
+	KindVariables    Kind = "variables"
+	KindGit          Kind = "git"
+	KindLanguage     Kind = "language"
+	KindLink         Kind = "link"
+)
+
+// Part is one thing that a folder brings. Path and Does hold a stranger's text:
+// Show makes it safe to print.
+type Part struct {
+	Kind       Kind   `json:"kind"`
+	Path       string `json:"path"` // from the folder, with slashes
+	Does       string `json:"does"` // what it would do
+	Executable bool   `json:"executable,omitempty"`
+	Hash       string `json:"hash"` // of its content
+}
+
+// Parts are in the order of their paths.
+type Parts []Part
+
+// agentFolders belong to pawl and its kin. All of the first two count; of the
+// others what is known to run or to instruct, since they keep caches and whole
+// checkouts beside it.
+var agentFolders = []string{".pawl", ".agents", ".claude", ".codex", ".gemini", ".cursor", ".opencode"}
+
+const ownFolders = 2
+
+// kindsOf says what the folders in an agent's folder hold.
+var kindsOf = map[string]Kind{
+	"agents": KindAgent, "agent": KindAgent, "modes": KindAgent, "mode": KindAgent,
+	"commands": KindCommand, "command": KindCommand, "prompts": KindCommand,
+	"hooks": KindHook, "plugins": KindHook, "plugin": KindHook, "extensions": KindHook, "tools": KindHook, "tool": KindHook,
+	"skills": KindSkill, "skill": KindSkill,
+	"rules": KindInstructions,
+}
+
+// does says what a part of a kind would do.
+var does = map[Kind]string{
+	KindConfig:       "configures an agent: it can name hooks and servers",
+	KindHook:         "is run when something happens in a session",
+	KindServer:       "starts servers whose tools the model can use",
+	KindAgent:        "defines an agent: its prompt and its tools",
+	KindCommand:      "adds a command",
+	KindSkill:        "is a part of a skill, whose scripts the model can run",
+	KindInstructions: "instructs the model",
+	KindVariables:    "holds variables; pawl does not read it",
+	KindLink:         "is a link; pawl does not follow it",
+}
+
+// topFiles are files at the top of a folder.
+var topFiles = []struct {
+	name       string
+	kind       Kind
+	executable bool
+	does       string
+}{
+	{".mcp.json", KindServer, true, ""},
+	{".envrc", KindVariables, true, "is run by direnv in shells"},
+	{"AGENTS.md", KindInstructions, false, ""},
+	{"CLAUDE.md", KindInstructions, false, ""},
+	{"GEMINI.md", KindInstructions, false, ""},
+	{".cursorrules", KindInstructions, false, ""},
+}
+
+// languages says which language server works in a folder with a file, and so
+// runs what that project is built with.
+var languages = []struct{ file, server string }{
+	{"go.mod", "gopls"}, {"go.work", "gopls"},
+	{"tsconfig.json", "typescript-language-server"}, {"jsconfig.json", "typescript-language-server"}, {"package.json", "typescript-language-server"},
+	{"pyproject.toml", "pyright-langserver, pylsp or ruff"}, {"setup.py", "pyright-langserver, pylsp or ruff"}, {"requirements.txt", "pyright-langserver, pylsp or ruff"},
+	{"Cargo.toml", "rust-analyzer"},
+	{"compile_commands.json", "clangd"}, {".clangd", "clangd"},
+	{"build.zig", "zls"},
+}
+
+// Survey returns what a folder would enable. It runs nothing, follows no link
+// and leaves the folder by no way. A folder that is too large to be shown is an
+// error: it cannot be trusted.
+func Survey(dir string) (Parts, error) { return survey(dir, "") }
+
+// SurveyRepository is Survey for a folder whose git repository is known to be
+// elsewhere: common is git's folder of it, which the caller has found to name
+// this folder, or one above it, as its worktree. A linked worktree then has the
+// same parts, and hash, as the worktree that it was made from, if its files are
+// the same.
+func SurveyRepository(dir, common string) (Parts, error) { return survey(dir, common) }
+
+func survey(dir, common string) (Parts, error) {
+	dir, err := realFolder(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look into the folder: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look into the folder: %w", err)
+	}
+	defer root.Close()
+	s := &surveyor{root: root}
+	steps := []func() error{s.folders, s.top, s.variables}
+	if common == "" {
+		steps = append(steps, func() error { return s.git(root, ".git") })
+	} else {
+		steps = append(steps, func() error {
+			other, err := os.OpenRoot(common)
+			if err != nil {
+				return err
+			}
+			defer other.Close()
+			return s.gitFolder(other, ".")
+		})
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("look into %s: %w", dir, err)
+		}
+	}
+	slices.SortFunc(s.parts, func(a, b Part) int { return strings.Compare(a.Path+"\x00"+a.Does, b.Path+"\x00"+b.Does) })
+	return s.parts, nil
+}
+
+// surveyor looks into one folder.
+type surveyor struct {
+	root  *os.Root
+	parts Parts
+	bytes int64
+}
+
+func (s *surveyor) add(p Part) error {
+	if len(s.parts) == maxParts {
+		return fmt.Errorf("it has more than %d parts: %w", maxParts, pawl.ErrInvalid)
+	}
+	if p.Does == "" {
+		p.Does = does[p.Kind]
+	}
+	s.parts = append(s.parts, p)
+	return nil
+}
+
+// folders looks into the folders of agents.
+func (s *surveyor) folders() error {
+	for i, name := range agentFolders {
+		if err := s.walk(s.root, name, KindConfig, i < ownFolders, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk adds what is at a path. At depth 1 a folder's name tells the kind; one
+// that is not known is looked into only where all counts.
+func (s *surveyor) walk(root *os.Root, name string, kind Kind, all bool, depth int) error {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		if depth == 1 {
+			kind = fileKind(path.Base(name))
+		}
+		return s.file(root, name, info, Part{Kind: kind, Path: name, Executable: kind != KindInstructions && kind != KindVariables})
+	}
+	if depth == 1 {
+		known, ok := kindsOf[strings.ToLower(path.Base(name))]
+		if !ok && !all {
+			return nil
+		}
+		if ok {
+			kind = known
+		}
+	}
+	if depth == maxDepth {
+		return fmt.Errorf("%q is too deep: %w", name, pawl.ErrInvalid)
+	}
+	names, err := entries(root, name)
+	if err != nil {
+		return err
+	}
+	for _, entry := range names {
+		if err := s.walk(root, path.Join(name, entry), kind, all, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileKind tells what a file at the top of an agent's folder is.
+func fileKind(name string) Kind {
+	switch name = strings.ToLower(name); {
+	case strings.Contains(name, "mcp"):
+		return KindServer
+	case strings.HasPrefix(name, ".env"):
+		return KindVariables
+	case strings.HasPrefix(name, "hook"):
+		return KindHook
+	case strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".mdc"):
+		return KindInstructions
+	}
+	return KindConfig
+}
+
+// file adds a file with the hash of its content. A link is hashed by where it
+// leads, and anything else by what it is.
+func (s *surveyor) file(root *os.Root, name string, info fs.FileInfo, p Part) error {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := root.Readlink(name)
+		if err != nil {
+			return err
+		}
+		p.Kind, p.Executable, p.Does, p.Hash = KindLink, true, "", HashOf("link", target)
+	case info.IsDir():
+		return nil
+	case !info.Mode().IsRegular():
+		p.Hash = HashOf("special", info.Mode().Type().String())
+	default:
+		hash, err := s.hash(root, name)
+		if err != nil {
+			return err
+		}
+		p.Hash = hash
+	}
+	return s.add(p)
+}
+
+// hash reads a file. It waits for nobody: it may be a pipe by now.
+func (s *surveyor) hash(root *os.Root, name string) (string, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, fmt.Errorf("%q has changed while it was read: %w", name, pawl.ErrConflict))
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return "", err
+	}
+	if s.bytes += n; n > maxFile || s.bytes > maxBytes {
+		return "", fmt.Errorf("%q is too large: %w", name, pawl.ErrInvalid)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// top looks for the files at the top.
+func (s *surveyor) top() error {
+	for _, f := range topFiles {
+		info, err := s.root.Lstat(f.name)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return err
+		}
+		if err := s.file(s.root, f.name, info, Part{Kind: f.kind, Path: f.name, Does: f.does, Executable: f.executable}); err != nil {
+			return err
+		}
+	}
+	for _, l := range languages {
+		if _, err := s.root.Lstat(l.file); err == nil {
+			p := Part{Kind: KindLanguage, Path: l.file, Does: "has " + l.server + " work here, if it is installed, with what the project is built with", Executable: true, Hash: HashOf("language", l.server)}
+			if err := s.add(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// variables looks for files of variables. They are told, not read: the first
+// ones of a folder with a great many files are enough.
+func (s *surveyor) variables() error {
+	f, err := s.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(maxEntries)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	for _, name := range names {
+		if lower := strings.ToLower(name); lower != ".env" && !strings.HasPrefix(lower, ".env.") {
+			continue
+		}
+		if err := s.add(Part{Kind: KindVariables, Path: name, Hash: HashOf("variables")}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entries returns the names in a folder, in order.
+func entries(root *os.Root, name string) ([]string, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(maxEntries + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(names) > maxEntries {
+		return nil, fmt.Errorf("%q has more than %d entries: %w", name, maxEntries, pawl.ErrInvalid)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// realFolder returns the real path of a folder.
+func realFolder(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
