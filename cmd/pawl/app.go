@@ -28,6 +28,7 @@ type app struct {
 	runner *local.Runner
 	jobs   *tool.Jobs
 	faults *lsp.Servers
+	safety *safety.Safety
 	store  pawl.Store
 }
 
@@ -51,7 +52,7 @@ func openApp(ctx context.Context) (*app, error) {
 	blobs := secrets.Blobs(st)
 	jobs := tool.NewJobs(blobs, guard)
 	jobs.Redact = secrets
-	servers := &lsp.Servers{Box: guard.WrapServer}
+	servers := &lsp.Servers{Box: guard.WrapServer, Enabled: guard.Trusted}
 	tools, err := newTools(tool.Config{Blobs: blobs, Jobs: jobs, Faults: servers})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -67,7 +68,7 @@ func openApp(ctx context.Context) (*app, error) {
 		return checkSettings(models, tools, s)
 	}})
 	stepper.Service = svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, store: st}, nil
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, safety: guard, store: st}, nil
 }
 
 // newTools returns the tools, with the search services that the user has chosen.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/trust"
 )
 
 // runFlags are the flags of 'pawl run'.
@@ -82,6 +83,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	defer a.Close()
 
+	f.notice(ctx, a, dir, cmd.ErrOrStderr())
 	s, err := f.target(ctx, a, dir)
 	if err != nil {
 		return err
@@ -255,4 +257,21 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 		Agent: f.agent, Model: model, Mode: f.mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.trust,
 		AskTimeout: f.patience,
 	}, nil
+}
+
+// notice says what the folder brings that does not take effect.
+func (f *settingsFlags) notice(ctx context.Context, a *app, dir string, w io.Writer) {
+	if f.trust {
+		return
+	}
+	folder, err := a.safety.LookAt(ctx, dir)
+	switch {
+	case err != nil:
+		fmt.Fprintf(w, "pawl: note: nothing of this folder's own configuration takes effect: %v\n", err)
+	case folder.State == trust.Trusted || len(folder.Parts) == 0:
+	case folder.State == trust.Changed:
+		fmt.Fprintln(w, "pawl: note: what this folder brings has changed since you trusted it, and takes no effect; 'pawl trust' shows it")
+	default:
+		fmt.Fprintf(w, "pawl: note: this folder brings %d things that take no effect until you trust it; 'pawl trust' shows them\n", len(folder.Parts))
+	}
 }

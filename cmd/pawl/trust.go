@@ -2,21 +2,17 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/trust"
 )
 
@@ -71,24 +67,25 @@ func (f trustFlags) several() bool {
 }
 
 func (f trustFlags) run(cmd *cobra.Command, dir string) error {
-	store, err := openTrust()
+	guard, err := safety.Open()
 	if err != nil {
 		return err
 	}
+	store := guard.Trust()
 	switch {
 	case f.list:
 		return f.printTrusted(cmd.OutOrStdout(), store)
 	case f.revoke:
 		return store.Revoke(dir)
 	}
-	t, err := lookAt(cmd.Context(), store, dir)
+	t, err := guard.LookAt(cmd.Context(), dir)
 	if err != nil {
 		return err
 	}
 	if f.asJSON {
 		err = writeJSON(cmd.OutOrStdout(), t)
 	} else {
-		_, err = io.WriteString(cmd.OutOrStdout(), t.text())
+		_, err = io.WriteString(cmd.OutOrStdout(), t.String())
 	}
 	if err != nil {
 		return err
@@ -148,72 +145,4 @@ func (f trustFlags) printTrusted(w io.Writer, store trust.Store) error {
 		fmt.Fprintf(t, "%s\t%s, %s %s\n", a.At.Local().Format(time.DateOnly), trust.Plain(a.Path), trust.Plain(a.Kind), trust.Plain(a.Name))
 	}
 	return t.Flush()
-}
-
-// openTrust returns where trust is kept.
-func openTrust() (trust.Store, error) {
-	data, err := config.Data()
-	if err != nil {
-		return trust.Store{}, err
-	}
-	return trust.Store{Path: filepath.Join(data, "trust.json")}, nil
-}
-
-// folderTrust is what a folder brings, and whether it may take effect.
-type folderTrust struct {
-	Path  string      `json:"path"`
-	State trust.State `json:"state"`
-	Hash  string      `json:"hash"`
-	Parts trust.Parts `json:"parts"`
-}
-
-func (t folderTrust) text() string {
-	said := map[trust.State]string{
-		trust.Trusted: "is trusted", trust.Changed: "has changed since you trusted it", trust.Unknown: "is not trusted",
-	}
-	return fmt.Sprintf("%s %s.\n%s", trust.Plain(t.Path), said[t.State], t.Parts.Show())
-}
-
-// lookAt says what a folder would enable and whether it is trusted. Nothing of
-// the folder's is run or takes effect by this. A linked worktree is trusted with
-// the folder that it was made from, if that repository names it as its own and
-// what could run something is the same in both.
-func lookAt(ctx context.Context, store trust.Store, dir string) (folderTrust, error) {
-	t := folderTrust{State: trust.Unknown}
-	var err error
-	if dir, err = filepath.Abs(dir); err != nil {
-		return t, err
-	}
-	if t.Path, err = filepath.EvalSymlinks(dir); err != nil {
-		return t, err
-	}
-	repo, err := openRepo(ctx, t.Path)
-	switch {
-	case err == nil:
-		t.Parts, err = trust.SurveyRepository(t.Path, repo.Common)
-	case errors.Is(err, pawl.ErrNotFound), errors.Is(err, pawl.ErrDenied): // no git, no repository, or one that is not to be believed
-		t.Parts, err = trust.Survey(t.Path)
-	}
-	if err != nil {
-		return t, err
-	}
-	t.Hash = t.Parts.Hash()
-	if t.State, err = store.State(t.Path, t.Hash); err != nil || t.State != trust.Unknown {
-		return t, err
-	}
-	if repo != nil && repo.Linked && repo.Top == t.Path && filepath.Base(repo.Common) == ".git" {
-		if state, err := store.State(filepath.Dir(repo.Common), t.Hash); err != nil || state == trust.Trusted {
-			t.State = state
-			return t, err
-		}
-	}
-	return t, nil
-}
-
-func openRepo(ctx context.Context, dir string) (*git.Repo, error) {
-	g, err := git.Find(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	return g.Open(ctx, dir)
 }

@@ -60,10 +60,15 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	if p.Temp, err = s.folder.temp(r.Session); err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	if len(r.Network) == 0 {
+	user, err := s.User()
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	hosts := slices.Concat(user.Sandbox.Network, r.Network)
+	if len(hosts) == 0 {
 		return s.wrap(ctx, r.Args, p)
 	}
-	way, err := s.WayOut(r.Network, func(proxy.Decision) {})
+	way, err := s.WayOut(hosts, func(proxy.Decision) {})
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
@@ -132,7 +137,14 @@ func (s *Safety) Profile(dir string) (sandbox.Profile, error) {
 	if err != nil {
 		return sandbox.Profile{}, err
 	}
-	p := sandbox.Profile{Dir: dir, Env: slices.Clone(toolVariables), Hidden: slices.Clone(hiddenNames)}
+	user, err := s.User()
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	p := sandbox.Profile{
+		Dir: dir, Env: slices.Concat(toolVariables, user.Sandbox.Env),
+		Hidden: slices.Concat(hiddenNames, user.Sandbox.Hidden), Writable: existing(user.Sandbox.Writable),
+	}
 	own, err := ownFiles()
 	if err != nil {
 		return p, err
@@ -149,6 +161,14 @@ func (s *Safety) Profile(dir string) (sandbox.Profile, error) {
 	p.Writable = append(p.Writable, cache)
 	p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "npm_config_cache="+filepath.Join(cache, "npm"))
 	return p, nil
+}
+
+// existing are the folders that are there.
+func existing(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.IsDir()
+	})
 }
 
 // ownFiles are pawl's own.
@@ -250,9 +270,13 @@ func (s *Safety) Close() { sandbox.Release() }
 // openEnv is pawl's environment without what looks like a key: for commands that
 // run without a box.
 func (s *Safety) openEnv() ([]string, error) {
+	user, err := s.User()
+	if err != nil {
+		return nil, err
+	}
 	var env []string
 	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); !secretName(name) || weak.On("env.open") {
+		if name, _, _ := strings.Cut(entry, "="); !secretName(name) || slices.Contains(user.Sandbox.Env, name) || weak.On("env.open") {
 			env = append(env, entry)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/egress"
 	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/trust"
 )
 
 // Safety says what sessions may do, and makes the boxes that their commands run
@@ -28,8 +29,12 @@ type Safety struct {
 	grants permission.Store
 	folder folders
 
-	user  cached[config.User]
-	given cached[[]permission.Grant]
+	user    cached[config.User]
+	given   cached[[]permission.Grant]
+	managed cached[config.Managed]
+
+	trust    trust.Store
+	projects projects
 }
 
 // Open returns the safety of this user on this machine.
@@ -47,6 +52,7 @@ func Open() (*Safety, error) {
 		return nil, fmt.Errorf("find the home folder: %w", err)
 	}
 	s.grants = permission.Store{Path: filepath.Join(data, "grants.json")}
+	s.trust = trust.Store{Path: filepath.Join(data, "trust.json")}
 	s.folder = folders{cache: cache}
 	return s, nil
 }
@@ -73,30 +79,45 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	if p.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return p, err
 	}
-	mode := cmp.Or(settings.Mode, user.Permissions.Mode)
-	if mode != string(permission.ModeYolo) {
-		box, _ := sandbox.Detect(ctx)
-		p.Boxed = box.Name() != "none"
-	}
-	if p.Mode, err = permission.ParseMode(cmp.Or(mode, s.defaultMode(p.Boxed))); err != nil {
+	if err := s.chooseMode(ctx, &p, cmp.Or(settings.Mode, user.Permissions.Mode)); err != nil {
 		return p, err
 	}
 	if p.Rules, err = permission.ParseRules(user.Permissions.Rules, permission.OriginUser); err != nil {
 		return p, fmt.Errorf("read your permissions: %w", err)
 	}
+	for _, host := range user.Sandbox.Network {
+		p.Rules = append(p.Rules, permission.Rule{Tool: "bash", Kind: pawl.AccessNet, Pattern: host, Decision: permission.Allow, Origin: permission.OriginUser})
+	}
 	p.Rules = append(p.Rules, secretFiles...)
+	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
+	if err != nil {
+		return p, err
+	}
+	p.Rules = append(p.Rules, folder.rules...)
+	if err := s.manage(&p); err != nil {
+		return p, err
+	}
 	if p.Grants, err = s.given.get(s.grants.Path, s.grants.List); err != nil {
 		return p, err
 	}
 	return p, nil
 }
 
-// defaultMode is the mode of those who have not chosen one.
-func (s *Safety) defaultMode(boxed bool) string {
-	if boxed {
-		return string(permission.ModeGuard)
+// chooseMode sets the mode: the one that was chosen or, for those who have not
+// chosen any, guard where there is a sandbox and ask where there is none.
+func (s *Safety) chooseMode(ctx context.Context, p *permission.Policy, chosen string) (err error) {
+	if chosen != string(permission.ModeYolo) {
+		box, _ := sandbox.Detect(ctx)
+		p.Boxed = box.Name() != "none"
 	}
-	return string(permission.ModeAsk)
+	if chosen == "" {
+		chosen = string(permission.ModeAsk)
+		if p.Boxed {
+			chosen = string(permission.ModeGuard)
+		}
+	}
+	p.Mode, err = permission.ParseMode(chosen)
+	return err
 }
 
 // Grant keeps rules for a folder. One that is there already stays as it is.

@@ -1,0 +1,162 @@
+package safety
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/trust"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Folder is what a folder brings, and whether it may take effect.
+type Folder struct {
+	Path  string      `json:"path"`
+	State trust.State `json:"state"`
+	Hash  string      `json:"hash"`
+	Parts trust.Parts `json:"parts"`
+}
+
+// String says it for people.
+func (t Folder) String() string {
+	said := map[trust.State]string{
+		trust.Trusted: "is trusted", trust.Changed: "has changed since you trusted it", trust.Unknown: "is not trusted",
+	}
+	return fmt.Sprintf("%s %s.\n%s", trust.Plain(t.Path), said[t.State], t.Parts.Show())
+}
+
+// LookAt says what a folder would enable and whether it is trusted. Nothing of
+// the folder's is run or takes effect by this. A linked worktree is trusted with
+// the folder that it was made from, if that repository names it as its own and
+// what could run something is the same in both.
+func (s *Safety) LookAt(ctx context.Context, dir string) (Folder, error) {
+	t := Folder{State: trust.Unknown}
+	var err error
+	if dir, err = filepath.Abs(dir); err != nil {
+		return t, err
+	}
+	if t.Path, err = filepath.EvalSymlinks(dir); err != nil {
+		return t, err
+	}
+	repo, err := openRepo(ctx, t.Path)
+	switch {
+	case err == nil:
+		t.Parts, err = trust.SurveyRepository(t.Path, repo.Common)
+	case errors.Is(err, pawl.ErrNotFound), errors.Is(err, pawl.ErrDenied): // no git, no repository, or one that is not to be believed
+		t.Parts, err = trust.Survey(t.Path)
+	}
+	if err != nil {
+		return t, err
+	}
+	t.Hash = t.Parts.Hash()
+	if t.State, err = s.trust.State(t.Path, t.Hash); err != nil || t.State != trust.Unknown {
+		return t, err
+	}
+	if repo != nil && repo.Linked && repo.Top == t.Path && filepath.Base(repo.Common) == ".git" {
+		if state, err := s.trust.State(filepath.Dir(repo.Common), t.Hash); err != nil || state == trust.Trusted {
+			t.State = state
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+func openRepo(ctx context.Context, dir string) (*git.Repo, error) {
+	g, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return g.Open(ctx, dir)
+}
+
+// Trust is where trust is kept.
+func (s *Safety) Trust() trust.Store { return s.trust }
+
+// Trusted reports whether what a folder brings may take effect. What cannot be
+// told is not trusted.
+func (s *Safety) Trusted(dir string) bool {
+	p, err := s.projects.of(context.Background(), s, dir, false)
+	return err == nil && p.trusted
+}
+
+// project is a folder as far as it may configure pawl.
+type project struct {
+	trusted bool
+	rules   []permission.Rule
+	ignored []config.Ignored
+}
+
+// projects are what is known of folders. To look at one takes a while, so that
+// is done anew only after a time, or when the user trusts another folder.
+type projects struct {
+	mu    sync.Mutex
+	known map[string]knownProject
+}
+
+type knownProject struct {
+	project
+	told  bool // the user has said for this run that it is trusted
+	stamp stamp
+	at    time.Time
+}
+
+// lookAgain is how long a folder is taken for what it was.
+const lookAgain = time.Minute
+
+// of returns what is known of a folder. told is that the user has named it
+// trusted for this run, which stays.
+func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (project, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return project{}, err
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	k, ok := ps.known[dir]
+	told = told || k.told
+	if now := stampOf(s.trust.Path); ok && k.told == told && k.stamp.same(now) && time.Since(k.at) < lookAgain {
+		return k.project, nil
+	}
+	k = knownProject{told: told, stamp: stampOf(s.trust.Path), at: time.Now()}
+	if k.project, err = s.loadProject(ctx, dir, told); err != nil {
+		return project{}, err
+	}
+	if ps.known == nil {
+		ps.known = map[string]knownProject{}
+	}
+	ps.known[dir] = k
+	return k.project, nil
+}
+
+// loadProject reads what a folder says, if it is trusted.
+func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (project, error) {
+	p := project{trusted: told || weak.On("trust")}
+	if !p.trusted {
+		folder, err := s.LookAt(ctx, dir)
+		if err != nil {
+			return p, fmt.Errorf("look at what the folder brings: %w", err)
+		}
+		p.trusted = folder.State == trust.Trusted
+	}
+	if !p.trusted {
+		return p, nil
+	}
+	read, err := projectSource(ctx, dir, baseRef(""))
+	if err != nil {
+		return p, err
+	}
+	c, ignored, err := config.LoadProject(read)
+	if err != nil {
+		return p, err
+	}
+	p.ignored = ignored
+	p.rules, err = permission.ParseRules(c.Rules, permission.OriginProject)
+	return p, err
+}
