@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/trust"
 )
 
@@ -261,14 +262,18 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 
 // notice says what the folder brings that does not take effect.
 func (f *settingsFlags) notice(ctx context.Context, a *app, dir string, w io.Writer) {
-	if f.trust {
-		return
+	ignored, err := a.safety.Ignored(ctx, dir, f.trust)
+	for _, i := range ignored {
+		fmt.Fprintf(w, "pawl: note: %s of this folder's configuration takes no effect: %s\n", i.Key, i.Why)
 	}
-	folder, err := a.safety.LookAt(ctx, dir)
+	var folder safety.Folder
+	if err == nil && !f.trust {
+		folder, err = a.safety.LookAt(ctx, dir)
+	}
 	switch {
 	case err != nil:
 		fmt.Fprintf(w, "pawl: note: nothing of this folder's own configuration takes effect: %v\n", err)
-	case folder.State == trust.Trusted || len(folder.Parts) == 0:
+	case len(folder.Parts) == 0 || folder.State == trust.Trusted:
 	case folder.State == trust.Changed:
 		fmt.Fprintln(w, "pawl: note: what this folder brings has changed since you trusted it, and takes no effect; 'pawl trust' shows it")
 	default:

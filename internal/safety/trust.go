@@ -86,6 +86,12 @@ func (s *Safety) Trusted(dir string) bool {
 	return err == nil && p.trusted
 }
 
+// Ignored are the keys of a trusted folder's configuration that count for nothing.
+func (s *Safety) Ignored(ctx context.Context, dir string, trusted bool) ([]config.Ignored, error) {
+	p, err := s.projects.of(ctx, s, dir, trusted)
+	return p.ignored, err
+}
+
 // project is a folder as far as it may configure pawl.
 type project struct {
 	trusted bool
