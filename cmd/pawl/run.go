@@ -17,7 +17,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/trust"
 )
 
@@ -262,13 +261,9 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 
 // notice says what the folder brings that does not take effect.
 func (f *settingsFlags) notice(ctx context.Context, a *app, dir string, w io.Writer) {
-	ignored, err := a.safety.Ignored(ctx, dir, f.trust)
+	folder, ignored, err := a.safety.Project(ctx, dir, f.trust)
 	for _, i := range ignored {
 		fmt.Fprintf(w, "pawl: note: %s of this folder's configuration takes no effect: %s\n", i.Key, i.Why)
-	}
-	var folder safety.Folder
-	if err == nil && !f.trust {
-		folder, err = a.safety.LookAt(ctx, dir)
 	}
 	switch {
 	case err != nil:

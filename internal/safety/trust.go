@@ -86,14 +86,17 @@ func (s *Safety) Trusted(dir string) bool {
 	return err == nil && p.trusted
 }
 
-// Ignored are the keys of a trusted folder's configuration that count for nothing.
-func (s *Safety) Ignored(ctx context.Context, dir string, trusted bool) ([]config.Ignored, error) {
-	p, err := s.projects.of(ctx, s, dir, trusted)
-	return p.ignored, err
+// Project is a folder as the calls of a session in it know it, and the keys of
+// its configuration that count for nothing. told is that the user has named it
+// trusted.
+func (s *Safety) Project(ctx context.Context, dir string, told bool) (Folder, []config.Ignored, error) {
+	p, err := s.projects.of(ctx, s, dir, told)
+	return p.folder, p.ignored, err
 }
 
 // project is a folder as far as it may configure pawl.
 type project struct {
+	folder  Folder // not looked at if the user has said that it is trusted
 	trusted bool
 	rules   []permission.Rule
 	ignored []config.Ignored
@@ -145,11 +148,11 @@ func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (p
 func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (project, error) {
 	p := project{trusted: told || weak.On("trust")}
 	if !p.trusted {
-		folder, err := s.LookAt(ctx, dir)
-		if err != nil {
+		var err error
+		if p.folder, err = s.LookAt(ctx, dir); err != nil {
 			return p, fmt.Errorf("look at what the folder brings: %w", err)
 		}
-		p.trusted = folder.State == trust.Trusted
+		p.trusted = p.folder.State == trust.Trusted
 	}
 	if !p.trusted {
 		return p, nil
