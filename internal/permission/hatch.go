@@ -47,24 +47,26 @@ var evaluators = set("test [ printf wait")
 var sedPrint = regexp.MustCompile(`^[0-9]+(,[0-9]+)?p$`)
 
 // hatch says what keeps a rule's * from covering the words from index from on,
-// or "".
+// or "". What a rule names behind a wrapper has its options too.
 func hatch(words []word, from int) string {
-	name := strings.TrimSuffix(program(words[0].text), ".exe")
 	if len(words) <= from || weak.On("shell.hatch") {
 		return ""
 	}
+	why := hatchOf(words, from)
+	for i := 1; i < from && why == "" && wrappers[program(words[0].text)]; i++ {
+		why = hatchOf(words[i:], from-i)
+	}
+	return why
+}
+
+// hatchOf is hatch for the program that is the first word.
+func hatchOf(words []word, from int) string {
+	name := strings.TrimSuffix(program(words[0].text), ".exe")
 	switch {
 	case isSed(name) && !sedPrints(words[1:]):
 		return "sed can run programs and write files"
 	case !isSed(name) && isPowerful(name) && (from <= 1 || (carriers[name] || awks[name]) && isOption(words[from-1])):
 		return name + " runs whatever it is told to"
-	}
-	if wrappers[name] { // what a rule names behind it has options too
-		for i := 1; i < from; i++ {
-			if why := hatch(words[i:], from-i); why != "" {
-				return why
-			}
-		}
 	}
 	for _, w := range words[max(from, 1):] {
 		if evaluators[name] && len(w.text) > 1 && strings.Contains(w.text, "[") {

@@ -22,11 +22,11 @@ func misread(file *syntax.File, command string) string {
 				why = "a pattern for file names may hold a command"
 			}
 		case *syntax.ParamExp: // ${x/a/<(…)}: nor here
-			if from, to := n.Pos().Offset(), n.End().Offset(); from < to && to <= uint(len(command)) && substitutes.MatchString(command[from:to]) {
+			if from, to := n.Pos().Offset(), n.End().Offset(); from < to && to <= uint(len(command)) && substitutes(command[from:to]) {
 				why = "an expansion may hold a command"
 			}
 		}
-		return true
+		return why == ""
 	})
 	return why
 }
@@ -35,8 +35,9 @@ func misread(file *syntax.File, command string) string {
 // end before a bracket is not there, and <( begins a substitution.
 var mereDollar = regexp.MustCompile(`\$(\\\n|[<>]+\()`)
 
-// substitutes finds <( and >(.
-var substitutes = regexp.MustCompile(`[<>]\(`)
+func substitutes(text string) bool {
+	return strings.Contains(text, "<(") || strings.Contains(text, ">(")
+}
 
 // misreadHash looks for a # that begins a comment for one of them only, and for
 // a comment whose last character is a backslash: the parser takes the next line
