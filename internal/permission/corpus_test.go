@@ -240,6 +240,8 @@ var hostiles = []hostile{
 	{id: "B19", command: `xargs git add < f`, mode: ModeYolo, deny: []string{"git push *"}, want: Allow},
 	{id: "B19", command: `ls | xargs -I {} cp {} x`, mode: ModeYolo, deny: []string{"git push *"}, want: Allow},
 	{id: "B19", command: `find . -name x -exec grep y {} +`, mode: ModeYolo, deny: []string{"git push *"}, want: Allow},
+	{id: "B19", command: `find . -type f -print`, mode: ModeYolo, deny: []string{"git push *"}, want: Allow},
+	{id: "B19", command: `fd -H x -0 | xargs -0 -n1`, mode: ModeYolo, deny: []string{"git push *"}, want: Allow},
 	{id: "B19", command: `[ -n "$(git status)" ]`, mode: ModeYolo, deny: []string{"git push *"}, want: Allow},
 	{id: "B19", command: `git $x`, mode: ModeYolo, deny: []string{"git push *"}, want: Ask},
 	{id: "B19", command: `$x push`, mode: ModeYolo, deny: []string{"git push *"}, want: Ask},

@@ -129,12 +129,13 @@ func fed(args []word) []word {
 // with a word: it follows an option that is not -I, or the mark of -I.
 func beginsCommand(args []word, i int) bool {
 	switch {
+	case i+1 == len(args): // what fed has added: without a command there is none
+		return false
 	case i > 1 && args[i-2].text == "-I":
 		return true
-	case i > 0:
-		return isOption(args[i-1]) && args[i-1].text != "-I"
+	default:
+		return i == 0 || isOption(args[i-1]) && args[i-1].text != "-I"
 	}
-	return i+1 < len(args)
 }
 
 // append notes a run, unless there are too many.
