@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // commandPattern names commands by their first words.
@@ -106,6 +108,12 @@ func (p commandPattern) resembles(words []word) likeness {
 	if !words[0].known {
 		return maybe
 	}
+	if weak.On("shell.alike") {
+		if words[0].text != p.words[0] {
+			return unlike
+		}
+		return p.args(words[1:])
+	}
 	if !sameProgram(p.words[0], words[0].text) {
 		return unlike
 	}
@@ -130,6 +138,8 @@ func (p commandPattern) args(words []word) likeness {
 			return unlike
 		case !words[i].known:
 			return maybe
+		case abbreviates(words[i].text, w):
+			return maybe
 		case words[i].text != w:
 			return unlike
 		}
@@ -143,9 +153,18 @@ func (p commandPattern) args(words []word) likeness {
 	return alike
 }
 
+// abbreviates reports whether an option may be another, cut as many programs
+// accept it, or with a value: --forc, --force=x.
+func abbreviates(option, long string) bool {
+	option, value, inline := strings.Cut(option, "=")
+	return strings.HasPrefix(long, "--") && len(option) > 2 && strings.HasPrefix(long, option) && (option != long || inline && value != "") && !weak.On("shell.abbrev")
+}
+
 func isOption(w word) bool { return strings.HasPrefix(w.text, "-") }
 
-func sameProgram(a, b string) bool { return program(a) == program(b) }
+func sameProgram(a, b string) bool {
+	return strings.TrimSuffix(program(a), ".exe") == strings.TrimSuffix(program(b), ".exe")
+}
 
 // program is the name of a program, without its path, folded.
 func program(name string) string { return foldName(path.Base(name)) }

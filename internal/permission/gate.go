@@ -2,8 +2,11 @@ package permission
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // gates returns, for each segment, what it would do that must never pass
@@ -12,6 +15,9 @@ import (
 // It is a net for accidents: who means harm can spell it so that it is not found.
 func (j *judge) gates(s script, r *runs) []string {
 	why := make([]string, len(s.segments))
+	if weak.On("shell.gate") {
+		return why
+	}
 	for i, seg := range s.segments {
 		for _, target := range seg.Writes {
 			if why[i] == "" && isDevice(target) {
@@ -52,7 +58,7 @@ func (j *judge) gate(r run) string {
 	switch {
 	case deleters[name]:
 		return j.gateTargets(r, args, false)
-	case name == "find" || name == "fd":
+	case name == "find" || name == "fd" || name == "fdfind":
 		return j.gateFind(r, args)
 	case name == "chmod" || name == "chown" || name == "chgrp":
 		if isRecursive(args) {
@@ -117,10 +123,13 @@ func isRecursive(args []word) bool {
 	})
 }
 
+// optionR finds what may become an option -r: $(echo -rf /).
+var optionR = regexp.MustCompile(`-[A-Za-z]*[rR]`)
+
 // gateTargets looks at the operands of a command that removes or changes them.
 // With rootsOnly, only the great folders matter, not all that is outside.
 func (j *judge) gateTargets(r run, args []word, rootsOnly bool) string {
-	recursive := isRecursive(args)
+	recursive := isRecursive(args) || slices.ContainsFunc(args, func(w word) bool { return !w.known && optionR.MatchString(w.raw) })
 	operandsOnly := false
 	for _, w := range args {
 		switch {
@@ -153,7 +162,7 @@ func (j *judge) gateTarget(dir string, w word, recursive, rootsOnly bool) string
 	if rootsOnly || !recursive {
 		return ""
 	}
-	if i := strings.LastIndexByte(w.text, '/'); i >= 0 && j.gatePlace(dir, w.text[:i+1], false) == "" {
+	if i := strings.LastIndexByte(w.text, '/'); i >= 0 && !strings.Contains(w.raw, "..") && j.gatePlace(dir, w.text[:i+1], false) == "" {
 		return "" // something in a folder that may be deleted
 	}
 	return "it deletes what is not known: " + w.raw
@@ -234,6 +243,9 @@ func (j *judge) gatePath(at place) string {
 // gateFind looks at what find deletes, or does to each file.
 func (j *judge) gateFind(r run, args []word) string {
 	var starts []word
+	for len(args) > 0 && slices.Contains([]string{"-H", "-L", "-P"}, args[0].text) {
+		args = args[1:]
+	}
 	for len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && args[0].text != "(" && args[0].text != "!" {
 		starts, args = append(starts, args[0]), args[1:]
 	}
@@ -242,7 +254,7 @@ func (j *judge) gateFind(r run, args []word) string {
 		switch {
 		case w.text == "-delete":
 			deletes = true
-		case strings.HasPrefix(w.text, "-exec") || strings.HasPrefix(w.text, "-ok"):
+		case strings.HasPrefix(w.text, "-exec") || strings.HasPrefix(w.text, "-ok") || strings.HasPrefix(w.text, "--exec") || w.text == "-x" || w.text == "-X":
 			deletes = deletes || i+1 < len(args) && (!args[i+1].known || deleters[program(args[i+1].text)] || carriers[program(args[i+1].text)])
 		case slices.Contains([]string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-empty", "-newer", "-mtime", "-mmin", "-size", "-user", "-inum"}, w.text):
 			narrow = true

@@ -3,6 +3,8 @@ package permission
 import (
 	"regexp"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // hatches are a program's options that run other programs, write files or
@@ -23,9 +25,10 @@ var hatchesOf = map[string]hatches{
 	"tar": {short: "IF", long: []string{
 		"to-command", "checkpoint-action", "use-compress-program", "rsh-command", "rmt-command", "info-script", "new-volume-script",
 	}},
-	"git": {short: "cCdDfO", words: []string{"-u"}, long: []string{
+	"git": {short: "cCdDfoOx", words: []string{"-u", "run", "foreach", "filter-branch", "difftool", "mergetool", "config"}, long: []string{
 		"config-env", "exec-path", "git-dir", "work-tree", "namespace", "output", "ext-diff", "textconv", "upload-pack", "receive-pack", "exec",
 		"open-files-in-pager", "delete", "force", "force-with-lease", "mirror", "prune", "edit-description", "upload-archive", "template",
+		"extcmd", "sendmail-cmd", "hard",
 	}},
 	"go":     {words: []string{"-exec", "-toolexec", "-vettool", "-overlay", "-o", "-w"}, long: []string{"exec", "toolexec", "vettool", "overlay"}},
 	"man":    {short: "PH", long: []string{"pager", "html"}},
@@ -44,24 +47,33 @@ var evaluators = set("test [ printf wait")
 var sedPrint = regexp.MustCompile(`^[0-9]+(,[0-9]+)?p$`)
 
 // hatch says what keeps a rule's * from covering the words from index from on,
-// or "".
+// or "". What a rule names behind a wrapper has its options too.
 func hatch(words []word, from int) string {
-	name := strings.TrimSuffix(program(words[0].text), ".exe")
-	if len(words) <= from {
+	if len(words) <= from || weak.On("shell.hatch") {
 		return ""
 	}
+	why := hatchOf(words, from)
+	for i := 1; i < from && why == "" && wrappers[program(words[0].text)]; i++ {
+		why = hatchOf(words[i:], from-i)
+	}
+	return why
+}
+
+// hatchOf is hatch for the program that is the first word.
+func hatchOf(words []word, from int) string {
+	name := strings.TrimSuffix(program(words[0].text), ".exe")
 	switch {
-	case name == "sed" && !sedPrints(words[1:]):
+	case isSed(name) && !sedPrints(words[1:]):
 		return "sed can run programs and write files"
-	case name != "sed" && isPowerful(name) && (from <= 1 || carriers[name] && isOption(words[from-1])):
+	case !isSed(name) && isPowerful(name) && (from <= 1 || (carriers[name] || awks[name]) && isOption(words[from-1])):
 		return name + " runs whatever it is told to"
 	}
 	for _, w := range words[max(from, 1):] {
 		if evaluators[name] && len(w.text) > 1 && strings.Contains(w.text, "[") {
 			return name + " may run what stands in [ ]"
 		}
-		if name == "git" && strings.HasPrefix(w.text, "+") {
-			return "a + forces"
+		if name == "git" && (strings.HasPrefix(w.text, "+") || strings.HasPrefix(w.text, ":") && words[1].text == "push") {
+			return "a + forces, a : deletes"
 		}
 		if hatchesOf[name].has(w.text) {
 			return name + " " + w.text + " may run a program, write a file or throw something away"
@@ -80,7 +92,7 @@ func (h hatches) has(arg string) bool {
 	if isLong {
 		option, _, _ = strings.Cut(option, "=")
 		for _, long := range h.long {
-			if option != "" && strings.HasPrefix(long, option) {
+			if option == long || option != "" && strings.HasPrefix(long, option) && !weak.On("shell.abbrev") {
 				return true
 			}
 		}
@@ -88,6 +100,8 @@ func (h hatches) has(arg string) bool {
 	}
 	return strings.HasPrefix(arg, "-") && h.short != "" && strings.ContainsAny(arg[1:], h.short)
 }
+
+func isSed(name string) bool { return name == "sed" || name == "gsed" }
 
 // sedPrints reports whether sed's arguments are -n, a range to print, and files.
 func sedPrints(args []word) bool {

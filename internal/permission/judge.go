@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // judge collects the findings on one call.
@@ -120,7 +121,7 @@ func (j *judge) command(a pawl.Access) {
 		return
 	}
 	c := classRun
-	if a.Kind == pawl.AccessEscape || !j.Boxed {
+	if a.Kind == pawl.AccessEscape && !weak.On("shell.escape") || !j.Boxed {
 		c = classLeave
 	}
 	base := j.Mode.stance(c)

@@ -17,9 +17,11 @@ const (
 	wrapperNames = "env sudo doas su runuser pkexec timeout gtimeout nice ionice chrt taskset nohup setsid stdbuf unbuffer xargs parallel watch time " +
 		"command builtin exec eval coproc busybox toybox chroot unshare nsenter bwrap firejail setpriv capsh flock script expect " +
 		"systemd-run start-stop-daemon daemonize at batch strace ltrace perf valgrind catchsegv prlimit cgexec numactl ssh tmux screen " +
-		"trap source . entr xvfb-run dbus-run-session caffeinate rlwrap winpty faketime fakeroot proot catatonit tini dumb-init"
+		"trap source . entr xvfb-run dbus-run-session caffeinate rlwrap winpty faketime fakeroot proot catatonit tini dumb-init " +
+		"setarch linux32 linux64 sg gosu su-exec chronic runcon choom systemd-inhibit dbus-launch torsocks torify proxychains proxychains4 " +
+		"cpulimit trickle chpst setuidgid softlimit hyperfine ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
 	interpreterNames = "python pypy ipython perl ruby irb node nodejs deno bun tsx ts-node php lua luajit tclsh wish rscript r julia ghci runghc " +
-		"java jshell groovy scala kotlin clojure elixir iex erl escript osascript awk gawk mawk nawk sed ed ex vi vim nvim emacs gdb lldb"
+		"java jshell groovy scala kotlin clojure elixir iex erl escript osascript awk gawk mawk nawk sed gsed ed ex vi vim nvim emacs gdb lldb"
 	// They run what a file of the workspace tells them to, or a stranger.
 	runnerNames = "make gmake ninja just task rake npx pnpx bunx uvx pipx docker podman kubectl ftp crontab open xdg-open rsync scp dotnet " +
 		"less more man nano sqlite psql mysql"
@@ -30,13 +32,21 @@ var (
 	// carriers run the words, or the text, that they are given.
 	carriers = set(shellNames, wrapperNames, "find fd fdfind")
 	// readers are those of them that read a text as a shell does.
-	readers = set(shellNames, "eval trap su runuser ssh watch env script flock parallel tmux screen at batch xargs")
+	readers = set(shellNames, "eval trap su sg runuser ssh hyperfine watch env script flock parallel tmux screen at batch xargs")
+	// feeders add words to a command that do not stand there.
+	feeders = set("xargs parallel find fd fdfind")
+	// laters run what they read, later.
+	laters = set("at batch")
+	// namers let a word stand for a command.
+	namers = set("alias hash mapfile readarray complete compgen fc bind enable")
 	// joiners make one text of all their words.
 	joiners = set("eval watch ssh")
 	// powerful are programs that run whatever they are told to: a rule that
 	// names no more than one of them does not say what will happen.
 	powerful = set(shellNames, wrapperNames, interpreterNames)
 	runners  = set(runnerNames)
+	awks     = set("awk gawk mawk nawk")
+	wrappers = set(wrapperNames)
 )
 
 // isPowerful reports whether a program is powerful, by its name.

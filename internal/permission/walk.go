@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // walker collects the segments of a tree.
@@ -200,7 +202,13 @@ func (w *walker) nested(n syntax.Node) {
 func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	w.calls++
 	seg := w.segment(c, w.span(c, redirs))
-	for _, a := range c.Assigns {
+	assigns := c.Assigns
+	if weak.On("shell.assign") {
+		if assigns = nil; len(c.Args) == 0 {
+			return
+		}
+	}
+	for _, a := range assigns {
 		name := ""
 		if a.Name != nil {
 			name = a.Name.Value
@@ -260,7 +268,7 @@ const (
 
 // changeDir follows a cd whose target is plain.
 func (w *walker) changeDir(words []word) {
-	if len(words) == 0 || !words[0].known {
+	if len(words) == 0 || !words[0].known || weak.On("shell.dir") {
 		return
 	}
 	switch words[0].text {
