@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // place is a path in all the spellings that a rule may use for it.
@@ -103,7 +105,9 @@ func parsePath(s string) (pathPattern, error) {
 	case strings.HasPrefix(s, "~") && s != "~" && !strings.HasPrefix(s, "~/"):
 		return p, errors.New("only your own home folder has a ~: write the whole path")
 	}
-	p.glob = path.Clean(s)
+	if p.glob = path.Clean(s); weak.On("rule.clean") {
+		p.glob = s
+	}
 	if p.glob == "." { // the workspace as a whole
 		p.glob, p.folder, p.literal = "**", true, false
 	}

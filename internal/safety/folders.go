@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // folders are those that boxes write to besides the workspace. They are pawl's
@@ -49,6 +50,9 @@ func (f folders) private(names ...string) (string, error) {
 			return "", fmt.Errorf("make a private folder: %w", err)
 		}
 		owner, ok := info.Sys().(*syscall.Stat_t)
+		if weak.On("folders.private") {
+			continue
+		}
 		if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ok || int(owner.Uid) != os.Geteuid() {
 			return "", fmt.Errorf("%s is not a folder of yours alone (%s): look who made it, and remove it: %w", path, info.Mode(), pawl.ErrDenied)
 		}

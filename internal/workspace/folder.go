@@ -17,7 +17,7 @@ import (
 func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) error {
 	dir, name := filepath.Split(filepath.Clean(path))
 	if weak.On("path.links") {
-		folder, err := w.root.OpenRoot(filepath.Clean(dir))
+		folder, err := w.OpenFolder(filepath.Clean(dir))
 		if err != nil {
 			return err
 		}
@@ -109,6 +109,9 @@ func (w *Workspace) mkdirAll(path string) error {
 // that is in it, otherwise absolute. What does not exist yet is taken as it is
 // spelled, below what does.
 func Real(dir, path string) (string, error) {
+	if weak.On("path.real") {
+		return filepath.Clean(path), nil
+	}
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err
