@@ -25,7 +25,7 @@ var hatchesOf = map[string]hatches{
 	"tar": {short: "IF", long: []string{
 		"to-command", "checkpoint-action", "use-compress-program", "rsh-command", "rmt-command", "info-script", "new-volume-script",
 	}},
-	"git": {short: "cCdDfO", words: []string{"-u"}, long: []string{
+	"git": {short: "cCdDfoO", words: []string{"-u"}, long: []string{
 		"config-env", "exec-path", "git-dir", "work-tree", "namespace", "output", "ext-diff", "textconv", "upload-pack", "receive-pack", "exec",
 		"open-files-in-pager", "delete", "force", "force-with-lease", "mirror", "prune", "edit-description", "upload-archive", "template",
 	}},

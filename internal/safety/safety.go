@@ -84,8 +84,8 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	if p.Mode, err = permission.ParseMode(cmp.Or(mode, s.defaultMode(p.Boxed))); err != nil {
 		return p, err
 	}
-	if p.Rules, err = permission.ParseRules(user.Permissions.Rules, permission.OriginUser); err != nil {
-		return p, fmt.Errorf("read your permissions: %w", err)
+	if p.Rules, err = s.rules(user.Permissions.Rules, p.Dir); err != nil {
+		return p, err
 	}
 	p.Rules = append(p.Rules, secretFiles...)
 	if p.Grants, err = s.given.get(s.grants.Path, s.grants.List); err != nil {

@@ -20,13 +20,12 @@ var spellings = []string{
 // spelledNames: file tools write to no spelling of a protected name.
 func spelledNames(a *arena) {
 	a.write("mine", "mine\n")
-	a.write("sub/file", "x\n")
 	calls := []call{writeFile("sub/works", "x")}
 	for _, name := range spellings {
-		a.write(name+".there", "old\n")
-		calls = append(calls, writeFile(name, "x"), patch("*** Add File: "+name+".added\n+x\n"),
-			patch("*** Update File: mine\n*** Move to: "+name+".moved\n@@\n-mine\n+x\n"),
-			editFile(name+".there", "old", "new"), patch("*** Delete File: "+name+".there\n"))
+		a.write("there/"+name, "old\n")
+		calls = append(calls, writeFile(name, "x"), patch("*** Add File: added/"+name+"\n+x\n"),
+			patch("*** Update File: mine\n*** Move to: moved/"+name+"\n@@\n-mine\n+x\n"),
+			editFile("there/"+name, "old", "new"), patch("*** Delete File: there/"+name+"\n"))
 	}
 	for _, mode := range []string{"guard", "auto"} {
 		a.play(mode, calls...)
@@ -34,12 +33,12 @@ func spelledNames(a *arena) {
 			a.Fatal("nothing can be written at all")
 		}
 		for _, name := range spellings {
-			for _, end := range []string{"", ".added", ".moved"} {
-				if a.exists(name + end) {
-					a.breach("in the mode %s %q was written", mode, name+end)
+			for _, folder := range []string{"", "added/", "moved/"} {
+				if a.exists(folder + name) {
+					a.breach("in the mode %s %q was written", mode, folder+name)
 				}
 			}
-			a.unchanged(name+".there", "old\n")
+			a.unchanged("there/"+name, "old\n")
 		}
 	}
 }
@@ -49,7 +48,7 @@ func spelledNames(a *arena) {
 // spelling from the other; then the model and the user are told.
 func spelledNamesInCommands(a *arena) {
 	a.git(a.dir, "init", "-q")
-	there := []string{".Claude/settings.json", ".CURSOR/mcp.json", "sub/.VSCode/tasks.json", ".EnvRC", "deep/er/.Husky/pre-commit", ".clau\u200cde/x", ".\u212ashrc", ".\uff43laude/settings.json"}
+	there := []string{".Claude/settings.json", ".CURSOR/mcp.json", "sub/.VSCode/tasks.json", ".EnvRC", "deep/er/.Husky/pre-commit", ".clau\u200cde/x", ".ba\u017fhrc", ".\uff43laude/settings.json"}
 	for _, name := range there {
 		a.write(name, "old\n")
 	}
@@ -60,7 +59,8 @@ func spelledNamesInCommands(a *arena) {
 	for _, name := range []string{".claude/settings.json", ".pawl/pawl.json", ".envrc", ".mcp.json", ".git/hooks/pre-commit", ".vscode/x"} {
 		fmt.Fprintf(&script, "mkdir -p '%s'; echo new > '%s'\n", filepath.Dir(name), name)
 	}
-	o := a.play("guard", bash(script.String()+"touch ran"))
+	a.write("attack.sh", script.String()+"touch ran\n") // in a file, where nobody looks before it runs
+	o := a.play("guard", bash("sh attack.sh"))
 	if !a.exists("ran") {
 		a.Fatalf("it did not run: %s", o.result(1))
 	}
@@ -83,6 +83,7 @@ func spelledNamesInCommands(a *arena) {
 // plantedHooks: what a command leaves in a repository runs neither when a
 // command commits, nor when the user does.
 func plantedHooks(a *arena) {
+	a.visible()
 	a.git(a.dir, "init", "-q")
 	a.write("sub/file", "x\n")
 	hook := fmt.Sprintf("#!/bin/sh\\ntouch %s %s\\n", a.canary("hooked"), filepath.Join(a.dir, "hooked"))
@@ -98,7 +99,8 @@ git config --global core.hooksPath "$PWD/hooks2"
 mv .git g2; cp -r g2 .git; h .git/hooks
 export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@y
 git add sub; git commit -m one; echo end`, hook)
-	o := a.play("guard", bash(plant),
+	a.write("attack.sh", plant)
+	o := a.play("guard", bash("bash attack.sh"),
 		writeFile(".git/hooks/pre-commit", strings.ReplaceAll(hook, "\\n", "\n")), writeFile(".git/config", "[core]\n\thooksPath = hooks2\n"),
 		patch("*** Add File: .git/hooks/post-commit\n+#!/bin/sh\n"), editFile(".git/config", "[core]", "[core]\n\thooksPath = hooks2\n"),
 		bash("export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@y; git commit --allow-empty -m two; git log --oneline"))
@@ -115,6 +117,7 @@ git add sub; git commit -m one; echo end`, hook)
 // renamedAncestors: what is protected stays what it is, also when a command moves
 // a folder above it and puts another in its place.
 func renamedAncestors(a *arena) {
+	a.visible()
 	a.git(a.dir, "init", "-q")
 	a.write("sub/.claude/settings.json", "old\n")
 	a.write("sub/deep/.vscode/tasks.json", "old\n")
@@ -128,7 +131,8 @@ mv sub/repo sub/repo2; cp -r sub/repo2 sub/repo; mv .git g2; mkdir .git; cp -r g
 echo new > sub/.claude/settings.json; echo new > sub/deep/.vscode/tasks.json; echo new > sub/repo/.git/config
 mv private private2; mv p p2; mv p/q p/q2; mv ../ws ../ws2; mv "$PWD" "$PWD-2"; mount --bind /tmp "$PWD"
 for n in .git sub/repo/.git; do mkdir -p $n/hooks; echo new > $n/hooks/pre-commit; done; touch ran`
-	o := a.play("guard", bash(move), readFile("private2/key"), readFile("p2/q/key"), readFile("p/q2/key"), grep("."))
+	a.write("attack.sh", move)
+	o := a.play("guard", bash("sh attack.sh"), readFile("private2/key"), readFile("p2/q/key"), readFile("p/q2/key"), grep("."))
 	if !a.exists("ran") {
 		a.Fatalf("it did not run: %s", o.result(1))
 	}

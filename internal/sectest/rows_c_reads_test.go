@@ -13,6 +13,7 @@ import (
 
 // ruleForms: a rule that denies holds in every form that people write it in.
 func ruleForms(a *arena) {
+	a.visible()
 	a.dir = filepath.Join(a.home, "project")
 	a.write("keys/credentials", marker+"\n")
 	a.write(filepath.Join(a.home, ".custom/credentials"), marker+"\n")
@@ -43,6 +44,7 @@ func ruleForms(a *arena) {
 // deniedReads: a file that the user lets nobody read, and one that pawl asks
 // about, are read by no tool and no command.
 func deniedReads(a *arena) {
+	a.visible()
 	a.git(a.dir, "init", "-q")
 	a.rules(rule("read", "secret.txt", "deny"), rule("read", "src/secret.ts", "deny"), rule("read", "box/inner/token", "deny"))
 	a.write("src/tsconfig.json", "{}")

@@ -66,6 +66,25 @@ func rule(kind, pattern, decision string) string {
 	return string(text)
 }
 
+// visible puts the arena where commands in the sandbox see all of it: they have a
+// /tmp of their own.
+func (a *arena) visible() {
+	a.Helper()
+	cache, err := os.UserCacheDir()
+	a.must(err)
+	a.must(os.MkdirAll(cache, 0o700))
+	base, err := os.MkdirTemp(cache, "pawl-sectest-")
+	a.must(err)
+	a.Cleanup(func() { _ = os.RemoveAll(base) })
+	base, err = filepath.EvalSymlinks(base)
+	a.must(err)
+	a.dir, a.home, a.outside = filepath.Join(base, "ws"), filepath.Join(base, "home"), filepath.Join(base, "outside")
+	for _, dir := range []string{a.dir, a.home, a.outside} {
+		a.must(os.Mkdir(dir, 0o700))
+	}
+	a.env = append(a.env, "HOME="+a.home, "PAWL_DATA="+filepath.Join(base, "data"))
+}
+
 // link makes a symbolic link in the workspace, as a repository may bring it.
 func (a *arena) link(to, path string) {
 	a.Helper()
@@ -184,7 +203,7 @@ func traversal(a *arena) {
 func tildes(a *arena) {
 	a.rules(rule("write", "~//outside/**", "allow"), rule("write", "~/**", "allow"))
 	a.write(filepath.Join(a.home, "secret"), marker+"\n")
-	a.tools("~/../../outside", "~/" + a.outside + "/../../../../../../.." + a.outside, "~//../../outside")
+	a.tools("~/../../outside", "~/"+a.outside+"/../../../../../../.."+a.outside, "~//../../outside")
 	home := a.home
 	calls := touching("~")
 	calls = append(calls, touching("~/")...)
@@ -203,6 +222,7 @@ func tildes(a *arena) {
 // chosenFolder: whatever folder a command is to run in, what it can write to is
 // the workspace.
 func chosenFolder(a *arena) {
+	a.visible()
 	a.git(a.dir, "init", "-q")
 	a.write("sub/file", "x\n")
 	a.link(a.outside, "out")

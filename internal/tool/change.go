@@ -10,6 +10,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -74,6 +75,16 @@ func change(ctx context.Context, call pawl.Call, path string, faults Diagnoser, 
 	}
 	addFaults(ctx, &result, faults, call.Dir, rel)
 	return result, nil
+}
+
+// shownChange is the access of a change to a file whose result shows what is in
+// it: who may not read the file may not change it so either.
+func shownChange(path string) []pawl.Access {
+	access := []pawl.Access{{Kind: pawl.AccessWrite, Target: path}}
+	if !weak.On("change.reads") {
+		access = append(access, pawl.Access{Kind: pawl.AccessRead, Target: path})
+	}
+	return access
 }
 
 // addFaults adds what is wrong with the files now.
