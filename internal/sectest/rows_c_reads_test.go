@@ -186,6 +186,7 @@ func keysFile(a *arena) {
 		a.must(os.RemoveAll(data))
 		a.must(os.Mkdir(data, 0o700))
 		target := a.canary("stolen")
+		a.must(os.RemoveAll(target))
 		switch planted {
 		case "a link to a file":
 			a.must(os.WriteFile(target, []byte("{}\n"), 0o600))
@@ -196,9 +197,7 @@ func keysFile(a *arena) {
 		cmd := a.command()
 		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", "umask 000; exec \"$0\" auth login anthropic --file", a.bin}
 		cmd.Stdin = strings.NewReader("sk-" + marker)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			a.Fatalf("%v: %s", err, out)
-		}
+		out, _ := cmd.CombinedOutput() // it may say that its own file is open to all
 		info, err := os.Lstat(file)
 		a.must(err)
 		if info.Mode() != 0o600 {
@@ -208,8 +207,7 @@ func keysFile(a *arena) {
 			a.breach("with %s in its place, the keys were written elsewhere", planted)
 		}
 		if !strings.Contains(a.read(file), marker) {
-			a.Fatal("the key was not kept")
+			a.Fatalf("the key was not kept: %s", out)
 		}
 	}
-	_ = os.Remove(a.canary("stolen"))
 }

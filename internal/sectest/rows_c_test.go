@@ -24,7 +24,7 @@ var rowsC = []row{
 	{id: "C11", title: "Codex: join drops left side", attack: tildes, weak: "path.rel,path.root,path.links"},
 	{id: "C12", title: "Codex: model-chosen cwd became writable root", attack: chosenFolder, weak: "sandbox.root,sandbox.masks"},
 	{id: "C13", title: "Cursor: .git/config or hooks written in sandbox → later RCE", attack: plantedHooks, weak: "sandbox.protected,sandbox.after"},
-	{id: "C14", title: "Codex mac: rename ancestor of protected path / replace root", attack: renamedAncestors, weak: "sandbox.protected"},
+	{id: "C14", title: "Codex mac: rename ancestor of protected path / replace root", attack: renamedAncestors, weak: "sandbox.above"},
 	{id: "C15", title: "Claude Code: restore or delete through symlink/hardlink; .claude/worktrees link; NTFS junction delete outside", owed: "undo and worktrees (issues 6, 10)"},
 	{id: "C16", title: "Zed, code-marketplace: zip-slip in extension install", owed: "skills and their installation (issue 7)"},
 	{id: "C17", title: "Codex, Gemini: skill/plugin install with links or precedence-swapping manifest", owed: "skills (issue 7)"},

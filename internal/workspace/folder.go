@@ -71,6 +71,11 @@ func enter(folder *os.Root, name string) (*os.Root, error) {
 
 // lstat describes what is at path, be it a link.
 func (w *Workspace) lstat(path string) (info fs.FileInfo, err error) {
+	if weak.On("path.links") {
+		if info, err := w.Stat(path); err == nil && info.IsDir() {
+			return info, nil
+		}
+	}
 	err = w.in(path, func(folder *os.Root, name string) error {
 		info, err = folder.Lstat(name)
 		return err
@@ -116,27 +121,53 @@ func Real(dir, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	head, tail := filepath.Join(root, path), ""
-	for {
-		real, err := filepath.EvalSymlinks(head)
-		if err == nil {
-			return inside(root, filepath.Join(real, tail)), nil
+	real, err := follow(filepath.Join(root, path))
+	if err != nil {
+		return "", err
+	}
+	return inside(root, real), nil
+}
+
+// maxLinks is how many links a path may lead through, as in Linux.
+const maxLinks = 40
+
+// follow returns where an absolute path leads. A link to nothing leads to what
+// would come into being if it were written to.
+func follow(path string) (string, error) {
+	const sep = string(filepath.Separator)
+	at, links := sep, 0
+	for rest := strings.Split(path, sep); len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		next := filepath.Join(at, part)
+		info, err := os.Lstat(next)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		case err != nil || info.Mode()&fs.ModeSymlink == 0:
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", fmt.Errorf("%s leads through more than %d links", path, maxLinks)
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
 			return "", err
 		}
-		if _, err := os.Lstat(head); err == nil { // a link to nothing: what is written there would come into being
-			target, err := os.Readlink(head)
-			if err != nil {
-				return "", err
-			}
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(filepath.Dir(head), target)
-			}
-			return inside(root, filepath.Join(target, tail)), nil
+		if filepath.IsAbs(target) {
+			at = sep
 		}
-		head, tail = filepath.Dir(head), filepath.Join(filepath.Base(head), tail)
+		rest = append(strings.Split(target, sep), rest...)
 	}
+	return at, nil
 }
 
 // inside is path relative to root, if it is there.

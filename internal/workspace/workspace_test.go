@@ -207,6 +207,29 @@ func TestOpenFolder(t *testing.T) {
 	}
 }
 
+func TestReal(t *testing.T) {
+	_, base := open(t)
+	for link, to := range map[string]string{"sub/again": "../to-sub", "chain": "new-outside", "sub/up": "../to-out/../x", "to-new": "to-sub/new"} {
+		if err := os.Symlink(to, filepath.Join(base, "ws", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		".": ".", "file": "file", "missing/below": "missing/below", "to-file": "file", "to-sub/file": "sub/file", "to-sub/new": "sub/new", "sub/again/file": "sub/file",
+		"dangling": "nothing", "to-new": "sub/new", "new-outside": base + "/out/new", "chain": base + "/out/new", "chain/below": base + "/out/new/below",
+		"to-secret": base + "/out/secret", "via/x": base + "/out/x", "up": base, "up/ws/file": "file", "sub/up": base + "/x",
+	} {
+		if got, err := workspace.Real(filepath.Join(base, "ws"), path); err != nil || got != want {
+			t.Errorf("Real(%q) = %q, %v; want %q", path, got, err, want)
+		}
+	}
+	for _, path := range []string{"loop", "loop/x", "file/below"} {
+		if got, err := workspace.Real(filepath.Join(base, "ws"), path); err == nil {
+			t.Errorf("Real(%q) = %q", path, got)
+		}
+	}
+}
+
 // A workspace that was reached through a link is the folder itself.
 func TestAnotherSpelling(t *testing.T) {
 	_, base := open(t)
