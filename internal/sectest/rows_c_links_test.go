@@ -94,6 +94,15 @@ func linkChains(a *arena) {
 	a.onlyOutside("secret")
 }
 
+// swapped: what is a file or a folder when a call is permitted is a link when it
+// runs.
+func swapped(a *arena) {
+	swappedFolder(a)
+	b := newArena(a.T, a.without)
+	swappedFile(b)
+	a.breaches = append(a.breaches, b.breaches...)
+}
+
 // swappedFolder: a job of the sandbox makes a folder a link and back all the
 // time, while files in it are written and edited.
 func swappedFolder(a *arena) {

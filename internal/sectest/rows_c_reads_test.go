@@ -74,6 +74,33 @@ func deniedReads(a *arena) {
 	}
 }
 
+// swappedFile: a job of the sandbox makes a file a link to one that is denied and
+// back all the time, while it is read.
+func swappedFile(a *arena) {
+	a.write("secret.txt", marker+"\n")
+	a.write("dir/file", "fine\n")
+	a.write("private/file", marker+"\n")
+	a.rules(rule("read", "secret.txt", "deny"), rule("read", "private/**", "deny"))
+	a.write("file", "fine\n")
+	a.link("secret.txt", "link")
+	a.link("private", "folder")
+	swap := `$|=1; print "swapping\n"; while (1) { for my $p (["file", "link"], ["dir", "folder"]) { my ($f, $l) = @$p; rename $f, "away"; rename $l, $f; select undef, undef, undef, 0.0005; rename $f, $l; rename "away", $f; select undef, undef, undef, 0.0005 } }`
+	calls := []call{{"bash", in{"command": "exec perl -e '" + swap + "'", "background": true}}}
+	for range 60 {
+		for _, path := range []string{"file", "dir/file"} {
+			calls = append(calls, readFile(path), grep(path), editFile(path, "nothing like it", "x"), editFile(path, "s3cret", "x"), patch("*** Delete File: "+path+"\n*** Add File: "+path+"\n+fine\n"))
+		}
+		calls = append(calls, grep("dir"))
+	}
+	o := a.play("guard", calls...)
+	if !strings.Contains(o.result(1), "swapping") {
+		a.Fatalf("nothing was swapped: %s", o.result(1))
+	}
+	a.unseen("guard", o, calls)
+	a.unchanged("secret.txt", marker+"\n")
+	a.unchanged("private/file", marker+"\n")
+}
+
 // readingOf are the ways to the content of one file.
 func readingOf(path string) []call {
 	name := filepath.Base(path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
@@ -106,12 +107,19 @@ func diffOf(rel string, old file, text string) string {
 	return headOfDiff(udiff.Unified(from, "b/"+rel, old.text, text), DiffBytes)
 }
 
-// current returns a file as it is, within the limit.
+// current returns a file as it is, within the limit. It follows no link: nothing
+// is written through one, and what is behind it may not be read.
 func current(w *workspace.Workspace, rel string) (file, error) {
-	info, err := w.Stat(rel)
+	f, err := w.OpenReal(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return file{path: rel}, nil
+	case err != nil:
+		return file{}, fmt.Errorf("%s: %w", rel, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
 	case err != nil:
 		return file{}, err
 	case !info.Mode().IsRegular():
@@ -119,7 +127,10 @@ func current(w *workspace.Workspace, rel string) (file, error) {
 	case info.Size() > EditBytes:
 		return file{}, tooLarge(rel, int(info.Size()))
 	}
-	data, err := w.ReadFile(rel)
+	data, err := io.ReadAll(io.LimitReader(f, EditBytes+1))
+	if len(data) > EditBytes {
+		return file{}, tooLarge(rel, len(data))
+	}
 	return file{path: rel, text: string(data), exists: true}, err
 }
 

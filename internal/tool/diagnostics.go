@@ -70,6 +70,9 @@ func diagnosePath(ctx context.Context, c Checker, call pawl.Call, path string) (
 		return pawl.Result{}, err
 	}
 	defer w.Close()
+	if rel, err = workspace.Readable(call.Dir, rel, call.Reads); err != nil {
+		return pawl.Result{}, fmt.Errorf("diagnostics: %w", err)
+	}
 	info, err := w.Stat(rel)
 	if err != nil {
 		return pawl.Result{}, fmt.Errorf("diagnostics: %w", err)

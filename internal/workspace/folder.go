@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -68,6 +69,52 @@ func enter(folder *os.Root, name string) (*os.Root, error) {
 	}
 	return next, nil
 }
+
+// OpenReal is Open that follows no link: what is read is what was named, though a
+// command put a link there meanwhile.
+func (w *Workspace) OpenReal(path string) (file *os.File, err error) {
+	err = w.in(path, func(folder *os.Root, name string) error {
+		file, err = OpenIn(folder, name)
+		return err
+	})
+	return file, err
+}
+
+// RealFolder is OpenFolder that follows no link.
+func (w *Workspace) RealFolder(path string) (folder *os.Root, err error) {
+	err = w.in(path, func(above *os.Root, name string) error {
+		folder, err = enter(above, name)
+		return err
+	})
+	return folder, err
+}
+
+// OpenIn opens what is in a folder for reading, if it is no link there. It does
+// not wait for a writer if it is a pipe.
+func OpenIn(folder *os.Root, name string) (*os.File, error) {
+	before, err := folder.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if before.Mode()&fs.ModeSymlink != 0 && !weak.On("read.links") {
+		return nil, fmt.Errorf("%w: name the file it leads to", ErrLink)
+	}
+	file, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	after, err := file.Stat()
+	if err == nil && !os.SameFile(before, after) && !weak.On("read.links") {
+		err = errors.New("it was changed meanwhile")
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// ErrLink says that something is a link where none is followed.
+var ErrLink = errors.New("it is a symbolic link")
 
 // lstat describes what is at path, be it a link.
 func (w *Workspace) lstat(path string) (info fs.FileInfo, err error) {
@@ -168,6 +215,24 @@ func follow(path string) (string, error) {
 		rest = append(strings.Split(target, sep), rest...)
 	}
 	return at, nil
+}
+
+// Readable returns where a path that may be read leads. What is behind a link must
+// be such that reads permits it: the link could be another one since somebody
+// else looked. It is then to be opened without following links again.
+func Readable(dir, path string, reads func(path string) bool) (string, error) {
+	real, err := Real(dir, path)
+	switch {
+	case err != nil:
+		return "", err
+	case real == filepath.Clean(path):
+		return real, nil
+	case filepath.IsAbs(real):
+		return "", fmt.Errorf("%s leads out of the workspace, to %s", path, real)
+	case reads != nil && !reads(real) && !weak.On("read.links"):
+		return "", fmt.Errorf("%s leads to %s, which may not be read by another name: name it itself", path, real)
+	}
+	return real, nil
 }
 
 // inside is path relative to root, if it is there.

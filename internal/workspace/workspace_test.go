@@ -230,6 +230,36 @@ func TestReal(t *testing.T) {
 	}
 }
 
+// Nothing is read through a link, and by another name only what may be read.
+func TestReadingWithoutLinks(t *testing.T) {
+	w, base := open(t)
+	for path, want := range map[string]bool{
+		"file": true, "sub/file": true, "sub": true, ".": true, "missing": false, "../out/secret": false,
+		"to-file": false, "to-sub/file": false, "to-sub": false, "to-secret": false, "to-out/secret": false, "up": false, "dangling": false, "loop": false,
+	} {
+		f, err := w.OpenReal(path)
+		if (err == nil) != want {
+			t.Errorf("OpenReal(%q): %v", path, err)
+		}
+		if err == nil {
+			_ = f.Close()
+		}
+		folder, err := w.RealFolder(path)
+		if (err == nil) != (path == "sub" || path == ".") {
+			t.Errorf("RealFolder(%q): %v", path, err)
+		}
+		if err == nil {
+			_ = folder.Close()
+		}
+	}
+	reads := func(path string) bool { return path != "sub/file" }
+	for path, want := range map[string]string{"file": "file", "sub/file": "sub/file", "to-file": "file", "to-sub": "sub", "missing": "missing", "to-sub/file": "", "to-out": "", "up": "", "loop": ""} {
+		if got, err := workspace.Readable(filepath.Join(base, "ws"), path, reads); got != want || (err == nil) != (want != "") {
+			t.Errorf("Readable(%q) = %q, %v; want %q", path, got, err, want)
+		}
+	}
+}
+
 // A workspace that was reached through a link is the folder itself.
 func TestAnotherSpelling(t *testing.T) {
 	_, base := open(t)
