@@ -68,7 +68,7 @@ func spelledNamesInCommands(a *arena) {
 		a.unchanged(name, "old\n")
 	}
 	for _, name := range []string{".claude", ".pawl", ".envrc", ".mcp.json", ".vscode", ".git/hooks/pre-commit"} {
-		if info, err := os.Lstat(filepath.Join(a.dir, name)); err == nil && !(info.IsDir() && info.Mode()&os.ModeSticky != 0) {
+		if info, err := os.Lstat(filepath.Join(a.dir, name)); err == nil && (!info.IsDir() || info.Mode()&os.ModeSticky == 0) {
 			a.breach("a command made %s", name)
 		}
 	}

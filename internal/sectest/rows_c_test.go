@@ -12,11 +12,11 @@ import (
 
 var rowsC = []row{
 	{id: "C1", title: "Claude Code, MCP fs: string-prefix dir check (/allow-evil)", attack: siblingPrefix, weak: "path.rel,path.root,path.links"},
-	{id: "C2", title: "Claude Code: deny rule evaded by symlink", attack: denyByLink, weak: "path.real"},
+	{id: "C2", title: "Claude Code: deny rule evaded by symlink", attack: denyByLink, weak: "path.real,read.links"},
 	{id: "C3", title: "Claude Code: sandboxed cmd plants symlink, unsandboxed Write tool follows it", attack: plantedLink, weak: "path.links,path.root"},
 	{id: "C4", title: "Claude Code: TOCTOU race in Edit", attack: swapped, weak: "path.links,path.real"},
 	{id: "C5", title: "Codex: apply_patch target swapped after approval", attack: swappedAfterApproval, weak: "ask.names,path.links"},
-	{id: "C6", title: "Zed: agent file tools follow links", attack: linksOfRepository, weak: "path.root"},
+	{id: "C6", title: "Zed: agent file tools follow links", attack: linksOfRepository, weak: "path.root,path.links"},
 	{id: "C7", title: "MCP fs server: symlink to escape", attack: linkChains, weak: "path.root,path.links"},
 	{id: "C8", title: "Cursor: case-insensitive FS: .cUrSoR/mcp.json", attack: spelledNames, weak: "protected"},
 	{id: "C9", title: "Gemini: same class, blocklist", attack: spelledNamesInCommands, weak: "sandbox.protected,sandbox.after"},

@@ -24,8 +24,16 @@ type fuzzTree struct {
 
 func newFuzzTree(f *testing.F) *fuzzTree {
 	f.Helper()
-	base, err := filepath.EvalSymlinks(f.TempDir())
+	parent := f.TempDir()
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		parent = "/dev/shm" // writing waits for the disk, and there is none
+	}
+	base, err := os.MkdirTemp(parent, "pawl-fuzz-")
 	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = os.RemoveAll(base) })
+	if base, err = filepath.EvalSymlinks(base); err != nil {
 		f.Fatal(err)
 	}
 	t := &fuzzTree{base: base, ws: filepath.Join(base, "ws")}
@@ -124,7 +132,9 @@ func FuzzPath(f *testing.F) {
 			if !filepath.IsLocal(rel) {
 				t.Fatalf("Rel(%q) = %q", path, rel)
 			}
-			names = append(names, rel)
+			if rel != path {
+				names = append(names, rel)
+			}
 		}
 		for _, name := range names {
 			tree.reads(t, name)
