@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,7 +185,9 @@ func (p *textPrinter) result(r result) error {
 func describeCall(c pawl.CallStarted) string {
 	targets := make([]string, 0, len(c.Access))
 	for _, a := range c.Access {
-		targets = append(targets, a.Target)
+		if !slices.Contains(targets, a.Target) { // one may be read and written
+			targets = append(targets, a.Target)
+		}
 	}
 	return firstLine(strings.TrimSpace(c.Tool+" "+strings.Join(targets, " ")), 100)
 }

@@ -162,6 +162,7 @@ var hostiles = []hostile{
 	{id: "B16", command: `git --work-tree=/ checkout x`, allow: []string{"git *"}, want: Ask},
 	{id: "B16", command: `git -C /x log`, allow: []string{"git *"}, want: Ask},
 	{id: "B16", command: `git log --output=canary`, allow: []string{"git log *"}, want: Ask},
+	{id: "B16", command: `git archive -o canary HEAD`, allow: []string{"git archive *"}, want: Ask},
 	{id: "B16", command: `git log --ext-diff`, allow: []string{"git log *"}, want: Ask},
 	{id: "B16", command: `git diff --textconv`, allow: []string{"git diff *"}, want: Ask},
 	{id: "B16", command: `git branch -D main`, allow: []string{"git branch *"}, want: Ask},

@@ -46,10 +46,11 @@ func foldName(name string) string {
 	return name
 }
 
-// foldText folds case and composed characters, and leaves all else alone.
+// foldText folds case, and characters that are composed or that look alike but
+// for their width, and leaves all else alone.
 func foldText(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return strings.ToLower(s)
 	}
-	return norm.NFC.String(cases.Fold().String(norm.NFD.String(s)))
+	return norm.NFKC.String(cases.Fold().String(norm.NFKD.String(s)))
 }

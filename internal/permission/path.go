@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // place is a path in all the spellings that a rule may use for it.
@@ -78,6 +81,8 @@ type pathPattern struct {
 }
 
 const (
+	wildcards = `*?[{\`
+
 	maxPath = 4096 // bytes: Linux knows no longer path
 	// The time to match grows with every way to choose from braces.
 	maxBraces  = 4
@@ -87,7 +92,7 @@ const (
 // parsePath reads a pattern. It is cleaned first, so that it means the same as
 // the path that a program would make of it.
 func parsePath(s string) (pathPattern, error) {
-	p := pathPattern{folder: strings.HasSuffix(s, "/"), literal: !strings.ContainsAny(s, `*?[{\`)}
+	p := pathPattern{folder: strings.HasSuffix(s, "/"), literal: !strings.ContainsAny(s, wildcards)}
 	for part := range strings.SplitSeq(s, "/") {
 		if part == ".." {
 			return p, errors.New("it has a '..': write the path that it means")
@@ -103,7 +108,9 @@ func parsePath(s string) (pathPattern, error) {
 	case strings.HasPrefix(s, "~") && s != "~" && !strings.HasPrefix(s, "~/"):
 		return p, errors.New("only your own home folder has a ~: write the whole path")
 	}
-	p.glob = path.Clean(s)
+	if p.glob = path.Clean(s); weak.On("rule.clean") {
+		p.glob = s
+	}
 	if p.glob == "." { // the workspace as a whole
 		p.glob, p.folder, p.literal = "**", true, false
 	}
@@ -111,6 +118,29 @@ func parsePath(s string) (pathPattern, error) {
 		return p, errors.New("it is no glob pattern")
 	}
 	return p, nil
+}
+
+// Follow returns the rule for what its paths really are, if that is another: real
+// says what the beginning of its pattern leads to, as far as it has no wildcard,
+// or "". A rule that names a link is about what is behind it.
+func (r Rule) Follow(real func(path string) string) (Rule, bool) {
+	m, err := r.compile()
+	if err != nil || m.any || m.kind != pawl.AccessRead && m.kind != pawl.AccessWrite {
+		return r, false
+	}
+	head, tail := m.path.glob, ""
+	for strings.ContainsAny(head, wildcards) {
+		head, tail = path.Dir(head), path.Join(path.Base(head), tail)
+	}
+	to := real(head)
+	if to == "" {
+		return r, false
+	}
+	if r.Pattern = path.Join(quotePath(to), tail); m.path.folder {
+		r.Pattern += "/"
+	}
+	r.Match, r.NotMatch = nil, nil // they are about the other spelling
+	return r, true
 }
 
 // spelling is the place as the pattern would spell it; "" if it cannot.

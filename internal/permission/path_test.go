@@ -1,6 +1,36 @@
 package permission
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// TestFollow: a rule that names a link has a twin for what is behind it.
+func TestFollow(t *testing.T) {
+	real := map[string]string{"link": "/work/real", "~/.aws": "/vault/a*b", "/srv/a": "/srv/b"}
+	for _, tt := range []struct{ kind, pattern, want string }{
+		{"read", "link", "/work/real"},
+		{"write", "./link/", "/work/real/"},
+		{"read", "link/**", "/work/real/**"},
+		{"read", "link/*/x?", "/work/real/*/x?"},
+		{"read", "~/.aws/**", `/vault/a\*b/**`},
+		{"read", "/srv/a", "/srv/b"},
+		{"read", "file", ""},
+		{"read", "**/link", ""},
+		{"exec", "link", ""},
+	} {
+		r := Rule{Kind: pawl.AccessKind(tt.kind), Pattern: tt.pattern, Decision: Deny, Match: []string{tt.pattern}, Origin: OriginUser}
+		got, ok := r.Follow(func(path string) string { return real[path] })
+		if ok != (tt.want != "") {
+			t.Errorf("%s %q: %t", tt.kind, tt.pattern, ok)
+		}
+		want := Rule{Kind: r.Kind, Pattern: tt.want, Decision: Deny, Origin: OriginUser}
+		if ok && !got.equal(want) || ok && got.Match != nil {
+			t.Errorf("%s %q leads to %+v", tt.kind, tt.pattern, got)
+		}
+	}
+}
 
 func TestPathPatterns(t *testing.T) {
 	for _, tt := range []struct {

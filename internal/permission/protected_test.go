@@ -12,7 +12,7 @@ func TestProtected(t *testing.T) {
 		`.git\hooks\x`, `sub\.claude\settings.json`, "./.git//config", ".gıtmodules/../.git",
 		".gitmodules", ".pawl", ".pawl/hooks.json", ".agents/x", ".claude/settings.json", ".cUrSoR/mcp.json", ".codex/x", ".gemini/.env",
 		".mcp.json", ".vscode/settings.json", ".idea/x", ".husky/pre-commit", ".envrc", "a/b/.npmrc", ".ripgreprc", ".zshrc", ".profile",
-		".bash\u005fprofile", ".ſsh/config", ".\u212bgents/../.agents", "x/.config/fish/config.fish",
+		".bash\u005fprofile", ".\uff43laude/x", "\uff0egit/hooks/x", "\u2024claude/x", ".ſsh/config", ".\u212bgents/../.agents", "x/.config/fish/config.fish",
 	} {
 		if !Protected(path) {
 			t.Errorf("%q is not protected", path)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,67 +197,6 @@ func ownFiles() ([]string, error) {
 		}
 	}
 	return own, nil
-}
-
-// maxDenied bounds the files that are looked at for rules that deny reading.
-const maxDenied = 50_000
-
-// denied are the files of a workspace that the user's rules let nobody read:
-// what binds pawl's tools binds commands too.
-func (s *Safety) denied(dir string) ([]string, error) {
-	user, err := s.User()
-	if err != nil {
-		return nil, err
-	}
-	rules, err := permission.ParseRules(user.Permissions.Rules, permission.OriginUser)
-	if err != nil {
-		return nil, fmt.Errorf("read your permissions: %w", err)
-	}
-	rules = slices.DeleteFunc(rules, func(r permission.Rule) bool {
-		return r.Decision != permission.Deny || r.Kind != pawl.AccessRead || r.Pattern == ""
-	})
-	if len(rules) == 0 {
-		return nil, nil
-	}
-	policy := permission.Policy{Mode: permission.ModeGuard, Rules: rules, Dir: dir, Home: s.home}
-	var hidden []string
-	for _, r := range rules { // outside of the workspace, only what is named as it is
-		if path, ok := strings.CutPrefix(r.Pattern, "~/"); ok {
-			hidden = appendLiteral(hidden, filepath.Join(s.home, path))
-		} else if filepath.IsAbs(r.Pattern) {
-			hidden = appendLiteral(hidden, r.Pattern)
-		}
-	}
-	seen := 0
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return nil //nolint:nilerr // what pawl cannot look into, it does not guard
-		}
-		if seen++; seen > maxDenied {
-			return fmt.Errorf("more than %d files are in the way of your rules that deny reading: name them by their whole path", maxDenied)
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		v := permission.Decide(policy, permission.Call{Risk: pawl.RiskSafe, Access: []pawl.Access{{Kind: pawl.AccessRead, Target: rel}}})
-		if v.Decision == permission.Allow {
-			return nil
-		}
-		hidden = append(hidden, path)
-		if d.IsDir() {
-			return fs.SkipDir
-		}
-		return nil
-	})
-	return hidden, err
-}
-
-func appendLiteral(list []string, path string) []string {
-	if strings.ContainsAny(path, "*?[{") {
-		return list
-	}
-	return append(list, filepath.Clean(path))
 }
 
 // End drops what is kept for a session.

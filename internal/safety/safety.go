@@ -82,8 +82,8 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	if err := s.chooseMode(ctx, &p, cmp.Or(settings.Mode, user.Permissions.Mode)); err != nil {
 		return p, err
 	}
-	if p.Rules, err = permission.ParseRules(user.Permissions.Rules, permission.OriginUser); err != nil {
-		return p, fmt.Errorf("read your permissions: %w", err)
+	if p.Rules, err = s.rules(user.Permissions.Rules, p.Dir); err != nil {
+		return p, err
 	}
 	for _, host := range user.Sandbox.Network {
 		p.Rules = append(p.Rules, permission.Rule{Tool: "bash", Kind: pawl.AccessNet, Pattern: host, Decision: permission.Allow, Origin: permission.OriginUser})

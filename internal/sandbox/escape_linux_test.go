@@ -54,7 +54,7 @@ var attacks = []attack{
 	{group: "protected", name: "through a hard link", script: `ln .git/config src/c && echo bad > src/c; ln .mcp.json src/m && echo bad > src/m`},
 	{group: "protected", name: "through /proc/self/cwd and /proc/1/root", script: `echo bad > /proc/self/cwd/.mcp.json; echo bad > /proc/1/root{ws}/.mcp.json; echo bad > /proc/self/root{ws}/.git/config`},
 	{group: "protected", name: "by moving the folder above", script: `mv .git src/old; mkdir .git .git/hooks; echo bad > .git/config; echo bad > .git/hooks/pre-commit; rm -rf .git`},
-	{group: "after", name: "by moving the folder above, below", script: `mv pkg src/old; mkdir -p pkg/.cursor; echo bad > pkg/.cursor/mcp.json; echo bad > pkg/.cursor/rules`, told: []string{"pkg/.cursor", "src/old/.cursor"}},
+	{group: "above,after", name: "by moving the folder above, below", script: `mv pkg src/old; mkdir -p pkg/.cursor; echo bad > pkg/.cursor/mcp.json; echo bad > pkg/.cursor/rules`},
 	{group: "after", name: "below, where nothing was", script: `mkdir -p src/new/.cursor; echo bad > src/new/.cursor/mcp.json; echo bad > src/.mcp.json; echo bad > src/.MCP.json`,
 		told: []string{"src/.MCP.json", "src/.mcp.json", "src/new/.cursor"}, tells: []string{"src/.MCP.json", "src/.mcp.json", "src/new/.cursor"}},
 	{group: "after", name: "a repository of its own", script: `git init -q src/evil; git -C src/evil config core.fsmonitor 'touch /tmp/x'`, told: []string{"src/evil/.git"}, tells: []string{"src/evil/.git"}},

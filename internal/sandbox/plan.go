@@ -74,6 +74,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 		return fmt.Errorf("look into the workspace: %w", err)
 	}
 	pl.partial = seen.partial
+	byPath := pl.masks
 	for _, f := range seen.found {
 		if f.hidden {
 			if path := resolve(f.path); path != "" { // what a link leads to is the secret
@@ -104,6 +105,9 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 			pl.holdThere(path) // names without a folder are found by the survey
 		}
 	}
+	if !weakened("above") {
+		pl.pinAbove(byPath)
+	}
 	// What is hidden needs no guard, and a guard would show it.
 	for _, list := range []*[]string{&pl.readonly, &pl.pinned, &pl.missing, &pl.writable} {
 		*list = slices.DeleteFunc(*list, pl.hidden)
@@ -117,6 +121,27 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 		delete(pl.known, path) // placeholders come and go
 	}
 	return nil
+}
+
+// pinAbove keeps the folders above what is guarded, or hidden by its path, where
+// they are: who could move one could put another in its place, or have what is
+// hidden read under its new name. What is hidden by its name is so anywhere.
+func (pl *plan) pinAbove(byPath []mask) {
+	below := slices.Concat(pl.readonly, pl.pinned, pl.missing)
+	for _, m := range byPath {
+		below = append(below, m.path)
+	}
+	seen := map[string]bool{pl.dir: true}
+	for _, path := range slices.Concat(pl.readonly, pl.pinned) {
+		seen[path] = true
+	}
+	for _, path := range below {
+		for dir := filepath.Dir(path); within(dir, pl.dir) && !seen[dir]; dir = filepath.Dir(dir) {
+			if seen[dir] = true; len(pl.readonly)+len(pl.pinned) < maxGuards && isFolder(dir) {
+				pl.pinned = append(pl.pinned, dir)
+			}
+		}
+	}
 }
 
 // hidden reports whether a path is in something that is hidden.

@@ -5,6 +5,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // protected are names that others act upon by themselves: who can write them
@@ -69,8 +72,11 @@ func (g guard) hides(name string) bool {
 }
 
 // fold maps the spellings of a name that some file system takes for the same
-// to one: letters in any case, and characters that are ignored.
+// to one: letters in any case and of any width, and characters that are ignored.
 func fold(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return strings.ToLower(name)
+	}
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
@@ -81,5 +87,5 @@ func fold(name string) string {
 			return 'k'
 		}
 		return r
-	}, name))
+	}, norm.NFKC.String(name)))
 }

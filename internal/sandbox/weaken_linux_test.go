@@ -20,19 +20,19 @@ var landlockDefenses = map[string]string{
 // stillClosed are attacks that fail even without the defenses of their group,
 // and why.
 var stillClosed = map[string]string{
-	"bubblewrap/root/write through a hard link":        "the workspace is a mount of its own",
-	"bubblewrap/pid/another process's variables":       "it is in another user namespace",
-	"bubblewrap/pid,seccomp/debug another process":     "it is in another user namespace",
-	"bubblewrap/net/DNS":                               "the machine of the tests may have no resolver",
-	"bubblewrap/masks/a socket in /run":                "the machine of the tests may have none",
-	"bubblewrap/seccomp/calls of x32":                  "few kernels have them",
-	"landlock/pid/another process's variables":         "root without capabilities cannot look at root with them",
-	"landlock/pid,seccomp/debug another process":       "root without capabilities cannot look at root with them",
-	"landlock/seccomp/calls of x32":                    "few kernels have them",
-	"landlock/net/DNS":                                 "the machine of the tests may have no resolver",
-	"landlock/masks/a socket in /run":                  "the machine of the tests may have none",
-	"landlock/after/by moving the folder above, below": "nothing can be moved that holds what is protected",
-	"landlock/after/another configuration for git":     "it cannot be created",
+	"bubblewrap/root/write through a hard link":              "the workspace is a mount of its own",
+	"bubblewrap/pid/another process's variables":             "it is in another user namespace",
+	"bubblewrap/pid,seccomp/debug another process":           "it is in another user namespace",
+	"bubblewrap/net/DNS":                                     "the machine of the tests may have no resolver",
+	"bubblewrap/masks/a socket in /run":                      "the machine of the tests may have none",
+	"bubblewrap/seccomp/calls of x32":                        "few kernels have them",
+	"landlock/pid/another process's variables":               "root without capabilities cannot look at root with them",
+	"landlock/pid,seccomp/debug another process":             "root without capabilities cannot look at root with them",
+	"landlock/seccomp/calls of x32":                          "few kernels have them",
+	"landlock/net/DNS":                                       "the machine of the tests may have no resolver",
+	"landlock/masks/a socket in /run":                        "the machine of the tests may have none",
+	"landlock/above,after/by moving the folder above, below": "nothing can be moved that holds what is protected",
+	"landlock/after/another configuration for git":           "it cannot be created",
 }
 
 // TestDefensesMatter takes the defenses of each attack out and makes it again:

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -98,6 +100,16 @@ func change(ctx context.Context, call pawl.Call, path string, faults Diagnoser, 
 	return result, nil
 }
 
+// shownChange is the access of a change to a file whose result shows what is in
+// it: who may not read the file may not change it so either.
+func shownChange(path string) []pawl.Access {
+	access := []pawl.Access{{Kind: pawl.AccessWrite, Target: path}}
+	if !weak.On("change.reads") {
+		access = append(access, pawl.Access{Kind: pawl.AccessRead, Target: path})
+	}
+	return access
+}
+
 // addFaults adds what is wrong with the files now.
 func addFaults(ctx context.Context, r *pawl.Result, faults Diagnoser, dir string, paths ...string) {
 	if faults == nil || len(paths) == 0 {
@@ -121,12 +133,19 @@ func wholeDiff(rel string, old file, text string) string {
 	return udiff.Unified(from, "b/"+rel, old.text, text)
 }
 
-// current returns a file as it is, within the limit.
+// current returns a file as it is, within the limit. It follows no link: nothing
+// is written through one, and what is behind it may not be read.
 func current(w *workspace.Workspace, rel string) (file, error) {
-	info, err := w.Stat(rel)
+	f, err := w.OpenReal(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return file{path: rel}, nil
+	case err != nil:
+		return file{}, fmt.Errorf("%s: %w", rel, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
 	case err != nil:
 		return file{}, err
 	case !info.Mode().IsRegular():
@@ -134,7 +153,10 @@ func current(w *workspace.Workspace, rel string) (file, error) {
 	case info.Size() > EditBytes:
 		return file{}, tooLarge(rel, int(info.Size()))
 	}
-	data, err := w.ReadFile(rel)
+	data, err := io.ReadAll(io.LimitReader(f, EditBytes+1))
+	if len(data) > EditBytes {
+		return file{}, tooLarge(rel, len(data))
+	}
 	return file{path: rel, text: string(data), exists: true}, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -69,6 +70,9 @@ func diagnosePath(ctx context.Context, c Checker, call pawl.Call, path string) (
 		return pawl.Result{}, err
 	}
 	defer w.Close()
+	if rel, err = workspace.Readable(call.Dir, rel, call.Reads); err != nil {
+		return pawl.Result{}, fmt.Errorf("diagnostics: %w", err)
+	}
 	info, err := w.Stat(rel)
 	if err != nil {
 		return pawl.Result{}, fmt.Errorf("diagnostics: %w", err)
@@ -77,6 +81,9 @@ func diagnosePath(ctx context.Context, c Checker, call pawl.Call, path string) (
 	if info.IsDir() {
 		if paths, err = filesIn(w, rel); err != nil {
 			return pawl.Result{}, fmt.Errorf("diagnostics: %w", err)
+		}
+		if call.Reads != nil { // what is wrong with a file says what is in it
+			paths = slices.DeleteFunc(paths, func(path string) bool { return !call.Reads(path) })
 		}
 	}
 	report, err := c.Check(ctx, call.Dir, paths)

@@ -39,6 +39,19 @@ func (slow) Check(ctx context.Context, _ string, _ []string) (lsp.Report, error)
 	return lsp.Report{Notes: []lsp.Note{{Kind: lsp.Waiting, Text: "gopls is still loading"}}}, nil
 }
 
+// What is wrong with a file says what is in it.
+func TestDiagnosticsOfUnreadable(t *testing.T) {
+	var asked []string
+	c := call(folder(t, map[string]string{"a.go": "", "secret.go": ""}), `{"path":"."}`)
+	c.Reads = func(path string) bool { return path != "secret.go" }
+	if _, err := try(t.Context(), Diagnostics(checked{paths: &asked}), c); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a.go"}, asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func init() {
 	complete["diagnostics"] = fields{"path": "x"}
 	limits["FileFaults"] = func(t *testing.T) {

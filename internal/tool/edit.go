@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/textedit"
+	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
 //go:embed edit.md
@@ -34,7 +35,8 @@ func Edit(faults Diagnoser) pawl.Tool {
 			if in.Old == in.New {
 				return nil, errors.New("old and new are the same")
 			}
-			return pathAccess(pawl.AccessWrite, call, in.Path)
+			rel, err := workspace.Rel(call.Dir, in.Path)
+			return shownChange(rel), err
 		},
 		preview: func(_ context.Context, call pawl.Call, in editInput) (string, error) {
 			return preview(call, in.Path, func(f file) (string, error) {

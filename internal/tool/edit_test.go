@@ -74,7 +74,7 @@ func TestContract_R5_Edit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]pawl.Access{{Kind: pawl.AccessWrite, Target: "sub/file.go"}}, access); diff != "" {
+	if diff := cmp.Diff([]pawl.Access{{Kind: pawl.AccessWrite, Target: "sub/file.go"}, {Kind: pawl.AccessRead, Target: "sub/file.go"}}, access); diff != "" {
 		t.Error(diff)
 	}
 	got, err := try(t.Context(), Edit(nil), call(dir, in))

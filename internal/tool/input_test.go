@@ -153,7 +153,7 @@ func TestAccess(t *testing.T) {
 		{"list", `{}`, []pawl.Access{{Kind: read, Target: "."}}},
 		{"list", `{"path":"a/"}`, []pawl.Access{{Kind: read, Target: "a"}}},
 		{"write", `{"path":"a","content":""}`, []pawl.Access{{Kind: write, Target: "a"}}},
-		{"edit", `{"path":"a","old":"x","new":""}`, []pawl.Access{{Kind: write, Target: "a"}}},
+		{"edit", `{"path":"a","old":"x","new":""}`, []pawl.Access{{Kind: write, Target: "a"}, {Kind: read, Target: "a"}}},
 		{"bash_output", `{"id":"job_1"}`, nil},
 		{"bash", `{"command":"ls"}`, []pawl.Access{{Kind: pawl.AccessExec, Target: "ls"}}},
 		{"bash", `{"command":"ls","network":["a.test","b.test:8443"],"unsandboxed":true}`, []pawl.Access{

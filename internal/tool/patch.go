@@ -31,13 +31,7 @@ func ApplyPatch(faults Diagnoser) pawl.Tool {
 			if err != nil {
 				return nil, err
 			}
-			var accesses []pawl.Access
-			for _, path := range p.Paths() {
-				if access := (pawl.Access{Kind: pawl.AccessWrite, Target: path}); !slices.Contains(accesses, access) {
-					accesses = append(accesses, access)
-				}
-			}
-			return accesses, nil
+			return patchAccess(p), nil
 		},
 		preview: func(ctx context.Context, call pawl.Call, in patchInput) (string, error) {
 			w, plan, err := openPatch(ctx, call.Dir, in.Patch, call.Host.Seen)
@@ -69,6 +63,26 @@ func ApplyPatch(faults Diagnoser) pawl.Tool {
 			return result, nil
 		},
 	})
+}
+
+// patchAccess is what a patch would touch, each once.
+func patchAccess(p patch.Patch) []pawl.Access {
+	var all []pawl.Access
+	for _, f := range p.Files {
+		access := []pawl.Access{{Kind: pawl.AccessWrite, Target: f.Path}}
+		if f.Op != patch.Add {
+			access = shownChange(f.Path)
+		}
+		if f.MoveTo != "" {
+			access = append(access, pawl.Access{Kind: pawl.AccessWrite, Target: f.MoveTo})
+		}
+		for _, a := range access {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
 }
 
 // written is what a patch left of a file.

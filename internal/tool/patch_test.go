@@ -216,9 +216,13 @@ func TestApplyPatchKnowsWhatItChanges(t *testing.T) {
 func TestApplyPatchAccess(t *testing.T) {
 	got, err := ApplyPatch(nil).Access(t.Context(), call("/project", input(t, fields{"patch": patchOf(allSections + "*** Delete File: /project/x\n")})))
 	checkError(t, err, "")
+	shown := map[string]bool{"changed": true, "moved": true, "renamed": true, "kept": true, "gone": true, "replaced": true, "x": true}
 	var want []pawl.Access
 	for _, path := range []string{"sub/new", "changed", "moved", "sub/moved", "renamed", "other", "kept", "gone", "replaced", "empty", "x"} {
 		want = append(want, pawl.Access{Kind: pawl.AccessWrite, Target: path})
+		if shown[path] { // the result shows what was in it
+			want = append(want, pawl.Access{Kind: pawl.AccessRead, Target: path})
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

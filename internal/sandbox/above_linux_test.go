@@ -1,0 +1,36 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestHiddenStaysWhereItIs: what is hidden by its path cannot be given another
+// one by moving a folder above it.
+func TestHiddenStaysWhereItIs(t *testing.T) {
+	for _, box := range boxes(t) {
+		t.Run(box.Name(), func(t *testing.T) {
+			w := newWorld(t, box)
+			path := filepath.Join(w.ws, "a/b/token")
+			w.write(path, w.secret("token"))
+			p := w.profile
+			p.Hidden = append(p.Hidden, path)
+			o := w.run(p, `cat a/b/token; mv a c; mv a/b a/d; mv a/b/token x; mkdir -p a/new; mv a/new a/newer; echo works > a/b/other`)
+			if damage := w.damage(o); len(damage) > 0 {
+				t.Errorf("%q\n%s", damage, o.output)
+			}
+			if text, err := os.ReadFile(path); err != nil || len(text) == 0 {
+				t.Errorf("it is gone: %q, %v\n%s", text, err, o.output)
+			}
+			if box.Name() == "landlock" {
+				return // it closes the folders as a whole
+			}
+			for _, name := range []string{"a/newer", "a/b/other"} {
+				if _, err := os.Stat(filepath.Join(w.ws, name)); err != nil {
+					t.Errorf("what is beside it cannot be changed: %v\n%s", err, o.output)
+				}
+			}
+		})
+	}
+}
