@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Show is the text that a person decides by. It has all of the command, every
@@ -32,7 +33,7 @@ func Show(c Call, v Verdict) string {
 		fmt.Fprintf(&b, "  ignored, for a project may only tighten: %s\n", r)
 	}
 	showOffer(&b, v)
-	return b.String()
+	return weakened(b.String())
 }
 
 // showAccess shows a command once, though it be run and leave the box.
@@ -60,6 +61,9 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 }
 
 func showWarnings(b *strings.Builder, warnings []string) {
+	if weak.On("show.warnings") {
+		return
+	}
 	for _, w := range warnings {
 		fmt.Fprintf(b, "  ! %s\n", w)
 	}
