@@ -46,6 +46,7 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 				fmt.Fprintf(b, "  | %s\n", plain.Line(line))
 			}
 			showWarnings(b, textWarnings(a.Target))
+			showWarnings(b, twinWarnings(a.Target))
 		}
 		shown[a.Target] = true
 		if a.Kind == pawl.AccessEscape {
@@ -115,6 +116,7 @@ func showPaths(b *strings.Builder, findings []Finding) {
 		}
 		fmt.Fprintf(b, "  %d. %s | %s %s\n     %s\n", n, f.Decision, f.Access.Kind, plain.Line(path), f.Why)
 		showWarnings(b, textWarnings(path))
+		showWarnings(b, twinWarnings(path))
 	}
 }
 
