@@ -210,6 +210,7 @@ func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
 		case l, ok := <-a.lines():
 			if ok && l.at.Before(shown.Add(dwell)) && !weak.On("ask.dwell") {
 				fmt.Fprintf(a.out, "(what was typed before the question does not count)\n%s", hint)
+				shown = time.Now() // anew: showing it may have taken long
 				continue
 			}
 			text := strings.TrimSpace(l.text)

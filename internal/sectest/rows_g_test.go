@@ -4,13 +4,10 @@ package sectest
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"unicode"
-
-	"github.com/pawl-dev/pawl"
 )
 
 var rowsG = []row{
@@ -91,32 +88,29 @@ func textThatSteers(a *arena) {
 // historyThatSteers: a prompt was pasted with sequences in it, and is in the log.
 // Somebody looks at it, lists it, exports it and goes on with it.
 func historyThatSteers(a *arena) {
-	paste := a.command("run", "--mode", "guard", "--model", "script:"+a.script(in{"text": steering}, in{"text": steering, "fault": "hang"}), "-")
+	replies := []map[string]any{{"text": steering}, {"text": steering, "calls": []call{bash("sleep 60 # " + steering)}}, {"text": steering}}
+	paste := a.command("run", "--mode", "guard", "--model", "script:"+a.script(replies...))
 	paste.Stdin = strings.NewReader(steering)
 	if out, err := paste.CombinedOutput(); err != nil {
 		a.Fatalf("%v: %s", err, out)
 	}
 	open := a.atTerminal("run", "-c", "again "+steering)
-	open.await("ok", 2) // it is in the middle of its second reply
+	if !open.await("• bash", 1) {
+		a.Fatalf("there is nothing to go on with: %s", open.text())
+	}
 	if err := open.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		a.Fatal(err)
 	}
 	a.unsteered("pawl run -c", open.end())
 	for _, args := range [][]string{{"session", "show", "last"}, {"session", "list"}, {"resume", "--list"}, {"session", "export", "last"}, {"session", "list", "--json"}} {
 		out := a.pawl(args...)
-		if !strings.Contains(out.Stdout, "evil") {
+		if !strings.Contains(out.Stdout, "ok") {
 			a.Fatalf("%q shows nothing of the history: %s%s", args, out.Stdout, out.Stderr)
 		}
 		a.unsteered("pawl "+strings.Join(args, " "), out.Stdout+out.Stderr)
 		a.unsteered("pawl "+strings.Join(args, " ")+" at a terminal", a.atTerminal(args...).end())
 	}
-	again := a.atTerminal("resume")
-	again.await("resuming", 1)
-	again.await("link", 1)
-	if err := again.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		a.Fatal(err)
-	}
-	a.unsteered("pawl resume", again.end())
+	a.unsteered("pawl resume", a.atTerminal("resume").end())
 }
 
 // question is what a person is asked when the model makes a call, in a mode that
@@ -225,7 +219,7 @@ func invisibleOrders(a *arena) {
 		if strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Bidi_Control) || r >= 0xe0000 && r < 0xe0080 }) {
 			a.breach("the model is given what nobody sees by its call %d", i+1)
 		}
-		if !strings.Contains(text, `\u{e0073}`) && o.status(i+1) == pawl.CallDone && !strings.Contains(text, "\U000e0073") {
+		if !strings.Contains(text, "e0073") && !strings.Contains(text, "\U000e0073") { // as its code, or as it is
 			a.Fatalf("the call %d shows nothing of it: %s", i+1, text)
 		}
 	}
@@ -247,9 +241,7 @@ func keysBeforeTheQuestion(a *arena) {
 		t.end()
 		if a.exists("approved") {
 			a.breach("%d lines that were typed before the question have approved", strings.Count(keys, "\n"))
-			if err := os.Remove(filepath.Join(a.dir, "approved")); err != nil {
-				a.Fatal(err)
-			}
+			return // for good, it may be: nobody would be asked again
 		}
 	}
 }
