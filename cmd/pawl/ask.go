@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // dwell is how long a question must have been seen before an answer counts: what
@@ -140,7 +141,11 @@ func (a *asker) ask(ctx context.Context, id askID, ask pawl.Ask) {
 		return
 	}
 	if ask.Text != "" {
-		fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(plain.Marked(ask.Text), "\n"))
+		text := ask.Text
+		if !weak.On("show.codes") {
+			text = plain.Marked(text)
+		}
+		fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(text, "\n"))
 	}
 	answer, err := a.answer(ctx, ask)
 	if ctx.Err() != nil {
@@ -203,8 +208,9 @@ func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
 	for shown := time.Now(); ; {
 		select {
 		case l, ok := <-a.lines():
-			if ok && l.at.Before(shown.Add(dwell)) {
+			if ok && l.at.Before(shown.Add(dwell)) && !weak.On("ask.dwell") {
 				fmt.Fprintf(a.out, "(what was typed before the question does not count)\n%s", hint)
+				shown = time.Now() // anew: showing it may have taken long
 				continue
 			}
 			text := strings.TrimSpace(l.text)

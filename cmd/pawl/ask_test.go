@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -34,6 +36,27 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%q: %s", test.line, diff)
 		}
 	}
+}
+
+// slow is a terminal that takes its time, as one that was stopped for a moment.
+type slow struct{}
+
+func (slow) Write(p []byte) (int, error) {
+	time.Sleep(time.Second)
+	return len(p), nil
+}
+
+// TestTypedBefore: what lies in wait when a question comes never answers it,
+// however much it is and however long the terminal takes to show that. Row G8.
+func TestTypedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsker(nil, strings.NewReader(strings.Repeat("y\n", 50)), slow{})
+		if typed, err := a.prompt(t.Context(), "? "); !errors.Is(err, errDeclined) {
+			t.Errorf("%q has answered: %v", typed, err)
+		}
+		for range a.lines() { // or its reader would outlive the test
+		}
+	})
 }
 
 // TestAskedInFull: a question says all that it is made of, also what does not

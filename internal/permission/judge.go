@@ -104,6 +104,9 @@ func (j *judge) net(a pawl.Access) {
 		return
 	}
 	s := j.Mode.stance(classLeave)
+	if weak.On("net.asked") {
+		s = j.Mode.stance(classRead)
+	}
 	if h.userinfo {
 		s = j.Mode.closed("a name stands before the host: what it looks like is not where it leads")
 	}

@@ -33,7 +33,7 @@ func Show(c Call, v Verdict) string {
 		fmt.Fprintf(&b, "  ignored, for a project may only tighten: %s\n", r)
 	}
 	showOffer(&b, v)
-	return b.String()
+	return weakened(b.String())
 }
 
 // showAccess shows a command once, though it be run and leave the box.
@@ -49,6 +49,7 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 				}
 			}
 			showWarnings(b, textWarnings(a.Target))
+			showWarnings(b, twinWarnings(a.Target))
 		}
 		shown[a.Target] = true
 		if a.Kind == pawl.AccessEscape {
@@ -64,6 +65,9 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 }
 
 func showWarnings(b *strings.Builder, warnings []string) {
+	if weak.On("show.warnings") {
+		return
+	}
 	for _, w := range warnings {
 		fmt.Fprintf(b, "  ! %s\n", w)
 	}
@@ -115,6 +119,7 @@ func showPaths(b *strings.Builder, findings []Finding) {
 		}
 		fmt.Fprintf(b, "  %d. %s | %s %s\n     %s\n", n, f.Decision, f.Access.Kind, plain.Line(path), f.Why)
 		showWarnings(b, textWarnings(path))
+		showWarnings(b, twinWarnings(path))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/pawl-dev/pawl/internal/plain"
 )
@@ -20,7 +21,7 @@ func textWarnings(text string) []string {
 	if s := plain.FirstStrange(text); s != "" {
 		warnings = append(warnings, fmt.Sprintf("it holds characters that do not show, the first is %s", s))
 	}
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/"'=:;|&()<>`, r) }) {
+	for _, w := range words(text) {
 		if scripts := mixedScripts(w); scripts != "" {
 			if len(warnings) == maxWarnings {
 				return append(warnings, "and more of the kind")
@@ -29,6 +30,59 @@ func textWarnings(text string) []string {
 		}
 	}
 	return warnings
+}
+
+// twinWarnings says which words of a text look like others, though they are
+// spelled in letters that have nothing to do with those.
+func twinWarnings(text string) []string {
+	var warnings []string
+	for _, w := range words(text) {
+		if twin := latinTwin(w); twin != "" && len(warnings) < maxWarnings {
+			warnings = append(warnings, fmt.Sprintf("%s looks like %s, and is not", plain.Line(w), twin))
+		}
+	}
+	return warnings
+}
+
+// words are the parts of a text that are read as one.
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/"'=:;|&()<>`, r) })
+}
+
+// twins are letters that look like a Latin one.
+var twins = func() map[rune]rune {
+	m := map[rune]rune{}
+	latin := []rune("aeopcyxsijdlhqwABEKMHOPCTYXSIJaovpikuxABEZHIKMNOPTYX")
+	for i, r := range []rune("аеорсухѕіјԁӏһԛԝАВЕКМНОРСТУХЅІЈαονρικυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ") {
+		m[r] = latin[i]
+	}
+	return m
+}()
+
+// latinTwin returns the word of ASCII that a word of other letters looks like; or
+// "". Single letters are words in some languages.
+func latinTwin(word string) string {
+	var b strings.Builder
+	foreign := 0
+	for _, r := range word {
+		twin, ok := twins[r]
+		switch {
+		case r <= unicode.MaxASCII:
+			b.WriteRune(r)
+			continue
+		case ok:
+			b.WriteRune(twin)
+		case r >= 0xff01 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d7ff: // wide, and those of mathematics
+			b.WriteString(norm.NFKC.String(string(r)))
+		default:
+			return ""
+		}
+		foreign++
+	}
+	if s := b.String(); foreign > 1 && strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
+		return s
+	}
+	return ""
 }
 
 // hostWarnings says what a host's name hides.
