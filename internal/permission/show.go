@@ -44,9 +44,6 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 			b.WriteString("command\n")
 			for line := range strings.SplitSeq(a.Target, "\n") {
 				fmt.Fprintf(b, "  | %s\n", plain.Line(line))
-				if weak.On("show.whole") {
-					break
-				}
 			}
 			showWarnings(b, textWarnings(a.Target))
 			showWarnings(b, twinWarnings(a.Target))
