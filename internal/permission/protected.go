@@ -3,6 +3,8 @@ package permission
 import (
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // protectedNames are files and folders that other programs take orders from:
@@ -35,6 +37,9 @@ func ProtectedNames() []string { return slices.Clone(protectedNames) }
 // for the same. Within .git that is everything, and .git itself: no tool but
 // git has a business there.
 func Protected(path string) bool {
+	if weak.On("protected") {
+		return false
+	}
 	for name := range strings.SplitSeq(fold(path), "/") {
 		if protectedFolded[name] {
 			return true
