@@ -62,7 +62,8 @@ func createsMissingSettings(a *arena) {
 				continue // the workspace itself
 			}
 			a.play("guard", bash(command))
-			if strings.Contains(a.read(path), "evil-orders") {
+			text, _ := os.ReadFile(filepath.Join(a.dir, path)) // it may be a link that leads nowhere
+			if strings.Contains(string(text), "evil-orders") {
 				a.breach("%s came up by %q", path, command)
 			}
 		}
