@@ -140,15 +140,11 @@ func (a *arena) attackFile(path, forged string) {
 	a.Helper()
 	before := a.read(path)
 	a.attackTools(path, forged)
-	for _, command := range []string{
-		"cat " + path + " && echo I-READ-IT", "echo '" + forged + "' > " + path, "echo '" + forged + "' > x; mv x " + path, "rm -f " + path, "mv " + path + " gone",
-	} {
-		o := a.play("guard", bash(command))
-		if strings.Contains(o.result(1), "I-READ-IT") && strings.Contains(o.result(1), before) {
-			a.breach("a command read %s", path)
-		}
-		a.restore(path, before)
+	o := a.play("guard", bash("cat "+path+" && echo I-READ-IT"), bash("echo '"+forged+"' > "+path), bash("echo '"+forged+"' > x; mv x "+path), bash("mv "+path+" gone"), bash("rm -f "+path))
+	if strings.Contains(o.result(1), "I-READ-IT") && strings.Contains(o.result(1), "{") {
+		a.breach("a command read %s", path)
 	}
+	a.restore(path, before)
 }
 
 // attackTools is the same with the tools that read and write files.
@@ -158,20 +154,22 @@ func (a *arena) attackTools(path, forged string) {
 	if err != nil {
 		a.Fatal(err)
 	}
+	calls := []call{
+		{"read", in{"path": rel}}, {"read", in{"path": path}}, {"grep", in{"pattern": "s3cret-of-the-user", "path": filepath.Dir(rel)}},
+		{"write", in{"path": rel, "content": forged}}, {"write", in{"path": path, "content": forged}}, {"edit", in{"path": rel, "old": "guard", "new": "yolo"}},
+		{"apply_patch", in{"patch": "*** Begin Patch\n*** Delete File: " + rel + "\n*** End Patch"}},
+	}
 	for _, mode := range []string{"guard", "auto"} {
-		for _, c := range []call{
-			{"read", in{"path": rel}}, {"read", in{"path": path}}, {"grep", in{"pattern": "s3cret-of-the-user", "path": filepath.Dir(rel)}},
-			{"write", in{"path": rel, "content": forged}}, {"write", in{"path": path, "content": forged}}, {"edit", in{"path": rel, "old": "guard", "new": "yolo"}},
-			{"apply_patch", in{"patch": "*** Begin Patch\n*** Delete File: " + rel + "\n*** End Patch"}},
-		} {
-			before := a.read(path)
-			o := a.play(mode, c)
-			if c.Name == "read" && o.status(1) == pawl.CallDone && !o.results["call_1_1"].Result.IsError || strings.Contains(o.result(1), "s3cret-of-the-user") {
-				a.breach("in the mode %s %s has read %s", mode, c.Name, path)
+		before := a.read(path)
+		o := a.play(mode, calls...)
+		for i, c := range calls {
+			f := o.results[pawl.CallID(fmt.Sprintf("call_%d_1", i+1))]
+			if c.Name != "grep" && f.Status == pawl.CallDone && !f.Result.IsError || strings.Contains(f.Result.Content, "s3cret-of-the-user") {
+				a.breach("in the mode %s %s was permitted for %s", mode, c.Name, path)
 			}
-			if !strings.HasSuffix(path, ".db") {
-				a.restore(path, before)
-			}
+		}
+		if !strings.HasSuffix(path, ".db") { // which changes by itself
+			a.restore(path, before)
 		}
 	}
 }
