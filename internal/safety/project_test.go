@@ -117,4 +117,3 @@ func TestProjectLinks(t *testing.T) {
 		}
 	}
 }
-

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -93,7 +94,7 @@ func (a *arena) person(typed string, args ...string) string {
 		words = append(words, "'"+arg+"'")
 	}
 	cmd := exec.CommandContext(a.Context(), "script", "-qec", strings.Join(words, " "), "/dev/null")
-	cmd.Dir, cmd.Env, cmd.Stdin = a.dir, append(a.env, "TERM=xterm"), strings.NewReader(typed)
+	cmd.Dir, cmd.Env, cmd.Stdin = a.dir, slices.Concat(a.env, []string{"TERM=xterm"}), strings.NewReader(typed)
 	out, err := cmd.CombinedOutput()
 	a.Logf("pawl %q: %v", args, err) // to say no is no success
 	return string(out)
