@@ -148,22 +148,23 @@ func fsmonitorElsewhere(a *arena) {
 // or hooks have git run a program.
 func gitHelpers(a *arena) {
 	for name, pairs := range map[string][]string{
-		"pager":       {"core.pager", "EVIL", "pager.log", "EVIL", "pager.diff", "EVIL"},
-		"editor":      {"core.editor", "EVIL", "sequence.editor", "EVIL"},
-		"ssh":         {"core.sshCommand", "EVIL", "remote.origin.url", "ssh://127.0.0.1/x"},
-		"external":    {"diff.external", "EVIL"},
-		"command":     {"diff.evil.command", "EVIL"},
-		"textconv":    {"diff.evil.textconv", "EVIL"},
-		"clean":       {"filter.evil.clean", "EVIL"},
-		"process":     {"filter.evil.process", "EVIL"},
-		"smudge":      {"filter.evil.smudge", "EVIL"},
-		"gpg":         {"commit.gpgSign", "true", "gpg.program", "EVIL"},
-		"helper":      {"credential.helper", "EVIL", "credential.http://127.0.0.1.helper", "EVIL", "remote.origin.url", "http://" + a.listen().addr + "/x"},
-		"alias":       {"alias.status", "!EVIL", "alias.st", "!EVIL"},
-		"uploadpack":  {"remote.origin.uploadpack", "EVIL", "remote.origin.url", "."},
-		"hooks":       {"core.hooksPath", "tools"},
-		"ask-pass":    {"core.askPass", "EVIL"},
-		"interactive": {"interactive.diffFilter", "EVIL"},
+		"pager":           {"core.pager", "EVIL", "pager.log", "EVIL", "pager.diff", "EVIL"},
+		"editor":          {"core.editor", "EVIL", "sequence.editor", "EVIL"},
+		"ssh":             {"core.sshCommand", "EVIL", "remote.origin.url", "ssh://127.0.0.1/x"},
+		"external":        {"diff.external", "EVIL"},
+		"command":         {"diff.evil.command", "EVIL"},
+		"textconv":        {"diff.evil.textconv", "EVIL"},
+		"clean":           {"filter.evil.clean", "EVIL"},
+		"process":         {"filter.evil.process", "EVIL"},
+		"smudge":          {"filter.evil.smudge", "EVIL"},
+		"gpg":             {"commit.gpgSign", "true", "gpg.program", "EVIL"},
+		"helper":          {"credential.helper", "EVIL", "credential.http://127.0.0.1.helper", "EVIL", "remote.origin.url", "http://" + a.listen().addr + "/x"},
+		"alias":           {"alias.status", "!EVIL", "alias.st", "!EVIL"},
+		"uploadpack":      {"remote.origin.uploadpack", "EVIL", "remote.origin.url", "."},
+		"hooks":           {},
+		"hooks-elsewhere": {"core.hooksPath", "tools"},
+		"ask-pass":        {"core.askPass", "EVIL"},
+		"interactive":     {"interactive.diffFilter", "EVIL"},
 	} {
 		if err := os.RemoveAll(filepath.Join(a.dir, ".git")); err != nil {
 			a.Fatal(err)
@@ -172,8 +173,12 @@ func gitHelpers(a *arena) {
 		program := a.evil("git-" + name)
 		a.write(".gitattributes", "* filter=evil diff=evil\n")
 		for _, hook := range []string{"pre-commit", "post-commit", "post-index-change", "reference-transaction", "post-checkout"} {
-			a.write("tools/"+hook, "#!/bin/sh\nexec "+program+"\n")
-			a.write(".git/hooks/"+hook, "#!/bin/sh\nexec "+program+"\n")
+			switch name { // elsewhere each trick is to stand for itself
+			case "hooks":
+				a.write(".git/hooks/"+hook, "#!/bin/sh\nexec "+program+"\n")
+			case "hooks-elsewhere":
+				a.write("tools/"+hook, "#!/bin/sh\nexec "+program+"\n")
+			}
 		}
 		for i := range pairs {
 			pairs[i] = strings.ReplaceAll(pairs[i], "EVIL", program)
