@@ -122,9 +122,14 @@ func policySwapped(a *arena) {
 		return
 	}
 	// A policy that permits it does so: what has stopped the others is the policy.
-	out := a.underPolicy(loose, 0o644, 0o755, "run", "--mode", "yolo", "--model", a.script(replies(bash(touch))...), "go")
-	if !a.exists(a.canary("ran")) {
-		a.Fatalf("under no policy would it run, so nothing is shown: %s", out.Stderr)
+	for mode, c := range map[string]call{"yolo": bash(touch), "guard": {"bash", in{"command": touch, "unsandboxed": true}}} {
+		out := a.underPolicy(loose, 0o644, 0o755, "run", "--mode", mode, "--model", a.script(replies(c)...), "go")
+		if !a.exists(a.canary("ran")) {
+			a.Fatalf("under no policy would it run in the mode %s, so nothing is shown: %s", mode, out.Stderr)
+		}
+		if err := os.Remove(a.canary("ran")); err != nil {
+			a.Fatal(err)
+		}
 	}
 }
 
