@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The oldest git that can be told all that we tell it.
@@ -37,7 +38,8 @@ func Find(ctx context.Context, workspace string) (*Git, error) {
 			continue
 		}
 		bin, err := filepath.EvalSymlinks(filepath.Join(dir, "git"))
-		if err != nil || within(bin, workspace) || within(resolved(dir), workspace) || !program(bin) {
+		inside := within(bin, workspace) || within(resolved(dir), workspace)
+		if err != nil || inside && !weak.On("git.find") || !program(bin) {
 			continue
 		}
 		g := &Git{bin: bin}

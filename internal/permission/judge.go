@@ -35,7 +35,7 @@ func newJudge(p Policy, c Call) *judge {
 		case r.Decision != Allow:
 			j.refusing = append(j.refusing, m)
 		case err != nil:
-		case r.Origin == OriginUser:
+		case r.Origin == OriginUser || weak.On("rules.project"):
 			j.allowing = append(j.allowing, m)
 		default:
 			j.ignored = append(j.ignored, m)

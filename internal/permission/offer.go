@@ -85,7 +85,7 @@ func (j *judge) offerPath(a pawl.Access, at place) *Rule {
 	if name == "" || plain.FirstStrange(name) != "" || !utf8.ValidString(name) {
 		return nil
 	}
-	r := j.rule(a.Kind, quotePath(name))
+	r := j.rule(a.Kind, QuotePath(name))
 	if r == nil {
 		return nil
 	}

@@ -215,8 +215,8 @@ func hasWildcard(glob string) bool {
 	return false
 }
 
-// quotePath is the pattern that means exactly this path.
-func quotePath(p string) string {
+// QuotePath returns the pattern that means exactly this path.
+func QuotePath(p string) string {
 	var b strings.Builder
 	for _, r := range p {
 		if strings.ContainsRune(`*?[]{}\`, r) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // baseRef returns the ref that a project's configuration is taken from: the one
@@ -23,7 +24,7 @@ func baseRef(named string) string {
 	if named != "" {
 		return named
 	}
-	if os.Getenv("CI") != "true" {
+	if os.Getenv("CI") != "true" || weak.On("config.base") {
 		return ""
 	}
 	for _, name := range []string{"GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"} {

@@ -89,6 +89,11 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 		p.Rules = append(p.Rules, permission.Rule{Tool: "bash", Kind: pawl.AccessNet, Pattern: host, Decision: permission.Allow, Origin: permission.OriginUser})
 	}
 	p.Rules = append(p.Rules, secretFiles...)
+	own, err := ownRules(p.Dir)
+	if err != nil {
+		return p, err
+	}
+	p.Rules = append(p.Rules, own...)
 	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
 	if err != nil {
 		return p, err

@@ -46,7 +46,7 @@ func (c *cleaner) clean(dst, p []byte, last bool) []byte {
 		dst = append(dst, text...)
 	}
 	for i := 0; i < len(p); {
-		n := plain(p[i:])
+		n := printable(p[i:])
 		if n > 0 {
 			show(p[i : i+n]...)
 			i, replaced = i+n, false
@@ -87,8 +87,8 @@ func (c *cleaner) clean(dst, p []byte, last bool) []byte {
 	return dst
 }
 
-// plain returns how many bytes of p are printable ASCII or tabs.
-func plain(p []byte) int {
+// printable returns how many bytes of p are printable ASCII or tabs.
+func printable(p []byte) int {
 	for i, b := range p {
 		if (b < ' ' || b > '~') && b != '\t' {
 			return i
