@@ -136,7 +136,7 @@ func (r Rule) Follow(real func(path string) string) (Rule, bool) {
 	if to == "" {
 		return r, false
 	}
-	if r.Pattern = path.Join(quotePath(to), tail); m.path.folder {
+	if r.Pattern = path.Join(QuotePath(to), tail); m.path.folder {
 		r.Pattern += "/"
 	}
 	r.Match, r.NotMatch = nil, nil // they are about the other spelling

@@ -3,7 +3,6 @@
 package sectest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,22 +152,8 @@ func (a *arena) play(mode string, calls ...call) outcome {
 // playWith is play with flags of pawl run.
 func (a *arena) playWith(flags []string, calls ...call) outcome {
 	a.Helper()
-	var script bytes.Buffer
-	enc := json.NewEncoder(&script)
-	for _, c := range calls {
-		if err := enc.Encode(map[string]any{"calls": []call{c}}); err != nil {
-			a.Fatal(err)
-		}
-	}
-	if err := enc.Encode(map[string]any{"text": "done"}); err != nil {
-		a.Fatal(err)
-	}
-	path := filepath.Join(a.TempDir(), "model.jsonl")
-	if err := os.WriteFile(path, script.Bytes(), 0o600); err != nil {
-		a.Fatal(err)
-	}
 	o := outcome{results: map[pawl.CallID]pawl.CallFinished{}}
-	o.Output = a.pawl(slices.Concat([]string{"run", "--format", "stream-json", "--model", "script:" + path}, flags, []string{"go"})...)
+	o.Output = a.pawl(slices.Concat([]string{"run", "--format", "stream-json", "--model", a.script(replies(calls...)...)}, flags, []string{"go"})...)
 	for line := range strings.Lines(o.Stdout) {
 		var e pawl.Event
 		if err := json.Unmarshal([]byte(line), &e); err != nil {

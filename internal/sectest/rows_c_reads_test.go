@@ -166,19 +166,19 @@ func plantedFolders(a *arena) {
 		}
 	}
 	plants := map[string]func(path string){
-		"a link":       func(path string) { a.must(os.Symlink(a.outside, path)) },
-		"open to all":  func(path string) { a.must(os.Mkdir(path, 0o755)); chmod(path, 0o777) },
-		"open to read": func(path string) { a.must(os.Mkdir(path, 0o755)) },
-		"a file":       func(path string) { a.must(os.WriteFile(path, nil, 0o600)) },
+		"a link":       func(path string) { a.ok(os.Symlink(a.outside, path)) },
+		"open to all":  func(path string) { a.ok(os.Mkdir(path, 0o755)); chmod(path, 0o777) },
+		"open to read": func(path string) { a.ok(os.Mkdir(path, 0o755)) },
+		"a file":       func(path string) { a.ok(os.WriteFile(path, nil, 0o600)) },
 	}
 	if os.Geteuid() == 0 {
-		plants["of another user"] = func(path string) { a.must(os.Mkdir(path, 0o700)); a.must(os.Chown(path, 12345, 12345)) }
+		plants["of another user"] = func(path string) { a.ok(os.Mkdir(path, 0o700)); a.ok(os.Chown(path, 12345, 12345)) }
 	}
 	for _, place := range []string{"tmp", "box", own} {
 		for how, plant := range plants {
-			a.must(os.RemoveAll(cache))
+			a.ok(os.RemoveAll(cache))
 			path := filepath.Join(cache, place)
-			a.must(os.MkdirAll(filepath.Dir(path), 0o700))
+			a.ok(os.MkdirAll(filepath.Dir(path), 0o700))
 			plant(path)
 			o := a.play("guard", bash("echo x > /tmp/canary; echo x > $XDG_CACHE_HOME/canary2; touch ran"))
 			if a.exists("ran") || !strings.Contains(o.result(1), "not a folder of yours alone") {
@@ -188,16 +188,16 @@ func plantedFolders(a *arena) {
 			a.canaries()
 		}
 	}
-	a.must(os.RemoveAll(cache))
-	a.must(os.MkdirAll(cache, 0o700))
+	a.ok(os.RemoveAll(cache))
+	a.ok(os.MkdirAll(cache, 0o700))
 	chmod(cache, 0o777)
 	if a.play("guard", bash("touch ran")); a.exists("ran") {
 		a.breach("a command ran with a cache folder that all can write to")
 	}
 }
 
-// must fails the row: nothing can be shown.
-func (a *arena) must(err error) {
+// ok fails the row otherwise: nothing can be shown.
+func (a *arena) ok(err error) {
 	a.Helper()
 	if err != nil {
 		a.Fatal(err)
@@ -210,23 +210,23 @@ func keysFile(a *arena) {
 	data := filepath.Join(filepath.Dir(a.dir), "data")
 	file := filepath.Join(data, "keys.json")
 	for _, planted := range []string{"nothing", "a link to nothing", "a link to a file"} {
-		a.must(os.RemoveAll(data))
-		a.must(os.Mkdir(data, 0o700))
+		a.ok(os.RemoveAll(data))
+		a.ok(os.Mkdir(data, 0o700))
 		target := a.canary("stolen")
-		a.must(os.RemoveAll(target))
+		a.ok(os.RemoveAll(target))
 		switch planted {
 		case "a link to a file":
-			a.must(os.WriteFile(target, []byte("{}\n"), 0o600))
+			a.ok(os.WriteFile(target, []byte("{}\n"), 0o600))
 			fallthrough
 		case "a link to nothing":
-			a.must(os.Symlink(target, file))
+			a.ok(os.Symlink(target, file))
 		}
 		cmd := a.command()
 		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", "umask 000; exec \"$0\" auth login anthropic --file", a.bin}
 		cmd.Stdin = strings.NewReader("sk-" + marker)
 		out, _ := cmd.CombinedOutput() // it may say that its own file is open to all
 		info, err := os.Lstat(file)
-		a.must(err)
+		a.ok(err)
 		if info.Mode() != 0o600 {
 			a.breach("with %s in its place, the file with keys has the mode %s", planted, info.Mode())
 		}

@@ -71,16 +71,16 @@ func rule(kind, pattern, decision string) string {
 func (a *arena) visible() {
 	a.Helper()
 	cache, err := os.UserCacheDir()
-	a.must(err)
-	a.must(os.MkdirAll(cache, 0o700))
+	a.ok(err)
+	a.ok(os.MkdirAll(cache, 0o700))
 	base, err := os.MkdirTemp(cache, "pawl-sectest-")
-	a.must(err)
+	a.ok(err)
 	a.Cleanup(func() { _ = os.RemoveAll(base) })
 	base, err = filepath.EvalSymlinks(base)
-	a.must(err)
+	a.ok(err)
 	a.dir, a.home, a.outside = filepath.Join(base, "ws"), filepath.Join(base, "home"), filepath.Join(base, "outside")
 	for _, dir := range []string{a.dir, a.home, a.outside} {
-		a.must(os.Mkdir(dir, 0o700))
+		a.ok(os.Mkdir(dir, 0o700))
 	}
 	a.env = append(a.env, "HOME="+a.home, "PAWL_DATA="+filepath.Join(base, "data"))
 }

@@ -244,7 +244,7 @@ func picturesInReplies(a *arena) {
 	text := fmt.Sprintf("![](%[1]s)\n[link](%[1]s)\n<img src=%[1]q><iframe src=%[1]q></iframe>\n```mermaid\ngraph TD; A[<img src='%[1]s'>]\n```\n[![a][b]](%[1]s)\n\n[b]: %[1]s\n<link rel=preconnect href=%[1]q>\n%[1]s\n", leak)
 	a.write("page.md", text)
 	script := a.script(in{"text": text, "calls": []call{{"read", in{"path": "page.md"}}}}, in{"text": text})
-	run := []string{"run", "--mode", "guard", "--model", "script:" + script, "go"}
+	run := []string{"run", "--mode", "guard", "--model", script, "go"}
 	shown := a.pawl(run...).Stdout + a.pawl(append(run, "--format", "json")...).Stdout + a.atTerminal(run...).end()
 	for _, args := range [][]string{{"session", "show", "last"}, {"session", "export", "last"}, {"session", "list"}} {
 		shown += a.pawl(args...).Stdout

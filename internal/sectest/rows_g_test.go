@@ -50,14 +50,14 @@ func (a *arena) unsteered(by, text string) {
 }
 
 // hostileReplies is a model that puts a text wherever it can.
-func hostileReplies(text string) []map[string]any {
+func hostileReplies(text string) []any {
 	todo := in{"id": "1", "content": text, "status": "pending", "priority": "low"}
-	return []map[string]any{
-		{"text": text, "reasoning": text, "deltas": 7, "calls": []call{
+	return []any{
+		reply{"text": text, "reasoning": text, "deltas": 7, "calls": []call{
 			bash("printf '%s' " + quote(text)), {"evil" + text, in{text: text}}, {"read", in{"path": text}}, {"read", in{"path": "f.txt"}},
 			{"todowrite", in{"todos": []any{todo}}}, {"list", in{}}, {"glob", in{"pattern": "**/*"}},
 		}},
-		{"fault": "error", "text": text},
+		reply{"fault": "error", "text": text},
 	}
 }
 
@@ -70,7 +70,7 @@ func textThatSteers(a *arena) {
 	a.write(name+".txt", steering)
 	a.git(a.dir, "init", "-q", "-b", "branch\u202e\u200b\U000e0069")
 	a.write(filepath.Join(a.dir, ".git", "HEAD"), "ref: refs/heads/"+name+"\n")
-	run := []string{"run", "--mode", "yolo", "--model", "script:" + a.script(hostileReplies(steering)...)}
+	run := []string{"run", "--mode", "yolo", "--model", a.script(hostileReplies(steering)...)}
 	a.unsteered("pawl run at a terminal", a.atTerminal(append(run, "go "+steering)...).end())
 	for _, args := range [][]string{
 		append(run, "text "+steering), append(run, "--format", "json", "json "+steering), append(run, "--format", "stream-json", "stream "+steering),
@@ -88,8 +88,8 @@ func textThatSteers(a *arena) {
 // historyThatSteers: a prompt was pasted with sequences in it, and is in the log.
 // Somebody looks at it, lists it, exports it and goes on with it.
 func historyThatSteers(a *arena) {
-	replies := []map[string]any{{"text": steering}, {"text": steering, "calls": []call{bash("sleep 60 # " + steering)}}, {"text": steering}}
-	paste := a.command("run", "--mode", "guard", "--model", "script:"+a.script(replies...))
+	lines := []any{reply{"text": steering}, reply{"text": steering, "calls": []call{bash("sleep 60 # " + steering)}}, reply{"text": steering}}
+	paste := a.command("run", "--mode", "guard", "--model", a.script(lines...))
 	paste.Stdin = strings.NewReader(steering)
 	if out, err := paste.CombinedOutput(); err != nil {
 		a.Fatalf("%v: %s", err, out)
@@ -117,7 +117,7 @@ func historyThatSteers(a *arena) {
 // asks, up to where they answer. They decline.
 func (a *arena) question(c call) string {
 	a.Helper()
-	t := a.atTerminal("run", "--mode", "ask", "--model", "script:"+a.script(in{"calls": []call{c}}, in{"text": "done"}), "go")
+	t := a.atTerminal("run", "--mode", "ask", "--model", a.script(in{"calls": []call{c}}, in{"text": "done"}), "go")
 	if !t.await("? Permit it?", 1) {
 		a.Fatalf("nobody was asked: %s", t.text())
 	}
@@ -230,7 +230,7 @@ func invisibleOrders(a *arena) {
 func keysBeforeTheQuestion(a *arena) {
 	for _, keys := range []string{"y\n", "a\n", "yes\ny\n", strings.Repeat("y\n", 200)} {
 		script := a.script(in{"text": "a moment", "calls": []call{bash("touch approved")}, "delay_ms": 300}, in{"text": "done"})
-		t := a.atTerminal("run", "--mode", "ask", "--model", "script:"+script, "go")
+		t := a.atTerminal("run", "--mode", "ask", "--model", script, "go")
 		t.keys(keys)
 		if !t.await("Permit it?", 1) {
 			a.Fatalf("nobody was asked: %s", t.text())

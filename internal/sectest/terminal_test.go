@@ -4,11 +4,9 @@ package sectest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -124,21 +122,4 @@ func (t *terminal) end() string {
 	_ = t.cmd.Wait() // its exit code is no matter of the terminal
 	<-t.done
 	return t.text()
-}
-
-// script is a file of a model's replies.
-func (a *arena) script(replies ...map[string]any) string {
-	a.Helper()
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	for _, r := range replies {
-		if err := enc.Encode(r); err != nil {
-			a.Fatal(err)
-		}
-	}
-	path := filepath.Join(a.TempDir(), "model.jsonl")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		a.Fatal(err)
-	}
-	return path
 }
