@@ -116,7 +116,8 @@ func (h host) childSettings(e pawl.Errand) (pawl.Settings, error) {
 	open := h.j.history.Open()
 	parent := open.Settings
 	child := pawl.Settings{
-		Agent: e.Agent, Model: parent.Model, Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent, Tools: tools.Names(),
+		Agent: e.Agent, Model: parent.Model, Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
+		AskTimeout: parent.AskTimeout, Tools: tools.Names(),
 	}
 	if parent.MaxCost > 0 {
 		child.MaxCost = max(parent.MaxCost-open.Usage.Cost, 1)

@@ -3,14 +3,16 @@ package permission
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
 )
 
 // Show is the text that a person decides by. It has all of the command, every
-// segment, the whole paths and the hosts, whatever their length, and what
-// "always" would add, word for word. What would not show as itself is escaped,
+// segment, the whole paths, the hosts and the rest of the input, whatever their
+// length, and what "always" would add, word for word. What would not show as itself is escaped,
 // and what the model wrote stands behind a bar, so that it cannot pass for ours.
 func Show(c Call, v Verdict) string {
 	var b strings.Builder
@@ -25,6 +27,7 @@ func Show(c Call, v Verdict) string {
 	}
 	showSegments(&b, v.Findings)
 	showPaths(&b, v.Findings)
+	showInput(&b, c.Input, shown)
 	fmt.Fprintf(&b, "why\n  %s\n", v.Why)
 	for _, r := range v.Ignored {
 		fmt.Fprintf(&b, "  ignored, for a project may only tighten: %s\n", r)
@@ -109,6 +112,43 @@ func showPaths(b *strings.Builder, findings []Finding) {
 		}
 		fmt.Fprintf(b, "  %d. %s | %s %s\n     %s\n", n, f.Decision, f.Access.Kind, escape(path), f.Why)
 		showWarnings(b, textWarnings(path))
+	}
+}
+
+// showInput shows what else the model wrote: what would be put into a file, the
+// folder that a command starts in. What was shown as a command is left out.
+func showInput(b *strings.Builder, input json.RawMessage, shown map[string]bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil { // not even an object: as it is
+		if len(input) > 0 {
+			fmt.Fprintf(b, "input\n  | %s\n", escape(string(input)))
+		}
+		return
+	}
+	n := 0
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		var text string
+		isText := json.Unmarshal(fields[name], &text) == nil
+		if isText && shown[text] {
+			continue
+		}
+		if n++; n == 1 {
+			b.WriteString("input\n")
+		}
+		switch {
+		case !isText:
+			fmt.Fprintf(b, "  | %s: %s\n", escape(name), escape(string(fields[name])))
+		case !strings.Contains(text, "\n"):
+			fmt.Fprintf(b, "  | %s: %s\n", escape(name), escape(text))
+		default:
+			fmt.Fprintf(b, "  | %s:\n", escape(name))
+			for line := range strings.SplitSeq(text, "\n") {
+				fmt.Fprintf(b, "  |   %s\n", escape(line))
+			}
+		}
+		if s := firstStrange(text); s != "" {
+			showWarnings(b, []string{hiddenWarning(s)})
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ const maxWarnings = 10
 func textWarnings(text string) []string {
 	var warnings []string
 	if s := firstStrange(text); s != "" {
-		warnings = append(warnings, fmt.Sprintf("it holds characters that do not show, the first is %s", s))
+		warnings = append(warnings, hiddenWarning(s))
 	}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/"'=:;|&()<>`, r) }) {
 		if scripts := mixedScripts(w); scripts != "" {
@@ -27,6 +27,10 @@ func textWarnings(text string) []string {
 		}
 	}
 	return warnings
+}
+
+func hiddenWarning(first string) string {
+	return "it holds characters that do not show, the first is " + first
 }
 
 // hostWarnings says what a host's name hides.
