@@ -32,6 +32,24 @@ func escape(s string) string {
 	return b.String()
 }
 
+// Printable makes a text safe to show: whatever would not show as itself is
+// written as its code, but for line ends and tabs.
+func Printable(s string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for j, part := range strings.Split(line, "\t") {
+			if j > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(escape(part))
+		}
+	}
+	return b.String()
+}
+
 // firstStrange returns the first character that does not show, tabs and line
 // ends apart, escaped; or "".
 func firstStrange(s string) string {
