@@ -92,8 +92,8 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle vet ./...
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
-escape: ## take each defense of the sandbox out and see that the attacks get through
-	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/
+escape: ## take each defense out and see that the attacks get through
+	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/service/ ./cmd/pawl/
 
 edits: ## the corpora of edit and apply_patch: what must apply and what must not
 	dev/edits

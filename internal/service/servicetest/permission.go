@@ -35,7 +35,7 @@ func inMode(mode, model string) pawl.Prompt {
 	return p
 }
 
-// permissions waits for the n-th time that the session asks for a permission.
+// permission waits for the n-th time that the session asks for a permission.
 func (b *box) permission(id pawl.SessionID, n int) (seq pawl.Seq, ask pawl.Ask) {
 	b.Helper()
 	events := b.until(id, 0, func(e pawl.Event) bool {
