@@ -155,6 +155,13 @@ func testPermissionAfterACrash(b *box) {
 	}
 }
 
+// A call that has its result needs no answer any more.
+func testPermissionOfAnEndedCall(b *box) {
+	log := bodies(b.askedBefore(b.script(`{"text":"x"}`)))
+	s := b.importLog(b.events(append(log, pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: pawl.ErrorResult("no")})...))
+	b.code(pawl.CodeConflict, b.Answer(b.Context(), s.ID, 6, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+}
+
 // A no holds wherever pawl dies after it, whatever is permitted by then.
 func testPermissionNoAfterACrash(b *box) {
 	answered := func(a pawl.Answer) pawl.Body { return pawl.Answered{Ask: 6, Answer: a} }

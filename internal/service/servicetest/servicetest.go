@@ -71,6 +71,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"permission: the sandbox is gone meanwhile", testPermissionUnboxed},
 		{"permission after a crash", testPermissionAfterACrash},
 		{"permission: a no after a crash", testPermissionNoAfterACrash},
+		{"permission of a call that has ended", testPermissionOfAnEndedCall},
 		{"permission of a child", testPermissionOfAChild},
 		{"a child in plan mode", testPlanOfAChild},
 		{"R13 todos", testTodos},
