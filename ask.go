@@ -72,6 +72,9 @@ const (
 func (a Ask) Check(answer Answer) error {
 	switch answer.Outcome {
 	case OutcomeDeclined:
+		if len(answer.Always) > 0 {
+			return errors.New("what is declined cannot be permitted for good")
+		}
 		return nil
 	case OutcomeAnswered:
 	case OutcomeTimeout, OutcomeCanceled, OutcomeAbsent:
@@ -81,6 +84,9 @@ func (a Ask) Check(answer Answer) error {
 	}
 	if len(answer.Always) > 0 && len(a.Offer) == 0 {
 		return errors.New("it is not offered for good: permit it once, or decline")
+	}
+	if a.Kind == AskPermission && answer.Text != "" {
+		return errors.New("a word to the model goes with a no: permit it, and send the word as a prompt")
 	}
 	if len(answer.Answers) != len(a.Questions) {
 		return fmt.Errorf("%d answers to %d questions", len(answer.Answers), len(a.Questions))

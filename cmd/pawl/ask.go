@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,15 +18,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// dwell is how long a question must have been seen before an answer counts: what
+// dwell is how long what is asked is on the screen before an answer counts: what
 // was typed before it, or just as it came up, was meant for something else.
 const dwell = 300 * time.Millisecond
 
 // asker puts what a session and its children ask to the person at the terminal,
-// one thing at a time.
+// one thing at a time. Without a terminal it says no.
 type asker struct {
 	svc pawl.Service
-	in  io.Reader
+	in  io.Reader // nil means that nobody is there
 	out io.Writer
 
 	lines func() <-chan line // what the person types; read from the first ask on
@@ -46,6 +47,9 @@ type line struct {
 	at   time.Time
 }
 
+// origin is who asks: "" is the session that is followed.
+type origin string
+
 func newAsker(svc pawl.Service, in io.Reader, out io.Writer) *asker {
 	a := &asker{svc: svc, in: in, out: out, turn: make(chan struct{}, 1), end: map[askID]context.CancelFunc{}}
 	a.lines = sync.OnceValue(func() <-chan line {
@@ -56,71 +60,106 @@ func newAsker(svc pawl.Service, in io.Reader, out io.Writer) *asker {
 	return a
 }
 
-// catchUp asks what a session that is taken up again has asked before.
-func (a *asker) catchUp(ctx context.Context, s pawl.Session) error {
-	if !s.TurnOpen {
-		return nil
-	}
-	open := map[pawl.Seq]pawl.Event{}
-	for e, err := range a.svc.Events(ctx, s.ID, 0) {
-		if err != nil {
-			return err
-		}
+// catchUp takes in the events that a session has had before: what it or its
+// children still ask is asked.
+func (a *asker) catchUp(ctx context.Context, who origin, events []pawl.Event) {
+	var open []pawl.Event
+	for _, e := range events {
 		switch b := e.Body.(type) {
-		case pawl.Asked:
-			open[e.Seq] = e
+		case pawl.Asked, pawl.Spawned:
+			open = append(open, e)
 		case pawl.Answered:
-			delete(open, b.Ask)
+			open = slices.DeleteFunc(open, func(e pawl.Event) bool { return e.Seq == b.Ask })
 		case pawl.TurnFinished:
-			clear(open)
+			open = nil
 		default: // asks nothing
-		}
-		if e.Seq >= s.Head {
-			break
 		}
 	}
 	for _, e := range open {
-		a.event(ctx, e)
+		a.event(ctx, who, e)
 	}
-	return nil
 }
 
 // event begins to ask, or stops once there is an answer.
-func (a *asker) event(ctx context.Context, e pawl.Event) {
+func (a *asker) event(ctx context.Context, who origin, e pawl.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch b := e.Body.(type) {
 	case pawl.Asked:
+		id := askID{e.Session, e.Seq}
+		if a.end[id] != nil {
+			return
+		}
 		ctx, cancel := context.WithCancel(ctx)
-		a.end[askID{e.Session, e.Seq}] = cancel
-		go a.ask(ctx, askID{e.Session, e.Seq}, b.Ask)
+		a.end[id] = cancel
+		go a.ask(ctx, id, who, b.Ask)
 	case pawl.Answered:
 		if cancel := a.end[askID{e.Session, b.Ask}]; cancel != nil {
 			cancel()
 		}
 	case pawl.Spawned:
-		go a.child(ctx, b.Child)
+		go a.child(ctx, b)
 	default: // asks nothing
 	}
 }
 
 // child hears what a child asks, as long as its parent is followed.
-func (a *asker) child(ctx context.Context, id pawl.SessionID) {
-	for ctx.Err() == nil {
-		for e, err := range a.svc.Events(ctx, id, 0) {
-			if err != nil {
-				break
-			}
-			a.event(ctx, e)
-			if _, ended := e.Body.(pawl.TurnFinished); ended {
-				return
-			}
-		}
-		select { // it is announced before it is made
+func (a *asker) child(ctx context.Context, c pawl.Spawned) {
+	who := origin(fmt.Sprintf("the task %q (%s)", plain.Line(c.Title), c.Agent))
+	row, err := a.svc.Get(ctx, c.Child)
+	for errors.Is(err, pawl.ErrNotFound) { // it is announced before it is made
+		select {
 		case <-ctx.Done():
+			return
 		case <-time.After(50 * time.Millisecond):
+			row, err = a.svc.Get(ctx, c.Child)
 		}
 	}
+	if err == nil {
+		err = a.hear(ctx, who, row)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.out, "pawl: what %s asks cannot be heard: %v\n", who, err)
+	}
+}
+
+// hear asks what a session has asked before, then what it asks until its turn ends.
+func (a *asker) hear(ctx context.Context, who origin, s pawl.Session) error {
+	past, err := history(ctx, a.svc, s)
+	if err != nil {
+		return err
+	}
+	a.catchUp(ctx, who, past)
+	if s.State() == pawl.StateIdle && s.Turns > 0 {
+		return nil
+	}
+	for e, err := range a.svc.Events(ctx, s.ID, s.Head) {
+		if err != nil {
+			return err
+		}
+		a.event(ctx, who, e)
+		if _, ended := e.Body.(pawl.TurnFinished); ended {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// history is a session's log up to the head that its row tells.
+func history(ctx context.Context, svc pawl.Service, s pawl.Session) ([]pawl.Event, error) {
+	var events []pawl.Event
+	for e, err := range svc.Events(ctx, s.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq != 0 {
+			events = append(events, e)
+		}
+		if e.Seq >= s.Head {
+			break
+		}
+	}
+	return events, ctx.Err()
 }
 
 // read hands on what is typed, line by line, as long as the program runs.
@@ -133,30 +172,56 @@ func (a *asker) read(lines chan<- line) {
 }
 
 // ask puts the questions one after the other, then answers for the person.
-func (a *asker) ask(ctx context.Context, id askID, ask pawl.Ask) {
+func (a *asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
 	select {
 	case a.turn <- struct{}{}:
 		defer func() { <-a.turn }()
 	case <-ctx.Done():
 		return
 	}
-	if ask.Text != "" {
-		text := ask.Text
-		if !weak.On("show.codes") {
-			text = plain.Marked(text)
+	for ctx.Err() == nil {
+		answer, err := a.put(ctx, who, ask)
+		if ctx.Err() != nil {
+			return
 		}
-		fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(text, "\n"))
-	}
-	answer, err := a.answer(ctx, ask)
-	if ctx.Err() != nil {
-		return
-	}
-	if err != nil {
-		answer = pawl.Answer{Outcome: pawl.OutcomeDeclined}
-	}
-	if err := a.svc.Answer(ctx, id.session, id.seq, answer); err != nil && !errors.Is(err, pawl.ErrConflict) && ctx.Err() == nil {
+		if err != nil {
+			answer = pawl.Answer{Outcome: pawl.OutcomeDeclined}
+		}
+		err = a.svc.Answer(ctx, id.session, id.seq, answer)
+		if err == nil || errors.Is(err, pawl.ErrConflict) || ctx.Err() != nil {
+			return
+		}
 		fmt.Fprintf(a.out, "pawl: %v\n", err)
+		if !errors.Is(err, pawl.ErrInvalid) {
+			return
+		}
 	}
+}
+
+// wholly is a text with all that is in it.
+func wholly(text string) string {
+	if weak.On("show.codes") {
+		return text
+	}
+	return plain.Marked(text)
+}
+
+// put shows what is asked and returns the answer.
+func (a *asker) put(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer, error) {
+	if a.in == nil {
+		return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "nobody is there to be asked"}, nil
+	}
+	fmt.Fprintln(a.out)
+	if who != "" {
+		fmt.Fprintf(a.out, "%s asks:\n", who)
+	}
+	switch {
+	case ask.Kind == pawl.AskPermission:
+		fmt.Fprint(a.out, barred(wholly(ask.Text), columns(a.out)))
+	case ask.Text != "":
+		fmt.Fprintln(a.out, wholly(strings.TrimRight(ask.Text, "\n")))
+	}
+	return a.answer(ctx, ask)
 }
 
 func (a *asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
@@ -186,6 +251,7 @@ func (a *asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 			return pawl.Answer{}, err
 		}
 		switch word := strings.ToLower(typed); {
+		case word == "": // too easily typed to mean anything
 		case word == "y" || word == "yes":
 			return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
 		case (word == "a" || word == "always") && len(ask.Offer) > 0:
@@ -202,22 +268,25 @@ func (a *asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 
 var errDeclined = errors.New("declined")
 
-// prompt shows a hint and returns what is typed after it.
+// prompt shows a hint and returns what is typed after it, "" for Enter alone.
+// What the question is about has been on the screen for a while by then; whatever
+// was typed until then is forgotten, half a line too.
 func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
+	from, err := a.forget(ctx)
+	if err != nil {
+		return "", err
+	}
 	fmt.Fprint(a.out, hint)
-	for shown := time.Now(); ; {
+	for {
 		select {
 		case l, ok := <-a.lines():
-			if ok && l.at.Before(shown.Add(dwell)) && !weak.On("ask.dwell") {
-				fmt.Fprintf(a.out, "(what was typed before the question does not count)\n%s", hint)
-				shown = time.Now() // anew: showing it may have taken long
-				continue
-			}
-			text := strings.TrimSpace(l.text)
-			if !ok || text == "" {
+			if !ok {
 				return "", errDeclined
 			}
-			return text, nil
+			if l.at.Before(from) {
+				continue // the reader had it in its hands
+			}
+			return strings.TrimSpace(l.text), nil
 		case <-ctx.Done():
 			fmt.Fprintln(a.out, "(no answer is needed any more)")
 			return "", ctx.Err()
@@ -225,9 +294,37 @@ func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
 	}
 }
 
+// forget drops what is typed until nothing has come for as long as the dwell. It
+// returns when that was: what was typed before does not count.
+func (a *asker) forget(ctx context.Context) (from time.Time, err error) {
+	if weak.On("ask.dwell") {
+		return from, nil
+	}
+	over := time.NewTimer(dwell)
+	defer over.Stop()
+	for early := false; ; {
+		select {
+		case _, ok := <-a.lines():
+			if !ok {
+				return from, errDeclined
+			}
+			if !early {
+				fmt.Fprintln(a.out, "(what was typed before the question does not count)")
+			}
+			early = true
+			over.Reset(dwell) // until nothing has come for as long
+		case <-over.C:
+			flushTyped(a.in)
+			return time.Now(), nil
+		case <-ctx.Done():
+			return from, ctx.Err()
+		}
+	}
+}
+
 // question shows one question and returns what was chosen or typed.
 func (a *asker) question(ctx context.Context, q pawl.Question) ([]string, error) {
-	fmt.Fprintf(a.out, "\n? %s: %s\n", plain.Line(q.Header), plain.Marked(q.Question))
+	fmt.Fprintf(a.out, "? %s: %s\n", plain.Line(q.Header), plain.Marked(q.Question))
 	for i, o := range q.Options {
 		fmt.Fprintf(a.out, "  %d) %s", i+1, plain.Line(o.Label))
 		if o.Description != "" {
@@ -240,8 +337,8 @@ func (a *asker) question(ctx context.Context, q pawl.Question) ([]string, error)
 		hint = "numbers with commas between, or your own words"
 	}
 	typed, err := a.prompt(ctx, "  "+hint+" (Enter alone declines): ")
-	if err != nil {
-		return nil, err
+	if err != nil || typed == "" {
+		return nil, cmp.Or(err, errDeclined)
 	}
 	return choose(q, typed), nil
 }

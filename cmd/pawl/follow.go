@@ -64,20 +64,25 @@ func (f *outputFlags) printer(cmd *cobra.Command) printer {
 // and returns the turn's end as an exit code. The first interrupt cancels the
 // turn, the second one ends the program as it is; a polite kill leaves the turn
 // open to be resumed.
-func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, done func(pawl.Event) bool) error {
+func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, ask *asker, done func(pawl.Event) bool) error {
 	id := s.ID
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
 	defer handleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), id) })()
 
-	var ask *asker
-	if f.attended(cmd) {
-		ask = newAsker(svc, cmd.InOrStdin(), cmd.ErrOrStderr())
-		if err := ask.catchUp(ctx, s); err != nil {
+	p, res := f.printer(cmd), newResult(id)
+	if s.TurnOpen { // what it has come to so far is part of it
+		before, err := history(ctx, svc, s)
+		if err != nil {
 			return err
 		}
+		for _, e := range before {
+			res.add(e)
+		}
+		if ask != nil {
+			ask.catchUp(ctx, "", before)
+		}
 	}
-	p, res := f.printer(cmd), result{Session: id, Denials: []denial{}, FilesChanged: []string{}}
 	var end pawl.TurnFinished
 	for e, err := range svc.Events(ctx, id, after) {
 		if err != nil {
@@ -91,7 +96,7 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Sessio
 			return err
 		}
 		if ask != nil {
-			ask.event(ctx, e)
+			ask.event(ctx, "", e)
 		}
 		res.add(e)
 		if finished, ok := e.Body.(pawl.TurnFinished); ok {
@@ -104,6 +109,9 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Sessio
 	if cause := context.Cause(ctx); cause != nil {
 		return interrupted(id, cause)
 	}
+	if err := res.addChildren(ctx, svc); err != nil {
+		return err
+	}
 	if err := p.result(res); err != nil {
 		return err
 	}
@@ -113,6 +121,14 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Sessio
 		}
 	}
 	return exitOf(end)
+}
+
+// asker is who asks the person at the terminal; nil if there is none.
+func (f *outputFlags) asker(cmd *cobra.Command, svc pawl.Service) *asker {
+	if !f.attended(cmd) {
+		return nil
+	}
+	return newAsker(svc, cmd.InOrStdin(), cmd.ErrOrStderr())
 }
 
 func interrupted(id pawl.SessionID, cause error) error {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,13 +30,20 @@ type result struct {
 	Denials      []denial       `json:"denials"`
 	FilesChanged []string       `json:"files_changed"`
 
-	writes pawl.Writes
-	tools  map[pawl.CallID]string
+	writes   pawl.Writes
+	tools    map[pawl.CallID]string
+	children []pawl.SessionID
 }
 
+// denial is a call that was not permitted.
 type denial struct {
-	Tool   string `json:"tool"`
-	Reason string `json:"reason"`
+	Task   pawl.SessionID `json:"task,omitempty"` // the child that made it
+	Tool   string         `json:"tool"`
+	Reason string         `json:"reason"`
+}
+
+func newResult(id pawl.SessionID) result {
+	return result{Session: id, Denials: []denial{}, FilesChanged: []string{}, tools: map[pawl.CallID]string{}}
 }
 
 // add takes in what an event says of the turn's result.
@@ -42,17 +51,16 @@ func (r *result) add(e pawl.Event) {
 	r.writes.Add(e.Body)
 	switch b := e.Body.(type) {
 	case pawl.TurnStarted:
-		r.Text = ""
+		*r = newResult(r.Session)
 	case pawl.Replied:
 		if text := b.Parts.Text(); text != "" {
 			r.Text = text
 		}
 		for _, c := range b.Parts.Calls() {
-			if r.tools == nil {
-				r.tools = map[pawl.CallID]string{}
-			}
 			r.tools[c.ID] = c.Name
 		}
+	case pawl.Spawned:
+		r.children = append(r.children, b.Child)
 	case pawl.CallFinished:
 		if b.Status == pawl.CallDenied {
 			r.Denials = append(r.Denials, denial{Tool: r.tools[b.Call], Reason: b.Result.Content})
@@ -63,6 +71,32 @@ func (r *result) add(e pawl.Event) {
 		r.Usage, r.CostUSD = b.Usage, b.Usage.Cost.Dollars()
 	default: // not part of a result
 	}
+}
+
+// addChildren takes in what the turn's children were not permitted.
+func (r *result) addChildren(ctx context.Context, svc pawl.Service) error {
+	for _, id := range r.children {
+		row, err := svc.Get(ctx, id)
+		if errors.Is(err, pawl.ErrNotFound) {
+			continue // it was announced, and never made
+		}
+		if err != nil {
+			return err
+		}
+		events, err := history(ctx, svc, row)
+		if err != nil {
+			return err
+		}
+		child := newResult(id)
+		for _, e := range events {
+			child.add(e)
+		}
+		for _, d := range child.Denials {
+			d.Task = id
+			r.Denials = append(r.Denials, d)
+		}
+	}
+	return nil
 }
 
 // jsonPrinter prints the result as one object.

@@ -118,5 +118,9 @@ func (f *resumeFlags) resume(cmd *cobra.Command, a *app, s pawl.Session) error {
 		now, err := a.Get(cmd.Context(), s.ID)
 		return err != nil || now.State() == pawl.StateIdle
 	}
-	return f.follow(cmd, a, s, s.Head, idle)
+	ask := f.asker(cmd, a)
+	if ask == nil { // or what was asked when somebody was there would wait for good
+		ask = newAsker(a, nil, cmd.ErrOrStderr())
+	}
+	return f.follow(cmd, a, s, s.Head, ask, idle)
 }

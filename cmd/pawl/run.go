@@ -101,7 +101,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	}
-	return f.follow(cmd, a, s, after, turnOf(seq))
+	return f.follow(cmd, a, s, after, f.asker(cmd, a), turnOf(seq))
 }
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }

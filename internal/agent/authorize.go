@@ -21,11 +21,14 @@ type Authority interface {
 	Grant(dir string, rules []json.RawMessage) error
 }
 
-// plannedCall is a call that may run, with its tool and what it would touch.
+// plannedCall is a call with its tool, what it would touch now, and what holds
+// for it.
 type plannedCall struct {
-	started pawl.CallStarted
+	started pawl.CallStarted // as the log has it, or will have it
 	tool    pawl.Tool
 	call    pawl.Call
+	access  []pawl.Access
+	policy  permission.Policy
 	again   bool   // an earlier attempt began it
 	flush   func() // shows what is held back of its progress
 }
@@ -34,7 +37,7 @@ type plannedCall struct {
 // links is named in both spellings.
 func (p plannedCall) subject() (permission.Call, error) {
 	c := permission.Call{Tool: p.started.Tool, Risk: p.tool.Risk, Input: p.call.Input}
-	for _, a := range p.started.Access {
+	for _, a := range p.access {
 		c.Access = append(c.Access, a)
 		if a.Kind != pawl.AccessRead && a.Kind != pawl.AccessWrite || filepath.IsAbs(a.Target) {
 			continue
@@ -71,34 +74,52 @@ func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID)
 	for _, id := range ids {
 		call := j.history.Call(id)
 		if call.Finished {
+			var stop *pawl.Stop
+			if errors.As(answerOf(call), &stop) {
+				return nil, stop // an earlier attempt did not live to end the turn
+			}
 			continue
 		}
 		err := s.permit(ctx, j, t, call)
-		var fault *machineryError
-		if errors.As(err, &fault) {
-			return nil, fault.err
-		}
-		var stop *pawl.Stop
 		if err == nil {
 			permitted = append(permitted, id)
 			continue
 		}
-		errors.As(err, &stop)
-		if _, err := j.append(ctx, refusal(call, err)); err != nil {
+		var fault *machineryError
+		if errors.As(err, &fault) {
+			return nil, fault.err
+		}
+		if err := j.refuse(ctx, call, err); err != nil {
 			return nil, err
 		}
-		if stop != nil {
+		var stop *pawl.Stop
+		if errors.As(err, &stop) {
 			return nil, stop
 		}
 	}
 	return permitted, nil
 }
 
-// machineryError is a failure of the log, or the end of ctx: nothing that a call
-// could be refused for.
+// machineryError is a failure of the log, or the end of the turn: nothing that a
+// call could be refused for.
 type machineryError struct{ err error }
 
 func (e *machineryError) Error() string { return e.err.Error() }
+
+// refuse gives a call that may not run its result. If a person is still asked
+// about it, nobody needs to answer any more.
+func (j *journal) refuse(ctx context.Context, c *pawl.CallState, why error) error {
+	finished := refusal(c, why)
+	if a := c.Permission; a != nil {
+		open := func() bool { return a.Answer == nil }
+		stored, err := j.appendIf(ctx, open, pawl.Answered{Ask: a.Seq, Answer: pawl.Answer{Outcome: pawl.OutcomeCanceled}}, finished)
+		if err != nil || len(stored) > 0 {
+			return err
+		}
+	}
+	_, err := j.append(ctx, finished)
+	return err
+}
 
 // refusal is the result of a call that may not run. One that an earlier pawl
 // began, with a tool that this one has not got, was run and must not seem refused.
@@ -113,147 +134,6 @@ func refusal(c *pawl.CallState, why error) pawl.CallFinished {
 		f.Status = pawl.CallDenied
 	}
 	return f
-}
-
-// permit returns why a call may not run, or nil. It asks a person if it has to.
-func (s *Stepper) permit(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) error {
-	switch {
-	case t.Last():
-		return errors.New("not run: this was the last permitted step, and no tools were offered")
-	case j.history.Open().Steps[t.Step-1].Reply.Finish != pawl.FinishToolUse:
-		return errors.New("not run: the reply was cut off, so the call may be incomplete")
-	}
-	p, err := s.plan(ctx, j, t, c)
-	if err != nil || p.again {
-		return err
-	}
-	subject, verdict, err := s.judge(ctx, j, p)
-	switch {
-	case err != nil:
-		return err
-	case verdict.Decision == permission.Allow:
-		return nil
-	case verdict.Decision == permission.Ask:
-		if subject.Change, err = previewOf(ctx, p); err != nil {
-			return err // it could not be made anyway
-		}
-		return s.askPermission(ctx, j, p, subject, verdict)
-	default:
-		if p.call.Mode == string(permission.ModePlan) {
-			return denied("not permitted: %s. Finish the plan; plan_exit asks to begin.", verdict.Why)
-		}
-		return denied("not permitted: %s. Do not try to get around it: do without, or say what you would need it for.", verdict.Why)
-	}
-}
-
-// judge says what the policy makes of a call now.
-func (s *Stepper) judge(ctx context.Context, j *journal, p plannedCall) (permission.Call, permission.Verdict, error) {
-	subject, err := p.subject()
-	if err != nil {
-		return subject, permission.Verdict{}, err
-	}
-	policy, err := s.policy(ctx, j)
-	if err != nil {
-		return subject, permission.Verdict{}, err
-	}
-	return subject, permission.Decide(policy, subject), nil
-}
-
-// policy is what holds for the open turn now. Without an authority, as for a
-// policy that cannot be read, nothing may run.
-func (s *Stepper) policy(ctx context.Context, j *journal) (permission.Policy, error) {
-	if s.Authority == nil {
-		return permission.Policy{}, denied("not permitted: nobody has said what may run here")
-	}
-	p, err := s.Authority.Policy(ctx, j.id, j.history.Created().Dir, host{j}.settings())
-	if err != nil {
-		return p, denied("not permitted: what may run here cannot be told: %v", err)
-	}
-	return p, nil
-}
-
-// maxPreview bounds the diff that a person is asked to look at.
-const maxPreview = 1 << 20
-
-// previewOf is what the call would change.
-func previewOf(ctx context.Context, p plannedCall) (diff string, err error) {
-	if p.tool.Preview == nil {
-		return "", nil
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(p.started.Tool, v)
-		}
-	}()
-	if diff, err = p.tool.Preview(ctx, p.call); err == nil && len(diff) > maxPreview {
-		err = fmt.Errorf("not run: its diff has %d bytes, too many to be put to the user: make it in smaller parts", len(diff))
-	}
-	return diff, err
-}
-
-// askPermission puts a call to a person, and returns nil if they permit it.
-func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, subject permission.Call, v permission.Verdict) error {
-	ask := pawl.Ask{
-		Kind: pawl.AskPermission, Text: permission.Show(subject, v), Names: permission.Fingerprint(subject),
-		Timeout: host{j}.settings().AskTimeout,
-	}
-	for _, rule := range v.Offer {
-		text, err := json.Marshal(rule)
-		if err != nil {
-			return err
-		}
-		ask.Offer = append(ask.Offer, text)
-	}
-	answer, err := host{j}.ask(ctx, p.started.Call, ask)
-	if err != nil {
-		return &machineryError{err}
-	}
-	if err := stillNames(j.history.Call(p.started.Call), subject); err != nil {
-		return err // it is another call than the one that an earlier attempt asked for
-	}
-	switch answer.Outcome {
-	case pawl.OutcomeAnswered:
-		if len(answer.Always) > 0 {
-			if err := s.Authority.Grant(p.call.Dir, answer.Always); err != nil {
-				return denied("not permitted: what was granted could not be kept: %v", err)
-			}
-		}
-		return nil
-	case pawl.OutcomeAbsent:
-		return denied("not permitted: nobody is there to be asked: %s", v.Why)
-	case pawl.OutcomeTimeout:
-		return &pawl.Stop{Reason: pawl.ReasonPermissionDenied, Message: "nobody answered in time: " + v.Why}
-	default:
-	}
-	if answer.Text != "" {
-		return denied("the user declined, and says: %s", answer.Text)
-	}
-	return &pawl.Stop{Reason: pawl.ReasonPermissionDenied, Message: "declined: " + v.Why}
-}
-
-// stillPermitted says why a call that was permitted may not run after all, or
-// nil: it must still be what the policy allows, or the very thing that a person
-// has seen.
-func (s *Stepper) stillPermitted(ctx context.Context, j *journal, p plannedCall, c *pawl.CallState) error {
-	subject, verdict, err := s.judge(ctx, j, p)
-	switch {
-	case err != nil:
-		return err
-	case verdict.Decision == permission.Allow:
-		return nil
-	case verdict.Decision == permission.Ask && c.Permission != nil && c.Permission.Answer != nil && c.Permission.Answer.Outcome == pawl.OutcomeAnswered:
-		return stillNames(c, subject)
-	default:
-		return denied("not permitted any more: %s", verdict.Why)
-	}
-}
-
-// stillNames says whether the call is the one that a person was shown.
-func stillNames(c *pawl.CallState, subject permission.Call) error {
-	if c.Permission == nil || c.Permission.Asked.Names != permission.Fingerprint(subject) {
-		return denied("not run: what it would touch has changed since it was put to the user")
-	}
-	return nil
 }
 
 // plan finds the call's tool and asks it what the call would touch.
@@ -291,7 +171,7 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 	if c.Started != nil {
 		started = *c.Started // what it began as counts
 	}
-	return plannedCall{started: started, tool: tool, call: call, again: c.Started != nil, flush: flush}, nil
+	return plannedCall{started: started, tool: tool, call: call, access: access, policy: policy, again: c.Started != nil, flush: flush}, nil
 }
 
 // readable returns whether a file may be read without asking, for a call that

@@ -47,21 +47,24 @@ func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) e
 // made it another than the one that was permitted.
 func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.CallID) (together []plannedCall, rest []pawl.CallID, err error) {
 	for i, id := range ids {
+		if len(together) > 0 && (!together[0].started.ReadOnly || len(together) == maxParallel) {
+			return together, ids[i:], nil
+		}
 		c := j.history.Call(id)
 		if c.Finished {
 			continue
 		}
 		p, err := s.plan(ctx, j, t, c)
-		if err == nil && !p.again {
-			err = s.stillPermitted(ctx, j, p, c)
+		if err == nil && (!p.again || p.started.ReadOnly) { // any other that was begun is not run again
+			err = p.stillPermitted(c)
 		}
 		if err != nil {
-			if _, err := j.append(ctx, refusal(c, err)); err != nil {
+			if err := j.refuse(ctx, c, err); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
-		if len(together) > 0 && (!p.started.ReadOnly || !together[0].started.ReadOnly || len(together) == maxParallel) {
+		if len(together) > 0 && !p.started.ReadOnly {
 			return together, ids[i:], nil
 		}
 		together = append(together, p)

@@ -161,7 +161,7 @@ func resumeCopy(t *testing.T, st pawl.Store, id pawl.SessionID, events []pawl.Ev
 		t.Fatal(err)
 	}
 	w := NewStepper(Config{
-		Store: st, Bus: bus.New(st, bus.Config{}), Tools: registry, Authority: pawltest.Authority{}, Clock: func() time.Time { return noon },
+		Store: st, Bus: bus.New(st, bus.Config{}), Tools: registry, Authority: pawltest.NewAuthority(t), Clock: func() time.Time { return noon },
 		Model: func(string) (pawl.Model, error) { return model, nil },
 	})
 	for {

@@ -117,7 +117,8 @@ func (h host) childSettings(e pawl.Errand) (pawl.Settings, error) {
 	open := h.j.history.Open()
 	parent := open.Settings
 	child := pawl.Settings{
-		Agent: e.Agent, Model: parent.Model, Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent, Tools: tools.Names(),
+		Agent: e.Agent, Model: parent.Model, Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
+		AskTimeout: parent.AskTimeout, Tools: tools.Names(),
 	}
 	if weak.On("agent.child") {
 		child.Mode, child.Tools = "yolo", nil

@@ -92,7 +92,7 @@ func newWorld(t *testing.T, s setup) *world {
 	}
 	w := &world{t: t, bus: bus.New(st, bus.Config{}), model: &recorder{Model: s.model}, dir: t.TempDir()}
 	w.Stepper = NewStepper(Config{
-		Store: st, Bus: w.bus, Tools: registry, Authority: pawltest.Authority{}, Clock: s.clock,
+		Store: st, Bus: w.bus, Tools: registry, Authority: pawltest.NewAuthority(t), Clock: s.clock,
 		Model: func(string) (pawl.Model, error) { return w.model, nil },
 	})
 	w.append(pawl.SessionCreated{Dir: w.dir})

@@ -21,10 +21,14 @@ func (r Rule) equal(o Rule) bool {
 }
 
 func (r Rule) owner() string {
-	if r.Origin == OriginUser {
+	switch r.Origin {
+	case OriginUser:
 		return "your"
+	case OriginPawl:
+		return "pawl's own"
+	default:
+		return "the project's"
 	}
-	return "the project's"
 }
 
 // offers returns the rules that would allow all that is asked for, or nil if

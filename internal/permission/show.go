@@ -3,6 +3,8 @@ package permission
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -11,8 +13,8 @@ import (
 )
 
 // Show is the text that a person decides by. It has all of the command, every
-// segment, the whole paths and the hosts, whatever their length, and what
-// "always" would add, word for word. What would not show as itself is escaped,
+// segment, the whole paths, the hosts and the rest of the input, whatever their
+// length, and what "always" would add, word for word. What would not show as itself is escaped,
 // and what the model wrote stands behind a bar, so that it cannot pass for ours.
 func Show(c Call, v Verdict) string {
 	var b strings.Builder
@@ -27,7 +29,11 @@ func Show(c Call, v Verdict) string {
 	}
 	showSegments(&b, v.Findings)
 	showPaths(&b, v.Findings)
-	showChange(&b, c.Change)
+	if c.Change != "" {
+		showChange(&b, c.Change) // all of the input is in it
+	} else {
+		showInput(&b, c.Input, shown)
+	}
 	fmt.Fprintf(&b, "why\n  %s\n", v.Why)
 	for _, r := range v.Ignored {
 		fmt.Fprintf(&b, "  ignored, for a project may only tighten: %s\n", r)
@@ -122,14 +128,48 @@ func showPaths(b *strings.Builder, findings []Finding) {
 
 // showChange shows the whole diff, behind a bar.
 func showChange(b *strings.Builder, diff string) {
-	if diff == "" {
-		return
-	}
 	b.WriteString("change\n")
 	for line := range strings.Lines(diff) {
 		fmt.Fprintf(b, "  | %s\n", plain.Line(strings.TrimSuffix(line, "\n")))
 	}
 	showWarnings(b, textWarnings(diff))
+}
+
+// showInput shows what else the model wrote: what would be put into a file, the
+// folder that a command starts in. What was shown as a command is left out.
+func showInput(b *strings.Builder, input json.RawMessage, shown map[string]bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil { // not even an object: as it is
+		if len(input) > 0 {
+			fmt.Fprintf(b, "input\n  | %s\n", plain.Line(string(input)))
+		}
+		return
+	}
+	n := 0
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		var text string
+		isText := json.Unmarshal(fields[name], &text) == nil
+		if isText && shown[text] {
+			continue
+		}
+		if n++; n == 1 {
+			b.WriteString("input\n")
+		}
+		switch {
+		case !isText:
+			fmt.Fprintf(b, "  | %s: %s\n", plain.Line(name), plain.Line(string(fields[name])))
+		case !strings.Contains(text, "\n"):
+			fmt.Fprintf(b, "  | %s: %s\n", plain.Line(name), plain.Line(text))
+		default:
+			fmt.Fprintf(b, "  | %s:\n", plain.Line(name))
+			for line := range strings.SplitSeq(text, "\n") {
+				fmt.Fprintf(b, "  |   %s\n", plain.Line(line))
+			}
+		}
+		if s := plain.FirstStrange(text); s != "" {
+			showWarnings(b, []string{hiddenWarning(s)})
+		}
+	}
 }
 
 func showOffer(b *strings.Builder, v Verdict) {

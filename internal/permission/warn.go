@@ -19,7 +19,7 @@ const maxWarnings = 10
 func textWarnings(text string) []string {
 	var warnings []string
 	if s := plain.FirstStrange(text); s != "" {
-		warnings = append(warnings, fmt.Sprintf("it holds characters that do not show, the first is %s", s))
+		warnings = append(warnings, hiddenWarning(s))
 	}
 	for _, w := range words(text) {
 		if scripts := mixedScripts(w); scripts != "" {
@@ -83,6 +83,10 @@ func latinTwin(word string) string {
 		return s
 	}
 	return ""
+}
+
+func hiddenWarning(first string) string {
+	return "it holds characters that do not show, the first is " + first
 }
 
 // hostWarnings says what a host's name hides.

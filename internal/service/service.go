@@ -204,6 +204,8 @@ func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) 
 			}
 		case pawl.Answered:
 			ended = b.Ask == ask
+		case pawl.CallFinished: // it came to its end without an answer
+			ended = asked.Body != nil && asked.Body.(pawl.Asked).Call == b.Call
 		case pawl.TurnFinished:
 			ended = true
 		default: // says nothing about asks

@@ -43,7 +43,8 @@ func open(t *testing.T) servicetest.Harness {
 	}
 	events := bus.New(st, bus.Config{})
 	models := &model.Opener{}
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: pawltest.Authority{}})
+	authority := pawltest.NewAuthority(t)
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority})
 	runner := local.New(local.Config{Stepper: stepper})
 	t.Cleanup(func() {
 		runner.Close()
@@ -62,7 +63,7 @@ func open(t *testing.T) servicetest.Harness {
 		},
 	})
 	stepper.Service = svc
-	return servicetest.Harness{Store: st, Service: svc}
+	return servicetest.Harness{Store: st, Service: svc, Authority: authority}
 }
 
 func TestContract_Service(t *testing.T) { servicetest.Run(t, open) }

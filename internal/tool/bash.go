@@ -55,11 +55,11 @@ func Bash(jobs *Jobs) pawl.Tool {
 				return nil, err
 			}
 			access := []pawl.Access{{Kind: pawl.AccessExec, Target: in.Command}}
-			for _, host := range in.Network {
-				access = append(access, pawl.Access{Kind: pawl.AccessNet, Target: host})
-			}
 			if in.Unsandboxed {
 				access = append(access, pawl.Access{Kind: pawl.AccessEscape, Target: in.Command})
+			}
+			for _, host := range in.Network {
+				access = append(access, pawl.Access{Kind: pawl.AccessNet, Target: host})
 			}
 			return access, nil
 		},

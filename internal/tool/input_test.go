@@ -157,7 +157,7 @@ func TestAccess(t *testing.T) {
 		{"bash_output", `{"id":"job_1"}`, nil},
 		{"bash", `{"command":"ls"}`, []pawl.Access{{Kind: pawl.AccessExec, Target: "ls"}}},
 		{"bash", `{"command":"ls","network":["a.test","b.test:8443"],"unsandboxed":true}`, []pawl.Access{
-			{Kind: pawl.AccessExec, Target: "ls"}, {Kind: pawl.AccessNet, Target: "a.test"}, {Kind: pawl.AccessNet, Target: "b.test:8443"}, {Kind: pawl.AccessEscape, Target: "ls"},
+			{Kind: pawl.AccessExec, Target: "ls"}, {Kind: pawl.AccessEscape, Target: "ls"}, {Kind: pawl.AccessNet, Target: "a.test"}, {Kind: pawl.AccessNet, Target: "b.test:8443"},
 		}},
 	}
 	tools := builtin(t)

@@ -89,7 +89,7 @@ func newWorld(t *testing.T, more ...pawl.Tool) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
-	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&model.Opener{}).Open, Tools: tools, Authority: pawltest.Authority{}})
+	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&model.Opener{}).Open, Tools: tools, Authority: pawltest.NewAuthority(t)})
 	w.Service = service.New(service.Config{
 		Store: st, Bus: w.bus, Runner: parked{}, Check: func(pawl.Settings) error { return nil },
 	})

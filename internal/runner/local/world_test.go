@@ -103,7 +103,7 @@ func (w *world) runnerOn(st pawl.Store, owner proc.Identity, ttl time.Duration) 
 		w.t.Fatal(err)
 	}
 	r := New(Config{Owner: owner, LeaseTTL: ttl, Stepper: agent.NewStepper(agent.Config{
-		Store: st, Bus: busOn(st, w.bus), Tools: tools, Authority: pawltest.Authority{},
+		Store: st, Bus: busOn(st, w.bus), Tools: tools, Authority: pawltest.NewAuthority(w.t),
 		Model: func(string) (pawl.Model, error) { return w.model, nil },
 	})})
 	w.t.Cleanup(r.Close)

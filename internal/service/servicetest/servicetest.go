@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/pawltest"
 )
 
 // Harness is a service under test, with nothing in it, that works with pawl's
@@ -20,6 +21,8 @@ import (
 type Harness struct {
 	Service pawl.Service
 	Store   pawl.Store // what is behind it
+
+	Authority *pawltest.Authority // what calls may do
 }
 
 // Run puts the services that open returns through the suite, a new one for each test.
@@ -53,6 +56,24 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"R19 answer: nobody is there", testAnswerAbsent},
 		{"R19 answer: canceled", testAnswerCanceled},
 		{"answer after a crash", testAnswerAfterACrash},
+		{"R18 permission: once", testPermission},
+		{"R18 permission: always", testPermissionAlways},
+		{"R18 permission: what can be granted", testPermissionGrants},
+		{"R6 permission: declined", testPermissionDeclined},
+		{"permission: declined with a word", testPermissionWord},
+		{"R18 permission: timeout", testPermissionTimeout},
+		{"permission: nobody is there", testPermissionAbsent},
+		{"R7 permission: canceled", testPermissionCanceled},
+		{"permission: one of many is heard", testPermissionRace},
+		{"permission of a call that asks", testPermissionOfAQuestion},
+		{"permission is for what was shown", testPermissionShown},
+		{"permission: denied meanwhile", testPermissionDeniedMeanwhile},
+		{"permission: the sandbox is gone meanwhile", testPermissionUnboxed},
+		{"permission after a crash", testPermissionAfterACrash},
+		{"permission: a no after a crash", testPermissionNoAfterACrash},
+		{"permission of a call that has ended", testPermissionOfAnEndedCall},
+		{"permission of a child", testPermissionOfAChild},
+		{"a child in plan mode", testPlanOfAChild},
 		{"R13 todos", testTodos},
 		{"plan mode", testPlan},
 		{"R13 children", testChildren},
@@ -72,7 +93,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := open(t)
-			test.run(&box{T: t, Service: h.Service, store: h.Store, dir: t.TempDir(), open: open})
+			test.run(&box{T: t, Service: h.Service, store: h.Store, authority: h.Authority, dir: t.TempDir(), open: open})
 		})
 	}
 }
@@ -87,6 +108,8 @@ type box struct {
 	store pawl.Store
 	dir   string
 	open  func(*testing.T) Harness
+
+	authority *pawltest.Authority
 }
 
 // script writes a script and returns the name of the model that follows it.

@@ -1,0 +1,20 @@
+//go:build sectest && linux
+
+package main
+
+import (
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Without the dwell, what was typed before the question answers it: the test
+// that it does not could fail.
+func TestDefensesMatter(t *testing.T) {
+	b, x := typedEarly(t, "sectest", "y\n", weak.Var+"=ask.dwell")
+	x.Await("All done.")
+	ended(t, x, 0)
+	if b.Read(t, "a") != "x\n" {
+		t.Error("nothing was written: the switch takes nothing out")
+	}
+}

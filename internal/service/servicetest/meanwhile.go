@@ -1,0 +1,243 @@
+package servicetest
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/permission"
+)
+
+// What happens between the question, the answer and the run.
+
+// wait is a command that goes on when the workspace has the file go.
+const wait = "until [ -e go ]; do sleep 0.01; done"
+
+// while has a person permit a command that waits and, with it, the calls after
+// it; then something happens; then the command goes on.
+func (b *box) while(id pawl.SessionID, happens func(), calls ...string) {
+	b.Helper()
+	b.send(id, inMode("ask", b.script(reply(append([]string{bash(wait)}, calls...)...), `{"text":"Done."}`)))
+	for i := range calls {
+		b.permit(id, i+1)
+	}
+	b.permit(id, len(calls)+1)
+	b.until(id, 0, is[pawl.CallStarted])
+	happens()
+	b.release("go")
+	b.idle(id)
+}
+
+// swap puts a link in a file's place.
+func (b *box) swap(name, target string) {
+	b.Helper()
+	path := filepath.Join(b.dir, name)
+	b.ok(os.RemoveAll(path))
+	b.ok(os.Symlink(target, path))
+}
+
+// A permission is for what was shown. A link that is put where a file or folder
+// was makes it another call, which nobody has permitted.
+func testPermissionShown(b *box) {
+	b.authority.Rule(permission.Rule{Kind: pawl.AccessRead, Pattern: "notes/**", Decision: permission.Ask})
+	for _, name := range []string{"notes", "sub", "other"} {
+		b.ok(os.Mkdir(filepath.Join(b.dir, name), 0o700))
+	}
+	b.ok(os.WriteFile(filepath.Join(b.dir, "notes", "a"), []byte("harmless"), 0o600))
+	b.ok(os.WriteFile(filepath.Join(b.dir, "secret"), []byte("a secret"), 0o600))
+	id := b.create()
+	b.while(id, func() {
+		b.swap("notes/a", "../secret")
+		b.swap("sub", "other")
+	}, `{"name":"read","input":{"path":"notes/a"}}`, write("sub/x", "x"), write("same", "x"))
+	check(b, map[pawl.CallID]pawl.CallStatus{
+		"call_1_1": pawl.CallDone, "call_1_2": pawl.CallDenied, "call_1_3": pawl.CallDenied, "call_1_4": pawl.CallDone,
+	}, b.statuses(id))
+	for _, call := range []pawl.CallID{"call_1_2", "call_1_3"} {
+		if got := b.only(id, call).Result.Content; !strings.Contains(got, "has changed since it was put to the user") {
+			b.Errorf("%s: %s", call, got)
+		}
+	}
+	check(b, []bool{false, true}, []bool{b.exists("other/x"), b.exists("same")})
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+}
+
+// A rule that denies counts from the moment it is there, whatever was permitted.
+func testPermissionDeniedMeanwhile(b *box) {
+	id := b.create()
+	b.while(id, func() {
+		b.authority.Rule(permission.Rule{Tool: "bash", Pattern: "touch *", Decision: permission.Deny})
+	}, bash("touch a"), write("b", "x"))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_1_2": pawl.CallDenied, "call_1_3": pawl.CallDone}, b.statuses(id))
+	check(b, []bool{false, true}, []bool{b.exists("a"), b.exists("b")})
+}
+
+// Who permits a command in a sandbox has not permitted it without one.
+func testPermissionUnboxed(b *box) {
+	id := b.create()
+	b.while(id, b.authority.Unbox, bash("touch a"), write("b", "x"))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_1_2": pawl.CallDenied, "call_1_3": pawl.CallDone}, b.statuses(id))
+	check(b, []bool{false, true}, []bool{b.exists("a"), b.exists("b")})
+}
+
+// askedBefore is the log of a pawl that died while it asked whether a command
+// may run. The ask is its last event.
+func (b *box) askedBefore(model string) []pawl.Event {
+	c := touching("touch a")
+	return b.events(
+		pawl.SessionCreated{Dir: b.dir},
+		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: model, Mode: "ask"}},
+		pawl.TurnStarted{Prompt: 2},
+		pawl.ReplyStarted{Step: 1, Model: model},
+		pawl.Replied{Step: 1, Finish: pawl.FinishToolUse, Parts: pawl.Parts{
+			pawl.ToolCall{ID: "a", Name: "bash", Input: c.Input},
+			pawl.ToolCall{ID: "b", Name: "list", Input: []byte(`{}`)},
+		}},
+		pawl.Asked{Call: "a", Ask: pawl.Ask{
+			Kind: pawl.AskPermission, Text: "may it?", Names: permission.Fingerprint(c),
+			Offer: []json.RawMessage{[]byte(`{"tool":"bash","pattern":"touch a","decision":"allow"}`)},
+		}},
+	)
+}
+
+// An ask that was open when pawl died is still the same, and the answer counts,
+// whenever it comes. One for what is another call by now does not let it run.
+func testPermissionAfterACrash(b *box) {
+	yes := pawl.Answer{Outcome: pawl.OutcomeAnswered}
+	always := pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{[]byte(`{"tool":"bash","pattern":"touch a","decision":"allow"}`)}}
+	allowed := permission.Rule{Tool: "bash", Pattern: "touch a", Decision: permission.Allow}
+	for _, test := range []struct {
+		name   string
+		answer pawl.Answer
+		early  bool // it comes while nobody runs
+		change func(h *box, log []pawl.Event)
+		want   pawl.CallStatus
+	}{
+		{"answered later", yes, false, nil, pawl.CallDone},
+		{"answered while nobody ran", yes, true, nil, pawl.CallDone},
+		{"always, while nobody ran", always, true, nil, pawl.CallDone},
+		{"it is another call by now", yes, true, func(_ *box, log []pawl.Event) {
+			ask := log[5].Body.(pawl.Asked)
+			ask.Names = permission.Fingerprint(touching("touch b"))
+			log[5].Body = ask
+		}, pawl.CallDenied},
+		{"a rule allows it by now", yes, false, func(h *box, _ []pawl.Event) { h.authority.Rule(allowed) }, pawl.CallDone},
+		{"a rule denies it by now", yes, true, func(h *box, _ []pawl.Event) {
+			h.authority.Rule(permission.Rule{Tool: "bash", Decision: permission.Deny})
+		}, pawl.CallDenied},
+	} {
+		h := b.open(b.T)
+		c := &box{T: b.T, Service: h.Service, store: h.Store, authority: h.Authority, dir: b.TempDir(), open: b.open}
+		log := c.askedBefore(b.script(`{"text":"x"}`, `{"text":"Done."}`))
+		if test.change != nil {
+			test.change(c, log)
+		}
+		s := c.importLog(log)
+		if test.early {
+			b.ok(c.Answer(b.Context(), s.ID, 6, test.answer))
+		}
+		b.ok(c.Resume(b.Context(), s.ID))
+		if !test.early {
+			b.ok(c.Answer(b.Context(), s.ID, 6, test.answer))
+		}
+		c.idle(s.ID)
+		check(b, map[pawl.CallID]pawl.CallStatus{"a": test.want, "b": pawl.CallDone}, c.statuses(s.ID))
+		check(b, []pawl.Reason{pawl.ReasonEndTurn}, c.reasons(s.ID))
+		if n := c.count(s.ID); n["asked"] != 1 || n["answered"] != 1 || c.exists("a") != (test.want == pawl.CallDone) {
+			b.Errorf("%s: %v, it ran: %v", test.name, n, c.exists("a"))
+		}
+		grants, err := c.authority.Grants.List()
+		b.ok(err)
+		check(b, len(test.answer.Always), len(grants))
+	}
+}
+
+// A call that has its result needs no answer any more.
+func testPermissionOfAnEndedCall(b *box) {
+	log := bodies(b.askedBefore(b.script(`{"text":"x"}`)))
+	s := b.importLog(b.events(append(log, pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: pawl.ErrorResult("no")})...))
+	b.code(pawl.CodeConflict, b.Answer(b.Context(), s.ID, 6, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+}
+
+// A no holds wherever pawl dies after it, whatever is permitted by then.
+func testPermissionNoAfterACrash(b *box) {
+	answered := func(a pawl.Answer) pawl.Body { return pawl.Answered{Ask: 6, Answer: a} }
+	no := pawl.Answer{Outcome: pawl.OutcomeDeclined}
+	denied := pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: pawl.ErrorResult("declined")}
+	for name, test := range map[string]struct {
+		more   []pawl.Body
+		reason pawl.Reason
+		a, b   pawl.CallStatus
+	}{
+		"declined":               {[]pawl.Body{answered(no)}, pawl.ReasonPermissionDenied, pawl.CallDenied, pawl.CallCanceled},
+		"declined, with result":  {[]pawl.Body{answered(no), denied}, pawl.ReasonPermissionDenied, pawl.CallDenied, pawl.CallCanceled},
+		"timeout":                {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeTimeout})}, pawl.ReasonPermissionDenied, pawl.CallDenied, pawl.CallCanceled},
+		"canceled":               {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeCanceled})}, pawl.ReasonCanceled, pawl.CallCanceled, pawl.CallCanceled},
+		"declined with a word":   {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "no"})}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
+		"… and with its result":  {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "no"}), denied}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
+		"nobody was there":       {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeAbsent})}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
+		"an outcome from beyond": {[]pawl.Body{answered(pawl.Answer{Outcome: "maybe"})}, pawl.ReasonPermissionDenied, pawl.CallDenied, pawl.CallCanceled},
+	} {
+		for _, meanwhile := range []permission.Decision{"", permission.Allow, permission.Deny} {
+			h := b.open(b.T)
+			c := &box{T: b.T, Service: h.Service, store: h.Store, authority: h.Authority, dir: b.TempDir(), open: b.open}
+			if meanwhile != "" {
+				c.authority.Rule(permission.Rule{Tool: "bash", Pattern: "touch a", Decision: meanwhile})
+			}
+			log := c.askedBefore(b.script(`{"text":"x"}`, `{"text":"Went on."}`))
+			s := c.importLog(c.events(append(bodies(log), test.more...)...))
+			b.ok(c.Resume(b.Context(), s.ID))
+			c.idle(s.ID)
+			if got := c.reasons(s.ID); len(got) != 1 || got[0] != test.reason || c.exists("a") {
+				b.Errorf("%s: the turn ended with %v, it ran: %v", name, got, c.exists("a"))
+			}
+			check(b, map[pawl.CallID]pawl.CallStatus{"a": test.a, "b": test.b}, c.statuses(s.ID))
+		}
+	}
+}
+
+// What a child may do is asked in its own session, as it would be in its parent's.
+func testPermissionOfAChild(b *box) {
+	id := b.create()
+	p := inMode("ask", b.script(
+		reply(task("general", "x", "")), `{"expect":"> Tried.","text":"Ok."}`,
+		`{"agent":"general",`+reply(write("a", "x"))[1:], `{"agent":"general",`+reply(write("b", "x"))[1:], `{"agent":"general","text":"Tried."}`,
+	))
+	p.AskTimeout = patience
+	b.send(id, p)
+	events := b.until(id, 0, is[pawl.Spawned])
+	child := events[len(events)-1].Body.(pawl.Spawned).Child
+	b.eventually("the child is there", func(ctx context.Context) bool {
+		_, err := b.Get(ctx, child)
+		return err == nil
+	})
+	seq, ask := b.permission(child, 1)
+	check(b, p.AskTimeout, ask.Timeout)
+	b.code(pawl.CodeNotFound, b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	b.ok(b.Answer(b.Context(), child, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	seq, _ = b.permission(child, 2)
+	b.ok(b.Answer(b.Context(), child, seq, pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "enough"}))
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDenied}, b.statuses(child))
+	check(b, []bool{true, false}, []bool{b.exists("a"), b.exists("b")})
+	check(b, 0, b.count(id)["asked"])
+}
+
+// Plan mode binds children too, also those in the background.
+func testPlanOfAChild(b *box) {
+	for _, more := range []string{"", `,"background":true`} {
+		id := b.create()
+		b.send(id, inMode("plan", b.script(
+			reply(task("general", "x", more)), `{"text":"So it is."}`, `{"text":"So it is."}`,
+			`{"agent":"general",`+reply(write("a", "x"))[1:], `{"agent":"general","expect":"the mode plan changes nothing","text":"Tried."}`,
+		)))
+		b.idle(id)
+		check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+		check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDenied}, b.statuses(b.children(id)[0].ID))
+		check(b, false, b.exists("a"))
+	}
+}

@@ -1,0 +1,318 @@
+package servicetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/permission"
+)
+
+// bash is a call of a command.
+func bash(command string) string {
+	return fmt.Sprintf(`{"name":"bash","input":{"command":%q}}`, command)
+}
+
+// write is a call that writes to a file.
+func write(path, content string) string {
+	return fmt.Sprintf(`{"name":"write","input":{"path":%q,"content":%q}}`, path, content)
+}
+
+// reply is a line of a script that makes these calls.
+func reply(calls ...string) string { return `{"calls":[` + strings.Join(calls, ",") + `]}` }
+
+// inMode is a prompt in a mode.
+func inMode(mode, model string) pawl.Prompt {
+	p := prompt("go", model, pawl.DeliverNow)
+	p.Mode = mode
+	return p
+}
+
+// permission waits for the n-th time that the session asks for a permission.
+func (b *box) permission(id pawl.SessionID, n int) (seq pawl.Seq, ask pawl.Ask) {
+	b.Helper()
+	events := b.until(id, 0, func(e pawl.Event) bool {
+		if a, ok := e.Body.(pawl.Asked); ok && a.Kind == pawl.AskPermission {
+			n--
+		}
+		return n == 0
+	})
+	last := events[len(events)-1]
+	return last.Seq, last.Body.(pawl.Asked).Ask
+}
+
+// permit answers the n-th ask for a permission.
+func (b *box) permit(id pawl.SessionID, n int) {
+	b.Helper()
+	seq, _ := b.permission(id, n)
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+}
+
+func (b *box) exists(name string) bool {
+	_, err := os.Lstat(filepath.Join(b.dir, name))
+	return err == nil
+}
+
+// statuses are those of the session's calls.
+func (b *box) statuses(id pawl.SessionID) map[pawl.CallID]pawl.CallStatus {
+	b.Helper()
+	got := map[pawl.CallID]pawl.CallStatus{}
+	for _, e := range b.log(id) {
+		if f, ok := e.Body.(pawl.CallFinished); ok {
+			got[f.Call] = f.Status
+		}
+	}
+	return got
+}
+
+// count is how many bodies of each kind the session's log has.
+func (b *box) count(id pawl.SessionID) map[pawl.Kind]int {
+	b.Helper()
+	got := map[pawl.Kind]int{}
+	for _, e := range b.log(id) {
+		got[pawl.KindOf(e.Body)]++
+	}
+	return got
+}
+
+// touching is the call of a command as permissions know it.
+func touching(command string) permission.Call {
+	return permission.Call{
+		Tool: "bash", Risk: pawl.RiskDangerous, Input: fmt.Appendf(nil, `{"command":%q}`, command),
+		Access: []pawl.Access{{Kind: pawl.AccessExec, Target: command}},
+	}
+}
+
+// In the mode ask a command is put to a person, whole, and runs once they say so.
+func testPermission(b *box) {
+	id := b.create()
+	b.send(id, inMode("ask", b.script(reply(bash("touch a")), reply(bash("touch a")), `{"text":"Done."}`)))
+	seq, ask := b.permission(id, 1)
+	c := touching("touch a")
+	check(b, pawl.Ask{
+		Kind:  pawl.AskPermission,
+		Text:  permission.Show(c, permission.Decide(permission.Policy{Mode: permission.ModeAsk, Boxed: true, Dir: b.dir}, c)),
+		Offer: []json.RawMessage{[]byte(`{"tool":"bash","pattern":"touch a","decision":"allow"}`)},
+		Names: permission.Fingerprint(c),
+	}, ask)
+	if b.exists("a") || b.count(id)["call.started"] > 0 {
+		b.Error("it ran before it was permitted")
+	}
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	b.permission(id, 2) // once is once
+	if !b.exists("a") {
+		b.Error("it was permitted, and did not run")
+	}
+	b.permit(id, 2)
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDone}, b.statuses(id))
+}
+
+// What is permitted for good is kept, for this folder, and not asked again; what
+// a person leaves out of it is.
+func testPermissionAlways(b *box) {
+	id := b.create()
+	b.send(id, inMode("ask", b.script(
+		reply(bash("touch a; touch b")), reply(bash("touch a")), reply(bash("touch a; touch b")), `{"text":"Done."}`)))
+	seq, ask := b.permission(id, 1)
+	check(b, 2, len(ask.Offer))
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer[:1]}))
+	seq, ask = b.permission(id, 2)
+	check(b, pawl.CallDone, b.only(id, "call_2_1").Status)
+	check(b, []json.RawMessage{[]byte(`{"tool":"bash","pattern":"touch b","decision":"allow"}`)}, ask.Offer)
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, 2, b.count(id)["asked"])
+
+	grants, err := b.authority.Grants.List()
+	b.ok(err)
+	check(b, []permission.Grant{{
+		Rule: permission.Rule{Tool: "bash", Pattern: "touch a", Decision: permission.Allow}, Scope: permission.ScopeProject, Dir: b.dir,
+	}}, grants, cmpopts.IgnoreFields(permission.Grant{}, "At"))
+
+	other := b.create() // another session of the folder
+	b.send(other, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Done."}`)))
+	b.idle(other)
+	check(b, 0, b.count(other)["asked"])
+
+	b.ok(b.authority.Grants.Revoke(grants[0].ID()))
+	b.send(other, inMode("ask", b.script(`{"text":"x"}`, `{"text":"x"}`, reply(bash("touch a")), `{"text":"Done."}`)))
+	b.permit(other, 1)
+	b.idle(other)
+}
+
+// A person cannot grant with a word what was not offered, or cannot be granted.
+func testPermissionGrants(b *box) {
+	id := b.create()
+	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch $(echo b)")), `{"text":"Done."}`)))
+	seq, _ := b.permission(id, 1)
+	always := func(rules ...string) pawl.Answer {
+		a := pawl.Answer{Outcome: pawl.OutcomeAnswered}
+		for _, r := range rules {
+			a.Always = append(a.Always, json.RawMessage(r))
+		}
+		return a
+	}
+	good := `{"tool":"bash","pattern":"touch a","decision":"allow"}`
+	declined := always(good)
+	declined.Outcome = pawl.OutcomeDeclined
+	for name, a := range map[string]pawl.Answer{
+		"all commands":         always(`{"tool":"bash","pattern":"*","decision":"allow"}`),
+		"a shell":              always(good, `{"tool":"bash","pattern":"bash *","decision":"allow"}`),
+		"everything":           always(`{"kind":"write","pattern":"**","decision":"allow"}`),
+		"a protected name":     always(`{"kind":"write","pattern":".git/config","decision":"allow"}`),
+		"a rule that denies":   always(`{"tool":"bash","pattern":"touch a","decision":"deny"}`),
+		"an unknown key":       always(`{"tool":"bash","pattern":"touch a","decision":"allow","scope":"all"}`),
+		"no rule":              always(`"yes"`),
+		"declined, and always": declined,
+		"answers to nothing":   answer([]string{"yes"}),
+		"yes, with a word":     {Outcome: pawl.OutcomeAnswered, Text: "but only once"},
+		"a timeout":            {Outcome: pawl.OutcomeTimeout},
+		"absent":               {Outcome: pawl.OutcomeAbsent},
+		"nothing":              {},
+	} {
+		if err := b.Answer(b.Context(), id, seq, a); pawl.CodeOf(orElse(err)) != pawl.CodeInvalid {
+			b.Errorf("%s: %v", name, err)
+		}
+	}
+	b.ok(b.Answer(b.Context(), id, seq, always(good)))
+	seq, ask := b.permission(id, 2)
+	check(b, 0, len(ask.Offer))
+	b.code(pawl.CodeInvalid, b.Answer(b.Context(), id, seq, always(good)))
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	b.idle(id)
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_1_2": pawl.CallDone}, b.statuses(id))
+	grants, err := b.authority.Grants.List()
+	b.ok(err)
+	check(b, 1, len(grants))
+}
+
+// A no without a word ends the turn: nothing of the reply runs, not even what
+// was permitted before.
+func testPermissionDeclined(b *box) {
+	id := b.create()
+	b.send(id, inMode("ask", b.script(reply(`{"name":"list"}`, bash("touch a"), bash("touch b"), bash("touch c")), `{"text":"went on"}`)))
+	b.permit(id, 1)
+	seq, _ := b.permission(id, 2)
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDeclined}))
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonPermissionDenied}, b.reasons(id))
+	check(b, map[pawl.CallID]pawl.CallStatus{
+		"call_1_1": pawl.CallCanceled, "call_1_2": pawl.CallCanceled, "call_1_3": pawl.CallDenied, "call_1_4": pawl.CallCanceled,
+	}, b.statuses(id))
+	check(b, 0, b.count(id)["call.started"])
+	for _, name := range []string{"a", "b", "c"} {
+		if b.exists(name) {
+			b.Errorf("%s is there", name)
+		}
+	}
+}
+
+// A no with a word is a result, and the turn goes on.
+func testPermissionWord(b *box) {
+	id := b.create()
+	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"expect":"^the user declined, and says: use the other one","text":"Ok."}`)))
+	seq, _ := b.permission(id, 1)
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "use the other one"}))
+	b.permit(id, 2)
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDenied, "call_1_2": pawl.CallDone}, b.statuses(id))
+	check(b, []bool{false, true}, []bool{b.exists("a"), b.exists("b")})
+}
+
+func testPermissionTimeout(b *box) {
+	id := b.create()
+	p := inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"text":"went on"}`))
+	p.AskTimeout = 20 * time.Millisecond
+	b.send(id, p)
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonPermissionDenied}, b.reasons(id))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDenied, "call_1_2": pawl.CallCanceled}, b.statuses(id))
+	seq, ask := b.permission(id, 1)
+	check(b, p.AskTimeout, ask.Timeout)
+	b.code(pawl.CodeConflict, b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	if b.exists("a") || b.exists("b") {
+		b.Error("it ran, and nobody had permitted it")
+	}
+}
+
+// Where nobody is there, nobody is asked: the call is denied, and the turn goes on.
+func testPermissionAbsent(b *box) {
+	id := b.create()
+	p := inMode("ask", b.script(reply(bash("touch a"), `{"name":"list"}`), `{"expect":"nobody can be asked","text":"Ok."}`))
+	p.Absent = true
+	b.send(id, p)
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDenied, "call_1_2": pawl.CallDone}, b.statuses(id))
+	check(b, 0, b.count(id)["asked"])
+	check(b, false, b.exists("a"))
+}
+
+func testPermissionCanceled(b *box) {
+	id := b.create()
+	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"text":"went on"}`)))
+	seq, _ := b.permission(id, 1)
+	b.ok(b.Cancel(b.Context(), id))
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(id))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallCanceled, "call_1_2": pawl.CallCanceled}, b.statuses(id))
+	b.code(pawl.CodeConflict, b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	check(b, false, b.exists("a"))
+}
+
+// Whoever answers first is heard, be it a yes or a no; the others are told.
+func testPermissionRace(b *box) {
+	id := b.create()
+	b.send(id, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Ok."}`)))
+	seq, _ := b.permission(id, 1)
+	outcomes := []pawl.Outcome{pawl.OutcomeAnswered, pawl.OutcomeDeclined, pawl.OutcomeAnswered, pawl.OutcomeDeclined}
+	errs := make([]error, len(outcomes))
+	var wg sync.WaitGroup
+	for i, o := range outcomes {
+		wg.Go(func() { errs[i] = b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: o}) })
+	}
+	wg.Wait()
+	var won []pawl.Outcome
+	for i, err := range errs {
+		if err == nil {
+			won = append(won, outcomes[i])
+			continue
+		}
+		b.code(pawl.CodeConflict, err)
+	}
+	b.idle(id)
+	if len(won) != 1 || b.exists("a") != (won[0] == pawl.OutcomeAnswered) {
+		b.Errorf("heard were %v; a file is there: %v", won, b.exists("a"))
+	}
+}
+
+// A call that asks, and that must be asked for: two asks, one after the other.
+func testPermissionOfAQuestion(b *box) {
+	b.authority.Rule(permission.Rule{Tool: "question", Decision: permission.Ask})
+	id := b.create()
+	b.send(id, inMode("guard", b.script(asks, `{"expect":"Store: SQLite\nExtras: docs","text":"Done."}`)))
+	seq, ask := b.permission(id, 1)
+	if !strings.Contains(ask.Text, "Which one?") {
+		b.Errorf("the question is not in what is asked:\n%s", ask.Text)
+	}
+	b.code(pawl.CodeInvalid, b.Answer(b.Context(), id, seq, answer([]string{"SQLite"}, []string{"docs"})))
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	events := b.until(id, seq, is[pawl.Asked])
+	second := events[len(events)-1]
+	check(b, pawl.AskQuestion, second.Body.(pawl.Asked).Kind)
+	b.code(pawl.CodeConflict, b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDeclined}))
+	b.ok(b.Answer(b.Context(), id, second.Seq, answer([]string{"SQLite"}, []string{"docs"})))
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+}
