@@ -182,17 +182,28 @@ func commandsThatHide(a *arena) {
 		"behind another line": "ls \\\n -l\\\n; " + payload,
 		"in a document":       "cat <<'E'\n" + strings.Repeat("text\n", 300) + "E\n" + payload,
 	} {
-		text := a.question(bash(command))
+		text := unwrapped(a.question(bash(command)))
 		var lost int
 		for line := range strings.SplitSeq(command, "\n") {
-			if !strings.Contains(text, "  | "+line+"\n") {
+			if !strings.Contains(text, unwrapped(line)) {
 				lost++
 			}
 		}
-		if lost > 0 || !strings.Contains(text, payload) {
+		if lost > 0 || !strings.Contains(text, unwrapped(payload)) {
 			a.breach("%s: a person is asked, and %d lines of the command are not shown", name, lost)
 		}
 	}
+}
+
+// unwrapped is a text without its blanks and bars: long lines are broken to fit
+// the screen.
+func unwrapped(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || r == '|' || r == '¦' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // hidden are orders that no screen shows.
@@ -235,7 +246,7 @@ func keysBeforeTheQuestion(a *arena) {
 		if !t.await("Permit it?", 1) {
 			a.Fatalf("nobody was asked: %s", t.text())
 		}
-		if t.await("does not count", strings.Count(keys, "\n")) {
+		if t.await("does not count", 1) {
 			t.keys(endOfInput)
 		}
 		t.end()
