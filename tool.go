@@ -53,6 +53,7 @@ type Call struct {
 	Input    json.RawMessage
 	Dir      string                 // the session's workspace, absolute
 	Mode     string                 // what it may do unasked; see [Settings]
+	Boxed    bool                   // it was permitted for a sandbox: without one, its command must not run
 	Reads    func(path string) bool // whether a file of the workspace may be read: a call that looks into many leaves others out; nil means all
 	Progress func(text string)      // shows output as it comes; never nil
 	Host     Host                   // what the call may ask of its session

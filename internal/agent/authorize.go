@@ -154,6 +154,7 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 	call := pawl.Call{
 		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: c.Call.Input, Dir: j.history.Created().Dir,
 		Mode:     string(policy.Mode),
+		Boxed:    policy.Boxed,
 		Reads:    readable(policy, c.Call.Name),
 		Progress: show,
 		Host:     host{j},

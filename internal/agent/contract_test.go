@@ -206,7 +206,7 @@ func TestContract_R8_ToolsKnowTheirIds(t *testing.T) {
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.prompt("two")
 	w.mustTurn(pawl.ReasonEndTurn)
-	want := pawl.Call{Session: session, Turn: 2, ID: "call_2_1", Input: []byte(`{"a":1}`), Dir: w.dir, Mode: "yolo"}
+	want := pawl.Call{Session: session, Turn: 2, ID: "call_2_1", Input: []byte(`{"a":1}`), Dir: w.dir, Mode: "yolo", Boxed: true}
 	check(t, want, got, cmpopts.IgnoreFields(pawl.Call{}, "Progress", "Host", "Reads"))
 }
 

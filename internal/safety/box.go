@@ -65,14 +65,14 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	}
 	hosts := slices.Concat(user.Sandbox.Network, r.Network)
 	if len(hosts) == 0 {
-		return s.wrap(ctx, r.Args, p)
+		return s.wrap(ctx, r.Args, p, r.Boxed)
 	}
 	way, err := s.WayOut(hosts, func(proxy.Decision) {})
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
 	p.ProxySocket = way.Socket()
-	w, err := s.wrap(ctx, r.Args, p)
+	w, err := s.wrap(ctx, r.Args, p, r.Boxed)
 	if err != nil {
 		return w, errors.Join(err, way.Close())
 	}
@@ -109,14 +109,14 @@ func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []s
 		return sandbox.Wrapped{}, err
 	}
 	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
-	return s.wrap(ctx, args, p)
+	return s.wrap(ctx, args, p, false)
 }
 
-func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile) (sandbox.Wrapped, error) {
-	box, _ := sandbox.Detect(ctx)
+func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, boxed bool) (sandbox.Wrapped, error) {
+	box, _ := s.detect(ctx)
 	w, err := box.Wrap(args, p)
-	if errors.Is(err, sandbox.ErrNoBox) {
-		// Where there is none, a person has been asked: see permission.Policy.Boxed.
+	if errors.Is(err, sandbox.ErrNoBox) && !boxed {
+		// Where there was none, a person has been asked: see permission.Policy.Boxed.
 		env, err := s.openEnv()
 		return sandbox.Wrapped{
 			Args: args, Env: env,

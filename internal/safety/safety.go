@@ -25,6 +25,7 @@ import (
 type Safety struct {
 	Guard *egress.Guard // which addresses may be reached at all
 
+	detect func(context.Context) (sandbox.Box, sandbox.Report) // finds the sandbox of this machine
 	home   string
 	grants permission.Store
 	folder folders
@@ -39,7 +40,7 @@ type Safety struct {
 
 // Open returns the safety of this user on this machine.
 func Open() (*Safety, error) {
-	s := &Safety{Guard: &egress.Guard{}}
+	s := &Safety{Guard: &egress.Guard{}, detect: sandbox.Detect}
 	data, err := config.Data()
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 // chosen any, guard where there is a sandbox and ask where there is none.
 func (s *Safety) chooseMode(ctx context.Context, p *permission.Policy, chosen string) (err error) {
 	if chosen != string(permission.ModeYolo) {
-		box, _ := sandbox.Detect(ctx)
+		box, _ := s.detect(ctx)
 		p.Boxed = box.Name() != "none"
 	}
 	if chosen == "" {

@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -221,5 +222,24 @@ func TestPrivateFolders(t *testing.T) {
 	f.drop(session)
 	if _, err := os.Stat(path); err == nil {
 		t.Error("it was not removed")
+	}
+}
+
+// TestNoBox: what was permitted for a sandbox does not run where there is none;
+// what a person has permitted without one does.
+func TestNoBox(t *testing.T) {
+	s, dir, _ := open(t)
+	s.detect = func(context.Context) (sandbox.Box, sandbox.Report) { return sandbox.None{Why: "a test"}, sandbox.Report{} }
+	r := sandbox.Request{Session: session, Workspace: dir, Dir: dir, Mode: "guard", Args: []string{"true"}, Boxed: true}
+	if w, err := s.Wrap(t.Context(), r); !errors.Is(err, sandbox.ErrNoBox) {
+		t.Errorf("got %+v, %v", w, err)
+	}
+	r.Boxed = false
+	w, err := s.Wrap(t.Context(), r)
+	if err != nil || !slices.Equal(w.Args, r.Args) {
+		t.Errorf("got %+v, %v", w, err)
+	}
+	if p := policy(t, s, dir, pawl.Settings{}); p.Boxed || p.Mode != permission.ModeAsk {
+		t.Errorf("without a sandbox the mode is %s", p.Mode)
 	}
 }

@@ -49,6 +49,7 @@ type Request struct {
 	Dir       string   // the folder to start in
 	Network   []string // hosts that it may reach: that was permitted
 	Escape    bool     // it runs without a box: that was permitted
+	Boxed     bool     // it was permitted for a box: if there is none, it must not run
 }
 
 // Box runs commands in a confined way.

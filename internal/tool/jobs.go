@@ -85,7 +85,7 @@ func (js *Jobs) start(ctx context.Context, call pawl.Call, dir string, in bashIn
 		out: newOutput(BashBytes, BashSpillBytes, call.Progress), looking: make(chan struct{}, 1), checked: make(chan struct{}),
 	}
 	j.boxed, err = js.box.Wrap(ctx, sandbox.Request{
-		Session: call.Session, Workspace: call.Dir, Mode: call.Mode,
+		Session: call.Session, Workspace: call.Dir, Mode: call.Mode, Boxed: call.Boxed,
 		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Network: in.Network, Escape: in.Unsandboxed,
 	})
 	if err != nil {
