@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/sandbox"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/trust"
 )
 
 // checkTime bounds each check that asks another program or machine.
@@ -88,6 +89,40 @@ func checkConfig() finding {
 	}
 	if err != nil {
 		f.Status, f.Detail, f.Fix = checkFail, err.Error(), "correct the file, or move it away"
+	}
+	return f
+}
+
+// checkPolicy says whether an administrator has a say here.
+func checkPolicy() finding {
+	f := finding{Name: "policy", Status: checkOK, Detail: "none: " + config.ManagedFile}
+	m, err := config.LoadManaged()
+	switch {
+	case err != nil:
+		f.Status, f.Detail, f.Fix = checkFail, err.Error(), "ask the administrator of this machine"
+	case m.MaxMode != "" || m.Rules != nil || m.SandboxRequired:
+		f.Detail = config.ManagedFile + "; 'pawl config managed' shows it"
+	}
+	return f
+}
+
+// checkTrust says whether what this folder brings takes effect.
+func checkTrust(ctx context.Context) finding {
+	f := finding{Name: "trust", Status: checkOK}
+	s, err := safety.Open()
+	var folder safety.Folder
+	if err == nil {
+		folder, err = s.LookAt(ctx, ".")
+	}
+	switch {
+	case err != nil:
+		f.Status, f.Detail = checkWarn, err.Error()
+	case len(folder.Parts) == 0:
+		f.Detail = "this folder brings nothing that needs it"
+	case folder.State == trust.Trusted:
+		f.Detail = "this folder is trusted"
+	default:
+		f.Detail = fmt.Sprintf("this folder brings %d things that take no effect; 'pawl trust' shows them", len(folder.Parts))
 	}
 	return f
 }

@@ -229,7 +229,9 @@ func TestPrivateFolders(t *testing.T) {
 // what a person has permitted without one does.
 func TestNoBox(t *testing.T) {
 	s, dir, _ := open(t)
-	s.detect = func(context.Context) (sandbox.Box, sandbox.Report) { return sandbox.None{Why: "a test"}, sandbox.Report{} }
+	s.detect = func(context.Context) (sandbox.Box, sandbox.Report) {
+		return sandbox.None{Why: "a test"}, sandbox.Report{}
+	}
 	r := sandbox.Request{Session: session, Workspace: dir, Dir: dir, Mode: "guard", Args: []string{"true"}, Boxed: true}
 	if w, err := s.Wrap(t.Context(), r); !errors.Is(err, sandbox.ErrNoBox) {
 		t.Errorf("got %+v, %v", w, err)
