@@ -120,6 +120,9 @@ func fetch(ctx context.Context, client *http.Client, u *url.URL, format string) 
 		return pawl.ErrorResult(fmt.Sprintf("%s leads to another host: %s\nIf you want that page, call webfetch with this address.", shownURL(u), shownURL(target))), nil
 	}
 	doc, err := readDocument(resp)
+	if err == nil {
+		err = ctx.Err() // a server that sees the end first may end its page as if it were whole
+	}
 	var text string
 	if err == nil {
 		text, err = doc.render(ctx, format)
