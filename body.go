@@ -6,6 +6,8 @@ var kinds = map[Kind]kind{
 	"session.created": durable[SessionCreated](),
 	"session.titled":  durable[SessionTitled](),
 	"prompted":        durable[Prompted](),
+	"reworded":        durable[Reworded](),
+	"withdrawn":       durable[Withdrawn](),
 	"turn.started":    durable[TurnStarted](),
 	"reply.started":   durable[ReplyStarted](),
 	"retried":         durable[Retried](),
@@ -43,6 +45,17 @@ type Prompted struct {
 	Parts    Parts    `json:"parts"`
 	Delivery Delivery `json:"delivery,omitempty"`
 	Settings
+}
+
+// Reworded replaced the words of a prompt that waits. It keeps its place.
+type Reworded struct {
+	Prompt Seq   `json:"prompt"`
+	Parts  Parts `json:"parts"`
+}
+
+// Withdrawn took back a prompt that waited: nobody works on it.
+type Withdrawn struct {
+	Prompt Seq `json:"prompt"`
 }
 
 // TurnStarted took the prompt in and began to work on it.
@@ -165,6 +178,8 @@ type Status struct {
 func (SessionCreated) kind() Kind { return "session.created" }
 func (SessionTitled) kind() Kind  { return "session.titled" }
 func (Prompted) kind() Kind       { return "prompted" }
+func (Reworded) kind() Kind       { return "reworded" }
+func (Withdrawn) kind() Kind      { return "withdrawn" }
 func (TurnStarted) kind() Kind    { return "turn.started" }
 func (ReplyStarted) kind() Kind   { return "reply.started" }
 func (Retried) kind() Kind        { return "retried" }

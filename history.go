@@ -181,6 +181,11 @@ func (h *History) apply(e Event) error {
 	case Prompted:
 		h.waiting = append(h.waiting, Waiting{e.Seq, b})
 		h.settings = b.Settings
+	case Reworded:
+		return h.reword(b)
+	case Withdrawn:
+		_, err := h.take(b.Prompt)
+		return err
 	case TurnStarted:
 		return h.startTurn(e, b)
 	case Injected:
@@ -358,6 +363,17 @@ func (h *History) add(seq Seq, role Role, parts Parts) {
 	}
 }
 
+// reword replaces the words of a waiting prompt.
+func (h *History) reword(b Reworded) error {
+	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == b.Prompt })
+	if i < 0 {
+		return fmt.Errorf("prompt %d does not wait", b.Prompt)
+	}
+	h.waiting = slices.Clone(h.waiting) // others may hold the list
+	h.waiting[i].Prompt.Parts = b.Parts
+	return nil
+}
+
 // take removes a waiting prompt.
 func (h *History) take(seq Seq) (Waiting, error) {
 	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == seq })
@@ -365,7 +381,7 @@ func (h *History) take(seq Seq) (Waiting, error) {
 		return Waiting{}, fmt.Errorf("prompt %d does not wait", seq)
 	}
 	w := h.waiting[i]
-	h.waiting = slices.Delete(h.waiting, i, i+1)
+	h.waiting = slices.Delete(slices.Clone(h.waiting), i, i+1) // others may hold the list
 	return w, nil
 }
 

@@ -42,6 +42,7 @@ func (s *scribe) moves() []func(*rapid.T) {
 		}
 	}
 	between := s.turn && !s.asked && len(s.calls) == 0
+	add(len(s.waiting) > 0, s.reword, s.withdraw)
 	add(!s.turn && len(s.waiting) > 0, s.startTurn, s.startTurn, s.startTurn)
 	add(between, s.ask, s.ask, s.ask, s.ask, s.hint, s.finishTurn)
 	add(between && len(s.waiting) > 0, s.steer)
@@ -68,6 +69,12 @@ func drawParts(t *rapid.T) Parts {
 	}
 	return parts
 }
+
+func (s *scribe) reword(t *rapid.T) {
+	s.write(Reworded{Prompt: rapid.SampledFrom(s.waiting).Draw(t, "prompt"), Parts: drawParts(t)})
+}
+
+func (s *scribe) withdraw(t *rapid.T) { s.write(Withdrawn{Prompt: s.take(t)}) }
 
 // take draws one of the prompts that wait.
 func (s *scribe) take(t *rapid.T) Seq {

@@ -33,6 +33,8 @@ func samples() []Event {
 			Usage:  usage,
 		},
 		CallStarted{Call: "call_1_1", Tool: "edit", Access: []Access{{AccessRead, "a.go"}, {AccessWrite, "a.go"}}, ReadOnly: true},
+		Reworded{Prompt: 4, Parts: Parts{Text{"Fix it, please."}}},
+		Withdrawn{Prompt: 5},
 		Asked{Call: "call_1_2", Ask: Ask{
 			Kind: AskQuestion, Text: "# Plan", Timeout: time.Minute,
 			Questions: []Question{{Header: "Color", Question: "Which one?", Options: []Option{{Label: "red", Description: "loud"}}, Multiple: true}},

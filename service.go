@@ -25,6 +25,16 @@ type Service interface {
 	// While a turn is open the prompt's Delivery decides.
 	Send(ctx context.Context, id SessionID, p Prompt) (Seq, error)
 
+	// Waiting returns the prompts that were accepted and not yet taken in, the
+	// oldest first.
+	Waiting(ctx context.Context, id SessionID) ([]Waiting, error)
+
+	// Reword replaces the words of a prompt that waits, and Withdraw takes it
+	// back; prompt is the Seq of its Prompted event. ErrNotFound if there is no
+	// such prompt, ErrConflict if it was taken in or back already.
+	Reword(ctx context.Context, id SessionID, prompt Seq, parts Parts) error
+	Withdraw(ctx context.Context, id SessionID, prompt Seq) error
+
 	// Resume goes on with a session that a crash or kill left in mid-turn, or
 	// with prompts waiting. It returns once the work is under way; ErrBusy if
 	// another process has it.

@@ -105,6 +105,8 @@ func ChangeOf(events []Event) Change {
 			}
 			c.Model = &b.Model
 			c.Queued++
+		case Withdrawn:
+			c.Queued--
 		case TurnStarted:
 			open := true
 			c.TurnOpen = &open
@@ -120,7 +122,7 @@ func ChangeOf(events []Event) Change {
 		case Replied:
 			c.Usage = c.Usage.Add(b.Usage)
 			touched = false
-		case ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, Delta, Progress, Status:
+		case Reworded, ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, Delta, Progress, Status:
 			touched = false
 		}
 		if touched {

@@ -99,8 +99,12 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Sessio
 			ask.event(ctx, "", e)
 		}
 		res.add(e)
-		if finished, ok := e.Body.(pawl.TurnFinished); ok {
-			end = finished
+		switch b := e.Body.(type) {
+		case pawl.TurnFinished:
+			end = b
+		case pawl.Withdrawn:
+			end = pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "the prompt was taken back"}
+		default: // not an end
 		}
 		if done(e) {
 			break
@@ -153,6 +157,8 @@ func turnOf(prompt pawl.Seq) func(pawl.Event) bool {
 			if b.Prompt == prompt {
 				turn = e.Turn
 			}
+		case pawl.Withdrawn:
+			return b.Prompt == prompt
 		case pawl.TurnFinished:
 			return e.Turn == turn
 		default: // says nothing about turns

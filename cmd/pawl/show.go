@@ -50,6 +50,8 @@ func (v *shown) event(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
 		v.prompts[e.Seq] = b.Parts
+	case pawl.Reworded:
+		v.prompts[b.Prompt] = b.Parts
 	case pawl.TurnStarted:
 		fmt.Fprintf(v.w, "\n-- turn %d\n", e.Turn)
 		v.prompt(b.Prompt)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/pawl-dev/pawl"
@@ -77,8 +78,8 @@ func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
 	return events, nil
 }
 
-// append writes the bodies at the log's end. Prompts, titles and answers may come
-// in between at any time; anything else there means that the session was lost.
+// append writes the bodies at the log's end. What the service writes (prompts and
+// what becomes of them while they wait, titles, answers) may come in between at any time; anything else there means that the session was lost.
 func (j *journal) append(ctx context.Context, bodies ...pawl.Body) ([]pawl.Event, error) {
 	return j.appendIf(ctx, func() bool { return true }, bodies...)
 }
@@ -114,7 +115,7 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 		}
 		for _, e := range between {
 			switch e.Body.(type) {
-			case pawl.Prompted, pawl.SessionTitled, pawl.Answered:
+			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.SessionTitled, pawl.Answered:
 			default:
 				return nil, fmt.Errorf("append %s: found %s at %d: %w", pawl.KindOf(bodies[0]), pawl.KindOf(e.Body), e.Seq, errLost)
 			}
@@ -134,6 +135,18 @@ func (j *journal) turnOf(b pawl.Body) int {
 // publish makes an unsaved body heard.
 func (j *journal) publish(turn int, b pawl.Body) {
 	j.s.Bus.Publish(pawl.Event{Session: j.id, Turn: turn, At: j.s.Clock(), Body: b})
+}
+
+// wait returns whether the prompts wait, at the time it is called.
+func (j *journal) wait(prompts ...pawl.Seq) func() bool {
+	return func() bool {
+		for _, seq := range prompts {
+			if !slices.ContainsFunc(j.history.Waiting(), func(w pawl.Waiting) bool { return w.Seq == seq }) {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 // steering returns the waiting prompts that steer the open turn.

@@ -86,12 +86,12 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok
 		return pawl.Turn{}, false, err
 	}
 	defer j.leave()
-	if j.history.Open() == nil {
+	for j.history.Open() == nil {
 		waiting := j.history.Waiting()
 		if len(waiting) == 0 {
 			return pawl.Turn{}, false, nil
 		}
-		if _, err := j.append(ctx, pawl.TurnStarted{Prompt: waiting[0].Seq}); err != nil {
+		if _, err := j.appendIf(ctx, j.wait(waiting[0].Seq), pawl.TurnStarted{Prompt: waiting[0].Seq}); err != nil {
 			return pawl.Turn{}, false, err
 		}
 	}
@@ -122,17 +122,23 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range j.steering() {
-		bodies = append(bodies, pawl.Injected{Source: "user", Prompt: w.Seq})
-	}
 	if t.Last() && !slices.Contains(open.Injected, "max_steps") {
 		bodies = append(bodies, pawl.Injected{Source: "max_steps", Text: wrapUp})
 	}
-	if len(bodies) == 0 {
-		return nil
+	for { // again if one of them is taken back just now
+		all := slices.Clone(bodies)
+		var prompts []pawl.Seq
+		for _, w := range j.steering() {
+			all = append(all, pawl.Injected{Source: "user", Prompt: w.Seq})
+			prompts = append(prompts, w.Seq)
+		}
+		if len(all) == 0 {
+			return nil
+		}
+		if stored, err := j.appendIf(ctx, j.wait(prompts...), all...); err != nil || stored != nil {
+			return err
+		}
 	}
-	_, err = j.append(ctx, bodies...)
-	return err
 }
 
 const wrapUp = "This is the last step that you are allowed in this turn: no tools can be called any more. " +

@@ -80,6 +80,9 @@ func maskFiles(b pawl.Body, mask func(string) string) pawl.Body {
 	case pawl.Prompted:
 		b.Parts = maskFileParts(b.Parts, mask)
 		return b
+	case pawl.Reworded:
+		b.Parts = maskFileParts(b.Parts, mask)
+		return b
 	case pawl.Replied:
 		b.Parts = maskFileParts(b.Parts, mask)
 		return b

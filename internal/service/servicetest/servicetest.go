@@ -45,6 +45,8 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"R1 a busy session queues", testBusyQueues},
 		{"R1 a busy session is steered", testBusySteered},
 		{"R1 one of many is accepted", testRace},
+		{"what waits is reworded and withdrawn", testQueueChanged},
+		{"what waits and is changed while it is taken in", testQueueRace},
 		{"resume", testResume},
 		{"resume with nothing to do", testResumeIdle},
 		{"R7 cancel", testCancel},

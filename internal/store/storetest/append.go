@@ -51,6 +51,8 @@ var samples = []pawl.Body{
 		Usage:  pawl.Usage{Input: 1, Output: 2, Reasoning: 3, CacheRead: 4, CacheWrite: 5, Cost: 6},
 	},
 	pawl.CallStarted{Call: "c1", Tool: "read", Access: []pawl.Access{{Kind: pawl.AccessRead, Target: "a"}}, ReadOnly: true},
+	pawl.Reworded{Prompt: 2, Parts: pawl.Parts{pawl.Text{Text: "other"}}},
+	pawl.Withdrawn{Prompt: 2},
 	pawl.Asked{Call: "c2", Ask: pawl.Ask{
 		Kind: pawl.AskPlan, Text: "plan", Timeout: time.Second,
 		Questions: []pawl.Question{{Header: "h", Question: "q?", Options: []pawl.Option{{Label: "l", Description: "d"}}, Multiple: true}},
