@@ -41,17 +41,17 @@ func checkSandbox(ctx context.Context) []finding {
 		findings = append(findings, line)
 	}
 	if box.Name() != "none" {
-		findings = append(findings, checkWorkspace(box))
+		findings = append(findings, checkWorkspace(ctx, box))
 	}
 	return findings
 }
 
-func checkWorkspace(box sandbox.Box) finding {
+func checkWorkspace(ctx context.Context, box sandbox.Box) finding {
 	f := finding{Name: "workspace", Status: checkOK}
 	dir, err := workingDir()
 	if err == nil {
 		f.Detail = dir
-		err = tryBox(box, dir)
+		err = tryBox(ctx, box, dir)
 	}
 	if err != nil {
 		f.Status, f.Detail = checkWarn, err.Error()
@@ -60,12 +60,12 @@ func checkWorkspace(box sandbox.Box) finding {
 	return f
 }
 
-func tryBox(box sandbox.Box, dir string) error {
+func tryBox(ctx context.Context, box sandbox.Box, dir string) error {
 	s, err := safety.Open()
 	if err != nil {
 		return err
 	}
-	p, err := s.Profile(dir)
+	p, err := s.Profile(ctx, dir)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := s.Profile(dir)
+	p, err := s.Profile(cmd.Context(), dir)
 	if err != nil {
 		return err
 	}

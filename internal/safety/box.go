@@ -51,7 +51,7 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 			Check: func() ([]string, error) { return nil, nil }, Close: func() {},
 		}, err
 	}
-	p, err := s.Profile(r.Workspace)
+	p, err := s.Profile(ctx, r.Workspace)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
@@ -104,7 +104,7 @@ func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Pr
 // WrapServer puts a language server into a box: it reads what a model wrote, and
 // many run code that the project brings.
 func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
-	p, err := s.Profile(dir)
+	p, err := s.Profile(ctx, dir)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
@@ -131,7 +131,7 @@ func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, box
 
 // Profile is what a command may touch in a workspace. Pawl's own log, keys and
 // configuration are out of its sight.
-func (s *Safety) Profile(dir string) (sandbox.Profile, error) {
+func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return sandbox.Profile{}, err
@@ -148,7 +148,7 @@ func (s *Safety) Profile(dir string) (sandbox.Profile, error) {
 	if err != nil {
 		return p, err
 	}
-	denied, err := s.denied(dir)
+	denied, err := s.denied(ctx, dir)
 	if err != nil {
 		return p, err
 	}

@@ -17,7 +17,7 @@ func TestProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := s.Profile(dir)
+	first, err := s.Profile(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestProfile(t *testing.T) {
 		t.Error(diff)
 	}
 	t.Setenv("PAWL_STORE", "postgres://user:secret@host/db")
-	second, err := s.Profile(dir)
+	second, err := s.Profile(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -56,19 +57,32 @@ func (s *Safety) whole(dir, path string) string {
 // maxDenied bounds the files that are looked at for rules that deny reading.
 const maxDenied = 50_000
 
-// denied are the files that the user's rules let nobody read: what binds pawl's
-// tools binds commands too. Outside of the workspace it heeds rules that say
-// where, from the root or the home folder.
-func (s *Safety) denied(dir string) ([]string, error) {
+// denied are the files that nobody may read, by the rules of the user, the
+// administrator and a trusted project: what binds pawl's tools binds commands
+// too. Outside of the workspace it heeds rules that say where, from the root or
+// the home folder.
+func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
 	user, err := s.User()
 	if err != nil {
 		return nil, err
 	}
-	rules, err := s.rules(user.Permissions.Rules, dir)
+	managed, err := s.Managed()
 	if err != nil {
 		return nil, err
 	}
-	rules = slices.DeleteFunc(rules, func(r permission.Rule) bool {
+	folder, err := s.projects.of(ctx, s, dir, false)
+	if err != nil {
+		return nil, err
+	}
+	var rules []permission.Rule
+	for _, text := range []json.RawMessage{user.Permissions.Rules, managed.Rules} {
+		some, err := s.rules(text, dir)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, some...)
+	}
+	rules = slices.DeleteFunc(append(rules, folder.rules...), func(r permission.Rule) bool {
 		return r.Decision != permission.Deny || r.Kind != pawl.AccessRead || r.Pattern == ""
 	})
 	if len(rules) == 0 {

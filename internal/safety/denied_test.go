@@ -54,7 +54,7 @@ func TestDenied(t *testing.T) {
 		{outside, []string{outside}},
 	} {
 		deny(t, tt.pattern)
-		got, err := s.denied(dir)
+		got, err := s.denied(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}

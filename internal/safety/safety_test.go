@@ -146,7 +146,7 @@ func TestSandboxKeys(t *testing.T) {
 	if got := decide(p, "bash", pawl.Access{Kind: pawl.AccessNet, Target: "other.test"}); got != permission.Ask {
 		t.Errorf("another host: %s", got)
 	}
-	profile, err := s.Profile(dir)
+	profile, err := s.Profile(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestDeniedFiles(t *testing.T) {
 	put(t, dir, "sub/secret.txt", "x")
 	put(t, dir, "main.go", "x")
 	configure(t, `{"permissions":{"rules":[{"kind":"read","pattern":"keys","decision":"deny"},{"kind":"read","pattern":"**/secret.txt","decision":"deny"},{"kind":"read","pattern":"~/private/","decision":"deny"},{"kind":"read","pattern":"/srv/*.key","decision":"deny"}]}}`)
-	got, err := s.denied(dir)
+	got, err := s.denied(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,5 +243,19 @@ func TestNoBox(t *testing.T) {
 	}
 	if p := policy(t, s, dir, pawl.Settings{}); p.Boxed || p.Mode != permission.ModeAsk {
 		t.Errorf("without a sandbox the mode is %s", p.Mode)
+	}
+}
+
+// TestDeniedByTheProject: a trusted project's rules bind commands too.
+func TestDeniedByTheProject(t *testing.T) {
+	s, dir, _ := open(t)
+	put(t, dir, "private/a", "x")
+	put(t, dir, ".pawl/config.json", `{"permissions":{"rules":[{"kind":"read","pattern":"private","decision":"deny"}]}}`)
+	if got, err := s.denied(t.Context(), dir); err != nil || len(got) > 0 {
+		t.Errorf("nobody trusts it: %q, %v", got, err)
+	}
+	policy(t, s, dir, pawl.Settings{Trusted: true})
+	if got, err := s.denied(t.Context(), dir); err != nil || !slices.Equal(got, []string{filepath.Join(dir, "private")}) {
+		t.Errorf("got %q, %v", got, err)
 	}
 }

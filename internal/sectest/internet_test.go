@@ -161,7 +161,7 @@ func (n *internet) runOpen(s *safety.Safety, hosts []string, script string) stri
 	defer way.Close()
 	bundle := filepath.Join(n.a.dir, "ca.pem")
 	n.a.write(bundle, string(n.Authority()))
-	profile, err := s.Profile(n.a.dir)
+	profile, err := s.Profile(n.a.Context(), n.a.dir)
 	if err != nil {
 		n.a.Fatal(err)
 	}
