@@ -138,7 +138,7 @@ type CallFinished struct {
 // Injected put a text into the conversation in mid-turn: a person's steering
 // (Prompt names it) or a word of the system's (Text).
 type Injected struct {
-	Source string    `json:"source"` // user, max_steps, task
+	Source string    `json:"source"` // user, max_steps, budget, task
 	Prompt Seq       `json:"prompt,omitempty"`
 	Child  SessionID `json:"child,omitempty"` // whose end this is
 	Text   string    `json:"text,omitempty"`

@@ -34,7 +34,9 @@ type Waiting struct {
 type OpenTurn struct {
 	Number   int
 	Prompt   Seq
+	Began    time.Time
 	Settings Settings
+	Warned   bool     // the model was told that a budget is running out
 	Steps    []Step   // Steps[i] is step i+1
 	Injected []string // the sources of what was injected since the newest step began
 	Children []SpawnedChild
@@ -232,7 +234,7 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 		return fmt.Errorf("turn %d is still open", h.open.Number)
 	}
 	h.turns++
-	h.open = &OpenTurn{Number: h.turns, Prompt: prompt.Seq, Settings: prompt.Prompt.Settings}
+	h.open = &OpenTurn{Number: h.turns, Prompt: prompt.Seq, Began: e.At, Settings: prompt.Prompt.Settings}
 	h.add(e.Seq, RoleUser, prompt.Prompt.Parts)
 	return nil
 }
@@ -256,6 +258,7 @@ func (h *History) inject(e Event, b Injected) error {
 		}
 		parts = prompt.Prompt.Parts
 	}
+	h.open.Warned = h.open.Warned || b.Source == "budget"
 	h.open.Injected = append(h.open.Injected, b.Source)
 	h.add(e.Seq, RoleUser, parts)
 	return nil

@@ -37,6 +37,9 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
+// Tokens is how many were read and written.
+func (u Usage) Tokens() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
+
 // UsageRow is what a session's replies of one day, by one model for one agent,
 // consumed: a projection of the log, written in the same transaction.
 type UsageRow struct {

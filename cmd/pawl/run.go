@@ -213,6 +213,11 @@ type settingsFlags struct {
 	mode     string
 	maxSteps int
 	maxCost  float64
+	budget   struct {
+		tokens  int64
+		time    time.Duration
+		session float64
+	}
 	tools    []string
 	trust    bool
 	patience time.Duration
@@ -227,6 +232,9 @@ func (f *settingsFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo")
 	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
 	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
+	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "end the turn when it has used so many `tokens` (0: no limit)")
+	flags.DurationVar(&f.budget.time, "max-time", 0, "end the turn when it has taken this `time`, e.g. 30m (0: no limit)")
+	flags.Float64Var(&f.budget.session, "max-session-cost", 0, "end the turn when the session has cost so many `dollars` (0: no limit)")
 	flags.StringSliceVar(&f.tools, "tools", nil, "use only these tools, e.g. `read,grep`")
 	flags.DurationVar(&f.patience, "ask-timeout", 0, "count a question as declined after this `time` (0: wait)")
 	flags.BoolVar(&f.trust, "trust", false, "let this folder's own configuration take effect")
@@ -250,12 +258,12 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 	if f.patience < 0 {
 		return pawl.Settings{}, fmt.Errorf("--ask-timeout %s: it must not be negative", f.patience)
 	}
-	if f.maxCost < 0 {
-		return pawl.Settings{}, fmt.Errorf("--max-cost %g: it must not be negative", f.maxCost)
+	if f.maxCost < 0 || f.budget.tokens < 0 || f.budget.time < 0 || f.budget.session < 0 {
+		return pawl.Settings{}, errors.New("--max-cost, --max-tokens, --max-time and --max-session-cost: they must not be negative")
 	}
 	return pawl.Settings{
 		Agent: f.agent, Model: model, Mode: f.mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.trust,
-		AskTimeout: f.patience,
+		AskTimeout: f.patience, MaxTokens: f.budget.tokens, MaxTime: f.budget.time, MaxSessionCost: pawl.MoneyOf(f.budget.session),
 	}, nil
 }
 

@@ -86,7 +86,7 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.Errand) error {
 		return fmt.Errorf("spawn: %w", err)
 	}
 	if row.Turns == 0 && row.Queued == 0 {
-		settings, err := h.childSettings(e)
+		settings, err := h.childSettings(ctx, e)
 		if err != nil {
 			return fmt.Errorf("spawn: %w", err)
 		}
@@ -107,7 +107,7 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.Errand) error {
 
 // childSettings are the parent's, narrowed: a child has no right that its parent has not.
 // The list of tools is never empty, which would mean all: the parent has task.
-func (h host) childSettings(e pawl.Errand) (pawl.Settings, error) {
+func (h host) childSettings(ctx context.Context, e pawl.Errand) (pawl.Settings, error) {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
 	tools, err := h.j.s.toolsOf(h.j)
@@ -123,10 +123,7 @@ func (h host) childSettings(e pawl.Errand) (pawl.Settings, error) {
 	if weak.On("agent.child") {
 		child.Mode, child.Tools = "yolo", nil
 	}
-	if parent.MaxCost > 0 {
-		child.MaxCost = max(parent.MaxCost-open.Usage.Cost, 1)
-	}
-	return child, nil
+	return child, h.j.s.leftOver(ctx, h.j, &child)
 }
 
 // await returns what came of a child once its work has ended.

@@ -4,7 +4,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -115,12 +114,16 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if len(open.Steps) >= t.Step {
 		return nil // an earlier attempt went beyond
 	}
-	if limit := open.Settings.MaxCost; limit > 0 && open.Usage.Cost >= limit {
-		return &pawl.Stop{Reason: pawl.ReasonBudget, Message: fmt.Sprintf("the turn has cost $%.4f, its limit is $%.4f", open.Usage.Cost.Dollars(), limit.Dollars())}
+	warning, err := s.budget(ctx, j)
+	if err != nil {
+		return err
 	}
 	bodies, err := s.returned(ctx, open)
 	if err != nil {
 		return err
+	}
+	if warning != "" {
+		bodies = append(bodies, pawl.Injected{Source: "budget", Text: warning})
 	}
 	if t.Last() && !slices.Contains(open.Injected, "max_steps") {
 		bodies = append(bodies, pawl.Injected{Source: "max_steps", Text: wrapUp})

@@ -44,7 +44,7 @@ func attend(x *pawltest.Terminal) (code int) {
 			continue
 		}
 		for name, word := range asking.answers {
-			if strings.Contains(asked[answered], "path: "+name+"\n") {
+			if strings.Contains(asked[answered], "+++ b/"+name+"\n") {
 				x.Type(word + "\n")
 			}
 		}

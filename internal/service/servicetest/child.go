@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -98,7 +99,7 @@ func testChildBudget(b *box) {
 	id := b.create()
 	p := prompt("go", b.script(
 		`{"calls":[`+task("general", "x", "")+`],"usage":{"cost":400}}`,
-		`{"expect":"ended: budget, 2 steps","text":"Ok.","usage":{"cost":10}}`,
+		`{"text":"Never: what the child has cost counts."}`,
 		`{"agent":"general","calls":[{"name":"list"}],"usage":{"cost":300}}`,
 		`{"agent":"general","calls":[{"name":"list"}],"usage":{"cost":300}}`,
 		`{"agent":"general","text":"Never.","usage":{"cost":300}}`,
@@ -106,8 +107,59 @@ func testChildBudget(b *box) {
 	p.MaxCost = 1000
 	b.send(id, p)
 	b.idle(id)
-	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
+	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(id))
 	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(b.children(id)[0].ID))
+}
+
+// Each budget ends the turn when it is used up, and the model is told before,
+// once; that of the session counts all its turns.
+func testBudgets(b *box) {
+	const look = `{"calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
+	const warned = `{"expect":"Note: .*Finish what you are at","calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
+	for name, set := range map[string]func(*pawl.Settings){
+		"cost":    func(s *pawl.Settings) { s.MaxCost = 150 },
+		"tokens":  func(s *pawl.Settings) { s.MaxTokens = 150 },
+		"session": func(s *pawl.Settings) { s.MaxSessionCost = 150 },
+	} {
+		b.Run(name, func(t *testing.T) {
+			b := &box{T: t, Service: b.Service, store: b.store, dir: b.dir, open: b.open}
+			id := b.create()
+			p := prompt("go", b.script(look, strings.Replace(look, `"cost":50`, `"cost":80`, 1), warned, `{"text":"Never."}`), pawl.DeliverNow)
+			set(&p.Settings)
+			if name == "tokens" {
+				p.Parts, p.Model = pawl.Parts{pawl.Text{Text: "go"}}, b.script(look, strings.Replace(look, `"output":10`, `"output":40`, 1), warned, `{"text":"Never."}`)
+			}
+			b.send(id, p)
+			b.idle(id)
+			check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(id))
+			told := 0
+			for _, e := range b.log(id) {
+				if i, ok := e.Body.(pawl.Injected); ok && i.Source == "budget" {
+					told++
+				}
+			}
+			check(b, 1, told)
+		})
+	}
+	id := b.create()
+	p := prompt("one", b.script(`{"text":"1","usage":{"cost":60}}`, `{"text":"2","usage":{"cost":60}}`, `{"text":"3"}`), pawl.DeliverNow)
+	for _, want := range []pawl.Reason{pawl.ReasonEndTurn, pawl.ReasonEndTurn, pawl.ReasonBudget} {
+		p.MaxSessionCost = 100
+		b.send(id, p)
+		b.idle(id)
+		reasons := b.reasons(id)
+		check(b, want, reasons[len(reasons)-1])
+	}
+}
+
+// The time of a turn is bounded, from its beginning on.
+func testTimeBudget(b *box) {
+	id := b.create()
+	p := prompt("go", b.script(`{"calls":[{"name":"bash","input":{"command":"sleep 0.3"}}]}`, `{"text":"Never."}`), pawl.DeliverNow)
+	p.MaxTime = 200 * time.Millisecond
+	b.send(id, p)
+	b.idle(id)
+	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(id))
 }
 
 // Canceling the parent ends the child, within a second.

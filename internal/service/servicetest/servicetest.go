@@ -82,6 +82,8 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"a child's rights", testChildRights},
 		{"R16 the explorer", testExplorer},
 		{"a child's budget", testChildBudget},
+		{"budgets", testBudgets},
+		{"a budget of time", testTimeBudget},
 		{"a child is canceled with its parent", testChildCanceled},
 		{"a child in the background", testChildInBackground},
 		{"a child after a crash", testChildAfterACrash},
