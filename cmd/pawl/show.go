@@ -52,6 +52,8 @@ func (v *shown) event(e pawl.Event) {
 		v.prompts[e.Seq] = b.Parts
 	case pawl.Reworded:
 		v.prompts[b.Prompt] = b.Parts
+	case pawl.Withdrawn:
+		delete(v.prompts, b.Prompt)
 	case pawl.TurnStarted:
 		fmt.Fprintf(v.w, "\n-- turn %d\n", e.Turn)
 		v.prompt(b.Prompt)
