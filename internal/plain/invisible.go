@@ -19,9 +19,10 @@ var joining = []*unicode.RangeTable{
 
 // invisible reports whether a character does not show: those that turn the
 // direction of the text, that have no width, Unicode's tags, what picks a
-// variant. What is not in Unicode yet shows as a box, and so does private use.
+// variant, and all of their plane. What else is not in Unicode yet shows as a
+// box, and so does private use.
 func invisible(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
+	return r >= 0xe0000 && r < 0xf0000 || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
