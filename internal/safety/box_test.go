@@ -8,10 +8,10 @@ import (
 
 // TestProfile: pawl's own folders are hidden, wherever they are.
 func TestProfile(t *testing.T) {
-	t.Setenv("PAWL_DATA", "/d/pawl")
-	t.Setenv("PAWL_CONFIG", "/c/pawl/pawl.json")
-	t.Setenv("PAWL_STORE", "sqlite:/s/log.db")
-	dir := t.TempDir()
+	base, dir := t.TempDir(), t.TempDir()
+	t.Setenv("PAWL_DATA", base+"/d/pawl")
+	t.Setenv("PAWL_CONFIG", base+"/c/pawl/pawl.json")
+	t.Setenv("PAWL_STORE", "sqlite:"+base+"/s/log.db")
 	t.Setenv("PAWL_CACHE", t.TempDir())
 	s, err := Open()
 	if err != nil {
@@ -21,7 +21,10 @@ func TestProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"/d/pawl", "/c/pawl/pawl.json", "/c/pawl", "/s/log.db", "/s/log.db-wal", "/s/log.db-shm", "/s/blobs"}
+	var want []string
+	for _, path := range []string{"/d/pawl", "/c/pawl/pawl.json", "/c/pawl", "/s/log.db", "/s/log.db-wal", "/s/log.db-shm", "/s/blobs"} {
+		want = append(want, base+path)
+	}
 	if diff := cmp.Diff(want, first.Hidden[len(hiddenNames):]); diff != "" {
 		t.Error(diff)
 	}
