@@ -13,8 +13,8 @@ const (
 	clearProtect = 40_000 // tokens of the newest results that stay
 	clearTurns   = 2      // the newest turns whose results stay
 	clearStrides = 2      // the cleared part grows by at least the protected tokens over this
-	clearLeast   = 128    // tokens of a result below which it is not worth it
-	markTokens   = 64     // what stands in a cleared result's place
+	clearLeast   = 1000   // bytes of a result below which it is not worth it
+	markTokens   = 110    // what stands in a cleared result's place
 )
 
 // Clear returns the conversation with a word on what it was in place of each
@@ -47,6 +47,7 @@ type clearing struct {
 // where it was before or, if that pays, further on.
 func (c clearing) place(messages []pawl.Message) int {
 	sizes := make([]int, len(messages)) // of results, in tokens
+	gains := make([]int, len(messages)) // how many of them clearing would save
 	var place int
 	var beyond, newest int // messages before beyond are not protected by their age; the others hold newest tokens
 	var open, gain int     // messages from place to open could be cleared, for so many tokens
@@ -56,7 +57,7 @@ func (c clearing) place(messages []pawl.Message) int {
 			turns = append(turns, i)
 		}
 		if m.Role == pawl.RoleTool {
-			sizes[i] = EstimateParts(m.Parts)
+			sizes[i], gains[i] = measure(m.Parts)
 			newest += sizes[i]
 		}
 		for newest-sizes[beyond] >= c.protect {
@@ -65,7 +66,7 @@ func (c clearing) place(messages []pawl.Message) int {
 		}
 		limit := min(beyond, c.turnLimit(turns, i))
 		for ; open < limit; open++ {
-			gain += gainOf(messages[open])
+			gain += gains[open]
 		}
 		if gain >= c.stride {
 			place, gain = open, 0
@@ -93,24 +94,20 @@ func beginsTurn(messages []pawl.Message, i int) bool {
 	return messages[i].Role == pawl.RoleUser && (i == 0 || messages[i-1].Role == pawl.RoleAssistant)
 }
 
-// gainOf returns how many tokens less the message takes when it is cleared.
-func gainOf(m pawl.Message) int {
-	n := 0
-	for _, p := range m.Parts {
-		if r, ok := p.(pawl.ToolResult); ok {
-			n += gainOfResult(r)
+// measure returns how many tokens the results take, and how many less when they
+// are cleared.
+func measure(parts pawl.Parts) (size, gain int) {
+	for _, p := range parts {
+		n := estimatePart(p)
+		size += n
+		if r, ok := p.(pawl.ToolResult); ok && clearable(r) {
+			gain += n - markTokens
 		}
 	}
-	return n
+	return size, gain
 }
 
-func gainOfResult(r pawl.ToolResult) int {
-	tokens := estimatePart(r)
-	if tokens < clearLeast {
-		return 0
-	}
-	return tokens - markTokens
-}
+func clearable(r pawl.ToolResult) bool { return len(r.Content) >= clearLeast || len(r.Files) > 0 }
 
 // clearBefore clears the results of the messages before a place.
 func clearBefore(messages []pawl.Message, place int) []pawl.Message {
@@ -128,7 +125,7 @@ func clearBefore(messages []pawl.Message, place int) []pawl.Message {
 		}
 		cleared[i].Parts = slices.Clone(cleared[i].Parts)
 		for j, p := range cleared[i].Parts {
-			if r, ok := p.(pawl.ToolResult); ok && gainOfResult(r) > 0 {
+			if r, ok := p.(pawl.ToolResult); ok && clearable(r) {
 				cleared[i].Parts[j] = pawl.ToolResult{Call: r.Call, Content: mark(toolOf(calls, r.Call), r), IsError: r.IsError}
 			}
 		}

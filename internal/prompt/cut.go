@@ -14,9 +14,6 @@ const cutMost = 32_000
 // cutToFit cuts the results that are longer than a limit, and halves the limit
 // until all fits or it is the level's: so the largest give the most.
 func cutToFit(messages []pawl.Message, budget int, l level) []pawl.Message {
-	if l.bytes == 0 {
-		return messages
-	}
 	for limit := cutMost; ; limit = max(limit/2, l.bytes) {
 		out := cutResults(messages, limit, l.files && limit == l.bytes)
 		if limit == l.bytes || Estimate(out) <= budget {

@@ -65,7 +65,7 @@ func (s *scribe) turn(t *rapid.T, steps int, last bool) {
 }
 
 func (*scribe) take(t *rapid.T, what string, oneIn int) bool {
-	return rapid.IntRange(1, oneIn).Draw(t, what) == 1
+	return rapid.IntRange(1, oneIn).Draw(t, what) == oneIn // small draws are the likely ones
 }
 
 func (s *scribe) prompted(t *rapid.T) pawl.Seq {
@@ -117,7 +117,7 @@ func (s *scribe) reply(t *rapid.T) bool {
 	if thought := drawText(t, 200); s.take(t, "thought", 2) {
 		parts = append(parts, pawl.Reasoning{Text: thought, Signature: sealed(speaker, thought)})
 	}
-	calls := rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2, 4}).Draw(t, "calls")
+	calls := rapid.SampledFrom([]int{1, 1, 1, 2, 1, 4, 0}).Draw(t, "calls")
 	if calls == 0 || s.take(t, "spoke", 2) {
 		parts = append(parts, pawl.Text{Text: "Now then: " + drawText(t, 400)})
 	}
@@ -151,7 +151,7 @@ func (s *scribe) call(t *rapid.T, speaker string) pawl.ToolCall {
 }
 
 func (s *scribe) result(t *rapid.T) pawl.Result {
-	r := pawl.Result{Content: drawText(t, rapid.SampledFrom([]int{0, 50, 2000, 12_000}).Draw(t, "most")), IsError: s.take(t, "failed", 8)}
+	r := pawl.Result{Content: drawText(t, rapid.SampledFrom([]int{0, 50, 1000, 5000}).Draw(t, "most")), IsError: s.take(t, "failed", 8)}
 	if s.take(t, "pictured", 10) {
 		r.Files = []pawl.File{drawFile(t)}
 	}
@@ -161,7 +161,7 @@ func (s *scribe) result(t *rapid.T) pawl.Result {
 	return r
 }
 
-var blob = strings.Repeat("0123456789abcdef", 4)
+var blob = fmt.Sprintf("%x", sha256.Sum256([]byte("a blob")))
 
 // drawText draws a text of up to so many bytes or a few more.
 func drawText(t *rapid.T, most int) string {

@@ -43,15 +43,13 @@ func Truncate(messages []pawl.Message, budget int, touched func(pawl.CallID) []s
 // level is how much is done to fit the budget.
 type level struct {
 	steps int  // of the last turn that stay
-	bytes int  // that each result may be cut to; 0 means that none is
+	bytes int  // that each result may be cut to
 	files bool // the results' files go too
 }
 
 // levels are tried in turn.
 var levels = []level{
-	{steps: 4},
 	{steps: 4, bytes: 2000},
-	{steps: 1, bytes: 2000},
 	{steps: 1, bytes: 200, files: true},
 }
 
