@@ -284,7 +284,7 @@ func TestTruncateByDegrees(t *testing.T) {
 func TestTruncateBoundsItsWords(t *testing.T) {
 	messages := long(t, 1, 60)
 	touched := func(id pawl.CallID) []string {
-		return []string{strings.Repeat("x", 500) + string(id), strings.Repeat("y", 118) + string(id), string(id)}
+		return []string{strings.Repeat("x0", 250) + string(id), string(id) + strings.Repeat("y1", 250), string(id)}
 	}
 	for budget := 12_000; budget < 16_000; budget += 20 {
 		out := prompt.Truncate(messages, budget, touched)
