@@ -77,9 +77,8 @@ type Detector struct {
 	found   int // in this turn
 	verdict Verdict
 
-	last  [longest]mark    // the newest steps, the newest first
-	steps int              // how many of them there are
-	runs  [longest + 1]int // runs[n]: how many steps in a row equal the one n before
+	last [longest]mark    // the newest steps, the newest first
+	runs [longest + 1]int // runs[n]: how many steps in a row equal the one n before
 
 	open []openCall // of the step whose results come
 	step int        // that step
@@ -182,17 +181,17 @@ func (d *Detector) complete() Verdict {
 	d.open = nil
 
 	for n := 1; n <= longest; n++ {
-		if n <= d.steps && d.last[n-1] == m {
+		if d.last[n-1] == m {
 			d.runs[n]++
 		} else {
 			d.runs[n] = 0
 		}
 	}
 	copy(d.last[1:], d.last[:])
-	d.last[0], d.steps = m, min(d.steps+1, longest)
+	d.last[0] = m
 	for n := 1; n <= longest; n++ {
 		if times := d.bound(n); d.runs[n] >= n*(times-1) {
-			d.last, d.steps, d.runs = [longest]mark{}, 0, [longest + 1]int{} // counts anew
+			d.last, d.runs = [longest]mark{}, [longest + 1]int{} // counts anew
 			v := Verdict{Kind: Cycle, Step: d.step, Tool: tool, Length: n, Times: times}
 			if n == 1 {
 				v.Kind = Same
