@@ -25,17 +25,18 @@ func TestFittedRequestsAreTaken(t *testing.T) {
 		}
 		budget := rapid.IntRange(0, prompt.Estimate(messages)+100).Draw(rt, "budget")
 		cleared := prompt.ClearBefore(messages, prompt.Place(messages, 500, 250, rapid.IntRange(0, 2).Draw(rt, "kept")))
-		for what, fitted := range map[string][]pawl.Message{
-			"cleared":   cleared,
-			"truncated": prompt.Truncate(messages, budget, nil),
-			"both":      prompt.Truncate(cleared, budget, nil),
-		} {
-			if name, err := all.check(t.Context(), fitted); err != nil {
-				rt.Fatalf("%s: %s refuses it: %v", what, name, err)
-			}
-			if fault := unfaithful(messages, fitted); fault != "" {
-				rt.Fatalf("%s: %s", what, fault)
-			}
+		fitted := cleared
+		switch rapid.IntRange(0, 2).Draw(rt, "how") {
+		case 0:
+			fitted = prompt.Truncate(cleared, budget, nil)
+		case 1:
+			fitted = prompt.Truncate(messages, budget, nil)
+		}
+		if name, err := all.check(t.Context(), fitted); err != nil {
+			rt.Fatalf("%s refuses it: %v", name, err)
+		}
+		if fault := unfaithful(messages, fitted); fault != "" {
+			rt.Fatal(fault)
 		}
 	})
 }
@@ -139,7 +140,7 @@ func TestTruncateFitsTheBudget(t *testing.T) {
 func TestClearKeepsThePrefix(t *testing.T) {
 	moves := 0
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawLog(t, 8, 12)
+		s := drawLog(t, 5, 10)
 		messages := s.history.Messages()
 		before := fmt.Sprint(messages)
 		protect, turns := rapid.IntRange(1, 3000).Draw(t, "protect"), rapid.IntRange(0, 2).Draw(t, "kept turns")
@@ -258,7 +259,7 @@ func long(tb testing.TB, turns, steps int) []pawl.Message {
 func TestAThousandMessages(t *testing.T) {
 	all := newProviders(t)
 	for _, test := range []struct{ turns, steps, budget int }{
-		{1, 500, 150_000}, {50, 10, 150_000}, {500, 1, 30_000}, {1, 500, 6000}, {2, 250, 100_000},
+		{1, 500, 100_000}, {50, 10, 100_000}, {500, 1, 30_000}, {1, 500, 6000},
 	} {
 		messages := long(t, test.turns, test.steps)
 		if len(messages) < 1000 {
@@ -286,7 +287,7 @@ func TestTruncateKeepsThePrefix(t *testing.T) {
 		}
 		out := prompt.Truncate(messages[:min(n, len(messages))], budget, nil)
 		requests++
-		if len(before) > len(out) || !cmp.Equal(before, out[:len(before)]) {
+		if len(before) > len(out) || !reflect.DeepEqual(before, out[:len(before)]) {
 			moves++
 		}
 		before = out

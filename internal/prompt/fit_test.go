@@ -286,7 +286,7 @@ func TestTruncateBoundsItsWords(t *testing.T) {
 	touched := func(id pawl.CallID) []string {
 		return []string{strings.Repeat("x0", 250) + string(id), string(id) + strings.Repeat("y1", 250), string(id)}
 	}
-	for budget := 12_000; budget < 16_000; budget += 20 {
+	for budget := 12_000; budget < 16_000; budget += 40 {
 		out := prompt.Truncate(messages, budget, touched)
 		if got := prompt.Estimate(out); got > budget {
 			t.Fatalf("%d tokens, more than %d", got, budget)
