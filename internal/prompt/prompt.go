@@ -1,4 +1,9 @@
-// Package prompt turns the log into a model request.
+// Package prompt turns the log into a model request, and makes a long
+// conversation fit the model's window: [Estimate] and [Counted] say how large it
+// is, [Clear] takes old results out, and [Truncate], where all else has failed,
+// leaves out the middle. They are pure functions of the conversation, so that a
+// resumed turn sends what it would have sent, and what they do changes seldom,
+// so that a provider's cache holds.
 package prompt
 
 import "github.com/pawl-dev/pawl"

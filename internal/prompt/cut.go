@@ -1,0 +1,70 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// cutMost is what a result is cut to at first, in bytes.
+const cutMost = 32_000
+
+// cutToFit cuts the results that are longer than a limit, and halves the limit
+// until all fits or it is the level's: so the largest give the most.
+func cutToFit(messages []pawl.Message, budget int, l level) []pawl.Message {
+	for limit := cutMost; ; limit = max(limit/2, l.bytes) {
+		out := cutResults(messages, limit, l.files && limit == l.bytes)
+		if limit == l.bytes || Estimate(out) <= budget {
+			return out
+		}
+	}
+}
+
+func cutResults(messages []pawl.Message, limit int, files bool) []pawl.Message {
+	out := slices.Clone(messages)
+	for i := range out {
+		if out[i].Role != pawl.RoleTool {
+			continue
+		}
+		out[i].Parts = slices.Clone(out[i].Parts)
+		for j, p := range out[i].Parts {
+			r, ok := p.(pawl.ToolResult)
+			if !ok {
+				continue
+			}
+			r.Content = cutText(r.Content, limit)
+			if n := len(r.Files); n > 0 && files {
+				r.Files = nil
+				r.Content += fmt.Sprintf("\n[%d files are left out, as there is no room for them]", n)
+			}
+			out[i].Parts[j] = r
+		}
+	}
+	return out
+}
+
+// cutText returns a text's head and tail, limit bytes together, with a word on
+// what is missing between, unless it is about as short already.
+func cutText(text string, limit int) string {
+	head, tail := limit/2, len(text)-limit/2
+	if tail <= head {
+		return text
+	}
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	where := ""
+	if id := blobIn(text); id != "" {
+		where = ": read blob:" + id + " to see all"
+	}
+	word := fmt.Sprintf("\n… %d bytes are left out, as there is no room for them%s …\n", tail-head, where)
+	if tail-head <= len(word) {
+		return text
+	}
+	return text[:head] + word + text[tail:]
+}
