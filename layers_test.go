@@ -39,8 +39,9 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
-	"internal/plain": rowBase,
-	"internal/weak":  rowBase,
+	"internal/plain":   rowBase,
+	"internal/private": rowBase,
+	"internal/weak":    rowBase,
 
 	"internal/auth":       rowPart,
 	"internal/bus":        rowPart,

@@ -1,18 +1,12 @@
 package permission
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/private"
 )
 
 const (
@@ -28,30 +22,12 @@ type Store struct{ Path string }
 // that others may write to, that is a link, or that holds what was never
 // granted is an error: nothing in it counts.
 func (s Store) List() ([]Grant, error) {
-	f, err := os.OpenFile(s.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	text, err := private.Read(s.Path, maxGrantFile)
+	if err != nil {
+		return nil, fmt.Errorf("read grants: %w", err)
+	}
+	if text == nil {
 		return nil, nil
-	}
-	if errors.Is(err, syscall.ELOOP) {
-		return nil, fmt.Errorf("read grants: %s is a link: %w", s.Path, pawl.ErrDenied)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read grants: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read grants: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("read grants: %s is no file of yours alone (mode %s): look at what it holds, then 'chmod 600' it: %w", s.Path, info.Mode(), pawl.ErrDenied)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxGrantFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("read grants: %w", err)
-	}
-	if len(text) > maxGrantFile {
-		return nil, fmt.Errorf("read grants: %s has more than %d bytes: %w", s.Path, maxGrantFile, pawl.ErrInvalid)
 	}
 	var grants []Grant
 	if err := pawl.Decode(text, &grants); err != nil {
@@ -105,18 +81,11 @@ func (s Store) Revoke(ids ...string) error {
 // change reads the file, lets f work on the grants, and replaces it as a whole.
 // Others who change it wait.
 func (s Store) change(f func([]Grant) ([]Grant, error)) error {
-	folder := filepath.Dir(s.Path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("write grants: %w", err)
-	}
-	lock, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	unlock, err := private.Lock(s.Path)
 	if err != nil {
 		return fmt.Errorf("write grants: %w", err)
 	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("write grants: lock: %w", err)
-	}
+	defer unlock()
 	grants, err := s.List()
 	if err != nil {
 		return err
@@ -124,28 +93,8 @@ func (s Store) change(f func([]Grant) ([]Grant, error)) error {
 	if grants, err = f(grants); err != nil {
 		return err
 	}
-	if err := s.replace(grants); err != nil {
+	if err := private.Replace(s.Path, append([]Grant{}, grants...)); err != nil {
 		return fmt.Errorf("write grants: %w", err)
-	}
-	return nil
-}
-
-// replace puts a new file in the old one's place: a crash leaves one of them.
-func (s Store) replace(grants []Grant) error {
-	text, err := json.MarshalIndent(append([]Grant{}, grants...), "", "  ")
-	if err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(s.Path), ".grants-*") // mode 0600, and new
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(append(text, '\n'))
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), s.Path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
 	}
 	return nil
 }

@@ -1,19 +1,14 @@
 package trust
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/private"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -166,30 +161,13 @@ func (s Store) open(dir string) (string, book, error) {
 // others may use, that is a link, or that pawl has not written is an error:
 // nothing in it counts.
 func (s Store) read() (book, error) {
-	f, err := os.OpenFile(s.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return book{}, nil
-	case errors.Is(err, syscall.ELOOP):
-		return book{}, fmt.Errorf("read trust: %s is a link: %w", s.Path, pawl.ErrDenied)
-	case err != nil:
-		return book{}, fmt.Errorf("read trust: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return book{}, fmt.Errorf("read trust: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return book{}, fmt.Errorf("read trust: %s is no file of yours alone (mode %s): look at what it holds, then 'chmod 600' it: %w", s.Path, info.Mode(), pawl.ErrDenied)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxStore+1))
-	if err != nil {
-		return book{}, fmt.Errorf("read trust: %w", err)
-	}
 	var b book
-	if len(text) > maxStore {
-		return book{}, fmt.Errorf("read trust: %s has more than %d bytes: %w", s.Path, maxStore, pawl.ErrInvalid)
+	text, err := private.Read(s.Path, maxStore)
+	if err != nil {
+		return b, fmt.Errorf("read trust: %w", err)
+	}
+	if text == nil {
+		return b, nil
 	}
 	if err := pawl.Decode(text, &b); err != nil {
 		return book{}, fmt.Errorf("read trust: %s: %w: %w", s.Path, err, pawl.ErrInvalid)
@@ -224,18 +202,11 @@ func (b book) check() error {
 // change reads the file, lets f work on it, and replaces it as a whole. Others
 // who change it wait.
 func (s Store) change(f func(*book) error) error {
-	folder := filepath.Dir(s.Path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("write trust: %w", err)
-	}
-	lock, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	unlock, err := private.Lock(s.Path)
 	if err != nil {
 		return fmt.Errorf("write trust: %w", err)
 	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("write trust: lock: %w", err)
-	}
+	defer unlock()
 	b, err := s.read()
 	if err != nil {
 		return err
@@ -246,28 +217,8 @@ func (s Store) change(f func(*book) error) error {
 	if err := b.check(); err != nil {
 		return fmt.Errorf("write trust: %w: %w", err, pawl.ErrInvalid)
 	}
-	if err := s.replace(b); err != nil {
+	if err := private.Replace(s.Path, b); err != nil {
 		return fmt.Errorf("write trust: %w", err)
-	}
-	return nil
-}
-
-// replace puts a new file in the old one's place: a crash leaves one of them.
-func (s Store) replace(b book) error {
-	text, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(s.Path), ".trust-*") // mode 0600, and new
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(append(text, '\n'))
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), s.Path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
 	}
 	return nil
 }
