@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -131,4 +133,13 @@ func (a *app) session(ctx context.Context, name, dir string) (pawl.Session, erro
 		return pawl.Session{}, fmt.Errorf("there is no session in %s yet: %w", dir, pawl.ErrNotFound)
 	}
 	return list[0], nil
+}
+
+// workingDir is the folder that pawl was started in.
+func workingDir() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
 }

@@ -46,10 +46,7 @@ var toolVariables = []string{
 func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
 	if r.Escape || r.Mode == string(permission.ModeYolo) {
 		env, err := s.openEnv()
-		return sandbox.Wrapped{
-			Args: r.Args, Env: env,
-			Check: func() ([]string, error) { return nil, nil }, Close: func() {},
-		}, err
+		return sandbox.Unwrapped(r.Args, env), err
 	}
 	p, err := s.Profile(ctx, r.Workspace)
 	if err != nil {
@@ -118,10 +115,7 @@ func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, box
 	if errors.Is(err, sandbox.ErrNoBox) && !boxed {
 		// Where there was none, a person has been asked: see permission.Policy.Boxed.
 		env, err := s.openEnv()
-		return sandbox.Wrapped{
-			Args: args, Env: env,
-			Check: func() ([]string, error) { return nil, nil }, Close: func() {},
-		}, err
+		return sandbox.Unwrapped(args, env), err
 	}
 	if err != nil {
 		return w, fmt.Errorf("the command cannot be put into its sandbox: %w", err)

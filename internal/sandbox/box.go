@@ -90,6 +90,11 @@ type Wrapped struct {
 	Close func()
 }
 
+// Unwrapped is a command as it is, in no box.
+func Unwrapped(args, env []string) Wrapped {
+	return Wrapped{Args: args, Env: env, Check: func() ([]string, error) { return nil, nil }, Close: func() {}}
+}
+
 // ErrNoBox means that there is no sandbox on this machine.
 var ErrNoBox = errors.New("no sandbox")
 
