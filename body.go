@@ -22,6 +22,12 @@ var kinds = map[Kind]kind{
 	"injected":        durable[Injected](),
 	"turn.finished":   durable[TurnFinished](),
 
+	"session.summarized": durable[SessionSummarized](),
+	"compaction.asked":   durable[CompactionAsked](),
+	"compacted":          durable[Compacted](),
+	"revert.asked":       durable[RevertAsked](),
+	"reverted":           durable[Reverted](),
+
 	"delta":    unsaved[Delta](),
 	"progress": unsaved[Progress](),
 	"status":   unsaved[Status](),
@@ -32,11 +38,68 @@ type SessionCreated struct {
 	Dir        string    `json:"dir"` // the workspace, absolute
 	Parent     SessionID `json:"parent,omitempty"`
 	ParentCall CallID    `json:"parent_call,omitempty"` // the call that spawned this child
+	Forked     *Origin   `json:"forked,omitempty"`      // the session that this one began as a copy of
+}
+
+// Origin is where a forked session's log was copied from.
+type Origin struct {
+	Session SessionID `json:"session"`
+	At      Seq       `json:"at"` // what was before this event
 }
 
 // SessionTitled gave the session a name for people.
 type SessionTitled struct {
 	Title string `json:"title"`
+	Spent
+}
+
+// SessionSummarized says in a few words what the session has come to.
+type SessionSummarized struct {
+	Summary string `json:"summary"`
+	Spent
+}
+
+// Spent is the model call that it took to write something beside the
+// conversation. The zero value is none: a person wrote it.
+type Spent struct {
+	Model string `json:"model,omitempty"`
+	Usage Usage  `json:"usage,omitzero"`
+}
+
+// CompactionAsked is a person's order to make the conversation smaller. It is
+// carried out before the next step, and [Compacted] says what came of it.
+type CompactionAsked struct {
+	Instructions string `json:"instructions,omitempty"` // what matters, in their words
+}
+
+// Compacted put a summary in the place of the conversation before a message.
+type Compacted struct {
+	Asked   Seq      `json:"asked,omitempty"`   // the order; 0: pawl found it needful
+	Keep    Seq      `json:"keep,omitempty"`    // messages from this one on stay; 0: nothing was replaced
+	Text    string   `json:"text,omitempty"`    // what stands in place of those before
+	Task    string   `json:"task,omitempty"`    // the part of Text that the person began with, for the next time
+	Files   []string `json:"files,omitempty"`   // that were written to so far, for the next time
+	Before  int      `json:"before,omitempty"`  // tokens of the conversation, by estimate
+	After   int      `json:"after,omitempty"`   // likewise
+	Message string   `json:"message,omitempty"` // to the person: why it was not done, or did not help
+	Spent
+}
+
+// RevertAsked is a person's order to go back to before a message, or to take
+// such a step back. It is carried out while no turn is open, and [Reverted] says
+// what came of it.
+type RevertAsked struct {
+	Revert
+}
+
+// Reverted says what came of a [RevertAsked]. Unless it was refused, the
+// conversation, if it was to go back, is the one before the message.
+type Reverted struct {
+	Asked   Seq               `json:"asked"`
+	Refused string            `json:"refused,omitempty"` // why nothing was changed
+	Changed []string          `json:"changed,omitempty"` // files that were put back
+	Aside   map[string]string `json:"aside,omitempty"`   // files that somebody else had changed, to where they are kept now
+	Left    []string          `json:"left,omitempty"`    // files that were left as somebody else had changed them
 }
 
 // Prompted records that a person's message was accepted. It enters the
@@ -92,6 +155,8 @@ type CallStarted struct {
 	Tool     string   `json:"tool"`
 	Access   []Access `json:"access,omitempty"`
 	ReadOnly bool     `json:"read_only,omitempty"` // it may run again after a crash
+	Snapshot string   `json:"snapshot,omitempty"`  // of the workspace before; "" if it cannot change it
+	Unsafe   string   `json:"unsafe,omitempty"`    // why there is no snapshot, and so no way back
 }
 
 // Asked put something to a person. The call goes on when it is Answered.
@@ -133,12 +198,14 @@ type CallFinished struct {
 	Call   CallID     `json:"call"`
 	Status CallStatus `json:"status"`
 	Result Result     `json:"result"`
+
+	Snapshot string `json:"snapshot,omitempty"` // of the workspace after; see [CallStarted]
 }
 
 // Injected put a text into the conversation in mid-turn: a person's steering
 // (Prompt names it) or a word of the system's (Text).
 type Injected struct {
-	Source string    `json:"source"` // user, max_steps, budget, task
+	Source string    `json:"source"` // user, max_steps, budget, task, loop
 	Prompt Seq       `json:"prompt,omitempty"`
 	Child  SessionID `json:"child,omitempty"` // whose end this is
 	Text   string    `json:"text,omitempty"`
@@ -175,24 +242,29 @@ type Status struct {
 	Message string `json:"message"`
 }
 
-func (SessionCreated) kind() Kind { return "session.created" }
-func (SessionTitled) kind() Kind  { return "session.titled" }
-func (Prompted) kind() Kind       { return "prompted" }
-func (Reworded) kind() Kind       { return "reworded" }
-func (Withdrawn) kind() Kind      { return "withdrawn" }
-func (TurnStarted) kind() Kind    { return "turn.started" }
-func (ReplyStarted) kind() Kind   { return "reply.started" }
-func (Retried) kind() Kind        { return "retried" }
-func (Replied) kind() Kind        { return "replied" }
-func (CallStarted) kind() Kind    { return "call.started" }
-func (Asked) kind() Kind          { return "asked" }
-func (Answered) kind() Kind       { return "answered" }
-func (TodosSet) kind() Kind       { return "todos.set" }
-func (ModeChanged) kind() Kind    { return "mode.changed" }
-func (Spawned) kind() Kind        { return "spawned" }
-func (CallFinished) kind() Kind   { return "call.finished" }
-func (Injected) kind() Kind       { return "injected" }
-func (TurnFinished) kind() Kind   { return "turn.finished" }
-func (Delta) kind() Kind          { return "delta" }
-func (Progress) kind() Kind       { return "progress" }
-func (Status) kind() Kind         { return "status" }
+func (SessionCreated) kind() Kind    { return "session.created" }
+func (SessionTitled) kind() Kind     { return "session.titled" }
+func (Prompted) kind() Kind          { return "prompted" }
+func (Reworded) kind() Kind          { return "reworded" }
+func (Withdrawn) kind() Kind         { return "withdrawn" }
+func (TurnStarted) kind() Kind       { return "turn.started" }
+func (ReplyStarted) kind() Kind      { return "reply.started" }
+func (Retried) kind() Kind           { return "retried" }
+func (Replied) kind() Kind           { return "replied" }
+func (CallStarted) kind() Kind       { return "call.started" }
+func (Asked) kind() Kind             { return "asked" }
+func (Answered) kind() Kind          { return "answered" }
+func (TodosSet) kind() Kind          { return "todos.set" }
+func (ModeChanged) kind() Kind       { return "mode.changed" }
+func (Spawned) kind() Kind           { return "spawned" }
+func (CallFinished) kind() Kind      { return "call.finished" }
+func (Injected) kind() Kind          { return "injected" }
+func (TurnFinished) kind() Kind      { return "turn.finished" }
+func (SessionSummarized) kind() Kind { return "session.summarized" }
+func (CompactionAsked) kind() Kind   { return "compaction.asked" }
+func (Compacted) kind() Kind         { return "compacted" }
+func (RevertAsked) kind() Kind       { return "revert.asked" }
+func (Reverted) kind() Kind          { return "reverted" }
+func (Delta) kind() Kind             { return "delta" }
+func (Progress) kind() Kind          { return "progress" }
+func (Status) kind() Kind            { return "status" }

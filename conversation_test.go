@@ -39,7 +39,7 @@ func TestConversation(t *testing.T) {
 		{
 			"a plain turn",
 			logOf(
-				SessionTitled{"greeting"}, prompted("hello"), TurnStarted{Prompt: 3},
+				SessionTitled{Title: "greeting"}, prompted("hello"), TurnStarted{Prompt: 3},
 				ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{Text{"hi"}}, Finish: FinishEndTurn}, TurnFinished{Reason: ReasonEndTurn},
 			),
 			[]Message{{4, RoleUser, Parts{Text{"hello"}}}, {6, RoleAssistant, Parts{Text{"hi"}}}},

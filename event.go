@@ -84,7 +84,8 @@ func Lasting(b Body) bool {
 	switch b := b.(type) {
 	case CallStarted:
 		return !b.ReadOnly
-	case TurnStarted, ReplyStarted, Retried, Replied, CallFinished, Injected, Asked, TodosSet, ModeChanged:
+	case TurnStarted, ReplyStarted, Retried, Replied, CallFinished, Injected, Asked, TodosSet, ModeChanged,
+		Compacted, SessionSummarized:
 		return false
 	default:
 		return true

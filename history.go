@@ -22,6 +22,36 @@ type History struct {
 	calls    map[CallID]*CallState
 	todos    []Todo
 	seen     map[string]string
+
+	orders      []Order
+	reverts     []Gone
+	compactions int
+	compaction  *Compaction
+
+	undone  undone
+	scanned Seq  // undone knows all events up to here
+	skipped bool // the newest event applied does not count
+}
+
+// Order is what a person has ordered to be done to the session and that is not
+// done yet: a CompactionAsked or a RevertAsked.
+type Order struct {
+	Seq  Seq
+	Body Body
+}
+
+// Gone is a [Revert] that was carried out and can be taken back.
+type Gone struct {
+	Seq    Seq // its Reverted event
+	Revert Revert
+}
+
+// Compaction is the newest compaction of a session.
+type Compaction struct {
+	Seq       Seq
+	Turn      int // it was made in, or after
+	Step      int // the turn's steps until then
+	Compacted Compacted
 }
 
 // Waiting is a prompt that was accepted and not yet taken in.
@@ -78,11 +108,9 @@ type OpenAsk struct {
 // Conversation folds a log into messages. A call without a result, in a log
 // that ends in mid-turn, has none here either.
 func Conversation(events []Event) ([]Message, error) {
-	var h History
-	for _, e := range events {
-		if err := h.Apply(e); err != nil {
-			return nil, err
-		}
+	h, err := FoldEvents(events)
+	if err != nil {
+		return nil, err
 	}
 	return h.Messages(), nil
 }
@@ -96,11 +124,24 @@ func (h *History) Created() SessionCreated { return h.created }
 // Settings are those of the newest prompt.
 func (h *History) Settings() Settings { return h.settings }
 
-// Turns is the number of turns started.
+// Turns is the number of turns started, those that do not count any more too.
 func (h *History) Turns() int { return h.turns }
 
-// Replies is the number of replies in the log.
+// Replies is the number of replies in the log, likewise.
 func (h *History) Replies() int { return h.replies }
+
+// Orders lists what is to be done to the session, oldest first.
+func (h *History) Orders() []Order { return h.orders }
+
+// Reverts lists what can be taken back, oldest first: only the newest can be,
+// and none once the session went on.
+func (h *History) Reverts() []Gone { return h.reverts }
+
+// Compactions is the number of summaries that a model wrote for the session.
+func (h *History) Compactions() int { return h.compactions }
+
+// Compaction is the newest compaction, or nil.
+func (h *History) Compaction() *Compaction { return h.compaction }
 
 // Open is the open turn, or nil.
 func (h *History) Open() *OpenTurn { return h.open }
@@ -159,8 +200,8 @@ func (h *History) Messages() []Message {
 	return messages
 }
 
-// Apply adds the next event. An error means that the log is not one that pawl
-// writes (a gap, a second result, …) and must not be acted on.
+// Apply adds the next event. An error other than [ErrRewound] means that the log
+// is not one that pawl writes (a gap, a second result, …) and must not be acted on.
 func (h *History) Apply(e Event) error {
 	if e.Seq != h.head+1 {
 		return fmt.Errorf("event %d follows event %d: the log has a gap", e.Seq, h.head)
@@ -168,18 +209,64 @@ func (h *History) Apply(e Event) error {
 	if _, begins := e.Body.(SessionCreated); begins != (e.Seq == 1) {
 		return fmt.Errorf("event %d, %s: a session begins with its creation, once", e.Seq, KindOf(e.Body))
 	}
-	if err := h.apply(e); err != nil {
-		return fmt.Errorf("event %d, %s: %w", e.Seq, KindOf(e.Body), err)
+	if e.Seq > h.scanned && h.undone.add(e) {
+		return ErrRewound
+	}
+	if h.undone.has(e.Seq) {
+		h.skip(e)
+	} else {
+		h.arrive()
+		if err := h.apply(e); err != nil {
+			return fmt.Errorf("event %d, %s: %w", e.Seq, KindOf(e.Body), err)
+		}
 	}
 	h.head = e.Seq
 	return nil
+}
+
+// skip passes over an event that does not count. What was used up stays so.
+func (h *History) skip(e Event) {
+	h.skipped = true
+	switch b := e.Body.(type) {
+	case TurnStarted:
+		h.turns++
+	case Replied:
+		h.replies++
+		for _, c := range b.Parts.Calls() {
+			h.useCallID(c.ID, nil)
+		}
+	case Compacted:
+		if b.Model != "" {
+			h.compactions++
+		}
+	default:
+	}
+}
+
+// arrive ends a part of the log that does not count. When it was left behind no
+// turn was open and nothing waited, so what seems to is what it had taken in.
+func (h *History) arrive() {
+	if !h.skipped {
+		return
+	}
+	h.skipped = false
+	h.waiting, h.orders = nil, nil
+	h.closeTurn()
 }
 
 func (h *History) apply(e Event) error {
 	switch b := e.Body.(type) {
 	case SessionCreated:
 		h.created = b
-	case SessionTitled, Retried:
+	case SessionTitled, SessionSummarized, Retried:
+	case CompactionAsked:
+		h.orders = append(h.orders, Order{e.Seq, b})
+	case Compacted:
+		return h.compact(e, b)
+	case RevertAsked:
+		return h.askRevert(e, b)
+	case Reverted:
+		return h.revert(e, b)
 	case Prompted:
 		h.waiting = append(h.waiting, Waiting{e.Seq, b})
 		h.settings = b.Settings
@@ -234,6 +321,7 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 		return fmt.Errorf("turn %d is still open", h.open.Number)
 	}
 	h.turns++
+	h.reverts = nil
 	h.open = &OpenTurn{Number: h.turns, Prompt: prompt.Seq, Began: e.At, Settings: prompt.Prompt.Settings}
 	h.add(e.Seq, RoleUser, prompt.Prompt.Parts)
 	return nil
@@ -290,18 +378,22 @@ func (h *History) reply(e Event, b Replied) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	if h.calls == nil {
-		h.calls = map[CallID]*CallState{}
-	}
 	for i, c := range calls {
 		if h.CallIDUsed(c.ID) {
 			return fmt.Errorf("call id %s is used twice", c.ID)
 		}
-		h.calls[c.ID] = &CallState{Call: c, message: len(h.messages), slot: i}
+		h.useCallID(c.ID, &CallState{Call: c, message: len(h.messages), slot: i})
 		reply.Calls = append(reply.Calls, c.ID)
 	}
 	h.add(e.Seq, RoleTool, make(Parts, len(calls)))
 	return nil
+}
+
+func (h *History) useCallID(id CallID, c *CallState) {
+	if h.calls == nil {
+		h.calls = map[CallID]*CallState{}
+	}
+	h.calls[id] = c
 }
 
 func (h *History) finishCall(b CallFinished) error {
@@ -326,6 +418,14 @@ func (h *History) finishTurn() error {
 	if err := h.betweenSteps(); err != nil {
 		return err
 	}
+	h.closeTurn()
+	return nil
+}
+
+func (h *History) closeTurn() {
+	if h.open == nil {
+		return
+	}
 	for _, step := range h.open.Steps {
 		if step.Reply == nil {
 			continue
@@ -335,7 +435,6 @@ func (h *History) finishTurn() error {
 		}
 	}
 	h.open = nil
-	return nil
 }
 
 // betweenSteps returns an error unless a turn is open and each call of its
@@ -364,76 +463,4 @@ func (h *History) add(seq Seq, role Role, parts Parts) {
 	if len(parts) > 0 {
 		h.messages = append(h.messages, Message{seq, role, parts})
 	}
-}
-
-// reword replaces the words of a waiting prompt.
-func (h *History) reword(b Reworded) error {
-	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == b.Prompt })
-	if i < 0 {
-		return fmt.Errorf("prompt %d does not wait", b.Prompt)
-	}
-	h.waiting = slices.Clone(h.waiting) // others may hold the list
-	h.waiting[i].Prompt.Parts = b.Parts
-	return nil
-}
-
-// take removes a waiting prompt.
-func (h *History) take(seq Seq) (Waiting, error) {
-	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == seq })
-	if i < 0 {
-		return Waiting{}, fmt.Errorf("prompt %d does not wait", seq)
-	}
-	w := h.waiting[i]
-	h.waiting = slices.Delete(slices.Clone(h.waiting), i, i+1) // others may hold the list
-	return w, nil
-}
-
-// unfinished returns a call of the open turn that has no result yet.
-func (h *History) unfinished(id CallID) (*CallState, error) {
-	call := h.calls[id]
-	if call == nil {
-		return nil, fmt.Errorf("call %s is not of the open turn", id)
-	}
-	if call.Finished {
-		return nil, fmt.Errorf("call %s has its result already", id)
-	}
-	return call, nil
-}
-
-func (h *History) ask(e Event, b Asked) error {
-	call, err := h.unfinished(b.Call)
-	if err != nil {
-		return err
-	}
-	ask := &call.Asked
-	if b.Kind == AskPermission {
-		ask = &call.Permission
-	}
-	if *ask != nil {
-		return fmt.Errorf("call %s has asked already", b.Call)
-	}
-	*ask = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
-	return nil
-}
-
-func (h *History) answer(b Answered) error {
-	a := h.Ask(b.Ask)
-	if a == nil || a.Answer != nil {
-		return fmt.Errorf("nobody waits for the answer to %d", b.Ask)
-	}
-	a.Answer = &b.Answer
-	return nil
-}
-
-func (h *History) spawn(b Spawned) error {
-	call, err := h.unfinished(b.Call)
-	if err != nil {
-		return err
-	}
-	if call.Spawned != nil {
-		return fmt.Errorf("call %s has a child already", b.Call)
-	}
-	call.Spawned = &b
-	h.open.Children = append(h.open.Children, SpawnedChild{Spawned: b, Told: !b.Background})
-	return nil
 }

@@ -49,6 +49,28 @@ type Service interface {
 	// says so. Canceling an idle session is no error.
 	Cancel(ctx context.Context, id SessionID) error
 
+	// Compact orders the conversation to be made smaller, with a word on what
+	// matters, and returns the Seq of its CompactionAsked event. It is done before
+	// the next step; the Compacted event says what came of it.
+	Compact(ctx context.Context, id SessionID, instructions string) (Seq, error)
+
+	// Preview says what a Revert would do. Of a Revert without To and Redo it is
+	// the undo of the newest turn. ErrNotFound if there is no such message, or
+	// nothing to undo or redo.
+	Preview(ctx context.Context, id SessionID, r Revert) (RevertPlan, error)
+
+	// Revert orders to go back to before a message, or forward again, as Preview
+	// showed it, and returns the Seq of its RevertAsked event; the Reverted event
+	// says what came of it. ErrBusy unless the session is idle.
+	Revert(ctx context.Context, id SessionID, r Revert) (Seq, error)
+
+	// Fork makes a session that begins as this one was before an event: at is
+	// the Seq of a message, or 0 for all of it. The files stay as they are.
+	Fork(ctx context.Context, id SessionID, at Seq) (Session, error)
+
+	// Rename gives the session another title.
+	Rename(ctx context.Context, id SessionID, title string) error
+
 	// Events yields the events after the given Seq, then those that come, until
 	// ctx ends. Durable ones arrive once each, in order, without gaps; unsaved
 	// ones are dropped for a reader that cannot keep up.

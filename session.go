@@ -42,7 +42,7 @@ type Session struct {
 	Head     Seq       `json:"head"`   // the newest event
 	Turns    int       `json:"turns"`
 	TurnOpen bool      `json:"turn_open"`
-	Queued   int       `json:"queued"` // prompts accepted and not yet taken in
+	Queued   int       `json:"queued"` // prompts and orders accepted and not yet taken in
 	Usage    Usage     `json:"usage"`
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"` // when a prompt, title or turn last moved it
@@ -98,6 +98,20 @@ func ChangeOf(events []Event) Change {
 			c.Parent, c.Dir, c.Created = &b.Parent, &b.Dir, &e.At
 		case SessionTitled:
 			c.Title = &b.Title
+			c.Usage = c.Usage.Add(b.Usage)
+		case SessionSummarized:
+			c.Usage = c.Usage.Add(b.Usage)
+			touched = false
+		case CompactionAsked, RevertAsked:
+			c.Queued++
+		case Reverted:
+			c.Queued--
+		case Compacted:
+			c.Usage = c.Usage.Add(b.Usage)
+			if b.Asked != 0 {
+				c.Queued--
+			}
+			touched = b.Asked != 0
 		case Prompted:
 			if c.Prompt == nil || *c.Prompt == "" { // as Apply does
 				text := cutText(b.Parts.Text(), maxPromptColumn)

@@ -16,7 +16,7 @@ func TestChangeOf(t *testing.T) {
 	usage := Usage{Input: 3, Output: 2}
 	log := logOf(
 		prompted(strings.Repeat("é", 200)), // 2
-		SessionTitled{"a title"},
+		SessionTitled{Title: "a title"},
 		TurnStarted{Prompt: 2},
 		Prompted{Parts: Parts{Text{"steer"}}, Settings: Settings{Model: "m"}},
 		ReplyStarted{Step: 1},

@@ -73,11 +73,13 @@ const maxUsageName = 500
 func UsageOf(events []Event) []UsageRow {
 	var rows []UsageRow
 	for _, e := range events {
-		b, ok := e.Body.(Replied)
-		if !ok {
-			continue
+		spent, agent := spending(e.Body)
+		if spent.Model == "" && spent.Usage == (Usage{}) {
+			if _, replied := e.Body.(Replied); !replied {
+				continue
+			}
 		}
-		row := UsageRow{Session: e.Session, Day: Day(e.At), Model: cutText(b.Model, maxUsageName), Agent: cutText(b.Agent, maxUsageName)}
+		row := UsageRow{Session: e.Session, Day: Day(e.At), Model: cutText(spent.Model, maxUsageName), Agent: cutText(agent, maxUsageName)}
 		i := slices.IndexFunc(rows, func(r UsageRow) bool {
 			return r.Session == row.Session && r.Day == row.Day && r.Model == row.Model && r.Agent == row.Agent
 		})
@@ -86,7 +88,30 @@ func UsageOf(events []Event) []UsageRow {
 			rows = append(rows, row)
 		}
 		rows[i].Replies++
-		rows[i].Usage = rows[i].Add(b.Usage)
+		rows[i].Usage = rows[i].Add(spent.Usage)
 	}
 	return rows
+}
+
+// The agents that write beside the conversation.
+const (
+	AgentTitle      = "title"
+	AgentSummary    = "summary"
+	AgentCompaction = "compaction"
+)
+
+// spending returns the model call behind a body, and the agent it was made for.
+func spending(b Body) (spent Spent, agent string) {
+	switch b := b.(type) {
+	case Replied:
+		return Spent{b.Model, b.Usage}, b.Agent
+	case SessionTitled:
+		return b.Spent, AgentTitle
+	case SessionSummarized:
+		return b.Spent, AgentSummary
+	case Compacted:
+		return b.Spent, AgentCompaction
+	default:
+		return Spent{}, ""
+	}
 }

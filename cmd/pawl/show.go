@@ -18,7 +18,7 @@ func showSession(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Sess
 	if name := s.Name(); name != "" {
 		fmt.Fprintf(w, "%s\n", firstLine(name, 100))
 	}
-	v := shown{w: w, calls: map[pawl.CallID]pawl.ToolCall{}, prompts: map[pawl.Seq]pawl.Parts{}}
+	v := shown{w: w, calls: map[pawl.CallID]pawl.ToolCall{}, prompts: map[pawl.Seq]pawl.Parts{}, orders: map[pawl.Seq]pawl.Revert{}}
 	for e, err := range logOf(ctx, svc, s) {
 		if err != nil {
 			return err
@@ -43,7 +43,22 @@ type shown struct {
 	w       io.Writer
 	calls   map[pawl.CallID]pawl.ToolCall
 	prompts map[pawl.Seq]pawl.Parts
+	orders  map[pawl.Seq]pawl.Revert
 	reply   pawl.Seq // the reply that was started and has not ended
+}
+
+// reverted says that a part of what stands above does not count any more.
+func (v *shown) reverted(b pawl.Reverted) {
+	order := v.orders[b.Asked]
+	what := map[pawl.Scope]string{pawl.ScopeBoth: "files and conversation", pawl.ScopeFiles: "files", pawl.ScopeConversation: "conversation"}[order.Scope]
+	switch {
+	case b.Refused != "":
+		fmt.Fprintf(v.w, "\n-- not undone: %s\n", firstLine(b.Refused, 300))
+	case order.Redo != 0:
+		fmt.Fprintf(v.w, "\n-- redone: %s\n", what)
+	default:
+		fmt.Fprintf(v.w, "\n-- undone: %s, to before event %d\n", what, order.To)
+	}
 }
 
 func (v *shown) event(e pawl.Event) {
@@ -78,7 +93,19 @@ func (v *shown) event(e pawl.Event) {
 		fmt.Fprintln(v.w)
 	case pawl.Answered:
 		v.answered(b)
-	case pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
+	case pawl.Compacted:
+		if b.Message != "" {
+			fmt.Fprintf(v.w, "\n-- compaction: %s\n", firstLine(b.Message, 300))
+		}
+		if b.Keep != 0 {
+			fmt.Fprintf(v.w, "\n-- compacted: about %d tokens became %d\n", b.Before, b.After)
+			v.block("summary", b.Text)
+		}
+	case pawl.RevertAsked:
+		v.orders[e.Seq] = b.Revert
+	case pawl.Reverted:
+		v.reverted(b)
+	case pawl.SessionSummarized, pawl.CompactionAsked, pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
 		pawl.Delta, pawl.Progress, pawl.Status: // a call's result says what came of it
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 
@@ -70,7 +71,7 @@ func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read log of %s: %w", j.id, err)
 		}
-		if err := j.history.Apply(e); err != nil {
+		if err := j.apply(ctx, e); err != nil {
 			return nil, fmt.Errorf("read log of %s: %w", j.id, err)
 		}
 		events = append(events, e)
@@ -78,8 +79,26 @@ func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
 	return events, nil
 }
 
+// apply takes in the next event, after which the log may have to be read anew.
+func (j *journal) apply(ctx context.Context, e pawl.Event) error {
+	if e.Seq <= j.history.Head() {
+		return nil // it was read anew, beyond this one
+	}
+	err := j.history.Apply(e)
+	if !errors.Is(err, pawl.ErrRewound) {
+		return err
+	}
+	h, err := pawl.Fold(func(after pawl.Seq) iter.Seq2[pawl.Event, error] { return j.s.Store.Events(ctx, j.id, after) })
+	if err != nil {
+		return err
+	}
+	j.history = *h
+	return nil
+}
+
 // append writes the bodies at the log's end. What the service writes (prompts and
-// what becomes of them while they wait, titles, answers) may come in between at any time; anything else there means that the session was lost.
+// what becomes of them while they wait, orders, titles, answers) may come in between
+// at any time; anything else there means that the session was lost.
 func (j *journal) append(ctx context.Context, bodies ...pawl.Body) ([]pawl.Event, error) {
 	return j.appendIf(ctx, func() bool { return true }, bodies...)
 }
@@ -97,7 +116,7 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 		stored, err := j.s.Bus.Append(ctx, j.id, j.history.Head(), events...)
 		if err == nil {
 			for _, e := range stored {
-				if err := j.history.Apply(e); err != nil {
+				if err := j.apply(context.WithoutCancel(ctx), e); err != nil {
 					return nil, fmt.Errorf("append to %s: %w", j.id, err)
 				}
 			}
@@ -115,7 +134,8 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 		}
 		for _, e := range between {
 			switch e.Body.(type) {
-			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.SessionTitled, pawl.Answered:
+			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.SessionTitled, pawl.SessionSummarized, pawl.Answered,
+				pawl.CompactionAsked, pawl.RevertAsked:
 			default:
 				return nil, fmt.Errorf("append %s: found %s at %d: %w", pawl.KindOf(bodies[0]), pawl.KindOf(e.Body), e.Seq, errLost)
 			}

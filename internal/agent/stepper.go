@@ -78,7 +78,8 @@ func (s *Stepper) Forget(id pawl.SessionID) {
 }
 
 // Begin returns the turn to work on: the open one or, for the oldest prompt
-// that waits, a new one. ok is false when there is nothing to do.
+// that waits, a new one. What was ordered while no turn is open it carries out
+// first. ok is false when there is nothing to do.
 func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok bool, err error) {
 	j, err := s.enter(ctx, id)
 	if err != nil {
@@ -86,6 +87,12 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok
 	}
 	defer j.leave()
 	for j.history.Open() == nil {
+		if orders := j.history.Orders(); len(orders) > 0 {
+			if err := s.carryOut(ctx, j, orders[0]); err != nil {
+				return pawl.Turn{}, false, err
+			}
+			continue
+		}
 		waiting := j.history.Waiting()
 		if len(waiting) == 0 {
 			return pawl.Turn{}, false, nil
@@ -102,8 +109,9 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok
 	return t, true, nil
 }
 
-// Prepare takes in the prompts that steer, and on the last permitted step tells
-// the model to wrap up.
+// Prepare takes in the prompts that steer, tells the model what it must know (a
+// budget runs out, it goes round in circles, this is the last step), and makes
+// the conversation smaller when the model's window is nearly full.
 func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
@@ -125,9 +133,22 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if warning != "" {
 		bodies = append(bodies, pawl.Injected{Source: "budget", Text: warning})
 	}
+	circles, err := s.circles(ctx, j)
+	if err != nil {
+		return err
+	}
+	bodies = append(bodies, circles...)
 	if t.Last() && !slices.Contains(open.Injected, "max_steps") {
 		bodies = append(bodies, pawl.Injected{Source: "max_steps", Text: wrapUp})
 	}
+	if err := s.takeIn(ctx, j, bodies); err != nil {
+		return err
+	}
+	return s.fit(ctx, j, t)
+}
+
+// takeIn appends the bodies, and what takes in the prompts that steer.
+func (s *Stepper) takeIn(ctx context.Context, j *journal, bodies []pawl.Body) error {
 	for { // again if one of them is taken back just now
 		all := slices.Clone(bodies)
 		var prompts []pawl.Seq

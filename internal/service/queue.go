@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/pawl-dev/pawl"
@@ -71,14 +72,9 @@ func (s *Service) history(ctx context.Context, id pawl.SessionID) (*pawl.History
 	if _, err := s.Store.Session(ctx, id); err != nil {
 		return nil, err
 	}
-	h := &pawl.History{}
-	for e, err := range s.Store.Events(ctx, id, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if err := h.Apply(e); err != nil {
-			return nil, fmt.Errorf("read log of %s: %w", id, err)
-		}
+	h, err := pawl.Fold(func(after pawl.Seq) iter.Seq2[pawl.Event, error] { return s.Store.Events(ctx, id, after) })
+	if err != nil {
+		return nil, fmt.Errorf("read log of %s: %w", id, err)
 	}
 	return h, nil
 }

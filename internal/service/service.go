@@ -39,6 +39,10 @@ type Config struct {
 	Runner Runner
 	// Check says whether settings can be worked with, before a prompt is accepted.
 	Check func(pawl.Settings) error
+	// Plan says what a Revert would do.
+	Plan func(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error)
+	// Adopt keeps a session's snapshots for its fork too; nil if there are none.
+	Adopt func(ctx context.Context, dir string, from, to pawl.SessionID) error
 	Clock func() time.Time // nil means time.Now
 }
 
@@ -269,14 +273,10 @@ func (s *Service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, err
 
 // Import makes a session from events, whole or not at all.
 func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
-	var history pawl.History
 	var all []pawl.Event
 	for e, err := range events {
 		if err != nil {
 			return pawl.Session{}, fmt.Errorf("import: %w", err)
-		}
-		if err := history.Apply(e); err != nil {
-			return pawl.Session{}, fmt.Errorf("import: %w: %w", err, pawl.ErrInvalid)
 		}
 		all = append(all, e)
 		if e.Session != all[0].Session {
@@ -285,6 +285,9 @@ func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 	}
 	if len(all) == 0 || !all[0].Session.Valid() {
 		return pawl.Session{}, fmt.Errorf("import: there is no session in it: %w", pawl.ErrInvalid)
+	}
+	if _, err := pawl.FoldEvents(all); err != nil {
+		return pawl.Session{}, fmt.Errorf("import: %w: %w", err, pawl.ErrInvalid)
 	}
 	id := all[0].Session
 	if _, err := s.Bus.Append(ctx, id, 0, all...); err != nil {

@@ -1,0 +1,78 @@
+package pawl
+
+import (
+	"fmt"
+	"slices"
+)
+
+// reword replaces the words of a waiting prompt.
+func (h *History) reword(b Reworded) error {
+	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == b.Prompt })
+	if i < 0 {
+		return fmt.Errorf("prompt %d does not wait", b.Prompt)
+	}
+	h.waiting = slices.Clone(h.waiting) // others may hold the list
+	h.waiting[i].Prompt.Parts = b.Parts
+	return nil
+}
+
+// take removes a waiting prompt.
+func (h *History) take(seq Seq) (Waiting, error) {
+	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == seq })
+	if i < 0 {
+		return Waiting{}, fmt.Errorf("prompt %d does not wait", seq)
+	}
+	w := h.waiting[i]
+	h.waiting = slices.Delete(slices.Clone(h.waiting), i, i+1) // others may hold the list
+	return w, nil
+}
+
+// unfinished returns a call of the open turn that has no result yet.
+func (h *History) unfinished(id CallID) (*CallState, error) {
+	call := h.calls[id]
+	if call == nil {
+		return nil, fmt.Errorf("call %s is not of the open turn", id)
+	}
+	if call.Finished {
+		return nil, fmt.Errorf("call %s has its result already", id)
+	}
+	return call, nil
+}
+
+func (h *History) ask(e Event, b Asked) error {
+	call, err := h.unfinished(b.Call)
+	if err != nil {
+		return err
+	}
+	ask := &call.Asked
+	if b.Kind == AskPermission {
+		ask = &call.Permission
+	}
+	if *ask != nil {
+		return fmt.Errorf("call %s has asked already", b.Call)
+	}
+	*ask = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
+	return nil
+}
+
+func (h *History) answer(b Answered) error {
+	a := h.Ask(b.Ask)
+	if a == nil || a.Answer != nil {
+		return fmt.Errorf("nobody waits for the answer to %d", b.Ask)
+	}
+	a.Answer = &b.Answer
+	return nil
+}
+
+func (h *History) spawn(b Spawned) error {
+	call, err := h.unfinished(b.Call)
+	if err != nil {
+		return err
+	}
+	if call.Spawned != nil {
+		return fmt.Errorf("call %s has a child already", b.Call)
+	}
+	call.Spawned = &b
+	h.open.Children = append(h.open.Children, SpawnedChild{Spawned: b, Told: !b.Background})
+	return nil
+}

@@ -1,0 +1,115 @@
+package pawl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// compact puts a summary in the place of the messages before a given one.
+func (h *History) compact(e Event, b Compacted) error {
+	if b.Asked != 0 {
+		if _, err := h.takeOrder(b.Asked); err != nil {
+			return err
+		}
+	}
+	steps := 0
+	if h.open != nil {
+		if err := h.betweenSteps(); err != nil {
+			return err
+		}
+		steps = len(h.open.Steps)
+		h.open.Usage = h.open.Usage.Add(b.Usage)
+	}
+	if b.Model != "" {
+		h.compactions++
+	}
+	h.compaction = &Compaction{Seq: e.Seq, Turn: h.turns, Step: steps, Compacted: b}
+	if b.Keep == 0 {
+		return nil
+	}
+	from := slices.IndexFunc(h.messages, func(m Message) bool { return m.Seq >= b.Keep })
+	if from < 0 {
+		from = len(h.messages)
+	}
+	if from < len(h.messages) && h.messages[from].Role == RoleTool {
+		return fmt.Errorf("the results at %d would stay without their calls", b.Keep)
+	}
+	// A new list, so that what was before can go.
+	kept := h.messages[from:]
+	h.messages = make([]Message, 0, 2*len(kept)+1)
+	h.add(e.Seq, RoleUser, Parts{Text{b.Text}})
+	h.messages = append(h.messages, kept...)
+	return nil
+}
+
+func (h *History) askRevert(e Event, b RevertAsked) error {
+	switch {
+	case h.open != nil || len(h.waiting) > 0 || len(h.orders) > 0:
+		return fmt.Errorf("the session is not idle")
+	case (b.To == 0) == (b.Redo == 0), b.To >= e.Seq, b.Redo >= e.Seq:
+		return fmt.Errorf("there is nothing to go back to")
+	}
+	h.orders = append(h.orders, Order{e.Seq, b})
+	return nil
+}
+
+// revert notes what can be taken back. What the conversation is after it, Fold
+// has seen to.
+func (h *History) revert(e Event, b Reverted) error {
+	body, err := h.takeOrder(b.Asked)
+	if err != nil {
+		return err
+	}
+	order, ok := body.(RevertAsked)
+	if !ok {
+		return fmt.Errorf("the order %d is another one", b.Asked)
+	}
+	if b.Refused != "" {
+		return nil
+	}
+	if order.Redo == 0 {
+		h.reverts = append(h.reverts, Gone{e.Seq, order.Revert})
+	} else {
+		last := len(h.reverts) - 1
+		if last < 0 || h.reverts[last].Seq != order.Redo {
+			return fmt.Errorf("%d is not what was done last", order.Redo)
+		}
+		h.reverts = h.reverts[:last:last]
+	}
+	if order.Scope == ScopeFiles && len(b.Changed) > 0 {
+		h.add(e.Seq, RoleUser, Parts{Text{putBack(order.Revert, b.Changed)}})
+	}
+	return nil
+}
+
+// namedFiles bounds the files that the model is told of.
+const namedFiles = 50
+
+// putBack tells the model that files are not as it left them.
+func putBack(r Revert, files []string) string {
+	what := "put these files back to what they were at an earlier point of this conversation"
+	if r.Redo != 0 {
+		what = "brought the changes to these files back"
+	}
+	more := ""
+	if n := len(files) - namedFiles; n > 0 {
+		files, more = files[:namedFiles], fmt.Sprintf(" and %d more", n)
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = fmt.Sprintf("%.200q", f) // a name may hold anything
+	}
+	return fmt.Sprintf("[The user has %s: %s%s. Look at them again before you change them.]", what, strings.Join(names, ", "), more)
+}
+
+// takeOrder removes an order that is carried out.
+func (h *History) takeOrder(seq Seq) (Body, error) {
+	i := slices.IndexFunc(h.orders, func(o Order) bool { return o.Seq == seq })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no order %d", seq)
+	}
+	body := h.orders[i].Body
+	h.orders = slices.Delete(slices.Clone(h.orders), i, i+1) // others may hold the list
+	return body, nil
+}

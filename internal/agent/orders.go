@@ -1,0 +1,20 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// carryOut does what a person has ordered while no turn is open.
+func (s *Stepper) carryOut(ctx context.Context, j *journal, o pawl.Order) error {
+	switch b := o.Body.(type) {
+	case pawl.CompactionAsked:
+		return s.compact(ctx, j, compaction{asked: o.Seq, instructions: b.Instructions})
+	case pawl.RevertAsked:
+		return s.revert(ctx, j, o.Seq, b.Revert)
+	default:
+		return fmt.Errorf("nobody knows how to carry out %s", pawl.KindOf(o.Body))
+	}
+}

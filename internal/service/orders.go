@@ -1,0 +1,98 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Compact orders the conversation to be made smaller.
+func (s *Service) Compact(ctx context.Context, id pawl.SessionID, instructions string) (pawl.Seq, error) {
+	order := func(row pawl.Session) (pawl.Body, error) {
+		if row.Turns == 0 {
+			return nil, fmt.Errorf("compact: nothing was said yet in session %s: %w", id, pawl.ErrInvalid)
+		}
+		return pawl.CompactionAsked{Instructions: instructions}, nil
+	}
+	return s.order(ctx, id, order)
+}
+
+// Revert orders to go back to before a message, or forward again.
+func (s *Service) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.Seq, error) {
+	order := func(row pawl.Session) (pawl.Body, error) {
+		if row.State() != pawl.StateIdle {
+			return nil, &pawl.BusyError{Session: id}
+		}
+		plan, err := s.Preview(ctx, id, r)
+		if err != nil {
+			return nil, err
+		}
+		if way := plan.InTheWay(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse && plan.Scope.Files() {
+			return nil, fmt.Errorf("revert: files were changed by somebody else since (%s): keep them aside or leave them: %w", strings.Join(way, ", "), pawl.ErrConflict)
+		}
+		return pawl.RevertAsked{Revert: plan.Revert}, nil
+	}
+	return s.order(ctx, id, order)
+}
+
+// Preview says what a Revert would do.
+func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
+	switch {
+	case r.Scope != pawl.ScopeBoth && r.Scope != pawl.ScopeFiles && r.Scope != pawl.ScopeConversation:
+		return pawl.RevertPlan{}, fmt.Errorf("revert: unknown scope %q: %w", r.Scope, pawl.ErrInvalid)
+	case r.Conflicts != pawl.ConflictsRefuse && r.Conflicts != pawl.ConflictsAside && r.Conflicts != pawl.ConflictsLeave:
+		return pawl.RevertPlan{}, fmt.Errorf("revert: unknown way with conflicts %q: %w", r.Conflicts, pawl.ErrInvalid)
+	case r.To != 0 && r.Redo != 0:
+		return pawl.RevertPlan{}, fmt.Errorf("revert: either to a message or forward again: %w", pawl.ErrInvalid)
+	}
+	if _, err := s.Store.Session(ctx, id); err != nil {
+		return pawl.RevertPlan{}, err
+	}
+	return s.Plan(ctx, id, r)
+}
+
+// Rename gives the session another title.
+func (s *Service) Rename(ctx context.Context, id pawl.SessionID, title string) error {
+	if title = strings.TrimSpace(title); title == "" {
+		return fmt.Errorf("rename: the title is empty: %w", pawl.ErrInvalid)
+	}
+	_, err := s.append(ctx, id, func(pawl.Session) (pawl.Body, error) { return pawl.SessionTitled{Title: title}, nil })
+	return err
+}
+
+// order appends an order and sees that it is carried out.
+func (s *Service) order(ctx context.Context, id pawl.SessionID, body func(pawl.Session) (pawl.Body, error)) (pawl.Seq, error) {
+	seq, err := s.append(ctx, id, body)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.Runner.Wake(ctx, id); err != nil {
+		return seq, fmt.Errorf("start work on session %s (the order is kept: resume it): %w", id, err)
+	}
+	return seq, nil
+}
+
+// append appends what body decides on for the session as it is. If the log moved
+// on meanwhile, it is decided anew.
+func (s *Service) append(ctx context.Context, id pawl.SessionID, body func(pawl.Session) (pawl.Body, error)) (pawl.Seq, error) {
+	for {
+		row, err := s.Store.Session(ctx, id)
+		if err != nil {
+			return 0, err
+		}
+		b, err := body(row)
+		if err != nil {
+			return 0, err
+		}
+		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(b))
+		if err == nil {
+			return stored[0].Seq, nil
+		}
+		if !errors.Is(err, pawl.ErrConflict) {
+			return 0, fmt.Errorf("append %s: %w", pawl.KindOf(b), err)
+		}
+	}
+}

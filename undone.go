@@ -1,0 +1,102 @@
+package pawl
+
+import (
+	"errors"
+	"iter"
+)
+
+// ErrRewound is what [History.Apply] returns for an event that took the session
+// back, or forward again: what was applied before does not hold any more, and
+// [Fold] has to read the log anew.
+var ErrRewound = errors.New("the session went back: its log must be read anew")
+
+// Fold reads a session's log whole. events yields what is in it after a Seq, as
+// [Store.Events] does, and may be asked more than once.
+func Fold(events func(after Seq) iter.Seq2[Event, error]) (*History, error) {
+	h := &History{}
+	for {
+		err := h.readAll(events)
+		if !errors.Is(err, ErrRewound) {
+			return h, err
+		}
+		// Parts of the log do not count. Which, only all of it tells.
+		h = &History{}
+		for e, err := range events(0) {
+			if err != nil {
+				return nil, err
+			}
+			h.undone.add(e)
+			h.scanned = e.Seq
+		}
+	}
+}
+
+func (h *History) readAll(events func(after Seq) iter.Seq2[Event, error]) error {
+	for e, err := range events(0) {
+		if err != nil {
+			return err
+		}
+		if err := h.Apply(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FoldEvents is [Fold] for a log in memory.
+func FoldEvents(events []Event) (*History, error) {
+	return Fold(func(after Seq) iter.Seq2[Event, error] {
+		return func(yield func(Event, error) bool) {
+			for _, e := range events {
+				if e.Seq > after && !yield(e, nil) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// undone says which parts of a log do not count any more, because a person went
+// back to before them.
+type undone struct {
+	orders map[Seq]Revert // by their RevertAsked
+	spans  map[Seq]span   // by their Reverted
+}
+
+// span is a part of a log, from its first event to its last.
+type span struct{ first, last Seq }
+
+// add takes in the next event of the log. It reports whether parts of the log
+// count now that did not before, or the reverse.
+func (u *undone) add(e Event) (changed bool) {
+	switch b := e.Body.(type) {
+	case RevertAsked:
+		if u.orders == nil {
+			u.orders, u.spans = map[Seq]Revert{}, map[Seq]span{}
+		}
+		u.orders[e.Seq] = b.Revert
+	case Reverted:
+		order, ok := u.orders[b.Asked]
+		switch {
+		case !ok || b.Refused != "" || !order.Scope.Conversation():
+			return false
+		case order.Redo != 0:
+			delete(u.spans, order.Redo)
+		default:
+			u.spans[e.Seq] = span{order.To, b.Asked - 1}
+		}
+		return true
+	default: // goes forward
+	}
+	return false
+}
+
+// has reports whether an event does not count any more.
+func (u *undone) has(seq Seq) bool {
+	for _, s := range u.spans {
+		if s.first <= seq && seq <= s.last {
+			return true
+		}
+	}
+	return false
+}
