@@ -19,6 +19,12 @@ type Model interface {
 	Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error]
 }
 
+// Window is how much a model takes, in tokens. Zero means that it is not known.
+type Window struct {
+	Context int `json:"context"` // in all, the reply included
+	Output  int `json:"output"`  // of a reply
+}
+
 // Request is what a model is asked, built from the log.
 type Request struct {
 	Session    SessionID

@@ -6,6 +6,12 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
+// Snapshots keep what a workspace held at a time.
+type Snapshots interface {
+	// Take keeps what the folder holds now, for as long as the session lives.
+	Take(ctx context.Context, dir string, id pawl.SessionID) (snapshot string, err error)
+}
+
 // Plan says what a Revert would do; see [pawl.Service].
 func (s *Stepper) Plan(context.Context, pawl.SessionID, pawl.Revert) (pawl.RevertPlan, error) {
 	return pawl.RevertPlan{}, pawl.ErrUnavailable

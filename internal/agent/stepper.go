@@ -32,6 +32,15 @@ type Config struct {
 	Tools *tool.Registry
 	Clock func() time.Time // nil means time.Now
 
+	// Window says how much a model takes; nil means that nobody knows.
+	Window func(ref string) (pawl.Window, error)
+	// Small names the model that writes titles and summaries for sessions with a
+	// given one; nil or "" means that there are none.
+	Small func(ref string) (string, error)
+	// Snapshots keep what the workspaces held, so that what calls do can be shown
+	// and undone; nil means that none are taken.
+	Snapshots Snapshots
+
 	Authority Authority        // what calls may do; nil means that none may run
 	Redact    *redact.Redactor // masks secrets in what tools return; nil masks by their shape
 

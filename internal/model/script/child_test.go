@@ -137,3 +137,35 @@ func TestManySessionsAtOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestBeside(t *testing.T) {
+	m := open(t, `{"window":{"context":100,"output":20}}`, `{"text":"main"}`, `{"agent":"title","text":"one"}`, `{"agent":"title","text":"two"}`)
+	long := []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: string(make([]byte, 400))}}}}
+	tests := []struct {
+		name string
+		req  pawl.Request
+		want string // the text, or the fault
+	}{
+		{"the conversation", pawl.Request{}, "main"},
+		{"the first", pawl.Request{Agent: pawl.AgentTitle}, "one"},
+		{"the second, in a child", pawl.Request{Agent: pawl.AgentTitle, ParentCall: "call_1_1", Replies: 1}, "two"},
+		{"the last stands for all after it", pawl.Request{Agent: pawl.AgentTitle, Replies: 9}, "two"},
+		{"another one", pawl.Request{Agent: pawl.AgentSummary}, `script: misfit: main.jsonl: no line has agent "summary"`},
+		{"too large", pawl.Request{Messages: long}, "context overflow: 100 tokens are too many: the window takes 100, and 20 of them are for the reply"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			chunks, err := read(m.Stream(t.Context(), tt.req))
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			for _, c := range chunks {
+				got += c.Text
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

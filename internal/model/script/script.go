@@ -25,6 +25,7 @@ type Model struct {
 	file     string
 	main     block
 	agents   map[string]block      // by the lines' agent
+	window   pawl.Window           // zero: there is no bound
 	children map[pawl.CallID]block // of the calls that name a script
 	callers  map[pawl.CallID]int   // the line of each call in main
 }
@@ -64,7 +65,13 @@ func open(path string, faults Faults) (*Model, error) {
 		children: map[pawl.CallID]block{},
 		callers:  map[pawl.CallID]int{},
 	}
+	if replies[0].Window != nil {
+		m.window, replies = *replies[0].Window, replies[1:]
+	}
 	for _, r := range replies {
+		if r.Window != nil {
+			return nil, fmt.Errorf("%s:%d: window: it belongs into the first line", path, r.number)
+		}
 		if r.Agent == "" {
 			m.main.replies = append(m.main.replies, r)
 			continue
@@ -111,6 +118,9 @@ func openChild(path string, faults Faults) (block, error) {
 		return block{}, err
 	}
 	for _, r := range replies {
+		if r.Window != nil {
+			return block{}, fmt.Errorf("%s:%d: window: the script of a child has none of its own", path, r.number)
+		}
 		if r.Agent != "" {
 			return block{}, fmt.Errorf("%s:%d: agent %q: the script of a child belongs to that child alone", path, r.number, r.Agent)
 		}
@@ -138,6 +148,9 @@ func (r reply) refuseScript(path string) error {
 func (m *Model) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		r, err := m.reply(req)
+		if err == nil {
+			err = m.overflow(req)
+		}
 		if err != nil {
 			yield(pawl.Chunk{}, err)
 			return
@@ -154,8 +167,51 @@ func (m *Model) reply(req pawl.Request) (reply, error) {
 	return b.reply(req)
 }
 
+// Window is how much the model takes; zero if the script does not say.
+func (m *Model) Window() pawl.Window { return m.window }
+
+// overflow fails as a provider does when a request is too large.
+func (m *Model) overflow(req pawl.Request) error {
+	if m.window.Context == 0 {
+		return nil
+	}
+	size := len(req.System)
+	for _, t := range req.Tools {
+		size += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	for _, message := range req.Messages {
+		for _, part := range message.Parts {
+			switch p := part.(type) {
+			case pawl.Text:
+				size += len(p.Text)
+			case pawl.Reasoning:
+				size += len(p.Text)
+			case pawl.ToolCall:
+				size += len(p.Name) + len(p.Input)
+			case pawl.ToolResult:
+				size += len(p.Content)
+			case pawl.File, pawl.Patch:
+			}
+		}
+	}
+	if tokens := size / 4; tokens > m.window.Context-m.window.Output {
+		return &pawl.ModelError{Kind: pawl.ErrorOverflow, Message: fmt.Sprintf("%d tokens are too many: the window takes %d, and %d of them are for the reply",
+			tokens, m.window.Context, m.window.Output)}
+	}
+	return nil
+}
+
+// aside are the agents that write beside the conversation, in any session.
+var aside = []string{pawl.AgentTitle, pawl.AgentSummary, pawl.AgentCompaction}
+
 // block finds the lines that belong to the request's session.
 func (m *Model) block(req pawl.Request) (block, error) {
+	if slices.Contains(aside, req.Agent) {
+		if b, ok := m.agents[req.Agent]; ok {
+			return b, nil
+		}
+		return block{}, misfit("%s: no line has agent %q", m.file, req.Agent)
+	}
 	if req.ParentCall == "" {
 		return m.main, nil
 	}
@@ -179,6 +235,9 @@ func (m *Model) block(req pawl.Request) (block, error) {
 
 // reply is the block's line at the request's position.
 func (b block) reply(req pawl.Request) (reply, error) {
+	if slices.Contains(aside, req.Agent) { // nobody who writes a script counts them: the last line stands for all after it
+		req.Replies = min(req.Replies, len(b.replies)-1)
+	}
 	if req.Replies < 0 || req.Replies >= len(b.replies) {
 		return reply{}, misfit("%s: the script ran out: it has %d replies for this session and reply %d was asked for; the last message was %s",
 			b.end(), len(b.replies), req.Replies+1, quote(lastText(req.Messages)))
