@@ -102,6 +102,10 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Sessio
 		switch b := e.Body.(type) {
 		case pawl.TurnFinished:
 			end = b
+		case pawl.Reverted, pawl.Compacted: // there may have been nothing else to do
+			if end.Reason == "" {
+				end.Reason = pawl.ReasonEndTurn
+			}
 		case pawl.Withdrawn:
 			end = pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "the prompt was taken back"}
 		default: // not an end

@@ -112,7 +112,9 @@ func (f *resumeFlags) resume(cmd *cobra.Command, a *app, s pawl.Session) error {
 		return err
 	}
 	idle := func(e pawl.Event) bool {
-		if _, ok := e.Body.(pawl.TurnFinished); !ok {
+		switch e.Body.(type) {
+		case pawl.TurnFinished, pawl.Reverted, pawl.Compacted:
+		default:
 			return false
 		}
 		now, err := a.Get(cmd.Context(), s.ID)

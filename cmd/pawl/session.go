@@ -19,11 +19,12 @@ import (
 func sessionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "List, show, export and import sessions",
+		Short: "List, show, undo, fork, export and import sessions",
 		Args:  usage(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionExportCommand(), sessionImportCommand(), sessionQueueCommand(), sessionDeleteCommand())
+	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionExportCommand(), sessionImportCommand(), sessionQueueCommand(), sessionDeleteCommand(),
+		sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(), sessionRenameCommand(), sessionCompactCommand())
 	return cmd
 }
 
