@@ -78,7 +78,11 @@ func (f folders) drop(id pawl.SessionID) {
 	if !id.Valid() {
 		return
 	}
-	path := filepath.Join(f.cache, "tmp", string(id))
+	remove(filepath.Join(f.cache, "tmp", string(id)))
+}
+
+// remove removes a folder of ours.
+func remove(path string) {
 	if os.RemoveAll(path) == nil {
 		return
 	}
