@@ -172,6 +172,7 @@ func (a *applying) do(ctx context.Context, r *Restore, restore func(*Restore) er
 		}
 	}
 	err := restore(r)
+	a.reach("restored " + r.Path)
 	var conflict *ConflictError
 	switch {
 	case errors.As(err, &conflict) && a.how == Leave:
@@ -206,6 +207,7 @@ func (a *applying) verify(fd int, name string, r *Restore) error {
 // remove removes a file, and the folders that are empty then and were not there
 // in the snapshot that is restored.
 func (a *applying) remove(r *Restore) error {
+	a.reach("remove " + r.Path)
 	err := a.root.in(r.Path, func(fd int, name string) error {
 		if err := a.verify(fd, name, r); err != nil {
 			return err

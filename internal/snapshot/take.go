@@ -17,6 +17,7 @@ func (f *folder) take(ctx context.Context) (ID, error) {
 	if !w.fresh {
 		return w.next.id, nil
 	}
+	f.reach("store objects")
 	if err := w.pack.store(ctx, f.repo, f.file); err != nil {
 		return "", f.intact(err)
 	}
@@ -25,7 +26,9 @@ func (f *folder) take(ctx context.Context) (ID, error) {
 			return "", err
 		}
 	}
-	return w.next.id, f.replace(f.path(tableName), w.next.encode())
+	err := f.replace(f.path(tableName), w.next.encode())
+	f.reach("table written")
+	return w.next.id, err
 }
 
 // intact returns the error, as a *Broken one if the repository is not there as
