@@ -104,7 +104,7 @@ func (a *applying) run(ctx context.Context) error {
 	for i := range a.plan.Files {
 		switch r := &a.plan.Files[i]; {
 		case !r.open():
-		case r.Conflict != "" && (a.how == Leave || r.blocked || !a.canKeep(r)):
+		case r.Conflict != "" && (a.how == Leave || !r.canKeep()):
 			a.report.Left = append(a.report.Left, r.Path)
 		default:
 			todo = append(todo, r)
@@ -156,9 +156,10 @@ func (a *applying) again() error {
 	return a.plan.obstacles(a.root)
 }
 
-// canKeep reports whether what is there now can be put aside.
-func (a *applying) canKeep(r *Restore) bool {
-	return r.now.covered() || r.now.state == state{} || r.now.state == state{modeOut, outIDs[outLarge]}
+// canKeep reports whether a conflict can be put aside.
+func (r *Restore) canKeep() bool {
+	now := r.now.state
+	return !r.blocked && (now.covered() || now == state{} || now == state{modeOut, outIDs[outLarge]})
 }
 
 // do restores a file, unless it has changed in the last moment.

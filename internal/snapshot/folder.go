@@ -256,7 +256,7 @@ func (f *folder) held(id ID) bool {
 func (f *folder) fault(err error, ids ...ID) error {
 	var failed *git.Failed
 	if !errors.As(err, &failed) {
-		return err
+		return f.intact(err)
 	}
 	for _, id := range ids {
 		if !f.held(id) {

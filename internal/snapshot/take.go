@@ -31,8 +31,8 @@ func (f *folder) take(ctx context.Context) (ID, error) {
 	return w.next.id, err
 }
 
-// intact returns the error, as a *Broken one if the repository is not there as
-// it should be.
+// intact returns an error, as a *Broken one if the repository is not there as it
+// should be.
 func (f *folder) intact(err error) error {
 	for _, name := range []string{"HEAD", "config", "objects", "refs"} {
 		if _, missing := os.Stat(f.path(repoName, name)); missing != nil {

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl/internal/ignore"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -433,7 +432,7 @@ func (w *walker) lookOf(st *unix.Stat_t) look {
 	if l.ctime%int64(time.Second) == 0 {
 		slack = youngSlow
 	}
-	l.racy = max(l.mtime, l.ctime) >= w.start.Add(-slack).UnixNano() && !weak.On("snapshot.racy")
+	l.racy = max(l.mtime, l.ctime) >= w.start.Add(-slack).UnixNano()
 	return l
 }
 
