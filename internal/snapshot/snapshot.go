@@ -61,6 +61,14 @@ type Store struct {
 
 	mu      sync.Mutex
 	folders map[string]chan struct{} // a slot for each folder that is locked by this process
+	trace   func(point string)       // for tests: told before each effect, and after the last
+}
+
+// reach tells a test how far the store has come.
+func (s *Store) reach(point string) {
+	if s.trace != nil {
+		s.trace(point)
+	}
 }
 
 // Open returns a store. It makes nothing yet.
