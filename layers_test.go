@@ -39,6 +39,7 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
+	"internal/ignore":  rowBase,
 	"internal/plain":   rowBase,
 	"internal/private": rowBase,
 	"internal/weak":    rowBase,
@@ -60,9 +61,10 @@ var rooms = map[string]int{
 	"internal/trust":      rowPart,
 	"internal/workspace":  rowPart,
 
-	"internal/prompt": rowWork,
-	"internal/safety": rowWork,
-	"internal/tool":   rowWork,
+	"internal/prompt":   rowWork,
+	"internal/safety":   rowWork,
+	"internal/snapshot": rowWork,
+	"internal/tool":     rowWork,
 
 	"internal/agent":   rowLoop,
 	"internal/mission": rowLoop,

@@ -1,4 +1,4 @@
-// Package ignore decides which files a search passes over, by the rules of
+// Package ignore decides which files are passed over, by the rules of
 // gitignore(5).
 package ignore
 

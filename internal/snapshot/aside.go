@@ -1,0 +1,67 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// keep copies a file as it is now to a folder of pawl's own. The copy is named
+// after the file's path and content: a second attempt finds the first one's.
+func (a *applying) keep(r *Restore) error {
+	if r.now.folder || r.now.state == (state{}) {
+		return nil // there is nothing to keep
+	}
+	temp, err := os.CreateTemp(a.at, "temp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone if all went well
+	sum := sha256.New()
+	sum.Write([]byte(r.Path + "\x00"))
+	err = a.root.in(r.Path, func(fd int, name string) error { return copyFrom(fd, name, r.now.mode, io.MultiWriter(temp, sum)) })
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	at := a.path(asideName, hex.EncodeToString(sum.Sum(nil)[:16]), path.Base(r.Path))
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(temp.Name(), at); err != nil {
+			return err
+		}
+	}
+	if a.report.Aside == nil {
+		a.report.Aside = map[string]string{}
+	}
+	a.report.Aside[r.Path] = at
+	return nil
+}
+
+// copyFrom copies a file, whatever its size, or where a link leads.
+func copyFrom(fd int, name string, mode uint32, to io.Writer) error {
+	if mode == modeLink {
+		target, _, err := readAt(fd, name, modeLink, unix.PathMax)
+		if err != nil {
+			return err
+		}
+		_, err = to.Write(target)
+		return err
+	}
+	opened, err := openAt(fd, name, 0)
+	if err != nil {
+		return err
+	}
+	file := os.NewFile(uintptr(opened), name)
+	defer file.Close()
+	_, err = io.Copy(to, file)
+	return err
+}

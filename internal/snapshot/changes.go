@@ -1,0 +1,194 @@
+package snapshot
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/git"
+)
+
+// Kind says what became of a file, or will.
+type Kind string
+
+// Kinds of changes.
+const (
+	Added     Kind = "added"
+	Modified  Kind = "modified"
+	Deleted   Kind = "deleted"
+	Mode      Kind = "mode"      // only whether it can be run
+	Type      Kind = "type"      // a link became a file, or the reverse
+	Uncovered Kind = "uncovered" // one of the snapshots leaves it out, so nobody knows
+)
+
+// Change is a file that differs between two snapshots. Its path is a stranger's
+// text, with slashes, and may hold any byte but zero.
+type Change struct {
+	Path             string
+	Kind             Kind
+	OldMode, NewMode uint32 // as git has them: 0o100644, 0o100755, 0o120000; 0 if there is none
+	Added, Deleted   int    // lines
+	Binary           bool   // then there are no lines
+	LeftOut          string // of Uncovered: why
+}
+
+// Changes returns what changed in the folder from one snapshot to another, by
+// path. No second one means the folder as it is now.
+func (s *Store) Changes(ctx context.Context, dir string, from, to ID) ([]Change, error) {
+	f, to, err := s.pair(ctx, dir, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("show changes: %w", err)
+	}
+	defer f.unlock()
+	changes, err := f.changes(ctx, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("show changes of %s: %w", f.dir, err)
+	}
+	return changes, nil
+}
+
+// pair locks the folder and takes it if no second snapshot is named.
+func (s *Store) pair(ctx context.Context, dir string, from, to ID) (*folder, ID, error) {
+	if err := from.valid(); err != nil {
+		return nil, "", err
+	}
+	f, err := s.lock(ctx, dir, exists)
+	if err != nil {
+		return nil, "", lost(err, from, dir)
+	}
+	if to == "" {
+		if to, err = f.take(ctx); err != nil {
+			f.unlock()
+			return nil, "", err
+		}
+	}
+	return f, to, nil
+}
+
+func (f *folder) changes(ctx context.Context, from, to ID) ([]Change, error) {
+	all, err := f.records(ctx, [][2]ID{{from, to}})
+	if err != nil || len(all[0]) == 0 {
+		return nil, err
+	}
+	lines, err := f.lines(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	for _, r := range all[0] {
+		c := Change{Path: r.path, Kind: Uncovered, OldMode: r.from.mode, NewMode: r.to.mode, LeftOut: r.out}
+		if r.out == "" {
+			c = lines[r.path]
+			c.Path, c.Kind, c.OldMode, c.NewMode = r.path, kindOf(r.from, r.to), known(r.from), known(r.to)
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+// known is the mode of what a snapshot covers.
+func known(s state) uint32 {
+	if !s.covered() {
+		return 0
+	}
+	return s.mode
+}
+
+// lines returns how many lines changed in each file.
+func (f *folder) lines(ctx context.Context, from, to ID) (map[string]Change, error) {
+	args := []string{"diff-tree", "-r", "-z", "--numstat", "--no-renames", "--ignore-submodules=all", string(from), string(to)}
+	out, err := f.read(ctx, git.OwnCall{Args: args})
+	if err != nil {
+		return nil, f.fault(err, from, to)
+	}
+	lines := map[string]Change{}
+	for text := range bytes.SplitSeq(out, []byte{0}) {
+		fields := strings.SplitN(string(text), "\t", 3) // added, deleted, path
+		if len(fields) < 3 {
+			continue
+		}
+		c := lines[fields[2]]
+		added, err := strconv.Atoi(fields[0])
+		deleted, _ := strconv.Atoi(fields[1])
+		c.Added, c.Deleted, c.Binary = c.Added+added, c.Deleted+deleted, c.Binary || err != nil
+		lines[fields[2]] = c
+	}
+	return lines, nil
+}
+
+const (
+	defaultPatch = 1 << 20
+	patchPaths   = 1000    // at most, in a run of git
+	patchBytes   = 100_000 // of those paths
+)
+
+// Patch returns the changes from one snapshot to another as a unified diff. No
+// second one means the folder as it is now. It holds whole lines, of about
+// limit bytes at most; 0 means 1 MiB. If it is cut, its last line says so.
+func (s *Store) Patch(ctx context.Context, dir string, from, to ID, limit int) (text string, cut bool, err error) {
+	f, to, err := s.pair(ctx, dir, from, to)
+	if err != nil {
+		return "", false, fmt.Errorf("show patch: %w", err)
+	}
+	defer f.unlock()
+	text, cut, err = f.patch(ctx, from, to, cmp.Or(limit, defaultPatch))
+	if err != nil {
+		return "", false, fmt.Errorf("show patch of %s: %w", f.dir, err)
+	}
+	return text, cut, nil
+}
+
+func (f *folder) patch(ctx context.Context, from, to ID, limit int) (string, bool, error) {
+	all, err := f.records(ctx, [][2]ID{{from, to}})
+	if err != nil {
+		return "", false, err
+	}
+	var paths []string
+	for _, r := range all[0] {
+		if r.out == "" {
+			paths = append(paths, r.path)
+		}
+	}
+	var text []byte
+	for rest := paths; len(rest) > 0; {
+		n := some(rest)
+		args := []string{"diff-tree", "-r", "-p", "--no-renames", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)}
+		err := f.repo.Run(ctx, git.OwnCall{Args: args, Paths: rest[:n], Hold: f.file, Out: func(r io.Reader) error {
+			part, err := io.ReadAll(io.LimitReader(r, int64(limit-len(text)+1)))
+			text = append(text, part...)
+			return err
+		}})
+		if err != nil {
+			return "", false, f.fault(err, from, to)
+		}
+		if len(text) > limit {
+			return trimPatch(text, limit, len(paths)), true, nil
+		}
+		rest = rest[n:]
+	}
+	return string(text), false, nil
+}
+
+// some returns how many of the paths fit into a command line.
+func some(paths []string) (n int) {
+	for size := 0; n < len(paths) && n < patchPaths; n++ {
+		if size += len(paths[n]) + 1; n > 0 && size > patchBytes {
+			break
+		}
+	}
+	return n
+}
+
+// trimPatch cuts a patch behind a line.
+func trimPatch(text []byte, limit, files int) string {
+	text = text[:bytes.LastIndexByte(text[:limit], '\n')+1]
+	shown := bytes.Count(text, []byte("\ndiff --git "))
+	if bytes.HasPrefix(text, []byte("diff --git ")) {
+		shown++
+	}
+	return fmt.Sprintf("%s[cut after %d bytes: %d of %d files are shown, the last of them in part]\n", text, len(text), min(shown, files), files)
+}

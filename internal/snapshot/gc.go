@@ -1,0 +1,283 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/git"
+)
+
+// GC says what to clean up.
+type GC struct {
+	Alive     func(pawl.SessionID) bool // snapshots of other sessions go; nil means that all are alive
+	OlderThan time.Duration             // sessions that took none for longer lose theirs; 0 means never
+	Quota     int64                     // bytes of all snapshots: beyond it the oldest sessions lose theirs; 0 means no bound
+	DryRun    bool                      // nothing is removed
+}
+
+// GCReport says what was cleaned up, or would be.
+type GCReport struct {
+	Folders       []FolderReport // by folder
+	Before, After int64          // bytes
+}
+
+// FolderReport says what was cleaned up in a folder's snapshots. Of a DryRun,
+// After is a guess: what the others still need is not known beforehand, so only
+// folders that would have no snapshots left count.
+type FolderReport struct {
+	Dir           string // "" if it is not known any more
+	Before, After int64  // bytes, without what was kept aside
+	Removed       []Removal
+	Why           string // all snapshots of the folder were removed: why; else ""
+}
+
+// Removal is a session whose snapshots of a folder were removed.
+type Removal struct {
+	Owner pawl.SessionID
+	Why   string
+}
+
+// Why snapshots are removed.
+const (
+	whyGone    = "the session is gone"
+	whyOld     = "not used for long"
+	whyQuota   = "over the quota"
+	whyNobody  = "no session needs them"
+	whyDamaged = "damaged"
+)
+
+// account is a folder's store in a GC.
+type account struct {
+	at     string
+	owners map[pawl.SessionID]time.Time // when they last took a snapshot
+	report FolderReport
+}
+
+// GC removes the snapshots of sessions that are gone, then of those that took
+// none for long, then of the oldest until all fit the quota. What nobody needs
+// any more is removed from the disk. Snapshots that are damaged go as a whole.
+func (s *Store) GC(ctx context.Context, gc GC) (GCReport, error) {
+	accounts, err := s.accounts(ctx)
+	if err != nil {
+		return GCReport{}, fmt.Errorf("clean up snapshots: %w", err)
+	}
+	for _, a := range accounts {
+		a.mark(gc, s.Clock())
+		if err := s.settle(ctx, a, gc); err != nil {
+			return report(accounts), fmt.Errorf("clean up snapshots: %w", err)
+		}
+	}
+	for gc.Quota > 0 && report(accounts).After > gc.Quota {
+		owner, found := oldest(accounts)
+		if !found {
+			break
+		}
+		for _, a := range accounts {
+			if _, there := a.owners[owner]; there {
+				a.remove(owner, whyQuota)
+				if err := s.settle(ctx, a, gc); err != nil {
+					return report(accounts), fmt.Errorf("clean up snapshots: %w", err)
+				}
+			}
+		}
+	}
+	return report(accounts), nil
+}
+
+func (s *Store) accounts(ctx context.Context) (list []*account, err error) {
+	err = s.each(ctx, func(f *folder) error {
+		a := &account{at: f.at, owners: map[pawl.SessionID]time.Time{}, report: FolderReport{Dir: f.dir}}
+		owners, err := f.owners()
+		if err != nil {
+			return err
+		}
+		for _, owner := range owners {
+			if a.owners[owner], err = f.lastUse(owner); err != nil {
+				return err
+			}
+		}
+		a.report.Before, err = f.size()
+		a.report.After = a.report.Before
+		list = append(list, a)
+		return err
+	})
+	return list, err
+}
+
+// lastUse returns when a session last took a snapshot.
+func (f *folder) lastUse(owner pawl.SessionID) (last time.Time, err error) {
+	entries, err := os.ReadDir(f.ref(refsOwners + "/" + string(owner)))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last, err
+}
+
+// size returns the bytes of the snapshots, without what was kept aside.
+func (f *folder) size() (size int64, err error) {
+	err = filepath.WalkDir(f.at, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if err == nil && path == f.path(asideName) {
+				return fs.SkipDir
+			}
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	return size, err
+}
+
+// mark decides which sessions lose their snapshots whatever their size.
+func (a *account) mark(gc GC, now time.Time) {
+	for owner, last := range a.owners {
+		switch {
+		case gc.Alive != nil && !gc.Alive(owner):
+			a.remove(owner, whyGone)
+		case gc.OlderThan > 0 && last.Before(now.Add(-gc.OlderThan)):
+			a.remove(owner, whyOld)
+		}
+	}
+}
+
+func (a *account) remove(owner pawl.SessionID, why string) {
+	delete(a.owners, owner)
+	a.report.Removed = append(a.report.Removed, Removal{owner, why})
+}
+
+// oldest returns the session that took no snapshot for longest.
+func oldest(accounts []*account) (owner pawl.SessionID, found bool) {
+	last := map[pawl.SessionID]time.Time{}
+	for _, a := range accounts {
+		for o, at := range a.owners {
+			if at.After(last[o]) {
+				last[o] = at
+			}
+		}
+	}
+	for o, at := range last {
+		if !found || at.Before(last[owner]) || at.Equal(last[owner]) && o < owner {
+			owner, found = o, true
+		}
+	}
+	return owner, found
+}
+
+func report(accounts []*account) (r GCReport) {
+	for _, a := range accounts {
+		slices.SortFunc(a.report.Removed, func(x, y Removal) int { return strings.Compare(string(x.Owner), string(y.Owner)) })
+		r.Folders = append(r.Folders, a.report)
+		r.Before += a.report.Before
+		r.After += a.report.After
+	}
+	slices.SortFunc(r.Folders, func(x, y FolderReport) int { return strings.Compare(x.Dir, y.Dir) })
+	return r
+}
+
+// settle does in a folder what was decided.
+func (s *Store) settle(ctx context.Context, a *account, gc GC) error {
+	if gc.DryRun {
+		if len(a.owners) == 0 {
+			a.report.After, a.report.Why = 0, whyNobody
+		}
+		return nil
+	}
+	return s.one(ctx, a.at, func(f *folder) error {
+		for _, r := range a.report.Removed {
+			if err := f.drop(r.Owner); err != nil {
+				return err
+			}
+		}
+		why, err := f.compact(ctx)
+		if why != "" {
+			a.report.Why = why
+			err = errors.Join(err, f.removeAll(gc, s.Clock()))
+		}
+		if err != nil {
+			return err
+		}
+		a.report.After, err = f.size()
+		if errors.Is(err, fs.ErrNotExist) {
+			a.report.After, err = 0, nil
+		}
+		return err
+	})
+}
+
+// compact removes from the disk what nobody needs. It says why, if all
+// snapshots of the folder are to go.
+func (f *folder) compact(ctx context.Context) (why string, err error) {
+	temps, _ := filepath.Glob(f.path("temp-*")) // left by a crash
+	for _, temp := range temps {
+		if err := os.Remove(temp); err != nil {
+			return "", err
+		}
+	}
+	owners, err := f.owners()
+	switch {
+	case err != nil:
+		return "", err
+	case len(owners) == 0:
+		return whyNobody, nil
+	}
+	for _, args := range [][]string{{"repack", "-a", "-d", "-q"}, {"prune", "--expire=now"}} {
+		err := f.repo.Run(ctx, git.OwnCall{Args: args, Hold: f.file})
+		var failed *git.Failed
+		if errors.As(err, &failed) && f.readable(ctx) != nil {
+			return whyDamaged, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// readable reads all snapshots, and fails if one cannot be. A disk that is full
+// is no reason to throw them away.
+func (f *folder) readable(ctx context.Context) error {
+	err := f.repo.Run(ctx, git.OwnCall{Args: []string{"rev-list", "--objects", "--all", "--quiet"}, Hold: f.file})
+	if err != nil {
+		return err
+	}
+	drain := func(out io.Reader) error {
+		_, err := io.Copy(io.Discard, out)
+		return err
+	}
+	return f.repo.Run(ctx, git.OwnCall{Args: []string{"cat-file", "--batch", "--batch-all-objects"}, Out: drain, Hold: f.file})
+}
+
+// removeAll removes the snapshots of the folder. What was kept aside is
+// somebody's work: it stays until it is old.
+func (f *folder) removeAll(gc GC, now time.Time) error {
+	for _, name := range []string{tableName, pathName, repoName} {
+		if err := os.RemoveAll(f.path(name)); err != nil {
+			return err
+		}
+	}
+	kept, err := os.ReadDir(f.path(asideName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range kept {
+		info, err := e.Info()
+		if err != nil || gc.OlderThan == 0 || !info.ModTime().Before(now.Add(-gc.OlderThan)) {
+			return err
+		}
+	}
+	return os.RemoveAll(f.at)
+}

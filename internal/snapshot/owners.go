@@ -1,0 +1,117 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Adopt has one session keep all snapshots of a folder that another one keeps:
+// a session that was made from it.
+func (s *Store) Adopt(ctx context.Context, dir string, from, to pawl.SessionID) error {
+	if !from.Valid() || !to.Valid() {
+		return fmt.Errorf("adopt snapshots: %.50q or %.50q is no session: %w", string(from), string(to), pawl.ErrInvalid)
+	}
+	f, err := s.lock(ctx, dir, exists)
+	if errors.Is(err, pawl.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("adopt snapshots: %w", err)
+	}
+	defer f.unlock()
+	ids, err := f.snapshots(from)
+	for _, id := range ids {
+		if err == nil {
+			err = f.hold(to, id)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("adopt snapshots of %s: %w", f.dir, err)
+	}
+	return nil
+}
+
+// snapshots returns what a session keeps.
+func (f *folder) snapshots(owner pawl.SessionID) (ids []ID, err error) {
+	entries, err := os.ReadDir(f.ref(refsOwners + "/" + string(owner)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if id := ID(e.Name()); id.valid() == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// drop lets go of all that a session keeps.
+func (f *folder) drop(owner pawl.SessionID) error {
+	return os.RemoveAll(f.ref(refsOwners + "/" + string(owner)))
+}
+
+// Forget lets go of all that a session keeps, in every folder. GC frees the
+// space.
+func (s *Store) Forget(ctx context.Context, owner pawl.SessionID) error {
+	if !owner.Valid() {
+		return fmt.Errorf("forget snapshots: %.50q is no session: %w", string(owner), pawl.ErrInvalid)
+	}
+	err := s.each(ctx, func(f *folder) error { return f.drop(owner) })
+	if err != nil {
+		return fmt.Errorf("forget snapshots of %s: %w", owner, err)
+	}
+	return nil
+}
+
+// Owners returns the sessions that keep snapshots, by id.
+func (s *Store) Owners(ctx context.Context) ([]pawl.SessionID, error) {
+	var all []pawl.SessionID
+	err := s.each(ctx, func(f *folder) error {
+		owners, err := f.owners()
+		all = append(all, owners...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list owners of snapshots: %w", err)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// each calls do for the store of each folder, locked.
+func (s *Store) each(ctx context.Context, do func(*folder) error) error {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if err == nil && e.IsDir() {
+			err = s.one(ctx, filepath.Join(s.Dir, e.Name()), do)
+		}
+	}
+	return err
+}
+
+func (s *Store) one(ctx context.Context, at string, do func(*folder) error) error {
+	f, err := s.lockAt(ctx, at, exists)
+	if errors.Is(err, pawl.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.unlock()
+	text, err := os.ReadFile(f.path(pathName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f.dir = string(text)
+	return do(f)
+}

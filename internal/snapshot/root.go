@@ -1,0 +1,221 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// root is the open folder that files are looked at and put back in. No link is
+// followed on the way to them.
+type root struct {
+	fd      int
+	maxFile int64
+}
+
+func openRoot(dir string, maxFile int64) (*root, error) {
+	fd, err := openAt(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	return &root{fd, maxFile}, nil
+}
+
+func (r *root) close() { _ = unix.Close(r.fd) } // it was only looked through
+
+// sight is what stands at a path now.
+type sight struct {
+	state
+	folder bool // which counts as nothing: git knows no folders, only files
+	look   look // of what is not covered, to tell whether it is still the same
+	perm   uint32
+}
+
+// same reports whether nothing has changed between two sights.
+func (s sight) same(other sight) bool { return s.state == other.state && s.look == other.look }
+
+// in calls do with the open folder that a path is in, and its name there.
+func (r *root) in(path string, do func(fd int, name string) error) error {
+	fd := r.fd
+	parts := strings.Split(path, "/")
+	for _, part := range parts[:len(parts)-1] {
+		next, err := enter(fd, part)
+		if fd != r.fd {
+			_ = unix.Close(fd)
+		}
+		if err != nil {
+			return err
+		}
+		fd = next
+	}
+	if fd != r.fd {
+		defer unix.Close(fd) //nolint:errcheck // it was only looked through
+	}
+	return do(fd, parts[len(parts)-1])
+}
+
+// enter opens a folder in an open folder, which must be no link.
+func enter(fd int, name string) (int, error) {
+	if weak.On("snapshot.links") {
+		return unix.Openat(fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
+	return openAt(fd, name, unix.O_DIRECTORY)
+}
+
+// absent reports whether an error means that nothing is there: also below a
+// file or a link there is nothing.
+func absent(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
+}
+
+// look returns what stands at a path.
+func (r *root) look(path string) (s sight, err error) {
+	err = r.in(path, func(fd int, name string) (err error) {
+		s, err = r.lookIn(fd, name)
+		return err
+	})
+	if absent(err) {
+		return sight{}, nil
+	}
+	if err != nil {
+		return s, &os.PathError{Op: "look at", Path: path, Err: err}
+	}
+	return s, nil
+}
+
+func (r *root) lookIn(fd int, name string) (sight, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return sight{}, err
+	}
+	kind := uint32(number(st.Mode)) & modeTypes
+	s := sight{perm: uint32(number(st.Mode)) & 0o777}
+	other := look{size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), ino: st.Ino}
+	switch {
+	case kind == unix.S_IFDIR:
+		return sight{folder: true}, nil
+	case kind != unix.S_IFREG && kind != unix.S_IFLNK:
+		s.state, s.look = state{modeOut, outIDs[outSpecial]}, other
+		return s, nil
+	}
+	data, out, err := readAt(fd, name, modeOf(&st), r.maxFile)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		s.state, s.look = state{modeOut, outIDs[outUnread]}, other
+	case err != nil:
+		return s, err
+	case out != "":
+		s.state, s.look = state{modeOut, outIDs[out]}, other
+	default:
+		s.state = state{modeOf(&st), idOf(kindBlob, data)}
+	}
+	return s, nil
+}
+
+// obstacles finds what would stand in the way of a file: something that is no
+// folder above it, a folder with other files in its place, or a repository of
+// its own around it. What the plan itself takes away is in nobody's way.
+func (p *Plan) obstacles(root *root) error {
+	files := map[string]*Restore{}
+	for i := range p.Files {
+		files[p.Files[i].Path] = &p.Files[i]
+	}
+	for i := range p.Files {
+		r := &p.Files[i]
+		if !r.open() {
+			continue
+		}
+		o := obstacle{root: root, files: files, to: r}
+		if err := o.find(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxBelow bounds what is looked at in a folder that stands in a file's place.
+const maxBelow = 10_000
+
+// obstacle looks for what is in the way of one file.
+type obstacle struct {
+	root  *root
+	files map[string]*Restore
+	to    *Restore
+	seen  int
+}
+
+func (o *obstacle) find() error {
+	parts := strings.Split(o.to.Path, "/")
+	for i := 1; i < len(parts); i++ {
+		above := strings.Join(parts[:i], "/")
+		s, err := o.root.look(above)
+		if err != nil {
+			return err
+		}
+		switch {
+		case s.folder:
+			if repo, err := o.root.look(above + "/.git"); err != nil {
+				return err
+			} else if repo != (sight{}) {
+				o.block(fmt.Sprintf("%q is a repository of its own now", above))
+				return nil
+			}
+		case s.state == state{}:
+			return nil // nothing is there, nor below
+		case o.to.want.covered():
+			o.remove(above)
+			return nil
+		}
+	}
+	if !o.to.now.folder || !o.to.want.covered() {
+		return nil
+	}
+	return o.below(o.to.Path)
+}
+
+// below looks into a folder that stands where a file is to be.
+func (o *obstacle) below(path string) error {
+	return o.root.in(path, func(fd int, name string) error {
+		opened, err := enter(fd, name)
+		if err != nil {
+			return err
+		}
+		dir := os.NewFile(uintptr(opened), path)
+		defer dir.Close()
+		entries, err := dir.ReadDir(-1)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			at := path + "/" + e.Name()
+			if o.seen++; o.seen > maxBelow {
+				o.block("it is a folder now, with many files in it")
+				return nil
+			}
+			if !e.IsDir() || e.Name() == ".git" {
+				o.remove(at)
+			} else if err := o.below(at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// remove notes that something must go first, if the plan does not see to it.
+func (o *obstacle) remove(path string) {
+	switch r := o.files[path]; {
+	case r == nil || !r.open() || r.want.covered():
+		o.block(fmt.Sprintf("%q stands in its way", path))
+	case r.Conflict != "" && o.to.Conflict == "":
+		o.to.Conflict = fmt.Sprintf("%q stands in its way and has %s", path, r.Conflict)
+	}
+}
+
+func (o *obstacle) block(why string) { o.to.Conflict, o.to.blocked = why, true }

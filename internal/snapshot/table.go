@@ -1,0 +1,193 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"os"
+)
+
+// oid is the id of a git object.
+type oid [20]byte
+
+func (o oid) String() string { return hex.EncodeToString(o[:]) }
+
+// Modes of entries, as git has them.
+const (
+	modeFile  = 0o100644
+	modeExec  = 0o100755
+	modeLink  = 0o120000
+	modeTree  = 0o040000
+	modeOut   = 0o160000 // left out: git takes it for a submodule, which it does not look into
+	modeTypes = 0o170000
+)
+
+// entry is what is in a folder, and what it looked like when it was read. Of
+// folders and of what is left out there is no look.
+type entry struct {
+	name string
+	mode uint32
+	id   oid
+	look look
+}
+
+// look tells a file that has changed from one that has not.
+type look struct {
+	size, mtime, ctime int64
+	ino                uint64
+	racy               bool // it was so young that a later change may look the same
+}
+
+// tree is a folder's entries, by name as bytes, and the id of its tree.
+type tree struct {
+	id      oid
+	entries []entry
+}
+
+// table is all folders of a snapshot by their path; that of the top is "".
+type table struct {
+	id    ID
+	trees map[string]*tree
+}
+
+// tableMagic begins a table. It changes with the format.
+const tableMagic = "pawl snapshot table 1\n"
+
+func (t *table) encode() []byte {
+	b := []byte(tableMagic)
+	b = appendText(b, string(t.id))
+	b = binary.AppendUvarint(b, uint64(len(t.trees)))
+	for path, tr := range t.trees {
+		b = appendText(b, path)
+		b = append(b, tr.id[:]...)
+		b = binary.AppendUvarint(b, uint64(len(tr.entries)))
+		for i := range tr.entries {
+			b = tr.entries[i].append(b)
+		}
+	}
+	sum := sha256.Sum256(b)
+	return append(b, sum[:]...)
+}
+
+func (e *entry) append(b []byte) []byte {
+	b = appendText(b, e.name)
+	b = binary.AppendUvarint(b, uint64(e.mode))
+	b = append(b, e.id[:]...)
+	b = binary.AppendVarint(b, e.look.size)
+	b = binary.AppendVarint(b, e.look.mtime)
+	b = binary.AppendVarint(b, e.look.ctime)
+	b = binary.AppendUvarint(b, e.look.ino)
+	if e.look.racy {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// readTable returns the table, or nil if there is none that is of use: it can
+// be made again from the folder itself.
+func (f *folder) readTable() *table {
+	data, err := os.ReadFile(f.path(tableName))
+	if err != nil {
+		return nil
+	}
+	t, err := decodeTable(data)
+	if err != nil || f.readRef(refsNow) != t.id {
+		return nil // garbage, or of a repository that has lost the snapshot
+	}
+	return t
+}
+
+var errTable = errors.New("not a table of a snapshot")
+
+func decodeTable(data []byte) (*table, error) {
+	if len(data) < len(tableMagic)+sha256.Size || string(data[:len(tableMagic)]) != tableMagic {
+		return nil, errTable
+	}
+	end := len(data) - sha256.Size
+	if sha256.Sum256(data[:end]) != [sha256.Size]byte(data[end:]) {
+		return nil, errTable
+	}
+	d := decoder{text: string(data[len(tableMagic):end])}
+	t := &table{id: ID(d.string())}
+	n := d.count()
+	t.trees = make(map[string]*tree, n)
+	for range n {
+		path := d.string()
+		tr := &tree{id: d.oid()}
+		tr.entries = make([]entry, d.count())
+		for i := range tr.entries {
+			tr.entries[i] = d.entry()
+		}
+		t.trees[path] = tr
+	}
+	if d.bad || d.text != "" || t.id.valid() != nil {
+		return nil, errTable
+	}
+	return t, nil
+}
+
+// decoder reads a table. Once it has met something wrong, all is zero.
+type decoder struct {
+	text string
+	bad  bool
+}
+
+func (d *decoder) take(n uint64) string {
+	if n > uint64(len(d.text)) {
+		d.bad, d.text = true, ""
+		return ""
+	}
+	part := d.text[:n]
+	d.text = d.text[n:]
+	return part
+}
+
+func (d *decoder) uvarint() uint64 {
+	var v uint64
+	for shift := 0; shift < 64; shift += 7 {
+		part := d.take(1)
+		if d.bad {
+			return 0
+		}
+		v |= uint64(part[0]&0x7f) << shift
+		if part[0] < 0x80 {
+			return v
+		}
+	}
+	d.bad = true
+	return 0
+}
+
+func (d *decoder) varint() int64 {
+	v := d.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// count is a number of things that take at least a byte each.
+func (d *decoder) count() int {
+	n := d.uvarint()
+	if n > uint64(len(d.text)) {
+		d.bad, d.text = true, ""
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) string() string { return d.take(d.uvarint()) }
+
+func (d *decoder) oid() (id oid) {
+	copy(id[:], d.take(uint64(len(id))))
+	return id
+}
+
+func (d *decoder) entry() entry {
+	e := entry{name: d.string(), mode: uint32(d.uvarint()), id: d.oid()}
+	e.look = look{size: d.varint(), mtime: d.varint(), ctime: d.varint(), ino: d.uvarint()}
+	e.look.racy = d.take(1) == "\x01"
+	return e
+}

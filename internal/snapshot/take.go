@@ -1,0 +1,40 @@
+package snapshot
+
+import (
+	"context"
+	"os"
+)
+
+// take stores what the folder holds now. What it writes comes in an order that
+// leaves a good store wherever it ends: first the objects, then the ref that
+// keeps them, then the table that relies on both.
+func (f *folder) take(ctx context.Context) (ID, error) {
+	w := f.newWalker()
+	defer w.pack.close()
+	if err := w.walk(ctx); err != nil {
+		return "", err
+	}
+	if !w.fresh {
+		return w.next.id, nil
+	}
+	if err := w.pack.store(ctx, f.repo, f.file); err != nil {
+		return "", f.intact(err)
+	}
+	if f.readRef(refsNow) != w.next.id {
+		if err := f.setRef(refsNow, w.next.id); err != nil {
+			return "", err
+		}
+	}
+	return w.next.id, f.replace(f.path(tableName), w.next.encode())
+}
+
+// intact returns the error, as a *Broken one if the repository is not there as
+// it should be.
+func (f *folder) intact(err error) error {
+	for _, name := range []string{"HEAD", "config", "objects", "refs"} {
+		if _, missing := os.Stat(f.path(repoName, name)); missing != nil {
+			return f.broken(err)
+		}
+	}
+	return err
+}
