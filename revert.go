@@ -9,6 +9,9 @@ type Revert struct {
 	Conflicts Conflicts `json:"conflicts,omitempty"`
 }
 
+// LastRevert as [Revert.Redo] means the newest one that can be taken back.
+const LastRevert Seq = -1
+
 // Scope says what goes back.
 type Scope string
 
