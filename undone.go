@@ -44,8 +44,11 @@ func (h *History) readAll(events func(after Seq) iter.Seq2[Event, error]) error 
 }
 
 // FoldEvents is [Fold] for a log in memory.
-func FoldEvents(events []Event) (*History, error) {
-	return Fold(func(after Seq) iter.Seq2[Event, error] {
+func FoldEvents(events []Event) (*History, error) { return Fold(InMemory(events)) }
+
+// InMemory is a log in memory, as [Fold] and [Live] read it.
+func InMemory(events []Event) func(after Seq) iter.Seq2[Event, error] {
+	return func(after Seq) iter.Seq2[Event, error] {
 		return func(yield func(Event, error) bool) {
 			for _, e := range events {
 				if e.Seq > after && !yield(e, nil) {
@@ -53,47 +56,86 @@ func FoldEvents(events []Event) (*History, error) {
 				}
 			}
 		}
-	})
+	}
+}
+
+// Live yields the events of a log that count, oldest first. With ScopeFiles they
+// are those whose effect on the files was not taken back, otherwise those that
+// the conversation is made of: one can go back without the other.
+func Live(events func(after Seq) iter.Seq2[Event, error], what Scope) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var u undone
+		for e, err := range events(0) {
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			u.add(e)
+		}
+		gone := u.spans
+		if what == ScopeFiles {
+			gone = u.files
+		}
+		for e, err := range events(0) {
+			if err == nil && within(gone, e.Seq) {
+				continue
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // undone says which parts of a log do not count any more, because a person went
 // back to before them.
 type undone struct {
 	orders map[Seq]Revert // by their RevertAsked
-	spans  map[Seq]span   // by their Reverted
+	spans  map[Seq]span   // of the conversation, by their Reverted
+	files  map[Seq]span   // likewise: what was done to the files there was taken back
 }
 
 // span is a part of a log, from its first event to its last.
 type span struct{ first, last Seq }
 
-// add takes in the next event of the log. It reports whether parts of the log
-// count now that did not before, or the reverse.
+// add takes in the next event of the log. It reports whether parts of the
+// conversation count now that did not before, or the reverse.
 func (u *undone) add(e Event) (changed bool) {
 	switch b := e.Body.(type) {
 	case RevertAsked:
 		if u.orders == nil {
-			u.orders, u.spans = map[Seq]Revert{}, map[Seq]span{}
+			u.orders, u.spans, u.files = map[Seq]Revert{}, map[Seq]span{}, map[Seq]span{}
 		}
 		u.orders[e.Seq] = b.Revert
 	case Reverted:
 		order, ok := u.orders[b.Asked]
-		switch {
-		case !ok || b.Refused != "" || !order.Scope.Conversation():
+		if !ok || b.Refused != "" {
 			return false
-		case order.Redo != 0:
-			delete(u.spans, order.Redo)
-		default:
-			u.spans[e.Seq] = span{order.To, b.Asked - 1}
 		}
-		return true
+		if order.Redo != 0 {
+			_, changed = u.spans[order.Redo]
+			delete(u.spans, order.Redo)
+			delete(u.files, order.Redo)
+			return changed
+		}
+		gone := span{order.To, b.Asked - 1}
+		if order.Scope.Files() {
+			u.files[e.Seq] = gone
+		}
+		if order.Scope.Conversation() {
+			u.spans[e.Seq] = gone
+		}
+		return order.Scope.Conversation()
 	default: // goes forward
 	}
 	return false
 }
 
-// has reports whether an event does not count any more.
-func (u *undone) has(seq Seq) bool {
-	for _, s := range u.spans {
+// has reports whether an event does not count any more for the conversation.
+func (u *undone) has(seq Seq) bool { return within(u.spans, seq) }
+
+func within(spans map[Seq]span, seq Seq) bool {
+	for _, s := range spans {
 		if s.first <= seq && seq <= s.last {
 			return true
 		}

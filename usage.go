@@ -72,7 +72,7 @@ const maxUsageName = 500
 // is not set: a part of a log does not tell it.
 func UsageOf(events []Event) []UsageRow {
 	var rows []UsageRow
-	for _, e := range events {
+	for _, e := range events[copiedIn(events):] {
 		spent, agent := spending(e.Body)
 		if spent.Model == "" && spent.Usage == (Usage{}) {
 			if _, replied := e.Body.(Replied); !replied {
@@ -91,6 +91,19 @@ func UsageOf(events []Event) []UsageRow {
 		rows[i].Usage = rows[i].Add(spent.Usage)
 	}
 	return rows
+}
+
+// copiedIn returns how many of the events a fork has from its origin, where they
+// are counted. It begins with all of them at once.
+func copiedIn(events []Event) int {
+	if len(events) == 0 {
+		return 0
+	}
+	created, ok := events[0].Body.(SessionCreated)
+	if !ok || created.Forked == nil {
+		return 0
+	}
+	return max(0, min(int(created.Forked.At)-1, len(events)))
 }
 
 // The agents that write beside the conversation.

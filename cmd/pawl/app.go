@@ -64,11 +64,13 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Tools: tools, Authority: guard, Redact: secrets, Ended: jobs.End})
+	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Tools: tools, Authority: guard, Redact: secrets, Ended: jobs.End}
+	front := service.Config{Store: st, Bus: events, Check: func(s pawl.Settings) error { return checkSettings(models, tools, s) }}
+	useSnapshots(ctx, &loop, &front)
+	stepper := agent.NewStepper(loop)
 	runner := local.New(local.Config{Stepper: stepper})
-	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Check: func(s pawl.Settings) error {
-		return checkSettings(models, tools, s)
-	}})
+	front.Runner, front.Plan = runner, stepper.Plan
+	svc := service.New(front)
 	stepper.Service = svc // its children are sessions like any other
 	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, safety: guard, store: st}, nil
 }

@@ -64,6 +64,7 @@ func diagnose(ctx context.Context) []finding {
 		checkConfig(), checkPolicy(), checkTrust(ctx), checkStore(ctx), checkKeys(),
 		checkProgram(ctx, "bash", checkFail, "commands cannot be run without it", "--version"),
 		checkProgram(ctx, "git", checkWarn, "there are no diffs and no history without it", "--version"),
+		checkSnapshots(ctx),
 		checkProgram(ctx, "rg", checkWarn, "searching is slower without it", "--version"),
 		checkTerminal(),
 	)

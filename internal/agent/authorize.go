@@ -89,7 +89,7 @@ func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID)
 		if errors.As(err, &fault) {
 			return nil, fault.err
 		}
-		if err := j.refuse(ctx, call, err); err != nil {
+		if err := s.refuse(ctx, j, call, err); err != nil {
 			return nil, err
 		}
 		var stop *pawl.Stop
@@ -108,8 +108,8 @@ func (e *machineryError) Error() string { return e.err.Error() }
 
 // refuse gives a call that may not run its result. If a person is still asked
 // about it, nobody needs to answer any more.
-func (j *journal) refuse(ctx context.Context, c *pawl.CallState, why error) error {
-	finished := refusal(c, why)
+func (s *Stepper) refuse(ctx context.Context, j *journal, c *pawl.CallState, why error) error {
+	finished := s.refusal(ctx, j, c, why)
 	if a := c.Permission; a != nil {
 		open := func() bool { return a.Answer == nil }
 		stored, err := j.appendIf(ctx, open, pawl.Answered{Ask: a.Seq, Answer: pawl.Answer{Outcome: pawl.OutcomeCanceled}}, finished)
@@ -123,9 +123,9 @@ func (j *journal) refuse(ctx context.Context, c *pawl.CallState, why error) erro
 
 // refusal is the result of a call that may not run. One that an earlier pawl
 // began, with a tool that this one has not got, was run and must not seem refused.
-func refusal(c *pawl.CallState, why error) pawl.CallFinished {
+func (s *Stepper) refusal(ctx context.Context, j *journal, c *pawl.CallState, why error) pawl.CallFinished {
 	if c.Started != nil {
-		return unknownOutcome(c.Call.ID)
+		return s.unknown(ctx, j, *c.Started)
 	}
 	f := pawl.CallFinished{Call: c.Call.ID, Status: pawl.CallRefused, Result: pawl.ErrorResult(why.Error())}
 	var no *deniedError

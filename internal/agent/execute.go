@@ -55,21 +55,40 @@ func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.
 			continue
 		}
 		p, err := s.plan(ctx, j, t, c)
+		if err == nil && !p.started.ReadOnly {
+			if len(together) > 0 {
+				return together, ids[i:], nil
+			}
+			if p, err = s.secure(ctx, j, t, c, p); ctx.Err() != nil {
+				return nil, nil, context.Cause(ctx)
+			}
+		}
 		if err == nil && (!p.again || p.started.ReadOnly) { // any other that was begun is not run again
 			err = p.stillPermitted(c)
 		}
 		if err != nil {
-			if err := j.refuse(ctx, c, err); err != nil {
+			if err := s.refuse(ctx, j, c, err); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
-		if len(together) > 0 && !p.started.ReadOnly {
-			return together, ids[i:], nil
-		}
 		together = append(together, p)
 	}
 	return together, nil, nil
+}
+
+// secure keeps the workspace as it is before a call that may change it. That may
+// take a while, so the call is looked at anew.
+func (s *Stepper) secure(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState, p plannedCall) (plannedCall, error) {
+	if p.again || s.Snapshots == nil {
+		return p, nil
+	}
+	id, unsafe := s.take(ctx, j)
+	p, err := s.plan(ctx, j, t, c)
+	if !p.started.ReadOnly {
+		p.started.Snapshot, p.started.Unsafe = id, unsafe
+	}
+	return p, err
 }
 
 func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plannedCall) error {
@@ -91,10 +110,7 @@ func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plann
 	var wg sync.WaitGroup
 	for i, p := range plans {
 		wg.Go(func() {
-			finished := unknownOutcome(p.started.Call)
-			if !p.again || p.started.ReadOnly {
-				finished = s.execute(ctx, p)
-			}
+			finished := s.outcome(ctx, j, p)
 			if finished.Status == pawl.CallCanceled && takenAway(ctx) != nil {
 				return // as after a crash: whoever goes on with the turn decides what this call was
 			}
@@ -112,6 +128,18 @@ func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plann
 	return nil
 }
 
+// outcome is what came of a call, which is run unless an earlier attempt began it.
+func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) pawl.CallFinished {
+	if p.again && !p.started.ReadOnly {
+		return s.unknown(ctx, j, p.started)
+	}
+	f := s.execute(ctx, p)
+	if f.Status != pawl.CallCanceled || takenAway(ctx) == nil {
+		f.Snapshot = s.takeAfter(ctx, j, p.started)
+	}
+	return f
+}
+
 // execute runs one call. Whatever happens, it has a result.
 func (s *Stepper) execute(ctx context.Context, p plannedCall) pawl.CallFinished {
 	f := pawl.CallFinished{Call: p.started.Call, Status: pawl.CallDone}
@@ -125,11 +153,17 @@ func (s *Stepper) execute(ctx context.Context, p plannedCall) pawl.CallFinished 
 	case err != nil:
 		result = pawl.ErrorResult(err.Error())
 	}
-	if !weak.On("plain.tags") {
-		result.Content = plain.Unhidden(result.Content)
-	}
-	f.Result = s.spill(ctx, p, s.Redact.Result(result))
+	f.Result = s.spill(ctx, p, s.shown(result))
 	return f
+}
+
+// shown is a result as the model and the log may have it: nothing in it is
+// hidden from people, and secrets are masked.
+func (s *Stepper) shown(r pawl.Result) pawl.Result {
+	if !weak.On("plain.tags") {
+		r.Content = plain.Unhidden(r.Content)
+	}
+	return s.Redact.Result(r)
 }
 
 // run runs the tool. A panic in it is an error like any other.

@@ -182,7 +182,7 @@ func (j *journal) steering() []pawl.Waiting {
 
 // abandon returns a result for each call of the open turn that has none: a call
 // that never began gets the given status, one that did has an unknown outcome.
-func (j *journal) abandon(status pawl.CallStatus) []pawl.Body {
+func (j *journal) abandon(ctx context.Context, status pawl.CallStatus) []pawl.Body {
 	var bodies []pawl.Body
 	for _, step := range j.history.Open().Steps {
 		if step.Reply == nil {
@@ -194,7 +194,7 @@ func (j *journal) abandon(status pawl.CallStatus) []pawl.Body {
 			case call.Started == nil:
 				bodies = append(bodies, pawl.CallFinished{Call: id, Status: status, Result: pawl.ErrorResult("not run: " + string(status))})
 			default:
-				bodies = append(bodies, unknownOutcome(id))
+				bodies = append(bodies, j.s.unknown(ctx, j, *call.Started))
 			}
 		}
 	}

@@ -57,6 +57,7 @@ type Config struct {
 // shuts down, the lease is lost) takes the work away: the turn stays open.
 type Stepper struct {
 	Config
+	tooLarge tooLarge
 	mu       sync.Mutex
 	journals map[pawl.SessionID]*journal
 }
@@ -211,7 +212,7 @@ func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 	if err := s.cancelChildren(ctx, j); err != nil {
 		return err
 	}
-	bodies := j.abandon(pawl.CallCanceled)
+	bodies := j.abandon(ctx, pawl.CallCanceled)
 	replies := 0
 	for _, step := range open.Steps {
 		if step.Reply != nil {

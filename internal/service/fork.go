@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/oklog/ulid/v2"
@@ -10,7 +11,8 @@ import (
 )
 
 // Fork makes a session that begins as another was before an event. Its log is a
-// copy, with the same numbers; what was left open there is ended here.
+// copy, with the same numbers; what was left open there is ended here. What is
+// kept beside the log is copied too, so that the fork outlives its origin.
 func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (pawl.Session, error) {
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
@@ -23,35 +25,71 @@ func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (paw
 		return pawl.Session{}, fmt.Errorf("fork: session %s has no event %d: %w", id, at, pawl.ErrNotFound)
 	}
 	fork := pawl.SessionID(ulid.Make().String())
+	events, err := s.copyLog(ctx, pawl.Origin{Session: id, At: at}, fork)
+	if err != nil {
+		return pawl.Session{}, fmt.Errorf("fork: %w", err)
+	}
+	if _, err := s.Bus.Append(ctx, fork, 0, events...); err != nil {
+		return pawl.Session{}, fmt.Errorf("fork: %w", err)
+	}
+	err = s.copyBlobs(ctx, id, fork, events)
+	if err == nil && s.Adopt != nil {
+		err = s.Adopt(ctx, row.Dir, id, fork)
+	}
+	if err != nil {
+		// Half a fork is none, even if nobody waits for it any more.
+		return pawl.Session{}, fmt.Errorf("fork: %w", errors.Join(err, s.Delete(context.WithoutCancel(ctx), fork)))
+	}
+	return s.Get(ctx, fork)
+}
+
+// copyLog returns the events before a point of a session as another one's, with
+// what ends what was open there.
+func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.SessionID) ([]pawl.Event, error) {
 	var events []pawl.Event
-	for e, err := range s.Store.Events(ctx, id, 0) {
+	for e, err := range s.Store.Events(ctx, from.Session, 0) {
 		if err != nil {
-			return pawl.Session{}, fmt.Errorf("fork: %w", err)
+			return nil, err
 		}
-		if e.Seq >= at {
+		if e.Seq >= from.At {
 			break
 		}
-		e.Session, e.Body = fork, copied(e.Body, pawl.Origin{Session: id, At: at})
+		e.Session, e.Body = fork, copied(e.Body, from)
 		events = append(events, e)
 	}
 	h, err := pawl.FoldEvents(events)
 	if err != nil {
-		return pawl.Session{}, fmt.Errorf("fork: %w", err)
+		return nil, err
 	}
 	for _, b := range ends(h) {
 		e := s.event(b)
 		e.Turn = h.Turns()
 		events = append(events, e)
 	}
-	if _, err := s.Bus.Append(ctx, fork, 0, events...); err != nil {
-		return pawl.Session{}, fmt.Errorf("fork: %w", err)
-	}
-	if s.Adopt != nil {
-		if err := s.Adopt(ctx, row.Dir, id, fork); err != nil {
-			return pawl.Session{}, fmt.Errorf("fork: %w", err)
+	return events, nil
+}
+
+// copyBlobs copies the outputs that the events name. One that is not there, as
+// in a session that was imported, is not there in the fork either.
+func (s *Service) copyBlobs(ctx context.Context, from, to pawl.SessionID, events []pawl.Event) error {
+	for _, e := range events {
+		f, ok := e.Body.(pawl.CallFinished)
+		if !ok || f.Result.Spill == nil {
+			continue
+		}
+		blob, err := s.Store.OpenBlob(ctx, from, f.Result.Spill.ID)
+		if errors.Is(err, pawl.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = s.Store.PutBlob(ctx, to, blob)
+		if err = errors.Join(err, blob.Close()); err != nil {
+			return err
 		}
 	}
-	return s.Get(ctx, fork)
+	return nil
 }
 
 // copied is a body as it stands in a copy: nothing is paid for twice.
@@ -61,7 +99,7 @@ func copied(b pawl.Body, from pawl.Origin) pawl.Body {
 		b.Forked, b.Parent, b.ParentCall = &from, "", ""
 		return b
 	case pawl.SessionTitled:
-		b.Spent = pawl.Spent{}
+		b.Usage = pawl.Usage{}
 		return b
 	case pawl.SessionSummarized:
 		b.Usage = pawl.Usage{}
@@ -70,6 +108,9 @@ func copied(b pawl.Body, from pawl.Origin) pawl.Body {
 		b.Usage = pawl.Usage{}
 		return b
 	case pawl.Compacted:
+		b.Usage = pawl.Usage{}
+		return b
+	case pawl.TurnFinished:
 		b.Usage = pawl.Usage{}
 		return b
 	default:

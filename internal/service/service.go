@@ -43,7 +43,9 @@ type Config struct {
 	Plan func(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error)
 	// Adopt keeps a session's snapshots for its fork too; nil if there are none.
 	Adopt func(ctx context.Context, dir string, from, to pawl.SessionID) error
-	Clock func() time.Time // nil means time.Now
+	// Forget lets go of a session's snapshots; nil if there are none.
+	Forget func(ctx context.Context, id pawl.SessionID) error
+	Clock  func() time.Time // nil means time.Now
 }
 
 // Service is the local implementation of pawl.Service.
@@ -296,9 +298,19 @@ func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 	return s.Get(ctx, id)
 }
 
-// Delete removes a session and all that belongs to it.
+// Delete removes a session and all that belongs to it. Snapshots that cannot be
+// let go of do not keep it from being deleted.
 func (s *Service) Delete(ctx context.Context, id pawl.SessionID) error {
-	return s.Store.Delete(ctx, id)
+	if err := s.Store.Delete(ctx, id); err != nil {
+		return err
+	}
+	if s.Forget == nil {
+		return nil
+	}
+	if err := s.Forget(ctx, id); err != nil {
+		return fmt.Errorf("session %s is deleted, its snapshots are not ('pawl gc' removes them): %w", id, err)
+	}
+	return nil
 }
 
 func (s *Service) event(b pawl.Body) pawl.Event { return pawl.Event{At: s.Clock(), Body: b} }

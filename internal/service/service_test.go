@@ -12,12 +12,14 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/snapshot"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
@@ -44,7 +46,8 @@ func open(t *testing.T) servicetest.Harness {
 	events := bus.New(st, bus.Config{})
 	models := &model.Opener{}
 	authority := pawltest.NewAuthority(t)
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority})
+	snapshots := openSnapshots(t)
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority, Snapshots: snapshots})
 	runner := local.New(local.Config{Stepper: stepper})
 	t.Cleanup(func() {
 		runner.Close()
@@ -53,7 +56,7 @@ func open(t *testing.T) servicetest.Harness {
 		}
 	})
 	svc := service.New(service.Config{
-		Store: st, Bus: events, Runner: runner,
+		Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Adopt: snapshots.Adopt, Forget: snapshots.Forget,
 		Check: func(s pawl.Settings) error {
 			if _, err := agent.Lookup(s.Agent); err != nil {
 				return err
@@ -64,6 +67,20 @@ func open(t *testing.T) servicetest.Harness {
 	})
 	stepper.Service = svc
 	return servicetest.Harness{Store: st, Service: svc, Authority: authority}
+}
+
+// openSnapshots returns a store of snapshots in a folder of its own.
+func openSnapshots(t *testing.T) *snapshot.Store {
+	t.Helper()
+	g, err := git.Find(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := snapshot.Open(snapshot.Config{Dir: filepath.Join(t.TempDir(), "snapshots"), Git: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func TestContract_Service(t *testing.T) { servicetest.Run(t, open) }

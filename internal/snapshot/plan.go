@@ -38,6 +38,7 @@ type Restore struct {
 	Kind     Kind   // what will happen to it
 	Conflict string // why that would take away somebody else's change; "" if it would not
 	Done     bool   // it is as it should be already: nothing will happen
+	Same     bool   // all in all the spans did nothing to it
 	LeftOut  string // why nothing will happen to it: it is not covered, or must not be touched
 
 	want    state
@@ -197,9 +198,9 @@ func (r *Restore) judge(root *root, should state, meanwhile bool) (err error) {
 		return err
 	}
 	now := r.now.state
-	r.Kind = kindOf(now, r.want)
+	r.Kind, r.Same = kindOf(now, r.want), should == r.want
 	switch {
-	case now == r.want || should == r.want: // the latter: all in all the spans did nothing to it
+	case now == r.want || r.Same:
 		r.Done = true
 	case now != should:
 		r.Conflict = "changed since"

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/snapshot"
+)
+
+// openSnapshots returns where snapshots are kept: in the data folder, by git.
+// Its error says why there are none.
+func openSnapshots(ctx context.Context) (*snapshot.Store, error) {
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	if data, err = filepath.Abs(data); err != nil {
+		return nil, err
+	}
+	dir, err := workingDir()
+	if err != nil {
+		return nil, err
+	}
+	g, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.Open(snapshot.Config{Dir: filepath.Join(data, "snapshots"), Git: g, Except: []string{data}})
+}
+
+// useSnapshots has calls be undone by snapshots. Without git there are none, which
+// 'pawl doctor' and each undo say.
+func useSnapshots(ctx context.Context, loop *agent.Config, svc *service.Config) {
+	snapshots, err := openSnapshots(ctx)
+	if err != nil {
+		return
+	}
+	loop.Snapshots = snapshots
+	svc.Adopt, svc.Forget = snapshots.Adopt, snapshots.Forget
+}
+
+// checkSnapshots says whether what calls do can be undone.
+func checkSnapshots(ctx context.Context) finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := finding{Name: "snapshots", Status: checkOK}
+	s, err := openSnapshots(ctx)
+	if err != nil {
+		f.Status, f.Detail, f.Fix = checkWarn, "none, so changes to files cannot be undone: "+err.Error(), "install git 2.32 or newer"
+		return f
+	}
+	f.Detail = s.Dir
+	return f
+}

@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// deeds collects what the calls of a session did to its workspace, and those of
+// its children, as far as it was not taken back.
+type deeds struct {
+	s     *Stepper
+	dir   string
+	spans []snapshot.Span
+	blind []pawl.CallID // calls that nobody knows it of
+}
+
+// from collects what was done from a message on.
+func (d *deeds) from(ctx context.Context, events []pawl.Event, to pawl.Seq) error {
+	err := d.log(ctx, events, to, time.Time{}, "")
+	slices.SortStableFunc(d.spans, func(a, b snapshot.Span) int { return a.From.Compare(b.From) })
+	return err
+}
+
+// log collects from a log what was done from an event on. If it is a child's,
+// call is the one that it works for. began is when the log cannot have begun before.
+func (d *deeds) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began time.Time, call pawl.CallID) error {
+	open := map[pawl.CallID]snapshot.Span{}
+	var order []pawl.CallID
+	now := began
+	for e := range pawl.Live(pawl.InMemory(events), pawl.ScopeFiles) {
+		// A call begins before its snapshot is taken, so with the event before. And
+		// clocks are set back at times: what comes later in a log was later.
+		earlier := now
+		if e.At.After(now) {
+			now = e.At
+		}
+		switch b := e.Body.(type) {
+		case pawl.CallStarted:
+			if e.Seq >= to && !b.ReadOnly {
+				open[b.Call] = snapshot.Span{Before: snapshot.ID(b.Snapshot), From: earlier}
+				order = append(order, b.Call)
+			}
+		case pawl.CallFinished:
+			span, ok := open[b.Call]
+			if !ok {
+				continue
+			}
+			delete(open, b.Call)
+			span.After, span.To = snapshot.ID(b.Snapshot), now
+			d.add(span, cmp.Or(call, b.Call))
+		case pawl.Spawned:
+			if err := d.child(ctx, b, e.Seq, to, events, now); err != nil {
+				return err
+			}
+		default: // does nothing to files
+		}
+	}
+	for _, id := range order {
+		if _, ok := open[id]; ok {
+			d.add(snapshot.Span{}, cmp.Or(call, id))
+		}
+	}
+	return nil
+}
+
+// add notes what a call did.
+func (d *deeds) add(span snapshot.Span, call pawl.CallID) {
+	switch {
+	case span.Before != "" && span.After != "":
+		d.spans = append(d.spans, span)
+	case !slices.Contains(d.blind, call):
+		d.blind = append(d.blind, call)
+	}
+}
+
+// child collects what a child did. Of one that was spawned before, and worked in
+// the background, it is what it began to do after the message.
+func (d *deeds) child(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, events []pawl.Event, began time.Time) error {
+	if seq < to && !c.Background || weak.On("revert.children") {
+		return nil
+	}
+	row, err := d.s.Store.Session(ctx, c.Child)
+	switch {
+	case errors.Is(err, pawl.ErrNotFound):
+		d.add(snapshot.Span{}, c.Call) // it was deleted, or never made
+		return nil
+	case err != nil:
+		return &machineryError{err}
+	case row.State() != pawl.StateIdle:
+		return &pawl.BusyError{Session: c.Child}
+	}
+	log, err := d.s.readLog(ctx, c.Child, 0)
+	if err != nil {
+		return err
+	}
+	from := pawl.Seq(1)
+	if seq < to {
+		from = firstAfter(log, events[to-1].At)
+	}
+	if row.Dir != d.dir {
+		d.add(snapshot.Span{}, c.Call)
+		return nil
+	}
+	return d.log(ctx, log, from, began, c.Call)
+}
+
+// firstAfter is the first event that was not before a time.
+func firstAfter(events []pawl.Event, at time.Time) pawl.Seq {
+	for _, e := range events {
+		if !e.At.Before(at) {
+			return e.Seq
+		}
+	}
+	return pawl.Seq(len(events) + 1)
+}

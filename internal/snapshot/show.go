@@ -1,0 +1,86 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/pawl-dev/pawl/internal/git"
+)
+
+// Show returns what a plan will do to the folder as it is now: a unified diff of
+// about limit bytes at most, and the lines of each file by its path.
+func (s *Store) Show(ctx context.Context, plan Plan, limit int) (text string, lines map[string]Change, err error) {
+	groups, count := plan.byOrigin()
+	if count == 0 {
+		return "", nil, nil
+	}
+	f, err := s.lock(ctx, plan.Dir, exists)
+	if err != nil {
+		return "", nil, fmt.Errorf("show undo: %w", lost(err, plan.Files[0].origin, plan.Dir))
+	}
+	defer f.unlock()
+	now, err := f.take(ctx)
+	if err != nil {
+		return "", nil, fmt.Errorf("show undo in %s: %w", f.dir, err)
+	}
+	var all []byte
+	lines = map[string]Change{}
+	for _, g := range groups {
+		if all, err = f.showFiles(ctx, all, now, g, limit, lines); err != nil {
+			return "", nil, fmt.Errorf("show undo in %s: %w", f.dir, err)
+		}
+	}
+	if len(all) > limit {
+		return trimPatch(all, limit, count), lines, nil
+	}
+	return string(all), lines, nil
+}
+
+// origin is a snapshot and the files that come from it.
+type origin struct {
+	id    ID
+	paths []string
+}
+
+// byOrigin returns what is to be done, by the snapshots that it comes from.
+func (p Plan) byOrigin() (groups []origin, count int) {
+	for _, r := range p.Files {
+		if !r.open() {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g origin) bool { return g.id == r.origin })
+		if i < 0 {
+			i, groups = len(groups), append(groups, origin{id: r.origin})
+		}
+		groups[i].paths = append(groups[i].paths, r.Path)
+		count++
+	}
+	return groups, count
+}
+
+// showFiles adds to the text, up to one byte beyond the limit, and to the lines.
+func (f *folder) showFiles(ctx context.Context, text []byte, now ID, g origin, limit int, lines map[string]Change) ([]byte, error) {
+	changed, err := f.lines(ctx, now, g.id)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range g.paths {
+		lines[path] = changed[path]
+	}
+	for rest := g.paths; len(rest) > 0 && len(text) <= limit; {
+		n := some(rest)
+		args := []string{"diff-tree", "-r", "-p", "--no-renames", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/", string(now), string(g.id)}
+		err := f.repo.Run(ctx, git.OwnCall{Args: args, Paths: rest[:n], Hold: f.file, Out: func(r io.Reader) error {
+			part, err := io.ReadAll(io.LimitReader(r, int64(limit-len(text)+1)))
+			text = append(text, part...)
+			return err
+		}})
+		if err != nil {
+			return nil, f.fault(err, now, g.id)
+		}
+		rest = rest[n:]
+	}
+	return text, nil
+}

@@ -1,0 +1,296 @@
+package pawl
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// goer is a scribe of a session whose person goes back and forth. It keeps its
+// own account of what counts: what it was before each step back.
+type goer struct {
+	scribe
+	gone  [2]map[Seq]bool // for the conversation and for the files
+	steps []stepBack      // that can be taken back
+}
+
+type stepBack struct {
+	seq   Seq // its Reverted
+	scope Scope
+	gone  [2]map[Seq]bool // before it
+}
+
+func drawReverts(t *rapid.T) *goer {
+	g := &goer{scribe: scribe{results: map[CallID]string{}}, gone: [2]map[Seq]bool{{}, {}}}
+	g.write(SessionCreated{Dir: "/project"})
+	for range rapid.IntRange(0, 80).Draw(t, "events") {
+		moves := g.moves()
+		if !g.turn && len(g.waiting) == 0 {
+			moves = append(moves, g.back, g.back, g.back)
+			if len(g.steps) > 0 {
+				moves = append(moves, g.forth, g.forth, g.forth)
+			}
+		}
+		if g.turn {
+			moves = append(moves, g.todo, g.mode)
+		}
+		if !g.asked && len(g.calls) == 0 {
+			moves = append(moves, g.compact)
+		}
+		rapid.SampledFrom(moves).Draw(t, "move")(t)
+		if g.turn {
+			g.steps = nil // the session went on
+		}
+	}
+	return g
+}
+
+func (g *goer) todo(*rapid.T) {
+	g.write(TodosSet{Todos: []Todo{{Content: string(rune('a' + len(g.log)%26))}}})
+}
+func (g *goer) mode(t *rapid.T) {
+	g.write(ModeChanged{Mode: rapid.SampledFrom([]string{"plan", "ask"}).Draw(t, "mode")})
+}
+
+func (g *goer) compact(t *rapid.T) {
+	keep := rapid.SampledFrom(append(g.messages(), Seq(len(g.log)+1))).Draw(t, "keep")
+	g.write(Compacted{Keep: keep, Text: "a summary", Spent: Spent{Model: "m"}})
+}
+
+// messages are those of the conversation.
+func (g *goer) messages() (list []Seq) {
+	for _, e := range g.log {
+		switch e.Body.(type) {
+		case TurnStarted, Injected, Replied:
+			if !g.gone[0][e.Seq] {
+				list = append(list, e.Seq)
+			}
+		default:
+		}
+	}
+	return list
+}
+
+func (g *goer) back(t *rapid.T) {
+	list := g.messages()
+	if len(list) == 0 {
+		return
+	}
+	r := Revert{To: rapid.SampledFrom(list).Draw(t, "to"), Scope: rapid.SampledFrom([]Scope{ScopeBoth, ScopeFiles, ScopeConversation}).Draw(t, "scope")}
+	g.write(RevertAsked{r})
+	asked := Seq(len(g.log))
+	if rapid.IntRange(0, 4).Draw(t, "refused") == 0 {
+		g.write(Reverted{Asked: asked, Refused: "no"})
+		return
+	}
+	before := [2]map[Seq]bool{maps.Clone(g.gone[0]), maps.Clone(g.gone[1])}
+	for seq := r.To; seq < asked; seq++ {
+		if r.Scope.Conversation() {
+			g.gone[0][seq] = true
+		}
+		if r.Scope.Files() {
+			g.gone[1][seq] = true
+		}
+	}
+	g.write(Reverted{Asked: asked, Changed: []string{"f"}})
+	g.steps = append(g.steps, stepBack{Seq(len(g.log)), r.Scope, before})
+}
+
+func (g *goer) forth(*rapid.T) {
+	last := g.steps[len(g.steps)-1]
+	g.write(RevertAsked{Revert{Redo: last.seq, Scope: last.scope}})
+	g.write(Reverted{Asked: Seq(len(g.log)), Changed: []string{"f"}})
+	g.gone = last.gone
+	// What went with it can be taken back again: the steps that were made before.
+	g.steps = g.steps[:len(g.steps)-1]
+}
+
+// plainLog is the log of a session that never went back: what does not count is
+// left out, and what it had ended is ended by hand. Titles keep the numbers.
+func (g *goer) plainLog(t *rapid.T) []Event {
+	var h History
+	var log []Event
+	var ends []Body
+	neutral := map[Seq]bool{}
+	for i, e := range g.log {
+		b := e.Body
+		if r, ok := b.(RevertAsked); ok && r.Scope.Conversation() {
+			neutral[e.Seq] = true
+		}
+		if r, ok := b.(Reverted); ok && neutral[r.Asked] {
+			neutral[e.Seq] = true
+		}
+		if g.gone[0][e.Seq] {
+			if i == 0 || !g.gone[0][e.Seq-1] {
+				ends = endsOf(&h)
+			}
+			b = SessionTitled{}
+			if len(ends) > 0 {
+				b, ends = ends[0], ends[1:]
+			}
+		} else if neutral[e.Seq] {
+			b = SessionTitled{}
+		}
+		log = append(log, Event{Seq: e.Seq, Body: b})
+		if err := h.Apply(log[i]); err != nil {
+			t.Fatalf("the plain log: %v", err)
+		}
+	}
+	if len(ends) > 0 {
+		t.Fatalf("the plain log has no room for %v", ends)
+	}
+	return log
+}
+
+func endsOf(h *History) (ends []Body) {
+	if h.Open() != nil {
+		ends = append(ends, TurnFinished{})
+	}
+	for _, w := range h.Waiting() {
+		ends = append(ends, Withdrawn{Prompt: w.Seq})
+	}
+	return ends
+}
+
+// view is what a history says of what counts.
+type view struct {
+	Head       Seq
+	Messages   []Message
+	Waiting    []Seq
+	Settings   Settings
+	Todos      []Todo
+	Open       bool
+	Steps      int
+	Orders     int
+	Compaction Seq
+	Seen       map[string]string
+}
+
+func viewOf(h *History) view {
+	v := view{Head: h.Head(), Messages: h.Messages(), Settings: h.Settings(), Todos: h.Todos(), Open: h.Open() != nil, Orders: len(h.Orders()), Seen: h.seen}
+	for _, w := range h.Waiting() {
+		v.Waiting = append(v.Waiting, w.Seq)
+	}
+	if h.Open() != nil {
+		v.Steps = len(h.Open().Steps)
+	}
+	if c := h.Compaction(); c != nil {
+		v.Compaction = c.Seq
+	}
+	if len(v.Messages) == 0 {
+		v.Messages = nil
+	}
+	return v
+}
+
+// A session that went back is as one that never came there. What it has used up,
+// numbers and ids, stays used up.
+func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawReverts(t)
+		got, err := FoldEvents(g.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := FoldEvents(g.plainLog(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(viewOf(want), viewOf(got)); diff != "" {
+			t.Fatalf("want -, got +: %s", diff)
+		}
+		var steps []Seq
+		for _, s := range g.steps {
+			if !g.gone[0][s.seq] {
+				steps = append(steps, s.seq)
+			}
+		}
+		var reverts []Seq
+		for _, r := range got.Reverts() {
+			reverts = append(reverts, r.Seq)
+		}
+		if diff := cmp.Diff(steps, reverts); diff != "" {
+			t.Fatalf("what can be taken back: want -, got +: %s", diff)
+		}
+		checkUsedUp(t, g.log, got)
+	})
+}
+
+func checkUsedUp(t *rapid.T, log []Event, h *History) {
+	turns, replies, compactions := 0, 0, 0
+	for _, e := range log {
+		switch b := e.Body.(type) {
+		case TurnStarted:
+			turns++
+		case Replied:
+			replies++
+			for _, c := range b.Parts.Calls() {
+				if !h.CallIDUsed(c.ID) {
+					t.Fatalf("the id %s is free again", c.ID)
+				}
+			}
+		case Compacted:
+			compactions++
+		default:
+		}
+	}
+	if diff := cmp.Diff([]int{turns, replies, compactions}, []int{h.Turns(), h.Replies(), h.Compactions()}); diff != "" {
+		t.Fatalf("counts: want -, got +: %s", diff)
+	}
+}
+
+// Event by event, with the log read anew when it must be, is the same as at once.
+func TestGoingBackGrowsAsItFolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawReverts(t)
+		h := &History{}
+		for i, e := range g.log {
+			err := h.Apply(e)
+			if errors.Is(err, ErrRewound) {
+				h, err = FoldEvents(g.log[:i+1])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := FoldEvents(g.log[:i+1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(viewOf(want), viewOf(h)); diff != "" {
+				t.Fatalf("after event %d: %s", e.Seq, diff)
+			}
+			if diff := cmp.Diff(want.Reverts(), h.Reverts()); diff != "" {
+				t.Fatalf("after event %d: %s", e.Seq, diff)
+			}
+			checkUsedUp(t, g.log[:i+1], h)
+		}
+	})
+}
+
+// Live yields what counts, for the conversation and for the files.
+func TestLive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawReverts(t)
+		for i, what := range []Scope{ScopeConversation, ScopeFiles} {
+			var want, got []Seq
+			for _, e := range g.log {
+				if !g.gone[i][e.Seq] {
+					want = append(want, e.Seq)
+				}
+			}
+			for e, err := range Live(InMemory(g.log), what) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, e.Seq)
+			}
+			if !slices.Equal(want, got) {
+				t.Fatalf("%s: want %v, got %v", what, want, got)
+			}
+		}
+	})
+}
