@@ -28,8 +28,9 @@ func (h *History) compact(e Event, b Compacted) error {
 	if b.Keep == 0 {
 		return nil
 	}
-	from := slices.IndexFunc(h.messages, func(m Message) bool { return m.Seq >= b.Keep })
-	if from < 0 {
+	// Its very number: an earlier summary has a higher one than the messages after it.
+	from := slices.IndexFunc(h.messages, func(m Message) bool { return m.Seq == b.Keep })
+	if from < 0 { // none stays
 		from = len(h.messages)
 	}
 	if from < len(h.messages) && h.messages[from].Role == RoleTool {

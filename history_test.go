@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -202,4 +203,42 @@ func TestHistoryOfCalls(t *testing.T) {
 	check("an ask of a turn that is over", (*OpenAsk)(nil), h.Ask(6))
 	check("todos stay", todos, h.Todos())
 	check("what was seen stays", "2", h.Seen("y"))
+}
+
+// A summary has a higher number than what it left. The next one finds its place all the same.
+func TestHistoryIsCompactedAgain(t *testing.T) {
+	var h History
+	apply := func(bodies ...Body) {
+		t.Helper()
+		for _, b := range bodies {
+			if err := h.Apply(Event{Seq: h.Head() + 1, Body: b}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	texts := func() (texts []string) {
+		for _, m := range h.Messages() {
+			texts = append(texts, m.Text())
+		}
+		return texts
+	}
+	say := func(text string) Parts { return Parts{Text{text}} }
+	apply(SessionCreated{}, Prompted{Parts: say("a")}, TurnStarted{Prompt: 2},
+		ReplyStarted{Step: 1}, Replied{Step: 1, Parts: say("b")}, Injected{Text: "c"}, // 5, 6
+		ReplyStarted{Step: 2}, Replied{Step: 2, Parts: say("d")}) // 8
+	for _, test := range []struct {
+		keep Seq
+		want []string
+	}{
+		{5, []string{"sum 5", "b", "c", "d"}},
+		{6, []string{"sum 6", "c", "d"}},
+		{0, []string{"sum 6", "c", "d"}},
+		{8, []string{"sum 8", "d"}},
+		{100, []string{"sum 100"}},
+	} {
+		apply(Compacted{Keep: test.keep, Text: fmt.Sprintf("sum %d", test.keep)})
+		if diff := cmp.Diff(test.want, texts()); diff != "" {
+			t.Errorf("keep %d: %s", test.keep, diff)
+		}
+	}
 }

@@ -2,29 +2,217 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/prompt"
 )
+
+// freesAtLeast is the part of a conversation that a compaction has to free to be
+// worth another one in the same turn.
+const freesAtLeast = 0.2
 
 // compaction is why the conversation is to be made smaller.
 type compaction struct {
 	asked        pawl.Seq // a person's order; 0 if there is none
 	instructions string   // theirs
+	hopeless     bool     // it was tried in this turn and did not help: no model is called
 }
 
 // fit makes the conversation smaller if a person has ordered it, or if it would
-// not fit the model's window soon.
-func (s *Stepper) fit(ctx context.Context, j *journal, _ pawl.Turn) error {
+// not fit the model's window soon. What that costs counts for the turn's budgets.
+func (s *Stepper) fit(ctx context.Context, j *journal, t pawl.Turn) error {
+	before := j.history.Compaction()
 	for _, o := range j.history.Orders() {
 		if err := s.carryOut(ctx, j, o); err != nil {
 			return err
 		}
 	}
-	return nil
+	q, err := s.question(j, t)
+	if err != nil {
+		return modelStop(err)
+	}
+	if q.full(j) && !j.compactedHere() && !j.hopeless() && s.division(j, q.room).from > 0 {
+		if err := s.compact(ctx, j, compaction{}); err != nil {
+			return err
+		}
+	}
+	if j.history.Compaction() == before {
+		return nil
+	}
+	_, err = s.budget(ctx, j)
+	return err
 }
 
-// compact puts a summary in the place of the older part of the conversation.
+// compactedHere reports whether no reply came since the newest compaction: what
+// that could not do, another cannot either.
+func (j *journal) compactedHere() bool {
+	c := j.history.Compaction()
+	if c == nil || c.Turn != j.history.Open().Number {
+		return false
+	}
+	for _, m := range slices.Backward(j.history.Messages()) {
+		if m.Role == pawl.RoleAssistant {
+			return m.Seq < c.Seq
+		}
+	}
+	return true
+}
+
+// hopeless reports whether a compaction in the open turn failed, or freed little.
+func (j *journal) hopeless() bool {
+	c, open := j.history.Compaction(), j.history.Open()
+	return c != nil && open != nil && c.Turn == open.Number && c.Compacted.Message != "" &&
+		(c.Compacted.Asked == 0 || c.Compacted.Model != "")
+}
+
+// division is how a conversation is divided into what is summed up and what stays.
+type division struct {
+	messages []pawl.Message
+	from     int // the first that stays; 0 means that there is nothing to sum up
+	before   int // tokens of what a request has of it now
+	stay     int // tokens of what stays
+}
+
+// division divides the conversation. While a turn is open, its newest step and
+// what was said since stay: the model has not seen the results.
+func (s *Stepper) division(j *journal, room prompt.Room) division {
+	messages := j.history.Messages()
+	d := division{messages: messages}
+	d.before, _ = j.tally.sizes.Size(messages, room, 0, prompt.Counted{})
+	must := len(messages)
+	if j.history.Open() != nil {
+		must = newestStep(messages, j.tally.turn.began)
+	}
+	d.from, d.stay = j.tally.sizes.Keep(messages, room.Keep(d.before), must)
+	if _, again := j.digest(); again && d.from == 1 {
+		d.from = 0 // a summary of the summary alone
+	}
+	return d
+}
+
+// newestStep returns the index of the newest reply of a turn that has begun with
+// the given event, or of what was said since.
+func newestStep(messages []pawl.Message, began pawl.Seq) int {
+	i := len(messages)
+	for i > 0 && messages[i-1].Role == pawl.RoleUser {
+		i--
+	}
+	for i > 0 && messages[i-1].Seq > began && messages[i-1].Role == pawl.RoleTool {
+		i--
+	}
+	if i > 0 && messages[i-1].Seq > began {
+		i--
+	}
+	return i
+}
+
+// digest returns what the conversation's summary carries, if it begins with one.
+func (j *journal) digest() (carried, bool) {
+	messages := j.history.Messages()
+	if len(messages) == 0 {
+		return carried{}, false
+	}
+	c, ok := j.tally.digests[messages[0].Seq]
+	return c, ok
+}
+
+// compact puts a summary in the place of the older part of the conversation, and
+// says in the log what came of it. A failure is such an outcome, not an error.
+// Killed before that is written, it is made again.
 func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
-	_, err := j.append(ctx, pawl.Compacted{Asked: c.asked, Message: "not built yet"})
-	return err
+	done, err := s.compacted(ctx, j, c)
+	done.Asked = c.asked
+	switch {
+	case err == nil:
+	case takenAway(ctx) != nil:
+		return takenAway(ctx) // whoever goes on does it
+	case ctx.Err() != nil:
+		done.Message = "canceled"
+	default:
+		done.Message = fmt.Sprintf("the conversation could not be summed up: %v", err)
+	}
+	if done.Message == "canceled" && c.asked == 0 && done.Usage == (pawl.Usage{}) {
+		return ctx.Err()
+	}
+	// The summary is paid for, and the order must not wait for another turn.
+	if _, err := j.append(context.WithoutCancel(ctx), done); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+var errNothing = errors.New("there is nothing yet that could be: only the newest messages are there, and they stay")
+
+var errHopeless = errors.New("it was tried before in this turn and did not help; the middle of the conversation is left out instead")
+
+// compacted sums the conversation up. On an error nothing is to be replaced.
+func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl.Compacted, error) {
+	settings := j.history.Settings()
+	if open := j.history.Open(); open != nil {
+		settings = open.Settings
+	}
+	room, err := s.room(settings.Model)
+	if err != nil {
+		return pawl.Compacted{}, err
+	}
+	d := s.division(j, room)
+	done := pawl.Compacted{Before: d.before}
+	switch {
+	case d.from == 0:
+		return done, errNothing
+	case c.hopeless:
+		return done, errHopeless
+	}
+	summary, spent, err := s.summarize(ctx, j, settings.Model, room, d, c.instructions)
+	done.Spent = spent
+	if err != nil {
+		return done, err
+	}
+	digest := s.digestOf(j, d, summary).Bound(room)
+	done.Task, done.Files, done.Text = digest.Task, digest.Files, digest.Text()
+	done.After = d.stay + prompt.EstimateMessage(pawl.Message{Parts: pawl.Parts{pawl.Text{Text: done.Text}}})
+	if done.After >= done.Before {
+		return pawl.Compacted{Before: done.Before, After: done.After, Spent: spent}, errors.New("the summary is larger than what it would replace")
+	}
+	done.Keep = d.keep(j)
+	if float64(done.After) > (1-freesAtLeast)*float64(done.Before) {
+		done.Message = fmt.Sprintf("only %d of %d tokens could be freed: what is newest takes the most. Start a new session, or choose a model with a larger window, if the work gets stuck.",
+			done.Before-done.After, done.Before)
+	}
+	return done, nil
+}
+
+// keep is the number of the first message that stays. If none does, it is one
+// that no message has yet.
+func (d division) keep(j *journal) pawl.Seq {
+	if d.from < len(d.messages) {
+		return d.messages[d.from].Seq
+	}
+	return j.history.Head() + 1
+}
+
+// digestOf puts together what stands in the place of what is summed up.
+func (s *Stepper) digestOf(j *journal, d division, summary string) prompt.Digest {
+	before, again := j.digest()
+	if !again {
+		before.task = d.messages[0].Text()
+	}
+	digest := prompt.Digest{Task: before.task, Summary: summary, Todos: j.history.Todos(), Files: slices.Clone(before.files)}
+	for _, m := range d.messages {
+		for _, c := range m.Parts.Calls() {
+			for _, f := range j.tally.touched(c.ID) {
+				digest.Files = append(slices.DeleteFunc(digest.Files, func(known string) bool { return known == f }), f)
+			}
+		}
+	}
+	if j.history.Open() != nil && !slices.ContainsFunc(d.messages[d.from:], func(m pawl.Message) bool { return m.Seq == j.tally.turn.began }) {
+		digest.Prompt = j.tally.turn.prompt
+	}
+	if digest.Prompt == digest.Task {
+		digest.Prompt = ""
+	}
+	return digest
 }

@@ -18,6 +18,15 @@ var explorePrompt string
 //go:embed general.md
 var generalPrompt string
 
+//go:embed compaction.md
+var compactionPrompt string
+
+//go:embed title.md
+var titlePrompt string
+
+//go:embed summary.md
+var summaryPrompt string
+
 // Default is the agent that works when none is named.
 const Default = "build"
 
@@ -38,10 +47,21 @@ var builtin = map[string]Definition{
 	"general": {Name: "general", Prompt: generalPrompt, Steps: 100, Child: true},
 }
 
-// Lookup returns the agent of that name; "" is the default one.
+// hidden are the agents that pawl itself calls, beside the conversation. They
+// have no tools and no turns.
+var hidden = map[string]Definition{
+	pawl.AgentCompaction: {Name: pawl.AgentCompaction, Prompt: compactionPrompt},
+	pawl.AgentTitle:      {Name: pawl.AgentTitle, Prompt: titlePrompt},
+	pawl.AgentSummary:    {Name: pawl.AgentSummary, Prompt: summaryPrompt},
+}
+
+// Lookup returns the agent of that name, for a turn; "" is the default one.
 func Lookup(name string) (Definition, error) {
 	if name == "" {
 		name = Default
+	}
+	if _, ok := hidden[name]; ok {
+		return Definition{}, fmt.Errorf("the agent %q is pawl's own and takes no prompts: choose another: %w", name, pawl.ErrInvalid)
 	}
 	d, ok := builtin[name]
 	if !ok {

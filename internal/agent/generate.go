@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/prompt"
 )
 
 // draftEvery bounds how often a growing reply is saved.
@@ -35,12 +34,12 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 			return pawl.Reply{}, err
 		}
 	}
-	model, req, err := s.request(j, t)
+	q, err := s.question(j, t)
 	if err != nil {
 		return pawl.Reply{}, modelStop(err)
 	}
 	r := reply{journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock(), model: open.Settings.Model}
-	if err := r.read(ctx, model, req); err != nil {
+	if err := s.read(ctx, &r, q); err != nil {
 		var unwritten *unwrittenError
 		switch {
 		case errors.As(err, &unwritten):
@@ -55,7 +54,7 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 	}
 	// What was read must be kept even if the turn is canceled right now.
 	if _, err := j.append(context.WithoutCancel(ctx), pawl.Replied{
-		Step: t.Step, Model: r.model, Agent: req.Agent, Parts: r.parts, Finish: r.finish, Usage: r.usage,
+		Step: t.Step, Model: r.model, Agent: q.request.Agent, Parts: r.parts, Finish: r.finish, Usage: r.usage,
 	}); err != nil {
 		return pawl.Reply{}, err
 	}
@@ -63,28 +62,6 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 		return pawl.Reply{}, ctx.Err()
 	}
 	return *open.Steps[t.Step-1].Reply, nil
-}
-
-// request opens the model and builds what it is asked.
-func (s *Stepper) request(j *journal, t pawl.Turn) (pawl.Model, pawl.Request, error) {
-	settings := j.history.Open().Settings
-	def, err := Lookup(settings.Agent)
-	if err != nil {
-		return nil, pawl.Request{}, err
-	}
-	model, err := s.Model(settings.Model)
-	if err != nil {
-		return nil, pawl.Request{}, err
-	}
-	c := prompt.Context{Session: j.id, Agent: def.Name, System: def.Prompt}
-	if !t.Last() {
-		tools, err := s.toolsOf(j)
-		if err != nil {
-			return nil, pawl.Request{}, err
-		}
-		c.Tools = tools.Specs()
-	}
-	return model, prompt.Build(&j.history, c), nil
 }
 
 func modelStop(err error) error {

@@ -24,6 +24,7 @@ type journal struct {
 
 	mu      sync.Mutex // held while an append is made
 	history pawl.History
+	tally   tally
 }
 
 // enter returns the session's journal, read up to now, to one step. If another
@@ -67,7 +68,7 @@ func (s *Stepper) enterTurn(ctx context.Context, t pawl.Turn) (*journal, error) 
 // readOn applies what the log holds beyond what is known, and returns it.
 func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
 	var events []pawl.Event
-	for e, err := range j.s.Store.Events(ctx, j.id, j.history.Head()) {
+	for e, err := range j.s.Store.Events(ctx, j.id, j.tally.head) {
 		if err != nil {
 			return nil, fmt.Errorf("read log of %s: %w", j.id, err)
 		}
@@ -81,6 +82,7 @@ func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
 
 // apply takes in the next event, after which the log may have to be read anew.
 func (j *journal) apply(ctx context.Context, e pawl.Event) error {
+	j.tally.apply(e)
 	if e.Seq <= j.history.Head() {
 		return nil // it was read anew, beyond this one
 	}

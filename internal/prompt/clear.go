@@ -8,83 +8,51 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Limits of Clear.
+// Limits of clearing.
 const (
-	clearProtect = 40_000 // tokens of the newest results that stay
-	clearTurns   = 2      // the newest turns whose results stay
+	clearProtect = 40_000 // tokens of the newest results that stay, at most
 	clearStrides = 2      // the cleared part grows by at least the protected tokens over this
 	clearLeast   = 1000   // bytes of a result below which it is not worth it
 	markTokens   = 110    // what stands in a cleared result's place
 )
 
-// Clear returns the conversation with a word on what it was in place of each
-// older result. The newest protect tokens of results stay, and so do all of the
-// last two turns; protect 0 means 40,000. The conversation itself, which must be
-// whole, as the log has it, is not changed.
+// clearing says how much is cleared, how often and from when on, in tokens. What
+// is cleared is everything before one place: a word stands there in place of each
+// result.
 //
-// A provider's cache holds as far as two requests begin alike. So what is
-// cleared is everything before one place, and the place moves seldom: only when
-// at least half of protect can be cleared at once. As it is a function of the
-// conversation, each request of a session and each resumed one finds the same
-// place; between two moves a longer conversation only appends.
-func Clear(messages []pawl.Message, protect int) []pawl.Message {
-	if protect <= 0 {
-		protect = clearProtect
-	}
-	c := clearing{protect: protect, stride: max(protect/clearStrides, 1), turns: clearTurns}
-	return clearBefore(messages, c.place(messages))
-}
-
-// clearing says how much is cleared, and how often.
+// A provider's cache holds as far as two requests begin alike. So the place moves
+// seldom: only when at least a stride can be cleared at once. As it is a function
+// of the conversation, each request of a session and each resumed one finds the
+// same place; between two moves a longer conversation only appends.
 type clearing struct {
-	protect int // tokens
-	stride  int // tokens
-	turns   int
+	protect int // of the newest results stay
+	stride  int
+	from    int // a conversation below this is left as it is
 }
 
 // place returns the index of the first message that is not cleared. It goes
 // through the conversation as it grew, so that at each message the place is
 // where it was before or, if that pays, further on.
-func (c clearing) place(messages []pawl.Message) int {
-	sizes := make([]int, len(messages)) // of results, in tokens
-	gains := make([]int, len(messages)) // how many of them clearing would save
+func (c clearing) place(messages []weighed) int {
 	var place int
 	var beyond, newest int // messages before beyond are not protected by their age; the others hold newest tokens
 	var open, gain int     // messages from place to open could be cleared, for so many tokens
-	var turns []int
+	total := 0
 	for i, m := range messages {
-		if beginsTurn(messages, i) {
-			turns = append(turns, i)
-		}
-		if m.Role == pawl.RoleTool {
-			sizes[i], gains[i] = measure(m.Parts)
-			newest += sizes[i]
-		}
-		for newest-sizes[beyond] >= c.protect {
-			newest -= sizes[beyond]
+		total += m.tokens
+		newest += m.results
+		for beyond < i && newest-messages[beyond].results >= c.protect {
+			newest -= messages[beyond].results
 			beyond++
 		}
-		limit := min(beyond, c.turnLimit(turns, i))
-		for ; open < limit; open++ {
-			gain += gains[open]
+		for ; open < beyond; open++ {
+			gain += messages[open].gain
 		}
-		if gain >= c.stride {
+		if total >= c.from && gain >= c.stride {
 			place, gain = open, 0
 		}
 	}
 	return place
-}
-
-// turnLimit is where the turns that stay begin.
-func (c clearing) turnLimit(turns []int, newest int) int {
-	switch {
-	case c.turns == 0:
-		return newest
-	case len(turns) < c.turns:
-		return 0
-	default:
-		return turns[len(turns)-c.turns]
-	}
 }
 
 // beginsTurn reports whether a turn begins with the message. The conversation
@@ -94,43 +62,47 @@ func beginsTurn(messages []pawl.Message, i int) bool {
 	return messages[i].Role == pawl.RoleUser && (i == 0 || messages[i-1].Role == pawl.RoleAssistant)
 }
 
-// measure returns how many tokens the results take, and how many less when they
-// are cleared.
-func measure(parts pawl.Parts) (size, gain int) {
-	for _, p := range parts {
-		n := estimatePart(p)
-		size += n
-		if r, ok := p.(pawl.ToolResult); ok && clearable(r) {
-			gain += n - markTokens
-		}
+// saves returns how many of a part's tokens clearing would save; 0 means that it
+// is not worth it.
+func saves(part pawl.Part, tokens int) int {
+	if r, ok := part.(pawl.ToolResult); ok && (len(r.Content) >= clearLeast || len(r.Files) > 0) {
+		return max(tokens-markTokens, 0)
 	}
-	return size, gain
+	return 0
 }
 
-func clearable(r pawl.ToolResult) bool { return len(r.Content) >= clearLeast || len(r.Files) > 0 }
-
-// clearBefore clears the results of the messages before a place.
-func clearBefore(messages []pawl.Message, place int) []pawl.Message {
+// clearBefore returns the conversation with the results of the messages before a
+// place cleared. The conversation itself is not changed.
+func (s *Sizes) clearBefore(messages []pawl.Message, place int) []pawl.Message {
 	if place == 0 {
 		return messages
 	}
 	cleared := slices.Clone(messages)
 	for i := range cleared[:place] {
-		if cleared[i].Role != pawl.RoleTool {
+		if s.known[i].gain == 0 {
 			continue
 		}
-		var calls []pawl.ToolCall
-		if i > 0 {
-			calls = cleared[i-1].Parts.Calls()
+		if s.known[i].cleared == nil {
+			s.known[i].cleared = clearParts(messages, i)
 		}
-		cleared[i].Parts = slices.Clone(cleared[i].Parts)
-		for j, p := range cleared[i].Parts {
-			if r, ok := p.(pawl.ToolResult); ok && clearable(r) {
-				cleared[i].Parts[j] = pawl.ToolResult{Call: r.Call, Content: mark(toolOf(calls, r.Call), r), IsError: r.IsError}
-			}
-		}
+		cleared[i].Parts = s.known[i].cleared
 	}
 	return cleared
+}
+
+// clearParts returns the results of a message with a word in place of each that is worth it.
+func clearParts(messages []pawl.Message, i int) pawl.Parts {
+	var calls []pawl.ToolCall
+	if i > 0 {
+		calls = messages[i-1].Parts.Calls()
+	}
+	parts := slices.Clone(messages[i].Parts)
+	for j, p := range parts {
+		if r, ok := p.(pawl.ToolResult); ok && saves(p, estimatePart(p)) > 0 {
+			parts[j] = pawl.ToolResult{Call: r.Call, Content: mark(toolOf(calls, r.Call), r), IsError: r.IsError}
+		}
+	}
+	return parts
 }
 
 func toolOf(calls []pawl.ToolCall, id pawl.CallID) string {

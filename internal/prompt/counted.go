@@ -16,30 +16,25 @@ type Counted struct {
 
 // Apply takes in the next event of the log. A reply of which the provider did
 // not count all, because it was canceled or tells nothing, changes nothing:
-// there is more to estimate then.
+// there is more to estimate then. Where the conversation became another, the
+// count is void.
 func (c *Counted) Apply(e pawl.Event) {
-	b, ok := e.Body.(pawl.Replied)
-	if !ok || b.Finish == pawl.FinishCanceled {
-		return
+	switch b := e.Body.(type) {
+	case pawl.Compacted:
+		if b.Keep != 0 {
+			*c = Counted{}
+		}
+	case pawl.Reverted:
+		if b.Refused == "" {
+			*c = Counted{}
+		}
+	case pawl.Replied:
+		read := b.Usage.Input + b.Usage.CacheRead + b.Usage.CacheWrite
+		if b.Finish != pawl.FinishCanceled && read > 0 && b.Usage.Output > 0 {
+			*c = Counted{int(read + b.Usage.Output), e.Seq}
+		}
+	default: // says nothing of it
 	}
-	read := b.Usage.Input + b.Usage.CacheRead + b.Usage.CacheWrite
-	if read > 0 && b.Usage.Output > 0 {
-		*c = Counted{int(read + b.Usage.Output), e.Seq}
-	}
-}
-
-// Tokens returns how large a request with these messages is: what is known, and
-// an estimate of what came after. was are the messages as they were when they
-// were counted, the reply included, if some of them have been cleared since or
-// left out; nil means that none have. The system prompt and the tools are part
-// of what is known, and only of that.
-func (c Counted) Tokens(now, was []pawl.Message) int {
-	first := c.After(now)
-	n := c.Known + Estimate(now[first:])
-	if was != nil {
-		n += Estimate(now[:first]) - Estimate(was)
-	}
-	return max(n, Estimate(now[first:]))
 }
 
 // After returns the index of the first message that came after the count.

@@ -24,7 +24,7 @@ func TestFittedRequestsAreTaken(t *testing.T) {
 			rt.Fatalf("%s refuses the log itself: %v", name, err)
 		}
 		budget := rapid.IntRange(0, prompt.Estimate(messages)+100).Draw(rt, "budget")
-		cleared := prompt.ClearBefore(messages, prompt.Place(messages, 500, 250, rapid.IntRange(0, 2).Draw(rt, "kept")))
+		cleared := prompt.ClearBefore(messages, prompt.Place(messages, 500, 250, rapid.IntRange(0, 2000).Draw(rt, "from")))
 		fitted := cleared
 		switch rapid.IntRange(0, 2).Draw(rt, "how") {
 		case 0:
@@ -143,11 +143,11 @@ func TestClearKeepsThePrefix(t *testing.T) {
 		s := drawLog(t, 5, 10)
 		messages := s.history.Messages()
 		before := fmt.Sprint(messages)
-		protect, turns := rapid.IntRange(1, 3000).Draw(t, "protect"), rapid.IntRange(0, 2).Draw(t, "kept turns")
+		protect, from := rapid.IntRange(1, 3000).Draw(t, "protect"), rapid.IntRange(0, 5000).Draw(t, "from")
 		stride := max(protect/2, 1)
 		var place, cleared int
 		for i, n := range s.asked {
-			now := prompt.Place(messages[:n], protect, stride, turns)
+			now := prompt.Place(messages[:n], protect, stride, from)
 			switch {
 			case now < place:
 				t.Fatalf("request %d: the place went back from %d to %d", i, place, now)
@@ -164,7 +164,7 @@ func TestClearKeepsThePrefix(t *testing.T) {
 					t.Fatalf("request %d begins otherwise than the one before", i)
 				}
 			}
-			if fault := clearedTooMuch(messages[:n], now, protect, turns); fault != "" {
+			if fault := clearedTooMuch(messages[:n], now, protect, from); fault != "" {
 				t.Fatalf("request %d: %s", i, fault)
 			}
 			place = now
@@ -179,14 +179,12 @@ func TestClearKeepsThePrefix(t *testing.T) {
 }
 
 // clearedTooMuch says what is cleared though it must stay.
-func clearedTooMuch(messages []pawl.Message, place, protect, turns int) string {
+func clearedTooMuch(messages []pawl.Message, place, protect, from int) string {
+	if place > 0 && prompt.Estimate(messages) < from {
+		return "the conversation is small"
+	}
 	newest := 0
 	for i := len(messages) - 1; i >= 0; i-- {
-		if turns > 0 && prompt.BeginsTurn(messages, i) {
-			if turns--; turns == 0 && place > i {
-				return fmt.Sprintf("message %d belongs to the last turns", i)
-			}
-		}
 		if messages[i].Role != pawl.RoleTool {
 			continue
 		}
@@ -194,9 +192,6 @@ func clearedTooMuch(messages []pawl.Message, place, protect, turns int) string {
 			return fmt.Sprintf("message %d is among the newest %d tokens", i, protect)
 		}
 		newest += prompt.EstimateParts(messages[i].Parts)
-	}
-	if turns > 0 && place > 0 {
-		return "there are no other turns"
 	}
 	return ""
 }
@@ -265,7 +260,7 @@ func TestAThousandMessages(t *testing.T) {
 		if len(messages) < 1000 {
 			t.Fatalf("there are %d messages", len(messages))
 		}
-		out := prompt.Truncate(prompt.Clear(messages, 0), test.budget, nil)
+		out := prompt.Truncate(prompt.Clear(messages, 40_000), test.budget, nil)
 		if got := prompt.Estimate(out); got > test.budget || got < test.budget/2 {
 			t.Errorf("%+v: %d tokens", test, got)
 		}
@@ -310,6 +305,6 @@ func BenchmarkFit(b *testing.B) {
 		})
 	}
 	run("Estimate", func() []pawl.Message { estimated += prompt.Estimate(messages); return nil })
-	run("Clear", func() []pawl.Message { return prompt.Clear(messages, 0) })
+	run("Clear", func() []pawl.Message { return prompt.Clear(messages, 40_000) })
 	run("Truncate", func() []pawl.Message { return prompt.Truncate(messages, 150_000, nil) })
 }

@@ -107,9 +107,13 @@ func TestCounted(t *testing.T) {
 		{Seq: 5, Role: pawl.RoleTool, Parts: pawl.Parts{pawl.ToolResult{Call: "a", Content: strings.Repeat("a result ", 1000)}}},
 		{Seq: 8, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "And?"}}},
 	}
-	all := prompt.Estimate(messages)
-	if got := c.Tokens(messages, nil); got != all {
-		t.Errorf("before the first reply: %d, want %d", got, all)
+	size := func(c prompt.Counted, messages []pawl.Message) int {
+		var s prompt.Sizes
+		_, counted := s.Size(messages, prompt.Room{}, 70, c)
+		return counted
+	}
+	if got, want := size(c, messages), prompt.Estimate(messages)+70; got != want {
+		t.Errorf("before the first reply: %d, want %d", got, want)
 	}
 	c.Apply(pawl.Event{Seq: 5, Body: pawl.Replied{Finish: pawl.FinishToolUse, Usage: pawl.Usage{Input: 10, CacheRead: 1000, CacheWrite: 200, Output: 50, Reasoning: 20}}})
 	for name, body := range map[string]pawl.Body{
@@ -122,17 +126,44 @@ func TestCounted(t *testing.T) {
 			t.Errorf("%s: got %+v", name, c)
 		}
 	}
-	if got, want := c.Tokens(messages, nil), 1260+prompt.Estimate(messages[2:]); got != want {
+	if got, want := size(c, messages), 1260+prompt.Estimate(messages[2:]); got != want {
 		t.Errorf("after the reply: %d, want %d", got, want)
 	}
-	if got := c.Tokens(messages[:2], nil); got != 1260 {
+	if got := size(c, messages[:2]); got != 1260 {
 		t.Errorf("with nothing after it: %d", got)
 	}
-	// A prompt of before was larger by 100 tokens when it was counted.
-	was := []pawl.Message{{Seq: 3, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "Go." + strings.Repeat("-3", 100)}}}, messages[1]}
-	less := prompt.Estimate(was) - prompt.Estimate(messages[:2])
-	if got, want := c.Tokens(messages, was), 1260-less+prompt.Estimate(messages[2:]); got != want || less < 50 {
-		t.Errorf("after a clearing: %d, want %d", got, want)
+	for _, test := range []struct {
+		body pawl.Body
+		void bool
+	}{
+		{pawl.Compacted{Message: "failed"}, false},
+		{pawl.Reverted{Refused: "no"}, false},
+		{pawl.Compacted{Keep: 3}, true},
+		{pawl.Reverted{}, true},
+	} {
+		c := c
+		if c.Apply(pawl.Event{Seq: 10, Body: test.body}); (c == prompt.Counted{}) != test.void {
+			t.Errorf("%+v: got %+v", test.body, c)
+		}
+	}
+}
+
+// What was cleared since the count is no longer there.
+func TestCountedKnowsOfClearing(t *testing.T) {
+	messages := long(t, 1, 40) // of 1,200 tokens each
+	room := prompt.Room{Context: 40_000, Input: 30_000}
+	var s prompt.Sizes
+	for n := 11; n < len(messages); n += 2 {
+		estimated, _ := s.Size(messages[:n], room, 0, prompt.Counted{})
+		// The provider counts what it is sent as we do, and the next reply is counted with it.
+		c := prompt.Counted{Known: estimated + prompt.EstimateMessage(messages[n]), At: messages[n].Seq}
+		want, got := s.Size(messages[:n+2], room, 0, c)
+		if got != want {
+			t.Fatalf("%d messages: counted %d, and it is %d", n+2, got, want)
+		}
+	}
+	if all, _ := s.Size(messages, room, 0, prompt.Counted{}); all > 30_000 {
+		t.Errorf("nothing was cleared: %d", all)
 	}
 }
 
@@ -177,11 +208,15 @@ func TestClear(t *testing.T) {
 			t.Errorf("message %d has changed", i)
 		}
 	}
-	// As many tokens in one turn: all of it is the last.
-	if one := long(t, 1, 100); !cmp.Equal(prompt.Clear(one, 1000), one) {
-		t.Error("the last turn was cleared")
+	// As many tokens in one turn: its older results go too.
+	one := long(t, 1, 100)
+	if got := prompt.Estimate(prompt.Clear(one, 1000)); got > prompt.Estimate(one)/5 {
+		t.Errorf("%d tokens are left of a long turn", got)
 	}
-	if few := messages[:12]; !cmp.Equal(prompt.Clear(few, 0), few) {
+	if n := len(one); !cmp.Equal(prompt.Clear(one, 1)[n-1], one[n-1]) {
+		t.Error("the newest results were cleared")
+	}
+	if few := messages[:12]; !cmp.Equal(prompt.Clear(few, 40_000), few) {
 		t.Error("fewer tokens than are protected were cleared")
 	}
 }

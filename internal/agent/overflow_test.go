@@ -1,0 +1,251 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+// narrow is a model that takes fewer tokens than anybody knows.
+type narrow struct {
+	pawl.Model
+	takes int
+	late  bool // it fails in mid-reply
+}
+
+func (m narrow) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	if req.Agent == pawl.AgentCompaction || prompt.Estimate(req.Messages) <= m.takes {
+		return m.Model.Stream(ctx, req)
+	}
+	return func(yield func(pawl.Chunk, error) bool) {
+		if m.late && !yield(pawl.Chunk{Kind: pawl.ChunkText, Text: "I beg"}, nil) {
+			return
+		}
+		yield(pawl.Chunk{}, fmt.Errorf("ask: %w", &pawl.ModelError{Kind: pawl.ErrorOverflow, Status: 400, Message: "too long"}))
+	}
+}
+
+func TestOverflow(t *testing.T) {
+	summary := `{"agent":"compaction","text":"Sum."}`
+	for _, test := range []struct {
+		name    string
+		script  []string
+		takes   int
+		late    bool
+		window  pawl.Window
+		reason  pawl.Reason
+		done    int // compactions
+		summed  int // that replaced something
+		retried int
+	}{
+		{"it helps", talks(8, `{"text":"Done."}`, summary), 6000, false, pawl.Window{}, pawl.ReasonEndTurn, 1, 1, 0},
+		{"it comes late", talks(8, `{"text":"Done."}`, summary), 6000, true, pawl.Window{}, pawl.ReasonEndTurn, 1, 1, 1},
+		{"without a summary the middle goes", talks(6, `{"text":"Done."}`), 6000, false, pawl.Window{}, pawl.ReasonEndTurn, 2, 0, 0},
+		{"a window that is smaller than it says", talks(8, `{"text":"Done."}`, summary), 6000, false, pawl.Window{Context: 20_000, Output: 2000}, pawl.ReasonEndTurn, 2, 2, 0},
+		{"it does not help", talks(8, `{"text":"Done."}`, summary), 100, false, pawl.Window{}, pawl.ReasonError, 1, 0, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := roomy(t, setup{model: narrow{openScript(t, test.script...), test.takes, test.late}})
+			w.Window = func(string) (pawl.Window, error) { return test.window, nil }
+			w.prompt("Look. " + strings.Repeat("Please. ", 100))
+			stop := w.mustTurn(test.reason)
+			if test.reason == pawl.ReasonError && !strings.Contains(stop.Message, "choose a model with a larger window") {
+				t.Error(stop.Message)
+			}
+			summed := 0
+			for _, c := range w.compactions() {
+				if c.Keep != 0 {
+					summed++
+				}
+				if c.Before == 0 {
+					t.Errorf("nobody knows how large it was: %+v", c)
+				}
+			}
+			check(t, []int{test.done, test.summed, test.retried}, []int{len(w.compactions()), summed, len(w.bodies(pawl.Retried{}))})
+			events := w.events()
+			for i, e := range events {
+				if _, ok := e.Body.(pawl.Compacted); ok && pawl.KindOf(events[i-1].Body) != "reply.started" && pawl.KindOf(events[i-1].Body) != "retried" {
+					t.Errorf("compacted after %s", pawl.KindOf(events[i-1].Body))
+				}
+			}
+		})
+	}
+}
+
+// goOn goes on with a copy of the session's first events in another process. What
+// a person did after them they do again.
+func (w *world) goOn(id pawl.SessionID, head pawl.Seq, window func(string) (pawl.Window, error)) *recorder {
+	w.t.Helper()
+	all := w.events()
+	if _, err := w.Store.Append(w.t.Context(), id, 0, all[:head]...); err != nil {
+		w.t.Fatal(err)
+	}
+	model := &recorder{Model: w.model.Model}
+	registry, err := tool.NewRegistry(toolText("look", pawl.AccessRead, pages), toolText("peek", pawl.AccessRead, "a little"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := NewStepper(Config{
+		Store: w.Store, Bus: bus.New(w.Store, bus.Config{}), Tools: registry, Authority: pawltest.NewAuthority(w.t), Clock: func() time.Time { return noon },
+		Model: func(string) (pawl.Model, error) { return model, nil }, Window: window,
+	})
+	for {
+		turn, ok, err := s.Begin(w.t.Context(), id)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if !ok {
+			if !w.personGoesOn(id, all) {
+				return model
+			}
+			continue
+		}
+		reason, err := Run(w.t.Context(), s, turn)
+		stop, err := pawl.StopOf(reason, err)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := s.Finish(w.t.Context(), turn, stop); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// personGoesOn appends to the copy what a person did next in the original, if it was a person.
+func (w *world) personGoesOn(id pawl.SessionID, all []pawl.Event) bool {
+	w.t.Helper()
+	row, err := w.Store.Session(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var did []pawl.Event
+	for _, e := range all[min(int(row.Head), len(all)):] {
+		if k := pawl.KindOf(e.Body); k != "prompted" && k != "compaction.asked" {
+			break
+		}
+		did = append(did, e)
+	}
+	if len(did) == 0 {
+		return false
+	}
+	if _, err := w.Store.Append(w.t.Context(), id, row.Head, did...); err != nil {
+		w.t.Fatal(err)
+	}
+	return true
+}
+
+// Whatever is left after a crash, the process that goes on writes the same log
+// and sends the same requests: what is cleared, left out and summed up is a
+// function of the log.
+func TestCompactionResumesFromEveryPoint(t *testing.T) {
+	var looks []string
+	for i := range 26 {
+		if i%3 == 0 {
+			looks = append(looks, calls(1, "look")...)
+		} else {
+			looks = append(looks, talks(1)...)
+		}
+	}
+	lines := join([]string{smallWindow}, looks, []string{`{"text":"Done."}`, `{"text":"Done too."}`,
+		`{"agent":"compaction","text":"Sum.","usage":{"input":100,"output":10}}`, `{"agent":"compaction","text":"Second.","usage":{"input":100,"output":10}}`})
+	for _, takes := range []int{1 << 30, 9000} { // the second overflows before it is full
+		t.Run(fmt.Sprint(takes), func(t *testing.T) {
+			w := roomy(t, setup{model: narrow{openScript(t, lines...), takes, false}, store: func(st pawl.Store) pawl.Store { return &heads{Store: st} },
+				tools: []pawl.Tool{toolText("look", pawl.AccessRead, pages), toolText("peek", pawl.AccessRead, "a little")}})
+			window := func(string) (pawl.Window, error) { return pawl.Window{Context: 20_000, Output: 2000}, nil }
+			w.Window = window
+			begins := w.prompt("Look.")
+			w.mustTurn(pawl.ReasonEndTurn)
+			w.append(pawl.CompactionAsked{Instructions: "Mind the gap."}, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "And now?"}}, Settings: pawl.Settings{Model: modelRef}})
+			w.mustTurn(pawl.ReasonEndTurn)
+			if n := len(w.compactions()); n < 3 {
+				t.Fatalf("%d compactions", n)
+			}
+			want := w.events()
+			for i, head := range w.Store.(*heads).after {
+				if head < begins || int(head) == len(want) || i%4 > 0 && !compactsAround(want, head) {
+					continue
+				}
+				id := pawl.SessionID(fmt.Sprintf("01JD000000000000000%03d%04d", takes%1000, i))
+				model := w.goOn(id, head, window)
+				var got []pawl.Event
+				for e, err := range w.Store.Events(t.Context(), id, 0) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					e.Session = session
+					got = append(got, e)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("killed after %d: %s", head, diff)
+				}
+				sent := w.model.requests[len(w.model.requests)-len(model.requests):]
+				for k := range sent {
+					if !cmp.Equal(sent[k].Messages, model.requests[k].Messages) {
+						t.Fatalf("killed after %d: request %d is another", head, k)
+					}
+				}
+			}
+		})
+	}
+}
+
+// compactsAround reports whether a compaction is near that place of the log.
+func compactsAround(events []pawl.Event, head pawl.Seq) bool {
+	near := events[max(head-4, 0):min(int(head)+4, len(events))]
+	return slices.ContainsFunc(near, func(e pawl.Event) bool { return pawl.KindOf(e.Body) == "compacted" })
+}
+
+// However long a session gets, each of its requests fits, and begins mostly as
+// the one before did.
+func TestAThousandMessagesFit(t *testing.T) {
+	const steps = 500
+	var lines []string
+	for i := range steps {
+		text := ""
+		if i%10 == 0 {
+			text = strings.Repeat("I think about it. ", 60)
+		}
+		lines = append(lines, fmt.Sprintf(`{"text":"So. %s","calls":[{"name":"look"}]}`, text))
+	}
+	w := roomy(t, setup{script: join([]string{`{"window":{"context":60000,"output":8000}}`}, lines, []string{`{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`})})
+	w.prompt("Look at it all.")
+	w.mustTurn(pawl.ReasonEndTurn)
+	if n := len(w.conversation()); n < 5 {
+		t.Fatal(n)
+	}
+	room := prompt.RoomOf(pawl.Window{Context: 60_000, Output: 8000})
+	var before []pawl.Message
+	moves, requests := 0, 0
+	for i, r := range w.model.requests {
+		if got := prompt.Estimate(r.Messages) + fixedOf(r); got > room.Input {
+			t.Fatalf("request %d takes %d tokens of %d", i, got, room.Input)
+		}
+		if r.Agent == pawl.AgentCompaction {
+			continue
+		}
+		requests++
+		if len(before) > len(r.Messages) || !cmp.Equal(before, r.Messages[:len(before)]) {
+			moves++
+		}
+		before = r.Messages
+	}
+	// Each move clears at least half of what is protected, 15,000 tokens.
+	results := requests * prompt.EstimateText(pages)
+	if most := results/(15_000/2) + len(w.compactions()); moves > most || moves < 10 {
+		t.Errorf("%d of %d requests begin anew, want %d at most; %d compactions", moves, requests, most, len(w.compactions()))
+	}
+	t.Logf("%d requests, %d moves, %d compactions", requests, moves, len(w.compactions()))
+}

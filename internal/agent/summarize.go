@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Limits of what the compaction agent is given.
+const (
+	transcriptPercent = 75     // of what a request may take
+	transcriptBlind   = 60_000 // tokens at most where nobody knows that
+	instructionBytes  = 4000   // of a person's own
+)
+
+// summarize lets the compaction agent sum up what goes. What it cost is returned
+// with an error too.
+func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room prompt.Room, d division, instructions string) (string, pawl.Spent, error) {
+	model, err := s.Model(ref)
+	if err != nil {
+		return "", pawl.Spent{}, err
+	}
+	most := min(transcriptBlind, d.before/2)
+	if room.Input > 0 {
+		most = room.Input * transcriptPercent / 100
+	}
+	def := hidden[pawl.AgentCompaction]
+	ask := "Sum this up now, as you were told."
+	if instructions != "" {
+		ask = fmt.Sprintf("Sum this up now, as you were told. The user asks you to mind this:\n\n%.*s", instructionBytes, instructions)
+	}
+	text, spent, err := readText(ctx, model, ref, pawl.Request{
+		Session: j.id, ParentCall: j.history.Created().ParentCall, Agent: def.Name, Replies: j.history.Compactions(), System: def.Prompt,
+		Messages: []pawl.Message{{Seq: j.history.Head(), Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{
+			Text: "<transcript>\n" + prompt.Transcript(d.messages[:d.from], most) + "</transcript>\n\n" + ask,
+		}}}},
+	})
+	if !weak.On("plain.tags") {
+		text = plain.Unhidden(text) // it may repeat what a tool returned
+	}
+	return text, spent, err
+}
+
+// readText reads a reply that is only text.
+func readText(ctx context.Context, model pawl.Model, ref string, req pawl.Request) (string, pawl.Spent, error) {
+	var text strings.Builder
+	var finish pawl.Finish
+	usage, by := pawl.Usage{}, ref
+	var failed error
+	for c, err := range model.Stream(ctx, req) {
+		if err != nil {
+			failed = err
+			break
+		}
+		switch c.Kind {
+		case pawl.ChunkText:
+			text.WriteString(c.Text)
+		case pawl.ChunkUsage:
+			usage = c.Usage
+		case pawl.ChunkFinish:
+			finish = c.Finish
+		case pawl.ChunkRetry:
+			text.Reset()
+			usage, by = pawl.Usage{}, c.Retry.Model
+		case pawl.ChunkReasoning, pawl.ChunkCall: // nobody asked for them
+		}
+	}
+	said := strings.TrimSpace(text.String())
+	switch {
+	case failed != nil:
+	case ctx.Err() != nil && finish == "":
+		failed = ctx.Err()
+	case finish == "":
+		failed = errors.New("the model's reply broke off")
+	case said == "":
+		failed = errors.New("the model's reply is empty")
+	}
+	spent := pawl.Spent{Model: by, Usage: usage}
+	if failed != nil && usage == (pawl.Usage{}) {
+		spent = pawl.Spent{}
+	}
+	return said, spent, failed
+}

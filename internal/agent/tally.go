@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/prompt"
+)
+
+// tally is what it takes to make a conversation fit a model, besides the
+// conversation: a fold of the log, parts that do not count any more included.
+type tally struct {
+	head    pawl.Seq
+	sizes   prompt.Sizes
+	counted prompt.Counted
+	written map[pawl.CallID][]string // the files that calls wrote to
+	digests map[pawl.Seq]carried     // by their Compacted event, which is the number of their message too
+	waiting map[pawl.Seq]pawl.Parts  // prompts that were not taken in
+	turn    struct {                 // the newest
+		began  pawl.Seq // its TurnStarted event, which is the number of its prompt's message too
+		prompt string
+	}
+}
+
+// carried is what one compaction hands to the next.
+type carried struct {
+	task  string
+	files []string
+}
+
+// apply takes in the next event; one that was applied before changes nothing.
+func (t *tally) apply(e pawl.Event) {
+	if e.Seq <= t.head {
+		return
+	}
+	if t.head == 0 {
+		t.written, t.digests, t.waiting = map[pawl.CallID][]string{}, map[pawl.Seq]carried{}, map[pawl.Seq]pawl.Parts{}
+	}
+	t.head = e.Seq
+	t.counted.Apply(e)
+	switch b := e.Body.(type) {
+	case pawl.Prompted:
+		t.waiting[e.Seq] = b.Parts
+	case pawl.Reworded:
+		t.waiting[b.Prompt] = b.Parts
+	case pawl.Withdrawn:
+		delete(t.waiting, b.Prompt)
+	case pawl.Injected:
+		delete(t.waiting, b.Prompt)
+	case pawl.TurnStarted:
+		t.turn.began, t.turn.prompt = e.Seq, t.waiting[b.Prompt].Text()
+		delete(t.waiting, b.Prompt)
+	case pawl.CallStarted:
+		for _, a := range b.Access {
+			if a.Kind == pawl.AccessWrite {
+				t.written[b.Call] = append(t.written[b.Call], a.Target)
+			}
+		}
+	case pawl.CallFinished:
+		if b.Result.IsError {
+			delete(t.written, b.Call)
+		}
+	case pawl.Compacted:
+		if b.Keep != 0 {
+			t.digests[e.Seq] = carried{b.Task, b.Files}
+		}
+	default: // nothing of interest
+	}
+}
+
+// touched returns the files that a call wrote to.
+func (t *tally) touched(id pawl.CallID) []string { return t.written[id] }
