@@ -279,8 +279,8 @@ func TestApply(t *testing.T) {
 		outcome pawl.Outcome
 		third   Severity
 	}{
-		"yes":            {pawl.AskLoop, pawl.OutcomeAnswered, Word},
-		"no":             {pawl.AskLoop, pawl.OutcomeDeclined, Stop},
+		"yes": {pawl.AskLoop, pawl.OutcomeAnswered, Word},
+		"no":  {pawl.AskLoop, pawl.OutcomeDeclined, Stop},
 	} {
 		asked := slices.Concat(begin, same(1, 6, 0))
 		asked = append(asked, pawl.Asked{Ask: pawl.Ask{Kind: tt.kind}})
