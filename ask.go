@@ -15,6 +15,7 @@ const (
 	AskQuestion   AskKind = "question"   // the model wants to know something
 	AskPlan       AskKind = "plan"       // the model has a plan and wants to begin
 	AskPermission AskKind = "permission" // a call would do what needs a person's word
+	AskLoop       AskKind = "loop"       // the turn goes round in circles: shall it go on?
 )
 
 // Question is one thing that a person is asked. They may always answer in their
@@ -33,10 +34,10 @@ type Option struct {
 }
 
 // Ask is what a person is asked about a call. A call asks once, and at most once
-// more for its permission.
+// more for its permission. An [AskLoop] is the turn's own, between two steps.
 type Ask struct {
 	Kind      AskKind       `json:"kind"`
-	Text      string        `json:"text,omitempty"` // what it is about: the plan, or all that the call would do
+	Text      string        `json:"text,omitempty"` // what it is about: the plan, all that the call would do, or what repeats
 	Questions []Question    `json:"questions,omitempty"`
 	Timeout   time.Duration `json:"timeout,omitempty"` // then nobody has answered; 0 means never
 

@@ -159,9 +159,10 @@ type CallStarted struct {
 	Unsafe   string   `json:"unsafe,omitempty"`    // why there is no snapshot, and so no way back
 }
 
-// Asked put something to a person. The call goes on when it is Answered.
+// Asked put something to a person. The call goes on when it is Answered. Without
+// a call it is the turn that asks.
 type Asked struct {
-	Call CallID `json:"call"`
+	Call CallID `json:"call,omitempty"`
 	Ask
 }
 

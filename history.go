@@ -69,6 +69,7 @@ type OpenTurn struct {
 	Warned   bool     // the model was told that a budget is running out
 	Steps    []Step   // Steps[i] is step i+1
 	Injected []string // the sources of what was injected since the newest step began
+	Asked    *OpenAsk // what the turn itself asked since then, or nil
 	Children []SpawnedChild
 	Usage    Usage
 }
@@ -97,7 +98,7 @@ type CallState struct {
 	message, slot int // where its result goes
 }
 
-// OpenAsk is what a call of the open turn asked.
+// OpenAsk is what the open turn, or a call of it, asked.
 type OpenAsk struct {
 	Seq    Seq
 	At     time.Time
@@ -168,6 +169,9 @@ func (h *History) Seen(path string) string { return h.seen[path] }
 func (h *History) Ask(seq Seq) *OpenAsk {
 	if h.open == nil {
 		return nil
+	}
+	if a := h.open.Asked; a != nil && a.Seq == seq {
+		return a
 	}
 	for _, step := range h.open.Steps {
 		if step.Reply == nil {
@@ -361,7 +365,7 @@ func (h *History) startReply(e Event, b ReplyStarted) error {
 		return fmt.Errorf("step %d is not the next one", b.Step)
 	}
 	h.open.Steps = append(h.open.Steps, Step{Started: e.Seq})
-	h.open.Injected = nil
+	h.open.Injected, h.open.Asked = nil, nil
 	return nil
 }
 

@@ -40,6 +40,9 @@ func (h *History) unfinished(id CallID) (*CallState, error) {
 }
 
 func (h *History) ask(e Event, b Asked) error {
+	if b.Kind == AskLoop {
+		return h.askTurn(e, b)
+	}
 	call, err := h.unfinished(b.Call)
 	if err != nil {
 		return err
@@ -52,6 +55,18 @@ func (h *History) ask(e Event, b Asked) error {
 		return fmt.Errorf("call %s has asked already", b.Call)
 	}
 	*ask = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
+	return nil
+}
+
+// askTurn notes what the turn itself asks, between two steps.
+func (h *History) askTurn(e Event, b Asked) error {
+	if err := h.betweenSteps(); err != nil {
+		return err
+	}
+	if b.Call != "" || h.open.Asked != nil {
+		return fmt.Errorf("the turn asks once between two steps, and for no call")
+	}
+	h.open.Asked = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
 	return nil
 }
 

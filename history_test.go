@@ -58,6 +58,20 @@ func TestHistoryRefuses(t *testing.T) {
 		{"a second reply", after(replied, Replied{Step: 1}), "event 6, replied: step 1 does not wait for a reply"},
 		{"an ask of an unknown call", after(replied, Asked{Call: "b"}), "event 6, asked: call b is not of the open turn"},
 		{"a second ask of a call", after(replied, Asked{Call: "a"}, Asked{Call: "a"}), "event 7, asked: call a has asked already"},
+		{"an ask of the turn while a call is open", after(replied, Asked{Ask: Ask{Kind: AskLoop}}), "event 6, asked: call a has no result"},
+		{"an ask of no turn", logOf(Asked{Ask: Ask{Kind: AskLoop}}), "event 2, asked: no turn is open"},
+		{
+			"a second ask of the turn", after(begun, Asked{Ask: Ask{Kind: AskLoop}}, Asked{Ask: Ask{Kind: AskLoop}}),
+			"event 5, asked: the turn asks once between two steps, and for no call",
+		},
+		{
+			"an ask of the turn for a call", after(begun, Asked{Call: "a", Ask: Ask{Kind: AskLoop}}),
+			"event 4, asked: the turn asks once between two steps, and for no call",
+		},
+		{
+			"an answer to what the turn asked before the step", after(begun, Asked{Ask: Ask{Kind: AskLoop}}, ReplyStarted{Step: 1}, Answered{Ask: 4}),
+			"event 6, answered: nobody waits for the answer to 4",
+		},
 		{"an answer to nothing", after(replied, Answered{Ask: 5}), "event 6, answered: nobody waits for the answer to 5"},
 		{"a second answer", after(replied, Asked{Call: "a"}, Answered{Ask: 6}, Answered{Ask: 6}), "event 8, answered: nobody waits for the answer to 6"},
 		{

@@ -42,6 +42,7 @@ const (
 	ReasonMaxSteps         Reason = "max_steps"
 	ReasonMaxTokens        Reason = "max_tokens"
 	ReasonBudget           Reason = "budget"
+	ReasonLoop             Reason = "loop" // it went round in circles
 	ReasonCanceled         Reason = "canceled"
 	ReasonPermissionDenied Reason = "permission_denied"
 	ReasonError            Reason = "error"

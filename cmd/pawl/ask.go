@@ -225,8 +225,12 @@ func (a *asker) put(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer,
 }
 
 func (a *asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
-	if ask.Kind == pawl.AskPermission {
+	switch ask.Kind {
+	case pawl.AskPermission:
 		return a.permission(ctx, ask)
+	case pawl.AskLoop:
+		return a.goOn(ctx)
+	default:
 	}
 	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered}
 	for _, q := range ask.Questions {
@@ -262,6 +266,25 @@ func (a *asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 			return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
 		default:
 			return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: typed}, nil
+		}
+	}
+}
+
+// goOn asks whether a turn that goes round in circles shall go on.
+func (a *asker) goOn(ctx context.Context) (pawl.Answer, error) {
+	for {
+		typed, err := a.prompt(ctx, "? Go on?   y) yes   n) no, end the turn   or say what to do instead: ")
+		if err != nil {
+			return pawl.Answer{}, err
+		}
+		switch strings.ToLower(typed) {
+		case "": // too easily typed to mean anything
+		case "y", "yes":
+			return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
+		case "n", "no":
+			return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
+		default:
+			return pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: typed}, nil
 		}
 	}
 }

@@ -114,7 +114,7 @@ func exitOf(f pawl.TurnFinished) error {
 		return nil
 	case pawl.ReasonPermissionDenied:
 		code = exitDenied
-	case pawl.ReasonBudget, pawl.ReasonMaxSteps, pawl.ReasonMaxTokens:
+	case pawl.ReasonBudget, pawl.ReasonMaxSteps, pawl.ReasonMaxTokens, pawl.ReasonLoop:
 		code = exitLimit
 	case pawl.ReasonCanceled:
 		code = exitCanceled

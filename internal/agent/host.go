@@ -47,12 +47,18 @@ func (h host) call(id pawl.CallID) pawl.CallState {
 	return *h.j.history.Call(id)
 }
 
-// asked is what the call has asked already.
+// asked is what the call, or for a loop the turn, has asked already.
 func (h host) asked(call pawl.CallID, kind pawl.AskKind) *pawl.OpenAsk {
-	if kind == pawl.AskPermission {
+	switch kind {
+	case pawl.AskLoop:
+		h.j.mu.Lock()
+		defer h.j.mu.Unlock()
+		return h.j.history.Open().Asked
+	case pawl.AskPermission:
 		return h.call(call).Permission
+	default:
+		return h.call(call).Asked
 	}
-	return h.call(call).Asked
 }
 
 // settings are those of the open turn now.
@@ -68,8 +74,8 @@ var errNoAnswer = errors.New("nobody answered in time")
 // any process. An ask that an earlier attempt put is waited for again, with all
 // of its time: nobody could answer while pawl was down.
 func (h host) Ask(ctx context.Context, call pawl.CallID, a pawl.Ask) (pawl.Answer, error) {
-	if a.Kind == pawl.AskPermission {
-		return pawl.Answer{}, errors.New("a call does not ask for its own permission")
+	if a.Kind == pawl.AskPermission || a.Kind == pawl.AskLoop {
+		return pawl.Answer{}, errors.New("a call does not ask for its own permission, nor for its turn")
 	}
 	return h.ask(ctx, call, a)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent/loops"
 )
 
 // errLost: another runner writes this session's turn. Whoever sees it must stop.
@@ -25,6 +26,7 @@ type journal struct {
 	mu      sync.Mutex // held while an append is made
 	history pawl.History
 	tally   tally
+	loops   loops.Detector // of the same events
 }
 
 // enter returns the session's journal, read up to now, to one step. If another
@@ -87,15 +89,38 @@ func (j *journal) apply(ctx context.Context, e pawl.Event) error {
 		return nil // it was read anew, beyond this one
 	}
 	err := j.history.Apply(e)
+	if err == nil {
+		j.loops.Apply(e)
+		return nil
+	}
 	if !errors.Is(err, pawl.ErrRewound) {
 		return err
 	}
-	h, err := pawl.Fold(func(after pawl.Seq) iter.Seq2[pawl.Event, error] { return j.s.Store.Events(ctx, j.id, after) })
+	var seen loops.Detector
+	h, err := pawl.Fold(func(after pawl.Seq) iter.Seq2[pawl.Event, error] {
+		seen = loops.Detector{} // what was read before is read once more
+		return watched(j.s.Store.Events(ctx, j.id, after), &seen)
+	})
 	if err != nil {
 		return err
 	}
-	j.history = *h
+	j.history, j.loops = *h, seen
 	return nil
+}
+
+// watched shows a Detector what is read. It needs not know what does not count
+// any more: each turn is begun anew, and no turn was open when a person went back.
+func watched(events iter.Seq2[pawl.Event, error], d *loops.Detector) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		for e, err := range events {
+			if err == nil {
+				d.Apply(e)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // append writes the bodies at the log's end. What the service writes (prompts and

@@ -60,6 +60,7 @@ type setup struct {
 	tools  []pawl.Tool
 	store  func(pawl.Store) pawl.Store // put around the store
 	clock  func() time.Time
+	parent pawl.SessionID // of which the session is a child
 }
 
 func newWorld(t *testing.T, s setup) *world {
@@ -95,7 +96,7 @@ func newWorld(t *testing.T, s setup) *world {
 		Store: st, Bus: w.bus, Tools: registry, Authority: pawltest.NewAuthority(t), Clock: s.clock,
 		Model: func(string) (pawl.Model, error) { return w.model, nil },
 	})
-	w.append(pawl.SessionCreated{Dir: w.dir})
+	w.append(pawl.SessionCreated{Dir: w.dir, Parent: s.parent})
 	return w
 }
 

@@ -70,6 +70,20 @@ func (v Verdict) Text() string {
 	}
 }
 
+// Report is the word to a person.
+func (v Verdict) Report() string {
+	switch v.Kind {
+	case Same:
+		return fmt.Sprintf("the model repeats itself: the same call (%.60s) %d times in a row, each time with the same result", v.Tool, v.Times)
+	case Cycle:
+		return fmt.Sprintf("the model repeats itself: the same %d steps %d times, each time with the same results", v.Length, v.Times)
+	case Babble:
+		return "the model repeats itself: its last reply says the same over and over"
+	default:
+		return ""
+	}
+}
+
 // Detector looks at the steps of a session's turns. It is a fold: the same log
 // always leads to the same verdicts. What it remembers is a few numbers. The
 // zero value is ready.
@@ -82,6 +96,8 @@ type Detector struct {
 
 	open []openCall // of the step whose results come
 	step int        // that step
+
+	asked pawl.Seq // a person is asked whether to go on; 0 if not
 }
 
 // mark is what is remembered of a step.
@@ -108,6 +124,14 @@ func (d *Detector) Apply(e pawl.Event) Verdict {
 		*d = Detector{}
 	case pawl.Injected:
 		if b.Prompt != 0 { // a person is there, and has said what to do
+			*d = Detector{}
+		}
+	case pawl.Asked:
+		if b.Kind == pawl.AskLoop {
+			d.asked = e.Seq
+		}
+	case pawl.Answered:
+		if b.Ask == d.asked && b.Outcome == pawl.OutcomeAnswered { // a person wants it to go on
 			*d = Detector{}
 		}
 	case pawl.ReplyStarted:

@@ -272,6 +272,24 @@ func TestApply(t *testing.T) {
 	if diff := cmp.Diff(want[:1], play(t, slices.Concat(told, same(3, 4, 0))...)); diff != "" {
 		t.Errorf("told: %s", diff)
 	}
+	// A person who is asked and lets it go on does; one who says no does not.
+	want = []Verdict{{Same, Word, 3, "bash", 1, 3}, {Same, Stop, 6, "bash", 1, 3}, {Same, Word, 9, "bash", 1, 3}}
+	for name, tt := range map[string]struct {
+		kind    pawl.AskKind
+		outcome pawl.Outcome
+		third   Severity
+	}{
+		"yes": {pawl.AskLoop, pawl.OutcomeAnswered, Word},
+		"no":  {pawl.AskLoop, pawl.OutcomeDeclined, Stop},
+	} {
+		asked := slices.Concat(begin, same(1, 6, 0))
+		asked = append(asked, pawl.Asked{Ask: pawl.Ask{Kind: tt.kind}})
+		asked = append(asked, pawl.Answered{Ask: pawl.Seq(len(asked)), Answer: pawl.Answer{Outcome: tt.outcome}})
+		want[2].Severity = tt.third
+		if diff := cmp.Diff(want, play(t, slices.Concat(asked, same(7, 9, 0))...)); diff != "" {
+			t.Errorf("asked, %s: %s", name, diff)
+		}
+	}
 	// A reply that babbles counts too, and only once if its step is found fault with as well.
 	mixed := slices.Concat(log, stepOf(3, 0, babble, "a", "b"), same(4, 6, 0))
 	want = []Verdict{{Babble, Word, 3, "", 1, 1}, {Same, Stop, 6, "bash", 1, 3}}

@@ -83,8 +83,8 @@ func testExplorer(b *box) {
 		`{"expect":"ended: max_steps, 20 steps","text":"Ok."}`,
 		`{"agent":"explore","calls":[{"name":"bash","input":{"command":"touch a"}}]}`,
 	}
-	for range 18 {
-		lines = append(lines, `{"agent":"explore","calls":[{"name":"list"}]}`)
+	for i := range 18 {
+		lines = append(lines, fmt.Sprintf(`{"agent":"explore","calls":[{"name":"glob","input":{"pattern":"*.%d"}}]}`, i))
 	}
 	lines = append(lines, `{"agent":"explore","expect":"last step","text":"So far."}`)
 	id := b.create()
