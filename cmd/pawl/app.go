@@ -64,7 +64,7 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Tools: tools, Authority: guard, Redact: secrets, Ended: jobs.End})
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Tools: tools, Authority: guard, Redact: secrets, Ended: jobs.End})
 	runner := local.New(local.Config{Stepper: stepper})
 	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Check: func(s pawl.Settings) error {
 		return checkSettings(models, tools, s)
