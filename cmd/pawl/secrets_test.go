@@ -54,7 +54,8 @@ func TestNoSecretIsKept(t *testing.T) {
 		{"run", "--mode", "yolo", "--model", "script:s.jsonl", "my key is " + envSecret},
 		{"run", "--mode", "yolo", "--model", "script:s.jsonl", "--format", "json", "my key is " + envSecret},
 		{"run", "--mode", "yolo", "--model", "script:s.jsonl", "--format", "stream-json", "my key is " + envSecret},
-		{"session", "list"}, {"session", "show", "last"}, {"session", "export", "last"},
+		{"session", "list"}, {"session", "show", "last"}, {"session", "export", "last", "--blobs"},
+		{"session", "export", "last", "--format", "md"}, {"session", "export", "last", "--format", "html"},
 		{"run", "--session", fileSecret, "unknown"}, {"run", "--session", gitSecret, "unknown"},
 	} {
 		outputs = append(outputs, b.Run(t, args...))

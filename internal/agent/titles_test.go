@@ -189,7 +189,7 @@ func TestSummarize(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			script := slices.Concat(test.script, []string{`{"agent":"summary","text":"# It **was**\n`+"`done`"+`.","usage":{"output":9}}`})
+			script := slices.Concat(test.script, []string{`{"agent":"summary","text":"# It **was**\n` + "`done`" + `.","usage":{"output":9}}`})
 			w := aside(t, setup{script: script, tools: []pawl.Tool{toolText("act", pawl.AccessWrite, "ok"), toolText("look", pawl.AccessRead, "ok")}})
 			seq := w.prompt("say hello", queue)
 			w.append(pawl.Reworded{Prompt: seq, Parts: pawl.Parts{pawl.Text{Text: "say hello, please"}}})
