@@ -57,7 +57,8 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 
 // Summarize has a small model say what a turn that has ended came to, if it was
 // a long one or wrote files. Like Title, it takes no lease; a summary of this
-// turn or a later one that is in the log already stays the newest.
+// turn or a later one that is in the log already stays the newest, and a turn
+// that a person undoes meanwhile has none.
 func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
 	row, small, err := s.small(ctx, t.Session)
 	if err != nil || small == "" {
@@ -78,8 +79,14 @@ func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
 	row.Head = w.head
 	e := pawl.Event{Turn: t.Number, Body: pawl.SessionSummarized{Summary: summary, Spent: spent}}
 	return s.appendAside(ctx, row, e, func(e pawl.Event) bool {
-		_, summarized := e.Body.(pawl.SessionSummarized)
-		return summarized && e.Turn >= t.Number
+		switch e.Body.(type) {
+		case pawl.SessionSummarized:
+			return e.Turn >= t.Number
+		case pawl.RevertAsked:
+			return true
+		default:
+			return false
+		}
 	})
 }
 

@@ -223,24 +223,43 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// A summary that comes late does not take the place of a later turn's.
+// A summary that comes late does not take the place of a later turn's, nor tell
+// of what was undone.
 func TestSummarizeLate(t *testing.T) {
-	w := aside(t, setup{
-		script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Acted."}`, `{"agent":"summary","text":"The first."}`},
-		tools:  []pawl.Tool{toolText("act", pawl.AccessWrite, "ok")},
-	})
-	seq := w.prompt("act")
-	w.mustTurn(pawl.ReasonEndTurn)
-	w.model.begins = func(pawl.Request) {
-		head := w.events()[len(w.events())-1].Seq
-		if _, err := w.bus.Append(context.Background(), session, head, pawl.Event{At: noon, Turn: 2, Body: pawl.SessionSummarized{Summary: "The second."}}); err != nil {
-			t.Error(err)
-		}
+	mine := pawl.SessionSummarized{Summary: "The first.", Spent: pawl.Spent{Model: "small"}}
+	later := pawl.SessionSummarized{Summary: "The second."}
+	earlier := pawl.SessionSummarized{Summary: "The zeroth."}
+	tests := []struct {
+		name      string
+		turn      int
+		meanwhile pawl.Body
+		want      []pawl.Body
+	}{
+		{"a later turn's came", 2, later, []pawl.Body{later}},
+		{"an earlier turn's came", 0, earlier, []pawl.Body{earlier, mine}},
+		{"it was undone", 0, pawl.RevertAsked{Revert: pawl.Revert{To: 3}}, nil},
+		{"a person asks on", 0, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "and?"}}}, []pawl.Body{mine}},
 	}
-	if err := w.Summarize(t.Context(), pawl.Turn{Session: session, Number: 1, Prompt: seq}); err != nil {
-		t.Fatal(err)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := aside(t, setup{
+				script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Acted."}`, `{"agent":"summary","text":"The first."}`},
+				tools:  []pawl.Tool{toolText("act", pawl.AccessWrite, "ok")},
+			})
+			seq := w.prompt("act")
+			w.mustTurn(pawl.ReasonEndTurn)
+			w.model.begins = func(pawl.Request) {
+				head := w.events()[len(w.events())-1].Seq
+				if _, err := w.bus.Append(context.Background(), session, head, pawl.Event{At: noon, Turn: test.turn, Body: test.meanwhile}); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := w.Summarize(t.Context(), pawl.Turn{Session: session, Number: 1, Prompt: seq}); err != nil {
+				t.Fatal(err)
+			}
+			check(t, test.want, w.bodies(pawl.SessionSummarized{}))
+		})
 	}
-	check(t, []pawl.Body{pawl.SessionSummarized{Summary: "The second."}}, w.bodies(pawl.SessionSummarized{}))
 }
 
 func TestCleanTitle(t *testing.T) {
