@@ -48,6 +48,7 @@ var rooms = map[string]int{
 	"internal/bus":        rowPart,
 	"internal/config":     rowPart,
 	"internal/egress":     rowPart,
+	"internal/export":     rowPart,
 	"internal/git":        rowPart,
 	"internal/hook":       rowPart,
 	"internal/model":      rowPart,

@@ -31,5 +31,6 @@ func newModels() (*model.Opener, error) {
 		},
 		Endpoints: endpoints,
 		Fallback:  user.Fallback,
+		SmallRef:  user.SmallModel,
 	}}, nil
 }

@@ -64,3 +64,25 @@ func TestNothingSteersALiveTerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestNoPageOnATerminal: a page is for a file, and pawl says how to get it there.
+func TestNoPageOnATerminal(t *testing.T) {
+	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+	b.Write(t, "s.jsonl", `{"text":"hello"}`)
+	b.Run(t, "run", "--model", "script:s.jsonl", "hi")
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--format", "html"}, "add -o session.html"},
+		{[]string{"--format", "md"}, "### Pawl"},
+	} {
+		terminal, seen := openTerminal(t)
+		cmd := b.Command(append([]string{"session", "export", "last"}, test.args...)...)
+		cmd.Stdout, cmd.Stderr = terminal, terminal
+		err := cmd.Run()
+		if text := seen(); !strings.Contains(text, test.want) || strings.Contains(text, "<html") || (err == nil) != (test.args[1] == "md") {
+			t.Errorf("%v: %v: %s", test.args, err, text)
+		}
+	}
+}

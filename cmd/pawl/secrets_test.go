@@ -38,7 +38,7 @@ func TestNoSecretIsKept(t *testing.T) {
 			r.Header.Get("X-Api-Key"), r.Header.Get("Authorization"), r.Header.Get("X-Proxy-Token"))
 	}))
 	defer provider.Close()
-	b.Write(t, "pawl.json", fmt.Sprintf(`{"providers":{"anthropic":{"base_url":%[1]q,"headers":{"x-proxy-token":%[2]q}},"openai":{"base_url":%[1]q}}}`, provider.URL, headerSecret))
+	b.Write(t, "pawl.json", fmt.Sprintf(`{"small_model":"none","providers":{"anthropic":{"base_url":%[1]q,"headers":{"x-proxy-token":%[2]q}},"openai":{"base_url":%[1]q}}}`, provider.URL, headerSecret))
 	if err := os.WriteFile(filepath.Join(data, "keys.json"), []byte(`{"openai":"`+fileSecret+`"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,8 @@ func TestNoSecretIsKept(t *testing.T) {
 		{"run", "--mode", "yolo", "--model", "script:s.jsonl", "my key is " + envSecret},
 		{"run", "--mode", "yolo", "--model", "script:s.jsonl", "--format", "json", "my key is " + envSecret},
 		{"run", "--mode", "yolo", "--model", "script:s.jsonl", "--format", "stream-json", "my key is " + envSecret},
-		{"session", "list"}, {"session", "show", "last"}, {"session", "export", "last"},
+		{"session", "list"}, {"session", "show", "last"}, {"session", "export", "last", "--blobs"},
+		{"session", "export", "last", "--format", "md"}, {"session", "export", "last", "--format", "html"},
 		{"run", "--session", fileSecret, "unknown"}, {"run", "--session", gitSecret, "unknown"},
 	} {
 		outputs = append(outputs, b.Run(t, args...))

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -122,41 +121,6 @@ func sessionShowCommand() *cobra.Command {
 	}
 }
 
-func sessionExportCommand() *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use:   "export id|last",
-		Short: "Write a session's events to standard output",
-		Long: `Write a session's log to standard output, one event a line. 'pawl session import'
-reads it. Outputs that were too large for the log are not in it, and what looks like
-a credential is masked.`,
-		Example: "  pawl session export last > session.jsonl",
-		Args:    usage(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "jsonl" {
-				return usageError(cmd, fmt.Errorf("--format %q: the only format so far is jsonl", format))
-			}
-			return withSession(cmd, args[0], func(ctx context.Context, a *app, s pawl.Session) error {
-				out := bufio.NewWriter(cmd.OutOrStdout())
-				for e, err := range logOf(ctx, a, s) {
-					if err != nil {
-						return err
-					}
-					if e, err = secrets.Event(e); err != nil { // others may get to read it
-						return err
-					}
-					if err := writeJSON(out, e); err != nil {
-						return err
-					}
-				}
-				return out.Flush()
-			})
-		},
-	}
-	cmd.Flags().StringVar(&format, "format", "jsonl", "the format: jsonl")
-	return cmd
-}
-
 // logOf yields the session's durable events up to its head.
 func logOf(ctx context.Context, svc pawl.Service, s pawl.Session) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
@@ -165,50 +129,6 @@ func logOf(ctx context.Context, svc pawl.Service, s pawl.Session) iter.Seq2[pawl
 				continue
 			}
 			if !yield(e, err) || err != nil || e.Seq == s.Head {
-				return
-			}
-		}
-	}
-}
-
-func sessionImportCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "import [file]",
-		Short:   "Read a session that export wrote",
-		Example: "  pawl session import session.jsonl",
-		Args:    usage(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in := cmd.InOrStdin()
-			if len(args) == 1 {
-				f, err := os.Open(args[0])
-				if err != nil {
-					return fmt.Errorf("import: %w", err)
-				}
-				defer f.Close()
-				in = f
-			}
-			return withApp(cmd, func(ctx context.Context, a *app) error {
-				s, err := a.Import(ctx, decodeEvents(in))
-				if errors.Is(err, pawl.ErrConflict) {
-					return fmt.Errorf("%w: this session is here already; delete it first", err)
-				}
-				if err != nil {
-					return err
-				}
-				fmt.Fprintln(cmd.OutOrStdout(), s.ID)
-				return nil
-			})
-		},
-	}
-}
-
-func decodeEvents(r io.Reader) iter.Seq2[pawl.Event, error] {
-	return func(yield func(pawl.Event, error) bool) {
-		dec := json.NewDecoder(r)
-		for {
-			var e pawl.Event
-			err := dec.Decode(&e)
-			if errors.Is(err, io.EOF) || !yield(e, err) || err != nil {
 				return
 			}
 		}

@@ -52,7 +52,8 @@ func waitFile(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // startProvider starts a fake provider and points pawl's configuration to it:
-// provider SCRIPT [MORE], where MORE are further keys of the configuration.
+// provider SCRIPT [MORE], where MORE are further keys of the configuration. Nobody
+// writes titles: their requests would come at any time, and take a reply's place.
 func startProvider(ts *testscript.TestScript, _ bool, args []string) {
 	m, err := wire.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -65,7 +66,7 @@ func startProvider(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) > 1 {
 		more = "," + args[1]
 	}
-	config := fmt.Sprintf(`{"providers":{"anthropic":{"base_url":%[1]q},"gemini":{"base_url":%[1]q},"openai":{"base_url":%[2]q},"groq":{"base_url":%[2]q}}%[3]s}`,
+	config := fmt.Sprintf(`{"small_model":"none","providers":{"anthropic":{"base_url":%[1]q},"gemini":{"base_url":%[1]q},"openai":{"base_url":%[2]q},"groq":{"base_url":%[2]q}}%[3]s}`,
 		srv.URL, srv.URL+"/v1", more)
 	path := ts.MkAbs("pawl.json")
 	ts.Check(os.WriteFile(path, []byte(config), 0o600))

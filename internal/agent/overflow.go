@@ -14,7 +14,7 @@ import (
 func (s *Stepper) read(ctx context.Context, r *reply, q question) error {
 	j := r.journal
 	if c := j.history.Compaction(); c != nil && c.Seq > r.started {
-		return tooLarge(r.read(ctx, q.model, q.after(c).fitted(j)))
+		return stillTooLarge(r.read(ctx, q.model, q.after(c).fitted(j)))
 	}
 	err := r.read(ctx, q.model, q.fitted(j))
 	if !overflows(err) || ctx.Err() != nil {
@@ -23,7 +23,7 @@ func (s *Stepper) read(ctx context.Context, r *reply, q question) error {
 	if err := s.makeRoom(ctx, r, err); err != nil {
 		return err
 	}
-	return tooLarge(r.read(ctx, q.model, q.after(j.history.Compaction()).fitted(j)))
+	return stillTooLarge(r.read(ctx, q.model, q.after(j.history.Compaction()).fitted(j)))
 }
 
 // after is the question once a request was too large and the conversation was
@@ -57,8 +57,8 @@ func overflows(err error) bool {
 	return errors.As(err, &failed) && failed.Kind == pawl.ErrorOverflow
 }
 
-// tooLarge says what to do when less was too large as well.
-func tooLarge(err error) error {
+// stillTooLarge says what to do when less was too large as well.
+func stillTooLarge(err error) error {
 	if !overflows(err) {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestBenchDeltas(t *testing.T) {
 	server := wiretest.Start(t, wire.Config{}, string(line))
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	config := filepath.Join(t.TempDir(), "pawl.json")
-	text := `{"providers":{"anthropic":{"base_url":"` + server.URL + `"}}}`
+	text := `{"small_model":"none","providers":{"anthropic":{"base_url":"` + server.URL + `"}}}`
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

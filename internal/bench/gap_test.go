@@ -130,7 +130,7 @@ func startClock(t *testing.T, script string) *clock {
 func (c *clock) config(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pawl.json")
-	if err := os.WriteFile(path, []byte(`{"providers":{"anthropic":{"base_url":"`+c.URL+`"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`{"small_model":"none","providers":{"anthropic":{"base_url":"`+c.URL+`"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

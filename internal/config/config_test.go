@@ -54,8 +54,8 @@ func TestUser(t *testing.T) {
 		want       config.User
 		bad        bool
 	}{
-		{"all", `{"model":"sonnet","fallback":["gpt"],"providers":{"openai":{"base_url":"http://h","headers":{"a":"b"}}},"websearch":{"service":"searxng","url":"http://s"},"codesearch":{"service":"exa"}}`, config.User{
-			Model: "sonnet", Fallback: []string{"gpt"},
+		{"all", `{"model":"sonnet","small_model":"haiku","fallback":["gpt"],"providers":{"openai":{"base_url":"http://h","headers":{"a":"b"}}},"websearch":{"service":"searxng","url":"http://s"},"codesearch":{"service":"exa"}}`, config.User{
+			Model: "sonnet", SmallModel: new("haiku"), Fallback: []string{"gpt"},
 			Providers: map[string]config.Provider{"openai": {BaseURL: "http://h", Headers: map[string]string{"a": "b"}}},
 			WebSearch: config.Search{Service: "searxng", URL: "http://s"}, CodeSearch: config.Search{Service: "exa"},
 		}, false},
@@ -65,6 +65,7 @@ func TestUser(t *testing.T) {
 		}, false},
 		{"an unknown key of permissions", `{"permissions":{"modes":"guard"}}`, config.User{}, true},
 		{"empty", `{}`, config.User{}, false},
+		{"no small model is not the same as none said", `{"small_model":""}`, config.User{SmallModel: new("")}, false},
 		{"an unknown key", `{"models":"sonnet"}`, config.User{}, true},
 		{"not JSON", `model: sonnet`, config.User{}, true},
 	} {

@@ -35,7 +35,7 @@ const onlyYours = "only your own configuration can set it"
 // who is asked, with which keys, over which way, and what is allowed. Any other
 // key is a slip, or of a pawl to come, and an error.
 var userKeys = []string{
-	"model", "fallback", "providers", "base_url", "endpoint", "headers", "keys", "api_key", "key_command", "proxy", "proxies", "certificates",
+	"model", "small_model", "fallback", "providers", "base_url", "endpoint", "headers", "keys", "api_key", "key_command", "proxy", "proxies", "certificates",
 	"websearch", "codesearch", "mode", "sandbox", "env", "trust", "telemetry", "statusline", "notify", "helpers", "store", "data",
 }
 

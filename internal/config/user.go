@@ -13,9 +13,10 @@ import (
 
 // User is the user's own configuration: pawl.json in the configuration folder.
 type User struct {
-	Model     string              `json:"model,omitempty"`     // the model when none is named
-	Fallback  []string            `json:"fallback,omitempty"`  // models to turn to when the one asked for stays down
-	Providers map[string]Provider `json:"providers,omitempty"` // by the provider's id
+	Model      string              `json:"model,omitempty"`       // the model when none is named
+	SmallModel *string             `json:"small_model,omitempty"` // the one that writes titles and summaries; "" or none: nobody does
+	Fallback   []string            `json:"fallback,omitempty"`    // models to turn to when the one asked for stays down
+	Providers  map[string]Provider `json:"providers,omitempty"`   // by the provider's id
 
 	WebSearch   Search      `json:"websearch,omitzero"`  // whom websearch asks
 	CodeSearch  Search      `json:"codesearch,omitzero"` // and codesearch

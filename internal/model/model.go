@@ -19,6 +19,7 @@ type Config struct {
 	Key       func(p catalog.Provider) (string, error) // the provider's key
 	Endpoints map[string]Endpoint                      // by provider, over the catalog's
 	Fallback  []string                                 // models to turn to when the one asked for stays down
+	SmallRef  *string                                  // the user's choice of a small model; nil means that there is none, see Opener.Small
 }
 
 // Endpoint is where and how a user wants a provider to be asked.

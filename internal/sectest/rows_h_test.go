@@ -199,7 +199,7 @@ func secretsKept(a *arena) {
 	}))
 	defer provider.Close()
 	data := filepath.Join(filepath.Dir(a.dir), "data")
-	a.user(fmt.Sprintf(`{"providers":{"anthropic":{"base_url":%[1]q},"openai":{"base_url":%[1]q}}}`, provider.URL))
+	a.user(fmt.Sprintf(`{"small_model":"none","providers":{"anthropic":{"base_url":%[1]q},"openai":{"base_url":%[1]q}}}`, provider.URL))
 	a.write(filepath.Join(data, "keys.json"), `{"openai":"`+keyInFile+`"}`)
 	if err := os.Chmod(filepath.Join(data, "keys.json"), 0o600); err != nil {
 		a.Fatal(err)

@@ -28,8 +28,9 @@ type Runner struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup
 
-	mu   sync.Mutex
-	runs map[pawl.SessionID]*run
+	mu     sync.Mutex
+	runs   map[pawl.SessionID]*run
+	asides map[aside]bool // that are being written
 }
 
 // run is the work on one session.
@@ -53,7 +54,7 @@ func New(c Config) *Runner {
 		c.LeaseTTL = 15 * time.Second
 	}
 	base, stop := context.WithCancelCause(context.Background())
-	return &Runner{Config: c, base: base, stop: stop, runs: map[pawl.SessionID]*run{}}
+	return &Runner{Config: c, base: base, stop: stop, runs: map[pawl.SessionID]*run{}, asides: map[aside]bool{}}
 }
 
 // Close stops all work and waits for it to end. Open turns stay open: they are
@@ -221,6 +222,7 @@ func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 	for {
 		turn, ok, err := r.Stepper.Begin(ctx, id)
 		if err == nil && ok {
+			r.title(id)
 			err = r.turn(ctx, w, turn)
 		}
 		if err != nil {
@@ -257,5 +259,9 @@ func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
 		return err
 	}
 	// The turn has ended, and the log says so even when the process is on its way out.
-	return r.Stepper.Finish(context.WithoutCancel(ctx), t, stop)
+	if err := r.Stepper.Finish(context.WithoutCancel(ctx), t, stop); err != nil {
+		return err
+	}
+	r.summarize(t)
+	return nil
 }

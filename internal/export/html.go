@@ -1,0 +1,98 @@
+package export
+
+import (
+	"bufio"
+	_ "embed" // the page
+	"encoding/base64"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"text": text, "diff": diffLines, "left": excerpt.leftOut,
+}).Parse(pageText))
+
+// HTML writes a session as one page without a script, a link or anything that
+// would be loaded from elsewhere; its own policy forbids them.
+func HTML(w io.Writer, d Document) error {
+	p := &htmlPage{Writer: bufio.NewWriter(w)}
+	if err := write(p, d); err != nil {
+		return err
+	}
+	return p.Flush()
+}
+
+type htmlPage struct {
+	*bufio.Writer
+	images int // bytes of the pictures so far
+}
+
+func (p *htmlPage) begin(h header) error { return page.ExecuteTemplate(p, "begin", h) }
+func (p *htmlPage) end() error           { return page.ExecuteTemplate(p, "end", nil) }
+
+func (p *htmlPage) block(b block) error {
+	name := map[kind]string{turnBlock: "turn", sayBlock: "say", foldBlock: "fold", noteBlock: "note"}[b.Kind]
+	view := struct {
+		block
+		Summary string
+		Shown   []picture
+	}{b, b.summary(), nil}
+	for _, f := range b.Files {
+		view.Shown = append(view.Shown, p.picture(f))
+	}
+	return page.ExecuteTemplate(p, name, view)
+}
+
+// picture is an attachment as the page has it.
+type picture struct {
+	file
+	Source template.URL // "" if it is not shown
+}
+
+// imageTypes are the pictures that a page holds: none that could hold a program.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// picture puts a file into the page if it is a picture and not too large.
+func (p *htmlPage) picture(f file) picture {
+	size := len(f.Data)
+	if !slices.Contains(imageTypes, f.MediaType) || size == 0 || size > maxImage || p.images+size > maxImages {
+		return picture{file: f}
+	}
+	p.images += size
+	return picture{f, template.URL("data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data))} //nolint:gosec // a type of the list and base64
+}
+
+// text is what the template escapes, always.
+func text(s string) any {
+	if weak.On("export.html") {
+		return template.HTML(s) //nolint:gosec // in builds for tests alone
+	}
+	return s
+}
+
+// diffLine is a line of a diff and how it is colored.
+type diffLine struct{ Class, Text string }
+
+func diffLines(diff string) []diffLine {
+	var lines []diffLine
+	for s := range strings.SplitSeq(diff, "\n") {
+		class := "same"
+		switch {
+		case strings.HasPrefix(s, "+++"), strings.HasPrefix(s, "---"), strings.HasPrefix(s, "@@"):
+			class = "hunk"
+		case strings.HasPrefix(s, "+"):
+			class = "add"
+		case strings.HasPrefix(s, "-"):
+			class = "del"
+		}
+		lines = append(lines, diffLine{class, s})
+	}
+	return lines
+}

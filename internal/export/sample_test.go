@@ -1,0 +1,109 @@
+package export_test
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/export"
+)
+
+const (
+	session pawl.SessionID = "01JD0000000000000000000000"
+	child   pawl.SessionID = "01JD0000000000000000000001"
+)
+
+var png = []byte("\x89PNG\r\n\x1a\nnot really")
+
+// sample is a session with a body of every kind.
+func sample() []pawl.Event {
+	text := func(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
+	usage := pawl.Usage{Input: 1200, Output: 90, CacheRead: 800, Cost: 5_100_000}
+	call := func(id pawl.CallID, name, input string) pawl.ToolCall {
+		return pawl.ToolCall{ID: id, Name: name, Input: json.RawMessage(input)}
+	}
+	return events(
+		pawl.SessionCreated{Dir: "/home/ada/engine", Forked: &pawl.Origin{Session: "01JCZ8Q4T0ABCDEFGHJKMNPQRT", At: 12}},
+		pawl.Prompted{Parts: append(text("Fix the typo in a.go.\n\nIt is in ```code```."), pawl.File{Name: "shot.png", MediaType: "image/png", Data: png})},
+		pawl.SessionTitled{Title: "Fix the typo"},
+		pawl.TurnStarted{Prompt: 2},
+		pawl.ReplyStarted{Step: 1, Model: "openai/gpt-5"},
+		pawl.Retried{Step: 1, Retry: pawl.Retry{Attempt: 1, Kind: pawl.ErrorOverloaded, Message: "try again later"}},
+		pawl.Replied{Step: 1, Parts: pawl.Parts{
+			pawl.Reasoning{Text: "It says v1.", Signature: "c2VhbA=="},
+			pawl.Text{Text: "# I will edit it\n\nFirst a **look**."},
+			call("c1", "edit", `{"path":"a.go","old":"v1","new":"v2"}`), call("c2", "question", `{}`), call("c3", "bash", `{"command":"make"}`), call("c4", "task", `{}`),
+		}, Finish: pawl.FinishToolUse, Usage: usage},
+		pawl.CallStarted{Call: "c1", Tool: "edit", Access: []pawl.Access{{Kind: pawl.AccessWrite, Target: "a.go"}}},
+		pawl.Asked{Call: "c1", Ask: pawl.Ask{Kind: pawl.AskPermission, Text: "edit a.go"}},
+		pawl.Answered{Ask: 9, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{json.RawMessage(`{"tool":"edit"}`)}}},
+		pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{
+			Content: "a.go: 1 change",
+			Display: pawl.Parts{pawl.Patch{Path: "a.go", Diff: "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-v1\n+v2\n same\n"}},
+			Files:   []pawl.File{{Name: "a.png", MediaType: "image/png", Data: png}, {Name: "b.svg", MediaType: "image/svg+xml", Data: []byte("<svg/>")}},
+		}},
+		pawl.Asked{Call: "c2", Ask: pawl.Ask{Kind: pawl.AskQuestion, Questions: []pawl.Question{{
+			Header: "Color", Question: "Which one?", Options: []pawl.Option{{Label: "red", Description: "loud"}, {Label: "blue"}},
+		}}}},
+		pawl.Answered{Ask: 12, Answer: pawl.Answer{Outcome: pawl.OutcomeTimeout}},
+		pawl.CallFinished{Call: "c2", Status: pawl.CallDenied, Result: pawl.ErrorResult("nobody answered")},
+		pawl.CallFinished{Call: "c3", Status: pawl.CallDone, Result: pawl.Result{Content: "make: failed", IsError: true, Spill: &pawl.Blob{ID: "9f86", Size: 70_000}}},
+		pawl.TodosSet{Call: "c4", Todos: []pawl.Todo{{ID: "1", Content: "Fix it", Status: pawl.TodoInProgress}, {ID: "2", Content: "Test it", Status: pawl.TodoPending}}},
+		pawl.ModeChanged{Call: "c4", Mode: "guard"},
+		pawl.Spawned{Call: "c4", Child: child, Agent: "explore", Title: "Find the callers"},
+		pawl.Prompted{Parts: text("hurry"), Delivery: pawl.DeliverSteer},
+		pawl.Reworded{Prompt: 19, Parts: text("hurry, please")},
+		pawl.Injected{Source: "user", Prompt: 19},
+		pawl.Injected{Source: "budget", Text: "The budget runs out."},
+		pawl.Prompted{Parts: text("never mind"), Delivery: pawl.DeliverQueue},
+		pawl.Withdrawn{Prompt: 23},
+		pawl.TurnFinished{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "the provider is overloaded", Steps: 2, Usage: usage},
+		pawl.SessionSummarized{Summary: "The typo is fixed."},
+		pawl.CompactionAsked{Instructions: "Keep the names."},
+		pawl.Compacted{Asked: 27, Keep: 7, Text: "So far: all is well.", Before: 90_000, After: 12_000, Message: "it freed less than a fifth"},
+		pawl.RevertAsked{Revert: pawl.Revert{To: 4}},
+		pawl.Reverted{Asked: 29, Changed: []string{"a.go"}},
+		pawl.RevertAsked{Revert: pawl.Revert{Redo: 30}},
+		pawl.Reverted{Asked: 31, Refused: "a.go was changed since"},
+		pawl.Prompted{Parts: text("one more thing"), Delivery: pawl.DeliverQueue},
+	)
+}
+
+func events(bodies ...pawl.Body) []pawl.Event {
+	var list []pawl.Event
+	for i, b := range bodies {
+		list = append(list, pawl.Event{
+			Session: session, Seq: pawl.Seq(i + 1), Turn: 1, At: time.Date(2026, 11, 15, 9, 0, i, 0, time.UTC), Body: b,
+		})
+	}
+	return list
+}
+
+// document is a session with these events, and a row that fits them.
+func document(events []pawl.Event) export.Document {
+	s := pawl.Session{ID: session, Head: pawl.Seq(len(events))}
+	s.Apply(pawl.ChangeOf(events))
+	return export.Document{Session: s, Events: all(events)}
+}
+
+func all(events []pawl.Event) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// The sample has every kind that a log can hold, so that the goldens show them.
+func TestSampleIsComplete(t *testing.T) {
+	for _, kind := range pawl.Kinds() {
+		if kind.Durable() && !slices.ContainsFunc(sample(), func(e pawl.Event) bool { return pawl.KindOf(e.Body) == kind }) {
+			t.Errorf("the sample has no %s", kind)
+		}
+	}
+}

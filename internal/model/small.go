@@ -1,0 +1,63 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/script"
+)
+
+// noModel is how a user says that titles and summaries are not wanted.
+const noModel = "none"
+
+// Small returns the ref of the model that writes titles and summaries for
+// sessions with a given one: the user's choice, or the one that the catalog has
+// for the same provider, so that nobody else gets to read what is said. "" means
+// none: of servers on this machine none is known, and it would be in their way.
+//
+// A script stays by itself unless the choice is a script too: who runs one counts
+// on it that nobody else is asked.
+func (o *Opener) Small(ref string) (string, error) {
+	path, scripted := strings.CutPrefix(ref, "script:")
+	if own := o.SmallRef; own != nil {
+		switch {
+		case *own == "" || *own == noModel:
+			return "", nil
+		case !scripted || strings.HasPrefix(*own, "script:"):
+			return *own, nil
+		}
+	}
+	switch {
+	case scripted && path != "":
+		return o.smallScript(ref)
+	case scripted || ref == "" || o.Catalog == nil:
+		return "", nil
+	}
+	known, err := o.Catalog()
+	if err != nil {
+		return "", err
+	}
+	m, err := known.Lookup(ref)
+	if err != nil {
+		return "", err
+	}
+	small, ok := known.Small(m.Provider)
+	if !ok || small.Provider != m.Provider {
+		return "", nil
+	}
+	return small.Ref, nil
+}
+
+// smallScript returns a script that has lines for titles or summaries.
+func (o *Opener) smallScript(ref string) (string, error) {
+	m, err := o.Open(ref)
+	if err != nil {
+		return "", err
+	}
+	agents := m.(*script.Model).Agents()
+	if slices.Contains(agents, pawl.AgentTitle) || slices.Contains(agents, pawl.AgentSummary) {
+		return ref, nil
+	}
+	return "", nil
+}
