@@ -54,7 +54,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("the model was shown %d bytes: %.60q", len(text), text)
 	}
 	req.Messages = nil
-	check(t, pawl.Request{Session: session, Agent: pawl.AgentTitle, System: titleSystem, MaxTokens: maxAsideTokens}, req)
+	check(t, pawl.Request{Session: session, Agent: pawl.AgentTitle, System: hidden[pawl.AgentTitle].Prompt, MaxTokens: maxAsideTokens}, req)
 }
 
 // What has a title, or nobody to write one, is left alone.
@@ -214,7 +214,7 @@ func TestSummarize(t *testing.T) {
 				}
 			}
 			req.Messages = nil
-			check(t, pawl.Request{Session: session, Agent: pawl.AgentSummary, System: summarySystem, MaxTokens: maxAsideTokens}, req)
+			check(t, pawl.Request{Session: session, Agent: pawl.AgentSummary, System: hidden[pawl.AgentSummary].Prompt, MaxTokens: maxAsideTokens}, req)
 			check(t, []pawl.Body{pawl.SessionSummarized{
 				Summary: "It was done.", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Output: 9}},
 			}}, w.bodies(pawl.SessionSummarized{}))
