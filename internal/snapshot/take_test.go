@@ -273,6 +273,10 @@ func TestHostileRepository(t *testing.T) {
 	if _, err := os.Lstat(canary); err == nil {
 		t.Error("something of the repository was run")
 	}
+	w.sh("git add f || true; git status || true") // as anybody would
+	if _, err := os.Lstat(canary); err != nil {
+		t.Error("the repository is not hostile: this test shows nothing")
+	}
 }
 
 // TestWithoutRepository: what a command that removes .git takes with it is not

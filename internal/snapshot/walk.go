@@ -196,6 +196,9 @@ func readNames(fd int) (names []string, err error) {
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
+		if errors.Is(err, unix.ENOENT) {
+			return nil, nil // it was removed just now
+		}
 		if err != nil || n <= 0 {
 			return names, err
 		}
