@@ -61,6 +61,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	folders map[string]chan struct{} // a slot for each folder that is locked by this process
+	tables  map[string]*readTable    // the last that was read of each
 	trace   func(point string)       // for tests: told before each effect, and after the last
 }
 
@@ -82,7 +83,7 @@ func Open(c Config) (*Store, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	return &Store{Config: c, folders: map[string]chan struct{}{}}, nil
+	return &Store{Config: c, folders: map[string]chan struct{}{}, tables: map[string]*readTable{}}, nil
 }
 
 // ErrTooLarge says that a folder has more in it than a snapshot may hold.

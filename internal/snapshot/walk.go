@@ -196,6 +196,9 @@ func readNames(fd int) (names []string, err error) {
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
+		if errors.Is(err, unix.ENOENT) {
+			return nil, nil // it was removed just now
+		}
 		if err != nil || n <= 0 {
 			return names, err
 		}
@@ -263,14 +266,13 @@ func (w *walker) keep(path string, before, t *tree) (*tree, error) {
 // readEntry reads what is in an open folder by a name. A folder is to be read
 // by readBelow.
 func (w *walker) readEntry(at spot, name string, was *entry) (_ found, folder bool) {
-	path := join(at.path, name)
 	var st unix.Stat_t
 	if err := unix.Fstatat(at.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return missed(name, path, err), false
+		return missed(name, join(at.path, name), err), false
 	}
 	kind := uint32(number(st.Mode)) & modeTypes
 	why := w.leftOut(&st, kind)
-	if why == "" && at.rules.Ignored(path, kind == unix.S_IFDIR) {
+	if why == "" && at.rules != nil && at.rules.Ignored(join(at.path, name), kind == unix.S_IFDIR) {
 		why = outIgnored
 	}
 	if w.count.Add(1) > int64(w.MaxFiles) {
@@ -290,7 +292,7 @@ func (w *walker) readEntry(at spot, name string, was *entry) (_ found, folder bo
 		e.id = was.id
 		return found{entry: e, there: true}, false
 	}
-	return w.readFile(at.fd, path, e, was), false
+	return w.readFile(at.fd, join(at.path, name), e, was), false
 }
 
 // leftOut says why something is left out by what it is, or "".

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// TestWeakened: without a defense the tests of it would fail.
-func TestWeakened(t *testing.T) {
+// TestDefensesMatter: without a defense the tests of it would fail.
+func TestDefensesMatter(t *testing.T) {
 	t.Run("links", func(t *testing.T) {
 		defer weak.Set("snapshot.links")()
 		if outside, err := linkedAbove(t); outside["f"] == "-rw-r--r-- theirs\n" {
