@@ -101,9 +101,6 @@ func (s *Stepper) putBack(ctx context.Context, back goingBack, done *pawl.Revert
 		if err != nil {
 			return halfway(begun, err)
 		}
-		if way := plan.Conflicts(); len(way) > 0 && how == snapshot.Refuse {
-			return halfway(begun, &snapshot.ConflictError{Files: way})
-		}
 		report, err := s.Snapshots.Apply(ctx, plan, how)
 		begun = begun || len(report.Changed) > 0
 		for path, at := range report.Aside {
@@ -118,7 +115,9 @@ func (s *Stepper) putBack(ctx context.Context, back goingBack, done *pawl.Revert
 			done.Left = report.Left
 			done.Changed = putBackBy(plan, report)
 			return nil
-		case errors.As(err, &conflict) && tries < revertTries:
+		case errors.As(err, &conflict) && how != snapshot.Refuse && tries < revertTries:
+		case errors.As(err, &conflict):
+			return halfway(begun, err)
 		default:
 			return halfway(begun, fmt.Errorf("%w: see to that and order it again", err))
 		}
