@@ -104,7 +104,7 @@ func (a *applying) run(ctx context.Context) error {
 	for i := range a.plan.Files {
 		switch r := &a.plan.Files[i]; {
 		case !r.open():
-		case r.Conflict != "" && (a.how == Leave || r.blocked || !a.canKeep(r)):
+		case r.Conflict != "" && (a.how == Leave || !r.canKeep()):
 			a.report.Left = append(a.report.Left, r.Path)
 		default:
 			todo = append(todo, r)
@@ -156,9 +156,10 @@ func (a *applying) again() error {
 	return a.plan.obstacles(a.root)
 }
 
-// canKeep reports whether what is there now can be put aside.
-func (a *applying) canKeep(r *Restore) bool {
-	return r.now.covered() || r.now.state == state{} || r.now.state == state{modeOut, outIDs[outLarge]}
+// canKeep reports whether a conflict can be put aside.
+func (r *Restore) canKeep() bool {
+	now := r.now.state
+	return !r.blocked && (now.covered() || now == state{} || now == state{modeOut, outIDs[outLarge]})
 }
 
 // do restores a file, unless it has changed in the last moment.
@@ -172,6 +173,7 @@ func (a *applying) do(ctx context.Context, r *Restore, restore func(*Restore) er
 		}
 	}
 	err := restore(r)
+	a.reach("restored " + r.Path)
 	var conflict *ConflictError
 	switch {
 	case errors.As(err, &conflict) && a.how == Leave:
@@ -206,6 +208,7 @@ func (a *applying) verify(fd int, name string, r *Restore) error {
 // remove removes a file, and the folders that are empty then and were not there
 // in the snapshot that is restored.
 func (a *applying) remove(r *Restore) error {
+	a.reach("remove " + r.Path)
 	err := a.root.in(r.Path, func(fd int, name string) error {
 		if err := a.verify(fd, name, r); err != nil {
 			return err

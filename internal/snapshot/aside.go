@@ -34,6 +34,7 @@ func (a *applying) keep(r *Restore) error {
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return err
 	}
+	a.reach("keep " + r.Path)
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
 		if err := os.Rename(temp.Name(), at); err != nil {
 			return err

@@ -168,6 +168,7 @@ func (f *folder) prepare(ctx context.Context, m making) error {
 	if m != create {
 		return fmt.Errorf("there are no snapshots of %s: %w", f.dir, pawl.ErrNotFound)
 	}
+	f.reach("init")
 	if err := f.repo.Init(ctx); err != nil {
 		return err
 	}
@@ -177,11 +178,13 @@ func (f *folder) prepare(ctx context.Context, m making) error {
 // replace puts a file of the store in the place of what is there, or leaves all
 // as it is.
 func (f *folder) replace(path string, data []byte) error {
+	f.reach("replace " + path)
 	temp, err := os.CreateTemp(f.at, "temp-*") // mode 0600
 	if err != nil {
 		return err
 	}
 	_, err = temp.Write(data)
+	f.reach("rename " + path)
 	if err = errors.Join(err, temp.Close()); err == nil {
 		err = os.Rename(temp.Name(), path)
 	}
@@ -253,7 +256,7 @@ func (f *folder) held(id ID) bool {
 func (f *folder) fault(err error, ids ...ID) error {
 	var failed *git.Failed
 	if !errors.As(err, &failed) {
-		return err
+		return f.intact(err)
 	}
 	for _, id := range ids {
 		if !f.held(id) {

@@ -178,7 +178,7 @@ func touches(all [][]record) map[string]*touch {
 // forbidden says why a path is never written, whatever a snapshot says.
 func forbidden(name string) string {
 	switch {
-	case !filepath.IsLocal(name) || path.Clean(name) != name || strings.ContainsRune(name, 0):
+	case !filepath.IsLocal(name) || name == "." || path.Clean(name) != name || strings.ContainsRune(name, 0):
 		return "it is no path in the folder"
 	case strings.HasPrefix(path.Base(name), tempPrefix):
 		return outOwn

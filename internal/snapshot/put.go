@@ -25,12 +25,14 @@ func (a *applying) put(r *Restore) error {
 	}
 	return a.root.in(r.Path, func(fd int, name string) error {
 		temp := tempName(r.Path)
+		a.reach("fill " + r.Path)
 		if err := unlink(fd, temp, 0); err != nil && !absent(err) {
 			return err
 		}
 		if err := a.fill(fd, temp, r); err != nil {
 			return errors.Join(err, ignoreAbsent(unlink(fd, temp, 0)))
 		}
+		a.reach("put " + r.Path)
 		err := a.verify(fd, name, r)
 		if err == nil && r.now.folder {
 			err = ignoreAbsent(clearFolder(fd, name, new(int)))

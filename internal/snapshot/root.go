@@ -152,6 +152,12 @@ type obstacle struct {
 
 func (o *obstacle) find() error {
 	parts := strings.Split(o.to.Path, "/")
+	for i := 1; i < len(parts) && o.to.want.covered(); i++ {
+		if r := o.files[strings.Join(parts[:i], "/")]; r != nil && r.open() && r.want.covered() {
+			o.block(fmt.Sprintf("%q stands in its way: somebody else changed what it is between two spans", r.Path))
+			return nil
+		}
+	}
 	for i := 1; i < len(parts); i++ {
 		above := strings.Join(parts[:i], "/")
 		s, err := o.root.look(above)
@@ -211,7 +217,7 @@ func (o *obstacle) below(path string) error {
 // remove notes that something must go first, if the plan does not see to it.
 func (o *obstacle) remove(path string) {
 	switch r := o.files[path]; {
-	case r == nil || !r.open() || r.want.covered():
+	case r == nil || !r.open() || r.want.covered() || r.Conflict != "" && !r.canKeep():
 		o.block(fmt.Sprintf("%q stands in its way", path))
 	case r.Conflict != "" && o.to.Conflict == "":
 		o.to.Conflict = fmt.Sprintf("%q stands in its way and has %s", path, r.Conflict)

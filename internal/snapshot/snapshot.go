@@ -61,6 +61,15 @@ type Store struct {
 
 	mu      sync.Mutex
 	folders map[string]chan struct{} // a slot for each folder that is locked by this process
+	tables  map[string]*readTable    // the last that was read of each
+	trace   func(point string)       // for tests: told before each effect, and after the last
+}
+
+// reach tells a test how far the store has come.
+func (s *Store) reach(point string) {
+	if s.trace != nil {
+		s.trace(point)
+	}
 }
 
 // Open returns a store. It makes nothing yet.
@@ -74,7 +83,7 @@ func Open(c Config) (*Store, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	return &Store{Config: c, folders: map[string]chan struct{}{}}, nil
+	return &Store{Config: c, folders: map[string]chan struct{}{}, tables: map[string]*readTable{}}, nil
 }
 
 // ErrTooLarge says that a folder has more in it than a snapshot may hold.

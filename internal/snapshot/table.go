@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 )
 
@@ -88,18 +89,47 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
+// maxTables bounds the tables that are kept in memory.
+const maxTables = 8
+
+// readTable is a table and the file that it was read from. Tables do not change.
+type readTable struct {
+	*table
+
+	file fs.FileInfo
+}
+
 // readTable returns the table, or nil if there is none that is of use: it can
 // be made again from the folder itself.
 func (f *folder) readTable() *table {
-	data, err := os.ReadFile(f.path(tableName))
+	file, err := os.Lstat(f.path(tableName))
 	if err != nil {
 		return nil
 	}
-	t, err := decodeTable(data)
-	if err != nil || f.readRef(refsNow) != t.id {
-		return nil // garbage, or of a repository that has lost the snapshot
+	f.mu.Lock()
+	known := f.tables[f.at]
+	f.mu.Unlock()
+	if known == nil || !os.SameFile(known.file, file) || known.file.Size() != file.Size() || !known.file.ModTime().Equal(file.ModTime()) {
+		data, err := os.ReadFile(f.path(tableName))
+		if err != nil {
+			return nil
+		}
+		t, err := decodeTable(data)
+		if err != nil {
+			return nil
+		}
+		known = &readTable{t, file}
+		f.mu.Lock()
+		if len(f.tables) >= maxTables {
+			clear(f.tables)
+		}
+		f.tables[f.at] = known
+		f.mu.Unlock()
 	}
-	return t
+	if f.readRef(refsNow) != known.id {
+		return nil // it is of a repository that has lost the snapshot
+	}
+	return known.table
 }
 
 var errTable = errors.New("not a table of a snapshot")

@@ -17,6 +17,7 @@ func (f *folder) take(ctx context.Context) (ID, error) {
 	if !w.fresh {
 		return w.next.id, nil
 	}
+	f.reach("store objects")
 	if err := w.pack.store(ctx, f.repo, f.file); err != nil {
 		return "", f.intact(err)
 	}
@@ -25,11 +26,13 @@ func (f *folder) take(ctx context.Context) (ID, error) {
 			return "", err
 		}
 	}
-	return w.next.id, f.replace(f.path(tableName), w.next.encode())
+	err := f.replace(f.path(tableName), w.next.encode())
+	f.reach("table written")
+	return w.next.id, err
 }
 
-// intact returns the error, as a *Broken one if the repository is not there as
-// it should be.
+// intact returns an error, as a *Broken one if the repository is not there as it
+// should be.
 func (f *folder) intact(err error) error {
 	for _, name := range []string{"HEAD", "config", "objects", "refs"} {
 		if _, missing := os.Stat(f.path(repoName, name)); missing != nil {

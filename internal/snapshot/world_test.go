@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
@@ -182,11 +181,4 @@ func (w *world) files(n int) {
 	for i := range n {
 		w.write(fmt.Sprintf("d%d/e%d/f%d.txt", i/100, i/10, i), fmt.Sprintf("file %d\n%s", i, bytes.Repeat([]byte("x\n"), i%500)))
 	}
-}
-
-// settled waits until the files are old enough to be told by their looks.
-func (w *world) settled() {
-	w.t.Helper()
-	past := time.Now().Add(-time.Hour)
-	_ = filepath.WalkDir(w.dir, func(path string, _ fs.DirEntry, _ error) error { return os.Chtimes(path, past, past) })
 }

@@ -1,0 +1,79 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// newOwn returns an empty repository of pawl's own.
+func newOwn(t *testing.T) *Own {
+	t.Helper()
+	g, err := Find(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := g.Own(filepath.Join(t.TempDir(), "own"))
+	if err := errors.Join(o.Init(t.Context()), o.Init(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// emptyTree is the id of a tree with nothing in it, which git always has.
+const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+func TestOwn(t *testing.T) {
+	t.Setenv("GIT_DIR", t.TempDir())
+	t.Setenv("GIT_OBJECT_DIRECTORY", t.TempDir())
+	o := newOwn(t)
+	var text []byte
+	read := func(r io.Reader) (err error) {
+		text, err = io.ReadAll(r)
+		return err
+	}
+	err := o.Run(t.Context(), OwnCall{Args: []string{"cat-file", "--batch-check"}, In: strings.NewReader(emptyTree + "\n"), Out: read})
+	if want := emptyTree + " tree 0\n"; string(text) != want || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	for _, args := range [][]string{nil, {"status"}, {"config", "--list"}, {"-c", "x=y", "cat-file"}, {"fetch"}} {
+		if err := o.Run(t.Context(), OwnCall{Args: args}); !errors.Is(err, pawl.ErrInvalid) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	var failed *Failed
+	if err := o.Run(t.Context(), OwnCall{Args: []string{"cat-file", "-p", strings.Repeat("a", 40)}, Out: read}); !errors.As(err, &failed) {
+		t.Errorf("an object that is not there: %v", err)
+	}
+	own := errors.New("of the reader")
+	if err := o.Run(t.Context(), OwnCall{Args: []string{"cat-file", "--batch-check"}, In: strings.NewReader("x\n"), Out: func(io.Reader) error { return own }}); !errors.Is(err, own) {
+		t.Errorf("a reader that fails: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := o.Run(ctx, OwnCall{Args: []string{"cat-file", "--batch-check"}, Out: read}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// TestOwnEnough: who has read enough ends git, though it has more to say.
+func TestOwnEnough(t *testing.T) {
+	o := newOwn(t)
+	first := ""
+	err := o.Run(t.Context(), OwnCall{
+		Args: []string{"cat-file", "--batch-check"}, In: strings.NewReader(strings.Repeat(emptyTree+"\n", 100_000)),
+		Out: func(r io.Reader) (err error) {
+			first, err = bufio.NewReader(r).ReadString('\n')
+			return err
+		},
+	})
+	if err != nil || first != emptyTree+" tree 0\n" {
+		t.Errorf("%q, %v", first, err)
+	}
+}

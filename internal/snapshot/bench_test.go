@@ -1,0 +1,72 @@
+package snapshot
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// BenchmarkTake measures a folder of 10,000 files: unchanged, and with a file
+// that changes each time.
+func BenchmarkTake(b *testing.B) {
+	w := newWorld(b)
+	w.files(10_000)
+	started := time.Now()
+	w.take()
+	b.Logf("the first time: %v", time.Since(started))
+	for w.racy() { // each look makes the files older
+		w.take()
+	}
+	b.Run("unchanged", func(b *testing.B) { w.measure(b, func(int) {}) })
+	b.Run("one changed", func(b *testing.B) {
+		w.measure(b, func(n int) { w.write("d1/e10/f100.txt", fmt.Sprint(n)) })
+	})
+}
+
+// measure also says what it takes where others use the machine too: the fastest
+// time, and the processor's, of pawl and of git.
+func (w *world) measure(b *testing.B, change func(n int)) {
+	n, fastest, used := 0, time.Hour, cpu(b)
+	for b.Loop() {
+		n++
+		change(n)
+		started := time.Now()
+		w.take()
+		fastest = min(fastest, time.Since(started))
+	}
+	b.ReportMetric(float64(fastest.Microseconds())/1000, "fastest-ms")
+	b.ReportMetric(float64((cpu(b)-used).Microseconds())/1000/float64(n), "cpu-ms/op")
+}
+
+// cpu is the processor's time of this process and of those it has waited for.
+func cpu(b *testing.B) (used time.Duration) {
+	b.Helper()
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var r syscall.Rusage
+		if err := syscall.Getrusage(who, &r); err != nil {
+			b.Fatal(err)
+		}
+		used += time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	}
+	return used
+}
+
+// racy reports whether the last snapshot has files in it that were too young
+// to be told by their looks.
+func (w *world) racy() bool {
+	w.t.Helper()
+	f, err := w.store.lock(w.t.Context(), w.dir, exists)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer f.unlock()
+	for _, t := range f.readTable().trees {
+		for _, e := range t.entries {
+			if e.look.racy {
+				return true
+			}
+		}
+	}
+	return false
+}
