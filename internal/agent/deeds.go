@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/snapshot"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // deeds collects what the calls of a session did to its workspace, and those of
@@ -83,7 +82,7 @@ func (d *deeds) add(span snapshot.Span, call pawl.CallID) {
 // child collects what a child did. Of one that was spawned before, and worked in
 // the background, it is what it began to do after the message.
 func (d *deeds) child(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, events []pawl.Event, began time.Time) error {
-	if seq < to && !c.Background || weak.On("revert.children") {
+	if seq < to && !c.Background {
 		return nil
 	}
 	row, err := d.s.Store.Session(ctx, c.Child)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/snapshot"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -102,9 +101,6 @@ func (s *Stepper) putBack(ctx context.Context, back goingBack, done *pawl.Revert
 		if err != nil {
 			return halfway(begun, err)
 		}
-		if way := plan.Conflicts(); len(way) > 0 && how == snapshot.Refuse && !weak.On("revert.conflicts") {
-			return halfway(begun, &snapshot.ConflictError{Files: way})
-		}
 		report, err := s.Snapshots.Apply(ctx, plan, how)
 		begun = begun || len(report.Changed) > 0
 		for path, at := range report.Aside {
@@ -119,7 +115,9 @@ func (s *Stepper) putBack(ctx context.Context, back goingBack, done *pawl.Revert
 			done.Left = report.Left
 			done.Changed = putBackBy(plan, report)
 			return nil
-		case errors.As(err, &conflict) && tries < revertTries:
+		case errors.As(err, &conflict) && how != snapshot.Refuse && tries < revertTries:
+		case errors.As(err, &conflict):
+			return halfway(begun, err)
 		default:
 			return halfway(begun, fmt.Errorf("%w: see to that and order it again", err))
 		}
@@ -175,7 +173,7 @@ func (s *Stepper) look(ctx context.Context, id pawl.SessionID, r pawl.Revert, be
 		return goingBack{}, &machineryError{fmt.Errorf("read log of %s: %w", id, err)}
 	}
 	created := h.Created()
-	if created.Parent != "" && !weak.On("revert.child") {
+	if created.Parent != "" {
 		return goingBack{}, fmt.Errorf("the session %s works for %s: what it did is taken back there: %w", id, created.Parent, pawl.ErrInvalid)
 	}
 	to := r.To

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/snapshot"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Snapshots keep what a workspace held at a time; see the snapshot package.
@@ -79,7 +78,7 @@ func (s *Stepper) take(ctx context.Context, j *journal) (id, unsafe string) {
 // takeAfter keeps what the workspace holds after a call that it was kept before.
 // That is part of the call: it goes on for a while when the turn is canceled.
 func (s *Stepper) takeAfter(ctx context.Context, j *journal, started pawl.CallStarted) string {
-	if started.Snapshot == "" || weak.On("revert.after") {
+	if started.Snapshot == "" {
 		return ""
 	}
 	ctx, end := lasting(ctx, snapshotGrace)

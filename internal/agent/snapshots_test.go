@@ -271,6 +271,17 @@ func TestRevertWithoutSnapshots(t *testing.T) {
 	}
 }
 
+// endsIn is a store of snapshots that is at work when the process shuts down.
+type endsIn struct {
+	*snapshot.Store
+	die context.CancelCauseFunc
+}
+
+func (e *endsIn) Apply(ctx context.Context, plan snapshot.Plan, how snapshot.Conflicts) (snapshot.Report, error) {
+	e.die(errors.New("shutting down"))
+	return e.Store.Apply(ctx, plan, how)
+}
+
 // An undo that the process does not live to end stays ordered.
 func TestRevertTakenAway(t *testing.T) {
 	w := newRevertWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
@@ -278,12 +289,15 @@ func TestRevertTakenAway(t *testing.T) {
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.append(pawl.RevertAsked{Revert: pawl.Revert{To: w.newest(pawl.TurnStarted{})}})
 	ctx, die := context.WithCancelCause(t.Context())
-	die(errors.New("shutting down"))
+	snapshots := w.Snapshots.(*snapshot.Store)
+	w.Snapshots = &endsIn{snapshots, die}
 	if _, _, err := w.Begin(ctx, session); err == nil {
 		t.Error("no error")
 	}
 	check(t, 0, len(w.bodies(pawl.Reverted{})))
+	w.Snapshots = snapshots
 	check(t, []string{"a"}, w.carriedOut().Changed)
+	check(t, map[string]string{}, w.show())
 }
 
 // A clock that is set back does not turn the order of what was done around.

@@ -1,0 +1,100 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/snapshot"
+)
+
+// withSnapshots is a service over snapshots, and a session that has one.
+func withSnapshots(t *testing.T, change func(*service.Config)) (*service.Service, *snapshot.Store, pawl.Session) {
+	t.Helper()
+	st, snapshots := open(t).Store, openSnapshots(t)
+	c := service.Config{Store: st, Bus: bus.New(st, bus.Config{}), Runner: absent{}, Adopt: snapshots.Adopt, Forget: snapshots.Forget}
+	if change != nil {
+		change(&c)
+	}
+	svc := service.New(c)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := svc.Create(t.Context(), pawl.NewSession{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := snapshots.Take(t.Context(), dir, s.ID); err != nil {
+		t.Fatal(err)
+	}
+	return svc, snapshots, s
+}
+
+func owners(t *testing.T, snapshots *snapshot.Store) []pawl.SessionID {
+	t.Helper()
+	list, err := snapshots.Owners(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// A fork keeps the snapshots of its origin, whichever of them is deleted.
+func TestForkKeepsSnapshots(t *testing.T) {
+	svc, snapshots, s := withSnapshots(t, nil)
+	fork, err := svc.Fork(t.Context(), s.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := owners(t, snapshots); !slices.Equal([]pawl.SessionID{s.ID, fork.ID}, got) {
+		t.Errorf("they are kept by %v", got)
+	}
+	for i, id := range []pawl.SessionID{s.ID, fork.ID} {
+		if err := svc.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if got := owners(t, snapshots); len(got) != 1-i {
+			t.Errorf("they are kept by %v", got)
+		}
+	}
+}
+
+// Snapshots that cannot be let go of do not keep a session from being deleted,
+// and whoever deletes it is told.
+func TestDeleteWithoutForgetting(t *testing.T) {
+	fault := errors.New("the disk is gone")
+	svc, _, s := withSnapshots(t, func(c *service.Config) {
+		c.Forget = func(context.Context, pawl.SessionID) error { return fault }
+	})
+	if err := svc.Delete(t.Context(), s.ID); !errors.Is(err, fault) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := svc.Get(t.Context(), s.ID); !errors.Is(err, pawl.ErrNotFound) {
+		t.Errorf("it is still there: %v", err)
+	}
+	if err := svc.Delete(t.Context(), s.ID); !errors.Is(err, pawl.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A fork that could not be made whole is not made.
+func TestForkWithoutAdopting(t *testing.T) {
+	fault := errors.New("the disk is full")
+	svc, _, s := withSnapshots(t, func(c *service.Config) {
+		c.Adopt = func(context.Context, string, pawl.SessionID, pawl.SessionID) error { return fault }
+	})
+	if _, err := svc.Fork(t.Context(), s.ID, 0); !errors.Is(err, fault) {
+		t.Errorf("got %v", err)
+	}
+	list, err := svc.List(t.Context(), pawl.Filter{})
+	if err != nil || len(list) != 1 {
+		t.Errorf("got %v, %v", list, err)
+	}
+}
