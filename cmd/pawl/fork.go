@@ -125,9 +125,15 @@ type listedMessage struct {
 // listMessages prints the messages that can be gone back to.
 func listMessages(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session, asJSON bool) error {
 	var events []pawl.Event
+	said := map[pawl.Seq]bool{} // what is no one's message cannot be gone back to
 	for e, err := range logOf(ctx, svc, s) {
 		if err != nil {
 			return err
+		}
+		switch e.Body.(type) {
+		case pawl.TurnStarted, pawl.Injected, pawl.Replied:
+			said[e.Seq] = true
+		default:
 		}
 		events = append(events, e)
 	}
@@ -137,7 +143,7 @@ func listMessages(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Ses
 	}
 	list := []listedMessage{}
 	for _, m := range messages {
-		if m.Role != pawl.RoleTool {
+		if m.Role != pawl.RoleTool && said[m.Seq] {
 			list = append(list, listedMessage{m.Seq, m.Role, messageLine(m)})
 		}
 	}

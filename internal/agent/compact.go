@@ -84,29 +84,13 @@ func (s *Stepper) division(j *journal, room prompt.Room) division {
 	d.before, _ = j.tally.sizes.Size(messages, room, 0, prompt.Counted{})
 	must := len(messages)
 	if j.history.Open() != nil {
-		must = newestStep(messages, j.tally.turn.began)
+		must = prompt.NewestStep(messages, j.tally.turn.began)
 	}
 	d.from, d.stay = j.tally.sizes.Keep(messages, room.Keep(d.before), must)
 	if _, again := j.digest(); again && d.from == 1 {
 		d.from = 0 // a summary of the summary alone
 	}
 	return d
-}
-
-// newestStep returns the index of the newest reply of a turn that has begun with
-// the given event, or of what was said since.
-func newestStep(messages []pawl.Message, began pawl.Seq) int {
-	i := len(messages)
-	for i > 0 && messages[i-1].Role == pawl.RoleUser {
-		i--
-	}
-	for i > 0 && messages[i-1].Seq > began && messages[i-1].Role == pawl.RoleTool {
-		i--
-	}
-	if i > 0 && messages[i-1].Seq > began {
-		i--
-	}
-	return i
 }
 
 // digest returns what the conversation's summary carries, if it begins with one.

@@ -48,17 +48,17 @@ func todo() pawl.Tool {
 func talks(n int, then ...string) []string {
 	text, _ := json.Marshal(pages)
 	var lines []string
-	for range n {
-		lines = append(lines, fmt.Sprintf(`{"text":%s,"calls":[{"name":"peek"}]}`, text))
+	for i := range n { // no two calls are alike: it is not about loops
+		lines = append(lines, fmt.Sprintf(`{"text":%s,"calls":[{"name":"peek","input":{"n":%d}}]}`, text, i))
 	}
 	return append(lines, then...)
 }
 
-// calls returns script lines: n replies that call the tool, then the others.
-func calls(n int, tool string, then ...string) []string {
+// callsOf returns script lines: n replies that call the tool, then the others.
+func callsOf(n int, tool string, then ...string) []string {
 	var lines []string
-	for range n {
-		lines = append(lines, fmt.Sprintf(`{"text":"I go on.","calls":[{"name":%q}]}`, tool))
+	for i := range n {
+		lines = append(lines, fmt.Sprintf(`{"text":"I go on.","calls":[{"name":%q,"input":{"n":%d}}]}`, tool, i))
 	}
 	return append(lines, then...)
 }
@@ -191,15 +191,15 @@ func TestCompactionByOrder(t *testing.T) {
 		idle   bool
 		want   []pawl.Compacted // without sizes and texts
 	}{
-		{"idle", join(calls(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), true, []pawl.Compacted{{Keep: 17, Spent: pawl.Spent{Model: modelRef}}}},
-		{"in mid-turn", join(calls(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), false, []pawl.Compacted{{Keep: 14, Spent: pawl.Spent{Model: modelRef}}}},
-		{"no summary", calls(3, "look", `{"text":"Done."}`), true, []pawl.Compacted{
+		{"idle", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), true, []pawl.Compacted{{Keep: 17, Spent: pawl.Spent{Model: modelRef}}}},
+		{"in mid-turn", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), false, []pawl.Compacted{{Keep: 14, Spent: pawl.Spent{Model: modelRef}}}},
+		{"no summary", callsOf(3, "look", `{"text":"Done."}`), true, []pawl.Compacted{
 			{Message: `the conversation could not be summed up: script: misfit: FILE: no line has agent "compaction"`},
 		}},
-		{"an empty summary", join(calls(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","reasoning":"hm","usage":{"input":3}}`}), true, []pawl.Compacted{
+		{"an empty summary", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","reasoning":"hm","usage":{"input":3}}`}), true, []pawl.Compacted{
 			{Message: "the conversation could not be summed up: the model's reply is empty", Spent: pawl.Spent{Model: modelRef, Usage: pawl.Usage{Input: 3}}},
 		}},
-		{"a broken summary", join(calls(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"So far","fault":"drop"}`}), true, []pawl.Compacted{
+		{"a broken summary", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"So far","fault":"drop"}`}), true, []pawl.Compacted{
 			{Message: "the conversation could not be summed up: the model's reply broke off"},
 		}},
 	} {
@@ -295,7 +295,7 @@ func TestCompactsByTheProvidersCount(t *testing.T) {
 		input int
 		want  int
 	}{{9000, 0}, {13_300, 0}, {13_500, 1}} {
-		w := roomy(t, setup{script: join([]string{smallWindow}, calls(1, "write"),
+		w := roomy(t, setup{script: join([]string{smallWindow}, callsOf(1, "write"),
 			[]string{
 				fmt.Sprintf(`{"text":"I go on.","calls":[{"name":"write"}],"usage":{"input":%d,"output":10}}`, test.input),
 				`{"text":"Done."}`, `{"agent":"compaction","text":"S"}`,

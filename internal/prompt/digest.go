@@ -42,9 +42,9 @@ func (d Digest) Bound(r Room) Digest {
 		}
 		return min(most, times*max(3*r.Input/digestShares, 100))
 	}
-	d.Task = cutText(d.Task, share(taskBytes, 1))
-	d.Prompt = cutText(d.Prompt, share(taskBytes, 1))
-	d.Summary = cutText(d.Summary, share(summaryBytes, 2))
+	d.Task = cutOnce(d.Task, share(taskBytes, 1))
+	d.Prompt = cutOnce(d.Prompt, share(taskBytes, 1))
+	d.Summary = cutOnce(d.Summary, share(summaryBytes, 2))
 	d.Files = newest(d.Files, digestFiles, share(listBytes, 1), func(f string) int { return min(len(f), fileBytes) })
 	d.Todos = slices.DeleteFunc(slices.Clone(d.Todos), func(t pawl.Todo) bool {
 		return t.Status == pawl.TodoCompleted || t.Status == pawl.TodoCanceled
@@ -53,6 +53,15 @@ func (d Digest) Bound(r Room) Digest {
 	d.Todos = newest(d.Todos, digestTodos, share(listBytes, 1), func(t pawl.Todo) int { return min(len(t.Content), todoBytes) })
 	slices.Reverse(d.Todos)
 	return d
+}
+
+// cutOnce is [cutText] for what may have been cut before: that is not cut again.
+func cutOnce(text string, limit int) string {
+	const word = 200 // what stands between head and tail
+	if len(text) <= limit+word {
+		return text
+	}
+	return cutText(text, limit)
 }
 
 // newest returns the last items, so many and of so many bytes at most.

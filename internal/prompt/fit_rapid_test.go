@@ -251,7 +251,7 @@ func long(tb testing.TB, turns, steps int) []pawl.Message {
 	return h.Messages()
 }
 
-func TestAThousandMessages(t *testing.T) {
+func TestAThousandMessagesAreTaken(t *testing.T) {
 	all := newProviders(t)
 	for _, test := range []struct{ turns, steps, budget int }{
 		{1, 500, 100_000}, {50, 10, 100_000}, {500, 1, 30_000}, {1, 500, 6000},
@@ -305,6 +305,13 @@ func BenchmarkFit(b *testing.B) {
 		})
 	}
 	run("Estimate", func() []pawl.Message { estimated += prompt.Estimate(messages); return nil })
-	run("Clear", func() []pawl.Message { return prompt.Clear(messages, 40_000) })
+	var sizes prompt.Sizes
+	room := prompt.RoomOf(pawl.Window{Context: 200_000, Output: 32_000})
+	run("Fit", func() []pawl.Message { return sizes.Fit(messages, room, 5000, nil) })
+	run("Size", func() []pawl.Message {
+		n, _ := sizes.Size(messages, room, 5000, prompt.Counted{Known: 1, At: messages[900].Seq})
+		estimated += n
+		return nil
+	})
 	run("Truncate", func() []pawl.Message { return prompt.Truncate(messages, 150_000, nil) })
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
+	"github.com/pawl-dev/pawl/internal/prompt"
 )
 
 // scribe writes logs that pawl could have written, up to where a model is asked.
@@ -20,15 +22,84 @@ type scribe struct {
 	ids     int
 	step    int
 	asked   []int // how many messages there were whenever a model was asked
+
+	room   prompt.Room // of logs that change what was before; zero: there is no such
+	sizes  prompt.Sizes
+	fitted []pawl.Message // what the model was asked last
+	began  pawl.Seq       // the open turn; 0 if there is none
+	turns  []pawl.Seq     // the prompts that turns began with and that count
+	did    map[string]int
 }
 
 func (s *scribe) write(t *rapid.T, b pawl.Body) pawl.Seq {
 	e := pawl.Event{Seq: s.history.Head() + 1, Body: b}
-	if err := s.history.Apply(e); err != nil {
+	s.log = append(s.log, e)
+	err := s.history.Apply(e)
+	if errors.Is(err, pawl.ErrRewound) {
+		var h *pawl.History
+		if h, err = pawl.FoldEvents(s.log); err == nil {
+			s.history = *h
+		}
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.log = append(s.log, e)
 	return e.Seq
+}
+
+// drawChangedLog draws a log whose conversation was summed up and taken back at
+// times.
+func drawChangedLog(t *rapid.T, turns, steps int, room prompt.Room) *scribe {
+	s := &scribe{room: room, did: map[string]int{}}
+	s.write(t, pawl.SessionCreated{Dir: "/project"})
+	n := rapid.IntRange(1, turns).Draw(t, "turns")
+	for i := range n {
+		s.turn(t, steps, i == n-1)
+		if i < n-1 {
+			s.compact(t)
+			s.revert(t)
+		}
+	}
+	return s
+}
+
+// compact may sum up the older part of the conversation, as the loop does.
+func (s *scribe) compact(t *rapid.T) {
+	if s.room.Input == 0 || !s.take(t, "compacted", 3) {
+		return
+	}
+	messages := s.history.Messages()
+	must := len(messages)
+	if s.began != 0 {
+		must = prompt.NewestStep(messages, s.began)
+	}
+	from, _ := s.sizes.Keep(messages, rapid.IntRange(0, s.room.Context/4).Draw(t, "most"), must)
+	if from == 0 {
+		return
+	}
+	keep := s.history.Head() + 1
+	if from < len(messages) {
+		keep = messages[from].Seq
+	}
+	d := prompt.Digest{Task: drawText(t, 3000), Prompt: drawText(t, 3000), Summary: drawText(t, 9000), Files: []string{drawText(t, 300)}}
+	s.write(t, pawl.Compacted{Keep: keep, Text: d.Bound(s.room).Text()})
+	s.did["compacted"]++
+}
+
+// revert may take the session back to before one of its turns, and forward again.
+func (s *scribe) revert(t *rapid.T) {
+	if len(s.turns) == 0 || !s.take(t, "reverted", 4) {
+		return
+	}
+	i := rapid.IntRange(0, len(s.turns)-1).Draw(t, "to")
+	asked := s.write(t, pawl.RevertAsked{Revert: pawl.Revert{To: s.turns[i]}})
+	reverted := s.write(t, pawl.Reverted{Asked: asked})
+	s.did["reverted"]++
+	if s.take(t, "redone", 3) {
+		s.write(t, pawl.Reverted{Asked: s.write(t, pawl.RevertAsked{Revert: pawl.Revert{Redo: reverted}})})
+		return
+	}
+	s.turns = s.turns[:i]
 }
 
 // drawLog draws a log of some turns, the last of which waits for a reply.
@@ -43,7 +114,9 @@ func drawLog(t *rapid.T, turns, steps int) *scribe {
 }
 
 func (s *scribe) turn(t *rapid.T, steps int, last bool) {
-	s.write(t, pawl.TurnStarted{Prompt: s.prompted(t)})
+	prompted := s.prompted(t)
+	s.began = s.write(t, pawl.TurnStarted{Prompt: prompted})
+	s.turns = append(s.turns, prompted)
 	s.step = 0
 	for range rapid.IntRange(0, steps).Draw(t, "steps") {
 		if s.take(t, "canceled", 12) {
@@ -51,6 +124,7 @@ func (s *scribe) turn(t *rapid.T, steps int, last bool) {
 		}
 		if !s.reply(t) && !s.inject(t) {
 			s.write(t, pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: s.step})
+			s.began = 0
 			if last {
 				s.turn(t, 0, true)
 			}
@@ -90,6 +164,10 @@ func (s *scribe) inject(t *rapid.T) bool {
 }
 
 func (s *scribe) ask(t *rapid.T) {
+	s.compact(t)
+	if s.room.Input > 0 {
+		s.fitted = s.sizes.Fit(s.history.Messages(), s.room, 0, nil)
+	}
 	s.step++
 	s.asked = append(s.asked, len(s.history.Messages()))
 	s.write(t, pawl.ReplyStarted{Step: s.step, Model: "m"})
@@ -104,6 +182,7 @@ func (s *scribe) cancel(t *rapid.T) {
 	}
 	s.write(t, pawl.Replied{Step: s.step, Parts: parts, Finish: pawl.FinishCanceled})
 	s.write(t, pawl.TurnFinished{Reason: pawl.ReasonCanceled, Steps: s.step})
+	s.began = 0
 }
 
 // reply writes a step; it reports whether it had calls.

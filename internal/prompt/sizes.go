@@ -85,3 +85,19 @@ func (s *Sizes) Keep(messages []pawl.Message, most, must int) (from, tokens int)
 	}
 	return from, tokens
 }
+
+// NewestStep returns the index of the newest reply of a turn that has begun with
+// the given event, or if there is none, of what was said in it.
+func NewestStep(messages []pawl.Message, began pawl.Seq) int {
+	i := len(messages)
+	for i > 0 && messages[i-1].Role == pawl.RoleUser {
+		i--
+	}
+	if i > 0 && messages[i-1].Role == pawl.RoleTool && messages[i-1].Seq > began {
+		i--
+	}
+	if i > 0 && messages[i-1].Role == pawl.RoleAssistant && messages[i-1].Seq > began {
+		i--
+	}
+	return i
+}
