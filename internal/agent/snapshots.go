@@ -9,12 +9,13 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Snapshots keep what a workspace held at a time; see the snapshot package.
 type Snapshots interface {
 	Take(ctx context.Context, dir string, owner pawl.SessionID) (snapshot.ID, error)
-	Patch(ctx context.Context, dir string, from, to snapshot.ID, limit int) (text string, cut bool, err error)
+	PatchOf(ctx context.Context, dir string, from, to snapshot.ID, limit int, shown func(path string) bool) (text string, hidden int, err error)
 	Plan(ctx context.Context, dir string, spans []snapshot.Span, redo bool) (snapshot.Plan, error)
 	Show(ctx context.Context, plan snapshot.Plan, limit int) (text string, lines map[string]snapshot.Change, err error)
 	Apply(ctx context.Context, plan snapshot.Plan, how snapshot.Conflicts) (snapshot.Report, error)
@@ -115,15 +116,31 @@ func (s *Stepper) unknown(ctx context.Context, j *journal, started pawl.CallStar
 	return f
 }
 
-// changedSince tells the model what has changed in the workspace.
+// changedSince tells the model what has changed in the workspace, as far as it
+// may read it.
 func (s *Stepper) changedSince(ctx context.Context, j *journal, before, after string) string {
-	diff, _, err := s.Snapshots.Patch(ctx, j.history.Created().Dir, snapshot.ID(before), snapshot.ID(after), maxUnknown)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("What has changed in the workspace since it began cannot be told: %.*s", maxUnsafe, err)
-	case diff == "":
-		return "Nothing in the workspace has changed since it began, apart from files that are ignored there."
-	default:
-		return "This has changed in the workspace since it began, by it or by somebody else:\n" + diff
+	policy, err := s.policy(ctx, j)
+	if err != nil {
+		return cannotTell(err)
 	}
+	shown := readable(policy, "read")
+	if weak.On("unknown.reads") {
+		shown = func(string) bool { return true }
+	}
+	diff, hidden, err := s.Snapshots.PatchOf(ctx, j.history.Created().Dir, snapshot.ID(before), snapshot.ID(after), maxUnknown, shown)
+	if err != nil {
+		return cannotTell(err)
+	}
+	text := "Nothing in the workspace has changed since it began, apart from files that are ignored there."
+	if diff != "" || hidden > 0 {
+		text = "This has changed in the workspace since it began, by it or by somebody else:\n" + diff
+	}
+	if hidden > 0 {
+		text += fmt.Sprintf("(%d changed files are not shown: they may not be read)", hidden)
+	}
+	return text
+}
+
+func cannotTell(err error) string {
+	return fmt.Sprintf("What has changed in the workspace since it began cannot be told: %.*s", maxUnsafe, err)
 }

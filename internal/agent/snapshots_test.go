@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/snapshot"
 )
 
@@ -125,6 +127,16 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 		{
 			name: "a large one", change: writes("a", strings.Repeat("line\n", 10000)),
 			want: []string{"+line\n", "cut after"}, not: []string{strings.Repeat("+line\n", 2000)}, canUndo: true,
+		},
+		{
+			name: "one that may not be read", change: func(dir string) error {
+				return errors.Join(writes("a", "after\n")(dir), writes("hidden.txt", "not for the model\n")(dir))
+			},
+			meantime: func(w *world) {
+				rule := permission.Rule{Kind: pawl.AccessRead, Pattern: "hidden*", Decision: permission.Deny}
+				w.Authority.(*pawltest.Authority).Rule(rule)
+			},
+			want: []string{"+after\n", "1 changed files are not shown"}, not: []string{"not for the model"}, canUndo: true,
 		},
 		{name: "no change", change: func(string) error { return nil }, want: []string{"Nothing in the workspace has changed"}, canUndo: true},
 		{

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -143,32 +142,16 @@ func (s *Store) Patch(ctx context.Context, dir string, from, to ID, limit int) (
 }
 
 func (f *folder) patch(ctx context.Context, from, to ID, limit int) (string, bool, error) {
-	all, err := f.records(ctx, [][2]ID{{from, to}})
+	paths, err := f.changed(ctx, from, to)
 	if err != nil {
 		return "", false, err
 	}
-	var paths []string
-	for _, r := range all[0] {
-		if r.out == "" {
-			paths = append(paths, r.path)
-		}
+	text, err := f.diff(ctx, nil, from, to, paths, limit)
+	if err != nil {
+		return "", false, err
 	}
-	var text []byte
-	for rest := paths; len(rest) > 0; {
-		n := some(rest)
-		args := []string{"diff-tree", "-r", "-p", "--no-renames", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)}
-		err := f.repo.Run(ctx, git.OwnCall{Args: args, Paths: rest[:n], Hold: f.file, Out: func(r io.Reader) error {
-			part, err := io.ReadAll(io.LimitReader(r, int64(limit-len(text)+1)))
-			text = append(text, part...)
-			return err
-		}})
-		if err != nil {
-			return "", false, f.fault(err, from, to)
-		}
-		if len(text) > limit {
-			return trimPatch(text, limit, len(paths)), true, nil
-		}
-		rest = rest[n:]
+	if len(text) > limit {
+		return trimPatch(text, limit, len(paths)), true, nil
 	}
 	return string(text), false, nil
 }

@@ -69,16 +69,59 @@ func (f *folder) showFiles(ctx context.Context, text []byte, now ID, g origin, l
 	for _, path := range g.paths {
 		lines[path] = changed[path]
 	}
-	for rest := g.paths; len(rest) > 0 && len(text) <= limit; {
+	return f.diff(ctx, text, now, g.id, g.paths, limit)
+}
+
+// PatchOf is [Store.Patch] of the files that may be shown. hidden is how many
+// others have changed.
+func (s *Store) PatchOf(ctx context.Context, dir string, from, to ID, limit int, shown func(path string) bool) (text string, hidden int, err error) {
+	f, to, err := s.pair(ctx, dir, from, to)
+	if err != nil {
+		return "", 0, fmt.Errorf("show patch: %w", err)
+	}
+	defer f.unlock()
+	paths, err := f.changed(ctx, from, to)
+	if err != nil {
+		return "", 0, fmt.Errorf("show patch of %s: %w", f.dir, err)
+	}
+	all := len(paths)
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !shown(path) })
+	diff, err := f.diff(ctx, nil, from, to, paths, limit)
+	if err != nil {
+		return "", 0, fmt.Errorf("show patch of %s: %w", f.dir, err)
+	}
+	if text = string(diff); len(diff) > limit {
+		text = trimPatch(diff, limit, len(paths))
+	}
+	return text, all - len(paths), nil
+}
+
+// changed returns the files that both snapshots cover and that differ.
+func (f *folder) changed(ctx context.Context, from, to ID) (paths []string, err error) {
+	all, err := f.records(ctx, [][2]ID{{from, to}})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all[0] {
+		if r.out == "" {
+			paths = append(paths, r.path)
+		}
+	}
+	return paths, nil
+}
+
+// diff adds the differences of the files to the text, up to a byte beyond the limit.
+func (f *folder) diff(ctx context.Context, text []byte, from, to ID, paths []string, limit int) ([]byte, error) {
+	for rest := paths; len(rest) > 0 && len(text) <= limit; {
 		n := some(rest)
-		args := []string{"diff-tree", "-r", "-p", "--no-renames", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/", string(now), string(g.id)}
+		args := []string{"diff-tree", "-r", "-p", "--no-renames", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)}
 		err := f.repo.Run(ctx, git.OwnCall{Args: args, Paths: rest[:n], Hold: f.file, Out: func(r io.Reader) error {
 			part, err := io.ReadAll(io.LimitReader(r, int64(limit-len(text)+1)))
 			text = append(text, part...)
 			return err
 		}})
 		if err != nil {
-			return nil, f.fault(err, now, g.id)
+			return nil, f.fault(err, from, to)
 		}
 		rest = rest[n:]
 	}
