@@ -24,7 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-var rounds = flag.Int("rounds", 25, "how often the stampede runs")
+var rounds = flag.Int("rounds", 12, "how often the stampede runs")
 
 // crowd are people who all want something of one session at the same time,
 // through one pawl or through two that share a store.
