@@ -37,6 +37,9 @@ type Runner struct {
 type run struct {
 	leased     chan struct{}      // closed when the lease was taken, or could not be
 	err        error              // why it could not be
+	asked      int                // how often it was asked for
+	ending     bool               // it looks at the log no more: whoever asks for it now waits until it is over
+	over       chan struct{}      // closed when the lease was given back
 	canceled   pawl.Seq           // prompts up to here are not to be worked on
 	prompt     pawl.Seq           // of the turn at work
 	cancelTurn context.CancelFunc // ends it; nil between turns
@@ -78,16 +81,16 @@ func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) e
 
 func (r *Runner) start(ctx context.Context, id pawl.SessionID, cancel pawl.Seq) error {
 	for {
-		w, first := r.join(id, cancel)
+		w, until := r.join(id, cancel)
 		switch {
 		case w == nil:
 			return errShutdown
-		case first:
+		case until == nil:
 			return r.begin(ctx, id, w)
 		}
 		select {
-		case <-w.leased:
-			if w.err == nil {
+		case <-until:
+			if until == w.leased && w.err == nil {
 				return nil
 			}
 		case <-ctx.Done():
@@ -96,22 +99,45 @@ func (r *Runner) start(ctx context.Context, id pawl.SessionID, cancel pawl.Seq) 
 	}
 }
 
-// join returns the work on the session and cancels what is to be canceled. If
-// it is the first to ask for it, it must begin it. After Close there is none.
-func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, first bool) {
+// join returns the work on the session, cancels what is to be canceled, and says
+// what is to be waited for. If that is nil, it is the first to ask for the work
+// and must begin it; if the work is at its end, it asks again when it is over:
+// then another process may have the session. After Close there is no work.
+func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, until chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.base.Err() != nil {
-		return nil, false
+		return nil, nil
 	}
-	if w := r.runs[id]; w != nil {
+	w = r.runs[id]
+	switch {
+	case w == nil:
+		w = &run{leased: make(chan struct{}), over: make(chan struct{}), canceled: cancel}
+		r.runs[id] = w
+		r.wg.Add(1)
+		return w, nil
+	case w.ending:
+		return w, w.over
+	default:
+		w.asked++
 		w.cancel(cancel)
-		return w, false
+		return w, w.leased
 	}
-	w = &run{leased: make(chan struct{}), canceled: cancel}
-	r.runs[id] = w
-	r.wg.Add(1)
-	return w, true
+}
+
+// end is the end of the work, unless it was asked for since it was so often.
+func (r *Runner) end(w *run, asked int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.ending = w.asked == asked
+	return w.ending
+}
+
+// askedFor is how often the work was asked for.
+func (r *Runner) askedFor(w *run) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return w.asked
 }
 
 // begin takes the lease and sets to work.
@@ -142,10 +168,8 @@ func (w *run) cancel(seq pawl.Seq) {
 
 // Wake makes sure that somebody works on the session: this process, or the one
 // that holds it; should that one die, this process goes on.
-func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error { return r.wake(ctx, id, 0) }
-
-func (r *Runner) wake(ctx context.Context, id pawl.SessionID, canceled pawl.Seq) error {
-	err := r.start(ctx, id, canceled)
+func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error {
+	err := r.Start(ctx, id)
 	if !errors.Is(err, pawl.ErrBusy) {
 		return err
 	}
@@ -185,6 +209,9 @@ func (r *Runner) work(id pawl.SessionID, w *run) {
 	beat.Go(func() { r.heartbeat(ctx, id, stop) })
 
 	err := r.turns(ctx, id, w)
+	r.mu.Lock()
+	w.ending = true // also when it failed
+	r.mu.Unlock()
 	r.Stepper.Forget(id)
 	stop(nil)
 	beat.Wait() // or it would take the lease once more
@@ -192,10 +219,10 @@ func (r *Runner) work(id pawl.SessionID, w *run) {
 	released := r.Stepper.Store.Release(context.WithoutCancel(ctx), id, pawl.Owner(r.Owner.String()))
 	r.mu.Lock()
 	delete(r.runs, id)
-	canceled := w.canceled
 	r.mu.Unlock()
+	close(w.over)
 	if err == nil && released == nil && r.base.Err() == nil {
-		err = r.lookAgain(id, canceled)
+		err = r.lookAgain(id)
 	}
 	if err != nil {
 		r.Stepper.Bus.Publish(pawl.Event{Session: id, At: r.Stepper.Clock(), Body: pawl.Status{
@@ -205,8 +232,8 @@ func (r *Runner) work(id pawl.SessionID, w *run) {
 }
 
 // lookAgain closes the gap between the last look at the log and the end of the
-// work: what was asked for meanwhile, here or by another process, is not left lying.
-func (r *Runner) lookAgain(id pawl.SessionID, canceled pawl.Seq) error {
+// work: what another process was asked for meanwhile is not left lying.
+func (r *Runner) lookAgain(id pawl.SessionID) error {
 	row, err := r.Stepper.Store.Session(r.base, id)
 	if errors.Is(err, pawl.ErrNotFound) {
 		return nil // deleted, now that nobody works on it
@@ -214,12 +241,13 @@ func (r *Runner) lookAgain(id pawl.SessionID, canceled pawl.Seq) error {
 	if err != nil || row.State() == pawl.StateIdle {
 		return err
 	}
-	return r.wake(r.base, id, canceled)
+	return r.Wake(r.base, id)
 }
 
 // turns works on one turn after the other until nothing waits.
 func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 	for {
+		asked := r.askedFor(w)
 		turn, ok, err := r.Stepper.Begin(ctx, id)
 		if err == nil && ok {
 			r.title(id)
@@ -228,7 +256,7 @@ func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 		if err != nil {
 			return fmt.Errorf("work on session %s: %w", id, err)
 		}
-		if !ok {
+		if !ok && r.end(w, asked) {
 			return nil
 		}
 	}
@@ -250,11 +278,11 @@ func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
 	r.mu.Unlock()
 	stop, err := pawl.StopOf(reason, err)
 	switch {
-	case err == nil:
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx) // the process ends, or the lease is lost: the turn stays open
-	case turnCtx.Err() != nil:
-		stop = pawl.Stop{Reason: pawl.ReasonCanceled}
+	case turnCtx.Err() != nil && ctx.Err() == nil:
+		stop = pawl.Stop{Reason: pawl.ReasonCanceled} // however far it has come: the cancel was accepted
+	case err == nil:
 	default:
 		return err
 	}
