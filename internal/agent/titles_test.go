@@ -142,6 +142,50 @@ func TestTitleMeanwhile(t *testing.T) {
 	}
 }
 
+// busy is a store in which somebody else writes just before each of the first
+// appends of a title.
+type busy struct {
+	pawl.Store
+	writes []pawl.Body
+}
+
+func (b *busy) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	if _, titled := events[0].Body.(pawl.SessionTitled); titled && len(b.writes) > 0 {
+		other := pawl.Event{At: noon, Body: b.writes[0]}
+		b.writes = b.writes[1:]
+		if _, err := b.Store.Append(ctx, id, after, other); err != nil {
+			return nil, err
+		}
+	}
+	return b.Store.Append(ctx, id, after, events...)
+}
+
+// Whoever is quicker at the log's end is looked at, and the title comes after it
+// or not at all.
+func TestTitleConflict(t *testing.T) {
+	asks := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "and?"}}}
+	for _, test := range []struct {
+		name   string
+		writes []pawl.Body
+		want   string
+	}{
+		{"prompts", []pawl.Body{asks, asks}, "Greet the world"},
+		{"a person's title", []pawl.Body{asks, pawl.SessionTitled{Title: "Mine"}}, "Mine"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := aside(t, setup{script: []string{titleLine}, store: func(st pawl.Store) pawl.Store { return &busy{st, test.writes} }})
+			w.prompt("say hello")
+			w.append(pawl.TurnStarted{Prompt: 2})
+			if err := w.Title(t.Context(), session); err != nil {
+				t.Fatal(err)
+			}
+			titles := w.bodies(pawl.SessionTitled{})
+			check(t, 1, len(titles))
+			check(t, test.want, titles[0].(pawl.SessionTitled).Title)
+		})
+	}
+}
+
 // The session is deleted while the model thinks.
 func TestTitleOfNothing(t *testing.T) {
 	w := aside(t, setup{script: []string{titleLine}})
@@ -281,6 +325,10 @@ func TestCleanTitle(t *testing.T) {
 	} {
 		check(t, test.want, cleanTitle(test.text))
 	}
+}
+
+func TestCleanLine(t *testing.T) {
+	check(t, "It is done. All of it.", cleanLine("## It is **done**.\r\n\n\x1b[31mAll\x1b[0m of\u202e `it`."))
 }
 
 // Whatever a model writes, a title is one short line that shows as it is.
