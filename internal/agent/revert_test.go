@@ -190,6 +190,24 @@ func TestRevertPlan(t *testing.T) {
 	check(t, 5, len(plan.Files))
 }
 
+// The words that an undo gives back to the person are the ones that counted.
+func TestRevertPlanOfARewordedPrompt(t *testing.T) {
+	w := newRevertWorld(t, setup{script: []string{`{"text":"Ok."}`}})
+	seq := w.prompt("go west", queue)
+	w.append(pawl.Reworded{Prompt: seq, Parts: pawl.Parts{pawl.Text{Text: "go east"}}})
+	w.mustTurn(pawl.ReasonEndTurn)
+	plan, err := w.Plan(t.Context(), session, pawl.Revert{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, pawl.RevertPlan{Revert: pawl.Revert{To: w.newest(pawl.TurnStarted{})}, Prompt: pawl.Parts{pawl.Text{Text: "go east"}}, Messages: 2}, plan)
+	plan, err = w.Plan(t.Context(), session, pawl.Revert{To: w.newest(pawl.Replied{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, pawl.RevertPlan{Revert: pawl.Revert{To: w.newest(pawl.Replied{})}, Messages: 1}, plan)
+}
+
 // Undo goes on to the turns before, redo comes back the same way, and what was
 // taken back before the session went on is gone for good.
 func TestUndoTwiceRedoTwice(t *testing.T) {

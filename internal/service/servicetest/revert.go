@@ -182,6 +182,7 @@ func testRevertInterrupted(b *box) {
 	b.idle(s.ID)
 	check(b, []pawl.Message{says(pawl.RoleUser, "more"), says(pawl.RoleAssistant, "More.")}, b.conversation(s.ID))
 	check(b, 2, b.get(s.ID).Turns)
+	check(b, []pawl.Kind{"revert.asked", "prompted", "reverted", "turn.started"}, kinds(b.log(s.ID)[6:10]))
 }
 
 // What children did goes back with the call that spawned them, and only there.
