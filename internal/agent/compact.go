@@ -10,8 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/prompt"
 )
 
-// freesAtLeast is the part of a conversation that a compaction has to free to be
-// worth another one in the same turn.
+// freesAtLeast is the part that a compaction has to free to be worth it.
 const freesAtLeast = 0.2
 
 // compaction is why the conversation is to be made smaller.
@@ -34,7 +33,7 @@ func (s *Stepper) fit(ctx context.Context, j *journal, t pawl.Turn) error {
 	if err != nil {
 		return modelStop(err)
 	}
-	if q.full(j) && !j.compactedHere() && !j.hopeless() && s.division(j, q.room).from > 0 {
+	if q.full(j) && !j.hopeless() && j.division(q.room).worthwhile(q.fixed) {
 		if err := s.compact(ctx, j, compaction{}); err != nil {
 			return err
 		}
@@ -44,21 +43,6 @@ func (s *Stepper) fit(ctx context.Context, j *journal, t pawl.Turn) error {
 	}
 	_, err = s.budget(ctx, j)
 	return err
-}
-
-// compactedHere reports whether no reply came since the newest compaction: what
-// that could not do, another cannot either.
-func (j *journal) compactedHere() bool {
-	c := j.history.Compaction()
-	if c == nil || c.Turn != j.history.Open().Number {
-		return false
-	}
-	for _, m := range slices.Backward(j.history.Messages()) {
-		if m.Role == pawl.RoleAssistant {
-			return m.Seq < c.Seq
-		}
-	}
-	return true
 }
 
 // hopeless reports whether a compaction in the open turn failed, or freed little.
@@ -78,7 +62,7 @@ type division struct {
 
 // division divides the conversation. While a turn is open, its newest step and
 // what was said since stay: the model has not seen the results.
-func (s *Stepper) division(j *journal, room prompt.Room) division {
+func (j *journal) division(room prompt.Room) division {
 	messages := j.history.Messages()
 	d := division{messages: messages}
 	d.before, _ = j.tally.sizes.Size(messages, room, 0, prompt.Counted{})
@@ -91,6 +75,13 @@ func (s *Stepper) division(j *journal, room prompt.Room) division {
 		d.from = 0 // a summary of the summary alone
 	}
 	return d
+}
+
+// worthwhile reports whether enough goes to make a difference to a request, of
+// which fixed tokens are not conversation. Where those take most of the room, a
+// model would otherwise sum up a little at each step.
+func (d division) worthwhile(fixed int) bool {
+	return d.from > 0 && float64(d.before-d.stay) >= freesAtLeast*float64(d.before+fixed)
 }
 
 // digest returns what the conversation's summary carries, if it begins with one.
@@ -142,12 +133,16 @@ func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl
 	if err != nil {
 		return pawl.Compacted{}, err
 	}
-	d := s.division(j, room)
+	d := j.division(room)
 	done := pawl.Compacted{Before: d.before}
 	switch {
 	case d.from == 0:
 		return done, errNothing
 	case c.hopeless:
+		// What was too large then is so now, however much was said since.
+		if before := j.history.Compaction().Compacted.Before; before > 0 {
+			done.Before = min(done.Before, before)
+		}
 		return done, errHopeless
 	}
 	summary, spent, err := s.summarize(ctx, j, settings.Model, room, d, c.instructions)
@@ -155,7 +150,7 @@ func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl
 	if err != nil {
 		return done, err
 	}
-	digest := s.digestOf(j, d, summary).Bound(room)
+	digest := j.digestOf(d, summary).Bound(room)
 	done.Task, done.Files, done.Text = digest.Task, digest.Files, digest.Text()
 	done.After = d.stay + prompt.EstimateMessage(pawl.Message{Parts: pawl.Parts{pawl.Text{Text: done.Text}}})
 	if done.After >= done.Before {
@@ -179,7 +174,7 @@ func (d division) keep(j *journal) pawl.Seq {
 }
 
 // digestOf puts together what stands in the place of what is summed up.
-func (s *Stepper) digestOf(j *journal, d division, summary string) prompt.Digest {
+func (j *journal) digestOf(d division, summary string) prompt.Digest {
 	before, again := j.digest()
 	if !again {
 		before.task = d.messages[0].Text()

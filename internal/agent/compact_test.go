@@ -168,7 +168,7 @@ func TestCompactionRequest(t *testing.T) {
 		Messages: []pawl.Message{{Seq: asides[0].Messages[0].Seq, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: text}}}},
 	}, asides[0])
 	var own []string
-	for _, line := range strings.Split(text, "\n") {
+	for _, line := range strings.Split(strings.ReplaceAll(text, "\r", "\n"), "\n") {
 		if !strings.HasPrefix(line, "  ") {
 			own = append(own, line)
 		}
@@ -317,12 +317,12 @@ func TestCompactionIsNotRepeatedInVain(t *testing.T) {
 		summary []string
 		want    string
 	}{
-		{"it frees little", []string{`{"agent":"compaction","text":"Sum."}`}, "tokens could be freed"},
+		{"it frees little", []string{fmt.Sprintf(`{"agent":"compaction","text":%q}`, strings.Repeat("Words. ", 1000))}, "tokens could be freed"},
 		{"it fails", nil, "could not be summed up"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			twice := `{"calls":[{"name":"much"},{"name":"much"}]}`
-			lines := join([]string{smallWindow}, talks(2, twice, twice, twice, twice, `{"text":"Done."}`, twice, `{"text":"Again."}`), test.summary)
+			lines := join([]string{smallWindow}, talks(3, twice, twice, twice, twice, `{"text":"Done."}`, twice, `{"text":"Again."}`), test.summary)
 			w := roomy(t, setup{script: lines, tools: []pawl.Tool{much, toolText("peek", pawl.AccessRead, "a little")}})
 			w.prompt("Look.")
 			w.mustTurn(pawl.ReasonEndTurn)
@@ -336,6 +336,26 @@ func TestCompactionIsNotRepeatedInVain(t *testing.T) {
 				t.Errorf("got %d: %+v", len(again), again)
 			}
 		})
+	}
+}
+
+// Where tools take most of the room there is little to free, and a summary at
+// each step would free it.
+func TestCompactionIsWorthIt(t *testing.T) {
+	peek := toolText("peek", pawl.AccessRead, "a little")
+	peek.Description = strings.Repeat(pages, 8)
+	w := roomy(t, setup{script: join([]string{smallWindow}, talks(20, `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), tools: []pawl.Tool{peek}})
+	w.prompt("Look.")
+	w.mustTurn(pawl.ReasonEndTurn)
+	done := w.compactions()
+	for _, c := range done {
+		fixed := fixedOf(w.model.requests[0])
+		if freed := c.Before - c.After; freed < (c.Before+fixed)/6 {
+			t.Errorf("%d tokens were freed, of %d and %d for tools", freed, c.Before, fixed)
+		}
+	}
+	if len(done) == 0 || len(done) > 6 {
+		t.Errorf("%d compactions in 20 steps", len(done))
 	}
 }
 

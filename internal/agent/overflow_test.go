@@ -51,7 +51,7 @@ func TestOverflow(t *testing.T) {
 	}{
 		{"it helps", talks(8, `{"text":"Done."}`, summary), 6000, false, pawl.Window{}, pawl.ReasonEndTurn, 1, 1, 0},
 		{"it comes late", talks(8, `{"text":"Done."}`, summary), 6000, true, pawl.Window{}, pawl.ReasonEndTurn, 1, 1, 1},
-		{"without a summary the middle goes", talks(6, `{"text":"Done."}`), 6000, false, pawl.Window{}, pawl.ReasonEndTurn, 2, 0, 0},
+		{"without a summary the middle goes", talks(12, `{"text":"Done."}`), 6000, false, pawl.Window{}, pawl.ReasonEndTurn, 8, 0, 0},
 		{"a window that is smaller than it says", talks(8, `{"text":"Done."}`, summary), 6000, false, pawl.Window{Context: 20_000, Output: 2000}, pawl.ReasonEndTurn, 2, 2, 0},
 		{"it does not help", talks(8, `{"text":"Done."}`, summary), 100, false, pawl.Window{}, pawl.ReasonError, 1, 0, 0},
 	} {
@@ -153,13 +153,22 @@ func TestCompactionResumesFromEveryPoint(t *testing.T) {
 			lines = append(lines, fmt.Sprintf(`{"text":%s,"calls":[{"name":"peek"}]}`, text))
 		}
 	}
-	lines = append(lines, `{"text":"Done."}`, `{"text":"Done too."}`,
-		`{"agent":"compaction","text":"Sum.","usage":{"input":100,"output":10}}`, `{"agent":"compaction","text":"Second.","usage":{"input":100,"output":10}}`)
+	lines = append(lines, `{"text":"Done."}`, `{"text":"Done too."}`)
+	summaries := []string{`{"agent":"compaction","text":"Sum.","usage":{"input":100,"output":10}}`, `{"agent":"compaction","text":"Second.","usage":{"input":100,"output":10}}`}
 	some := []pawl.Tool{toolText("look", pawl.AccessRead, pages[:len(pages)/5]), toolText("peek", pawl.AccessRead, "a little")}
 	window := func(string) (pawl.Window, error) { return pawl.Window{Context: 4000, Output: 400}, nil }
-	for _, takes := range []int{1 << 30, 1800} { // the second overflows before it is full
-		t.Run(fmt.Sprint(takes), func(t *testing.T) {
-			w := roomy(t, setup{model: narrow{openScript(t, lines...), takes, false}, tools: some, store: func(st pawl.Store) pawl.Store { return &heads{Store: st} }})
+	for i, test := range []struct {
+		name      string
+		takes     int // tokens
+		summaries []string
+	}{
+		{"in time", 1 << 30, summaries},
+		{"it overflows before it is full", 1800, summaries},
+		{"it overflows, and there is no summary", 1800, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			model := narrow{openScript(t, join(lines, test.summaries)...), test.takes, false}
+			w := roomy(t, setup{model: model, tools: some, store: func(st pawl.Store) pawl.Store { return &heads{Store: st} }})
 			w.Window = window
 			begins := w.prompt("Look.")
 			w.mustTurn(pawl.ReasonEndTurn)
@@ -169,11 +178,11 @@ func TestCompactionResumesFromEveryPoint(t *testing.T) {
 				t.Fatalf("%d compactions", n)
 			}
 			want := w.events()
-			for i, head := range w.Store.(*heads).after {
-				if head < begins || int(head) == len(want) || !compactsAround(want, head) {
+			for k, head := range w.Store.(*heads).after {
+				if head < begins || int(head) == len(want) || !compactsAround(want, head) || test.summaries == nil && k%3 > 0 {
 					continue
 				}
-				id := pawl.SessionID(fmt.Sprintf("01JD000000000000000%03d%04d", takes%1000, i))
+				id := pawl.SessionID(fmt.Sprintf("01JD000000000000000%03d%04d", i, k))
 				model := w.goOn(id, head)
 				var got []pawl.Event
 				for e, err := range w.Store.Events(t.Context(), id, 0) {
