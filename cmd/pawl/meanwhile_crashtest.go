@@ -50,7 +50,7 @@ func (s *meanwhileStore) Append(ctx context.Context, id pawl.SessionID, after pa
 }
 
 func (s *meanwhileStore) say(ctx context.Context, id pawl.SessionID, w saying) error {
-	row, err := s.Store.Session(ctx, id)
+	row, err := s.Session(ctx, id)
 	if err != nil || row.Parent != "" {
 		if errors.Is(err, pawl.ErrNotFound) {
 			err = nil
@@ -60,7 +60,7 @@ func (s *meanwhileStore) say(ctx context.Context, id pawl.SessionID, w saying) e
 	var events []pawl.Event
 	var prompts []pawl.Seq
 	due := 0
-	for e, err := range s.Store.Events(ctx, id, 0) {
+	for e, err := range s.Events(ctx, id, 0) {
 		if err != nil {
 			return err
 		}
