@@ -14,6 +14,7 @@ import (
 
 // instrument makes the process kill itself, with SIGKILL, at the append that
 // PAWL_CRASH names: "before:7" just before the seventh, "after:7" just after.
+// What PAWL_MEANWHILE names is said by other people while it works.
 func instrument(st pawl.Store) pawl.Store {
 	s := &crashStore{Store: st}
 	if at := os.Getenv("PAWL_CRASH"); at != "" {
@@ -21,6 +22,9 @@ func instrument(st pawl.Store) pawl.Store {
 		if s.after, err = parseCrash(at, &s.at); err != nil {
 			panic(err)
 		}
+	}
+	if list := os.Getenv("PAWL_MEANWHILE"); list != "" {
+		return &meanwhileStore{Store: s, sayings: parseSayings(list)}
 	}
 	return s
 }

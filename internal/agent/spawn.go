@@ -99,10 +99,7 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.Errand) error {
 	if row.State() == pawl.StateIdle {
 		return nil
 	}
-	if err := svc.Resume(ctx, c.Child); err != nil && !errors.Is(err, pawl.ErrBusy) {
-		return fmt.Errorf("spawn: %w", err)
-	}
-	return nil
+	return h.j.s.goOn(ctx, c.Child)
 }
 
 // childSettings are the parent's, narrowed: a child has no right that its parent has not.
@@ -198,6 +195,9 @@ func (s *Stepper) returned(ctx context.Context, open *pawl.OpenTurn) ([]pawl.Bod
 			return nil, err
 		}
 		if row.State() != pawl.StateIdle {
+			if err := s.goOn(ctx, id); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		child, err := s.await(ctx, id)
@@ -209,8 +209,21 @@ func (s *Stepper) returned(ctx context.Context, open *pawl.OpenTurn) ([]pawl.Bod
 	return bodies, nil
 }
 
+// goOn sees that somebody works on a child: if pawl died, nobody does.
+func (s *Stepper) goOn(ctx context.Context, id pawl.SessionID) error {
+	if err := s.Service.Resume(ctx, id); err != nil && !errors.Is(err, pawl.ErrBusy) {
+		return fmt.Errorf("go on with the child %s: %w", id, err)
+	}
+	return nil
+}
+
 // awaitAny waits until the work of one of the children has ended.
 func (s *Stepper) awaitAny(ctx context.Context, ids []pawl.SessionID) error {
+	for _, id := range ids {
+		if err := s.goOn(ctx, id); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	first := make(chan error, len(ids))

@@ -1,0 +1,115 @@
+//go:build crashtest
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// saying is what another process writes into a session once its log holds Count
+// events of the kind After: a prompt that waits or steers, or what becomes of the
+// Prompt-th one, counted from 1.
+type saying struct {
+	After  pawl.Kind `json:"after"`
+	Count  int       `json:"count"`
+	Queue  string    `json:"queue"`
+	Steer  string    `json:"steer"`
+	Reword string    `json:"reword"`
+	Prompt int       `json:"prompt"` // with Reword; without it, that prompt is withdrawn
+}
+
+func parseSayings(list string) []saying {
+	var sayings []saying
+	if err := json.Unmarshal([]byte(list), &sayings); err != nil {
+		panic(err)
+	}
+	return sayings
+}
+
+// meanwhileStore says what is due before each append, so that a process that
+// goes on after a kill finds the same log as one that was not killed. What the
+// log holds already was said.
+type meanwhileStore struct {
+	pawl.Store
+	sayings []saying
+}
+
+func (s *meanwhileStore) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	for _, w := range s.sayings {
+		if err := s.say(ctx, id, w); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Append(ctx, id, after, events...)
+}
+
+func (s *meanwhileStore) say(ctx context.Context, id pawl.SessionID, w saying) error {
+	row, err := s.Session(ctx, id)
+	if err != nil || row.Parent != "" {
+		if errors.Is(err, pawl.ErrNotFound) {
+			err = nil
+		}
+		return err
+	}
+	var events []pawl.Event
+	var prompts []pawl.Seq
+	due := 0
+	for e, err := range s.Events(ctx, id, 0) {
+		if err != nil {
+			return err
+		}
+		events = append(events, e)
+		if pawl.KindOf(e.Body) == w.After {
+			due++
+		}
+		if _, ok := e.Body.(pawl.Prompted); ok {
+			prompts = append(prompts, e.Seq)
+		}
+	}
+	if due < w.Count || w.Prompt > len(prompts) || slices.ContainsFunc(events, w.said(prompts)) {
+		return nil
+	}
+	_, err = s.Store.Append(ctx, id, row.Head, pawl.Event{At: time.Now(), Body: w.body(prompts, row.Model)})
+	if errors.Is(err, pawl.ErrConflict) {
+		return nil // it is said before the next append
+	}
+	return err
+}
+
+// body is what is written.
+func (w saying) body(prompts []pawl.Seq, model string) pawl.Body {
+	text := func(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
+	settings := pawl.Settings{Model: model, Mode: "yolo", Absent: true}
+	switch {
+	case w.Steer != "":
+		return pawl.Prompted{Parts: text(w.Steer), Delivery: pawl.DeliverSteer, Settings: settings}
+	case w.Queue != "":
+		return pawl.Prompted{Parts: text(w.Queue), Delivery: pawl.DeliverQueue, Settings: settings}
+	case w.Reword != "":
+		return pawl.Reworded{Prompt: prompts[w.Prompt-1], Parts: text(w.Reword)}
+	default:
+		return pawl.Withdrawn{Prompt: prompts[w.Prompt-1]}
+	}
+}
+
+// said returns whether an event is this saying.
+func (w saying) said(prompts []pawl.Seq) func(pawl.Event) bool {
+	return func(e pawl.Event) bool {
+		switch b := e.Body.(type) {
+		case pawl.Prompted:
+			return b.Parts.Text() == w.Steer+w.Queue
+		case pawl.Reworded:
+			return b.Parts.Text() == w.Reword
+		case pawl.Withdrawn:
+			return w.Prompt > 0 && w.Reword == "" && b.Prompt == prompts[w.Prompt-1]
+		default:
+			return false
+		}
+	}
+}
