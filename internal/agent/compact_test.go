@@ -31,8 +31,19 @@ func roomy(t *testing.T, s setup) *world {
 	return w
 }
 
-// pages is a result of about 1,300 tokens.
-var pages = strings.Repeat("Some words of a page that was read.\n", 150)
+// pages is a text of about 1,300 tokens that does not repeat itself.
+var pages = func() string {
+	words := []string{"some", "words", "of", "a", "page", "that", "was", "read", "and", "none", "too", "soon"}
+	var b strings.Builder
+	for i, n := 0, uint32(7); i < 150; i++ {
+		for range 7 {
+			n = n*1664525 + 1013904223
+			b.WriteString(words[(n>>16)%uint32(len(words))] + " ")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}()
 
 // todo is a tool that sets todos.
 func todo() pawl.Tool {
