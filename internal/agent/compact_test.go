@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,18 +33,19 @@ func roomy(t *testing.T, s setup) *world {
 }
 
 // pages is a text of about 1,300 tokens that does not repeat itself.
-var pages = func() string {
-	words := []string{"some", "words", "of", "a", "page", "that", "was", "read", "and", "none", "too", "soon"}
+var pages = shuffled("Some words of a page that was read.", 150)
+
+// shuffled returns lines of the same words, each in another order.
+func shuffled(line string, n int) string {
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+	words := strings.Fields(line)
 	var b strings.Builder
-	for i, n := 0, uint32(7); i < 150; i++ {
-		for range 7 {
-			n = n*1664525 + 1013904223
-			b.WriteString(words[(n>>16)%uint32(len(words))] + " ")
-		}
-		b.WriteString("\n")
+	for range n {
+		r.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		b.WriteString(strings.Join(words, " ") + "\n")
 	}
 	return b.String()
-}()
+}
 
 // todo is a tool that sets todos.
 func todo() pawl.Tool {

@@ -148,9 +148,9 @@ func TestCompactionResumesFromEveryPoint(t *testing.T) {
 	lines := []string{`{"window":{"context":4000,"output":400}}`}
 	for i := range 26 {
 		if i%3 == 0 {
-			lines = append(lines, `{"calls":[{"name":"look"}]}`)
+			lines = append(lines, fmt.Sprintf(`{"calls":[{"name":"look","input":{"n":%d}}]}`, i))
 		} else {
-			lines = append(lines, fmt.Sprintf(`{"text":%s,"calls":[{"name":"peek"}]}`, text))
+			lines = append(lines, fmt.Sprintf(`{"text":%s,"calls":[{"name":"peek","input":{"n":%d}}]}`, text, i))
 		}
 	}
 	lines = append(lines, `{"text":"Done."}`, `{"text":"Done too."}`)
@@ -220,9 +220,9 @@ func TestALongTurnFits(t *testing.T) {
 	for i := range steps {
 		text := ""
 		if i%10 == 0 {
-			text = strings.Repeat("I think about it. ", 60)
+			text = strings.ReplaceAll(shuffled("I think about it.", 60), "\n", " ")
 		}
-		lines = append(lines, fmt.Sprintf(`{"text":"So. %s","calls":[{"name":"look"}]}`, text))
+		lines = append(lines, fmt.Sprintf(`{"text":"So. %s","calls":[{"name":"look","input":{"n":%d}}]}`, text, i))
 	}
 	w := roomy(t, setup{script: join([]string{`{"window":{"context":16000,"output":2000}}`}, lines, []string{`{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`})})
 	w.prompt("Look at it all.")
