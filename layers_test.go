@@ -39,6 +39,7 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
+	"internal/front":   rowBase,
 	"internal/plain":   rowBase,
 	"internal/private": rowBase,
 	"internal/weak":    rowBase,
@@ -46,6 +47,7 @@ var rooms = map[string]int{
 	"internal/auth":       rowPart,
 	"internal/bus":        rowPart,
 	"internal/config":     rowPart,
+	"internal/define":     rowPart,
 	"internal/egress":     rowPart,
 	"internal/git":        rowPart,
 	"internal/hook":       rowPart,
@@ -53,6 +55,7 @@ var rooms = map[string]int{
 	"internal/permission": rowPart,
 	"internal/proc":       rowPart,
 	"internal/redact":     rowPart,
+	"internal/rules":      rowPart,
 	"internal/sandbox":    rowPart,
 	"internal/skill":      rowPart,
 	"internal/store":      rowPart,
