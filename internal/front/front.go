@@ -177,7 +177,8 @@ func quote(head string) (string, []string) {
 	for line := range strings.Lines(head) {
 		key, value, ok := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 		value = strings.TrimSpace(value)
-		if ok && value != "" && !strings.ContainsAny(key, " \t\"'#:{}[]") && !strings.ContainsAny(value[:1], "\"'|>[{&*!") {
+		breaks := strings.Contains(value, ": ") || strings.Contains(value, " #") || strings.HasSuffix(value, ":") || strings.ContainsAny(value[:min(1, len(value))], "@`%")
+		if ok && breaks && !strings.ContainsAny(key, " \t\"'#:{}[]") && !strings.ContainsAny(value[:1], "\"'|>[{&*!") {
 			keys = append(keys, key)
 			line = key + ": '" + strings.ReplaceAll(value, "'", "''") + "'\n"
 		}

@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 		"number":            {"---\ndescription: 1.50\n---\n", "1.50", "", nil},
 		"date":              {"---\ndescription: 2026-11-15\n---\n", "2026-11-15", "", nil},
 		"dashes in body":    {"---\ndescription: x\n---\na\n---\nb\n", "x", "a\n---\nb\n", nil},
-		"colon":             {"---\nname: a\ndescription: Use when: it's # late\n---\nb", "Use when: it's # late", "b", []string{"put quotes around the value of name, description: it is no YAML without"}},
+		"colon":             {"---\nname: a\ndescription: Use when: it's # late\n---\nb", "Use when: it's # late", "b", []string{"put quotes around the value of description: it is no YAML without"}},
 		"text and not list": {"---\ndescription: [a]\n---\nb", "", "b", []string{"description: it is to be a text"}},
 		"not UTF-8":         {"---\ndescription: a\xffb\n---\nc\x00d", "a\uFFFDb", "c\uFFFDd", []string{"it is not all UTF-8 text: what is not is replaced"}},
 	} {
