@@ -152,3 +152,37 @@ func (m *Matter) Unknown() []string {
 	}
 	return names
 }
+
+// Table returns a map whose values are texts or maps of texts; a text is there
+// under "". What is in it besides is a fault.
+func (m *Matter) Table(key string) map[string]map[string]string {
+	n := m.at(key)
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		m.fault(key, "it is to be keys with values")
+		return nil
+	}
+	table := map[string]map[string]string{}
+	for i := 0; i < len(n.Content); i += 2 {
+		name, value := n.Content[i].Value, n.Content[i+1]
+		row := map[string]string{}
+		table[name] = row
+		switch value.Kind {
+		case yaml.ScalarNode:
+			row[""] = value.Value
+		case yaml.MappingNode:
+			for j := 0; j < len(value.Content); j += 2 {
+				if value.Content[j+1].Kind != yaml.ScalarNode {
+					m.fault(key, "%.40q is to be a text", value.Content[j].Value)
+					continue
+				}
+				row[value.Content[j].Value] = value.Content[j+1].Value
+			}
+		default:
+			m.fault(key, "%.40q is to be a text, or keys with texts", name)
+		}
+	}
+	return table
+}

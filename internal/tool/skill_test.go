@@ -50,7 +50,7 @@ func TestSkill(t *testing.T) {
 			author + "Do it\\u{202e} so.\n", false},
 		"file":     {`{"name":"deploy","file":"scripts/run.sh"}`, "scripts/run.sh of the skill deploy.\n" + author + "#!/bin/sh\n", false},
 		"no text":  {`{"name":"deploy","file":"bytes"}`, "bytes is no text: it is at " + filepath.Join(at, "bytes") + ".", true},
-		"a slip":   {`{"name":"reveiw"}`, "No skill is called reveiw. Near it:\n- review: Reads a change.\n", true},
+		"a slip":   {`{"name":"revew"}`, "No skill is called revew. Near it:\n- review: Reads a change.\n", true},
 		"a word":   {`{"name":"SHIPS"}`, "No skill is called SHIPS. Near it:\n- deploy: Ships the site.\n", true},
 		"nothing":  {`{"name":"xyzzy"}`, "No skill is called xyzzy, and none has that word in its description. There are 22: search by another word.", true},
 		"too many": {`{"name":"many"}`, "and 10 more: search by a longer word.\n", true},
