@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/front"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The places of agents.
@@ -236,7 +237,7 @@ func (a *Agent) readRule(name, pattern, decision string) {
 		tools = []string{"*"}
 	}
 	switch {
-	case decision == "allow" && a.Origin.Layer != front.User:
+	case decision == "allow" && a.Origin.Layer != front.User && !weak.On("define.narrow"):
 		a.ignore("permission", fmt.Sprintf("%.80q: what a project allows counts for nothing", name))
 		return
 	case decision == "allow":

@@ -31,3 +31,12 @@ func TestWeakenedLinks(t *testing.T) {
 		t.Error(got, err)
 	}
 }
+
+func TestWeakenedNarrow(t *testing.T) {
+	defer weak.Set("define.narrow")()
+	dir := put(t, map[string]string{".pawl/agents/a.md": "---\npermission: {bash: allow}\n---\nx"})
+	set := define.Agents(front.Sources{Project: folder(t, dir), Trusted: func(string) bool { return true }})
+	if len(set.Agents) != 1 || len(set.Agents[0].Rules) != 3 || set.Agents[0].Ignored != nil {
+		t.Errorf("%+v", set.Agents)
+	}
+}

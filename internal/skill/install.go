@@ -199,6 +199,9 @@ func (in *Installer) lock() (Lock, error) {
 // names of all that it has.
 func (p *Plan) bring(ctx context.Context, from Source, lock Lock, want func(name string) bool) ([]string, error) {
 	r, err := p.in.Fetch(ctx, from)
+	if err != nil && partOfID.MatchString(from.Ref) {
+		return nil, fmt.Errorf("%w (if %s is a commit, give its full id)", err, from.Ref)
+	}
 	if err != nil {
 		return nil, err
 	}

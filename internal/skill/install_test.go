@@ -175,6 +175,9 @@ func TestAddSome(t *testing.T) {
 			t.Errorf("%v: %s", test, p.Show())
 		}
 	}
+	if _, err := in.Add(t.Context(), r.source()+"@"+first[:9]); err == nil || !strings.Contains(err.Error(), "give its full id") {
+		t.Error(err)
+	}
 	if _, err := in.Update(t.Context(), "none"); !errors.Is(err, pawl.ErrNotFound) {
 		t.Error(err)
 	}
@@ -372,6 +375,41 @@ func TestConflicts(t *testing.T) {
 	}
 	if _, err := in.Add(t.Context(), r.source()); !errors.Is(err, pawl.ErrInvalid) {
 		t.Error(err)
+	}
+}
+
+// TestHalfInstalled: the lock is written before a skill is moved. Where pawl was
+// killed between, the skill is missing, or an older one is not loaded; the next
+// attempt sets it right.
+func TestHalfInstalled(t *testing.T) {
+	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "first")})
+	dir := real(t)
+	in := installer(t, dir)
+	apply(t, must(in.Add(t.Context(), r.source())), nil)
+	older := filepath.Join(real(t), "a")
+	if err := os.Rename(filepath.Join(in.Dir, "a"), older); err != nil {
+		t.Fatal(err)
+	}
+	if got := states(t, in); got != "a missing" {
+		t.Error(got)
+	}
+	if set := user(t, dir); len(set.Skills) > 0 || len(set.Faults) > 0 {
+		t.Error(set.Show())
+	}
+	r.commit(map[string]string{"a/SKILL.md": md("a", "d", "second")})
+	apply(t, must(in.Update(t.Context())), nil)
+	if loaded, err := user(t, dir).Load("a"); loaded.Body != "second" || err != nil {
+		t.Errorf("%q, %v", loaded.Body, err)
+	}
+	if err := errors.Join(os.RemoveAll(filepath.Join(in.Dir, "a")), os.Rename(older, filepath.Join(in.Dir, "a"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := user(t, dir).Load("a"); !errors.Is(err, pawl.ErrNotFound) {
+		t.Error(err)
+	}
+	apply(t, must(in.Update(t.Context())), nil)
+	if got := states(t, in); got != "a whole" {
+		t.Error(got)
 	}
 }
 

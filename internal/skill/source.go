@@ -31,6 +31,7 @@ type Source struct {
 var (
 	shorthand = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
 	commitID  = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	partOfID  = regexp.MustCompile(`^[0-9a-f]{4,39}$`)
 )
 
 // ParseSource reads owner/repo, an https address or, if local permits it, a file

@@ -23,7 +23,7 @@ var day = time.Date(2026, 11, 15, 1, 2, 3, 0, time.UTC)
 
 // put makes files. A text that begins with -> is a link; a name that ends in .sh
 // is a program.
-func put(t *testing.T, dir string, files map[string]string) {
+func put(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
