@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/front"
+	"github.com/pawl-dev/pawl/internal/private"
 )
 
 // Tree is a front.Tree to be closed.
@@ -71,6 +73,7 @@ type Plan struct {
 
 	in      *Installer
 	staging string
+	held    *os.File // the folder, locked: who comes across it knows that it is in use
 }
 
 // Add fetches what a source has and plans to install it: the skills of the given
@@ -159,15 +162,53 @@ func (in *Installer) plan(fill func(*Plan, Lock) error) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	staging, err := os.MkdirTemp(in.Dir, ".staging-") // mode 0700, and new
-	if err != nil {
+	p := &Plan{in: in}
+	if err := p.begin(); err != nil {
 		return nil, err
 	}
-	p := &Plan{in: in, staging: staging}
 	if err := fill(p, lock); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
+}
+
+// begin makes the folder to stage in. It removes those that are in nobody's use
+// any more: their owner was killed.
+func (p *Plan) begin() error {
+	unlock, err := private.Lock(filepath.Join(p.in.Dir, LockFile))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	left, err := filepath.Glob(filepath.Join(p.in.Dir, ".staging-*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		if f, err := hold(dir); err == nil {
+			if err := errors.Join(os.RemoveAll(dir), f.Close()); err != nil {
+				return err
+			}
+		}
+	}
+	if p.staging, err = os.MkdirTemp(p.in.Dir, ".staging-"); err != nil { // mode 0700, and new
+		return err
+	}
+	p.held, err = hold(p.staging)
+	return err
+}
+
+// hold locks a folder, if nobody else has. It is let go of when it is closed, or
+// when pawl dies.
+func hold(dir string) (*os.File, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // ready makes the folder. One that a link leads to is refused: it is not where

@@ -413,6 +413,26 @@ func TestHalfInstalled(t *testing.T) {
 	}
 }
 
+// TestLeftovers: what an install that was killed has left is removed by the next
+// one; what another one is about to install is not.
+func TestLeftovers(t *testing.T) {
+	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x"), "b/SKILL.md": md("b", "d", "x")})
+	dir := real(t)
+	in := installer(t, dir)
+	put(t, in.Dir, map[string]string{".staging-1/a/SKILL.md": "x", ".staging-2": "->" + dir})
+	first := must(in.Add(t.Context(), r.source(), "a"))
+	second := must(in.Add(t.Context(), r.source(), "b"))
+	apply(t, first, nil)
+	apply(t, second, nil)
+	if got := states(t, in); got != "a whole, b whole" {
+		t.Error(got)
+	}
+	left, err := filepath.Glob(filepath.Join(in.Dir, ".staging-*"))
+	if diff := cmp.Diff([]string{filepath.Join(in.Dir, ".staging-2")}, left); diff != "" || err != nil { // a link is none of ours
+		t.Error(diff, err)
+	}
+}
+
 // TestInstallThroughLink: a folder of the project that leads elsewhere is not
 // installed into.
 func TestInstallThroughLink(t *testing.T) {

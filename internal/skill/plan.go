@@ -178,7 +178,7 @@ func (p *Plan) move(name string) error {
 }
 
 // Close removes what the plan has left.
-func (p *Plan) Close() error { return os.RemoveAll(p.staging) }
+func (p *Plan) Close() error { return errors.Join(os.RemoveAll(p.staging), p.held.Close()) }
 
 // Show is the plan for the person who decides on it.
 func (p *Plan) Show() string {
