@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # A suite that is too slow for `check` has a build tag: named here, so that vet and lint read it too,
 # and a target of its own, which joins `test` and .ci/run.
-TAGS := crashtest,bench,wire,sectest
+TAGS := crashtest,bench,wire,sectest,npx
 
 # Further flags for every test run, e.g. make unit TESTFLAGS='-count=1 -run TestAppend'.
 TESTFLAGS ?=
@@ -28,7 +28,7 @@ GOPLS_DIR := $(TOOLS)/gopls-$(GOPLS_VERSION)
 TSLS_DIR := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
 export PAWL_TEST_LSP_PATH := $(GOPLS_DIR):$(TSLS_DIR)/node_modules/.bin
 
-.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape corpus as-user vuln edits fuzz test bench clean
+.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -98,6 +98,9 @@ escape: ## take each defense out and see that the attacks get through
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus
 
+skills-npx: ## what `npx skills add` installs is found; needs npm's registry
+	$(GOTEST) -tags npx -count=1 -run '^TestNpxSkills$$' ./internal/skill/
+
 as-user: ## the sandbox as a normal user; needs root to make one
 	dev/as-user
 
@@ -111,7 +114,7 @@ edits: ## the corpora of edit and apply_patch: what must apply and what must not
 fuzz: ## the fuzzers, FUZZTIME each (60s)
 	dev/fuzz
 
-test: unit edits escape corpus wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
+test: unit edits escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench

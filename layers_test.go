@@ -39,6 +39,7 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
+	"internal/front":   rowBase,
 	"internal/ignore":  rowBase,
 	"internal/plain":   rowBase,
 	"internal/private": rowBase,
@@ -47,6 +48,7 @@ var rooms = map[string]int{
 	"internal/auth":       rowPart,
 	"internal/bus":        rowPart,
 	"internal/config":     rowPart,
+	"internal/define":     rowPart,
 	"internal/egress":     rowPart,
 	"internal/export":     rowPart,
 	"internal/git":        rowPart,
@@ -55,6 +57,7 @@ var rooms = map[string]int{
 	"internal/permission": rowPart,
 	"internal/proc":       rowPart,
 	"internal/redact":     rowPart,
+	"internal/rules":      rowPart,
 	"internal/sandbox":    rowPart,
 	"internal/skill":      rowPart,
 	"internal/store":      rowPart,

@@ -114,6 +114,19 @@ func online(key string) bool {
 	return false
 }
 
+// foreign returns those keys of a list, each with its scope before it, that are
+// not our own.
+func foreign(list string) string {
+	var keys strings.Builder
+	words := strings.Split(list, "\x00")
+	for i := 0; i+1 < len(words); i += 2 {
+		if words[i] != "command" { // the settings that we give
+			keys.WriteString(words[i+1] + "\x00")
+		}
+	}
+	return keys.String()
+}
+
 // mute reads the names of a configuration's keys, as git lists them, and
 // returns what takes their sting out.
 func mute(list string, network bool) ([]setting, error) {

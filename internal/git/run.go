@@ -114,11 +114,11 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 	defer cancel()
 	// Reading the configuration runs nothing. Its keys have names that the
 	// repository has chosen, so they are looked up before each call.
-	keys, err := r.git.exec(ctx, r.Top, r.git.environment(r, nil), []string{"config", "--list", "--name-only", "-z"}, maxConfig)
+	keys, err := r.git.exec(ctx, r.Top, r.git.environment(r, nil), []string{"config", "--list", "--show-scope", "--name-only", "-z"}, maxConfig)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := mute(string(keys), len(c.Protocols) > 0)
+	settings, err := mute(foreign(string(keys)), len(c.Protocols) > 0)
 	if err != nil {
 		return nil, err
 	}

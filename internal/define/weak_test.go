@@ -1,0 +1,42 @@
+//go:build sectest
+
+package define_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/define"
+	"github.com/pawl-dev/pawl/internal/front"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Without a defense the same attacks succeed, so the tests would notice if it
+// were missing.
+
+func TestWeakenedTrust(t *testing.T) {
+	defer weak.Set("define.trust")()
+	dir := put(t, map[string]string{".pawl/agents/a.md": "x", ".pawl/commands/a.md": "x"})
+	s := front.Sources{Project: folder(t, dir)}
+	if agents, commands := define.Agents(s), define.Commands(s); len(agents.Agents) != 1 || len(commands.Commands) != 1 {
+		t.Error(agents.Show(), commands.Show())
+	}
+}
+
+func TestWeakenedLinks(t *testing.T) {
+	defer weak.Set("path.links,path.root,read.links")()
+	base := put(t, map[string]string{"repo/dir": "->../out", "out/secret": "s3cret"})
+	got, err := define.Command{Body: "@dir/secret"}.Expand("", define.FilesIn(folder(t, filepath.Join(base, "repo")).Tree))
+	if len(got.Files) != 1 || err != nil {
+		t.Error(got, err)
+	}
+}
+
+func TestWeakenedNarrow(t *testing.T) {
+	defer weak.Set("define.narrow")()
+	dir := put(t, map[string]string{".pawl/agents/a.md": "---\npermission: {bash: allow}\n---\nx"})
+	set := define.Agents(front.Sources{Project: folder(t, dir), Trusted: func(string) bool { return true }})
+	if len(set.Agents) != 1 || len(set.Agents[0].Rules) != 3 || set.Agents[0].Ignored != nil {
+		t.Errorf("%+v", set.Agents)
+	}
+}

@@ -1,0 +1,67 @@
+package skill
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// cuts are the lengths, in characters, that descriptions are cut to, one after
+// the other, until all fit.
+var cuts = []int{MaxDescription, 400, 250, 160, 120, 80, 50, 30, 20}
+
+// Catalog is what a model is told of the skills before it loads any: a line
+// for each, in the order of their names. It never has more than budget bytes:
+// descriptions are cut, all alike, then left out; then there are as many names
+// as fit, and how many there are besides. A given set has the same text each
+// time, so that a provider's cache holds.
+func (s *Set) Catalog(budget int) string {
+	if len(s.Skills) == 0 {
+		return ""
+	}
+	for _, cut := range cuts {
+		if text := s.lines(cut); len(text) <= budget {
+			return text
+		}
+	}
+	return s.names(budget)
+}
+
+// lines is the catalog with descriptions of a length.
+func (s *Set) lines(cut int) string {
+	var b strings.Builder
+	for _, k := range s.Skills {
+		fmt.Fprintf(&b, "- %s: %s\n", k.Name, short(k.Description, cut))
+	}
+	return b.String()
+}
+
+// names is the catalog as far as names go.
+func (s *Set) names(budget int) string {
+	names := make([]string, len(s.Skills))
+	for i, k := range s.Skills {
+		names[i] = k.Name
+	}
+	all := strings.Join(names, ", ")
+	if len(all) < budget {
+		return all + "\n"
+	}
+	for n := len(names) - 1; n > 0; n-- {
+		all = strings.TrimSuffix(all[:len(all)-len(names[n])], ", ")
+		if text := all + fmt.Sprintf(" and %d more: to search them, call skill with a word as the name\n", len(names)-n); len(text) <= budget {
+			return text
+		}
+	}
+	if text := fmt.Sprintf("%d skills: to search them, call skill with a word as the name\n", len(names)); len(text) <= budget {
+		return text
+	}
+	return ""
+}
+
+// short cuts a text to a number of characters.
+func short(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return strings.TrimRight(string([]rune(text)[:limit-1]), " ") + "…"
+}

@@ -1,0 +1,120 @@
+package skill
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/pawl-dev/pawl"
+)
+
+const (
+	maxSource = 2 << 10 // bytes
+	maxPath   = 255     // bytes of a path in a repository
+	hostedAt  = "https://github.com/"
+)
+
+// Source is where skills are installed from: a repository, what of it, and where
+// in it.
+type Source struct {
+	Address string // https://…, or file:///…
+	Ref     string // a branch, a tag or a commit's full id; "" means the repository's own choice
+	Path    string // the folder to look into; "" means all of it
+	Local   bool   // the address is on this machine
+}
+
+var (
+	shorthand = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+	commitID  = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	partOfID  = regexp.MustCompile(`^[0-9a-f]{4,39}$`)
+)
+
+// ParseSource reads owner/repo, an https address or, if local permits it, a file
+// address, each with @ref and #path behind it.
+func ParseSource(text string, local bool) (Source, error) {
+	var s Source
+	if len(text) > maxSource || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return s, fmt.Errorf("%.100q is no source of skills: it is too long, or has blanks in it: %w", text, pawl.ErrInvalid)
+	}
+	rest, inside, named := strings.Cut(text, "#")
+	if named {
+		if s.Path = strings.TrimSuffix(inside, "/"); checkPath(s.Path) != nil {
+			return s, fmt.Errorf("%.100q is no folder of a repository: %w", inside, pawl.ErrInvalid)
+		}
+	}
+	rest, ref, named := strings.Cut(rest, "@")
+	if s.Ref = ref; named && ref == "" {
+		return s, fmt.Errorf("%.100q names no ref behind its @: %w", text, pawl.ErrInvalid)
+	}
+	switch {
+	case shorthand.MatchString(rest) && !strings.Contains(rest, ".."):
+		s.Address = hostedAt + rest
+	case strings.HasPrefix(rest, "https://"):
+		s.Address = rest
+	case strings.HasPrefix(rest, "file://") && local:
+		s.Address, s.Local = rest, true
+	case strings.HasPrefix(rest, "file://"):
+		return s, fmt.Errorf("%.100q is on this machine: skills are installed from there only where that is asked for: %w", text, pawl.ErrDenied)
+	default:
+		return s, fmt.Errorf("%.100q is no source of skills: use owner/repo or https://host/path, with @ref and #path behind it: %w", text, pawl.ErrInvalid)
+	}
+	return s, nil
+}
+
+// String is the one spelling of a source.
+func (s Source) String() string {
+	text := s.Address
+	if short, ok := strings.CutPrefix(text, hostedAt); ok && shorthand.MatchString(short) {
+		text = short
+	}
+	if s.Ref != "" {
+		text += "@" + s.Ref
+	}
+	if s.Path != "" {
+		text += "#" + s.Path
+	}
+	return text
+}
+
+// pinned reports whether the source can never bring anything else.
+func (s Source) pinned() bool { return commitID.MatchString(s.Ref) }
+
+// checkPath refuses a path of a repository that some system would take for
+// another, or for one that leads out.
+func checkPath(name string) error {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(`\:*?"<>|`, r) }
+	bad := name == "" || len(name) > maxPath || !utf8.ValidString(name) || path.IsAbs(name) || path.Clean(name) != name || strings.ContainsFunc(name, odd)
+	for part := range strings.SplitSeq(name, "/") {
+		bad = bad || part == ".." || part == "." || strings.EqualFold(part, ".git") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasPrefix(part, " ")
+	}
+	if bad {
+		return fmt.Errorf("the path %.100q cannot be kept safely: %w", name, pawl.ErrDenied)
+	}
+	return nil
+}
+
+// names are the paths of one skill, as a file system sees them that minds
+// neither case nor how a letter is composed.
+type names map[string]string
+
+// add refuses a path, which checkPath has passed, that such a file system would
+// take for another one.
+func (n names) add(file string) error {
+	for at := file; at != "."; at = path.Dir(at) {
+		kind := "folder "
+		if at == file {
+			kind = "file "
+		}
+		key := norm.NFC.String(strings.ToLower(norm.NFC.String(at)))
+		if other, taken := n[key]; taken && (other != kind+at || kind == "file ") {
+			return fmt.Errorf("%.100q and %.100q are the same to some systems: %w", at, strings.TrimPrefix(strings.TrimPrefix(other, "file "), "folder "), pawl.ErrDenied)
+		}
+		n[key] = kind + at
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// maxFound bounds the skills of one repository, maxListed its files.
+const (
+	maxFound  = 200
+	maxListed = 50000
+)
+
+// Repository is one commit of a repository: git.Fetched is one. Nothing of it is
+// on the disk as a file.
+type Repository interface {
+	Commit() string
+	// Walk calls f for each file, link and submodule.
+	Walk(f func(path string, mode fs.FileMode, size int64) error) error
+	ReadFile(ctx context.Context, path string) ([]byte, error)
+	Close() error
+}
+
+// item is a file of a repository.
+type item struct {
+	path string // from the top of the repository
+	mode fs.FileMode
+	size int64
+}
+
+// list reads what is in a repository, below a folder.
+func list(r Repository, under string) ([]item, error) {
+	var items []item
+	err := r.Walk(func(path string, mode fs.FileMode, size int64) error {
+		if len(items) == maxListed {
+			return fmt.Errorf("the repository has more than %d files: name a folder of it, by #path: %w", maxListed, pawl.ErrInvalid)
+		}
+		if within(path, under) {
+			items = append(items, item{path, mode, size})
+		}
+		return nil
+	})
+	return items, err
+}
+
+// roots returns the folders that are skills, in order: "" is the top. A folder
+// in a skill is a part of it, and a skill of tests or of a package that lies
+// about is none.
+func roots(items []item) ([]string, error) {
+	var found []string
+	for _, i := range items {
+		dir, name := path.Split(i.path)
+		if name == File && !strings.Contains("/"+dir, "/node_modules/") {
+			found = append(found, strings.TrimSuffix(dir, "/"))
+		}
+	}
+	slices.Sort(found)
+	var tops []string
+	for _, dir := range found {
+		if !slices.ContainsFunc(tops, func(top string) bool { return within(dir, top) }) {
+			tops = append(tops, dir)
+		}
+	}
+	if len(tops) > maxFound {
+		return nil, fmt.Errorf("the repository has more than %d skills: name a folder of it, by #path: %w", maxFound, pawl.ErrInvalid)
+	}
+	return tops, nil
+}
+
+// staged is a skill that lies ready to be moved into its place.
+type staged struct {
+	skill Skill
+	path  string // in the repository
+	hash  string
+	files map[string]string // path to hash
+}
+
+// check refuses what is no skill of plain files within bounds. It returns the
+// files by their paths from the skill's folder.
+func check(items []item, root string) (map[string]item, error) {
+	files, taken, total := map[string]item{}, names{}, int64(0)
+	for _, i := range items {
+		if !within(i.path, root) {
+			continue
+		}
+		rel := i.path
+		if root != "" {
+			rel = strings.TrimPrefix(i.path, root+"/")
+		}
+		if !weak.On("skill.regular") {
+			if !i.mode.IsRegular() {
+				return nil, fmt.Errorf("%.100q is a link or a submodule, and a skill has regular files only: %w", i.path, pawl.ErrDenied)
+			}
+			if err := checkPath(rel); err != nil {
+				return nil, err
+			}
+			if err := taken.add(rel); err != nil {
+				return nil, err
+			}
+		}
+		if total += i.size; i.size > MaxFile || total > MaxBytes || len(files) == MaxFiles || strings.Count(rel, "/") > MaxDepth {
+			return nil, fmt.Errorf("a skill has up to %d files of %d bytes, %d bytes in all, %d folders deep; %.100q is beyond that: %w", MaxFiles, MaxFile, MaxBytes, MaxDepth, i.path, pawl.ErrInvalid)
+		}
+		files[rel] = i
+	}
+	return files, nil
+}
+
+// stage writes a skill into a new folder of its own, and then reads it from there
+// again: what was looked at is what will be moved into place.
+func (in *Installer) stage(ctx context.Context, r Repository, items []item, root, staging string) (staged, error) {
+	files, err := check(items, root)
+	if err != nil {
+		return staged{}, err
+	}
+	text, err := r.ReadFile(ctx, path.Join(root, File))
+	if err != nil {
+		return staged{}, err
+	}
+	s, _, err := parse(text, "")
+	if err != nil {
+		return staged{}, err
+	}
+	if err := CheckName(s.Name); err != nil {
+		return staged{}, fmt.Errorf("its name is %.80q: %w: %w", s.Name, err, pawl.ErrInvalid)
+	}
+	want, err := write(ctx, r, files, filepath.Join(staging, s.Name))
+	if err != nil {
+		return staged{}, err
+	}
+	return in.restage(staging, s.Name, root, want)
+}
+
+// write puts the files into a folder that is not there yet, and returns the hash
+// of what they are meant to be.
+func write(ctx context.Context, r Repository, files map[string]item, dir string) (string, error) {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	folder, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer folder.Close()
+	var rels []string
+	for rel := range files {
+		rels = append(rels, rel)
+	}
+	slices.Sort(rels)
+	d := newDigest()
+	for _, rel := range rels {
+		i := files[rel]
+		data, err := r.ReadFile(ctx, i.path)
+		if err != nil {
+			return "", err
+		}
+		if weak.On("skill.regular") && i.mode&fs.ModeSymlink != 0 {
+			if err := errors.Join(folder.MkdirAll(path.Dir(rel), 0o755), folder.Symlink(string(data), rel)); err != nil {
+				return "", err
+			}
+			continue
+		}
+		mode := fs.FileMode(0o644)
+		if runs(i.mode) {
+			mode = 0o755
+		}
+		if err := fill(folder, rel, data, mode); err != nil {
+			return "", fmt.Errorf("write %.100q: %w", rel, err)
+		}
+		d.add(rel, runs(i.mode), data)
+	}
+	return d.sum(), nil
+}
+
+// fill writes a new file.
+func fill(folder *os.Root, rel string, data []byte, mode fs.FileMode) error {
+	if err := folder.MkdirAll(path.Dir(rel), 0o755); err != nil {
+		return err
+	}
+	f, err := folder.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+}
+
+// restage reads a skill from where it was staged. If it is not what was meant to
+// be there, or its own file says something else by now, it is refused.
+func (in *Installer) restage(staging, name, root, want string) (staged, error) {
+	t, err := in.Open(staging)
+	if err != nil {
+		return staged{}, err
+	}
+	defer t.Close()
+	hash, files, err := hashFolder(t, name)
+	if weak.On("skill.regular") {
+		hash, err = want, nil
+	}
+	if err != nil {
+		return staged{}, err
+	}
+	s, _, err := read(t, name)
+	if err != nil {
+		return staged{}, err
+	}
+	if hash != want || s.Name != name {
+		return staged{}, fmt.Errorf("the skill %s was changed while it was installed: %w", name, pawl.ErrConflict)
+	}
+	return staged{skill: s, path: root, hash: hash, files: files}, nil
+}
