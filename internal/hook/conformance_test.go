@@ -62,8 +62,8 @@ func outputCases() []conformanceCase {
 		{name: "decision block", on: "PostToolUse", script: say(`{"decision":"block","reason":"lint"}`), want: hook.Outcome{Context: []string{"lint"}}},
 		{name: "decision block", on: "UserPromptSubmit", script: say(`{"decision":"block","reason":"secret"}`), want: hook.Outcome{Block: true, Reason: "secret"}},
 		{name: "decision block", on: "Stop", script: say(`{"decision":"block","reason":"tests"}`), want: goOn("tests")},
-		{name: "permissionDecision deny", on: "PreToolUse", script: permission("PreToolUse", "deny"), want: block("so")},
-		{name: "permissionDecision ask", on: "PreToolUse", script: permission("PreToolUse", "ask"), want: hook.Outcome{Decision: hook.Ask, Messages: []string{"so"}}},
+		{name: "permissionDecision deny", on: "PreToolUse", script: decides("PreToolUse", "deny"), want: block("so")},
+		{name: "permissionDecision ask", on: "PreToolUse", script: decides("PreToolUse", "ask"), want: hook.Outcome{Decision: hook.Ask, Messages: []string{"so"}}},
 		{name: "permissionDecision allow where it may", on: "PreToolUse", extra: `,"may_allow":true`, script: allow("PreToolUse"), want: hook.Outcome{Decision: hook.Allow}},
 		{name: "permissionDecision allow where it may not", on: "PreToolUse", script: allow("PreToolUse")},
 		{name: "block and allow at once", on: "PreToolUse", extra: `,"may_allow":true`, script: say(`{"decision":"block","reason":"no","hookSpecificOutput":{"permissionDecision":"allow"}}`), want: block("no")},
@@ -88,7 +88,7 @@ func brokenCases() []conformanceCase {
 		{name: "two objects", on: "PreToolUse", script: `echo '{}'; echo '{}'`, want: block("cannot be read"), fault: "cannot be read"},
 		{name: "wrong type", on: "PreToolUse", script: say(`{"continue":"no"}`), want: block("cannot be read"), fault: "cannot be read"},
 		{name: "wrong type", on: "Stop", script: say(`{"decision":{"a":1}}`), fault: "cannot be read"},
-		{name: "unknown decision", on: "PreToolUse", script: permission("PreToolUse", "perhaps"), want: block(`"perhaps"`), fault: "use allow, ask, deny or block"},
+		{name: "unknown decision", on: "PreToolUse", script: decides("PreToolUse", "perhaps"), want: block(`"perhaps"`), fault: "use allow, ask, deny or block"},
 		{name: "unknown decision", on: "UserPromptSubmit", script: say(`{"decision":"perhaps"}`), fault: "use allow, ask, deny or block"},
 		{name: "answer for another event", on: "PreToolUse", script: allow("PostToolUse"), want: block("it answers for"), fault: "it answers for"},
 		{name: "garbage", on: "PreToolUse", script: `printf '\377\376\001'`, fault: "not UTF-8"},
@@ -174,7 +174,7 @@ func layerCases() []conformanceCase {
 		{name: "the user's in an untrusted folder", on: "PreToolUse", closed: true, script: "echo no >&2; exit 2", want: block("no")},
 		{name: "the administrator's", on: "PreToolUse", layer: hook.LayerManaged, closed: true, extra: `,"may_allow":true`, script: allow("PreToolUse"), want: hook.Outcome{Decision: hook.Allow}},
 		{name: "the project's that allows", on: "PreToolUse", layer: hook.LayerProject, extra: `,"may_allow":true`, script: allow("PreToolUse"), fault: "may_allow counts for nothing in a project"},
-		{name: "the project's that denies", on: "PreToolUse", layer: hook.LayerProject, script: permission("PreToolUse", "deny"), want: block("so")},
+		{name: "the project's that denies", on: "PreToolUse", layer: hook.LayerProject, script: decides("PreToolUse", "deny"), want: block("so")},
 		{name: "no keys in its environment", on: "PreToolUse", script: `env | grep -q HOOK_TEST_KEY && exit 2; [ "$CLAUDE_PROJECT_DIR" = "$PWD" ]`, event: func(e *hook.Event) { e.Access = []pawl.Access{} }},
 	}
 }

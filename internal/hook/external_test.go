@@ -104,9 +104,9 @@ type conformanceCase struct {
 	ran     int    // how often; 0 means once, -1 never
 }
 
-func allow(e string) string { return permission(e, "allow") }
+func allow(e string) string { return decides(e, "allow") }
 
-func permission(e, decision string) string {
+func decides(e, decision string) string {
 	return say(`{"hookSpecificOutput":{"hookEventName":"` + e + `","permissionDecision":"` + decision + `","permissionDecisionReason":"so"}}`)
 }
 

@@ -92,8 +92,9 @@ func (r Ruling) With(proposed Decision) Decision {
 	if proposed == Allow && r.Decision == Ask && !r.Firm {
 		return Allow
 	}
-	if r.Decision == "" {
-		return Deny // nobody has ruled
+	d := stricter(r.Decision, proposed)
+	if r.Decision == "" || d.rank() == Deny.rank() {
+		return Deny // also if nobody has ruled, or it is no known word
 	}
-	return stricter(r.Decision, proposed)
+	return d
 }

@@ -3,6 +3,7 @@ package hook_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"sync"
 
 	"github.com/pawl-dev/pawl/internal/hook"
@@ -11,6 +12,8 @@ import (
 
 // plainRunner runs commands without a box, as pawl does for the user's own.
 type plainRunner struct {
+	heard func() // called when a command prints something; may be nil
+
 	mu   sync.Mutex
 	runs []hook.Command
 }
@@ -21,6 +24,9 @@ func (r *plainRunner) Run(ctx context.Context, c hook.Command) (int, error) {
 	r.mu.Lock()
 	r.runs = append(r.runs, c)
 	r.mu.Unlock()
+	if r.heard != nil {
+		c.Stdout = io.MultiWriter(c.Stdout, hears(r.heard))
+	}
 	p, err := proc.Start(proc.Command{Args: c.Args, Dir: c.Dir, Env: c.Env, Bare: true, Stdin: bytes.NewReader(c.Stdin), Output: c.Stdout, Stderr: c.Stderr})
 	if err != nil {
 		return -1, err
@@ -34,4 +40,12 @@ func (r *plainRunner) Run(ctx context.Context, c hook.Command) (int, error) {
 		p.Kill()
 		return -1, context.Cause(ctx)
 	}
+}
+
+// hears calls itself for each write.
+type hears func()
+
+func (h hears) Write(p []byte) (int, error) {
+	h()
+	return len(p), nil
 }
