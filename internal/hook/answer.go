@@ -157,7 +157,7 @@ func (c *command) mean(e Event, t telling, out output) (Outcome, error) {
 	if e.Point == PermissionAsk {
 		input = out.Specific.Request.Input
 	}
-	if present(input) {
+	if isSet(input) {
 		var err error
 		if o.Input, err = c.changed(e, t, input); err != nil {
 			return Outcome{}, err
@@ -169,7 +169,7 @@ func (c *command) mean(e Event, t telling, out output) (Outcome, error) {
 	return o, nil
 }
 
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // changed is a changed input in our names.
 func (c *command) changed(e Event, t telling, input json.RawMessage) (json.RawMessage, error) {
