@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 )
 
@@ -99,7 +100,11 @@ func (c *command) readOutput(e Event, t telling, stdout *bounded) (Outcome, erro
 		return c.plainOutput(e, text, more, valid), nil
 	}
 	var out output
-	switch err := json.Unmarshal([]byte(text), &out); {
+	err := json.Unmarshal([]byte(text), &out)
+	if err == nil {
+		err = pawl.Decode([]byte(text), new(any)) // a key that comes twice has no meaning
+	}
+	switch {
 	case more:
 		return Outcome{}, fmt.Errorf("its output has more than %d bytes", maxOutput)
 	case !valid:

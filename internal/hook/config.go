@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,16 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // maxCommands bounds the commands of one file.
 const maxCommands = 200
-
-// settings are the part of a file that is about hooks.
-type settings struct {
-	Hooks map[string]json.RawMessage `json:"hooks"`
-}
 
 // group is a list of commands with a matcher.
 type group struct {
@@ -45,13 +40,17 @@ type handler struct {
 // the form that Claude Code has. What is not understood is told and left out. An
 // error means that the file is of another form.
 func ParseConfig(data json.RawMessage, origin Origin) ([]External, []Fault, error) {
-	var file settings
-	if err := json.Unmarshal(data, &file); err != nil {
+	var file, hooks map[string]json.RawMessage
+	err := pawl.Decode(data, &file)
+	if raw, ok := file["hooks"]; ok && err == nil {
+		err = pawl.Decode(raw, &hooks)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("read hooks of %s: %w", origin.File, err)
 	}
 	p := configParser{origin: origin}
-	for _, event := range slices.Sorted(maps.Keys(file.Hooks)) {
-		p.event(event, file.Hooks[event])
+	for _, event := range slices.Sorted(maps.Keys(hooks)) {
+		p.event(event, hooks[event])
 	}
 	if len(p.list) > maxCommands {
 		return nil, p.faults, fmt.Errorf("read hooks of %s: it has %d commands, the most is %d", origin.File, len(p.list), maxCommands)
@@ -96,9 +95,7 @@ func (p *configParser) handler(event string, raw json.RawMessage) (x External, o
 		p.fault(event, "a command is left out: %v", err)
 		return x, false
 	}
-	strict := json.NewDecoder(bytes.NewReader(raw))
-	strict.DisallowUnknownFields()
-	if err := strict.Decode(new(handler)); err != nil {
+	if err := pawl.Decode(raw, new(handler)); err != nil {
 		p.fault(event, "a key of a command means nothing here: %v", err)
 	}
 	if h.Type != "command" && h.Type != "" {

@@ -52,6 +52,8 @@ func TestParseConfig(t *testing.T) {
 		{"unknown event", `{"hooks":{"PreTool\u001bUse":[]}}`, user, nil, []string{"no such event"}, ""},
 		{"event of another form", `{"hooks":{"Stop":{"command":"x"}}}`, user, nil, []string{"write a list"}, ""},
 		{"hooks of another form", `{"hooks":[]}`, user, nil, nil, "cannot unmarshal"},
+		{"hooks twice", `{"hooks":{},"hooks":{}}`, user, nil, nil, "duplicate key"},
+		{"an event twice", `{"hooks":{"Stop":[],"Stop":[]}}`, user, nil, nil, "duplicate key"},
 		{"no JSON", `hooks: x`, user, nil, nil, "invalid character"},
 		{"too many", one(strings.TrimSuffix(strings.Repeat(`{"command":"x"},`, 201), ",")), user, nil, nil, "the most is 200"},
 	} {

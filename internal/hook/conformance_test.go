@@ -86,6 +86,7 @@ func brokenCases() []conformanceCase {
 		{name: "half an object", on: "PostToolUse", script: `printf '{"decision":"blo'`, fault: "cannot be read"},
 		{name: "text before a decision", on: "PreToolUse", script: `echo hello; echo '{"decision":"block"}'`, want: block("print one JSON object"), fault: "cannot be read"},
 		{name: "two objects", on: "PreToolUse", script: `echo '{}'; echo '{}'`, want: block("cannot be read"), fault: "cannot be read"},
+		{name: "a key twice", on: "PreToolUse", script: say(`{"decision":"block","decision":"approve"}`), want: block("duplicate key"), fault: "duplicate key"},
 		{name: "wrong type", on: "PreToolUse", script: say(`{"continue":"no"}`), want: block("cannot be read"), fault: "cannot be read"},
 		{name: "wrong type", on: "Stop", script: say(`{"decision":{"a":1}}`), fault: "cannot be read"},
 		{name: "unknown decision", on: "PreToolUse", script: decides("PreToolUse", "perhaps"), want: block(`"perhaps"`), fault: "use allow, ask, deny or block"},
