@@ -1,0 +1,217 @@
+package hook
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+)
+
+// blockCode is the exit code that refuses; what is on stderr is the reason.
+const blockCode = 2
+
+// answer is how a command ended.
+type answer struct {
+	code           int
+	stdout, stderr *bounded
+}
+
+// read says what an answer means at the event's point.
+func (c *command) read(e Event, t telling, a answer) (Outcome, error) {
+	reason, _ := a.stderr.get()
+	reason = strings.TrimSpace(plain.Marked(strings.ToValidUTF8(reason, "\ufffd")))
+	switch a.code {
+	case 0:
+		return c.readOutput(e, t, a.stdout)
+	case blockCode:
+		var o Outcome
+		c.block(e, &o, reason)
+		return o, nil
+	case -1:
+		return Outcome{}, errors.New("it was ended by a signal")
+	}
+	text := fmt.Sprintf("it failed with exit code %d and was passed over", a.code)
+	if reason != "" {
+		text += ": " + cut(reason, maxMessage/2)
+	}
+	return Outcome{Faults: []Fault{{Hook: c.name, Text: text}}}, nil
+}
+
+// block is what a refusal means: of a prompt or a call, a no; after a call, a
+// word to the model; at the end of a turn, to go on. Elsewhere only the person
+// can be told.
+func (c *command) block(e Event, o *Outcome, reason string) {
+	can := powers[e.Point]
+	given := cmp.Or(reason, "the hook "+c.name+" gave no reason")
+	switch {
+	case can&canBlock != 0:
+		o.Block, o.Reason = true, given
+	case can&canContinue != 0 && e.StopBlocks >= MaxStopBlocks:
+		o.Faults = append(o.Faults, Fault{Hook: c.name, Text: fmt.Sprintf("it has kept the turn going %d times in a row: the turn ends now. It wanted: %s", MaxStopBlocks, cut(given, maxMessage/2))})
+	case can&canContinue != 0:
+		o.Continue, o.StopBlocked, o.Injection = true, true, given
+	case e.Point == ToolAfter:
+		o.Context = append(o.Context, given)
+	default:
+		o.Messages = append(o.Messages, given)
+	}
+}
+
+// output is what a command can say in JSON. Other keys are passed over.
+type output struct {
+	Continue       *bool    `json:"continue"`
+	StopReason     string   `json:"stopReason"`
+	SuppressOutput bool     `json:"suppressOutput"` // nobody is shown it anyway
+	SystemMessage  string   `json:"systemMessage"`
+	Decision       string   `json:"decision"`
+	Reason         string   `json:"reason"`
+	Specific       specific `json:"hookSpecificOutput"`
+}
+
+type specific struct {
+	Event    string          `json:"hookEventName"`
+	Decision string          `json:"permissionDecision"`
+	Reason   string          `json:"permissionDecisionReason"`
+	Input    json.RawMessage `json:"updatedInput"`
+	Context  string          `json:"additionalContext"`
+
+	Request struct { // of permission.ask
+		Behavior string          `json:"behavior"`
+		Message  string          `json:"message"`
+		Input    json.RawMessage `json:"updatedInput"`
+	} `json:"decision"`
+}
+
+// plainContext are the points where an output that is no JSON is for the model.
+var plainContext = []Point{ChatMessage, SessionStart}
+
+// readOutput says what the output of a command that has not failed means.
+func (c *command) readOutput(e Event, t telling, stdout *bounded) (Outcome, error) {
+	text, more := stdout.get()
+	text = strings.TrimSpace(text)
+	valid := utf8.ValidString(text)
+	if !isJSON(e.Point, text) {
+		return c.plainOutput(e, text, more, valid), nil
+	}
+	var out output
+	err := json.Unmarshal([]byte(text), &out)
+	if err == nil {
+		err = pawl.Decode([]byte(text), new(any)) // a key that comes twice has no meaning
+	}
+	switch {
+	case more:
+		return Outcome{}, fmt.Errorf("its output has more than %d bytes", maxOutput)
+	case !valid:
+		return Outcome{}, errors.New("its output is not UTF-8")
+	case err != nil:
+		return Outcome{}, fmt.Errorf("its output cannot be read: print one JSON object and nothing else: %w", err)
+	}
+	out.mark()
+	return c.mean(e, t, out)
+}
+
+// isJSON reports whether an output is meant to be JSON. Before a call it is also
+// if it only speaks of a decision: a no must not be lost to a stray line.
+func isJSON(p Point, text string) bool {
+	return strings.HasPrefix(text, "{") || p == ToolBefore && slices.ContainsFunc(decisive, func(key string) bool { return strings.Contains(text, key) })
+}
+
+var decisive = []string{`"permissionDecision"`, `"decision"`, `"continue"`}
+
+func (c *command) plainOutput(e Event, text string, more, valid bool) Outcome {
+	var o Outcome
+	if more || !valid {
+		o.Faults = []Fault{{Hook: c.name, Text: fmt.Sprintf("its output has more than %d bytes, or is not UTF-8: only its beginning counts", maxOutput)}}
+	}
+	if text != "" && slices.Contains(plainContext, e.Point) {
+		o.Context = []string{plain.Marked(strings.ToValidUTF8(text, "\ufffd"))}
+	}
+	return o
+}
+
+// mark makes visible what does not show in the texts.
+func (out *output) mark() {
+	for _, s := range []*string{&out.StopReason, &out.SystemMessage, &out.Reason, &out.Specific.Reason, &out.Specific.Context, &out.Specific.Request.Message} {
+		*s = strings.TrimSpace(plain.Marked(*s))
+	}
+}
+
+// mean turns an output into an outcome.
+func (c *command) mean(e Event, t telling, out output) (Outcome, error) {
+	var o Outcome
+	if p, known := ParsePoint(out.Specific.Event); out.Specific.Event != "" && (!known || p != e.Point) {
+		return o, fmt.Errorf("it answers for %q, and was run for %s", out.Specific.Event, c.Event)
+	}
+	if out.SystemMessage != "" {
+		o.Messages = []string{out.SystemMessage}
+	}
+	if out.Continue != nil && !*out.Continue {
+		o.Stop, o.StopReason = true, cmp.Or(out.StopReason, "the hook "+c.name+" ended the turn")
+		return o, nil
+	}
+	if err := c.decide(e, &o, out); err != nil {
+		return Outcome{}, err
+	}
+	input := out.Specific.Input
+	if e.Point == PermissionAsk {
+		input = out.Specific.Request.Input
+	}
+	if isSet(input) {
+		var err error
+		if o.Input, err = c.changed(e, t, input); err != nil {
+			return Outcome{}, err
+		}
+	}
+	if out.Specific.Context != "" && powers[e.Point]&canContext != 0 {
+		o.Context = append(o.Context, out.Specific.Context)
+	}
+	return o, nil
+}
+
+func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// changed is a changed input in our names.
+func (c *command) changed(e Event, t telling, input json.RawMessage) (json.RawMessage, error) {
+	if !c.Origin.claude() || e.Tool == "apply_patch" {
+		return input, checkInput(input)
+	}
+	return ourInput(e.Tool, t.input, e.Input, input)
+}
+
+// decide takes in all that an output has decided: the strictest counts.
+func (c *command) decide(e Event, o *Outcome, out output) error {
+	for _, d := range []struct{ word, reason string }{
+		{out.Decision, out.Reason},
+		{out.Specific.Decision, cmp.Or(out.Specific.Reason, out.Reason)},
+		{out.Specific.Request.Behavior, cmp.Or(out.Specific.Request.Message, out.Reason)},
+	} {
+		switch d.word {
+		case "":
+		case "block", "deny":
+			if !o.Block {
+				c.block(e, o, d.reason)
+			}
+		case "ask":
+			if powers[e.Point]&canDecide == 0 {
+				return errors.New("it decides ask, where nothing is to be decided")
+			}
+			o.Decision = stricter(o.Decision, Ask)
+			if d.reason != "" {
+				o.Messages = append(o.Messages, d.reason)
+			}
+		case "allow", "approve":
+			if c.MayAllow && powers[e.Point]&canDecide != 0 {
+				o.Decision = stricter(o.Decision, Allow)
+			}
+		default:
+			return fmt.Errorf("it decides %q: use allow, ask, deny or block", d.word)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+)
+
+// maxCommands bounds the commands of one file.
+const maxCommands = 200
+
+// group is a list of commands with a matcher.
+type group struct {
+	Matcher string            `json:"matcher"`
+	Hooks   []json.RawMessage `json:"hooks"`
+}
+
+// handler is one command.
+type handler struct {
+	Type      string          `json:"type"`
+	Command   json.RawMessage `json:"command"` // a line, or a program and its arguments
+	Args      []string        `json:"args"`
+	Timeout   *float64        `json:"timeout"` // seconds
+	OnTimeout string          `json:"on_timeout"`
+	MayAllow  bool            `json:"may_allow"`
+
+	// Known, and without a meaning here.
+	StatusMessage string `json:"statusMessage"`
+	Description   string `json:"description"`
+	Async         bool   `json:"async"`
+}
+
+// ParseConfig reads the commands of a file: the key hooks of its one object, in
+// the form that Claude Code has. What is not understood is told and left out. An
+// error means that the file is of another form.
+func ParseConfig(data json.RawMessage, origin Origin) ([]External, []Fault, error) {
+	var file, hooks map[string]json.RawMessage
+	err := pawl.Decode(data, &file)
+	if raw, ok := file["hooks"]; ok && err == nil {
+		err = pawl.Decode(raw, &hooks)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read hooks of %s: %w", origin.File, err)
+	}
+	p := configParser{origin: origin}
+	for _, event := range slices.Sorted(maps.Keys(hooks)) {
+		p.event(event, hooks[event])
+	}
+	if len(p.list) > maxCommands {
+		return nil, p.faults, fmt.Errorf("read hooks of %s: it has %d commands, the most is %d", origin.File, len(p.list), maxCommands)
+	}
+	return p.list, p.faults, nil
+}
+
+type configParser struct {
+	origin Origin
+	list   []External
+	faults []Fault
+}
+
+func (p *configParser) fault(event, format string, args ...any) {
+	p.faults = append(p.faults, Fault{Hook: plain.Line(event + " in " + p.origin.File), Text: plain.Text(fmt.Sprintf(format, args...))})
+}
+
+func (p *configParser) event(event string, raw json.RawMessage) {
+	point, known := ParsePoint(event)
+	if !known {
+		p.fault(event, "there is no such event: its commands are left out")
+		return
+	}
+	var groups []group
+	if err := json.Unmarshal(raw, &groups); err != nil {
+		p.fault(event, "its commands are left out: write a list of {\"matcher\", \"hooks\"}: %v", err)
+		return
+	}
+	for _, g := range groups {
+		for _, raw := range g.Hooks {
+			if x, ok := p.handler(event, raw); ok {
+				x.Point, x.Event, x.Matcher, x.Origin = point, event, g.Matcher, p.origin
+				p.list = append(p.list, x)
+			}
+		}
+	}
+}
+
+func (p *configParser) handler(event string, raw json.RawMessage) (x External, ok bool) {
+	var h handler
+	if err := json.Unmarshal(raw, &h); err != nil {
+		p.fault(event, "a command is left out: %v", err)
+		return x, false
+	}
+	if err := pawl.Decode(raw, new(handler)); err != nil {
+		p.fault(event, "a key of a command means nothing here: %v", err)
+	}
+	if h.Type != "command" && h.Type != "" {
+		p.fault(event, "a hook of type %q is left out: only command is known", h.Type)
+		return x, false
+	}
+	if err := h.command(&x); err != nil {
+		p.fault(event, "a command is left out: %v", err)
+		return x, false
+	}
+	if h.Async {
+		p.fault(event, "async means nothing here: the command is waited for")
+	}
+	x.MayAllow = h.MayAllow
+	if x.MayAllow && p.origin.Layer.rank() == 0 {
+		p.fault(event, "may_allow counts for nothing in a project: only the user's own hooks can allow")
+		x.MayAllow = false
+	}
+	switch h.OnTimeout {
+	case "", "block":
+	case "allow":
+		x.AllowOnTimeout = true
+	default:
+		p.fault(event, "on_timeout is %q: use block or allow; it is block now", h.OnTimeout)
+	}
+	if h.Timeout != nil {
+		x.Timeout = p.timeout(event, *h.Timeout)
+	}
+	return x, true
+}
+
+func (h handler) command(x *External) error {
+	if err := json.Unmarshal(h.Command, &x.Command); err != nil {
+		if json.Unmarshal(h.Command, &x.Args) != nil || len(h.Args) > 0 {
+			return errors.New("its command is neither a text nor a list of texts")
+		}
+	} else if len(h.Args) > 0 {
+		x.Args, x.Command = append([]string{x.Command}, h.Args...), ""
+	}
+	if x.Command == "" && (len(x.Args) == 0 || x.Args[0] == "") {
+		return errors.New("it is empty")
+	}
+	return nil
+}
+
+func (p *configParser) timeout(event string, seconds float64) time.Duration {
+	if seconds > 0 && seconds <= maxTimeout.Seconds() {
+		return time.Duration(seconds * float64(time.Second))
+	}
+	p.fault(event, "its timeout is %v: use seconds, more than 0 and at most %v", seconds, maxTimeout.Seconds())
+	if seconds > 0 {
+		return maxTimeout
+	}
+	return defaultTimeout
+}

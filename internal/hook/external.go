@@ -1,0 +1,187 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+const (
+	defaultTimeout = 60 * time.Second
+	maxTimeout     = 10 * time.Minute
+	maxOutput      = 64 << 10 // bytes that are read of each output of a command
+)
+
+// MaxStopBlocks is how often in a row commands can keep a turn going.
+const MaxStopBlocks = 8
+
+// Layer says whose a configuration is.
+type Layer string
+
+// The layers. Any other is taken for the project's.
+const (
+	LayerProject Layer = "project"
+	LayerUser    Layer = "user"
+	LayerManaged Layer = "managed"
+)
+
+// rank orders layers. Commands of a stronger one run later: they see, and have
+// the last word on, what those of a weaker one have changed.
+func (l Layer) rank() int {
+	switch l {
+	case LayerManaged:
+		return 2
+	case LayerUser:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// Origin is where a command was configured.
+type Origin struct {
+	File  string
+	Layer Layer
+}
+
+// claude reports whether the file is one of Claude Code's: its commands know
+// tools and their inputs by the names that they have there.
+func (o Origin) claude() bool {
+	return slices.Contains(strings.Split(filepath.ToSlash(o.File), "/"), ".claude")
+}
+
+// External is a command that is run at a point.
+type External struct {
+	Point   Point
+	Event   string   // the point as the file names it; the command is told the same
+	Matcher string   // which tools, sources or triggers; "" and * mean all
+	Command string   // a line for sh, or
+	Args    []string // a program and its arguments, without a shell
+
+	Timeout        time.Duration // 0 means 60 seconds
+	AllowOnTimeout bool          // a call goes on if the command takes too long; else it is refused
+
+	// MayAllow lets an allow of the command answer what a person would be asked.
+	// It counts for nothing in the project's layer.
+	MayAllow bool
+
+	Origin Origin
+}
+
+// Runner runs a command: in a box, or as it is if the layer is the user's.
+type Runner interface {
+	// Run runs the command and returns its exit code, or -1 if a signal ended it.
+	// When it returns, all that the command has started has ended. When ctx ends,
+	// that is within a second, and ctx's cause is returned. An error means that the
+	// command could not be run, or not to its end.
+	Run(ctx context.Context, c Command) (code int, err error)
+}
+
+// Outside is what commands need to become hooks. Without a Runner none can.
+type Outside struct {
+	Runner  Runner
+	Trusted bool // the folder is: without it, no command of the project's layer runs
+
+	// Transcript returns the path of a session's log as a file, or ""; nil means none.
+	Transcript func(pawl.SessionID) string
+}
+
+// Hooks returns the commands as hooks, in the order of their layers and then as
+// they are given. What is left out is told in the faults.
+func (out Outside) Hooks(list []External) (hooks []Hook, faults []Fault) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b External) int { return cmp.Compare(a.Origin.Layer.rank(), b.Origin.Layer.rank()) })
+	var commands []*command
+	for i, x := range list {
+		c, why := out.command(x)
+		if c == nil {
+			faults = append(faults, Fault{Hook: x.title(), Text: why})
+			continue
+		}
+		c.name = fmt.Sprintf("%s #%d", x.title(), i+1)
+		if why != "" {
+			faults = append(faults, Fault{Hook: c.name, Text: why})
+		}
+		commands = append(commands, c)
+	}
+	for i, c := range commands {
+		hooks = append(hooks, Hook{
+			Name:     c.name,
+			Priority: PriorityOutside + i,
+			Points:   []Point{c.Point},
+			Match:    c.onlyOnce(commands[i+1:]),
+			Run:      c.run,
+		})
+	}
+	return hooks, faults
+}
+
+// command is an External that can be run.
+type command struct {
+	External
+	name    string
+	outside Outside
+	matches matcher
+}
+
+// command checks an External. Without a command, why says what is the matter;
+// with one, what is to be told.
+func (out Outside) command(x External) (c *command, why string) {
+	_, known := powers[x.Point]
+	switch {
+	case x.Origin.Layer.rank() == 0 && !out.Trusted && !weak.On("hook.trust"):
+		return nil, "it is not run: the folder is not trusted. Look at it with pawl trust"
+	case out.Runner == nil:
+		return nil, "it is not run: there is nothing to run commands with"
+	case !known:
+		return nil, fmt.Sprintf("it is not run: unknown event %q", x.Point)
+	case x.Command == "" && (len(x.Args) == 0 || x.Args[0] == ""):
+		return nil, "it is not run: it has no command"
+	}
+	x.Event = cmp.Or(x.Event, string(x.Point))
+	if x.Timeout <= 0 {
+		x.Timeout = defaultTimeout
+	}
+	x.Timeout = min(x.Timeout, maxTimeout)
+	if x.Origin.Layer.rank() == 0 && !weak.On("hook.allow") {
+		x.MayAllow = false
+	}
+	matches, err := parseMatcher(x.Matcher)
+	if err != nil {
+		why = err.Error()
+	}
+	return &command{External: x, outside: out, matches: matches}, why
+}
+
+// onlyOnce is the hook's Match: an event for which the same command is given
+// again later is left to that one.
+func (c *command) onlyOnce(later []*command) func(Event) bool {
+	var same []*command
+	for _, l := range later {
+		if l.Command == c.Command && slices.Equal(l.Args, c.Args) && l.Point == c.Point && l.Origin.claude() == c.Origin.claude() {
+			same = append(same, l)
+		}
+	}
+	return func(e Event) bool {
+		return c.concerns(e) && !slices.ContainsFunc(same, func(l *command) bool { return l.concerns(e) })
+	}
+}
+
+// concerns reports whether the command is for the event.
+func (c *command) concerns(e Event) bool {
+	names := subjects(e)
+	return names == nil || c.matches(names)
+}
+
+// title is how people know a command: its event and where it is configured.
+func (x External) title() string {
+	return plain.Line(cmp.Or(x.Event, string(x.Point)) + " in " + cmp.Or(x.Origin.File, "the "+string(x.Origin.Layer)+" configuration"))
+}

@@ -1,0 +1,181 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Bounds of what the hooks of one event can add up to.
+const (
+	maxContext  = 32 << 10 // bytes for the model, an injection included
+	maxContexts = 16       // texts for the model
+	maxMessages = 16       // texts for the person
+	maxMessage  = 4 << 10  // bytes of one of them, or of a reason
+	maxFaults   = 32
+	maxInput    = 1 << 20 // bytes of a changed input
+)
+
+// fold puts outcomes together, one hook after the other.
+type fold struct {
+	event Event // as changed so far
+	out   Outcome
+	bytes int // for the model
+}
+
+// add takes in what a hook has done.
+func (f *fold) add(name string, o Outcome) {
+	if o.Input != nil {
+		if f.out.Decision == Allow {
+			f.out.Decision = "" // it was for another input
+		}
+		f.event.Input, f.out.Input = o.Input, o.Input
+	}
+	if o.Parts != nil {
+		f.event.Parts, f.out.Parts = o.Parts, o.Parts
+	}
+	if o.Result != nil {
+		f.event.Result, f.out.Result = *o.Result, o.Result
+	}
+	f.out.Decision = stricter(f.out.Decision, o.Decision)
+	if o.Block || o.Decision == Deny {
+		f.block(name, o.Reason)
+	}
+	if o.Stop {
+		f.out.Stop, f.out.StopReason, f.out.By = true, cut(o.StopReason, maxMessage), name
+		if powers[f.event.Point]&canBlock != 0 && !f.out.Block {
+			f.block(name, o.StopReason)
+		}
+	}
+	for _, text := range o.Context {
+		f.context(name, text)
+	}
+	if o.Continue {
+		f.keepGoing(name, o)
+	}
+	if f.out.Stop {
+		f.out.Continue, f.out.Injection, f.out.StopBlocked = false, "", false
+	}
+	for _, text := range o.Messages {
+		if text != "" && len(f.out.Messages) < maxMessages {
+			f.out.Messages = append(f.out.Messages, cut(text, maxMessage))
+		}
+	}
+	for _, fault := range o.Faults {
+		f.fault(fault)
+	}
+}
+
+func (f *fold) block(name, reason string) {
+	if reason == "" {
+		reason = "no reason was given"
+	}
+	f.out.Block, f.out.By, f.out.Reason = true, name, cut(reason, maxMessage)
+	if powers[f.event.Point]&canDecide != 0 {
+		f.out.Decision = Deny
+	}
+}
+
+// fail takes in that a hook could not do its job. Where it may have been a guard
+// its silence is no consent.
+func (f *fold) fail(name string, err error) {
+	f.fault(Fault{Hook: name, Text: err.Error()})
+	if f.event.Point == ToolBefore && !weak.On("hook.failclosed") {
+		f.block(name, fmt.Sprintf("not run: the hook %s failed: %v", name, err))
+	}
+}
+
+func (f *fold) fault(fault Fault) {
+	if len(f.out.Faults) < maxFaults {
+		fault.Text = cut(fault.Text, maxMessage)
+		f.out.Faults = append(f.out.Faults, fault)
+	}
+}
+
+// room returns as much of a text for the model as there is room for.
+func (f *fold) room(name, text string) string {
+	kept := cut(text, maxContext-f.bytes)
+	if kept != text {
+		f.fault(Fault{Hook: name, Text: fmt.Sprintf("its text for the model was cut: hooks may add %d bytes to an event", maxContext)})
+	}
+	f.bytes += len(kept)
+	return kept
+}
+
+func (f *fold) context(name, text string) {
+	switch {
+	case text == "":
+	case len(f.out.Context) == maxContexts:
+		f.fault(Fault{Hook: name, Text: fmt.Sprintf("its text for the model was left out: hooks may add %d texts to an event", maxContexts)})
+	default:
+		if text = f.room(name, text); text != "" {
+			f.out.Context = append(f.out.Context, text)
+		}
+	}
+}
+
+func (f *fold) keepGoing(name string, o Outcome) {
+	f.out.Continue = true
+	f.out.StopBlocked = f.out.StopBlocked || o.StopBlocked
+	if text := f.room(name, o.Injection); text != "" {
+		f.out.Injection = strings.TrimPrefix(f.out.Injection+"\n\n"+text, "\n\n")
+	}
+}
+
+// check returns what a hook has done that cannot be done at the point.
+func check(p Point, o Outcome) error {
+	can := powers[p]
+	for _, c := range []struct {
+		did   bool
+		needs power
+		what  string
+	}{
+		{o.Block, canBlock, "blocks"},
+		{o.Decision != "", canDecide, "decides"},
+		{o.Input != nil, canInput, "changes an input"},
+		{o.Parts != nil, canPrompt, "changes a prompt"},
+		{o.Result != nil, canResult, "changes a result"},
+		{o.Continue, canContinue, "keeps a turn going"},
+		{len(o.Context) > 0, canContext, "adds context"},
+	} {
+		if c.did && can&c.needs == 0 {
+			return fmt.Errorf("it %s, which no hook can do at %s", c.what, p)
+		}
+	}
+	switch o.Decision {
+	case "", Allow, Ask, Deny:
+	default:
+		return fmt.Errorf("its decision is %q: use allow, ask or deny", o.Decision)
+	}
+	if o.Input != nil {
+		return checkInput(o.Input)
+	}
+	return nil
+}
+
+// checkInput returns what is wrong with a changed input, whatever the tool.
+func checkInput(input json.RawMessage) error {
+	switch {
+	case len(input) > maxInput:
+		return fmt.Errorf("its changed input has %d bytes, the most is %d", len(input), maxInput)
+	case !json.Valid(input) || !utf8.Valid(input) || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")):
+		return errors.New("its changed input is no JSON object")
+	}
+	return nil
+}
+
+// cut returns the longest beginning of at most n bytes that ends between runes.
+func cut(s string, n int) string {
+	if n = max(n, 0); len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,75 @@
+package hook
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxMatcher bounds a matcher, in bytes.
+const maxMatcher = 1000
+
+// matcher says whether one of the names of a thing is meant.
+type matcher func(names []string) bool
+
+func everything([]string) bool { return true }
+
+// plainMatcher is a list of names, with | or a comma between.
+var plainMatcher = regexp.MustCompile(`^[\w\s|,-]+$`)
+
+// parseMatcher reads a matcher: "" and * mean all, Edit|Write is a list of
+// names, anything else a regular expression that is found in a name or, failing
+// that, a pattern with *. One that cannot be read means all, and says so: a
+// guard must not be lost to a typing error.
+func parseMatcher(text string) (matcher, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "" || text == "*":
+		return everything, nil
+	case len(text) > maxMatcher:
+		return everything, fmt.Errorf("its matcher has %d bytes, the most is %d: it is run for all", len(text), maxMatcher)
+	case plainMatcher.MatchString(text):
+		words := strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' || r == ' ' })
+		return func(names []string) bool {
+			return slices.ContainsFunc(names, func(name string) bool {
+				return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, name) })
+			})
+		}, nil
+	}
+	expr, err := regexp.Compile(text)
+	if err != nil {
+		if expr, err = globExpr(text); err != nil {
+			return everything, fmt.Errorf("its matcher %q cannot be read: it is run for all. Write names with | between, or a regular expression", text)
+		}
+	}
+	return func(names []string) bool { return slices.ContainsFunc(names, expr.MatchString) }, nil
+}
+
+// globExpr is a list of patterns as a regular expression.
+func globExpr(text string) (*regexp.Regexp, error) {
+	if strings.ContainsAny(text, `()[]{}^$+\`) {
+		return nil, fmt.Errorf("%q is no pattern", text)
+	}
+	quoted := regexp.QuoteMeta(text)
+	return regexp.Compile("^(?:" + strings.NewReplacer(`\*`, ".*", `\?`, ".", `\|`, "|").Replace(quoted) + ")$")
+}
+
+// subjects are the names that a matcher is held against; nil means that the
+// event has none and all commands are for it.
+func subjects(e Event) []string {
+	switch e.Point {
+	case ToolBefore, ToolAfter, PermissionAsk:
+		return toolNames(e.Tool)
+	case SessionStart, Notification:
+		return []string{e.Source}
+	case SessionEnd:
+		return []string{string(e.Reason)}
+	case CompactionBefore, CompactionAfter:
+		return []string{e.Trigger}
+	case SubagentStop:
+		return []string{e.Agent}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,58 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+)
+
+// Notice is a line for the person: what hooks have said or done.
+type Notice struct {
+	Point   Point
+	Warning bool // something is wrong or was refused
+	Text    string
+}
+
+// AgentUI runs hooks like its Registry does, and shows what came of it.
+type AgentUI struct {
+	Registry *Registry
+	Show     func(Notice)
+}
+
+// Run is the Registry's.
+func (ui AgentUI) Run(ctx context.Context, e Event) (Outcome, error) {
+	o, err := ui.Registry.Run(ctx, e)
+	if err != nil {
+		return o, err // it was canceled, which whoever did it knows
+	}
+	for _, n := range Notices(e, o) {
+		ui.Show(n)
+	}
+	return o, nil
+}
+
+// Notices are what a person is told of an outcome.
+func Notices(e Event, o Outcome) []Notice {
+	var list []Notice
+	add := func(warning bool, text string) { list = append(list, Notice{e.Point, warning, text}) }
+	for _, text := range o.Messages {
+		add(false, text)
+	}
+	for _, fault := range o.Faults {
+		add(true, fault.String())
+	}
+	switch {
+	case o.Stop:
+		add(true, fmt.Sprintf("the hook %s ended the turn: %s", o.By, o.StopReason))
+	case o.Block && e.Point == ChatMessage:
+		add(true, fmt.Sprintf("the hook %s refused the prompt: %s", o.By, o.Reason))
+	case o.Block:
+		add(true, fmt.Sprintf("the hook %s refused %s: %s", o.By, e.Tool, o.Reason))
+	}
+	if o.Input != nil && !o.Block {
+		add(false, "hooks changed the input of "+e.Tool)
+	}
+	if o.Continue {
+		add(false, "hooks keep the turn going: "+o.Injection)
+	}
+	return list
+}

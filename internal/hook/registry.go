@@ -1,0 +1,115 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Where hooks stand in the order: the lowest runs first. Those that rewrite come
+// before those that guard, so that a guard sees what would really run.
+const (
+	PriorityEarly   = 100    // tracks, rewrites
+	PriorityOutside = 1000   // commands
+	PriorityGuard   = 100000 // refuses, masks
+)
+
+// Hook does one job at some points.
+type Hook struct {
+	Name     string
+	Priority int
+	Points   []Point
+
+	// Match says whether it has a say in the event; nil means always.
+	Match func(Event) bool
+
+	// Run says what becomes of the event. It returns soon after ctx has ended. An
+	// error, or a panic, refuses the call at tool.execute.before; elsewhere it is
+	// told and passed over.
+	Run func(ctx context.Context, e Event) (Outcome, error)
+}
+
+// Registry runs hooks. It does not change once made, and may be used by many
+// goroutines at once. nil has no hooks.
+type Registry struct{ hooks map[Point][]Hook }
+
+// New returns a registry of the hooks, in the order of their priorities and then
+// of their names. Two of one name are an error: none may shadow another.
+func New(hooks ...Hook) (*Registry, error) {
+	hooks = slices.Clone(hooks)
+	slices.SortFunc(hooks, func(a, b Hook) int { return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name)) })
+	r := &Registry{hooks: map[Point][]Hook{}}
+	taken := map[string]bool{}
+	for _, h := range hooks {
+		switch {
+		case h.Name == "" || taken[h.Name]:
+			return nil, fmt.Errorf("register hook %q: the name is empty or taken: give it one of its own", h.Name)
+		case h.Run == nil || len(h.Points) == 0:
+			return nil, fmt.Errorf("register hook %q: it has nothing to run, or no point to run at", h.Name)
+		}
+		taken[h.Name] = true
+		for _, p := range h.Points {
+			if _, known := powers[p]; !known {
+				return nil, fmt.Errorf("register hook %q: unknown point %q", h.Name, p)
+			}
+			r.hooks[p] = append(r.hooks[p], h)
+		}
+	}
+	return r, nil
+}
+
+// Hooks returns the names of the hooks at a point, in their order.
+func (r *Registry) Hooks(p Point) []string {
+	var names []string
+	if r != nil {
+		for _, h := range r.hooks[p] {
+			names = append(names, h.Name)
+		}
+	}
+	return names
+}
+
+// Run runs the hooks of the event's point. Each sees the event as those before
+// it have changed it. The first that blocks or stops ends it; else the strictest
+// decision counts. The error is ctx's: then the call must not run.
+func (r *Registry) Run(ctx context.Context, e Event) (Outcome, error) {
+	all := fold{event: e}
+	if _, known := powers[e.Point]; !known {
+		return Outcome{Block: true, Reason: fmt.Sprintf("no such point %q", e.Point)}, fmt.Errorf("run hooks: unknown point %q", e.Point)
+	}
+	if r == nil {
+		return all.out, nil
+	}
+	for _, h := range r.hooks[e.Point] {
+		o, err := h.run(ctx, all.event)
+		if ctx.Err() != nil {
+			return Outcome{Block: true, Reason: "canceled", By: h.Name}, context.Cause(ctx)
+		}
+		if err == nil {
+			err = check(e.Point, o)
+		}
+		if err != nil {
+			all.fail(h.Name, err)
+		} else {
+			all.add(h.Name, o)
+		}
+		if all.out.Block || all.out.Stop {
+			break
+		}
+	}
+	return all.out, nil
+}
+
+// run is Run where the hook matches; a panic is an error.
+func (h Hook) run(ctx context.Context, e Event) (o Outcome, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			o, err = Outcome{}, fmt.Errorf("it panicked: %v", v)
+		}
+	}()
+	if ctx.Err() != nil || h.Match != nil && !h.Match(e) {
+		return Outcome{}, nil
+	}
+	return h.Run(ctx, e)
+}

@@ -1,0 +1,139 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Command is what a [Runner] runs.
+type Command struct {
+	Args    []string
+	Dir     string
+	Env     []string // all that it gets to know of pawl's environment, and more
+	Stdin   []byte
+	Stdout  io.Writer // never blocks, and takes all
+	Stderr  io.Writer
+	Session pawl.SessionID
+	Mode    string
+	Origin  Origin // whose it is: that decides on the box
+}
+
+// errTimeout is the cause of a command's end when its time is over.
+var errTimeout = errors.New("timeout")
+
+// run is the hook's Run.
+func (c *command) run(ctx context.Context, e Event) (Outcome, error) {
+	list, err := c.tellings(e)
+	if err != nil {
+		return Outcome{}, err
+	}
+	all := fold{event: e}
+	for _, t := range list {
+		o, err := c.once(ctx, e, t)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if o.Input != nil && len(list) > 1 {
+			return Outcome{}, errors.New("it changes the input of one file of a patch: only a hook whose matcher is apply_patch can change a patch")
+		}
+		if all.add(c.name, o); all.out.Block || all.out.Stop {
+			break
+		}
+	}
+	return all.out, nil
+}
+
+// once runs the command and reads what it says.
+func (c *command) once(ctx context.Context, e Event, t telling) (Outcome, error) {
+	stdin, err := c.stdin(e, t)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("the event cannot be told: %w", err)
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
+	defer cancel()
+	stdout, stderr := &bounded{}, &bounded{}
+	code, err := c.outside.Runner.Run(timed, Command{
+		Args: c.args(e), Dir: e.Dir, Env: environment(e), Stdin: stdin, Stdout: stdout, Stderr: stderr,
+		Session: e.Session, Mode: e.Mode, Origin: c.Origin,
+	})
+	switch {
+	case ctx.Err() != nil:
+		return Outcome{}, context.Cause(ctx)
+	case err != nil && timed.Err() != nil:
+		return c.late()
+	case err != nil:
+		return Outcome{}, fmt.Errorf("it could not be run: %w", err)
+	}
+	return c.read(e, t, answer{code: code, stdout: stdout, stderr: stderr})
+}
+
+// late is what comes of a command that took too long. At tool.execute.before it
+// is an error, and so refuses the call, unless its configuration says otherwise.
+func (c *command) late() (Outcome, error) {
+	text := fmt.Sprintf("it was ended after %s: make it faster, or raise its timeout", c.Timeout.Round(time.Millisecond))
+	if c.AllowOnTimeout {
+		return Outcome{Faults: []Fault{{Hook: c.name, Text: text}}}, nil
+	}
+	return Outcome{}, errors.New(text)
+}
+
+// args are what is run. In arguments that no shell sees, the project's folder
+// is filled in.
+func (c *command) args(e Event) []string {
+	if len(c.Args) == 0 {
+		return []string{"sh", "-c", c.Command}
+	}
+	dir := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", e.Dir, "$CLAUDE_PROJECT_DIR", e.Dir, "${PAWL_PROJECT_DIR}", e.Dir, "$PAWL_PROJECT_DIR", e.Dir)
+	args := slices.Clone(c.Args)
+	for i, arg := range args {
+		args[i] = dir.Replace(arg)
+	}
+	return args
+}
+
+// variables are those that commands get from pawl's environment. None of them
+// holds a key.
+var variables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR"}
+
+func environment(e Event) []string {
+	env := []string{"CLAUDE_PROJECT_DIR=" + e.Dir, "PAWL_PROJECT_DIR=" + e.Dir, "PAWL_SESSION_ID=" + string(e.Session)}
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); slices.Contains(variables, name) || strings.HasPrefix(name, "LC_") {
+			env = append(env, entry)
+		}
+	}
+	slices.Sort(env)
+	return env
+}
+
+// bounded keeps the beginning of an output.
+type bounded struct {
+	mu   sync.Mutex
+	text []byte
+	more bool // there was more
+}
+
+// Write keeps what there is room for, and takes all.
+func (b *bounded) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := min(len(p), maxOutput-len(b.text))
+	b.text = append(b.text, p[:n]...)
+	b.more = b.more || n < len(p)
+	return len(p), nil
+}
+
+func (b *bounded) get() (text string, more bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.text), b.more
+}

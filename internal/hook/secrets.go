@@ -1,0 +1,61 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// SecretScanner masks credentials in what calls give back, before the model or
+// anybody sees it. What cannot be looked through is withheld.
+func SecretScanner(mask func(text string) (masked string, secrets int)) Hook {
+	h := Hook{Name: "secret-scanner", Priority: PriorityGuard, Points: []Point{ToolAfter}}
+	if mask != nil {
+		h.Run = func(_ context.Context, e Event) (o Outcome, _ error) {
+			defer func() {
+				if v := recover(); v != nil {
+					withheld := pawl.ErrorResult("The result is withheld: it could not be searched for secrets.")
+					o = Outcome{Result: &withheld, Faults: []Fault{{"secret-scanner", fmt.Sprintf("a result of %s was withheld: %v", e.Tool, v)}}}
+				}
+			}()
+			result, n := masked(e.Result, mask)
+			if n == 0 {
+				return Outcome{}, nil
+			}
+			return Outcome{Result: &result, Messages: []string{fmt.Sprintf("%d secrets were masked in the result of %s", n, e.Tool)}}, nil
+		}
+	}
+	return h
+}
+
+// masked is a result without secrets, and how many there were.
+func masked(r pawl.Result, mask func(string) (string, int)) (pawl.Result, int) {
+	sum := 0
+	clean := func(text string) string {
+		text, n := mask(text)
+		sum += n
+		return text
+	}
+	r.Content = clean(r.Content)
+	r.Meta = maps.Clone(r.Meta)
+	for key, value := range r.Meta {
+		r.Meta[key] = clean(value)
+	}
+	display := make(pawl.Parts, len(r.Display))
+	for i, part := range r.Display {
+		switch p := part.(type) {
+		case pawl.Text:
+			part = pawl.Text{Text: clean(p.Text)}
+		case pawl.Patch:
+			part = pawl.Patch{Path: p.Path, Diff: clean(p.Diff)}
+		default: // the others are not shown
+		}
+		display[i] = part
+	}
+	if r.Display != nil {
+		r.Display = display
+	}
+	return r, sum
+}
