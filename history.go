@@ -234,6 +234,7 @@ func (h *History) skip(e Event) {
 	switch b := e.Body.(type) {
 	case TurnStarted:
 		h.turns++
+		h.reverts = nil // what was taken back before it stays so
 	case Replied:
 		h.replies++
 		for _, c := range b.Parts.Calls() {

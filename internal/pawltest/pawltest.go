@@ -95,10 +95,16 @@ type Box struct {
 	Env []string
 }
 
-// NewBox returns a box with a new workspace on the given store.
+// NewBox returns a box with a new workspace on the given store. Its data folder
+// has a short name: there are sockets in it.
 func NewBox(t testing.TB, bin, store string) *Box {
 	t.Helper()
-	return &Box{Bin: bin, Dir: t.TempDir(), Env: append(os.Environ(), "PAWL_STORE="+store)}
+	data, err := os.MkdirTemp("", "pawl-data-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(data) })
+	return &Box{Bin: bin, Dir: t.TempDir(), Env: append(os.Environ(), "PAWL_STORE="+store, "PAWL_DATA="+data)}
 }
 
 // Write puts a file into the box's folder.

@@ -1,0 +1,498 @@
+//go:build crashtest
+
+package crashtest
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/pawltest"
+)
+
+// Sequences of random operations, and operations in one.
+const (
+	sequences = 200
+	longest   = 8
+)
+
+// files is a workspace: each path, and what is there. A link is "-> target",
+// and a file that may be run begins with "x ".
+type files map[string]string
+
+// turn is a turn of a session as the model of it knows it.
+type turn struct {
+	prompt        string
+	before, after files
+	said, done    bool  // what was said counts, what was done to files does
+	then          *talk // the session when it began
+}
+
+// gone is what an undo took back: turns by their place.
+type gone struct{ said, done []int }
+
+// talk is a session as the model of it knows it.
+type talk struct {
+	id     string
+	turns  []turn // all that ever were
+	undone []gone // what can be brought back
+}
+
+func (s *talk) clone() *talk {
+	return &talk{s.id, slices.Clone(s.turns), slices.Clone(s.undone)}
+}
+
+// live are the places of the turns that count in the conversation.
+func (s *talk) live() []int {
+	var live []int
+	for i, t := range s.turns {
+		if t.said {
+			live = append(live, i)
+		}
+	}
+	return live
+}
+
+// newest is the place of the turn that an undo takes back, or -1.
+func (s *talk) newest(scope pawl.Scope) int {
+	for i := len(s.turns) - 1; i >= 0; i-- {
+		if s.turns[i].said && (scope != pawl.ScopeFiles || s.turns[i].done) {
+			return i
+		}
+	}
+	return -1
+}
+
+// at returns the turns at the places.
+func (s *talk) at(places []int) []turn {
+	var turns []turn
+	for _, i := range places {
+		turns = append(turns, s.turns[i])
+	}
+	return turns
+}
+
+// mark says whether turns count.
+func (s *talk) mark(g gone, counts bool) {
+	for _, i := range g.said {
+		s.turns[i].said = counts
+	}
+	for _, i := range g.done {
+		s.turns[i].done = counts
+	}
+}
+
+// since is what goes back when a session goes back to before a turn.
+func (s *talk) since(to int, scope pawl.Scope) gone {
+	var g gone
+	for i := to; i < len(s.turns); i++ {
+		if scope.Conversation() && s.turns[i].said {
+			g.said = append(g.said, i)
+		}
+		if scope.Files() && s.turns[i].done {
+			g.done = append(g.done, i)
+		}
+	}
+	return g
+}
+
+// plan says what an undo of the turns, or its redo, does to the files as they
+// are. ok is false if somebody else's change is in the way.
+func plan(turns []turn, now files, redo bool) (then files, ok bool) {
+	then = maps.Clone(now)
+	paths := map[string]bool{}
+	for _, t := range turns {
+		for path := range t.before {
+			paths[path] = true
+		}
+		for path := range t.after {
+			paths[path] = true
+		}
+	}
+	for path := range paths {
+		var touched []turn
+		for _, t := range turns {
+			if t.before[path] != t.after[path] {
+				touched = append(touched, t)
+			}
+		}
+		if len(touched) == 0 {
+			continue
+		}
+		first, last := touched[0].before[path], touched[len(touched)-1].after[path]
+		target, expected := first, last
+		if redo {
+			target, expected = last, first
+		}
+		if now[path] == target {
+			continue
+		}
+		if now[path] != expected {
+			return nil, false
+		}
+		for i, t := range touched[1:] {
+			if touched[i].after[path] != t.before[path] {
+				return nil, false
+			}
+		}
+		if target == "" {
+			delete(then, path)
+		} else {
+			then[path] = target
+		}
+	}
+	return then, true
+}
+
+// world is the real thing and the model of it, side by side.
+type world struct {
+	t     *testing.T
+	r     *rapid.T
+	box   *pawltest.Box
+	talks []*talk
+	n     int // turns so far, of all sessions
+	count map[string]int
+}
+
+// The real program does what a model of it says, whatever people do with it and
+// whenever it is killed: edits, commands, undo, redo, rewind, fork.
+func TestWhateverPeopleDo(t *testing.T) {
+	for name, value := range map[string]string{"rapid.checks": fmt.Sprint(sequences / 2), "rapid.steps": fmt.Sprint(longest)} {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bin := pawltest.Binary(t, "crashtest")
+	for half := range 2 {
+		t.Run(fmt.Sprint(half), func(t *testing.T) {
+			t.Parallel()
+			count := map[string]int{}
+			rapid.Check(t, func(r *rapid.T) {
+				w := &world{t: t, r: r, count: count, box: pawltest.NewBox(t, bin, filepath.Join(t.TempDir(), "pawl.db"))}
+				w.box.Write(t, "a.txt", "a\n")
+				w.box.Write(t, "b.txt", "b\n")
+				r.Repeat(map[string]func(*rapid.T){
+					"edit": w.edit, "shell": w.shell, "undo": w.undo, "redo": w.redo, "rewind": w.rewind, "fork": w.fork, "outside": w.outside,
+					"": w.check,
+				})
+			})
+			t.Logf("%d sequences: %v", sequences/2, count)
+		})
+	}
+}
+
+// scan reads the workspace. Scripts are no part of it.
+func (w *world) scan() files {
+	all := files{}
+	err := filepath.WalkDir(w.box.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".jsonl") {
+			return err
+		}
+		rel, err := filepath.Rel(w.box.Dir, path)
+		if err != nil {
+			return err
+		}
+		if d.Type() == fs.ModeSymlink {
+			target, err := os.Readlink(path)
+			all[rel] = "-> " + target
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode()&0o100 != 0 {
+			text = append([]byte("x "), text...)
+		}
+		all[rel] = string(text) + " "
+		return err
+	})
+	if err != nil {
+		w.r.Fatal(err)
+	}
+	return all
+}
+
+// pick draws a session; the first use makes one.
+func (w *world) pick() *talk {
+	if len(w.talks) == 0 {
+		w.r.Skip("no session yet")
+	}
+	return w.talks[rapid.IntRange(0, len(w.talks)-1).Draw(w.r, "session")]
+}
+
+// pawl runs the program, and sometimes has it killed and resumed.
+func (w *world) pawl(args ...string) (out pawltest.Output, killed bool) {
+	cmd := w.box.Command(args...)
+	if at := rapid.IntRange(-12, 12).Draw(w.r, "killed at"); at != 0 && rapid.Bool().Draw(w.r, "killed") {
+		when := "before"
+		if at < 0 {
+			when, at = "after", -at
+		}
+		cmd.Env = append(slices.Clone(cmd.Env), fmt.Sprintf("PAWL_CRASH=%s:%d", when, at))
+	}
+	out = pawltest.Wait(w.t, cmd)
+	if out.Code != -1 {
+		return out, false
+	}
+	w.count["killed"]++
+	resumed := w.box.Run(w.t, "resume")
+	if resumed.Code != 0 {
+		w.r.Fatalf("pawl resume after %v was killed: exit %d: %s", args, resumed.Code, resumed.Stderr)
+	}
+	return out, true
+}
+
+// replies is how many replies the session's log holds.
+func (w *world) replies(id string) int {
+	n := 0
+	if id != "" {
+		for _, e := range w.box.Export(w.t, id) {
+			if _, ok := e.Body.(pawl.Replied); ok {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// turn has a session work on a prompt with some calls.
+func (w *world) turn(calls ...string) {
+	var s *talk
+	if len(w.talks) == 0 {
+		s = &talk{}
+		w.talks = append(w.talks, s)
+	} else {
+		s = w.pick()
+	}
+	w.n++
+	prompt := fmt.Sprintf("prompt %d", w.n)
+	script := fmt.Sprintf("script%d.jsonl", w.n)
+	lines := slices.Repeat([]string{`{"text":"never"}`}, w.replies(s.id))
+	lines = append(lines, `{"text":"I do.","calls":[`+strings.Join(calls, ",")+`]}`, `{"text":"Done."}`)
+	w.box.Write(w.t, script, strings.Join(lines, "\n"))
+	before := w.scan()
+	args := []string{"run", "--mode", "yolo", "--model", "script:" + script}
+	if s.id != "" {
+		args = append(args, "--session", s.id)
+	}
+	out, killed := w.pawl(append(args, prompt)...)
+	if !killed && out.Code != 0 {
+		w.r.Fatalf("%v: exit %d: %s", args, out.Code, out.Stderr)
+	}
+	if s.id == "" {
+		list := w.box.Sessions(w.t)
+		if len(list) == 0 { // killed before anything was accepted
+			w.talks = nil
+			return
+		}
+		s.id = string(list[0].ID)
+	}
+	if killed && !w.accepted(s.id, prompt) {
+		return
+	}
+	s.turns = append(s.turns, turn{prompt: prompt, before: before, after: w.scan(), said: true, done: true, then: s.clone()})
+	s.undone = nil
+}
+
+// accepted reports whether a prompt came into the conversation.
+func (w *world) accepted(id, prompt string) bool {
+	return slices.Contains(w.prompts(id), prompt)
+}
+
+// prompts are what the person said, as the conversation has it.
+func (w *world) prompts(id string) []string {
+	var list []struct {
+		Role pawl.Role
+		Text string
+	}
+	if err := json.Unmarshal([]byte(w.box.Must(w.t, "session", "rewind", id, "--json").Stdout), &list); err != nil {
+		w.r.Fatal(err)
+	}
+	prompts := []string{}
+	for _, m := range list {
+		if m.Role == pawl.RoleUser && !strings.HasPrefix(m.Text, "[The user has") {
+			prompts = append(prompts, m.Text)
+		}
+	}
+	return prompts
+}
+
+var names = rapid.SampledFrom([]string{"a.txt", "b.txt", "c.txt", "d/e.txt", "d/f/g.txt"})
+
+func (w *world) edit(*rapid.T) {
+	w.count["edit"]++
+	var calls []string
+	for range rapid.IntRange(1, 2).Draw(w.r, "files") {
+		name, text := names.Draw(w.r, "file"), rapid.SampledFrom([]string{"one\n", "two\n", "three\n"}).Draw(w.r, "text")
+		calls = append(calls, fmt.Sprintf(`{"name":"bash","input":{"command":"mkdir -p $(dirname %s) && printf '%s' > %[1]s"}}`, name, strings.ReplaceAll(text, "\n", `\\n`)))
+	}
+	w.turn(calls...)
+}
+
+func (w *world) shell(*rapid.T) {
+	w.count["shell"]++
+	name := names.Draw(w.r, "file")
+	command := rapid.SampledFrom([]string{
+		"rm -rf d a.txt", "rm -f " + name, "chmod +x b.txt", "ln -sf b.txt link", "mv b.txt c.txt", "mkdir -p d/f && echo new > d/f/new.txt",
+		"echo more >> " + name, "rm -rf d && echo file > d", "true",
+	}).Draw(w.r, "command")
+	w.turn(fmt.Sprintf(`{"name":"bash","input":{"command":%q}}`, command))
+}
+
+// outside is somebody else who edits files.
+func (w *world) outside(*rapid.T) {
+	w.count["outside"]++
+	name := rapid.SampledFrom([]string{"a.txt", "b.txt", "mine.txt"}).Draw(w.r, "file")
+	_ = os.Remove(filepath.Join(w.box.Dir, name)) // it may be a link
+	w.box.Write(w.t, name, fmt.Sprintf("mine %d\n", rapid.IntRange(1, 2).Draw(w.r, "text")))
+}
+
+var scopes = rapid.SampledFrom([]pawl.Scope{pawl.ScopeBoth, pawl.ScopeBoth, pawl.ScopeFiles, pawl.ScopeConversation})
+
+func (w *world) undo(*rapid.T) {
+	s, scope := w.pick(), scopes.Draw(w.r, "scope")
+	w.count["undo"]++
+	w.back(s, s.newest(scope), scope, "session", "undo", s.id, "--yes", "--json")
+}
+
+func (w *world) rewind(*rapid.T) {
+	s, scope := w.pick(), scopes.Draw(w.r, "scope")
+	live := s.live()
+	if len(live) == 0 {
+		w.r.Skip("nothing was said")
+	}
+	w.count["rewind"]++
+	to := rapid.SampledFrom(live).Draw(w.r, "to")
+	w.back(s, to, scope, "session", "rewind", s.id, w.number(s, to), "--yes", "--json")
+}
+
+// number is the number of a turn's first message.
+func (w *world) number(s *talk, at int) string {
+	var list []struct {
+		Seq  pawl.Seq
+		Text string
+	}
+	if err := json.Unmarshal([]byte(w.box.Must(w.t, "session", "rewind", s.id, "--json").Stdout), &list); err != nil {
+		w.r.Fatal(err)
+	}
+	for _, m := range list {
+		if m.Text == s.turns[at].prompt {
+			return fmt.Sprint(m.Seq)
+		}
+	}
+	w.r.Fatalf("session %s does not have %q", s.id, s.turns[at].prompt)
+	return ""
+}
+
+// back goes back to before a turn.
+func (w *world) back(s *talk, to int, scope pawl.Scope, args ...string) {
+	switch scope {
+	case pawl.ScopeFiles:
+		args = append(args, "--files")
+	case pawl.ScopeConversation:
+		args = append(args, "--conversation")
+	case pawl.ScopeBoth:
+	}
+	var g gone
+	if to >= 0 {
+		g = s.since(to, scope)
+	}
+	if w.revert(s, to >= 0, g, false, args) {
+		s.mark(g, false)
+		s.undone = append(slices.Clone(s.undone), g)
+	}
+}
+
+func (w *world) redo(*rapid.T) {
+	s := w.pick()
+	w.count["redo"]++
+	var g gone
+	last := len(s.undone) - 1
+	if last >= 0 {
+		g = s.undone[last]
+	}
+	if w.revert(s, last >= 0, g, true, []string{"session", "redo", s.id, "--yes", "--json"}) {
+		s.mark(g, true)
+		s.undone = slices.Clone(s.undone[:last])
+	}
+}
+
+// revert runs the program to take turns back, or bring them back, and reports
+// whether that was done. It is refused if it is not possible, or if somebody
+// else's change is in the way.
+func (w *world) revert(s *talk, possible bool, g gone, redo bool, args []string) bool {
+	now, head := w.scan(), w.head(s.id)
+	then, ok := plan(s.at(g.done), now, redo)
+	out, killed := w.pawl(args...)
+	switch {
+	case !possible || !ok:
+		if out.Code == 0 {
+			w.r.Fatalf("%v was not refused: %s", args, out.Stdout)
+		}
+		w.count["refused"]++
+		w.same(now)
+		return false
+	case killed && w.head(s.id) == head: // before the order was accepted
+		w.same(now)
+		return false
+	case !killed && out.Code != 0:
+		w.r.Fatalf("%v: exit %d: %s%s", args, out.Code, out.Stdout, out.Stderr)
+	}
+	w.same(then)
+	return true
+}
+
+// head is the number of the session's newest event.
+func (w *world) head(id string) pawl.Seq {
+	events := w.box.Export(w.t, id)
+	return events[len(events)-1].Seq
+}
+
+func (w *world) fork(*rapid.T) {
+	s := w.pick()
+	w.count["fork"]++
+	args := []string{"session", "fork", s.id}
+	f := s.clone()
+	if live := s.live(); len(live) > 0 && rapid.Bool().Draw(w.r, "earlier") {
+		at := rapid.SampledFrom(live).Draw(w.r, "at")
+		args = append(args, w.number(s, at))
+		f = s.turns[at].then.clone()
+	}
+	f.id = strings.TrimSpace(w.box.Must(w.t, args...).Stdout)
+	w.talks = append(w.talks, f)
+}
+
+func (w *world) same(want files) {
+	if diff := cmp.Diff(want, w.scan()); diff != "" {
+		w.r.Fatalf("the files are not as they should be:\n%s", diff)
+	}
+}
+
+// check compares the conversations.
+func (w *world) check(*rapid.T) {
+	for _, s := range w.talks {
+		want := []string{}
+		for _, t := range s.at(s.live()) {
+			want = append(want, t.prompt)
+		}
+		if len(want) == 0 {
+			continue
+		}
+		if diff := cmp.Diff(want, w.prompts(s.id)); diff != "" {
+			w.r.Fatalf("the conversation of %s is not as it should be:\n%s", s.id, diff)
+		}
+	}
+}
