@@ -107,6 +107,7 @@ type Reverted struct {
 type Prompted struct {
 	Parts    Parts    `json:"parts"`
 	Delivery Delivery `json:"delivery,omitempty"`
+	Again    Seq      `json:"again,omitempty"` // the prompt that this is once more: it was taken into a turn that an earlier cancel ended
 	Settings
 }
 

@@ -78,6 +78,7 @@ type Stop struct {
 	Reason  Reason
 	Fault   Fault
 	Message string
+	UpTo    Seq // of a cancel: prompts that were accepted later are not meant
 }
 
 func (s *Stop) Error() string {

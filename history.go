@@ -66,10 +66,11 @@ type OpenTurn struct {
 	Prompt   Seq
 	Began    time.Time
 	Settings Settings
-	Warned   bool     // the model was told that a budget is running out
-	Steps    []Step   // Steps[i] is step i+1
-	Injected []string // the sources of what was injected since the newest step began
-	Asked    *OpenAsk // what the turn itself asked since then, or nil
+	Warned   bool      // the model was told that a budget is running out
+	Steps    []Step    // Steps[i] is step i+1
+	Steered  []Waiting // the prompts that were taken in since it began
+	Injected []string  // the sources of what was injected since the newest step began
+	Asked    *OpenAsk  // what the turn itself asked since then, or nil
 	Children []SpawnedChild
 	Usage    Usage
 }
@@ -350,6 +351,7 @@ func (h *History) inject(e Event, b Injected) error {
 			return err
 		}
 		parts = prompt.Prompt.Parts
+		h.open.Steered = append(h.open.Steered, prompt)
 	}
 	h.open.Warned = h.open.Warned || b.Source == "budget"
 	h.open.Injected = append(h.open.Injected, b.Source)

@@ -130,12 +130,12 @@ func TestHistory(t *testing.T) {
 	check("open", (*OpenTurn)(nil), h.Open())
 
 	apply(TurnStarted{Prompt: 2}, Injected{Source: "user", Prompt: 3})
-	check("open", &OpenTurn{Number: 1, Prompt: 2, Settings: settings, Injected: []string{"user"}}, h.Open())
+	check("open", &OpenTurn{Number: 1, Prompt: 2, Settings: settings, Steered: []Waiting{{3, steer}}, Injected: []string{"user"}}, h.Open())
 	check("waiting", []Waiting{}, h.Waiting())
 
 	apply(ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{call("a"), call("b")}, Finish: FinishToolUse, Usage: usage}, CallStarted{Call: "b", Tool: "read"})
 	check("open", &OpenTurn{
-		Number: 1, Prompt: 2, Settings: settings, Usage: usage,
+		Number: 1, Prompt: 2, Settings: settings, Usage: usage, Steered: []Waiting{{3, steer}},
 		Steps: []Step{{Started: 6, Reply: &Reply{Finish: FinishToolUse, Calls: []CallID{"a", "b"}}}},
 	}, h.Open())
 	check("a call that waits", &CallState{Call: call("a"), message: 3}, h.Call("a"))

@@ -16,6 +16,7 @@ func samples() []Event {
 		Prompted{
 			Parts:    Parts{Text{"Fix the typo.\n"}, File{Name: "shot.png", MediaType: "image/png", Data: []byte{0x89, 'P', 'N', 'G'}}},
 			Delivery: DeliverQueue,
+			Again:    2,
 			Settings: settings,
 		},
 		TurnStarted{Prompt: 3},

@@ -161,6 +161,10 @@ func turnOf(prompt pawl.Seq) func(pawl.Event) bool {
 			if b.Prompt == prompt {
 				turn = e.Turn
 			}
+		case pawl.Prompted:
+			if b.Again == prompt { // the turn that took it in was canceled before it came
+				prompt, turn = e.Seq, 0
+			}
 		case pawl.Withdrawn:
 			return b.Prompt == prompt
 		case pawl.TurnFinished:

@@ -219,9 +219,27 @@ func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 			replies++
 		}
 	}
+	bodies = append(bodies, notMeant(open, stop)...)
 	bodies = append(bodies, pawl.TurnFinished{
 		Reason: stop.Reason, Fault: stop.Fault, Message: stop.Message, Steps: replies, Usage: open.Usage,
 	})
 	_, err = j.append(ctx, bodies...)
 	return err
+}
+
+// notMeant accepts the prompts once more that came after a cancel and were taken
+// into the turn before it took effect: they are worked on in a turn of their own.
+func notMeant(open *pawl.OpenTurn, stop pawl.Stop) []pawl.Body {
+	if stop.Reason != pawl.ReasonCanceled || stop.UpTo == 0 {
+		return nil
+	}
+	var bodies []pawl.Body
+	for _, w := range open.Steered {
+		if w.Seq > stop.UpTo {
+			again := w.Prompt
+			again.Again = w.Seq
+			bodies = append(bodies, again)
+		}
+	}
+	return bodies
 }

@@ -135,7 +135,7 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if err := s.Check(p.Settings); err != nil {
 			return 0, fmt.Errorf("send: %w", err)
 		}
-		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted(p)))
+		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}))
 		if err == nil {
 			return stored[0].Seq, nil
 		}

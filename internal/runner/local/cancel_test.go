@@ -89,3 +89,34 @@ func TestCancelAtTheEndOfTheWork(t *testing.T) {
 		}
 	})
 }
+
+// A prompt that was accepted after a cancel, and taken into the turn before the
+// cancel took effect, is not lost with it: it is worked on in a turn of its own.
+func TestCancelDoesNotMeanWhatCameAfter(t *testing.T) {
+	w := newWorld(t, `{"calls":[{"name":"act"}]}`, `{"calls":[{"name":"act"}]}`, `{"text":"In its own turn."}`)
+	w.create(session)
+	prompt := w.prompt(session, "go")
+	r := w.runner(here, ttl)
+	mustStart(t, r, session)
+	w.hall.wait()
+	meant := w.append(session, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "meant"}}, Delivery: pawl.DeliverSteer})
+	later := w.append(session, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "later"}}, Delivery: pawl.DeliverSteer})
+	w.hall.free()
+	w.hall.wait() // both were taken in
+	if err := r.Cancel(t.Context(), session, meant); err != nil {
+		t.Fatal(err)
+	}
+	w.idle(session)
+	var again []pawl.Seq
+	for _, e := range w.events(session) {
+		if b, ok := e.Body.(pawl.Prompted); ok && b.Again != 0 {
+			check(t, later, b.Again)
+			check(t, "later", b.Parts.Text())
+			again = append(again, e.Seq)
+		}
+	}
+	if len(again) != 1 {
+		t.Fatalf("%d prompts were accepted again", len(again))
+	}
+	check(t, map[pawl.Seq]pawl.Reason{prompt: pawl.ReasonCanceled, again[0]: pawl.ReasonEndTurn}, w.reasons(session))
+}

@@ -275,13 +275,14 @@ func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
 
 	r.mu.Lock()
 	w.cancelTurn = nil
+	canceled := w.canceled
 	r.mu.Unlock()
 	stop, err := pawl.StopOf(reason, err)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx) // the process ends, or the lease is lost: the turn stays open
 	case turnCtx.Err() != nil && ctx.Err() == nil:
-		stop = pawl.Stop{Reason: pawl.ReasonCanceled} // however far it has come: the cancel was accepted
+		stop = pawl.Stop{Reason: pawl.ReasonCanceled, UpTo: canceled} // however far it has come: the cancel was accepted
 	case err == nil:
 	default:
 		return err

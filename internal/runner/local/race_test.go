@@ -209,13 +209,14 @@ type fate struct {
 // story is what the log says of the prompts and turns.
 type story struct {
 	prompts map[pawl.Seq]*fate
-	root    map[int]pawl.Seq    // a turn's own prompt
-	reason  map[int]pawl.Reason // how it ended
-	work    map[int]pawl.Seq    // its last event before that
+	again   map[pawl.Seq]pawl.Seq // prompts that were accepted once more
+	root    map[int]pawl.Seq      // a turn's own prompt
+	reason  map[int]pawl.Reason   // how it ended
+	work    map[int]pawl.Seq      // its last event before that
 }
 
 func (c *crowd) read() story {
-	s := story{map[pawl.Seq]*fate{}, map[int]pawl.Seq{}, map[int]pawl.Reason{}, map[int]pawl.Seq{}}
+	s := story{map[pawl.Seq]*fate{}, map[pawl.Seq]pawl.Seq{}, map[int]pawl.Seq{}, map[int]pawl.Reason{}, map[int]pawl.Seq{}}
 	var events []pawl.Event
 	for e, err := range c.store.Events(context.Background(), c.session, 0) {
 		if err != nil {
@@ -225,6 +226,10 @@ func (c *crowd) read() story {
 		switch b := e.Body.(type) {
 		case pawl.Prompted:
 			s.prompts[e.Seq] = &fate{said: b.Parts.Text()}
+			if b.Again != 0 {
+				s.again[b.Again] = e.Seq
+				c.accepted, c.words[e.Seq] = append(c.accepted, e.Seq), c.words[b.Again]
+			}
 		case pawl.Reworded:
 			s.prompts[b.Prompt].said = b.Parts.Text()
 		case pawl.Withdrawn:
@@ -259,6 +264,12 @@ func (c *crowd) check() (canceled, steered int) {
 		}
 		if !slices.Contains(c.words[seq], f.said) {
 			c.t.Errorf("prompt %d says %q, and nobody said that", seq, f.said)
+		}
+	}
+	for seq, f := range s.prompts {
+		meant := slices.ContainsFunc(c.cancels, func(a accepted) bool { return seq <= a.upTo })
+		if s.reason[f.turn] == pawl.ReasonCanceled && !meant && s.again[seq] == 0 {
+			c.t.Errorf("prompt %d ended with turn %d, and no cancel came after it: %v", seq, f.turn, c.cancels)
 		}
 	}
 	for turn, reason := range s.reason {

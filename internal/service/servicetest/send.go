@@ -53,7 +53,7 @@ func testSendAccepted(b *box) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		check[pawl.Body](b, pawl.Prompted(want), e.Body)
+		check[pawl.Body](b, pawl.Prompted{Parts: want.Parts, Delivery: want.Delivery, Settings: want.Settings}, e.Body)
 		break
 	}
 	b.idle(id)
