@@ -164,12 +164,16 @@ func (l *link) begin(r *running) (finish func()) {
 	}
 }
 
+// codeRejected is how the SDK marks a request that it could not send.
+const codeRejected = -32005
+
 // failure is why a request failed, as the model is told.
 func (l *link) failure(s *session, err error) error {
 	var wire *jsonrpc.Error
 	switch {
-	case errors.As(err, &wire):
-		return fmt.Errorf("%s: %s", l.server.Name, short(shown(short(wire.Message, 8*whyChars)), 8*whyChars))
+	case errors.Is(err, errLogin):
+		s.fail(errLogin)
+		return fmt.Errorf("the MCP server %s wants a login: ask the user to run 'pawl mcp login %[1]s'", l.server.Name)
 	case errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		select {
 		case <-s.closed:
@@ -177,9 +181,8 @@ func (l *link) failure(s *session, err error) error {
 		case <-time.After(endGrace):
 		}
 		return fmt.Errorf("the MCP server %s went away (%s): nobody knows how far the call got", l.server.Name, line(err.Error(), whyChars))
-	case errors.Is(err, errLogin):
-		s.fail(errLogin)
-		return fmt.Errorf("the MCP server %s wants a login: ask the user to run 'pawl mcp login %[1]s'", l.server.Name)
+	case errors.As(err, &wire) && wire.Code != codeRejected:
+		return fmt.Errorf("%s: %s", l.server.Name, short(shown(short(wire.Message, 8*whyChars)), 8*whyChars))
 	}
 	return fmt.Errorf("%s: %s", l.server.Name, line(err.Error(), whyChars))
 }

@@ -12,7 +12,7 @@ import "time"
 const (
 	messageBytes = 8 << 20  // the largest message that is read
 	floodBytes   = 64 << 20 // that a server may send without being asked again
-	floodLines   = 100_000  // likewise
+	floodLines   = 20_000   // likewise
 	strayLines   = 200      // of its output that are no messages
 	stderrBytes  = 4 << 10  // of its log that are kept
 	whyChars     = 300      // of a reason

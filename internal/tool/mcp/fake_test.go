@@ -45,7 +45,7 @@ var rawWays = map[string]func(){
 	},
 	"flood": func() {
 		out := bufio.NewWriter(os.Stdout)
-		for range floodLines + 10 {
+		for range 4 * floodLines { // what came before the first question does not count
 			fmt.Fprintln(out, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`)
 		}
 		_ = out.Flush()

@@ -11,16 +11,36 @@ import (
 
 // meter counts what a server sends without being asked: what it says is kept
 // until somebody has time for it.
-type meter struct{ bytes, lines atomic.Int64 }
+type meter struct {
+	bytes, lines atomic.Int64
+	broken       atomic.Pointer[error] // the first thing that a server did wrong
+}
+
+// breaks takes note of what a server did wrong: whoever reads from it may say
+// only that there is nothing more.
+func (m *meter) breaks(err error) error {
+	m.broken.CompareAndSwap(nil, &err)
+	return err
+}
+
+// fault is what the server did wrong; nil if nothing is known.
+func (m *meter) fault() error {
+	if err := m.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
 
 var errFlood = fmt.Errorf("it sent more than %d bytes, or %d lines, that nobody asked for", floodBytes, floodLines)
+
+var errMessage = fmt.Errorf("it sent a message of more than %d bytes", messageBytes)
 
 // came counts a piece.
 func (m *meter) came(p []byte) error {
 	n := m.bytes.Add(int64(len(p)))
 	l := m.lines.Add(int64(bytes.Count(p, []byte{'\n'})))
 	if n > floodBytes || l > floodLines {
-		return errFlood
+		return m.breaks(errFlood)
 	}
 	return nil
 }
@@ -38,6 +58,7 @@ type messages struct {
 	from  io.Closer
 	meter *meter
 	rest  bool // the line has begun, and is a message
+	size  int  // of the line so far
 	stray int
 }
 
@@ -65,6 +86,9 @@ func (r *messages) Read(p []byte) (int, error) {
 	}
 	n := copy(p, chunk)
 	_, _ = r.in.Discard(n)
+	if r.size += n; r.size > messageBytes {
+		return 0, r.meter.breaks(errMessage)
+	}
 	return n, r.meter.came(p[:n])
 }
 
@@ -76,14 +100,14 @@ func (r *messages) begin() error {
 	}
 	switch first[0] {
 	case '{', '[':
-		r.rest = true
+		r.rest, r.size = true, 0
 		return nil
 	case ' ', '\t', '\r', '\n':
 		_, err := r.in.Discard(1)
 		return errors.Join(err, r.meter.came([]byte{'\n'}))
 	}
 	if r.stray++; r.stray > strayLines {
-		return fmt.Errorf("it printed more than %d lines that are no messages: its output is for messages alone", strayLines)
+		return r.meter.breaks(fmt.Errorf("it printed more than %d lines that are no messages: its output is for messages alone", strayLines))
 	}
 	for {
 		piece, err := r.in.ReadSlice('\n')
@@ -125,7 +149,7 @@ func (b *meteredBody) Read(p []byte) (int, error) {
 	if b.left >= 0 {
 		if b.left -= int64(n); b.left < 0 {
 			b.left = 0
-			return 0, fmt.Errorf("it sent a message of more than %d bytes", messageBytes)
+			return 0, b.meter.breaks(errMessage)
 		}
 	}
 	return n, err

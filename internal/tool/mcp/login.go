@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -174,7 +175,7 @@ func (f *flow) discover(ctx context.Context, challenges []oauthex.Challenge) (is
 	for _, try := range tries {
 		meta, tryErr := oauthex.GetProtectedResourceMetadata(ctx, try.at, try.resource, f.client)
 		if tryErr != nil {
-			err = tryErr
+			err = cmp.Or(err, tryErr) // the first place is where it should be
 			continue
 		}
 		if len(meta.AuthorizationServers) == 0 {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -18,7 +21,9 @@ type session struct {
 	client  *sdk.ClientSession
 	program *program // nil if it is on the network
 	cut     func()   // ends what is under way, and the program
+	meter   meter
 	changed chan struct{}
+	broken  chan struct{} // closed when it is to be ended for a reason
 	closed  chan struct{} // closed when the connection has failed or ended
 	err     error         // why, once closed is
 
@@ -39,7 +44,7 @@ const oldProtocol = "2025-11-25"
 // connect makes a connection whose lists are known. ctx is for its whole life.
 func (l *link) connect(ctx context.Context, failures int) (*session, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	s := &session{changed: make(chan struct{}, 1), closed: make(chan struct{}), cut: func() { cancel(errEnded) }}
+	s := &session{changed: make(chan struct{}, 1), broken: make(chan struct{}), closed: make(chan struct{}), cut: func() { cancel(errEnded) }}
 	late := time.AfterFunc(l.config.times.start, func() { cancel(errStart) })
 	defer late.Stop()
 	to, err := l.dial(ctx, s)
@@ -92,7 +97,7 @@ func (k *kept) Connect(ctx context.Context) (sdk.Connection, error) {
 
 // dial starts the program, or makes ready for the network.
 func (l *link) dial(ctx context.Context, s *session) (*kept, error) {
-	m, stop := &meter{}, s.cut
+	m, stop := &s.meter, s.cut
 	if l.server.Transport == Stdio {
 		p, err := l.config.startProgram(ctx, l.dir, l.server)
 		if err != nil {
@@ -158,6 +163,8 @@ func (s *session) attend(ctx context.Context, l *link) {
 		select {
 		case <-s.closed:
 			return
+		case <-s.broken:
+			return
 		case <-ctx.Done():
 			return
 		case <-s.changed:
@@ -170,6 +177,7 @@ func (s *session) attend(ctx context.Context, l *link) {
 		select { // a server that changes all the time is looked at now and then
 		case <-time.After(l.config.times.refresh):
 		case <-s.closed:
+		case <-s.broken:
 		case <-ctx.Done():
 		}
 	}
@@ -181,6 +189,7 @@ func (s *session) fail(err error) {
 	defer s.mu.Unlock()
 	if s.why == nil {
 		s.why = err
+		close(s.broken)
 		go s.cut()
 	}
 }
@@ -221,10 +230,13 @@ func (s *session) reason() error {
 
 // exit says how the program ended, if that is what there is to say.
 func (s *session) exit(err error) error {
-	if s.program == nil || err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, sdk.ErrConnectionClosed) {
-		if err == nil {
-			return errors.New("it closed the connection")
-		}
+	if fault := s.meter.fault(); fault != nil {
+		return fault
+	}
+	switch {
+	case s.program == nil && err == nil:
+		return errors.New("it closed the connection")
+	case s.program == nil || err != nil && !pipeEnded(err):
 		return err
 	}
 	select {
@@ -241,6 +253,13 @@ func (s *session) exit(err error) error {
 		how += ": " + last
 	}
 	return errors.New(how)
+}
+
+// pipeEnded reports whether an error says no more than that nobody is at the
+// other end. The SDK has it in its text alone.
+func pipeEnded(err error) bool {
+	text := err.Error()
+	return strings.HasSuffix(text, io.EOF.Error()) || strings.HasSuffix(text, os.ErrClosed.Error()) || strings.HasSuffix(text, syscall.EPIPE.Error())
 }
 
 // explain says why there is no connection.

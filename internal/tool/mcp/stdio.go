@@ -67,7 +67,7 @@ func (p *program) enter(ctx context.Context, box Boxing, dir string, s Server, c
 
 // transport speaks with the program.
 func (p *program) transport(m *meter) sdk.Transport {
-	return &sdk.IOTransport{Reader: newMessages(p.out, m), Writer: meteredWriter{p.in, m}, MaxLineLength: messageBytes}
+	return &sdk.IOTransport{Reader: newMessages(p.out, m), Writer: meteredWriter{p.in, m}, MaxLineLength: -1}
 }
 
 // end ends the program and all that it has started.

@@ -171,6 +171,9 @@ func (k *credentials) take(token *oauth2.Token) {
 func (t *tokens) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	_ = resp.Body.Close()
+	if resp.StatusCode == http.StatusForbidden {
+		return nil // it knows who asks, and says no: that is the answer
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.kept == nil || t.kept.Access == t.spent {
@@ -187,16 +190,18 @@ func (t *tokens) Authorize(_ context.Context, _ *http.Request, resp *http.Respon
 func bearer(next http.RoundTripper, t *tokens) http.RoundTripper {
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
 		source, err := t.TokenSource(req.Context())
-		if err != nil || source == nil {
-			return next.RoundTrip(req)
-		}
-		token, err := source.Token()
 		if err != nil {
 			return nil, err
 		}
-		if token != nil {
-			req = req.Clone(req.Context())
-			req.Header.Set("Authorization", "Bearer "+token.AccessToken)
+		if source != nil {
+			token, err := source.Token()
+			if err != nil {
+				return nil, err
+			}
+			if token != nil {
+				req = req.Clone(req.Context())
+				req.Header.Set("Authorization", "Bearer "+token.AccessToken)
+			}
 		}
 		resp, err := next.RoundTrip(req)
 		if err == nil && resp.StatusCode == http.StatusUnauthorized {
