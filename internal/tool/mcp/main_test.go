@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 		serveStdio(strings.TrimPrefix(os.Args[1], serveArg))
 		os.Exit(0)
 	}
+	if dir := os.Getenv(smallPawlVar); dir != "" {
+		smallPawl(dir)
+	}
 	os.Exit(m.Run())
 }
 
@@ -32,5 +35,24 @@ func serveStdio(way string) {
 	server := newServer(way, func() { os.Exit(7) })
 	if err := server.Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// smallPawlVar makes this binary a pawl that has a server, says its number, and
+// is then killed.
+const smallPawlVar = "PAWL_TEST_SMALL_MCP"
+
+func smallPawl(dir string) {
+	self, _ := os.Executable()
+	set := New(Config{times: quick})
+	_ = set.Start(dir, []Server{{Name: "fake", Transport: Stdio, Command: self, Args: []string{serveArg + "good"}}})
+	for {
+		l, _ := set.find(dir, "fake")
+		s, news := l.status()
+		if s.State == Ready {
+			fmt.Println(s.PID)
+			select {}
+		}
+		<-news
 	}
 }
