@@ -138,7 +138,7 @@ func (l *link) call(ctx context.Context, call pawl.Call, name string, input json
 	r := &running{token: strconv.FormatInt(lastToken.Add(1), 10), call: call, done: ctx.Done()}
 	defer l.begin(r)()
 	params := &sdk.CallToolParams{Name: name, Arguments: input, Meta: sdk.Meta{"progressToken": r.token}}
-	result, err := s.client.CallTool(context.WithValue(ctx, runningKey{}, r), params)
+	result, err := s.callTool(context.WithValue(ctx, runningKey{}, r), params)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return pawl.Result{}, context.Cause(ctx)
@@ -146,6 +146,37 @@ func (l *link) call(ctx context.Context, call pawl.Call, name string, input json
 		return pawl.Result{}, l.failure(s, err)
 	}
 	return resultOf(l.server.Name, name, result), nil
+}
+
+// deafGrace is how long after its context a call may take to come back.
+const deafGrace = 500 * time.Millisecond
+
+var errDeaf = errors.New("it does not read what it is sent")
+
+// callTool returns when its context has ended, though the server may not even
+// read the request; such a server is ended.
+func (s *session) callTool(ctx context.Context, params *sdk.CallToolParams) (*sdk.CallToolResult, error) {
+	type outcome struct {
+		result *sdk.CallToolResult
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := s.client.CallTool(ctx, params)
+		done <- outcome{r, err}
+	}()
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-time.After(deafGrace):
+		s.fail(errDeaf)
+		return nil, context.Cause(ctx)
+	}
 }
 
 // runningKey is where the context of a call has it.

@@ -126,6 +126,12 @@ var ways = map[string]func(*fakeServer){
 			return say("still here"), nil
 		})
 	},
+	"numb": func(f *fakeServer) {
+		f.tool("numb", "Does not listen any more.", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			close(f.stop)
+			return say("ok"), nil
+		})
+	},
 	"churns": func(f *fakeServer) {
 		f.tool("churn", "Says that its list has changed, over and over.", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			for i := range 500 {

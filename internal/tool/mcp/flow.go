@@ -14,12 +14,15 @@ import (
 type meter struct {
 	bytes, lines atomic.Int64
 	broken       atomic.Pointer[error] // the first thing that a server did wrong
+	tell         func(error)           // is told of it; nil is nobody
 }
 
 // breaks takes note of what a server did wrong: whoever reads from it may say
 // only that there is nothing more.
 func (m *meter) breaks(err error) error {
-	m.broken.CompareAndSwap(nil, &err)
+	if m.broken.CompareAndSwap(nil, &err) && m.tell != nil {
+		m.tell(err)
+	}
 	return err
 }
 

@@ -72,7 +72,7 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -98,14 +98,14 @@ func TestBox(t *testing.T) {
 	set := New(Config{times: quick, Box: box})
 	defer set.Close()
 	entry := fakeEntry(t, Stdio, "good")
-	entry.Cwd, entry.Env = "sub", map[string]string{"A": "b"}
+	entry.Cwd, entry.Env["A"] = "sub", "b"
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := set.Test(t.Context(), dir, entry); err != nil || s.State != Ready {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if want := fmt.Sprint([]string{dir, filepath.Join(dir, "sub"), entry.Command, entry.Args[0], "A=b"}); fmt.Sprint(got) != want {
+	if want := fmt.Sprint([]string{dir, filepath.Join(dir, "sub"), entry.Command, entry.Args[0], "A=b", "GORACE=atexit_sleep_ms=0"}); fmt.Sprint(got) != want {
 		t.Errorf("got %v", got)
 	}
 	set.config.Box = func(context.Context, string, string, []string, []string) (sandbox.Wrapped, error) {
@@ -135,7 +135,7 @@ func TestStartAgain(t *testing.T) {
 	if err := w.Start(w.dir, []Server{other}); err != nil {
 		t.Fatal(err)
 	}
-	w.Servers.ending.Wait()
+	w.ending.Wait()
 	if alive(first.PID) || !alive(second.PID) {
 		t.Error("the wrong one was ended")
 	}

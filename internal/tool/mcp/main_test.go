@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -33,8 +34,24 @@ func serveStdio(way string) {
 		return
 	}
 	server := newServer(way, func() { os.Exit(7) })
-	if err := server.Run(context.Background(), &sdk.StdioTransport{}); err != nil {
+	in := gate{os.Stdin, server.stop}
+	if err := server.Run(context.Background(), &sdk.IOTransport{Reader: in, Writer: os.Stdout}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// gate is an input that is not read any more once it is shut.
+type gate struct {
+	io.ReadCloser
+	shut chan struct{}
+}
+
+func (g gate) Read(p []byte) (int, error) {
+	select {
+	case <-g.shut:
+		select {}
+	default:
+		return g.ReadCloser.Read(p[:min(len(p), 4096)])
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -54,6 +55,33 @@ func TestRawPrograms(t *testing.T) {
 	}
 	goleak.VerifyNone(t, current)
 	t.Logf("mcp: 1 transport, %d cases", len(tests))
+}
+
+// A call comes back though the server does not even read it, and such a server
+// is ended.
+func TestDeaf(t *testing.T) {
+	w := newWorld(t, quick, Stdio, "numb")
+	before := w.ready()
+	l, err := w.find(w.dir, "fake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, tool := l.session, w.tool("echo")
+	w.text("numb", `{}`)
+	input := `{"a":"` + strings.Repeat("x", 1<<20) + `"}`
+	for wait, broken := 10*time.Millisecond, false; !broken; wait *= 2 { // until it is long enough for the pipe to be full
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		if _, err := run(ctx, tool, w.input(input)); err == nil {
+			t.Error("a server that does not listen has answered")
+		}
+		cancel()
+		select {
+		case <-session.broken:
+			broken = true
+		default:
+		}
+	}
+	w.await("another one", func(s Status) bool { return s.State == Ready && s.PID != before.PID })
 }
 
 // A server that fails is tried again so many times, then left alone until

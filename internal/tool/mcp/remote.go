@@ -73,10 +73,17 @@ func identifier(name string, limit int) string {
 
 // fingerprint names what a server says of a tool, and which server it is: a
 // grant for a tool is for that.
-func fingerprint(s Server, texts ...string) string {
-	texts = append(texts, s.Transport, s.URL, s.Command)
+func fingerprint(s Server, texts ...string) string { return digest(append(texts, identity(s))...) }
+
+// identity names a program or an address.
+func identity(s Server) string {
+	return digest(append([]string{s.Transport, s.URL, s.Command}, s.Args...)...)
+}
+
+// digest hashes texts so that no two lists of them look alike.
+func digest(texts ...string) string {
 	h := sha256.New()
-	for _, text := range append(texts, s.Args...) {
+	for _, text := range texts {
 		fmt.Fprintf(h, "%d:%s", len(text), text)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -96,7 +97,7 @@ func (s *Servers) Start(dir string, servers []Server) error {
 }
 
 // keep returns the server's link: the one that there is, if its entry is the
-// same. What was known of the tools of an earlier one is not forgotten.
+// same. What is known of the tools of the same program or address is kept.
 func (s *Servers) keep(dir string, server Server) *link {
 	l := newLink(s.config, dir, server)
 	for _, old := range s.links[dir] {
@@ -106,7 +107,11 @@ func (s *Servers) keep(dir string, server Server) *link {
 		if reflect.DeepEqual(old.server, server) {
 			return old
 		}
-		l.known = old.known
+		if identity(old.server) == identity(server) {
+			old.mu.Lock()
+			l.known = maps.Clone(old.known)
+			old.mu.Unlock()
+		}
 	}
 	if !server.Disabled {
 		go l.run()

@@ -45,6 +45,7 @@ const oldProtocol = "2025-11-25"
 func (l *link) connect(ctx context.Context, failures int) (*session, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &session{changed: make(chan struct{}, 1), broken: make(chan struct{}), closed: make(chan struct{}), cut: func() { cancel(errEnded) }}
+	s.meter.tell = s.fail
 	late := time.AfterFunc(l.config.times.start, func() { cancel(errStart) })
 	defer late.Stop()
 	to, err := l.dial(ctx, s)
@@ -169,7 +170,7 @@ func (s *session) attend(ctx context.Context, l *link) {
 			return
 		case <-s.changed:
 		}
-		if err := l.look(ctx, s); err != nil {
+		if err := l.lookAgain(ctx, s); err != nil {
 			s.fail(err)
 			return
 		}
@@ -181,6 +182,17 @@ func (s *session) attend(ctx context.Context, l *link) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// lookAgain is look, within the time of a start.
+func (l *link) lookAgain(ctx context.Context, s *session) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.config.times.start, errStart)
+	defer cancel()
+	err := l.look(ctx, s)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // fail ends the connection for a reason.
@@ -267,6 +279,8 @@ func (l *link) explain(ctx context.Context, s *session, err error) error {
 	switch {
 	case errors.Is(err, errLogin):
 		return errLogin
+	case s.meter.fault() != nil:
+		return s.meter.fault()
 	case ctx.Err() != nil:
 		if last := s.lastWords(); last != "" {
 			return fmt.Errorf("%w: %s", context.Cause(ctx), last)

@@ -97,7 +97,12 @@ func (l *link) tokens(a *address) *tokens {
 
 // TokenSource implements auth.OAuthHandler.
 func (t *tokens) TokenSource(context.Context) (oauth2.TokenSource, error) {
-	if t.config.Tokens == nil || t.server.Headers["Authorization"] != "" {
+	for name := range t.server.Headers {
+		if http.CanonicalHeaderKey(name) == "Authorization" {
+			return nil, nil // the entry brings its own
+		}
+	}
+	if t.config.Tokens == nil {
 		return nil, nil
 	}
 	return t, nil

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -29,6 +31,11 @@ var attacks = map[string]func(t *testing.T) bool{
 			}
 		}
 		return false
+	},
+	"mcp.changed": func(*testing.T) bool {
+		access := []pawl.Access{{Kind: pawl.AccessMCP, Target: "hub/add@0123456789abcdef" + ChangedMark}}
+		c := permission.Call{Tool: CallTool, Risk: pawl.RiskModerate, Access: access}
+		return permission.Decide(permission.Policy{Mode: permission.ModeYolo, Dir: "/work"}, c).Decision == permission.Allow
 	},
 	"mcp.hidden": func(t *testing.T) bool {
 		w := newWorld(t, quick, Stdio, "hidden")

@@ -67,7 +67,10 @@ func fakeEntry(t *testing.T, transport, way string) Server {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Server{Name: "fake", Transport: Stdio, Command: self, Args: []string{serveArg + way}}
+		return Server{
+			Name: "fake", Transport: Stdio, Command: self, Args: []string{serveArg + way},
+			Env: map[string]string{"GORACE": "atexit_sleep_ms=0"}, // or each takes a second to end
+		}
 	}
 	return Server{Name: "fake", Transport: transport, URL: fakeSite(t, transport, way), Local: true}
 }
