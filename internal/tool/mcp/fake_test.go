@@ -126,6 +126,11 @@ var ways = map[string]func(*fakeServer){
 			return say("still here"), nil
 		})
 	},
+	"env": func(f *fakeServer) {
+		f.tool("env", "Tells what it knows.", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return say("%s", strings.Join(os.Environ(), "\n")), nil
+		})
+	},
 	"numb": func(f *fakeServer) {
 		f.tool("numb", "Does not listen any more.", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			close(f.stop)

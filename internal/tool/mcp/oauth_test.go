@@ -390,6 +390,39 @@ func TestHostileLogins(t *testing.T) {
 	}
 }
 
+// A token is shown to the server that it was given for, whatever is kept under
+// its name.
+func TestOthersToken(t *testing.T) {
+	w := newLogin(t)
+	w.login()
+	kept, err := w.ring.Get(tokenName(w.server.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newGuarded(t, w.issuer.URL)
+	if err := w.ring.Set(tokenName(other.URL+"/mcp"), kept); err != nil {
+		t.Fatal(err)
+	}
+	w.server.URL = other.URL + "/mcp"
+	w.start()
+	w.await("the wish for a login", func(s Status) bool { return s.State == NeedsLogin })
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	if len(other.seen) > 0 {
+		t.Errorf("another server was shown %v", other.seen)
+	}
+}
+
+// A server that does not ask for a login gets none.
+func TestNeedlessLogin(t *testing.T) {
+	w := newLogin(t)
+	w.server.URL = fakeSite(t, HTTP, "good")
+	err := w.Login(t.Context(), w.server)
+	if err == nil || !strings.Contains(err.Error(), "it does not ask for a login") || len(w.opened) > 0 {
+		t.Errorf("opened %v, %v", w.opened, err)
+	}
+}
+
 // Who does not know the state is not listened to, and does not end the login.
 func TestState(t *testing.T) {
 	w := newLogin(t)

@@ -124,4 +124,9 @@ func TestEnvironment(t *testing.T) {
 	if !slices.Equal(env[len(env)-2:], []string{"A=1", "B=2"}) {
 		t.Errorf("got %v", env)
 	}
+	w := newWorld(t, quick, Stdio, "env")
+	w.ready()
+	if got := w.text("env", `{}`); strings.Contains(got, "SECRET") || !strings.Contains(got, "GORACE=") {
+		t.Errorf("a program knows %s", got)
+	}
 }
