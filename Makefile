@@ -28,7 +28,12 @@ GOPLS_DIR := $(TOOLS)/gopls-$(GOPLS_VERSION)
 TSLS_DIR := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
 export PAWL_TEST_LSP_PATH := $(GOPLS_DIR):$(TSLS_DIR)/node_modules/.bin
 
-.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits fuzz test bench clean
+# The MCP servers that the tests talk to: the protocol's own, for reference.
+MCP_VERSION := 2026.8.31
+MCP_DIR := $(TOOLS)/mcp-servers-$(MCP_VERSION)
+export PAWL_TEST_MCP_DIR := $(MCP_DIR)/node_modules
+
+.PHONY: help build tools lsp-path mcp-servers fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -36,7 +41,7 @@ help: ## list the targets
 build: ## build bin/pawl, one static binary
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pawl ./cmd/pawl
 
-tools: $(GOLANGCI) $(GOPLS_DIR) $(TSLS_DIR) ## install the linter and the language servers, once a version
+tools: $(GOLANGCI) $(GOPLS_DIR) $(TSLS_DIR) $(MCP_DIR) ## install the linter and the servers for the tests, once a version
 
 # Built aside and renamed: a stopped install leaves nothing that looks whole.
 $(GOLANGCI):
@@ -57,6 +62,17 @@ $(TSLS_DIR):
 	npm install --prefix "$$dir/new" --ignore-scripts --no-audit --no-fund --loglevel=error \
 		typescript-language-server@$(TSLS_VERSION) typescript@$(TYPESCRIPT_VERSION) >/dev/null && \
 	mv "$$dir/new" $@
+
+$(MCP_DIR):
+	mkdir -p $(TOOLS)
+	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
+	npm install --prefix "$$dir/new" --ignore-scripts --no-audit --no-fund --loglevel=error \
+		@modelcontextprotocol/server-everything@$(MCP_VERSION) @modelcontextprotocol/server-filesystem@$(MCP_VERSION) \
+		@modelcontextprotocol/server-memory@$(MCP_VERSION) >/dev/null && \
+	mv "$$dir/new" $@
+
+mcp-servers: $(MCP_DIR) ## print where the MCP servers for the tests are
+	@echo $(PAWL_TEST_MCP_DIR)
 
 lsp-path: tools ## print where the language servers for the tests are
 	@echo $(PAWL_TEST_LSP_PATH)
@@ -93,7 +109,7 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## take each defense out and see that the attacks get through
-	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/agent/ ./internal/service/ ./internal/snapshot/ ./cmd/pawl/
+	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/mcp/ ./internal/agent/ ./internal/service/ ./internal/snapshot/ ./cmd/pawl/
 
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus

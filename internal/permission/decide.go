@@ -60,11 +60,14 @@ func Decide(p Policy, c Call) Verdict {
 	for _, a := range c.Access {
 		j.access(a)
 	}
-	if len(c.Access) == 0 || c.Risk == pawl.RiskModerate && !slices.ContainsFunc(c.Access, func(a pawl.Access) bool { return a.Kind == pawl.AccessNet }) {
+	if len(c.Access) == 0 || c.Risk == pawl.RiskModerate && !slices.ContainsFunc(c.Access, leaves) {
 		j.call()
 	}
 	return j.verdict()
 }
+
+// leaves reports whether an access says by itself how a moderate tool leaves the box.
+func leaves(a pawl.Access) bool { return a.Kind == pawl.AccessNet || a.Kind == pawl.AccessMCP }
 
 // verdict is the strictest of the findings.
 func (j *judge) verdict() Verdict {

@@ -58,6 +58,8 @@ func (j *judge) access(a pawl.Access) {
 		j.command(a)
 	case pawl.AccessNet:
 		j.net(a)
+	case pawl.AccessMCP:
+		j.mcp(a)
 	default:
 		j.find(Finding{Access: a}, j.Mode.closed(fmt.Sprintf("the kind of access %q is unknown", a.Kind)), matching{})
 	}
@@ -113,6 +115,31 @@ func (j *judge) net(a pawl.Access) {
 	j.find(f, s, matching{
 		matches: func(m matcher) likeness { return sure(m.any || m.hostMatches(h)) },
 		offer:   func() *Rule { return j.rule(a.Kind, h.String()) },
+	})
+}
+
+// mcp judges the call of a server's tool. A tool that has changed what it says
+// of itself is asked for, whatever the rules say.
+func (j *judge) mcp(a pawl.Access) {
+	f := Finding{Access: a}
+	t, err := parseTool(a.Target)
+	if err != nil {
+		j.find(f, j.Mode.closed(err.Error()), matching{})
+		return
+	}
+	s := j.Mode.stance(classLeave)
+	if t.changed && !weak.On("mcp.changed") {
+		s = j.Mode.closed("the server has changed what it says of this tool: look at the difference")
+	}
+	j.find(f, s, matching{
+		matches: func(m matcher) likeness { return sure(m.any || m.tool.covers(t)) },
+		offer: func() *Rule {
+			r := Rule{Kind: a.Kind, Pattern: t.String(), Decision: Allow}
+			if Offerable(r) != nil {
+				return nil
+			}
+			return &r
+		},
 	})
 }
 

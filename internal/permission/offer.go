@@ -122,6 +122,10 @@ func Offerable(r Rule) error {
 		if m.host.everyone || m.host.below && !strings.Contains(m.host.name, ".") {
 			return errors.New("it is about all hosts, or those of a top domain")
 		}
+	case pawl.AccessMCP:
+		if m.tool.print == "" {
+			return errors.New("it does not say which state of the tool it is about")
+		}
 	case pawl.AccessRead, pawl.AccessWrite:
 		base, _ := doublestar.SplitPattern(m.path.glob)
 		if !hasWildcard(m.path.glob) {

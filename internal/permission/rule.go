@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
@@ -14,7 +15,8 @@ import (
 // A pattern is read by the kind: paths are globs on the cleaned path, relative
 // to the workspace, absolute or from ~; commands are words, with * for any
 // rest, held against each segment of a command line; hosts are a name,
-// *.domain or *. Without a pattern, a rule that asks or denies is about all of
+// *.domain or *; tools of MCP servers are server/tool or server/*, and what is
+// granted with a click is for the tool as it was then. Without a pattern, a rule that asks or denies is about all of
 // its kind, or all calls of its tool; one that allows is about the call of a
 // tool that names nothing it would touch.
 type Rule struct {
@@ -112,6 +114,7 @@ type matcher struct {
 	command commandPattern
 	path    pathPattern
 	host    hostPattern
+	tool    toolPattern
 }
 
 func (r Rule) compile() (matcher, error) {
@@ -127,6 +130,8 @@ func (r Rule) compile() (matcher, error) {
 		return m, fmt.Errorf("its decision is %q: use allow, ask or deny", r.Decision)
 	}
 	switch {
+	case strings.HasPrefix(r.Tool, "mcp__") || r.Tool == "mcp_call":
+		return m, errors.New(`it names a tool of an MCP server, which can be called in other ways too: use the kind mcp with the pattern "server/tool" or "server/*"`)
 	case r.Tool == "" && r.Kind == "":
 		return m, errors.New("it names neither a tool nor a kind")
 	case m.any && r.Decision == Allow && r.Kind != "":
@@ -148,9 +153,13 @@ func (r Rule) compile() (matcher, error) {
 		if !m.any {
 			m.host, err = parseHostPattern(r.Pattern)
 		}
+	case pawl.AccessMCP:
+		if !m.any {
+			m.tool, err = parseToolPattern(r.Pattern)
+		}
 	case "":
 	default:
-		return m, fmt.Errorf("its kind is %q: use read, write, exec, escape or net", m.kind)
+		return m, fmt.Errorf("its kind is %q: use read, write, exec, escape, net or mcp", m.kind)
 	}
 	if err != nil {
 		return m, fmt.Errorf("its pattern %q: %w", r.Pattern, err)
@@ -185,6 +194,9 @@ func (m matcher) example(text string) bool {
 	case pawl.AccessNet:
 		h, err := parseHost(text)
 		return err == nil && m.hostMatches(h)
+	case pawl.AccessMCP:
+		t, err := parseTool(text)
+		return err == nil && m.tool.covers(t)
 	default:
 		at, err := Policy{}.place(text)
 		return err == nil && m.pathMatches(at)

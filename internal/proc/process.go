@@ -156,6 +156,9 @@ func (p *Process) wait(pipes []*pipe) {
 	}
 }
 
+// PID is the number of the command's process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Done is closed when the command has ended and its output has come. Nothing
 // is written to it after that, unless a write has been blocking since before.
 func (p *Process) Done() <-chan struct{} { return p.done }

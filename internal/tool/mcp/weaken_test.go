@@ -1,0 +1,61 @@
+//go:build sectest
+
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// attacks are those that a defense of its own stands against: each says whether
+// it has got through.
+var attacks = map[string]func(t *testing.T) bool{
+	"mcp.redirect": func(t *testing.T) bool { return leaked(t, HTTP, http307) != "" },
+	"mcp.binding": func(t *testing.T) bool {
+		sent, _ := stolen(t)
+		return strings.Contains(strings.Join(sent, "\n"), "the-secret")
+	},
+	"mcp.opener": func(t *testing.T) bool {
+		got, _ := opened(t, "https://evil.test/`id`")
+		return len(got) > 0
+	},
+	"mcp.shadow": func(t *testing.T) bool {
+		w := newWorld(t, quick, Stdio, "shadow")
+		for _, name := range w.ready().Tools {
+			if name == "bash" {
+				return true
+			}
+		}
+		return false
+	},
+	"mcp.changed": func(*testing.T) bool {
+		access := []pawl.Access{{Kind: pawl.AccessMCP, Target: "hub/add@0123456789abcdef" + ChangedMark}}
+		c := permission.Call{Tool: CallTool, Risk: pawl.RiskModerate, Access: access}
+		return permission.Decide(permission.Policy{Mode: permission.ModeYolo, Dir: "/work"}, c).Decision == permission.Allow
+	},
+	"mcp.hidden": func(t *testing.T) bool {
+		w := newWorld(t, quick, Stdio, "hidden")
+		w.ready()
+		return strings.ContainsRune(w.tool("echo").Description, 0xE0049)
+	},
+}
+
+// TestDefensesMatter takes each defense out and sees that its attack gets
+// through, and no other does.
+func TestDefensesMatter(t *testing.T) {
+	for name, attack := range attacks {
+		t.Run(name, func(t *testing.T) {
+			if attack(t) {
+				t.Error("it gets through")
+			}
+			defer weak.Set(name)()
+			if !attack(t) {
+				t.Error("it does not get through without its defense: the test shows nothing")
+			}
+		})
+	}
+}
