@@ -228,12 +228,12 @@ func awaitOrder[B pawl.Body](ctx context.Context, svc pawl.Service, id pawl.Sess
 
 // show prints what would be done.
 func (f *revertFlags) show(w io.Writer, p pawl.RevertPlan) {
-	verb := "goes"
+	verb := "taken back"
 	if p.Redo != 0 {
-		verb = "comes back"
+		verb = "brought back"
 	}
 	if p.Scope.Conversation() {
-		fmt.Fprintf(w, "conversation: %d messages, %s\n", p.Messages, verb)
+		fmt.Fprintf(w, "conversation: %d messages are %s\n", p.Messages, verb)
 		if text := p.Prompt.Text(); text != "" {
 			fmt.Fprintf(w, "  from: %s\n", firstLine(text, 100))
 		}

@@ -63,5 +63,5 @@ func stillTooLarge(err error) error {
 		return err
 	}
 	return fmt.Errorf("the request is too large for the model, also after the conversation was made smaller: "+
-		"send a shorter prompt, make the conversation smaller with /compact, or choose a model with a larger window: %w", err)
+		"send a shorter prompt, make the conversation smaller (pawl session compact), or choose a model with a larger window: %w", err)
 }
