@@ -25,7 +25,7 @@ var rowsC = []row{
 	{id: "C12", title: "Codex: model-chosen cwd became writable root", attack: chosenFolder, weak: "sandbox.root,sandbox.masks"},
 	{id: "C13", title: "Cursor: .git/config or hooks written in sandbox → later RCE", attack: plantedHooks, weak: "sandbox.protected,sandbox.after"},
 	{id: "C14", title: "Codex mac: rename ancestor of protected path / replace root", attack: renamedAncestors, weak: "sandbox.above"},
-	{id: "C15", title: "Claude Code: restore or delete through symlink/hardlink; .claude/worktrees link; NTFS junction delete outside", owed: "undo and worktrees (issues 6, 10)"},
+	{id: "C15", title: "Claude Code: restore or delete through symlink/hardlink; .claude/worktrees link; NTFS junction delete outside", attack: restoredThroughLinks, weak: "snapshot.links"},
 	{id: "C16", title: "Zed, code-marketplace: zip-slip in extension install", elsewhere: "pawl unpacks no archive: skills are taken from git's own store, file by file; their paths are in C17"},
 	{id: "C17", title: "Codex, Gemini: skill/plugin install with links or precedence-swapping manifest", attack: installedLinks, weak: "skill.regular"},
 	{id: "C18", title: "Gemini: @import in memory file via symlink dir escape", attack: importedByLink, weak: "path.links,path.root"},

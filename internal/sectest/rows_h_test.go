@@ -29,7 +29,7 @@ var rowsH = []row{
 	{id: "H11", title: "Claude auto mode: agent edits own log/approvals", attack: agentEditsItsLog, weak: "sandbox.masks"},
 	{id: "H12", title: "Codex, Claude: tokens in debug/rollout/telemetry", attack: secretsKept, weak: "redact"},
 	{id: "H13", title: "all: API keys visible to tool commands", attack: keysOfChildren, weak: "sandbox.env,env.open"},
-	{id: "H14", title: "Gemini, Claude: injected loop burns budget", owed: "loop detection (issue 6)"},
+	{id: "H14", title: "Gemini, Claude: injected loop burns budget", attack: burnsTheBudget, weak: "agent.loops"},
 	{id: "H15", title: "Claude: crash by tool named constructor", attack: oddCalls, unbreakable: "tools are found in a typed map of Go, in which no name has a meaning of its own"},
 }
 
