@@ -236,6 +236,7 @@ func (h *History) skip(e Event) {
 	switch b := e.Body.(type) {
 	case TurnStarted:
 		h.turns++
+		h.reverts = nil
 	case Replied:
 		h.replies++
 		for _, c := range b.Parts.Calls() {
