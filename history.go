@@ -87,7 +87,9 @@ type Step struct {
 	Reply   *Reply // nil until replied
 }
 
-// CallState is how far a call of the open turn has come.
+// CallState is how far a call of the open turn has come. Once the next step has
+// begun, what the call was is forgotten but for its id and name: a turn may have
+// thousands.
 type CallState struct {
 	Call       ToolCall
 	Started    *CallStarted // nil until started
@@ -366,6 +368,9 @@ func (h *History) startReply(e Event, b ReplyStarted) error {
 	n := len(h.open.Steps)
 	if b.Step != n+1 || n > 0 && h.open.Steps[n-1].Reply == nil {
 		return fmt.Errorf("step %d is not the next one", b.Step)
+	}
+	if n > 0 {
+		h.settle(h.open.Steps[n-1].Reply.Calls)
 	}
 	h.open.Steps = append(h.open.Steps, Step{Started: e.Seq})
 	h.open.Injected, h.open.Asked = nil, nil

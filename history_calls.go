@@ -39,6 +39,15 @@ func (h *History) unfinished(id CallID) (*CallState, error) {
 	return call, nil
 }
 
+// settle forgets what finished calls were. That they were and what they asked
+// stays: a turn that is resumed goes through its steps again.
+func (h *History) settle(calls []CallID) {
+	for _, id := range calls {
+		c := h.calls[id]
+		c.Call, c.Started = ToolCall{ID: c.Call.ID, Name: c.Call.Name}, nil
+	}
+}
+
 func (h *History) ask(e Event, b Asked) error {
 	if b.Kind == AskLoop {
 		return h.askTurn(e, b)

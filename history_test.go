@@ -141,8 +141,11 @@ func TestHistory(t *testing.T) {
 	check("a call that waits", &CallState{Call: call("a"), message: 3}, h.Call("a"))
 	check("a call that runs", &CallState{Call: call("b"), Started: &CallStarted{Call: "b", Tool: "read"}, message: 3, slot: 1}, h.Call("b"))
 
-	apply(finished("a", "1"), finished("b", "2"), ReplyStarted{Step: 2})
+	apply(finished("a", "1"), finished("b", "2"))
 	check("a call that is done", &CallState{Call: call("a"), Finished: true, message: 3}, h.Call("a"))
+	check("a call that ran", &CallStarted{Call: "b", Tool: "read"}, h.Call("b").Started)
+	apply(ReplyStarted{Step: 2})
+	check("a call of an earlier step", &CallState{Call: ToolCall{ID: "b", Name: "read"}, Finished: true, message: 3, slot: 1}, h.Call("b"))
 
 	apply(TurnFinished{})
 	check("open", (*OpenTurn)(nil), h.Open())

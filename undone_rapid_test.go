@@ -220,6 +220,23 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 	})
 }
 
+// A step back cannot be taken back once the session went on, also if that is
+// gone, too.
+func TestRevertsBeforeAGoneTurn(t *testing.T) {
+	h, err := FoldEvents(logOf(
+		prompted("one"), TurnStarted{Prompt: 2}, TurnFinished{},
+		RevertAsked{Revert{To: 3, Scope: ScopeFiles}}, Reverted{Asked: 5},
+		prompted("two"), TurnStarted{Prompt: 7}, TurnFinished{},
+		RevertAsked{Revert{To: 8}}, Reverted{Asked: 10},
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Gone{{11, Revert{To: 8}}}, h.Reverts()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func checkUsedUp(t *rapid.T, log []Event, h *History) {
 	turns, replies, compactions := 0, 0, 0
 	for _, e := range log {

@@ -1,9 +1,12 @@
 package permission
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-dev/pawl"
 )
 
 // TestHugeCommands: however long and deep, it is read or refused soon.
@@ -22,6 +25,26 @@ func TestHugeCommands(t *testing.T) {
 		Decide(p, bash(text))
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%.20q… took %s", text, took)
+		}
+	}
+}
+
+// TestRulesThatDoNotMatch: a search asks about each file that it finds, so a
+// rule that is about another file must cost no more than to see that it is.
+func TestRulesThatDoNotMatch(t *testing.T) {
+	const rules, each = 100, 12 // allocations: paths are folded and matched
+	p := Policy{Mode: ModeYolo, Dir: "/project", Boxed: true}
+	for i := range rules {
+		p.Rules = append(p.Rules, Rule{Kind: pawl.AccessRead, Pattern: fmt.Sprintf("/secret/%d", i), Decision: Deny, Origin: OriginPawl})
+	}
+	j := newJudge(p, Call{Tool: "grep"})
+	allocs := testing.AllocsPerRun(10, func() { j.access(pawl.Access{Kind: pawl.AccessRead, Target: "a.txt"}) })
+	if allocs > rules*each {
+		t.Errorf("a file costs %.0f allocations beside %d rules that are not about it, at most %d each", allocs, rules, each)
+	}
+	for _, f := range j.findings {
+		if f.Decision != Allow {
+			t.Fatalf("%s: %s", f.Decision, f.Why)
 		}
 	}
 }

@@ -257,11 +257,12 @@ func (j *judge) find(f Finding, s stance, w matching) {
 		f.Decision, f.Why = Allow, "your rule allows it: "+allowed.rule.String()
 	}
 	for _, m := range j.refusing {
-		like := w.about(m, f.Access.Kind)
-		decision, why := m.rule.Decision, fmt.Sprintf("%s rule: %s", m.rule.owner(), m.rule)
-		switch {
-		case like == unlike || decision == Ask && granted != nil && !s.firm:
+		like, decision := w.about(m, f.Access.Kind), m.rule.Decision
+		if like == unlike || decision == Ask && granted != nil && !s.firm {
 			continue
+		}
+		why := fmt.Sprintf("%s rule: %s", m.rule.owner(), m.rule)
+		switch {
 		case like == maybe && decision == Deny:
 			c := j.Mode.closed("it cannot be told whether it is what is denied by " + m.rule.String())
 			decision, why, s.firm = c.decision, c.why, true
