@@ -16,7 +16,7 @@ import (
 // copy, with the same numbers; what was left open there is ended here. What is
 // kept beside the log is copied too, so that the fork outlives its origin; the
 // log comes last. Killed before it is written, there is no fork, and 'pawl gc'
-// removes what was kept for it.
+// removes the snapshots that were kept for it.
 func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (pawl.Session, error) {
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
