@@ -19,6 +19,10 @@ type Store interface {
 	// one of the events is [Lasting] the machine's crash too.
 	Append(ctx context.Context, id SessionID, after Seq, events ...Event) ([]Event, error)
 
+	// Begin is Append at 0 for a session that has blobs from the start: all of
+	// it is there, or there is no session. It reads each blob to its end.
+	Begin(ctx context.Context, id SessionID, blobs iter.Seq2[io.Reader, error], events ...Event) ([]Event, error)
+
 	// Events yields the events after the given Seq, in order, up to the newest
 	// at the time of reading. A session that does not exist yields ErrNotFound.
 	// Nothing is held open while the caller works on an event.

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 	"sync/atomic"
 	"syscall"
@@ -24,7 +26,7 @@ func instrument(st pawl.Store) pawl.Store {
 		}
 	}
 	if list := os.Getenv("PAWL_MEANWHILE"); list != "" {
-		return &meanwhileStore{Store: s, sayings: parseSayings(list)}
+		return &meanwhileStore{Store: s, sayings: parseSayings(list), wrote: map[pawl.Seq]bool{}}
 	}
 	return s
 }
@@ -45,15 +47,36 @@ type crashStore struct {
 }
 
 func (s *crashStore) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	defer s.knife()()
+	return s.Store.Append(ctx, id, after, events...)
+}
+
+// Begin counts as an append, and so does each of its blobs.
+func (s *crashStore) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error) {
+	defer s.knife()()
+	return s.Store.Begin(ctx, id, func(yield func(io.Reader, error) bool) {
+		for blob, err := range blobs {
+			after := s.knife()
+			more := yield(blob, err)
+			after()
+			if !more {
+				return
+			}
+		}
+	}, events...)
+}
+
+// knife is called before each append, and what it returns after it.
+func (s *crashStore) knife() (after func()) {
 	n := s.appends.Add(1)
 	if n == s.at && !s.after {
 		die()
 	}
-	stored, err := s.Store.Append(ctx, id, after, events...)
-	if n == s.at && s.after {
-		die()
+	return func() {
+		if n == s.at && s.after {
+			die()
+		}
 	}
-	return stored, err
 }
 
 func die() {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -14,7 +15,8 @@ import (
 
 // saying is what another process writes into a session once its log holds Count
 // events of the kind After: a prompt that waits or steers, or what becomes of the
-// Prompt-th one, counted from 1.
+// Prompt-th one, counted from 1. With Await nothing is written: the session's own
+// work waits until what is written beside it is there.
 type saying struct {
 	After  pawl.Kind `json:"after"`
 	Count  int       `json:"count"`
@@ -22,6 +24,8 @@ type saying struct {
 	Steer  string    `json:"steer"`
 	Reword string    `json:"reword"`
 	Prompt int       `json:"prompt"` // with Reword; without it, that prompt is withdrawn
+	Await  pawl.Kind `json:"await"`
+	Own    bool      `json:"own"` // with Await: only if this process wrote what it comes after
 }
 
 func parseSayings(list string) []saying {
@@ -38,15 +42,76 @@ func parseSayings(list string) []saying {
 type meanwhileStore struct {
 	pawl.Store
 	sayings []saying
+
+	mu    sync.Mutex
+	wrote map[pawl.Seq]bool
 }
 
 func (s *meanwhileStore) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	for _, w := range s.sayings {
-		if err := s.say(ctx, id, w); err != nil {
+		do := s.say
+		if w.Await != "" {
+			do = s.await
+		}
+		if w.Await != "" && beside(events) {
+			continue
+		}
+		if err := do(ctx, id, w); err != nil {
 			return nil, err
 		}
 	}
-	return s.Store.Append(ctx, id, after, events...)
+	stored, err := s.Store.Append(ctx, id, after, events...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range stored {
+		s.wrote[e.Seq] = true
+	}
+	return stored, err
+}
+
+// beside reports whether events are what is written beside the conversation.
+func beside(events []pawl.Event) bool {
+	return slices.ContainsFunc(events, func(e pawl.Event) bool {
+		switch e.Body.(type) {
+		case pawl.SessionTitled, pawl.SessionSummarized:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// await waits until what is due is in the log.
+func (s *meanwhileStore) await(ctx context.Context, id pawl.SessionID, w saying) error {
+	for {
+		var since pawl.Seq // where it became due
+		there, count := false, 0
+		for e, err := range s.Events(ctx, id, 0) {
+			if errors.Is(err, pawl.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if pawl.KindOf(e.Body) == w.After {
+				if count++; count == w.Count {
+					since = e.Seq
+				}
+			}
+			there = there || since > 0 && pawl.KindOf(e.Body) == w.Await
+		}
+		s.mu.Lock()
+		due := since > 0 && (!w.Own || s.wrote[since])
+		s.mu.Unlock()
+		if !due || there {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
 }
 
 func (s *meanwhileStore) say(ctx context.Context, id pawl.SessionID, w saying) error {

@@ -51,7 +51,7 @@ func newBox(t *testing.T, store string) (b *pawltest.Box, mark string) {
 	t.Helper()
 	b = pawltest.NewBox(t, pawltest.Binary(t, "crashtest"), store)
 	mark = fmt.Sprintf("PAWL_CRASHTEST=%s", filepath.Base(b.Dir)+fmt.Sprint(rand.Uint64()))
-	b.Env = append(b.Env, mark)
+	b.Env = append(b.Env, mark, "PAWL_DATA="+t.TempDir())
 	writeScript(t, b)
 	return b, mark
 }

@@ -3,11 +3,16 @@
 package crashtest
 
 import (
+	"context"
 	"fmt"
-	"regexp"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,63 +20,24 @@ import (
 	"github.com/pawl-dev/pawl/internal/pawltest"
 )
 
+// playTime bounds each process of a scenario.
+const playTime = time.Minute
+
 // scenario is a story that the program is killed in, at every append of every
 // command of it. To add one, add it to scenarios.
 type scenario struct {
 	name      string
-	script    []string   // the model's lines
-	meanwhile string     // what others say; see cmd/pawl/meanwhile_crashtest.go
-	commands  [][]string // what a person does, in order
+	files     map[string]string // what the folder holds before; names that end in .sh can be run
+	script    []string          // the model's lines
+	meanwhile string            // what others say; see cmd/pawl/meanwhile_crashtest.go
+	commands  [][]string        // what a person does, in order; see words
 	reasons   []pawl.Reason
 	out       string // what out.txt holds in the end
 	kills     int    // at least so many, before and after an append
 	unordered bool   // things happen beside each other: their order does not count, nor what the model says to it
-}
 
-// says is a line of a script with a shell command that appends to out.txt.
-func says(line string) string {
-	return fmt.Sprintf(`{"calls":[{"name":"bash","input":{"command":"echo %s >> out.txt"}}],"usage":{"input":1}}`, line)
-}
-
-const done = `{"text":"done"}`
-
-func asAgent(line string) string { return strings.Replace(line, "{", `{"agent":"general",`, 1) }
-
-func task(more string) string {
-	return `{"calls":[{"name":"task","input":{"agent":"general","description":"errand","prompt":"do it"` + more + `}}]}`
-}
-
-var once = [][]string{runArgs()}
-
-var scenarios = []scenario{
-	{
-		name:      "steered",
-		script:    []string{says("1"), says("2"), done},
-		meanwhile: `[{"after":"call.started","count":1,"steer":"this way"},{"after":"call.started","count":2,"steer":"and that"}]`,
-		commands:  once, reasons: []pawl.Reason{pawl.ReasonEndTurn}, out: "1\n2\n", kills: 15,
-	},
-	{
-		name:   "queued, reworded, withdrawn",
-		script: []string{says("1"), says("2"), done, `{"text":"that too","expect":"in other words"}`},
-		meanwhile: `[{"after":"call.started","count":1,"queue":"later"},{"after":"call.started","count":1,"queue":"never"},` +
-			`{"after":"call.finished","count":1,"prompt":2,"reword":"in other words"},{"after":"call.started","count":2,"prompt":3}]`,
-		commands: [][]string{runArgs(), {"resume"}}, reasons: []pawl.Reason{pawl.ReasonEndTurn, pawl.ReasonEndTurn}, out: "1\n2\n", kills: 17,
-	},
-	{
-		name:     "a task",
-		script:   []string{says("1"), task(""), says("3"), done, asAgent(says("2")), asAgent(done)},
-		commands: once, reasons: []pawl.Reason{pawl.ReasonEndTurn}, out: "1\n2\n3\n", kills: 22,
-	},
-	{
-		name:     "a task in the background",
-		script:   []string{task(`,"background":true`), says("1"), `{"text":"I wait"}`, done, asAgent(says("2")), asAgent(done)},
-		commands: once, reasons: []pawl.Reason{pawl.ReasonEndTurn}, out: "1\n2\n", kills: 20, unordered: true,
-	},
-	{
-		name:     "a loop",
-		script:   slices.Repeat([]string{`{"calls":[{"name":"list"}]}`}, 7),
-		commands: once, reasons: []pawl.Reason{pawl.ReasonLoop}, kills: 20,
-	},
+	// check looks at what the uncrashed run left.
+	check func(t *testing.T, l leavings)
 }
 
 // TestCrashInScenarios kills the program before and after each append of each
@@ -81,22 +47,27 @@ func TestCrashInScenarios(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			store := pawltest.Stores["sqlite"](t)
 			b := s.box(t, store)
-			for _, args := range s.commands {
-				b.Run(t, args...)
+			v := s.visit(t, b)
+			for i := range s.commands {
+				v.see(t, s.play(t, b, i))
 			}
-			want := s.leaves(t, b)
+			want := s.leaves(t, b, v)
 			if want.Out != s.out || !slices.Equal(want.Reasons, s.reasons) {
 				t.Fatalf("the uncrashed run is not as scripted: %+v", want)
+			}
+			if s.check != nil {
+				s.check(t, want)
 			}
 			for _, when := range []string{"before", "after"} {
 				killed := 0
 				for i := range s.commands {
 					killed += each(t, 1000, func(n int) bool {
-						ok := s.crash(t, store, want, i, fmt.Sprintf("PAWL_CRASH=%s:%d", when, n+1))
-						if t.Failed() {
-							t.Logf("^ killed %s append %d of %s", when, n+1, strings.Join(s.commands[i], " "))
-						}
-						return ok
+						defer func() { // also when it ends the test
+							if t.Failed() {
+								t.Logf("^ killed %s append %d of %.80s", when, n+1, strings.Join(s.commands[i], " "))
+							}
+						}()
+						return s.crash(t, store, want, i, fmt.Sprintf("PAWL_CRASH=%s:%d", when, n+1))
 					})
 				}
 				if killed < s.kills {
@@ -111,7 +82,18 @@ func TestCrashInScenarios(t *testing.T) {
 func (s scenario) box(t *testing.T, store string) *pawltest.Box {
 	t.Helper()
 	b := pawltest.NewBox(t, pawltest.Binary(t, "crashtest"), store)
+	b.Env = append(b.Env, "PAWL_DATA="+t.TempDir())
 	b.Write(t, "script.jsonl", strings.Join(s.script, "\n")+"\n")
+	for name, content := range s.files {
+		mode := os.FileMode(0o644)
+		if strings.HasSuffix(name, ".sh") {
+			mode = 0o755
+		}
+		b.Write(t, name, content)
+		if err := os.Chmod(filepath.Join(b.Dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if s.meanwhile != "" {
 		b.Env = append(b.Env, "PAWL_MEANWHILE="+s.meanwhile)
 	}
@@ -123,29 +105,86 @@ func (s scenario) box(t *testing.T, store string) *pawltest.Box {
 func (s scenario) crash(t *testing.T, store string, want leavings, i int, knife string) bool {
 	t.Helper()
 	b := s.box(t, store)
-	for _, args := range s.commands[:i] {
-		b.Run(t, args...)
+	v := s.visit(t, b)
+	for k := range i {
+		v.see(t, s.play(t, b, k))
 	}
 	before := s.orders(t, b)
-	cmd := b.Command(s.commands[i]...)
-	cmd.Env = append(slices.Clone(b.Env), knife)
-	if pawltest.Wait(t, cmd).Code != -1 {
+	if s.play(t, b, i, knife).Code != -1 {
 		return false
 	}
-	running := s.leaves(t, b).Running
+	running := s.leaves(t, b, v).Running
 	if s.orders(t, b) == before {
-		b.Run(t, s.commands[i]...)
+		v.see(t, s.play(t, b, i))
 	} else {
-		b.Run(t, "resume")
+		out := run(t, b, []string{"resume"})
+		if out.Code == 0 { // it may have had nothing to do any more
+			out.Code = want.Codes[i]
+		}
+		v.see(t, out)
 	}
-	for _, args := range s.commands[i+1:] {
-		b.Run(t, args...)
+	for k := i + 1; k < len(s.commands); k++ {
+		v.see(t, s.play(t, b, k))
 	}
-	got := s.leaves(t, b)
-	if diff := cmp.Diff(want.without(running), got.without(running)); diff != "" {
-		t.Errorf("running at the kill: %v (-uncrashed, +crashed and resumed):\n%s", running, diff)
+	got := s.leaves(t, b, v)
+	if diff := cmp.Diff(want.without(running, want), got.without(running, want)); diff != "" {
+		t.Errorf("running at the kill: %v (-uncrashed, +crashed and resumed):\n%s\n%s", running, diff, strings.Join(v.stderr, ""))
 	}
 	return true
+}
+
+// play gives the i-th command and waits for its end.
+func (s scenario) play(t *testing.T, b *pawltest.Box, i int, env ...string) pawltest.Output {
+	t.Helper()
+	return run(t, b, s.words(t, b, s.commands[i]), env...)
+}
+
+// run runs pawl, and fails the test if it comes to no end.
+func run(t *testing.T, b *pawltest.Box, args []string, env ...string) pawltest.Output {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), playTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.Bin, args...) //nolint:gosec // the program under test
+	cmd.Dir, cmd.Env, cmd.WaitDelay = b.Dir, append(slices.Clone(b.Env), env...), time.Second
+	out := pawltest.Wait(t, cmd)
+	if ctx.Err() != nil {
+		t.Fatalf("pawl %s %s: it came to no end in %s\n%s%s", strings.Join(args, " "), strings.Join(env, " "), playTime, out.Stdout, out.Stderr)
+	}
+	return out
+}
+
+// words are a command's, with what is known only once it is given: {fork} is
+// the session that was made from another, {reply N} the number of the newest
+// session's N-th reply.
+func (s scenario) words(t *testing.T, b *pawltest.Box, command []string) []string {
+	t.Helper()
+	words := slices.Clone(command)
+	for i, w := range words {
+		n, isReply := strings.CutPrefix(w, "{reply ")
+		switch {
+		case w == "{fork}":
+			words[i] = "none"
+			for _, row := range b.Sessions(t) {
+				created, ok := b.Export(t, string(row.ID))[0].Body.(pawl.SessionCreated)
+				if ok && created.Forked != nil {
+					words[i] = string(row.ID)
+				}
+			}
+		case isReply:
+			left, err := strconv.Atoi(strings.TrimSuffix(n, "}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range b.Export(t, string(b.Sessions(t)[0].ID)) {
+				if _, ok := e.Body.(pawl.Replied); ok {
+					if left--; left == 0 {
+						words[i] = strconv.FormatInt(int64(e.Seq), 10)
+					}
+				}
+			}
+		}
+	}
+	return words
 }
 
 // orders counts what people have said to the sessions of the box.
@@ -165,112 +204,4 @@ func (s scenario) orders(t *testing.T, b *pawltest.Box) (n int) {
 		}
 	}
 	return n
-}
-
-// leavings are what a story leaves: the file, how the turns ended, and what was
-// said in each session, the children's after their parent's.
-type leavings struct {
-	Out     string
-	Reasons []pawl.Reason // of the sessions that have no parent
-	Said    [][]string
-
-	Running []string // commands that nobody knows the outcome of
-}
-
-var ids = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
-
-func (s scenario) leaves(t *testing.T, b *pawltest.Box) leavings {
-	t.Helper()
-	l := leavings{Out: b.Read(t, "out.txt")}
-	if s.unordered {
-		l.Out = strings.Join(slices.Sorted(strings.Lines(l.Out)), "")
-	}
-	rows := b.Sessions(t)
-	slices.SortFunc(rows, func(a, b pawl.Session) int { return a.Created.Compare(b.Created) })
-	for _, row := range rows {
-		if row.Turns+row.Queued == 0 {
-			continue // it was made, and the prompt did not come
-		}
-		events := b.Export(t, string(row.ID))
-		s.hear(t, &l, events)
-		for _, e := range events {
-			switch body := e.Body.(type) {
-			case pawl.TurnFinished:
-				l.Reasons = append(l.Reasons, body.Reason)
-			case pawl.Spawned:
-				if out := b.Run(t, "session", "export", string(body.Child)); out.Code == 0 { // it may not be made yet
-					s.hear(t, &l, b.Export(t, string(body.Child)))
-				}
-			default: // told in the conversation
-			}
-		}
-	}
-	return l
-}
-
-// hear adds what was said in a session, and which commands run in it.
-func (s scenario) hear(t *testing.T, l *leavings, events []pawl.Event) {
-	t.Helper()
-	open, command := map[pawl.CallID]bool{}, map[pawl.CallID]string{}
-	for _, e := range events {
-		switch body := e.Body.(type) {
-		case pawl.Replied:
-			for _, c := range body.Parts.Calls() {
-				command[c.ID] = string(c.Input)
-			}
-		case pawl.CallStarted:
-			open[body.Call] = !body.ReadOnly
-		case pawl.CallFinished:
-			delete(open, body.Call)
-		default: // no call
-		}
-	}
-	for id, runs := range open {
-		if runs {
-			l.Running = append(l.Running, command[id])
-		}
-	}
-	var said []string
-	for _, m := range pawltest.Conversation(t, events) {
-		said = append(said, string(m.Role)+": "+ids.ReplaceAllString(shown(m, command), "ID"))
-	}
-	if s.unordered {
-		slices.Sort(said)
-		said = slices.DeleteFunc(said, func(m string) bool { return strings.HasPrefix(m, "assistant: ") && !strings.Contains(m, " calls ") })
-	}
-	l.Said = append(l.Said, said)
-}
-
-// shown is a message with its calls, and its results by the command that they are of.
-func shown(m pawl.Message, command map[pawl.CallID]string) string {
-	text := m.Text()
-	for _, part := range m.Parts {
-		switch p := part.(type) {
-		case pawl.ToolCall:
-			text += " calls " + string(p.Input)
-		case pawl.ToolResult:
-			text += fmt.Sprintf(" of %s: %s", command[p.Call], p.Content)
-		default: // its text says it
-		}
-	}
-	return text
-}
-
-// without leaves out what commands of unknown outcome may have done or not.
-func (l leavings) without(running []string) leavings {
-	l.Running = nil
-	l.Said = slices.Clone(l.Said)
-	for _, command := range running {
-		for i := range l.Said {
-			l.Said[i] = slices.DeleteFunc(slices.Clone(l.Said[i]), func(said string) bool {
-				return strings.Contains(said, " of "+command)
-			})
-		}
-		for line := range strings.Lines(l.Out) {
-			if strings.Contains(command, "echo "+strings.TrimSpace(line)+" >>") {
-				l.Out = strings.Replace(l.Out, line, "", 1)
-			}
-		}
-	}
-	return l
 }

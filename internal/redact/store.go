@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/pawl-dev/pawl"
 )
@@ -25,17 +26,44 @@ func NewStore(st pawl.Store, r *Redactor) *Store { return &Store{st, r} }
 
 // Append implements [pawl.Store].
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	masked, err := s.mask(events)
+	if err != nil {
+		return nil, fmt.Errorf("append to %s: %w", id, err)
+	}
+	return s.Store.Append(ctx, id, after, masked...)
+}
+
+// Begin implements [pawl.Store].
+func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error) {
+	masked, err := s.mask(events)
+	if err != nil {
+		return nil, fmt.Errorf("begin %s: %w", id, err)
+	}
+	return s.Store.Begin(ctx, id, func(yield func(io.Reader, error) bool) {
+		for in, err := range blobs {
+			if err == nil {
+				in = s.r.knownReader(in)
+			}
+			if !yield(in, err) {
+				return
+			}
+		}
+	}, masked...)
+}
+
+// mask masks the known keys in events.
+func (s *Store) mask(events []pawl.Event) ([]pawl.Event, error) {
 	if s.r.table().known.empty() {
-		return s.Store.Append(ctx, id, after, events...)
+		return events, nil
 	}
 	masked := make([]pawl.Event, len(events))
 	for i, e := range events {
 		var err error
 		if masked[i], err = maskEvent(e, s.r.Known); err != nil {
-			return nil, fmt.Errorf("append to %s: %w: %w", id, err, pawl.ErrInvalid)
+			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 		}
 	}
-	return s.Store.Append(ctx, id, after, masked...)
+	return masked, nil
 }
 
 // SaveDraft implements [pawl.Store]. A draft may end within a key: what has come

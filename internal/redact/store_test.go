@@ -2,6 +2,8 @@ package redact_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"io/fs"
@@ -244,6 +246,30 @@ func TestBlobs(t *testing.T) {
 	defer in.Close()
 	if got, err := io.ReadAll(in); string(got) != "[redacted: github token] [redacted: ANTHROPIC_API_KEY]" || err != nil {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestBegin: a session that begins with its blobs holds no key either.
+func TestBegin(t *testing.T) {
+	st := redact.NewStore(openStore(t, t.TempDir()), held())
+	id := storetest.NewID()
+	blobs := func(yield func(io.Reader, error) bool) { yield(strings.NewReader("with "+envKey), nil) }
+	at := time.Now()
+	_, err := st.Begin(t.Context(), id, blobs, pawl.Event{At: at, Body: pawl.SessionCreated{Dir: "/w"}}, pawl.Event{At: at, Body: pawl.SessionTitled{Title: "on " + envKey}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := st.Session(t.Context(), id)
+	if err != nil || row.Title != "on [redacted: ANTHROPIC_API_KEY]" {
+		t.Errorf("row %+v, %v", row, err)
+	}
+	sum := sha256.Sum256([]byte("with [redacted: ANTHROPIC_API_KEY]"))
+	in, err := st.OpenBlob(t.Context(), id, hex.EncodeToString(sum[:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 
 	"github.com/oklog/ulid/v2"
 
@@ -12,7 +14,9 @@ import (
 
 // Fork makes a session that begins as another was before an event. Its log is a
 // copy, with the same numbers; what was left open there is ended here. What is
-// kept beside the log is copied too, so that the fork outlives its origin.
+// kept beside the log is copied too, so that the fork outlives its origin; the
+// log comes last. Killed before it is written, there is no fork, and 'pawl gc'
+// removes the snapshots that were kept for it.
 func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (pawl.Session, error) {
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
@@ -29,18 +33,28 @@ func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (paw
 	if err != nil {
 		return pawl.Session{}, fmt.Errorf("fork: %w", err)
 	}
-	if _, err := s.Bus.Append(ctx, fork, 0, events...); err != nil {
-		return pawl.Session{}, fmt.Errorf("fork: %w", err)
-	}
-	err = s.copyBlobs(ctx, id, fork, events)
-	if err == nil && s.Adopt != nil {
+	if s.Adopt != nil {
 		err = s.Adopt(ctx, row.Dir, id, fork)
 	}
+	if err == nil { // past the bus: nobody listens to a session that is not there yet
+		_, err = s.Store.Begin(ctx, fork, s.blobs(ctx, id, events), events...)
+	}
 	if err != nil {
-		// Half a fork is none, even if nobody waits for it any more.
-		return pawl.Session{}, fmt.Errorf("fork: %w", errors.Join(err, s.Delete(context.WithoutCancel(ctx), fork)))
+		return pawl.Session{}, fmt.Errorf("fork: %w", errors.Join(err, s.noFork(context.WithoutCancel(ctx), fork)))
 	}
 	return s.Get(ctx, fork)
+}
+
+// noFork lets go of what was kept for a fork that could not be made, even if
+// nobody waits for it any more.
+func (s *Service) noFork(ctx context.Context, fork pawl.SessionID) error {
+	if err := s.Store.Delete(ctx, fork); err != nil && !errors.Is(err, pawl.ErrNotFound) {
+		return err
+	}
+	if s.Forget == nil {
+		return nil
+	}
+	return s.Forget(ctx, fork)
 }
 
 // copyLog returns the events before a point of a session as another one's, with
@@ -69,27 +83,33 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 	return events, nil
 }
 
-// copyBlobs copies the outputs that the events name. One that is not there, as
-// in a session that was imported, is not there in the fork either.
-func (s *Service) copyBlobs(ctx context.Context, from, to pawl.SessionID, events []pawl.Event) error {
-	for _, e := range events {
-		f, ok := e.Body.(pawl.CallFinished)
-		if !ok || f.Result.Spill == nil {
-			continue
-		}
-		blob, err := s.Store.OpenBlob(ctx, from, f.Result.Spill.ID)
-		if errors.Is(err, pawl.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		_, err = s.Store.PutBlob(ctx, to, blob)
-		if err = errors.Join(err, blob.Close()); err != nil {
-			return err
+// blobs reads the outputs of a session that the events name. One that is not
+// there, as in a session that was imported, is not there in the fork either.
+func (s *Service) blobs(ctx context.Context, id pawl.SessionID, events []pawl.Event) iter.Seq2[io.Reader, error] {
+	return func(yield func(io.Reader, error) bool) {
+		for _, e := range events {
+			f, ok := e.Body.(pawl.CallFinished)
+			if !ok || f.Result.Spill == nil {
+				continue
+			}
+			blob, err := s.Store.OpenBlob(ctx, id, f.Result.Spill.ID)
+			if errors.Is(err, pawl.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			more := yield(blob, nil)
+			if err := blob.Close(); err != nil && more {
+				yield(nil, err)
+				return
+			}
+			if !more {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // copied is a body as it stands in a copy: nothing is paid for twice.

@@ -3,6 +3,8 @@ package service_test
 import (
 	"context"
 	"errors"
+	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,6 +94,44 @@ func TestForkWithoutAdopting(t *testing.T) {
 	})
 	if _, err := svc.Fork(t.Context(), s.ID, 0); !errors.Is(err, fault) {
 		t.Errorf("got %v", err)
+	}
+	list, err := svc.List(t.Context(), pawl.Filter{})
+	if err != nil || len(list) != 1 {
+		t.Errorf("got %v, %v", list, err)
+	}
+}
+
+// beginStore has its own way to begin a session.
+type beginStore struct {
+	pawl.Store
+	begin func() error
+}
+
+func (s beginStore) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error) {
+	if err := s.begin(); err != nil {
+		return nil, err
+	}
+	return s.Store.Begin(ctx, id, blobs, events...)
+}
+
+// The snapshots are kept before there is a fork that needs them, and let go of
+// if there is none. After a kill 'pawl gc' does that: the session is gone.
+func TestForkThatDoesNotBegin(t *testing.T) {
+	fault := errors.New("the disk is full")
+	var kept []pawl.SessionID
+	var begin func() error
+	svc, snapshots, s := withSnapshots(t, func(c *service.Config) {
+		c.Store = beginStore{c.Store, func() error { return begin() }}
+	})
+	begin = func() error { kept = owners(t, snapshots); return fault }
+	if _, err := svc.Fork(t.Context(), s.ID, 0); !errors.Is(err, fault) {
+		t.Errorf("got %v", err)
+	}
+	if len(kept) != 2 {
+		t.Errorf("when it was to begin, they were kept by %v", kept)
+	}
+	if got := owners(t, snapshots); !slices.Equal([]pawl.SessionID{s.ID}, got) {
+		t.Errorf("they are kept by %v", got)
 	}
 	list, err := svc.List(t.Context(), pawl.Filter{})
 	if err != nil || len(list) != 1 {

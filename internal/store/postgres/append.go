@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
@@ -82,7 +84,7 @@ func (s statement) text(batch record.Batch) string {
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	batch, err := record.NewBatch(id, after, events)
 	if err == nil {
-		err = s.append(ctx, id, after, batch)
+		err = appendBatch(ctx, s.pool, id, after, batch)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("append to %s: %w", id, classify(err))
@@ -90,7 +92,12 @@ func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, e
 	return batch.Events, nil
 }
 
-func (s *Store) append(ctx context.Context, id pawl.SessionID, after pawl.Seq, batch record.Batch) error {
+// execer is the pool, or a transaction.
+type execer interface {
+	Exec(ctx context.Context, statement string, args ...any) (pgconn.CommandTag, error)
+}
+
+func appendBatch(ctx context.Context, db execer, id pawl.SessionID, after pawl.Seq, batch record.Batch) error {
 	statement, row := rowOf(after, batch.Change)
 	args := append(make([]any, 0, 26+len(usageTypes)), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
 	if len(batch.Rows) == 1 {
@@ -103,7 +110,7 @@ func (s *Store) append(ctx context.Context, id pawl.SessionID, after pawl.Seq, b
 	if len(batch.Usage) > 0 {
 		args = append(args, usageColumns(batch.Usage)...)
 	}
-	tag, err := s.pool.Exec(ctx, statement.text(batch), args...)
+	tag, err := db.Exec(ctx, statement.text(batch), args...)
 	if err == nil && tag.RowsAffected() == 0 {
 		return pawl.ErrConflict
 	}

@@ -28,19 +28,35 @@ func (s *Store) PutBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pa
 }
 
 func (s *Store) putBlob(ctx context.Context, id string, r io.Reader) (blob pawl.Blob, err error) {
-	f, err := os.CreateTemp("", "pawl-blob-") // 0600
+	p, err := newPassing(ctx, r)
 	if err != nil {
 		return pawl.Blob{}, err
 	}
-	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
-	if blob, err = record.CopyBlob(ctx, f, r); err != nil {
-		return pawl.Blob{}, err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return pawl.Blob{}, err
-	}
-	return blob, pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return insertBlob(ctx, tx, id, blob, f) })
+	defer func() { err = errors.Join(err, p.remove()) }()
+	return p.Blob, pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return insertBlob(ctx, tx, id, p.Blob, p.file) })
 }
+
+// passing is a blob in a passing file.
+type passing struct {
+	pawl.Blob
+	file *os.File
+}
+
+func newPassing(ctx context.Context, r io.Reader) (p passing, err error) {
+	if p.file, err = os.CreateTemp("", "pawl-blob-"); err != nil { // 0600
+		return p, err
+	}
+	p.Blob, err = record.CopyBlob(ctx, p.file, r)
+	if err == nil {
+		_, err = p.file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		err = errors.Join(err, p.remove())
+	}
+	return p, err
+}
+
+func (p passing) remove() error { return errors.Join(p.file.Close(), os.Remove(p.file.Name())) }
 
 // insertBlob does nothing if the session has this blob already.
 func insertBlob(ctx context.Context, tx pgx.Tx, id string, blob pawl.Blob, r io.Reader) error {

@@ -32,6 +32,21 @@ func (s *Store) putBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pa
 		return pawl.Blob{}, err
 	}
 	folder := s.blobFolder(id)
+	blob, err := s.storeBlob(ctx, folder, r)
+	if err != nil {
+		return pawl.Blob{}, err
+	}
+	// Delete removes the rows first and the folder after. If the session is
+	// there now, a deletion to come finds the file; if not, it is ours to remove.
+	err = s.exist(ctx, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errors.Join(err, os.RemoveAll(folder))
+	}
+	return blob, err
+}
+
+// storeBlob puts a blob into a folder, and on the disk.
+func (s *Store) storeBlob(ctx context.Context, folder string, r io.Reader) (pawl.Blob, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return pawl.Blob{}, err
 	}
@@ -44,13 +59,7 @@ func (s *Store) putBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pa
 			return pawl.Blob{}, err
 		}
 	}
-	// Delete removes the rows first and the folder after. If the session is
-	// there now, a deletion to come finds the file; if not, it is ours to remove.
-	err = s.exist(ctx, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = errors.Join(err, os.RemoveAll(folder))
-	}
-	return blob, err
+	return blob, nil
 }
 
 // writeBlob writes a file under a passing name and gives it its own once it is

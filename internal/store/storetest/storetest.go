@@ -50,6 +50,8 @@ func Run(t *testing.T, open func(t *testing.T) pawl.Store) {
 		{"blobs belong to their session", blobIsolated},
 		{"blobs that are missing", blobMissing},
 		{"blobs that break off", blobBroken},
+		{"a session begins with its blobs", begin},
+		{"a session that cannot begin is not there", beginBroken},
 		{"lists are ordered and bounded", listOrder},
 		{"lists by folder, parent and state", listFilters},
 		{"lists have limits", listLimits},
