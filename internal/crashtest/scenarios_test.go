@@ -62,7 +62,7 @@ var scenarios = []scenario{
 		script: []string{says("1"), `{"text":"one"}`, says("2"), done, `{"text":"that too"}`,
 			`{"agent":"compaction","expect":"mind the gap","text":"It counts.","usage":{"input":9,"output":2}}`},
 		commands: [][]string{runArgs(), again(long("and on")), {"session", "compact", "last", "mind the gap"}, again("once more")},
-		reasons:  ended(3), out: "1\n2\n", kills: 25,
+		reasons:  ended(3), out: "1\n2\n", from: 2, kills: 7,
 		check: func(t *testing.T, l leavings) { happened(t, l, "compacted, true: ") },
 	},
 	{
@@ -70,7 +70,7 @@ var scenarios = []scenario{
 		script: []string{`{"window":{"context":24000,"output":2000}}`, `{"text":"one"}`, `{"text":"two"}`, says("1"), says("2"), done,
 			`{"agent":"compaction","text":"It counts.","usage":{"input":9,"output":2}}`},
 		commands: [][]string{runArgs(), again(long("and on")), again(long("and on and on"))},
-		reasons:  ended(3), out: "1\n2\n", kills: 25,
+		reasons:  ended(3), out: "1\n2\n", from: 2, kills: 10,
 		check: func(t *testing.T, l leavings) { happened(t, l, "compacted, true: ") },
 	},
 	{
@@ -79,7 +79,7 @@ var scenarios = []scenario{
 		script: []string{`{"text":"hello"}`, does("rm gone; printf new > made; mkdir sub; printf sub > sub/made; printf 'one\\n2\\n' > other; chmod 644 tool.sh"), done},
 		commands: [][]string{runArgs(), again("change it"), {"session", "undo", "last", "--yes"}, {"session", "redo", "last", "--yes"},
 			{"session", "undo", "last", "--yes", "--files"}, {"session", "undo", "last", "--yes", "--conversation"}},
-		reasons: ended(2), kills: 18,
+		reasons: ended(2), from: 1, kills: 15,
 		check: func(t *testing.T, l leavings) {
 			happened(t, l, "reverted: gone made other sub/made tool.sh", "reverted: gone made other sub/made tool.sh", "reverted: gone made other sub/made tool.sh", "reverted: ")
 			was, is := l.Folders[0], l.Folders[2]
@@ -94,7 +94,7 @@ var scenarios = []scenario{
 		files:    map[string]string{"a": "a\n"},
 		script:   []string{does("printf 1 > a"), does("printf 2 > a"), does("printf 3 > a"), done, does("printf ' and 4' >> a"), done},
 		commands: [][]string{runArgs(), {"session", "rewind", "last", "{reply 2}", "--yes"}, again("another way")},
-		reasons:  ended(2), kills: 25,
+		reasons:  ended(2), from: 1, kills: 9,
 		check: func(t *testing.T, l leavings) {
 			happened(t, l, "reverted: a")
 			if got := l.Folders[len(l.Folders)-1]["a"]; got != "-rw-r--r-- 1 and 4" {
@@ -110,7 +110,7 @@ var scenarios = []scenario{
 			does("printf 2 > a"), done},
 		commands: [][]string{runArgs(), {"session", "fork", "last"},
 			append(runArgs()[:5], "--session", "{fork}", "go on"), {"session", "undo", "{fork}", "--yes", "--files"}, {"session", "undo", "{fork}", "--yes", "--files"}},
-		reasons: ended(3), kills: 18,
+		reasons: ended(3), from: 1, kills: 14,
 		check: func(t *testing.T, l leavings) {
 			if diff := cmp.Diff([][]string{{"reverted: a", "reverted: a"}, nil}, l.Asides); diff != "" {
 				t.Errorf("beside the conversations (-want, +got):\n%s", diff)
