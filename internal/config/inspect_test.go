@@ -15,7 +15,7 @@ func TestFindings(t *testing.T) {
 		want       []string
 	}{
 		{"none", `{"model":"m"}`, nil},
-		{"a slip", "{\n  // note\n  \"modle\": 1}", []string{`3:3: warning: unknown key "modle": did you mean "model"; it counts for nothing`}},
+		{"a slip", "{\n  // note\n  \"modell\": 1}", []string{`3:3: warning: unknown key "modell": did you mean "model"; it counts for nothing`}},
 		{"nothing is near", `{"zzzzzz":1}`, []string{`1:2: warning: unknown key "zzzzzz"; it counts for nothing`}},
 		{"within", `{"providers":{"openai":{"base_ulr":"x"}}}`, []string{`1:25: warning: unknown key "providers.openai.base_ulr": did you mean "base_url"; it counts for nothing`}},
 		{"several", `{"a1":1,"fallback":[1,"x"]}`, []string{`1:2: warning: unknown key "a1"; it counts for nothing`, `1:21: error: fallback.0 is a number, and must be a string`}},
@@ -53,7 +53,7 @@ func TestFindings(t *testing.T) {
 // TestNearest: a slip finds its name, another word does not.
 func TestNearest(t *testing.T) {
 	names := []string{"model", "small_model", "fallback", "sandbox"}
-	for word, want := range map[string]string{"modle": "model", "models": "model", "MODEL": "model", "smallmodel": "small_model", "fallbacks": "fallback", "theme": "", "x": "", strings.Repeat("m", 999): ""} {
+	for word, want := range map[string]string{"modell": "model", "models": "model", "MODEL": "model", "smallmodel": "small_model", "fallbacks": "fallback", "theme": "", "x": "", strings.Repeat("m", 999): ""} {
 		if got := nearest(word, names); got != want {
 			t.Errorf("%.20s: %q, want %q", word, got, want)
 		}

@@ -204,7 +204,7 @@ func FuzzConfig(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `null`, `{"permissions":{"mode":"yolo","rules":[{"kind":"net"}]}}`, `{"max_mode":"ask","rules":[],"sandbox_required":true}`,
 		`{"sandbox":{"network":["*.a.b:1"],"writable":["~/x","/y"],"env":["A"],"hidden":["*.pem"]}}`, `{"Mode":"yolo"}`, `{"a":1,"a":2}`,
-		"// x\n{\"model\": \"m\", /* y */ \"providers\": {\"a\": {\"headers\": {\"b\": \"{env:C}\",},},},}", `[[[{"a":[`, `{"$schema":"x","modle":1}`,
+		"// x\n{\"model\": \"m\", /* y */ \"providers\": {\"a\": {\"headers\": {\"b\": \"{env:C}\",},},},}", `[[[{"a":[`, `{"$schema":"x","modell":1}`,
 	} {
 		f.Add([]byte(text))
 	}
