@@ -55,23 +55,29 @@ func keyOf(path []string) (key, bool) {
 // typeAt returns the type that a path has in User, or the nearest name of what it
 // could have been.
 func typeAt(path []string) (t reflect.Type, near string, ok bool) {
-	t = reflect.TypeFor[User]()
+	t, ok = reflect.TypeFor[User](), true
 	for _, part := range path {
-		for t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		switch t.Kind() {
-		case reflect.Struct:
-			field, ok := fieldOf(t, part)
-			if !ok {
-				return nil, nearest(part, fieldNames(t)), false
-			}
-			t = field
-		case reflect.Map:
-			t = t.Elem()
-		default:
-			return nil, "", false
+		if t, near, ok = below(t, part); !ok {
+			return nil, near, false
 		}
 	}
-	return t, "", true
+	return t, "", ok
+}
+
+// below is typeAt for one name below a type.
+func below(t reflect.Type, name string) (elem reflect.Type, near string, ok bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if elem, ok = fieldOf(t, name); !ok {
+			near = nearest(name, fieldNames(t))
+		}
+		return elem, near, ok
+	case reflect.Map:
+		return t.Elem(), "", true
+	default:
+		return nil, "", false
+	}
 }

@@ -24,6 +24,8 @@ type User struct {
 	CodeSearch  Search      `json:"codesearch,omitzero"` // and codesearch
 	Permissions Permissions `json:"permissions,omitzero"`
 	Sandbox     Sandbox     `json:"sandbox,omitzero"`
+
+	Replaced map[string][]string `json:"-"` // what {env:NAME} and {file:path} stood for, by key: it may be secret
 }
 
 // Permissions is what the user allows. Whoever uses it reads the mode and the
@@ -66,6 +68,9 @@ func ReadUser() (User, []Finding, error) {
 		return User{}, nil, fmt.Errorf("read configuration: %w", err)
 	}
 	u, findings, err := decodeUser(text)
+	if err == nil {
+		err = u.replace(filepath.Dir(path))
+	}
 	if err != nil {
 		return User{}, nil, fmt.Errorf("read %s: %w: %w", path, err, pawl.ErrInvalid)
 	}
