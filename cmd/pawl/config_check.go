@@ -34,7 +34,8 @@ func configCheckCommand() *cobra.Command {
 		Short: "Find what is wrong in your configuration, or counts for nothing",
 		Long: `Find what is wrong in your configuration and in this folder's, or counts for nothing:
 unknown keys, wrong types, rules that do not do what their examples say, unknown models,
-secrets that others can read. With a file, look at that one, as if it were yours.
+secrets that others can read. With a file, look at that one: as at a folder's if it is
+.pawl/config.json, else as if it were yours.
 
 Exit codes: 0 it can be used, perhaps with warnings; 1 it cannot.`,
 		Args: usage(cobra.MaximumNArgs(1)),
@@ -77,10 +78,7 @@ func reportFindings(cmd *cobra.Command, findings []config.Finding, how output) e
 // checkFiles looks at a file that is named, or at all that have a say here.
 func checkFiles(args []string) ([]config.Finding, error) {
 	if len(args) > 0 {
-		if _, err := os.Stat(args[0]); err != nil {
-			return nil, err
-		}
-		return checkUserFile(args[0]), nil
+		return checkFile(args[0])
 	}
 	path, err := config.UserFile()
 	if err != nil {
@@ -92,6 +90,20 @@ func checkFiles(args []string) ([]config.Finding, error) {
 	}
 	findings := append(checkUserFile(path), checkManaged()...)
 	return append(findings, checkProject(dir)...), nil
+}
+
+func checkFile(path string) ([]config.Finding, error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(full); err != nil {
+		return nil, err
+	}
+	if dir, ok := strings.CutSuffix(full, "/"+config.ProjectFile); ok {
+		return checkProject(dir), nil
+	}
+	return checkUserFile(path), nil
 }
 
 func checkUserFile(path string) []config.Finding {

@@ -41,10 +41,19 @@ func CheckUser(path string, more func(User) []Finding) []Finding {
 		}
 		findings = append(findings, more(u)...)
 	}
+	return locate(findings, path, doc)
+}
+
+// locate says of findings where in a file their keys are, and sorts them by it.
+func locate(findings []Finding, path string, doc document) []Finding {
 	for i := range findings {
-		findings[i].File = path
-		if v := doc.root.Find(pointer(strings.Split(findings[i].Key, "."))); findings[i].Line == 0 && findings[i].Key != "" && v != nil {
-			findings[i].Line, findings[i].Column = doc.position(v.StartOffset)
+		f := &findings[i]
+		f.File = path
+		if f.Line > 0 || f.Key == "" {
+			continue
+		}
+		if v := doc.root.Find(pointer(strings.Split(f.Key, "."))); v != nil {
+			f.Line, f.Column = doc.position(v.StartOffset)
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
@@ -91,16 +100,19 @@ func checkMode(path string, settings []Setting) []Finding {
 // CheckProject returns all that is to be said of a project's file. more is asked
 // about its rules.
 func CheckProject(read func(name string) ([]byte, error), more func(Project) []Finding) (findings []Finding) {
-	p, ignored, err := LoadProject(read)
+	var doc document
+	p, ignored, err := LoadProject(func(name string) ([]byte, error) {
+		text, err := read(name)
+		if err == nil {
+			doc, err = parseDocument(text)
+		}
+		return text, err
+	})
 	if err != nil {
 		return []Finding{{Level: LevelError, File: ProjectFile, Message: err.Error()}}
 	}
 	for _, i := range ignored {
 		findings = append(findings, Finding{Level: LevelWarning, Key: i.Key, Message: i.Key + " counts for nothing: " + i.Why})
 	}
-	findings = append(findings, more(p)...)
-	for i := range findings {
-		findings[i].File = ProjectFile
-	}
-	return findings
+	return locate(append(findings, more(p)...), ProjectFile, doc)
 }
