@@ -96,7 +96,7 @@ func literal(t reflect.Type, value string) (hujson.Value, error) {
 	}
 	d, err := parseDocument([]byte(value))
 	if err != nil {
-		return hujson.Value{}, fmt.Errorf("it must be %s, written as JSON: %w", article(typeName(t)), err)
+		return hujson.Value{}, fmt.Errorf("it must be written as JSON: %w", err)
 	}
 	return d.root, nil
 }

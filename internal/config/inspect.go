@@ -77,7 +77,11 @@ func (in *inspector) value(v *hujson.Value, t reflect.Type, path []string) {
 	}
 	got := kindName(v.Value.Kind())
 	raw := t == reflect.TypeFor[json.RawMessage]()
-	if want := typeName(t); got != want && (!raw || got == "null") {
+	if got == "null" {
+		in.add(LevelError, v, path, "%s is null: leave the key out", name(path))
+		return
+	}
+	if want := typeName(t); got != want && !raw {
 		in.add(LevelError, v, path, "%s is %s, and must be %s", name(path), article(got), article(want))
 		return
 	}
@@ -202,12 +206,8 @@ func typeName(t reflect.Type) string {
 }
 
 func article(kind string) string {
-	switch kind {
-	case "null":
-		return kind
-	case "object":
+	if kind == "object" {
 		return "an " + kind
-	default:
-		return "a " + kind
 	}
+	return "a " + kind
 }

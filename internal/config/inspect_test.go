@@ -22,7 +22,7 @@ func TestFindings(t *testing.T) {
 		{"types", `{"model":[],"providers":1,"permissions":"x"}`, []string{
 			`1:10: error: model is a list, and must be a string`, `1:25: error: providers is a number, and must be an object`, `1:41: error: permissions is a string, and must be an object`,
 		}},
-		{"null", `{"permissions":{"rules":null}}`, []string{`1:25: error: permissions.rules is null, and must be a list`}},
+		{"null", `{"permissions":{"rules":null}}`, []string{`1:25: error: permissions.rules is null: leave the key out`}},
 		{"another case", `{"MODEL":"m"}`, []string{`1:2: error: unknown key "MODEL": did you mean "model"?`}},
 		{"safety", `{"sandbox":{"netwrk":[]}}`, []string{`1:13: error: unknown key "sandbox.netwrk": did you mean "network". It would say what is allowed, so pawl does not go on without it`}},
 		{"nearly safety", `{"sanbox":{}}`, []string{`1:2: error: unknown key "sanbox": did you mean "sandbox". It would say what is allowed, so pawl does not go on without it`}},
