@@ -31,17 +31,18 @@ const (
 
 // String is the finding on one line: file:line:column: level: message.
 func (f Finding) String() string {
-	text := string(f.Level) + ": " + f.Message
-	if f.Line > 0 {
-		text = fmt.Sprintf("%d:%d: %s", f.Line, f.Column, text)
-	}
+	var parts []string
 	if f.File != "" {
-		text = f.File + ":" + text
-		if f.Line == 0 {
-			text = strings.Replace(text, f.File+":", f.File+": ", 1)
-		}
+		parts = append(parts, f.File)
 	}
-	return text
+	if f.Line > 0 {
+		parts = append(parts, fmt.Sprint(f.Line), fmt.Sprint(f.Column))
+	}
+	text := string(f.Level) + ": " + f.Message
+	if parts == nil {
+		return text
+	}
+	return strings.Join(parts, ":") + ": " + text
 }
 
 // schemaKey is a key that any file may have: it tells editors which schema it is by.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -23,9 +25,11 @@ var placeholder = regexp.MustCompile(`\{(env|file):([^{}]*)(\}?)`)
 // may have them. folder is where the configuration is.
 func (u *User) replace(folder string) error {
 	r := replacer{folder: folder}
-	for id, p := range u.Providers {
+	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
+		p := u.Providers[id]
 		r.put("providers."+id+".base_url", &p.BaseURL)
-		for header, value := range p.Headers {
+		for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
+			value := p.Headers[header]
 			r.put("providers."+id+".headers."+header, &value)
 			p.Headers[header] = value
 		}

@@ -158,11 +158,7 @@ func maskURL(address string) string {
 	if u.RawQuery != "" {
 		u.RawQuery = masked
 	}
-	text, err := url.PathUnescape(u.String())
-	if err != nil {
-		return u.String()
-	}
-	return text
+	return strings.ReplaceAll(u.String(), "%2A%2A%2A", masked) // as a user it is escaped
 }
 
 // PathSettings are where pawl keeps its things.
