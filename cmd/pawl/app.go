@@ -77,7 +77,7 @@ func openApp(ctx context.Context) (*app, error) {
 
 // newTools returns the tools, with the search services that the user has chosen.
 func newTools(c tool.Config) (*tool.Registry, error) {
-	user, err := config.LoadUser()
+	user, err := loadUser()
 	if err != nil {
 		return nil, err
 	}

@@ -301,7 +301,7 @@ func authLogoutCommand() *cobra.Command {
 // baseURLOf is where the provider is asked: at the flag's address, or where
 // 'pawl run' would ask it.
 func baseURLOf(p catalog.Provider, flag string) (string, error) {
-	user, err := config.LoadUser()
+	user, err := loadUser()
 	if err != nil {
 		return "", err
 	}

@@ -85,7 +85,10 @@ func checkConfig() finding {
 		if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
 			f.Detail = "none: " + path
 		}
-		_, err = config.LoadUser()
+		var warnings []config.Finding
+		if _, warnings, err = config.ReadUser(); len(warnings) > 0 {
+			f.Status, f.Detail, f.Fix = checkWarn, warnings[0].String(), "'pawl config check' shows all that counts for nothing"
+		}
 	}
 	if err != nil {
 		f.Status, f.Detail, f.Fix = checkFail, err.Error(), "correct the file, or move it away"

@@ -2,22 +2,78 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
 func configCommand() *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Look at what pawl is configured with",
-		Args:  usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "Look at what pawl is configured with, and change it",
+		Long: `Show every value that takes effect here, and where it comes from: what is built in,
+the policy of this machine, your file, this folder's if you trust it, variables. The
+flags of a command win over them, and what the policy locks holds over all.
+
+What may be secret is not shown.`,
+		Example: `  pawl config
+  pawl config --json | jq '.[] | select(.layer == "user")'
+  pawl config set permissions.mode guard
+  pawl config check`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return showConfig(cmd, asJSON) },
 	}
-	cmd.AddCommand(limitsCommand(), managedCommand())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(configGetCommand(), configSetCommand(), configUnsetCommand(), configEditCommand(), configPathCommand(),
+		configSchemaCommand(), configCheckCommand(), limitsCommand(), managedCommand())
 	return cmd
+}
+
+func configPathCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "path",
+		Short: "Print where your configuration is",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := config.UserFile()
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+			}
+			return err
+		},
+	}
+}
+
+func configSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of your configuration, for editors",
+		Example: `  pawl config schema >pawl.schema.json`,
+		Args:    usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text, err := config.SchemaText()
+			if err == nil {
+				_, err = cmd.OutOrStdout().Write(text)
+			}
+			return err
+		},
+	}
+}
+
+// noticeConfig says that something in the user's configuration counts for nothing.
+func noticeConfig(w io.Writer) {
+	if _, findings, err := config.ReadUser(); err == nil && len(findings) > 0 {
+		more := ""
+		if n := len(findings) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more)", n)
+		}
+		fmt.Fprintf(w, "pawl: note: %s%s; 'pawl config check' shows all\n", findings[0], more)
+	}
 }
 
 func limitsCommand() *cobra.Command {

@@ -3,7 +3,6 @@ package main
 import (
 	"sync"
 
-	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 )
@@ -11,7 +10,7 @@ import (
 // newModels returns what opens models, by the user's configuration and keys.
 // The catalog and the keys are read when a provider's model is opened.
 func newModels() (*model.Opener, error) {
-	user, err := config.LoadUser()
+	user, err := loadUser()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/trust"
 )
 
@@ -84,6 +83,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	defer a.Close()
 
 	f.notice(ctx, a, dir, cmd.ErrOrStderr())
+	if f.format == "text" {
+		noticeConfig(cmd.ErrOrStderr())
+	}
 	s, err := f.target(ctx, a, dir)
 	if err != nil {
 		return err
@@ -109,7 +111,7 @@ func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
 // defaultModel is the user's configured one. Without it, a screen of help says
 // what to do.
 func defaultModel(ctx context.Context) (string, error) {
-	user, err := config.LoadUser()
+	user, err := loadUser()
 	if err != nil || user.Model != "" {
 		return user.Model, err
 	}

@@ -10,12 +10,24 @@ import (
 // learns of a key before anybody can use it.
 var secrets = &redact.Redactor{}
 
+// loadUser returns the user's configuration. What it has from variables and files
+// is a secret from then on.
+func loadUser() (config.User, error) {
+	user, err := config.LoadUser()
+	for key, values := range user.Replaced {
+		for _, value := range values {
+			secrets.Add(key, value)
+		}
+	}
+	return user, err
+}
+
 // holdSecrets makes known what the user has given pawl: kept keys, headers, the
 // store's password. A key of the system's keyring is known once it is asked for,
 // one of the environment from the start.
 func holdSecrets(store string) error {
 	secrets.AddURL("store", store)
-	user, err := config.LoadUser()
+	user, err := loadUser()
 	if err != nil {
 		return err
 	}

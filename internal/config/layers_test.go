@@ -33,6 +33,11 @@ func TestProject(t *testing.T) {
 	}{
 		{name: "rules", text: `{"permissions":{"rules":[{"kind":"net","decision":"deny"}]}}`, rules: `[{"kind":"net","decision":"deny"}]`},
 		{name: "nothing", text: `{}`},
+		{name: "comments and commas", text: "{ // ours\n\"$schema\": \"x\", \"permissions\": {\"rules\": [],},}", rules: `[]`},
+		{name: "a comment that does not end", text: `{} /*`, fault: "EOF"},
+		{name: "a key twice, one behind a comment", text: `{"permissions":{}, /* */ "permissions":{}}`, fault: `duplicate key`},
+		{name: "too deep", text: strings.Repeat("[", maxProject), fault: "brackets"},
+		{name: "no variable counts", text: `{"permissions":{"rules":["{env:HOME}"]}}`, rules: `["{env:HOME}"]`},
 		{name: "a mode", text: `{"permissions":{"mode":"yolo","rules":[]}}`, rules: `[]`, ignored: []string{"permissions.mode"}},
 		{name: "all that is the user's", text: `{"mode":"yolo","model":"m","small_model":"m","fallback":["m"],"providers":{"openai":{"base_url":"http://evil"}},"base_url":"x","proxy":"x","headers":{},"api_key":"x","telemetry":{"endpoint":"x"},"sandbox":{"network":["*"]},"env":{"A":"b"},"trust":true,"websearch":{},"key_command":"x","statusline":"x","notify":"x"}`,
 			ignored: []string{"api_key", "base_url", "env", "fallback", "headers", "key_command", "mode", "model", "notify", "providers", "proxy", "sandbox", "small_model", "statusline", "telemetry", "trust", "websearch"}},
@@ -44,8 +49,8 @@ func TestProject(t *testing.T) {
 		{name: "null", text: `null`, fault: "null"},
 		{name: "null within", text: `{"permissions":null}`, fault: "null"},
 		{name: "a list", text: `[]`, fault: "cannot unmarshal"},
-		{name: "no JSON", text: `x`, fault: "invalid character"},
-		{name: "empty", text: ``, fault: "unexpected end"},
+		{name: "no JSON", text: `x`, fault: "invalid literal"},
+		{name: "empty", text: ``, fault: "unexpected EOF"},
 		{name: "two", text: `{}{}`, fault: "after top-level value"},
 		{name: "too large", text: `{}` + strings.Repeat(" ", maxProject), fault: "more than"},
 	} {
@@ -91,6 +96,9 @@ func TestManaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		return path
+	}
+	if m, err := loadManaged(lay(t, "// ours\n{\"max_mode\": \"ask\",}"), owner); err != nil || m.MaxMode != "ask" {
+		t.Errorf("with a comment: %+v, %v", m, err)
 	}
 	m, err := loadManaged(lay(t, good), owner)
 	if err != nil || m.MaxMode != "guard" || string(m.Rules) != `[{"kind":"net"}]` || !m.SandboxRequired {
@@ -157,7 +165,7 @@ func TestManagedStays(t *testing.T) {
 // TestSandboxKeys holds row C11: a path means what it says.
 func TestSandboxKeys(t *testing.T) {
 	t.Setenv("HOME", "/home/u")
-	u, err := decodeUser([]byte(`{"sandbox":{"network":["example.org","*.golang.org","localhost:8080"],"writable":["~/.cache/go-build","/srv/x/"],"env":["GOFLAGS","_a1"],"hidden":["~/private","/srv/secret","*.pem"]}}`))
+	u, _, err := decodeUser([]byte(`{"sandbox":{"network":["example.org","*.golang.org","localhost:8080"],"writable":["~/.cache/go-build","/srv/x/"],"env":["GOFLAGS","_a1"],"hidden":["~/private","/srv/secret","*.pem"]}}`))
 	want := Sandbox{
 		Network:  []string{"example.org", "*.golang.org", "localhost:8080"},
 		Writable: []string{"/home/u/.cache/go-build", "/srv/x"},
@@ -174,18 +182,18 @@ func TestSandboxKeys(t *testing.T) {
 		"env":      {"", "A=b", "1A", "A-B", "A B", "*", "PATH\u0000"},
 	} {
 		for _, value := range values {
-			if u, err := decodeUser(fmt.Appendf(nil, `{"sandbox":{%q:[%q]}}`, key, value)); err == nil {
+			if u, _, err := decodeUser(fmt.Appendf(nil, `{"sandbox":{%q:[%q]}}`, key, value)); err == nil {
 				t.Errorf("%s %q: %+v", key, value, u.Sandbox)
 			}
 		}
 	}
 	for _, text := range []string{`{"sandbox":{"Network":[]}}`, `{"sandbox":{"off":true}}`, `{"sandbox":[]}`} {
-		if u, err := decodeUser([]byte(text)); err == nil {
+		if u, _, err := decodeUser([]byte(text)); err == nil {
 			t.Errorf("%s: %+v", text, u.Sandbox)
 		}
 	}
 	t.Setenv("HOME", "")
-	if _, err := decodeUser([]byte(`{"sandbox":{"writable":["~/x"]}}`)); err == nil {
+	if _, _, err := decodeUser([]byte(`{"sandbox":{"writable":["~/x"]}}`)); err == nil {
 		t.Error("a path from a home that is not known")
 	}
 }
@@ -196,12 +204,13 @@ func FuzzConfig(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `null`, `{"permissions":{"mode":"yolo","rules":[{"kind":"net"}]}}`, `{"max_mode":"ask","rules":[],"sandbox_required":true}`,
 		`{"sandbox":{"network":["*.a.b:1"],"writable":["~/x","/y"],"env":["A"],"hidden":["*.pem"]}}`, `{"Mode":"yolo"}`, `{"a":1,"a":2}`,
+		"// x\n{\"model\": \"m\", /* y */ \"providers\": {\"a\": {\"headers\": {\"b\": \"{env:C}\",},},},}", `[[[{"a":[`, `{"$schema":"x","modell":1}`,
 	} {
 		f.Add([]byte(text))
 	}
 	f.Setenv("HOME", "/home/u")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if u, err := decodeUser(text); err == nil {
+		if u, _, err := decodeUser(text); err == nil {
 			for _, path := range u.Sandbox.Writable {
 				if !filepath.IsAbs(path) || filepath.Clean(path) != path || path == "/" {
 					t.Errorf("%q can be written", path)

@@ -105,8 +105,11 @@ func decodeManaged(text []byte) (Managed, error) {
 	if len(text) > maxManaged {
 		return m, fmt.Errorf("it has more than %d bytes", maxManaged)
 	}
-	keys, err := object(text)
-	if err != nil || keys == nil {
+	text, err := standard(text)
+	if err != nil {
+		return m, err
+	}
+	if _, err := object(text); err != nil {
 		return m, err
 	}
 	if err := pawl.Decode(text, &m); err != nil {

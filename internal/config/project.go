@@ -61,6 +61,10 @@ func decodeProject(text []byte) (Project, []Ignored, error) {
 	if len(text) > maxProject {
 		return Project{}, nil, fmt.Errorf("it has more than %d bytes", maxProject)
 	}
+	text, err := standard(text)
+	if err != nil {
+		return Project{}, nil, err
+	}
 	top, err := object(text)
 	if err != nil {
 		return Project{}, nil, err
@@ -75,6 +79,7 @@ func decodeProject(text []byte) (Project, []Ignored, error) {
 				return Project{}, nil, err
 			}
 			ignored = append(ignored, more...)
+		case key == schemaKey:
 		case slices.Contains(userKeys, key):
 			ignored = append(ignored, Ignored{key, onlyYours})
 		default:

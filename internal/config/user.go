@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/pawl-dev/pawl"
 )
@@ -22,6 +24,8 @@ type User struct {
 	CodeSearch  Search      `json:"codesearch,omitzero"` // and codesearch
 	Permissions Permissions `json:"permissions,omitzero"`
 	Sandbox     Sandbox     `json:"sandbox,omitzero"`
+
+	Replaced map[string][]string `json:"-"` // what {env:NAME} and {file:path} stood for, by key: it may be secret
 }
 
 // Permissions is what the user allows. Whoever uses it reads the mode and the
@@ -43,39 +47,75 @@ type Search struct {
 	URL     string `json:"url,omitempty"`
 }
 
-// LoadUser reads the user's configuration. A file that is not there is an empty one.
+// LoadUser reads the user's configuration. A file that is not there is an empty
+// one. What is unknown in it and does no harm counts for nothing.
 func LoadUser() (User, error) {
-	path, err := UserFile()
-	if err != nil {
-		return User{}, err
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return User{}, nil
-	}
-	if err != nil {
-		return User{}, fmt.Errorf("read configuration: %w", err)
-	}
-	u, err := decodeUser(text)
-	if err != nil {
-		return User{}, fmt.Errorf("read %s: %w: %w", path, err, pawl.ErrInvalid)
-	}
-	return u, nil
+	u, _, err := ReadUser()
+	return u, err
 }
 
-func decodeUser(text []byte) (User, error) {
+// ReadUser is LoadUser, with the warnings about what counts for nothing.
+func ReadUser() (User, []Finding, error) {
+	path, err := UserFile()
+	if err != nil {
+		return User{}, nil, err
+	}
+	text, err := readText(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return User{}, nil, nil
+	}
+	if err != nil {
+		return User{}, nil, fmt.Errorf("read configuration: %w", err)
+	}
+	u, findings, err := decodeUser(text)
+	if err == nil {
+		err = u.replace(filepath.Dir(path))
+	}
+	if err != nil {
+		return User{}, nil, fmt.Errorf("read %s: %w: %w", path, err, pawl.ErrInvalid)
+	}
+	for i := range findings {
+		findings[i].File = path
+	}
+	return u, findings, nil
+}
+
+// readText reads a file up to one byte more than it may have.
+func readText(path string) ([]byte, error) {
+	f, err := os.Open(path) //nolint:gosec // the user's own
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxText+1))
+}
+
+// decodeUser reads the user's configuration strictly, but for unknown keys that
+// do no harm: they are left out, and told.
+func decodeUser(text []byte) (User, []Finding, error) {
+	doc, err := parseDocument(text)
+	if err != nil {
+		return User{}, nil, err
+	}
+	findings := inspect(&doc, reflect.TypeFor[User]())
+	for _, f := range findings {
+		if f.Level == LevelError {
+			return User{}, findings, fmt.Errorf("line %d, column %d: %s", f.Line, f.Column, f.Message)
+		}
+	}
+	doc.root.Minimize()
 	var u User
-	if err := pawl.Decode(text, &u); err != nil {
-		return User{}, err
+	if err := pawl.Decode(doc.root.Pack(), &u); err != nil {
+		return User{}, findings, err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // then no path may begin with it
 	}
 	if err := u.Sandbox.expand(home); err != nil {
-		return User{}, err
+		return User{}, findings, err
 	}
-	return u, nil
+	return u, findings, nil
 }
 
 // UserFile is PAWL_CONFIG, or pawl/pawl.json below XDG_CONFIG_HOME or ~/.config.

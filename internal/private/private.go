@@ -73,12 +73,17 @@ func Replace(path string, v any) error {
 	if err != nil {
 		return err
 	}
+	return ReplaceText(path, append(text, '\n'))
+}
+
+// ReplaceText is Replace for a text.
+func ReplaceText(path string, text []byte) error {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+name+"-*") // mode 0600, and new
 	if err != nil {
 		return err
 	}
-	_, err = temp.Write(append(text, '\n'))
+	_, err = temp.Write(text)
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
 		err = os.Rename(temp.Name(), path)
 	}

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// CheckUser returns all that is to be said of a file of the user's. more is asked
+// about what is not known here, once the file can be read; it names the keys that
+// its findings are about, as a.b.0.
+func CheckUser(path string, more func(User) []Finding) []Finding {
+	text, err := readText(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var doc document
+	if err == nil {
+		doc, err = parseDocument(text)
+	}
+	if err != nil {
+		return []Finding{{Level: LevelError, File: path, Message: err.Error()}}
+	}
+	u, findings, err := decodeUser(text)
+	failed := slices.ContainsFunc(findings, func(f Finding) bool { return f.Level == LevelError })
+	if err != nil && !failed {
+		findings = append(findings, Finding{Level: LevelError, Message: err.Error()})
+	}
+	if err == nil {
+		settings := settingsOf(&doc.root, reflect.TypeFor[User](), nil, path)
+		findings = append(findings, checkValues(settings)...)
+		findings = append(findings, checkMode(path, settings)...)
+		if err := u.replace(filepath.Dir(path)); err != nil {
+			findings = append(findings, replaceFindings(err)...)
+		}
+		findings = append(findings, more(u)...)
+	}
+	return locate(findings, path, doc)
+}
+
+// locate says of findings where in a file their keys are, and sorts them by it.
+func locate(findings []Finding, path string, doc document) []Finding {
+	for i := range findings {
+		f := &findings[i]
+		f.File = path
+		if f.Line > 0 || f.Key == "" {
+			continue
+		}
+		if v := doc.root.Find(pointer(strings.Split(f.Key, "."))); v != nil {
+			f.Line, f.Column = doc.position(v.StartOffset)
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	return findings
+}
+
+// checkValues finds values that a key cannot have, and placeholders that stand
+// where nothing is put in their place.
+func checkValues(settings []Setting) (findings []Finding) {
+	for _, s := range settings {
+		k, _ := keyOf(strings.Split(s.Key, "."))
+		switch {
+		case k.values != nil && !slices.Contains(k.values, s.Text()):
+			findings = append(findings, Finding{Level: LevelError, Key: s.Key, Message: fmt.Sprintf("%s is %q: use %s", s.Key, s.Text(), strings.Join(k.values, ", "))})
+		case !k.replaced && placeholder.MatchString(s.Text()):
+			findings = append(findings, Finding{Level: LevelWarning, Key: s.Key, Message: s.Key + " has {env:…} or {file:…} in it, which is not replaced there"})
+		}
+	}
+	return findings
+}
+
+// replaceFindings makes a finding of each placeholder that stands for nothing.
+func replaceFindings(err error) (findings []Finding) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		key, _, _ := strings.Cut(line, ": ")
+		findings = append(findings, Finding{Level: LevelError, Key: key, Message: line})
+	}
+	return findings
+}
+
+// checkMode warns of a file with secrets in it that others can read.
+func checkMode(path string, settings []Setting) []Finding {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(settings, func(s Setting) bool { return strings.Contains(s.Text(), masked) })
+	if i < 0 {
+		return nil
+	}
+	return []Finding{{Level: LevelWarning, Key: settings[i].Key, Message: fmt.Sprintf("%s may be secret, and others can read the file (%s): 'chmod 600' it, or use {env:NAME}", settings[i].Key, info.Mode())}}
+}
+
+// CheckProject returns all that is to be said of a project's file. more is asked
+// about its rules.
+func CheckProject(read func(name string) ([]byte, error), more func(Project) []Finding) (findings []Finding) {
+	var doc document
+	p, ignored, err := LoadProject(func(name string) ([]byte, error) {
+		text, err := read(name)
+		if err == nil {
+			doc, err = parseDocument(text)
+		}
+		return text, err
+	})
+	if err != nil {
+		return []Finding{{Level: LevelError, File: ProjectFile, Message: err.Error()}}
+	}
+	for _, i := range ignored {
+		findings = append(findings, Finding{Level: LevelWarning, Key: i.Key, Message: i.Key + " counts for nothing: " + i.Why})
+	}
+	return locate(append(findings, more(p)...), ProjectFile, doc)
+}

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// maxText bounds the bytes of a file, and maxBrackets how deep it can go: to
+// read it takes a stack.
+const (
+	maxText     = 1 << 20
+	maxBrackets = 20_000
+)
+
+// document is a file of configuration: JSON, with comments and trailing commas
+// if need be.
+type document struct {
+	text []byte
+	root hujson.Value
+}
+
+func parseDocument(text []byte) (document, error) {
+	if len(text) > maxText {
+		return document{}, fmt.Errorf("it has more than %d bytes", maxText)
+	}
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
+		return document{}, fmt.Errorf("it has more than %d brackets", maxBrackets)
+	}
+	root, err := hujson.Parse(bytes.Clone(text))
+	if err != nil {
+		return document{}, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	return document{text, root}, nil
+}
+
+// standard is the plain JSON of a file, each byte at its place.
+func standard(text []byte) ([]byte, error) {
+	d, err := parseDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	d.root.Standardize()
+	return d.root.Pack(), nil
+}
+
+// position says where in the file an offset is, counted from one.
+func (d document) position(offset int) (line, column int) {
+	before := d.text[:min(max(offset, 0), len(d.text))]
+	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
+}

@@ -1,0 +1,278 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/private"
+)
+
+// Set puts a value into the user's file, and leaves all else in it as it is,
+// comments included. A value that does not fit, or with which the file would not
+// load or not pass check, is pawl.ErrInvalid, and nothing is written.
+func Set(name, value string, check func(User) error) error {
+	path := splitKey(name)
+	t, err := settable(path)
+	if err != nil {
+		return err
+	}
+	v, err := literal(t, value)
+	if err == nil {
+		err = fits(path, v)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: %w", name, err, pawl.ErrInvalid)
+	}
+	return editUser(check, func(d *document) error { return d.set(path, v.Value) })
+}
+
+// Unset takes a key out of the user's file, with the comment that is about it.
+// A key that is not there is pawl.ErrNotFound.
+func Unset(name string, check func(User) error) error {
+	path := splitKey(name)
+	return editUser(check, func(d *document) error {
+		if d.root.Find(pointer(path)) == nil {
+			return fmt.Errorf("%s is not in your configuration: %w", name, pawl.ErrNotFound)
+		}
+		return d.remove(path)
+	})
+}
+
+// Known refuses a key that the configuration does not have, with the nearest one.
+func Known(name string) error {
+	_, err := settable(splitKey(name))
+	return err
+}
+
+// splitKey reads a.b.c, or /a/b/c where a name has a dot in it.
+func splitKey(name string) []string {
+	if rest, ok := strings.CutPrefix(name, "/"); ok {
+		return strings.Split(rest, "/")
+	}
+	return strings.Split(name, ".")
+}
+
+func pointer(path []string) string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	text := ""
+	for _, part := range path {
+		text += "/" + escape.Replace(part)
+	}
+	return text
+}
+
+func settable(path []string) (reflect.Type, error) {
+	t, near, ok := typeAt(path)
+	for _, part := range path {
+		ok = ok && part != ""
+	}
+	switch {
+	case ok:
+		return t, nil
+	case near != "":
+		return nil, fmt.Errorf("there is no key %q: did you mean %q: %w", strings.Join(path, "."), near, pawl.ErrInvalid)
+	default:
+		return nil, fmt.Errorf("there is no key %q: 'pawl config schema' shows all: %w", strings.Join(path, "."), pawl.ErrInvalid)
+	}
+}
+
+// literal reads a value that is given in words: a string as it is, all else as JSON.
+func literal(t reflect.Type, value string) (hujson.Value, error) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.String {
+		return hujson.Value{Value: hujson.String(value)}, nil
+	}
+	d, err := parseDocument([]byte(value))
+	if err != nil {
+		return hujson.Value{}, fmt.Errorf("it must be written as JSON: %w", err)
+	}
+	return d.root, nil
+}
+
+// fits holds a value against the schema.
+func fits(path []string, value hujson.Value) error {
+	if k, ok := keyOf(path); ok && k.values != nil {
+		if text, ok := value.Value.(hujson.Literal); ok && !slices.Contains(k.values, text.String()) {
+			return fmt.Errorf("it cannot be %q: use %s", text.String(), strings.Join(k.values, ", "))
+		}
+	}
+	s, err := Schema()
+	if err != nil {
+		return err
+	}
+	for _, part := range path {
+		if next := s.Properties[part]; next != nil {
+			s = next
+		} else {
+			s = s.AdditionalProperties
+		}
+	}
+	s.ID, s.Schema = "", ""
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	plain := value.Clone()
+	plain.Minimize()
+	var v any
+	if err := json.Unmarshal(plain.Pack(), &v); err != nil {
+		return err
+	}
+	return resolved.Validate(v)
+}
+
+// editUser changes the user's file, which is made if it is not there. Whoever
+// reads it meanwhile sees the old one or the new one.
+func editUser(check func(User) error, change func(*document) error) error {
+	path, err := UserFile()
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // the file that a link leads to is changed, not the link
+	}
+	unlock, err := private.Lock(path)
+	if err != nil {
+		return fmt.Errorf("change %s: %w", path, err)
+	}
+	defer unlock()
+	text, err := readText(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = []byte("{\n}\n"), nil
+	}
+	if err != nil {
+		return fmt.Errorf("change %s: %w", path, err)
+	}
+	d, err := parseDocument(text)
+	if err != nil {
+		return fmt.Errorf("change %s: %w: correct it first: %w", path, err, pawl.ErrInvalid)
+	}
+	if err := change(&d); err != nil {
+		return err
+	}
+	text = d.root.Pack()
+	u, _, err := decodeUser(text)
+	if err == nil {
+		err = check(u)
+	}
+	if err != nil {
+		return fmt.Errorf("change %s: it would not load: %w: %w", path, err, pawl.ErrInvalid)
+	}
+	return private.ReplaceText(path, text)
+}
+
+// set puts a value at a path, and makes the objects on the way to it.
+func (d *document) set(path []string, value hujson.ValueTrimmed) error {
+	at, indent, unit, lines := &d.root, "", d.unit(), true
+	for i, part := range path {
+		o, ok := at.Value.(*hujson.Object)
+		if !ok {
+			return fmt.Errorf("%s is not an object: %w", name(path[:i]), pawl.ErrInvalid)
+		}
+		if len(o.Members) > 0 {
+			lines = hasLines(o)
+		}
+		m := memberOf(o, part)
+		if m == nil {
+			m = insert(o, part, indent, unit, lines)
+			m.Value.Value = &hujson.Object{}
+		}
+		indent = indentOf(m.Name.BeforeExtra, indent)
+		at = &m.Value
+	}
+	at.Value = value
+	return nil
+}
+
+// remove takes a member out of its object. The last one keeps its comma.
+func (d *document) remove(path []string) error {
+	patch, err := json.Marshal([]map[string]string{{"op": "remove", "path": pointer(path)}})
+	if err != nil {
+		return err
+	}
+	o, ok := d.root.Find(pointer(path[:len(path)-1])).Value.(*hujson.Object)
+	comma := ok && o.Members[len(o.Members)-1].Value.AfterExtra != nil
+	if err := d.root.Patch(patch); err != nil {
+		return err
+	}
+	if comma && len(o.Members) > 0 && o.Members[len(o.Members)-1].Value.AfterExtra == nil {
+		o.Members[len(o.Members)-1].Value.AfterExtra = hujson.Extra{}
+	}
+	return nil
+}
+
+// unit is what the file indents by.
+func (d *document) unit() string {
+	if o, ok := d.root.Value.(*hujson.Object); ok && len(o.Members) > 0 {
+		if unit := indentOf(o.Members[0].Name.BeforeExtra, ""); unit != "" {
+			return unit
+		}
+	}
+	return "  "
+}
+
+func memberOf(o *hujson.Object, name string) *hujson.ObjectMember {
+	for i := range o.Members {
+		if o.Members[i].Name.Value.(hujson.Literal).String() == name {
+			return &o.Members[i]
+		}
+	}
+	return nil
+}
+
+// insert adds a member at the end of an object, laid out like the others. What
+// was said behind the last of them stays there.
+func insert(o *hujson.Object, name, indent, unit string, lines bool) *hujson.ObjectMember {
+	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(" ")}}
+	before := string(bytes.TrimRight(o.AfterExtra, " \t\r\n"))
+	n := len(o.Members)
+	switch {
+	case lines:
+		inner := indent + unit
+		if n > 0 {
+			inner = indentOf(o.Members[n-1].Name.BeforeExtra, inner)
+		}
+		before += "\n" + inner
+		o.AfterExtra = hujson.Extra("\n" + indent)
+	case n > 0:
+		before += " "
+		o.AfterExtra = nil
+	}
+	m.Name.BeforeExtra = hujson.Extra(before)
+	if n > 0 && o.Members[n-1].Value.AfterExtra != nil {
+		m.Value.AfterExtra = hujson.Extra{} // the last one had a comma, so has this one
+	}
+	o.Members = append(o.Members, m)
+	return &o.Members[n]
+}
+
+// hasLines reports whether an object is written over several lines.
+func hasLines(o *hujson.Object) bool {
+	for _, m := range o.Members {
+		if bytes.ContainsRune(m.Name.BeforeExtra, '\n') {
+			return true
+		}
+	}
+	return bytes.ContainsRune(o.AfterExtra, '\n')
+}
+
+// indentOf is the blanks between the last line's beginning and what follows.
+func indentOf(extra hujson.Extra, otherwise string) string {
+	i := bytes.LastIndexByte(extra, '\n')
+	if i < 0 || len(bytes.Trim(extra[i+1:], " \t")) > 0 {
+		return otherwise
+	}
+	return string(extra[i+1:])
+}

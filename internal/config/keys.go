@@ -1,0 +1,83 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// key is what is known of a key of the user's configuration, beside its type.
+type key struct {
+	path     string // from the top, with dots; * is any name
+	what     string
+	values   []string // that it may have; nil means any
+	replaced bool     // {env:NAME} and {file:path} in it are
+	secret   bool     // its value is not shown
+}
+
+// keys are all keys that User has. A test holds them to it.
+var keys = []key{
+	{path: "model", what: "The model when none is named by --model, PAWL_MODEL or the session."},
+	{path: "small_model", what: "The model that writes titles and summaries. \"none\" or \"\": nobody does. Without the key, the small one of the session's own provider."},
+	{path: "fallback", what: "Models to turn to, in order, when the one asked for stays down or refuses the key."},
+	{path: "providers", what: "Where and how providers are asked, by the provider's id."},
+	{path: "providers.*.base_url", what: "Where to ask instead of the provider itself.", replaced: true},
+	{path: "providers.*.headers", what: "Headers that go with each request, and win over pawl's own."},
+	{path: "providers.*.headers.*", what: "A header's value.", replaced: true, secret: true},
+	{path: "websearch", what: "Whom the tool websearch asks."},
+	{path: "websearch.service", what: "The service. Without it, one that there is a key or an address for.", values: []string{"exa", "brave", "tavily", "searxng"}},
+	{path: "websearch.url", what: "Where it is, if not at the service's own address.", replaced: true},
+	{path: "codesearch", what: "Whom the tool codesearch asks."},
+	{path: "codesearch.service", what: "The service.", values: []string{"sourcegraph", "exa"}},
+	{path: "codesearch.url", what: "Where it is, if not at the service's own address.", replaced: true},
+	{path: "permissions", what: "What the model may do."},
+	{path: "permissions.mode", what: "What happens to calls that no rule decides. Without it, guard where there is a sandbox, and ask where there is none.", values: []string{"plan", "ask", "guard", "auto", "yolo"}},
+	{path: "permissions.rules", what: "Rules that allow, ask or deny. The strictest that matches wins."},
+	{path: "sandbox", what: "What commands in the sandbox can do beside the usual."},
+	{path: "sandbox.network", what: "Hosts that commands can reach: a name, *.domain, with :port if need be. None means no network."},
+	{path: "sandbox.writable", what: "Further folders to write to, absolute or from ~/."},
+	{path: "sandbox.env", what: "Names of variables that commands get."},
+	{path: "sandbox.hidden", what: "What commands do not see: paths, or patterns for names in the workspace."},
+	{path: "hooks", what: "Commands of yours that are asked or told at points of the work."},
+}
+
+// keyOf returns what is known of a path.
+func keyOf(path []string) (key, bool) {
+	i := slices.IndexFunc(keys, func(k key) bool {
+		return slices.EqualFunc(strings.Split(k.path, "."), path, func(part, name string) bool { return part == "*" || part == name })
+	})
+	if i < 0 {
+		return key{}, false
+	}
+	return keys[i], true
+}
+
+// typeAt returns the type that a path has in User, or the nearest name of what it
+// could have been.
+func typeAt(path []string) (t reflect.Type, near string, ok bool) {
+	t, ok = reflect.TypeFor[User](), true
+	for _, part := range path {
+		if t, near, ok = below(t, part); !ok {
+			return nil, near, false
+		}
+	}
+	return t, "", ok
+}
+
+// below is typeAt for one name below a type.
+func below(t reflect.Type, name string) (elem reflect.Type, near string, ok bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if elem, ok = fieldOf(t, name); !ok {
+			near = nearest(name, fieldNames(t))
+		}
+		return elem, near, ok
+	case reflect.Map:
+		return t.Elem(), "", true
+	default:
+		return nil, "", false
+	}
+}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// maxReplacement bounds the bytes of a file that stands for a value.
+const maxReplacement = 64 << 10
+
+// placeholder is where a value comes from elsewhere: {env:NAME} or {file:path}.
+// One that does not end is found as well, to be refused.
+var placeholder = regexp.MustCompile(`\{(env|file):([^{}]*)(\}?)`)
+
+// replace puts what the placeholders of the user's configuration stand for in
+// their place, and keeps what that was in Replaced. Only the keys that keys names
+// may have them. folder is where the configuration is.
+func (u *User) replace(folder string) error {
+	r := replacer{folder: folder}
+	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
+		p := u.Providers[id]
+		r.put("providers."+id+".base_url", &p.BaseURL)
+		for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
+			value := p.Headers[header]
+			r.put("providers."+id+".headers."+header, &value)
+			p.Headers[header] = value
+		}
+		u.Providers[id] = p
+	}
+	r.put("websearch.url", &u.WebSearch.URL)
+	r.put("codesearch.url", &u.CodeSearch.URL)
+	u.Replaced = r.replaced
+	return r.err
+}
+
+type replacer struct {
+	folder   string
+	replaced map[string][]string
+	err      error
+}
+
+// put replaces the placeholders of the value that a key has.
+func (r *replacer) put(key string, value *string) {
+	*value = placeholder.ReplaceAllStringFunc(*value, func(found string) string {
+		parts := placeholder.FindStringSubmatch(found)
+		text, err := r.look(parts[1], parts[2], parts[3] != "")
+		if err == nil && strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			err = errors.New("what it stands for has more than one line, or control characters in it")
+		}
+		if err != nil {
+			r.err = errors.Join(r.err, fmt.Errorf("%s: %s: %w", key, found, err))
+			return ""
+		}
+		if r.replaced == nil {
+			r.replaced = map[string][]string{}
+		}
+		r.replaced[key] = append(r.replaced[key], text)
+		return text
+	})
+}
+
+// look returns what a placeholder stands for.
+func (r *replacer) look(kind, name string, ended bool) (string, error) {
+	switch {
+	case !ended || name == "":
+		return "", errors.New("write {env:NAME} or {file:path}")
+	case kind == "file":
+		return r.read(name)
+	}
+	value := os.Getenv(name)
+	if value == "" {
+		return "", fmt.Errorf("the variable %s is not set: set it, or take it out of the configuration", name)
+	}
+	return value, nil
+}
+
+// read returns the text of a file, without the line's end.
+func (r *replacer) read(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.folder, path)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold up the start
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, fmt.Errorf("%s is not a file", path))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxReplacement+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maxReplacement:
+		return "", fmt.Errorf("%s has more than %d bytes", path, maxReplacement)
+	case len(text) == 0:
+		return "", fmt.Errorf("%s is empty", path)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// SchemaURL is where the schema of the user's configuration is published.
+const SchemaURL = "https://raw.githubusercontent.com/pawl-dev/pawl/main/docs/schema/config.schema.json"
+
+// Schema is the JSON Schema of the user's configuration, made from User.
+func Schema() (*jsonschema.Schema, error) {
+	s, err := jsonschema.For[User](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	neverNull(s)
+	s.Schema, s.ID = "https://json-schema.org/draft/2020-12/schema", SchemaURL
+	s.Title, s.Description = "pawl.json", "The user's configuration of pawl. Comments and trailing commas are read."
+	for _, k := range keys {
+		if at := schemaAt(s, strings.Split(k.path, ".")); at != nil {
+			at.Description = k.what
+			for _, v := range k.values {
+				at.Enum = append(at.Enum, v)
+			}
+		}
+	}
+	if rules := schemaAt(s, []string{"permissions", "rules"}); rules != nil {
+		rules.Type, rules.Items = "array", ruleSchema()
+	}
+	s.Properties[schemaKey] = &jsonschema.Schema{Type: "string", Description: "Where the schema of this file is, for editors."}
+	return s, nil
+}
+
+// SchemaText is the schema as it is published.
+func SchemaText() ([]byte, error) {
+	s, err := Schema()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err = enc.Encode(s)
+	return b.Bytes(), err
+}
+
+// ruleSchema is the schema of a rule of permissions. What a rule means is not
+// known here; a test of the command holds it to the rules' own type.
+func ruleSchema() *jsonschema.Schema {
+	text := func(what string, values ...any) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "string", Description: what, Enum: values}
+	}
+	list := func(what string) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}, Description: what}
+	}
+	return &jsonschema.Schema{
+		Type: "object",
+		Properties: map[string]*jsonschema.Schema{
+			"tool":      text("The tool whose calls it is about."),
+			"kind":      text("What its pattern is about; may be left out where the tool tells it.", "read", "write", "exec", "escape", "net"),
+			"pattern":   text("A glob on paths, words of a command with * for any rest, or a host."),
+			"decision":  text("What becomes of what it matches.", "allow", "ask", "deny"),
+			"match":     list("Examples that it must match."),
+			"not_match": list("Examples that it must not match."),
+		},
+		PropertyOrder:        []string{"tool", "kind", "pattern", "decision", "match", "not_match"},
+		Required:             []string{"decision"},
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+	}
+}
+
+// schemaAt returns the schema of a key, or nil.
+func schemaAt(s *jsonschema.Schema, path []string) *jsonschema.Schema {
+	for _, part := range path {
+		next := s.AdditionalProperties
+		if part != "*" {
+			next = s.Properties[part]
+		}
+		if next == nil {
+			return nil
+		}
+		s = next
+	}
+	return s
+}
+
+// neverNull takes null off the types: a key that says nothing is left out.
+func neverNull(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if i := slices.Index(s.Types, "null"); i >= 0 && len(s.Types) == 2 {
+		s.Type, s.Types = s.Types[1-i], nil
+	}
+	for _, p := range s.Properties {
+		neverNull(p)
+	}
+	neverNull(s.Items)
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil {
+		neverNull(s.AdditionalProperties)
+	}
+}
