@@ -177,7 +177,7 @@ func testChildCanceled(b *box) {
 				child = c.ID
 			}
 		}
-		b.until(child, 0, is[pawl.Progress])
+		b.until(child, 0, is[pawl.CallStarted])
 		began := time.Now()
 		b.ok(b.Cancel(b.Context(), id))
 		b.idle(id)

@@ -186,6 +186,18 @@ func (b *box) get(id pawl.SessionID) pawl.Session {
 	return s
 }
 
+// untilOnce is until for an event that is not kept: it listens before it does
+// what leads to it.
+func (b *box) untilOnce(id pawl.SessionID, do func(), wanted func(pawl.Event) bool) {
+	b.Helper()
+	b.until(id, 0, func(e pawl.Event) bool {
+		if e.Seq == 1 {
+			do()
+		}
+		return wanted(e)
+	})
+}
+
 // until reads the session's events up to the one that is wanted.
 func (b *box) until(id pawl.SessionID, after pawl.Seq, wanted func(pawl.Event) bool) []pawl.Event {
 	b.Helper()

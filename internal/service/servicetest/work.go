@@ -91,8 +91,7 @@ func testResumeIdle(b *box) {
 func testCancel(b *box) {
 	id := b.create()
 	model := b.script(`{"fault":"hang","text":"half of it"}`, `{"text":"New."}`)
-	b.send(id, prompt("one", model, pawl.DeliverNow))
-	b.until(id, 0, is[pawl.Delta])
+	b.untilOnce(id, func() { b.send(id, prompt("one", model, pawl.DeliverNow)) }, is[pawl.Delta])
 	b.send(id, prompt("two", model, pawl.DeliverQueue))
 	b.ok(b.Cancel(b.Context(), id))
 	b.idle(id)
