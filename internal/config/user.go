@@ -22,6 +22,8 @@ type User struct {
 	CodeSearch  Search      `json:"codesearch,omitzero"` // and codesearch
 	Permissions Permissions `json:"permissions,omitzero"`
 	Sandbox     Sandbox     `json:"sandbox,omitzero"`
+
+	Hooks json.RawMessage `json:"hooks,omitempty"` // commands at points of a session; what they mean is not known here
 }
 
 // Permissions is what the user allows. Whoever uses it reads the mode and the
