@@ -28,7 +28,7 @@ GOPLS_DIR := $(TOOLS)/gopls-$(GOPLS_VERSION)
 TSLS_DIR := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
 export PAWL_TEST_LSP_PATH := $(GOPLS_DIR):$(TSLS_DIR)/node_modules/.bin
 
-.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits fuzz test bench clean
+.PHONY: help build tools lsp-path fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits extensions fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -111,10 +111,13 @@ vuln: ## known holes in what pawl is built from; needs https://vuln.go.dev
 edits: ## the corpora of edit and apply_patch: what must apply and what must not
 	dev/edits
 
+extensions: ## what commands written for other agents' hooks are held to; prints how many cases
+	go test -count=1 -run '^TestConformance$$' -v ./internal/hook/ | grep 'hooks:'
+
 fuzz: ## the fuzzers, FUZZTIME each (60s)
 	dev/fuzz
 
-test: unit edits escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
+test: unit edits extensions escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench

@@ -59,8 +59,18 @@ func (s *Stepper) runHooks(ctx context.Context, j *journal, settings pawl.Settin
 			e.Mode = string(p.Mode)
 		}
 	}
-	show := func(n hook.Notice) { s.notice(j, e.Turn, n.Text) }
-	return hook.AgentUI{Registry: registry, Show: show}.Run(ctx, e)
+	o, err := registry.Run(ctx, e)
+	if err != nil {
+		return o, err // it was canceled, which whoever did it knows
+	}
+	told := o
+	if e.Point == hook.ChatMessage && j.history.Open() == nil {
+		told.Block, told.Stop = false, false // the end of the turn tells it
+	}
+	for _, n := range hook.Notices(e, told) {
+		s.notice(j, e.Turn, n.Text)
+	}
+	return o, nil
 }
 
 // notice tells whoever listens something that is in no log.
