@@ -235,3 +235,45 @@ func TestHookStart(t *testing.T) {
 	w.mustTurn(pawl.ReasonEndTurn)
 	check(t, []pawl.Body{pawl.Injected{Source: "hook", Text: "welcome"}}, w.bodies(pawl.Injected{}))
 }
+
+// goHooks are hooks written in Go.
+type goHooks []hook.Hook
+
+func (h goHooks) Hooks(context.Context, string, pawl.Settings) (*hook.Registry, []hook.Fault, error) {
+	r, err := hook.New(h...)
+	return r, nil, err
+}
+
+// TestHookReworded: a prompt that is reworded while hooks look at it is looked at
+// again, and only then taken in.
+func TestHookReworded(t *testing.T) {
+	w := newWorld(t, setup{script: []string{isDone}})
+	var seen []string
+	prompt := w.prompt("harmless", inMode("yolo"))
+	w.Hooks = goHooks{{Name: "looks", Points: []hook.Point{hook.ChatMessage}, Run: func(_ context.Context, e hook.Event) (hook.Outcome, error) {
+		if seen = append(seen, e.Parts.Text()); len(seen) == 1 {
+			w.append(pawl.Reworded{Prompt: prompt, Parts: pawl.Parts{pawl.Text{Text: "harmful"}}})
+		}
+		return hook.Outcome{Block: e.Parts.Text() == "harmful", Reason: "no"}, nil
+	}}}
+	if _, ok, err := w.Begin(t.Context(), session); ok || err != nil {
+		t.Errorf("a turn was begun: %v %v", ok, err)
+	}
+	check(t, []string{"harmless", "harmful"}, seen)
+	check(t, 0, len(w.model.requests))
+}
+
+// TestHookUnknown: where it cannot be told which hooks there are, no turn is
+// worked on.
+func TestHookUnknown(t *testing.T) {
+	w := newWorld(t, setup{script: []string{isDone}})
+	w.Hooks = goHooks{{Name: "has nothing to run"}}
+	w.prompt("go", inMode("yolo"))
+	if _, ok, err := w.Begin(t.Context(), session); ok || err != nil {
+		t.Errorf("a turn was begun: %v %v", ok, err)
+	}
+	end := w.bodies(pawl.TurnFinished{})[0].(pawl.TurnFinished)
+	if end.Reason != pawl.ReasonError || !strings.Contains(end.Message, "which hooks there are") {
+		t.Errorf("it ended with %+v", end)
+	}
+}
