@@ -277,3 +277,40 @@ func TestHookUnknown(t *testing.T) {
 		t.Errorf("it ended with %+v", end)
 	}
 }
+
+// TestHookAsked: hooks have a say before a person is asked, and hear of it.
+func TestHookAsked(t *testing.T) {
+	for name, test := range map[string]struct {
+		says   string // at permission.ask
+		status pawl.CallStatus
+		asks   bool
+	}{
+		"nothing": {says: "true", status: pawl.CallDone, asks: true},
+		"no":      {says: "exit 2", status: pawl.CallDenied},
+		"yes":     {says: `echo '{"hookSpecificOutput":{"decision":{"behavior":"allow"}}}'`, status: pawl.CallDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, setup{script: []string{touchA, isDone}})
+			w.hook("PermissionRequest", "Bash", test.says)
+			w.hook("Notification", "", "touch told")
+			w.prompt("go", inMode("ask"))
+			go w.answerAll(t.Context(), pawl.Answer{Outcome: pawl.OutcomeAnswered})
+			w.mustTurn(pawl.ReasonEndTurn)
+			check(t, test.status, w.results()[0].Status)
+			check(t, []bool{test.asks, test.asks}, []bool{len(w.bodies(pawl.Asked{})) > 0, w.has("told")})
+		})
+	}
+}
+
+// TestHookChild: the end of a child's turn is another point than that of a
+// person's, and its prompts are no person's.
+func TestHookChild(t *testing.T) {
+	w := newWorld(t, setup{script: []string{isDone, isDone}, parent: "01JD0000000000000000000009"})
+	w.hook("Stop", "", "touch stopped")
+	w.hook("UserPromptSubmit", "", "touch prompted")
+	w.hook("SubagentStop", "", `grep -q '"stop_hook_active":true' || { echo more >&2; exit 2; }`)
+	w.prompt("go", inMode("yolo"))
+	w.mustTurn(pawl.ReasonEndTurn)
+	check(t, []pawl.Body{pawl.Injected{Source: "hook", Text: "more"}}, w.bodies(pawl.Injected{}))
+	check(t, []bool{false, false}, []bool{w.has("stopped"), w.has("prompted")})
+}
