@@ -33,7 +33,7 @@ MCP_VERSION := 2026.8.31
 MCP_DIR := $(TOOLS)/mcp-servers-$(MCP_VERSION)
 export PAWL_TEST_MCP_DIR := $(MCP_DIR)/node_modules
 
-.PHONY: help build tools lsp-path mcp-servers fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits fuzz test bench clean
+.PHONY: help build tools lsp-path mcp-servers fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits extensions fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -109,7 +109,7 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## take each defense out and see that the attacks get through
-	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/mcp/ ./internal/agent/ ./internal/service/ ./internal/snapshot/ ./cmd/pawl/
+	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/mcp/ ./internal/agent/ ./internal/safety/ ./internal/service/ ./internal/snapshot/ ./cmd/pawl/
 
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus
@@ -127,10 +127,13 @@ vuln: ## known holes in what pawl is built from; needs https://vuln.go.dev
 edits: ## the corpora of edit and apply_patch: what must apply and what must not
 	dev/edits
 
+extensions: ## what commands written for other agents' hooks are held to; prints how many cases
+	go test -count=1 -run '^TestConformance$$' -v ./internal/hook/ | grep 'hooks:'
+
 fuzz: ## the fuzzers, FUZZTIME each (60s)
 	dev/fuzz
 
-test: unit edits escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
+test: unit edits extensions escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench

@@ -1,5 +1,7 @@
 package pawl
 
+import "encoding/json"
+
 // kinds lists every body. A body whose shape changes gets an upcast here
 // (durable[Replied](fromV1)) and keeps its kind.
 var kinds = map[Kind]kind{
@@ -158,6 +160,8 @@ type CallStarted struct {
 	ReadOnly bool     `json:"read_only,omitempty"` // it may run again after a crash
 	Snapshot string   `json:"snapshot,omitempty"`  // of the workspace before; "" if it cannot change it
 	Unsafe   string   `json:"unsafe,omitempty"`    // why there is no snapshot, and so no way back
+
+	Input json.RawMessage `json:"input,omitempty"` // what it runs with, if hooks have changed that; else it is the model's
 }
 
 // Asked put something to a person. The call goes on when it is Answered. Without
@@ -207,7 +211,7 @@ type CallFinished struct {
 // Injected put a text into the conversation in mid-turn: a person's steering
 // (Prompt names it) or a word of the system's (Text).
 type Injected struct {
-	Source string    `json:"source"` // user, max_steps, budget, task, loop
+	Source string    `json:"source"` // user, max_steps, budget, task, loop, hook
 	Prompt Seq       `json:"prompt,omitempty"`
 	Child  SessionID `json:"child,omitempty"` // whose end this is
 	Text   string    `json:"text,omitempty"`
@@ -238,9 +242,10 @@ type Progress struct {
 }
 
 // Status says what cannot be seen in the log: that the work on an open turn
-// stopped (the store is gone, say), so that whoever waits for its end need not.
+// stopped (the store is gone, say), so that whoever waits for its end need not;
+// or something that a person is to know, from a hook.
 type Status struct {
-	State   string `json:"state"` // interrupted
+	State   string `json:"state"` // interrupted, notice
 	Message string `json:"message"`
 }
 

@@ -14,9 +14,9 @@ import (
 // sameJSON compares raw values by their compact form; one that is missing is null.
 var sameJSON = cmp.FilterPath(func(p cmp.Path) bool {
 	return p.Last().Type() == reflect.TypeFor[json.RawMessage]() // and no other bytes
-}, cmp.Comparer(func(a, b json.RawMessage) bool {
+}, cmp.FilterValues(func(a, b json.RawMessage) bool { return len(a)+len(b) > 0 }, cmp.Comparer(func(a, b json.RawMessage) bool {
 	return bytes.Equal(compact(a), compact(b))
-}))
+})))
 
 func compact(raw json.RawMessage) []byte {
 	var b bytes.Buffer

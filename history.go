@@ -71,6 +71,7 @@ type OpenTurn struct {
 	Steered  []Waiting // the prompts that were taken in since it began
 	Injected []string  // the sources of what was injected since the newest step began
 	Asked    *OpenAsk  // what the turn itself asked since then, or nil
+	Kept     int       // how often hooks kept it going when it would have ended
 	Children []SpawnedChild
 	Usage    Usage
 }
@@ -356,6 +357,11 @@ func (h *History) inject(e Event, b Injected) error {
 		h.open.Steered = append(h.open.Steered, prompt)
 	}
 	h.open.Warned = h.open.Warned || b.Source == "budget"
+	if n := len(h.open.Steps); b.Source == "hook" && n > 0 {
+		if r := h.open.Steps[n-1].Reply; r != nil && r.Finish == FinishEndTurn {
+			h.open.Kept++
+		}
+	}
 	h.open.Injected = append(h.open.Injected, b.Source)
 	h.add(e.Seq, RoleUser, parts)
 	return nil

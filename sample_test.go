@@ -34,7 +34,7 @@ func samples() []Event {
 			Finish: FinishToolUse,
 			Usage:  usage,
 		},
-		CallStarted{Call: "call_1_1", Tool: "edit", Access: []Access{{AccessRead, "a.go"}, {AccessWrite, "a.go"}}, ReadOnly: true, Snapshot: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Unsafe: "the disk is full"},
+		CallStarted{Call: "call_1_1", Tool: "edit", Access: []Access{{AccessRead, "a.go"}, {AccessWrite, "a.go"}}, ReadOnly: true, Snapshot: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Unsafe: "the disk is full", Input: json.RawMessage(`{"path":"a.go"}`)},
 		Reworded{Prompt: 4, Parts: Parts{Text{"Fix it, please."}}},
 		Withdrawn{Prompt: 5},
 		Asked{Call: "call_1_2", Ask: Ask{

@@ -159,6 +159,13 @@ func (p *textPrinter) event(e pawl.Event) error {
 		_, err := fmt.Fprintf(p.err, "pawl: %s: %s; asking %s again in %s\n", b.Kind, firstLine(b.Message, 80), b.Model, b.Wait.Round(time.Second/10))
 		return err
 	}
+	if b, ok := e.Body.(pawl.Status); ok && b.State == "notice" {
+		if err := p.endLine(); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(p.err, "pawl: %s\n", firstLine(b.Message, 300))
+		return err
+	}
 	if !p.live {
 		return nil
 	}

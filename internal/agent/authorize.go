@@ -151,8 +151,9 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 		return p, err
 	}
 	show, flush := s.Redact.Progress(func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) })
+	input, changed := j.inputOf(c)
 	call := pawl.Call{
-		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: c.Call.Input, Dir: j.history.Created().Dir,
+		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: input, Dir: j.history.Created().Dir,
 		Mode:     string(policy.Mode),
 		Boxed:    policy.Boxed,
 		Reads:    readable(policy, c.Call.Name),
@@ -169,6 +170,9 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 		return p, err
 	}
 	started := pawl.CallStarted{Call: c.Call.ID, Tool: c.Call.Name, Access: access, ReadOnly: pawl.ReadOnly(access)}
+	if changed {
+		started.Input = input
+	}
 	if c.Started != nil {
 		started = *c.Started // what it began as counts
 	}

@@ -145,7 +145,7 @@ func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl
 		}
 		return done, errHopeless
 	}
-	summary, spent, err := s.summarize(ctx, j, settings.Model, room, d, c.instructions)
+	summary, spent, err := s.summarize(ctx, j, settings.Model, room, d, s.beforeCompaction(ctx, j, settings, c))
 	done.Spent = spent
 	if err != nil {
 		return done, err

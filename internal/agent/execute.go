@@ -55,6 +55,12 @@ func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.
 			continue
 		}
 		p, err := s.plan(ctx, j, t, c)
+		if err == nil {
+			p, err = s.guard(ctx, j, t, c, p) // if another process has permitted it
+		}
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
 		if err == nil && !p.started.ReadOnly {
 			if len(together) > 0 {
 				return together, ids[i:], nil
@@ -64,7 +70,7 @@ func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.
 			}
 		}
 		if err == nil && (!p.again || p.started.ReadOnly) { // any other that was begun is not run again
-			err = p.stillPermitted(c)
+			err = p.stillPermitted(j, c)
 		}
 		if err != nil {
 			if err := s.refuse(ctx, j, c, err); err != nil {
@@ -125,7 +131,7 @@ func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plann
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return nil
+	return j.endedByHook()
 }
 
 // outcome is what came of a call, which is run unless an earlier attempt began it.
@@ -133,7 +139,7 @@ func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) pawl.C
 	if p.again && !p.started.ReadOnly {
 		return s.unknown(ctx, j, p.started)
 	}
-	f := s.execute(ctx, p)
+	f := s.execute(ctx, j, p)
 	if f.Status != pawl.CallCanceled || takenAway(ctx) == nil {
 		f.Snapshot = s.takeAfter(ctx, j, p.started)
 	}
@@ -141,7 +147,7 @@ func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) pawl.C
 }
 
 // execute runs one call. Whatever happens, it has a result.
-func (s *Stepper) execute(ctx context.Context, p plannedCall) pawl.CallFinished {
+func (s *Stepper) execute(ctx context.Context, j *journal, p plannedCall) pawl.CallFinished {
 	f := pawl.CallFinished{Call: p.started.Call, Status: pawl.CallDone}
 	result, err := run(ctx, p)
 	p.flush()
@@ -153,7 +159,11 @@ func (s *Stepper) execute(ctx context.Context, p plannedCall) pawl.CallFinished 
 	case err != nil:
 		result = pawl.ErrorResult(err.Error())
 	}
-	f.Result = s.spill(ctx, p, s.shown(result))
+	result = s.shown(result)
+	if f.Status == pawl.CallDone {
+		result = s.afterCall(ctx, j, p, result)
+	}
+	f.Result = s.spill(ctx, p, result)
 	return f
 }
 

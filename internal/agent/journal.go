@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"sync"
 
 	"github.com/pawl-dev/pawl"
@@ -27,6 +26,9 @@ type journal struct {
 	history pawl.History
 	tally   tally
 	loops   loops.Detector // of the same events
+
+	rulings map[pawl.CallID]ruling // of hooks, for calls of the open turn
+	stopped error                  // a hook wants the turn to end after the step's calls
 }
 
 // enter returns the session's journal, read up to now, to one step. If another
@@ -136,8 +138,12 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	events := make([]pawl.Event, len(bodies))
+	turn := j.history.Turns()
 	for i, b := range bodies {
-		events[i] = pawl.Event{Turn: j.turnOf(b), At: j.s.Clock(), Body: b}
+		if _, starts := b.(pawl.TurnStarted); starts {
+			turn++
+		}
+		events[i] = pawl.Event{Turn: turn, At: j.s.Clock(), Body: b}
 	}
 	for holds() {
 		stored, err := j.s.Bus.Append(ctx, j.id, j.history.Head(), events...)
@@ -171,29 +177,9 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 	return nil, nil
 }
 
-// turnOf returns the number of the turn that a body belongs to.
-func (j *journal) turnOf(b pawl.Body) int {
-	if _, starts := b.(pawl.TurnStarted); starts {
-		return j.history.Turns() + 1
-	}
-	return j.history.Turns()
-}
-
 // publish makes an unsaved body heard.
 func (j *journal) publish(turn int, b pawl.Body) {
 	j.s.Bus.Publish(pawl.Event{Session: j.id, Turn: turn, At: j.s.Clock(), Body: b})
-}
-
-// wait returns whether the prompts wait, at the time it is called.
-func (j *journal) wait(prompts ...pawl.Seq) func() bool {
-	return func() bool {
-		for _, seq := range prompts {
-			if !slices.ContainsFunc(j.history.Waiting(), func(w pawl.Waiting) bool { return w.Seq == seq }) {
-				return false
-			}
-		}
-		return true
-	}
 }
 
 // steering returns the waiting prompts that steer the open turn.

@@ -28,7 +28,13 @@ func (s *Stepper) permit(ctx context.Context, j *journal, t pawl.Turn, c *pawl.C
 	if err != nil || p.again {
 		return err
 	}
-	subject, verdict, err := p.judge()
+	if p, err = s.guard(ctx, j, t, c, p); err != nil {
+		return err
+	}
+	subject, verdict, err := p.judge(j)
+	if err == nil && verdict.Decision == permission.Ask && c.Permission == nil {
+		verdict, err = s.beforeAsk(ctx, j, p, verdict)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -46,13 +52,14 @@ func (s *Stepper) permit(ctx context.Context, j *journal, t pawl.Turn, c *pawl.C
 	}
 }
 
-// judge says what the policy makes of a call.
-func (p plannedCall) judge() (permission.Call, permission.Verdict, error) {
+// judge says what the policy makes of a call, and then the hooks.
+func (p plannedCall) judge(j *journal) (permission.Call, permission.Verdict, error) {
 	subject, err := p.subject()
 	if err != nil {
 		return subject, permission.Verdict{}, err
 	}
-	return subject, permission.Decide(p.policy, subject), nil
+	r, _ := j.ruling(p.started.Call)
+	return subject, r.with(permission.Decide(p.policy, subject)), nil
 }
 
 // policy is what holds for the open turn now. Without an authority, as for a
@@ -148,8 +155,8 @@ func heard(tool string, a pawl.Answer) error {
 // stillPermitted says why a call that was permitted may not run after all, or
 // nil: it must still be what the policy allows, or the very thing that a person
 // has seen.
-func (p plannedCall) stillPermitted(c *pawl.CallState) error {
-	subject, verdict, err := p.judge()
+func (p plannedCall) stillPermitted(j *journal, c *pawl.CallState) error {
+	subject, verdict, err := p.judge(j)
 	switch {
 	case err != nil:
 		return err

@@ -144,6 +144,9 @@ func (s *Stepper) await(ctx context.Context, id pawl.SessionID) (pawl.Child, err
 			}
 			return child, nil
 		case pawl.Status:
+			if b.State == "notice" {
+				continue
+			}
 			return child, fmt.Errorf("the child %s was interrupted: %s", id, b.Message)
 		default: // says nothing of what came of it
 		}

@@ -42,6 +42,7 @@ type Config struct {
 	Snapshots Snapshots
 
 	Authority Authority        // what calls may do; nil means that none may run
+	Hooks     Hooks            // what joins in at points of a turn; nil means that there are none
 	Redact    *redact.Redactor // masks secrets in what tools return; nil masks by their shape
 
 	Service pawl.Service         // where children are made; nil means that there are none
@@ -60,6 +61,7 @@ type Stepper struct {
 	tooLarge tooLarge
 	mu       sync.Mutex
 	journals map[pawl.SessionID]*journal
+	welcomed map[pawl.SessionID]bool // session.start was told to the hooks
 }
 
 var _ Steps[context.Context] = (*Stepper)(nil)
@@ -77,7 +79,7 @@ func NewStepper(c Config) *Stepper {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	return &Stepper{Config: c, journals: map[pawl.SessionID]*journal{}}
+	return &Stepper{Config: c, journals: map[pawl.SessionID]*journal{}, welcomed: map[pawl.SessionID]bool{}}
 }
 
 // Forget drops what is remembered of a session. The next step reads its log anew.
@@ -107,7 +109,7 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok
 		if len(waiting) == 0 {
 			return pawl.Turn{}, false, nil
 		}
-		if _, err := j.appendIf(ctx, j.wait(waiting[0].Seq), pawl.TurnStarted{Prompt: waiting[0].Seq}); err != nil {
+		if err := s.start(ctx, j, waiting[0]); err != nil {
 			return pawl.Turn{}, false, err
 		}
 	}
@@ -151,7 +153,11 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if t.Last() && !slices.Contains(open.Injected, "max_steps") {
 		bodies = append(bodies, pawl.Injected{Source: "max_steps", Text: wrapUp})
 	}
-	if err := s.takeIn(ctx, j, bodies); err != nil {
+	welcome, err := s.welcome(ctx, j, open.Settings) // of a turn that another process began
+	if err != nil {
+		return err
+	}
+	if err := s.takeIn(ctx, j, append(bodies, welcome...)); err != nil {
 		return err
 	}
 	return s.fit(ctx, j, t)
@@ -161,15 +167,19 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 func (s *Stepper) takeIn(ctx context.Context, j *journal, bodies []pawl.Body) error {
 	for { // again if one of them is taken back just now
 		all := slices.Clone(bodies)
-		var prompts []pawl.Seq
+		waits := func() bool { return true }
 		for _, w := range j.steering() {
-			all = append(all, pawl.Injected{Source: "user", Prompt: w.Seq})
-			prompts = append(prompts, w.Seq)
+			more, err := s.steered(ctx, j, w)
+			if err != nil {
+				return err
+			}
+			before, same := waits, j.waitsAs(w)
+			all, waits = append(all, more...), func() bool { return before() && same() }
 		}
 		if len(all) == 0 {
 			return nil
 		}
-		if stored, err := j.appendIf(ctx, j.wait(prompts...), all...); err != nil || stored != nil {
+		if stored, err := j.appendIf(ctx, waits, all...); err != nil || stored != nil {
 			return err
 		}
 	}
@@ -178,8 +188,8 @@ func (s *Stepper) takeIn(ctx context.Context, j *journal, bodies []pawl.Body) er
 const wrapUp = "This is the last step that you are allowed in this turn: no tools can be called any more. " +
 	"Say what is done, what is not, and how to go on."
 
-// Settle lets the turn go on if a person has steered it meanwhile, or when a
-// child that worked in the background comes back.
+// Settle lets the turn go on if a person has steered it meanwhile, when a child
+// that worked in the background comes back, or if hooks want it to.
 func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
@@ -192,7 +202,7 @@ func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err erro
 	}
 	children := untold(open)
 	if len(children) == 0 || t.Last() {
-		return false, nil
+		return s.kept(ctx, j, t)
 	}
 	return true, s.awaitAny(ctx, children)
 }

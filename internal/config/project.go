@@ -21,6 +21,7 @@ const maxProject = 1 << 20
 // no field for anything else, so that nothing else can take effect.
 type Project struct {
 	Rules json.RawMessage // to be read as a project's own: those that allow count for nothing
+	Hooks json.RawMessage // likewise: commands at points of a session, which run in the sandbox
 }
 
 // Ignored is a key of a project's configuration that counts for nothing.
@@ -80,10 +81,12 @@ func decodeProject(text []byte) (Project, []Ignored, error) {
 			}
 			ignored = append(ignored, more...)
 		case key == schemaKey:
+		case key == "hooks":
+			p.Hooks = top[key]
 		case slices.Contains(userKeys, key):
 			ignored = append(ignored, Ignored{key, onlyYours})
 		default:
-			return Project{}, nil, fmt.Errorf("unknown key %q: a project can set permissions.rules", key)
+			return Project{}, nil, fmt.Errorf("unknown key %q: a project can set permissions.rules and hooks", key)
 		}
 	}
 	return p, ignored, nil

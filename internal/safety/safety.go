@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/egress"
+	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/sandbox"
 	"github.com/pawl-dev/pawl/internal/trust"
@@ -36,6 +37,7 @@ type Safety struct {
 
 	trust    trust.Store
 	projects projects
+	activity hook.Activity
 }
 
 // Open returns the safety of this user on this machine.

@@ -99,6 +99,7 @@ type project struct {
 	folder  Folder // not looked at if the user has said that it is trusted
 	trusted bool
 	rules   []permission.Rule
+	hooks   hookList
 	ignored []config.Ignored
 }
 
@@ -166,6 +167,9 @@ func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (projec
 		return p, err
 	}
 	p.ignored = ignored
+	if err := p.hooks.addProject(c, read); err != nil {
+		return p, err
+	}
 	p.rules, err = permission.ParseRules(c.Rules, permission.OriginProject)
 	return p, err
 }

@@ -31,7 +31,7 @@ var rowsA = []row{
 	{id: "A13", title: "Cursor: agent writes .cursor/mcp.json or editor settings → code runs", attack: writesOrders(".cursor/mcp.json", ".vscode/tasks.json", ".idea/workspace.xml"), weak: "protected"},
 	{id: "A14", title: "Copilot/VS Code: agent sets auto-approve in settings.json", attack: writesOrders(".vscode/settings.json", ".pawl/config.json", ".claude/settings.json"), weak: "sandbox.protected"},
 	{id: "A15", title: "Claude Code: sandboxed code creates missing settings.json with SessionStart hook", attack: createsMissingSettings, weak: "sandbox.protected"},
-	{id: "A16", title: "Aider: repo .aider.conf.yml notification/editor command", attack: commandsOfTheProject, unbreakable: "a project's configuration has no field for a command"},
+	{id: "A16", title: "Aider: repo .aider.conf.yml notification/editor command", attack: commandsOfTheProject, unbreakable: "a project's configuration has no field for an editor or a notification"},
 	{id: "A17", title: "ZCode: auto-connects MCP in workspace config", owed: "MCP servers (issue 7)"},
 	{id: "A18", title: "Claude Code: mcp list spawns servers a repo self-approved", owed: "MCP servers (issue 7)"},
 	{id: "A19", title: "Codex: project AGENTS.md read in untrusted project", owed: "rules files (issue 7)"},
@@ -41,7 +41,7 @@ var rowsA = []row{
 // everyCommand are the commands of pawl that a person uses before anything else.
 var everyCommand = [][]string{
 	{"trust", "--status"}, {"trust"}, {"trust", "--list"}, {"version"}, {"session", "list"}, {"permissions", "list"}, {"config", "managed"},
-	{"config"}, {"config", "check"}, {"config", "get", "model"}, {"config", "limits"}, {"stats"}, {"models"}, {"auth", "list"}, {"doctor"}, {"resume"},
+	{"config"}, {"config", "check"}, {"config", "get", "model"}, {"config", "limits"}, {"stats"}, {"models"}, {"auth", "list"}, {"hooks", "list"}, {"doctor"}, {"resume"},
 }
 
 // codeBeforeTrust: the user starts pawl in a repository with every trick that
