@@ -65,8 +65,11 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Tools: tools, Authority: guard, Redact: secrets, Ended: jobs.End}
-	front := service.Config{Store: st, Bus: events, Check: func(s pawl.Settings) error { return checkSettings(models, tools, s) }}
+	front := service.Config{Store: st, Bus: events, Check: func(s pawl.Settings) error { return checkSettings(models, loop.Tools, s) }}
 	useSnapshots(ctx, &loop, &front)
+	if err := useExtensions(guard, &loop); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	stepper := agent.NewStepper(loop)
 	runner := local.New(local.Config{Stepper: stepper})
 	front.Runner, front.Plan = runner, stepper.Plan

@@ -63,9 +63,9 @@ func (h host) Spawn(ctx context.Context, call pawl.CallID, e pawl.Errand) (pawl.
 
 // checkErrand returns why a session may not give this errand.
 func (s *Stepper) checkErrand(j *journal, e pawl.Errand) error {
-	def, err := Lookup(e.Agent)
+	def, err := j.agent(e.Agent)
 	if err != nil || !def.Child {
-		return fmt.Errorf("there is no agent %q for a task; there are: %s", e.Agent, strings.Join(childAgents(), ", "))
+		return fmt.Errorf("there is no agent %q for a task; there are: %s", e.Agent, strings.Join(names(j.brought.found, true), ", "))
 	}
 	if j.history.Created().Parent != "" {
 		return errors.New("a task cannot give tasks")
