@@ -16,7 +16,7 @@ func configCommand() *cobra.Command {
 		Args:  usage(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(limitsCommand(), managedCommand())
+	cmd.AddCommand(limitsCommand(), managedCommand(), rulesCommand())
 	return cmd
 }
 

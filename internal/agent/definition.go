@@ -10,7 +10,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/define"
 	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 //go:embed build.md
@@ -127,6 +129,29 @@ func names(f *extend.Found, child bool) []string {
 	return list
 }
 
+// narrowing returns the rules of an agent as those of a policy, which can only
+// tighten it. One whose pattern cannot be read is about all that the tool does.
+func (d Definition) narrowing(tools []string) []permission.Rule {
+	var rules []permission.Rule
+	for _, r := range d.Rules {
+		about := []string{r.Tool}
+		if r.Tool == "*" {
+			about = tools
+		}
+		for _, name := range about {
+			rule := permission.Rule{Tool: name, Pattern: r.Pattern, Decision: permission.Decision(r.Decision), Origin: permission.OriginProject}
+			if rule.Decision == permission.Allow || weak.On("agent.rules") {
+				continue // an agent's file grants nothing
+			}
+			if rule.Check() != nil {
+				rule.Pattern = ""
+			}
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
 // notForChildren are the tools that need a person, or would make a family tree.
 var notForChildren = []string{"task", "question", "plan_exit"}
 
@@ -142,6 +167,7 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 	return s.Tools.Only(func(name string) bool {
 		switch {
 		case name == "skill" && (j.brought.found == nil || len(j.brought.found.Skills.Skills) == 0),
+			name == "task" && len(def.Rules) > 0, // they would not hold for a child
 			def.Tools != nil && !slices.Contains(def.Tools, name),
 			len(settings.Tools) > 0 && !slices.Contains(settings.Tools, name),
 			child && slices.Contains(notForChildren, name):

@@ -134,6 +134,7 @@ func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) pawl.C
 		return s.unknown(ctx, j, p.started)
 	}
 	f := s.execute(ctx, p)
+	s.nearby(j, p, &f)
 	if f.Status != pawl.CallCanceled || takenAway(ctx) == nil {
 		f.Snapshot = s.takeAfter(ctx, j, p.started)
 	}

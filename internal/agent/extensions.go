@@ -17,13 +17,15 @@ import (
 // that changes meanwhile must not change what the provider has cached. A process
 // that resumes the turn reads anew, and sends the same if nothing has changed.
 type brought struct {
-	turn  int
-	found *extend.Found
+	turn    int
+	found   *extend.Found
+	claimed map[string]bool // files of rules that calls of this step give; under the journal's lock
 }
 
 // bring reads what the folder brings, once for a turn.
 func (j *journal) bring(ctx context.Context) error {
 	open := j.history.Open()
+	j.brought.claimed = map[string]bool{}
 	if j.s.Extensions == nil || open == nil || j.brought.found != nil && j.brought.turn == open.Number {
 		return nil
 	}
@@ -31,7 +33,7 @@ func (j *journal) bring(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what the folder brings: %w", err)
 	}
-	j.brought = brought{turn: open.Number, found: found}
+	j.brought = brought{turn: open.Number, found: found, claimed: map[string]bool{}}
 	return nil
 }
 

@@ -129,3 +129,47 @@ func TestSkillTool(t *testing.T) {
 		})
 	}
 }
+
+// An agent from a file has the tools, the mode and the rules that it says, and
+// not one more than its session.
+func TestDefinedAgent(t *testing.T) {
+	write := `{"calls":[{"name":"write","input":{"path":"new.txt","content":"x"}}]}`
+	for name, test := range map[string]struct {
+		file    string
+		trusted bool
+		want    string // in the result; "" means that it is written
+	}{
+		"all tools":         {"You help.", true, ""},
+		"some tools":        {"---\ntools: read, grep\n---\nYou help.", true, `there is no tool "write"; there are: read, grep`},
+		"plan only":         {"---\npermissionMode: plan\n---\nYou help.", true, "not permitted"},
+		"a rule":            {"---\npermission: {edit: deny}\n---\nYou help.", true, "not permitted"},
+		"a rule for all":    {"---\npermission: {\"*\": deny}\n---\nYou help.", true, "not permitted"},
+		"an odd pattern":    {"---\npermission: {write: {\"[\": deny}}\n---\nYou help.", true, "not permitted"},
+		"a wish for rights": {"---\npermissionMode: bypassPermissions\n---\nYou help.", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, setup{script: []string{write, `{"text":"done"}`}})
+			w.bring(test.trusted, map[string]string{".pawl/agents/helper.md": test.file})
+			w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
+			w.mustTurn(pawl.ReasonEndTurn)
+			got := w.results()[0].Result
+			_, err := os.Stat(filepath.Join(w.dir, "new.txt"))
+			if written := err == nil; written != (test.want == "") || !strings.Contains(got.Content, test.want) {
+				t.Errorf("written %t: %s", written, got.Content)
+			}
+			if s := w.model.requests[0].System; !strings.HasPrefix(s, "You help.\n") {
+				t.Errorf("it is told:\n%s", s)
+			}
+		})
+	}
+}
+
+// An agent that nobody has, or that an untrusted folder brings, does not work.
+func TestUndefinedAgent(t *testing.T) {
+	w := newWorld(t, setup{script: readTwice[2:]})
+	w.bring(false, map[string]string{".pawl/agents/helper.md": "You help."})
+	w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
+	if stop := w.mustTurn(pawl.ReasonError); !strings.Contains(stop.Message, `no agent is called "helper"; there are: build, explore, general`) {
+		t.Errorf("it ends with %q", stop.Message)
+	}
+}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -111,11 +113,21 @@ func (h host) childSettings(ctx context.Context, e pawl.Errand) (pawl.Settings, 
 	if err != nil {
 		return pawl.Settings{}, err
 	}
-	open := h.j.history.Open()
-	parent := open.Settings
+	parent := h.j.history.Open().Settings
+	own, err := h.j.agent(parent.Agent)
+	if err != nil {
+		return pawl.Settings{}, err
+	}
+	def, err := h.j.agent(e.Agent)
+	if err != nil {
+		return pawl.Settings{}, err
+	}
 	child := pawl.Settings{
-		Agent: e.Agent, Model: parent.Model, Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
+		Agent: e.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
 		AskTimeout: parent.AskTimeout, Tools: tools.Names(),
+	}
+	if own.Plan {
+		child.Mode = string(permission.ModePlan)
 	}
 	if weak.On("agent.child") {
 		child.Mode, child.Tools = "yolo", nil
