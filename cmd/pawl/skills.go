@@ -64,7 +64,7 @@ func skillShowCommand() *cobra.Command {
 }
 
 // installFlags say where skills are installed, and how that is gone about.
-type installFlags struct{ project, yes, dry, asJSON bool }
+type installFlags struct{ project, yes, dry, asJSON, local bool }
 
 func (f *installFlags) add(cmd *cobra.Command, changes bool) {
 	cmd.Flags().BoolVar(&f.project, "project", false, "in .agents/skills of this folder, not in your configuration folder")
@@ -82,9 +82,18 @@ func (f *installFlags) installer() (*skill.Installer, error) {
 	}
 	return &skill.Installer{
 		Dir:   dir,
-		Open:  func(dir string) (skill.Tree, error) { return workspace.Open(dir) },
+		Open:  openTree,
 		Fetch: fetchSkills,
+		Local: f.local,
 	}, nil
+}
+
+func openTree(dir string) (skill.Tree, error) {
+	w, err := workspace.Open(dir)
+	if err != nil {
+		return nil, err // and no tree that is not nil
+	}
+	return w, nil
 }
 
 // fetchSkills gets a repository by git, of which nothing is run.
@@ -97,7 +106,11 @@ func fetchSkills(ctx context.Context, from skill.Source) (skill.Repository, erro
 	if err != nil {
 		return nil, err
 	}
-	return g.Fetch(ctx, git.Remote{Address: from.Address, Ref: from.Ref, Local: from.Local})
+	f, err := g.Fetch(ctx, git.Remote{Address: from.Address, Ref: from.Ref, Local: from.Local})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 func skillAddCommand() *cobra.Command {
@@ -117,6 +130,7 @@ an https:// address, with @ref and #folder behind it. Nothing of it is run.`,
 		},
 	}
 	f.add(cmd, true)
+	cmd.Flags().BoolVar(&f.local, "local", false, "permit file:// addresses of this machine")
 	return cmd
 }
 
@@ -131,6 +145,7 @@ func skillUpdateCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd, true)
+	cmd.Flags().BoolVar(&f.local, "local", false, "permit file:// addresses of this machine")
 	return cmd
 }
 

@@ -173,3 +173,42 @@ func TestUndefinedAgent(t *testing.T) {
 		t.Errorf("it ends with %q", stop.Message)
 	}
 }
+
+// children notes what children are given.
+type children struct {
+	crowd
+	sent []pawl.Settings
+}
+
+func (c *children) Send(_ context.Context, _ pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
+	c.sent = append(c.sent, p.Settings)
+	return 2, nil
+}
+
+// What holds for an agent holds for whom it gives tasks to.
+func TestChildrenOfADefinedAgent(t *testing.T) {
+	task := []string{`{"calls":[{"name":"task","input":{"agent":"helper","prompt":"x","description":"x","background":true}}]}`, `{"text":"done"}`}
+	for name, test := range map[string]struct{ file, mode, says string }{
+		"as its session": {"You lead.", "auto", ""},
+		"plan only":      {"---\npermissionMode: plan\n---\nYou lead.", "plan", ""},
+		"with rules":     {"---\npermission: {edit: deny}\n---\nYou lead.", "", `there is no tool "task"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, setup{script: task})
+			w.bring(true, map[string]string{".pawl/agents/lead.md": test.file, ".pawl/agents/helper.md": "---\ntools: read\n---\nYou help."})
+			svc := &children{}
+			w.Service = svc
+			w.prompt("go", func(p *pawl.Prompted) { p.Agent, p.Mode = "lead", "auto" })
+			_, _ = w.turn(t.Context()) // the service ends it once the child works
+			if test.mode == "" {
+				if got := w.results()[0].Result.Content; len(svc.sent) != 0 || !strings.Contains(got, test.says) {
+					t.Errorf("it may give tasks: %s", got)
+				}
+				return
+			}
+			if len(svc.sent) != 1 || svc.sent[0].Mode != test.mode || svc.sent[0].Agent != "helper" {
+				t.Errorf("the child is given %+v, want the mode %s", svc.sent, test.mode)
+			}
+		})
+	}
+}
