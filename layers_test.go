@@ -65,6 +65,7 @@ var rooms = map[string]int{
 	"internal/trust":      rowPart,
 	"internal/workspace":  rowPart,
 
+	"internal/extend":   rowWork,
 	"internal/prompt":   rowWork,
 	"internal/safety":   rowWork,
 	"internal/snapshot": rowWork,

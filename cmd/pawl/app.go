@@ -65,8 +65,13 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End}
-	front := service.Config{Store: st, Bus: events, Check: func(s pawl.Settings) error { return checkSettings(models, tools, s) }}
+	front := service.Config{Store: st, Bus: events, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
+		return checkSettings(ctx, models, &loop, dir, s)
+	}}
 	useSnapshots(ctx, &loop, &front)
+	if err := useExtensions(guard, &loop); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	stepper := agent.NewStepper(loop)
 	runner := local.New(local.Config{Stepper: stepper})
 	front.Runner, front.Plan = runner, stepper.Plan
@@ -97,13 +102,21 @@ func newTools(c tool.Config) (*tool.Registry, error) {
 }
 
 // checkSettings refuses a prompt that could not be worked on.
-func checkSettings(models *model.Opener, tools *tool.Registry, s pawl.Settings) error {
-	if _, err := agent.Lookup(s.Agent); err != nil {
+func checkSettings(ctx context.Context, models *model.Opener, loop *agent.Config, dir string, s pawl.Settings) error {
+	if _, err := agent.Lookup(s.Agent); errors.Is(err, pawl.ErrNotFound) {
+		found, err := loop.Extensions(ctx, dir, s)
+		if err != nil {
+			return err
+		}
+		if _, err := agent.Find(s.Agent, found); err != nil {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
 	for _, name := range s.Tools {
-		if _, ok := tools.Tool(name); !ok {
-			return fmt.Errorf("there is no tool %q; there are: %s: %w", name, strings.Join(tools.Names(), ", "), pawl.ErrInvalid)
+		if _, ok := loop.Tools.Tool(name); !ok {
+			return fmt.Errorf("there is no tool %q; there are: %s: %w", name, strings.Join(loop.Tools.Names(), ", "), pawl.ErrInvalid)
 		}
 	}
 	_, err := models.Open(s.Model)

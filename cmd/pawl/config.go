@@ -30,7 +30,7 @@ What may be secret is not shown.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(configGetCommand(), configSetCommand(), configUnsetCommand(), configEditCommand(), configPathCommand(),
-		configSchemaCommand(), configCheckCommand(), limitsCommand(), managedCommand())
+		configSchemaCommand(), configCheckCommand(), limitsCommand(), managedCommand(), rulesCommand())
 	return cmd
 }
 

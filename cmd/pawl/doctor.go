@@ -61,7 +61,7 @@ Exit codes: 0 pawl works, perhaps with less than it could have; 1 it does not.`,
 func diagnose(ctx context.Context) []finding {
 	findings := checkSandbox(ctx)
 	return append(findings,
-		checkConfig(), checkPolicy(), checkTrust(ctx), checkStore(ctx), checkKeys(),
+		checkConfig(), checkPolicy(), checkTrust(ctx), checkExtensions(ctx), checkStore(ctx), checkKeys(),
 		checkProgram(ctx, "bash", checkFail, "commands cannot be run without it", "--version"),
 		checkProgram(ctx, "git", checkWarn, "there are no diffs and no history without it", "--version"),
 		checkSnapshots(ctx),

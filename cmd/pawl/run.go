@@ -44,6 +44,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached
 		Example: `  pawl run --model script:demo.jsonl "say hello"
   git diff | pawl run --model script:review.jsonl "review this"
   pawl run -c "and now the tests"                     # go on with this folder's last session
+  pawl run "/review main.go"                          # a command of yours: 'pawl commands list'
   pawl run --format json "fix the build" | jq -r .text`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
@@ -71,6 +72,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
+	if err := f.extend(cmd, &prompt); err != nil {
+		return err
+	}
 	if prompt.Model == "" && f.newSession() {
 		if prompt.Model, err = defaultModel(ctx); err != nil {
 			return err

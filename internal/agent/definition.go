@@ -3,10 +3,16 @@ package agent
 import (
 	_ "embed" // the agents' prompts
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/define"
+	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 //go:embed build.md
@@ -37,6 +43,11 @@ type Definition struct {
 	Steps  int      // 0 means no limit
 	Tools  []string // the tools it has; nil means all
 	Child  bool     // a task may be given to it
+
+	// Of those that people have defined.
+	Model string        // "" means the session's
+	Plan  bool          // it only ever works in the mode plan
+	Rules []define.Rule // what it may not do; the strictest counts
 }
 
 var builtin = map[string]Definition{
@@ -55,31 +66,90 @@ var hidden = map[string]Definition{
 	pawl.AgentSummary:    {Name: pawl.AgentSummary, Prompt: summaryPrompt},
 }
 
-// Lookup returns the agent of that name, for a turn; "" is the default one.
-func Lookup(name string) (Definition, error) {
+// Lookup returns pawl's own agent of that name, for a turn; "" is the default one.
+func Lookup(name string) (Definition, error) { return Find(name, nil) }
+
+// Find is Lookup among the agents too that people have defined, which cannot take
+// the place of pawl's own.
+func Find(name string, f *extend.Found) (Definition, error) {
 	if name == "" {
 		name = Default
 	}
 	if _, ok := hidden[name]; ok {
 		return Definition{}, fmt.Errorf("the agent %q is pawl's own and takes no prompts: choose another: %w", name, pawl.ErrInvalid)
 	}
-	d, ok := builtin[name]
-	if !ok {
-		return Definition{}, fmt.Errorf("no agent is called %q: %w", name, pawl.ErrNotFound)
+	if d, ok := builtin[name]; ok {
+		return d, nil
 	}
-	return d, nil
-}
-
-// childAgents names the agents that a task may be given to.
-func childAgents() []string {
-	var names []string
-	for _, d := range builtin {
-		if d.Child {
-			names = append(names, d.Name)
+	if f != nil {
+		for _, a := range f.Agents.Agents {
+			if a.Name == name {
+				return defined(a), nil
+			}
 		}
 	}
-	slices.Sort(names)
-	return names
+	return Definition{}, fmt.Errorf("no agent is called %q; there are: %s: %w", name, strings.Join(names(f, false), ", "), pawl.ErrNotFound)
+}
+
+// Reserved names pawl's own agents.
+func Reserved() []string {
+	return slices.Sorted(maps.Keys(union(builtin, hidden)))
+}
+
+func union(a, b map[string]Definition) map[string]Definition {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// defined makes an agent of what somebody has written down.
+func defined(a define.Agent) Definition {
+	return Definition{
+		Name: a.Name, Prompt: a.Prompt, Steps: a.Steps, Tools: a.Tools, Child: a.Mode != "primary",
+		Model: a.Model, Plan: a.Plan, Rules: a.Rules,
+	}
+}
+
+// names returns the names of agents, or of those that a task may be given to.
+func names(f *extend.Found, child bool) []string {
+	var list []string
+	for _, d := range builtin {
+		if d.Child || !child {
+			list = append(list, d.Name)
+		}
+	}
+	if f != nil {
+		for _, a := range f.Agents.Agents {
+			if a.Mode != "primary" || !child {
+				list = append(list, a.Name)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// narrowing returns the rules of an agent as those of a policy, which can only
+// tighten it. One whose pattern cannot be read is about all that the tool does.
+func (d Definition) narrowing(tools []string) []permission.Rule {
+	var rules []permission.Rule
+	for _, r := range d.Rules {
+		about := []string{r.Tool}
+		if r.Tool == "*" {
+			about = tools
+		}
+		for _, name := range about {
+			rule := permission.Rule{Tool: name, Pattern: r.Pattern, Decision: permission.Decision(r.Decision), Origin: permission.OriginProject}
+			if rule.Decision == permission.Allow || weak.On("agent.rules") {
+				continue // an agent's file grants nothing
+			}
+			if rule.Check() != nil {
+				rule.Pattern = ""
+			}
+			rules = append(rules, rule)
+		}
+	}
+	return rules
 }
 
 // notForChildren are the tools that need a person, or would make a family tree.
@@ -89,14 +159,16 @@ var notForChildren = []string{"task", "question", "plan_exit"}
 // its prompt permits and that make sense where it runs.
 func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 	settings := j.history.Open().Settings
-	def, err := Lookup(settings.Agent)
+	def, err := j.agent(settings.Agent)
 	if err != nil {
 		return nil, err
 	}
 	child := j.history.Created().Parent != ""
 	return s.Tools.Only(func(name string) bool {
 		switch {
-		case def.Tools != nil && !slices.Contains(def.Tools, name),
+		case name == "skill" && (j.brought.found == nil || len(j.brought.found.Skills.Skills) == 0),
+			name == "task" && len(def.Rules) > 0, // they would not hold for a child
+			def.Tools != nil && !slices.Contains(def.Tools, name),
 			len(settings.Tools) > 0 && !slices.Contains(settings.Tools, name),
 			child && slices.Contains(notForChildren, name):
 			return false

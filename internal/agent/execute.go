@@ -140,6 +140,7 @@ func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) pawl.C
 		return s.unknown(ctx, j, p.started)
 	}
 	f := s.execute(ctx, j, p)
+	s.nearby(j, p, &f)
 	if f.Status != pawl.CallCanceled || takenAway(ctx) == nil {
 		f.Snapshot = s.takeAfter(ctx, j, p.started)
 	}

@@ -22,6 +22,8 @@ type journal struct {
 	id   pawl.SessionID
 	step chan struct{} // held by the step at work
 
+	brought brought // of the open turn; changes between steps only
+
 	mu      sync.Mutex // held while an append is made
 	history pawl.History
 	tally   tally
@@ -65,6 +67,10 @@ func (s *Stepper) enterTurn(ctx context.Context, t pawl.Turn) (*journal, error) 
 	if open := j.history.Open(); open == nil || open.Number != t.Number {
 		j.leave()
 		return nil, fmt.Errorf("turn %d of session %s is not open: %w", t.Number, t.Session, errLost)
+	}
+	if err := j.bring(ctx); err != nil {
+		j.leave()
+		return nil, err
 	}
 	return j, nil
 }

@@ -68,10 +68,19 @@ func (s *Stepper) policy(ctx context.Context, j *journal) (permission.Policy, er
 	if s.Authority == nil {
 		return permission.Policy{}, denied("not permitted: nobody has said what may run here")
 	}
-	p, err := s.Authority.Policy(ctx, j.id, j.history.Created().Dir, host{j}.settings())
+	settings := host{j}.settings()
+	def, err := j.agent(settings.Agent)
+	if err != nil {
+		return permission.Policy{}, denied("not permitted: %v", err)
+	}
+	if def.Plan && !weak.On("agent.rules") {
+		settings.Mode = string(permission.ModePlan)
+	}
+	p, err := s.Authority.Policy(ctx, j.id, j.history.Created().Dir, settings)
 	if err != nil {
 		return p, denied("not permitted: what may run here cannot be told: %v", err)
 	}
+	p.Rules = append(p.Rules, def.narrowing(s.Tools.Names())...)
 	return p, nil
 }
 

@@ -16,7 +16,7 @@ type question struct {
 // question opens the model of the open turn and says what it is asked.
 func (s *Stepper) question(j *journal, t pawl.Turn) (question, error) {
 	settings := j.history.Open().Settings
-	def, err := Lookup(settings.Agent)
+	def, err := j.agent(settings.Agent)
 	if err != nil {
 		return question{}, err
 	}
@@ -28,12 +28,12 @@ func (s *Stepper) question(j *journal, t pawl.Turn) (question, error) {
 	if err != nil {
 		return question{}, err
 	}
-	c := prompt.Context{Session: j.id, Agent: def.Name, System: def.Prompt}
+	tools, err := s.toolsOf(j)
+	if err != nil {
+		return question{}, err
+	}
+	c := prompt.Context{Session: j.id, Agent: def.Name, System: j.system(def, tools)}
 	if !t.Last() {
-		tools, err := s.toolsOf(j)
-		if err != nil {
-			return question{}, err
-		}
 		c.Tools = tools.Specs()
 	}
 	return question{

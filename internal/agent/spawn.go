@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -63,9 +65,9 @@ func (h host) Spawn(ctx context.Context, call pawl.CallID, e pawl.Errand) (pawl.
 
 // checkErrand returns why a session may not give this errand.
 func (s *Stepper) checkErrand(j *journal, e pawl.Errand) error {
-	def, err := Lookup(e.Agent)
+	def, err := j.agent(e.Agent)
 	if err != nil || !def.Child {
-		return fmt.Errorf("there is no agent %q for a task; there are: %s", e.Agent, strings.Join(childAgents(), ", "))
+		return fmt.Errorf("there is no agent %q for a task; there are: %s", e.Agent, strings.Join(names(j.brought.found, true), ", "))
 	}
 	if j.history.Created().Parent != "" {
 		return errors.New("a task cannot give tasks")
@@ -111,11 +113,21 @@ func (h host) childSettings(ctx context.Context, e pawl.Errand) (pawl.Settings, 
 	if err != nil {
 		return pawl.Settings{}, err
 	}
-	open := h.j.history.Open()
-	parent := open.Settings
+	parent := h.j.history.Open().Settings
+	own, err := h.j.agent(parent.Agent)
+	if err != nil {
+		return pawl.Settings{}, err
+	}
+	def, err := h.j.agent(e.Agent)
+	if err != nil {
+		return pawl.Settings{}, err
+	}
 	child := pawl.Settings{
-		Agent: e.Agent, Model: parent.Model, Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
+		Agent: e.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
 		AskTimeout: parent.AskTimeout, Tools: tools.Names(),
+	}
+	if own.Plan {
+		child.Mode = string(permission.ModePlan)
 	}
 	if weak.On("agent.child") {
 		child.Mode, child.Tools = "yolo", nil

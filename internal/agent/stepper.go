@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extend"
 	"github.com/pawl-dev/pawl/internal/redact"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
@@ -44,6 +45,10 @@ type Config struct {
 	Authority Authority        // what calls may do; nil means that none may run
 	Hooks     Hooks            // what joins in at points of a turn; nil means that there are none
 	Redact    *redact.Redactor // masks secrets in what tools return; nil masks by their shape
+
+	// Extensions reads what a folder and the user bring: agents, rules, skills. nil
+	// means that there are none.
+	Extensions func(ctx context.Context, dir string, s pawl.Settings) (*extend.Found, error)
 
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
@@ -114,8 +119,11 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok
 		}
 	}
 	open := j.history.Open()
+	if err := j.bring(ctx); err != nil {
+		return pawl.Turn{}, false, err
+	}
 	t = pawl.Turn{Session: id, Number: open.Number, Prompt: open.Prompt, MaxSteps: open.Settings.MaxSteps}
-	if def, err := Lookup(open.Settings.Agent); err == nil && t.MaxSteps == 0 {
+	if def, err := j.agent(open.Settings.Agent); err == nil && t.MaxSteps == 0 {
 		t.MaxSteps = def.Steps
 	}
 	return t, true, nil

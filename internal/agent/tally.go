@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"strings"
+
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/prompt"
 )
@@ -14,6 +16,7 @@ type tally struct {
 	written map[pawl.CallID][]string // the files that calls wrote to
 	digests map[pawl.Seq]carried     // by their Compacted event, which is the number of their message too
 	waiting map[pawl.Seq]pawl.Parts  // prompts that were not taken in
+	given   map[string]bool          // files of rules that came with results, as far as the conversation has them
 	turn    struct {                 // the newest
 		began  pawl.Seq // its TurnStarted event, which is the number of its prompt's message too
 		prompt string
@@ -58,7 +61,13 @@ func (t *tally) apply(e pawl.Event) {
 		if b.Result.IsError {
 			delete(t.written, b.Call)
 		}
+		if files := b.Result.Meta[metaRules]; files != "" {
+			t.give(strings.Split(files, "\n"))
+		}
+	case pawl.Reverted:
+		t.given = nil
 	case pawl.Compacted:
+		t.given = nil
 		if b.Keep != 0 {
 			t.digests[e.Seq] = carried{b.Task, b.Files}
 		}
@@ -68,3 +77,13 @@ func (t *tally) apply(e pawl.Event) {
 
 // touched returns the files that a call wrote to.
 func (t *tally) touched(id pawl.CallID) []string { return t.written[id] }
+
+// give notes that the conversation has files of rules.
+func (t *tally) give(files []string) {
+	if t.given == nil {
+		t.given = map[string]bool{}
+	}
+	for _, f := range files {
+		t.given[f] = true
+	}
+}

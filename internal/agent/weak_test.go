@@ -12,16 +12,26 @@ import (
 )
 
 // Without a look at what may be read, what a call of unknown outcome changed
-// shows the model any file: the test of it notices.
+// shows the model any file; without its rules, an agent does what it may not: the
+// tests of them notice.
 func TestDefensesMatter(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run", "^TestUnknownOutcomeShowsWhatChanged$/^one_that_may_not_be_read,_then_it_goes_on$")
-	cmd.Env = append(os.Environ(), weak.Var+"=unknown.reads")
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "not for the model") {
-		t.Errorf("without unknown.reads: %v\n%s", err, out)
+	for _, test := range []struct{ weak, run, says string }{
+		{"unknown.reads", "^TestUnknownOutcomeShowsWhatChanged$/^one_that_may_not_be_read,_then_it_goes_on$", "not for the model"},
+		{"agent.rules", "^TestDefinedAgent$/^plan_only$", "written true"},
+		{"agent.rules", "^TestDefinedAgent$/^a_rule$", "written true"},
+		{"agent.rules", "^TestDefinedAgent$/^an_odd_pattern$", "written true"},
+		{"rules.trust", "^TestRulesOfAFolderComeOnce$/^not_a_stranger's$", "they came 1 times, want 0"},
+		{"rules.trust", "^TestNothingOfAStranger$", "the model is told what a stranger says"},
+	} {
+		cmd := exec.Command(self, "-test.run", test.run)
+		cmd.Env = append(os.Environ(), weak.Var+"="+test.weak)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), test.says) {
+			t.Errorf("without %s: %v\n%s", test.weak, err, out)
+		}
 	}
 }

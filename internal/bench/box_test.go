@@ -39,7 +39,7 @@ func newEngine(ctx context.Context, dir, ref string) (*engine, error) {
 	events := bus.New(st, bus.Config{})
 	models := &model.Opener{}
 	runner := local.New(local.Config{Stepper: agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: &pawltest.Authority{}})})
-	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Check: func(pawl.Settings) error { return nil }})
+	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Check: func(context.Context, string, pawl.Settings) error { return nil }})
 	return &engine{svc, st, runner, dir}, nil
 }
 

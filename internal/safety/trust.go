@@ -86,6 +86,11 @@ func (s *Safety) Trusted(dir string) bool {
 	return err == nil && p.trusted
 }
 
+// Instructs reports whether what a folder says to models may take effect: it is
+// trusted, and no CI works there on a change that somebody proposes and that
+// could say anything.
+func (s *Safety) Instructs(dir string) bool { return baseRef("") == "" && s.Trusted(dir) }
+
 // Project is a folder as the calls of a session in it know it, and the keys of
 // its configuration that count for nothing. told is that the user has named it
 // trusted.

@@ -20,7 +20,7 @@ var rowsH = []row{
 	{id: "H2", title: "MCP: description changes after approval", owed: "MCP tools (issue 7)"},
 	{id: "H3", title: "Gemini #18484: child not bound by mode", attack: childEscapesMode, weak: "agent.child"},
 	{id: "H4", title: "Claude: hook allow lifted tool restrictions", attack: hooksAllow, weak: "hook.deny"},
-	{id: "H5", title: "Claude: frontmatter raises mode", owed: "agent definitions (issue 7)"},
+	{id: "H5", title: "Claude: frontmatter raises mode", attack: agentRaisesItsMode, unbreakable: "an agent has no field for a mode but plan, and no way for a rule that allows: there is nothing to leave out"},
 	{id: "H6", title: "Claude: one agent drives another", owed: "missions (issue 10)"},
 	{id: "H7", title: "Claude: content read by child instructs parent", attack: childInstructsParent, weak: "task.quote"},
 	{id: "H8", title: "Amazon Q: build token allowed malicious prompt in release", elsewhere: "about releases: a process, not a program; docs/security/releases.md"},

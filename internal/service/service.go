@@ -37,8 +37,8 @@ type Config struct {
 	Store  pawl.Store
 	Bus    Bus
 	Runner Runner
-	// Check says whether settings can be worked with, before a prompt is accepted.
-	Check func(pawl.Settings) error
+	// Check says whether settings can be worked with in a folder, before a prompt is accepted.
+	Check func(ctx context.Context, dir string, s pawl.Settings) error
 	// Plan says what a Revert would do.
 	Plan func(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error)
 	// Adopt keeps a session's snapshots for its fork too; nil if there are none.
@@ -132,7 +132,7 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if p.Model == "" {
 			p.Model = row.Model
 		}
-		if err := s.Check(p.Settings); err != nil {
+		if err := s.Check(ctx, row.Dir, p.Settings); err != nil {
 			return 0, fmt.Errorf("send: %w", err)
 		}
 		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}))

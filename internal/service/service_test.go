@@ -57,7 +57,7 @@ func open(t *testing.T) servicetest.Harness {
 	})
 	svc := service.New(service.Config{
 		Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Adopt: snapshots.Adopt, Forget: snapshots.Forget,
-		Check: func(s pawl.Settings) error {
+		Check: func(_ context.Context, _ string, s pawl.Settings) error {
 			if _, err := agent.Lookup(s.Agent); err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func TestSendWithoutARunner(t *testing.T) {
 	noon := time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 	svc := service.New(service.Config{
 		Store: st, Bus: bus.New(st, bus.Config{}), Runner: absent{},
-		Check: func(pawl.Settings) error { return nil },
+		Check: func(context.Context, string, pawl.Settings) error { return nil },
 		Clock: func() time.Time { return noon },
 	})
 	s, err := svc.Create(t.Context(), pawl.NewSession{Dir: "/project"})

@@ -16,7 +16,7 @@ import (
 var taskDescription string
 
 type taskInput struct {
-	Agent       string `json:"agent" jsonschema:"explore (only looks) or general"`
+	Agent       string `json:"agent" jsonschema:"explore (only looks), general, or another that you were told of"`
 	Prompt      string `json:"prompt" jsonschema:"all that it needs to know: it sees nothing else"`
 	Description string `json:"description" jsonschema:"a few words, for people"`
 	Background  bool   `json:"background,omitempty" jsonschema:"do not wait: the result comes later"`

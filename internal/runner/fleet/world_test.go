@@ -91,7 +91,7 @@ func newWorld(t *testing.T, more ...pawl.Tool) *world {
 	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
 	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&model.Opener{}).Open, Tools: tools, Authority: pawltest.NewAuthority(t)})
 	w.Service = service.New(service.Config{
-		Store: st, Bus: w.bus, Runner: parked{}, Check: func(pawl.Settings) error { return nil },
+		Store: st, Bus: w.bus, Runner: parked{}, Check: func(context.Context, string, pawl.Settings) error { return nil },
 	})
 	s, err := w.Create(t.Context(), pawl.NewSession{Dir: w.dir})
 	if err != nil {

@@ -88,7 +88,7 @@ func openService(t *testing.T, w *world, path string, owner proc.Identity) (*ser
 	})})
 	t.Cleanup(runner.Close)
 	return service.New(service.Config{
-		Store: noted{st}, Bus: events, Runner: runner, Check: func(pawl.Settings) error { return nil },
+		Store: noted{st}, Bus: events, Runner: runner, Check: func(context.Context, string, pawl.Settings) error { return nil },
 	}), st
 }
 

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/skill"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+// places says where agents, commands, rules and skills are looked for.
+func places(guard *safety.Safety) (extend.Places, error) {
+	p := extend.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()}
+	var err error
+	if p.Home, err = os.UserHomeDir(); err != nil {
+		return p, err
+	}
+	if os.Getenv("PAWL_CONFIG") == "" { // a file that is named so may be in any folder
+		file, err := config.UserFile()
+		if err != nil {
+			return p, err
+		}
+		p.Config = filepath.Dir(file)
+	}
+	return p, nil
+}
+
+// useExtensions gives sessions what their folders and the user bring.
+func useExtensions(guard *safety.Safety, loop *agent.Config) error {
+	p, err := places(guard)
+	if err != nil {
+		return err
+	}
+	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
+		return p.Look(ctx, c.Dir).Skills, nil // what the user has said of the folder is known by now
+	}))
+	if err != nil {
+		return err
+	}
+	loop.Extensions = func(ctx context.Context, dir string, s pawl.Settings) (*extend.Found, error) {
+		return look(ctx, guard, p, dir, s.Trusted), nil
+	}
+	return nil
+}
+
+// look reads what there is for a folder. told is that the user has named it
+// trusted. A folder that cannot be looked at is not trusted.
+func look(ctx context.Context, guard *safety.Safety, p extend.Places, dir string, told bool) *extend.Found {
+	_, _, _ = guard.Project(ctx, dir, told)
+	return p.Look(ctx, dir)
+}
+
+// lookHere is look for the folder that pawl was started in.
+func lookHere(ctx context.Context, told bool) (*extend.Found, error) {
+	guard, err := safety.Open()
+	if err != nil {
+		return nil, err
+	}
+	p, err := places(guard)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := workingDir()
+	if err != nil {
+		return nil, err
+	}
+	return look(ctx, guard, p, dir, told), nil
+}
+
+func promptCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "prompt",
+		Short: "Look at what a model is told",
+		Args:  usage(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(promptShowCommand())
+	return cmd
+}
+
+func promptShowCommand() *cobra.Command {
+	var name string
+	var told bool
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Print what a model is told before the conversation",
+		Long: `Print what a model would be told before the conversation of a session that begins
+here now: the agent's own words, where it works, rules, agents and skills. What this
+folder brings is in it only if you trust the folder.`,
+		Example: `  pawl prompt show
+  pawl prompt show --agent explore
+  pawl prompt show --trust | less`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := lookHere(cmd.Context(), told)
+			if err != nil {
+				return err
+			}
+			def, err := agent.Find(name, found)
+			if err != nil {
+				return err
+			}
+			has := func(tool string) bool { return def.Tools == nil || slices.Contains(def.Tools, tool) }
+			_, err = cmd.OutOrStdout().Write([]byte(agent.Speak(def, found, time.Now(), has("task"), has("skill"))))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&name, "agent", "", "of this `agent` (default: build)")
+	cmd.Flags().BoolVar(&told, "trust", false, "as if you trusted this folder")
+	return cmd
+}

@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+// brought is what the folder of a session brings, as the open turn has it. It is
+// read when this process first works on the turn and kept until its end: a file
+// that changes meanwhile must not change what the provider has cached. A process
+// that resumes the turn reads anew, and sends the same if nothing has changed.
+type brought struct {
+	turn    int
+	found   *extend.Found
+	claimed map[string]bool // files of rules that calls of this step give; under the journal's lock
+}
+
+// bring reads what the folder brings, once for a turn.
+func (j *journal) bring(ctx context.Context) error {
+	open := j.history.Open()
+	j.brought.claimed = map[string]bool{}
+	if j.s.Extensions == nil || open == nil || j.brought.found != nil && j.brought.turn == open.Number {
+		return nil
+	}
+	found, err := j.s.Extensions(ctx, j.history.Created().Dir, open.Settings)
+	if err != nil {
+		return fmt.Errorf("read what the folder brings: %w", err)
+	}
+	j.brought = brought{turn: open.Number, found: found, claimed: map[string]bool{}}
+	return nil
+}
+
+// Speak returns what a model is told before the conversation: the agent's own
+// words and, if something is known of the folder, all that it brings. tasks says
+// that the agent can give tasks.
+func Speak(def Definition, f *extend.Found, day time.Time, tasks, skills bool) string {
+	if f == nil {
+		return def.Prompt
+	}
+	s := prompt.System{
+		Agent: def.Prompt, Dir: f.Dir, Repository: f.Repository, Branch: f.Branch,
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Day: day.UTC().Format(time.DateOnly), Rules: f.Rules.Prompt(),
+	}
+	if tasks {
+		s.Agents = helpers(f)
+	}
+	if skills {
+		s.Skills = f.Skills.Catalog(prompt.CatalogBytes)
+	}
+	return s.Text()
+}
+
+// helpers lists the agents from files that a task can be given to.
+func helpers(f *extend.Found) string {
+	var b strings.Builder
+	for _, a := range f.Agents.Agents {
+		if a.Mode == "primary" {
+			continue
+		}
+		line := fmt.Sprintf("- %s: %.200s\n", a.Name, a.Description)
+		if b.Len()+len(line) > prompt.CatalogBytes {
+			b.WriteString("- and more\n")
+			break
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// system is Speak for the open turn. Its last step has the same, though no tools
+// are offered in it.
+func (j *journal) system(def Definition, tools *tool.Registry) string {
+	_, tasks := tools.Tool("task")
+	_, skills := tools.Tool("skill")
+	return Speak(def, j.brought.found, j.history.Open().Began, tasks, skills)
+}
+
+// agent is Find for the open turn.
+func (j *journal) agent(name string) (Definition, error) { return Find(name, j.brought.found) }

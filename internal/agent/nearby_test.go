@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+)
+
+var nested = map[string]string{"sub/AGENTS.md": "Be careful.", "sub/a.txt": "a", "sub/b.txt": "b", "top.txt": "t"}
+
+// told counts the results that bring the rules.
+func told(w *world) (n int) {
+	for _, r := range w.results() {
+		n += strings.Count(r.Result.Content, "Be careful.")
+	}
+	return n
+}
+
+func TestRulesOfAFolderComeOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		script  []string
+		trusted bool
+		want    int
+	}{
+		"one after another": {[]string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`}, true, 1},
+		"side by side":      {[]string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}},{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`}, true, 1},
+		"when written":      {[]string{`{"calls":[{"name":"write","input":{"path":"sub/c.txt","content":"c"}}]}`, `{"text":"done"}`}, true, 1},
+		"not elsewhere":     {[]string{`{"calls":[{"name":"read","input":{"path":"top.txt"}}]}`, `{"text":"done"}`}, true, 0},
+		"not by a failure":  {[]string{`{"calls":[{"name":"read","input":{"path":"sub/none.txt"}}]}`, `{"text":"done"}`}, true, 0},
+		"not a stranger's":  {[]string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"text":"done"}`}, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, setup{script: test.script})
+			w.bring(test.trusted, nested)
+			w.prompt("go")
+			w.mustTurn(pawl.ReasonEndTurn)
+			if got := told(w); got != test.want {
+				t.Errorf("they came %d times, want %d: %+v", got, test.want, w.results())
+			}
+		})
+	}
+}
+
+// The log says what was given: another process does not repeat it, and a later
+// turn neither.
+func TestRulesOfAFolderAfterResume(t *testing.T) {
+	w := newWorld(t, setup{script: []string{
+		`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
+		`{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
+	}})
+	w.bring(true, nested)
+	ctx, stop := context.WithCancelCause(t.Context())
+	w.model.begins = func(r pawl.Request) {
+		if r.Replies == 1 {
+			stop(errLost) // as if the process ended
+		}
+	}
+	w.prompt("go")
+	if _, err := w.turn(ctx); err == nil {
+		t.Fatal("the turn was not interrupted")
+	}
+	w.model.begins = nil
+	w.Forget(session)
+	w.mustTurn(pawl.ReasonEndTurn)
+	w.prompt("go on")
+	w.mustTurn(pawl.ReasonEndTurn)
+	if got := told(w); got != 1 || len(w.results()) != 3 {
+		t.Errorf("they came %d times in %d results", got, len(w.results()))
+	}
+}
+
+func TestRulesOfAFolderAreBounded(t *testing.T) {
+	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"text":"done"}`}})
+	w.bring(true, map[string]string{"sub/AGENTS.md": strings.Repeat("é rule. ", 10_000), "sub/a.txt": "a"})
+	w.prompt("go")
+	w.mustTurn(pawl.ReasonEndTurn)
+	if got := w.results()[0].Result.Content; len(got) > nearbyBytes+1000 || !strings.Contains(got, "(cut: read the file for the rest)") {
+		t.Errorf("%d bytes came", len(got))
+	}
+}

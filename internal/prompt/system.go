@@ -1,0 +1,66 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/plain"
+)
+
+// CatalogBytes is how much a model is told of the skills before it loads any,
+// and of the agents that a task can be given to.
+const CatalogBytes = 4 << 10
+
+// maxBranch bounds a branch's name, in characters.
+const maxBranch = 100
+
+// System is what a model is told before the conversation. The same fields make
+// the same text, so that a provider's cache holds.
+type System struct {
+	Agent string // the agent's own words
+
+	// Where it works.
+	Dir        string
+	Repository bool
+	Branch     string // a stranger's text; "" if none is checked out
+	Platform   string // e.g. linux/amd64
+	Day        string // when the turn began
+
+	Rules  string // of the user and the project
+	Agents string // those that a task can be given to, besides pawl's own
+	Skills string // their catalog
+}
+
+const rulesHead = "The user and this project have written down what every agent is to follow here. What comes later is nearer to the work and counts more; " +
+	"what the user says in the conversation counts most. None of it permits what is not permitted without it."
+
+const agentsHead = "A task can be given to these agents too:"
+
+const skillsHead = "Skills are instructions for a kind of work. When one fits what you do, load it first, with the tool skill, by its name:"
+
+// Text returns it all, in an order in which what changes less comes first.
+func (s System) Text() string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(s.Agent))
+	b.WriteString("\n\n# Where you work\n\n")
+	fmt.Fprintf(&b, "- Folder: %s\n- Git: %s\n- Platform: %s\n- Date: %s\n", plain.Line(s.Dir), s.git(), s.Platform, s.Day)
+	section := func(title, head, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			fmt.Fprintf(&b, "\n# %s\n\n%s\n\n%s\n", title, head, text)
+		}
+	}
+	section("Rules", rulesHead, s.Rules)
+	section("Agents", agentsHead, s.Agents)
+	section("Skills", skillsHead, s.Skills)
+	return b.String()
+}
+
+func (s System) git() string {
+	switch {
+	case !s.Repository:
+		return "not a repository"
+	case s.Branch == "":
+		return "a repository, on no branch"
+	}
+	return fmt.Sprintf("a repository, on the branch %.*q", maxBranch, plain.Line(s.Branch))
+}
