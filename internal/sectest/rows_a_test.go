@@ -78,8 +78,12 @@ func programsOfTheProject(a *arena) {
 	for _, args := range everyCommand {
 		a.pawl(args...)
 	}
-	a.play("plan", call{"list", in{"path": "."}}, call{"grep", in{"pattern": "evil"}}, call{"diagnostics", in{"paths": []string{"x.ts"}}})
+	calls := replies(call{"list", in{"path": "."}}, call{"grep", in{"pattern": "evil"}}, call{"diagnostics", in{"paths": []string{"x.ts"}}})
+	out := a.pawl("run", "--mode", "plan", "--model", a.script(calls...), "go")
 	a.canaries()
+	if len(a.breaches) == 0 && out.Code != 0 { // one of the project's programs would have failed it
+		a.Fatalf("pawl did not work: %s", out.Stderr)
+	}
 }
 
 // shellInAName: the name and the address of the repository's author are commands.
