@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
@@ -77,15 +79,16 @@ func (e *engine) turn(ctx context.Context, script string) (pawl.Session, error) 
 	return s, ctx.Err()
 }
 
-// writeScript writes a script of steps that each make the given call, and returns its path.
+// writeScript writes a script of steps that each make the given call, with STEP
+// for its number: the same call again and again would be a loop.
 func writeScript(dir string, steps int, call string) (string, error) {
 	path := filepath.Join(dir, fmt.Sprintf("script%d.jsonl", steps))
 	f, err := os.Create(path)
 	if err != nil {
 		return "", err
 	}
-	for range steps - 1 {
-		fmt.Fprintf(f, `{"text":"a step","calls":[%s],"usage":{"input":1,"output":1}}`+"\n", call)
+	for i := range steps - 1 {
+		fmt.Fprintf(f, `{"text":"a step","calls":[%s],"usage":{"input":1,"output":1}}`+"\n", strings.ReplaceAll(call, "STEP", strconv.Itoa(i+1)))
 	}
 	fmt.Fprintln(f, `{"text":"done","usage":{"input":1,"output":1}}`)
 	return path, f.Close()

@@ -59,7 +59,7 @@ func many(dir string) error {
 		return err
 	}
 	defer func() { _ = e.close() }()
-	script, err := writeScript(dir, manySteps, `{"name":"read","input":{"path":"script10.jsonl","limit":1}},{"name":"list","input":{}}`)
+	script, err := writeScript(dir, manySteps, `{"name":"read","input":{"path":"script10.jsonl","limit":STEP}},{"name":"list","input":{}}`)
 	if err != nil {
 		return err
 	}

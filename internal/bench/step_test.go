@@ -29,7 +29,7 @@ func TestBenchStep(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("hello\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			script, err := writeScript(dir, steps, `{"name":"read","input":{"path":"a.txt"}}`)
+			script, err := writeScript(dir, steps, `{"name":"read","input":{"path":"a.txt","limit":STEP}}`)
 			if err != nil {
 				t.Fatal(err)
 			}
