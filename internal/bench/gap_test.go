@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -36,8 +37,8 @@ func TestBenchGap(t *testing.T) {
 		name, call string
 		goal       time.Duration
 	}{
-		{"read", `{"name":"read","input":{"path":"file.txt"}}`, 2500 * time.Microsecond},
-		{"bash", `{"name":"bash","input":{"command":"true"}}`, 10 * time.Millisecond},
+		{"read", `{"name":"read","input":{"path":"file.txt","limit":STEP}}`, 2500 * time.Microsecond},
+		{"bash", `{"name":"bash","input":{"command":"true STEP"}}`, 10 * time.Millisecond},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for try := 1; ; try++ {
@@ -57,8 +58,12 @@ func TestBenchGap(t *testing.T) {
 // measureGap returns the medians of pawl and of the bare loop.
 func measureGap(t *testing.T, name, call string) (own, bare time.Duration) {
 	t.Helper()
-	lines := strings.Repeat(`{"calls":[`+call+"]}\n", gaps) + `{"text":"done"}` + "\n"
-	server := startClock(t, lines)
+	var lines strings.Builder
+	for i := range gaps { // no two alike: that would be a loop
+		fmt.Fprintf(&lines, `{"calls":[%s]}`+"\n", strings.ReplaceAll(call, "STEP", strconv.Itoa(1000+i)))
+	}
+	lines.WriteString(`{"text":"done"}` + "\n")
+	server := startClock(t, lines.String())
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	b.Write(t, "file.txt", strings.Repeat("a line of text\n", 200))
 	b.Env = append(b.Env, "PAWL_CONFIG="+server.config(t), "ANTHROPIC_API_KEY=key")

@@ -97,7 +97,11 @@ func TestBenchStart(t *testing.T) {
 // TestBenchShell: a run of 100 shell commands, for comparison with other agents.
 func TestBenchShell(t *testing.T) {
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
-	b.Write(t, "s.jsonl", strings.Repeat(`{"calls":[{"name":"bash","input":{"command":"true"}}]}`+"\n", 100)+`{"text":"done"}`+"\n")
+	var script strings.Builder
+	for i := range 100 { // no two alike: that would be a loop
+		fmt.Fprintf(&script, `{"calls":[{"name":"bash","input":{"command":"true %d"}}]}`+"\n", i)
+	}
+	b.Write(t, "s.jsonl", script.String()+`{"text":"done"}`+"\n")
 	c := measure(t, b, 3, "run", "--mode", "yolo", "--model", "script:s.jsonl", "hi")
 	t.Logf("100 shell commands: CPU %.2f s  peak RSS %.1f MB  wall %.2f s", c.cpu.Seconds(), mb(c.rss), c.wall.Seconds())
 }
