@@ -27,8 +27,9 @@ const (
 )
 
 // A machine that does something else for a moment is given another try, and
-// what is failed on is twice the goal: the figure is in the output.
-const gapTries, gapSlack = 3, 2
+// what is failed on is three times the goal, as the same program takes 3.6 to 5.9 ms
+// on the same machine within minutes: the figure is in the output.
+const gapTries, gapSlack = 3, 3
 
 // TestBenchGap: the time from the end of a model's answer to the next request,
 // beside a program that only makes the same requests and the same exec or read.
