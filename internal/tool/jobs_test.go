@@ -132,7 +132,7 @@ func TestBashKillAccess(t *testing.T) {
 // wait ends with the first output, with the job, with the time, or with the context.
 func TestBashOutputWaits(t *testing.T) {
 	w := newJobWorld(t)
-	w.must("bash", fields{"command": "mkfifo more; while read -r line <more; do echo $line; done", "background": true})
+	w.must("bash", fields{"command": "mkfifo more; exec 3<>more; while read -r line <&3; do echo $line; done", "background": true})
 	first := make(chan pawl.Result)
 	go func() { first <- w.must("bash_output", fields{"id": "job_1", "wait": 60}) }()
 	w.say("more", "one\n")
