@@ -62,26 +62,18 @@ type AgentSet struct {
 // Agents looks for agents. Those of the project, nearest first, come before the
 // user's. A project cannot take the place of an agent of a reserved name.
 func Agents(s front.Sources, reserved ...string) *AgentSet {
-	found, set := map[string]Agent{}, &AgentSet{}
-	var wrong []front.Fault
-	set.Faults = find(s, agentPlaces, agentHomePlaces, agentOwnPlaces, false, func(i item) {
-		a, err := readAgent(i)
-		switch first, taken := found[i.name]; {
-		case i.origin.Layer == front.Project && slices.Contains(reserved, i.name):
-			wrong = append(wrong, front.Fault{File: i.origin.File, Text: "it has the name of an agent that pawl brings: rename it"})
-		case err != nil:
-			wrong = append(wrong, front.Fault{File: i.origin.File, Text: err.Error()})
-		case taken:
-			set.Hidden = append(set.Hidden, Hidden{Name: i.name, File: i.origin, By: first.Origin})
-		case a != nil:
-			found[i.name] = *a
-		}
-	})
-	set.Faults = append(set.Faults, wrong...)
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		set.Agents = append(set.Agents, found[name])
-	}
-	return set
+	agents, hidden, faults := kind[Agent]{
+		shared: agentPlaces, home: agentHomePlaces, own: agentOwnPlaces,
+		read: readAgent,
+		refuse: func(i item) string {
+			if i.origin.Layer == front.Project && slices.Contains(reserved, i.name) {
+				return "it has the name of an agent that pawl brings: rename it"
+			}
+			return ""
+		},
+		origin: func(a Agent) front.Origin { return a.Origin },
+	}.all(s)
+	return &AgentSet{agents, hidden, faults}
 }
 
 // readAgent reads a file. nil means that it says to be left out.

@@ -2,7 +2,6 @@ package define
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -42,36 +41,28 @@ type CommandSet struct {
 // Commands looks for commands. Those of the project, nearest first, come before
 // the user's. Nobody can take the place of a command of a reserved name.
 func Commands(s front.Sources, reserved ...string) *CommandSet {
-	found, set := map[string]Command{}, &CommandSet{}
-	var wrong []front.Fault
-	set.Faults = find(s, commandPlaces, commandHomePlaces, commandOwnPlaces, true, func(i item) {
-		c, err := readCommand(i)
-		switch first, taken := found[i.name]; {
-		case slices.Contains(reserved, i.name):
-			wrong = append(wrong, front.Fault{File: i.origin.File, Text: "it has the name of a command of pawl's own: rename it"})
-		case err != nil:
-			wrong = append(wrong, front.Fault{File: i.origin.File, Text: err.Error()})
-		case taken:
-			set.Hidden = append(set.Hidden, Hidden{Name: i.name, File: i.origin, By: first.Origin})
-		default:
-			found[i.name] = c
-		}
-	})
-	set.Faults = append(set.Faults, wrong...)
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		set.Commands = append(set.Commands, found[name])
-	}
-	return set
+	commands, hidden, faults := kind[Command]{
+		shared: commandPlaces, home: commandHomePlaces, own: commandOwnPlaces, deep: true,
+		read: readCommand,
+		refuse: func(i item) string {
+			if slices.Contains(reserved, i.name) {
+				return "it has the name of a command of pawl's own: rename it"
+			}
+			return ""
+		},
+		origin: func(c Command) front.Origin { return c.Origin },
+	}.all(s)
+	return &CommandSet{commands, hidden, faults}
 }
 
-func readCommand(i item) (Command, error) {
+func readCommand(i item) (*Command, error) {
 	m, err := front.Parse(i.text)
 	if err != nil {
-		return Command{}, err
+		return nil, err
 	}
-	c := Command{Name: i.name, Origin: i.origin, Description: describe(m), Hint: plain.Line(m.Text("argument-hint")), Body: strings.TrimSpace(plain.Unhidden(m.Body))}
+	c := &Command{Name: i.name, Origin: i.origin, Description: describe(m), Hint: plain.Line(m.Text("argument-hint")), Body: strings.TrimSpace(plain.Unhidden(m.Body))}
 	if c.Body == "" {
-		return Command{}, errEmpty
+		return nil, errEmpty
 	}
 	if agent := m.Text("agent"); agent != "" && checkName(agent) == nil {
 		c.Agent = agent

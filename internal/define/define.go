@@ -7,6 +7,7 @@ package define
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,6 +71,41 @@ func find(s front.Sources, shared, home, own []place, deep bool, take func(item)
 		}
 	}
 	return faults
+}
+
+// kind says where definitions of a kind are and how they are read.
+type kind[T any] struct {
+	shared, home, own []place
+	deep              bool
+	read              func(item) (*T, error) // nil means that the file says to be left out
+	refuse            func(item) string      // why one may not have its name; "" if it may
+	origin            func(T) front.Origin
+}
+
+// all returns the definitions of the kind by name, those that others take the
+// place of, and what is wrong with the rest.
+func (k kind[T]) all(s front.Sources) (list []T, hidden []Hidden, faults []front.Fault) {
+	found := map[string]T{}
+	var wrong []front.Fault
+	faults = find(s, k.shared, k.home, k.own, k.deep, func(i item) {
+		one, err := k.read(i)
+		why := k.refuse(i)
+		if why == "" && err != nil {
+			why = err.Error()
+		}
+		switch first, taken := found[i.name]; {
+		case why != "":
+			wrong = append(wrong, front.Fault{File: i.origin.File, Text: why})
+		case taken:
+			hidden = append(hidden, Hidden{Name: i.name, File: i.origin, By: k.origin(first)})
+		case one != nil:
+			found[i.name] = *one
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, found[name])
+	}
+	return list, hidden, append(faults, wrong...)
 }
 
 // walker reads one place.
