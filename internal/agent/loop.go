@@ -9,7 +9,8 @@ import "github.com/pawl-dev/pawl"
 // finds its earlier attempt in the log and repeats no effect. A step ends the
 // turn by returning a *pawl.Stop.
 type Steps[C any] interface {
-	// Prepare takes in steering prompts and what the model must be told.
+	// Prepare takes in steering prompts and what the model must be told, and makes
+	// the conversation smaller when the model's window is nearly full.
 	Prepare(C, pawl.Turn) error
 	// Generate makes one model call; the reply is in the log when it returns.
 	Generate(C, pawl.Turn) (pawl.Reply, error)

@@ -488,9 +488,6 @@ func (w *world) check(*rapid.T) {
 		for _, t := range s.at(s.live()) {
 			want = append(want, t.prompt)
 		}
-		if len(want) == 0 {
-			continue
-		}
 		if diff := cmp.Diff(want, w.prompts(s.id)); diff != "" {
 			w.r.Fatalf("the conversation of %s is not as it should be:\n%s", s.id, diff)
 		}
