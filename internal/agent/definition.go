@@ -163,8 +163,9 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	child := j.history.Created().Parent != ""
-	return s.Tools.Only(func(name string) bool {
+	created := j.history.Created()
+	child := created.Parent != ""
+	keep := func(name string) bool {
 		switch {
 		case name == "skill" && (j.brought.found == nil || len(j.brought.found.Skills.Skills) == 0),
 			name == "task" && len(def.Rules) > 0, // they would not hold for a child
@@ -177,5 +178,10 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 		default:
 			return true
 		}
-	}), nil
+	}
+	tools := s.Tools.Only(keep)
+	if s.Servers == nil {
+		return tools, nil
+	}
+	return tools.With(s.Servers(created.Dir, keep)...)
 }

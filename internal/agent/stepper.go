@@ -50,6 +50,10 @@ type Config struct {
 	// means that there are none.
 	Extensions func(ctx context.Context, dir string, s pawl.Settings) (*extend.Found, error)
 
+	// Servers returns the tools that MCP servers of a folder offer now, of those that
+	// keep says yes to. It waits for nothing. nil means that there are none.
+	Servers func(dir string, keep func(name string) bool) []pawl.Tool
+
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
 }

@@ -39,6 +39,23 @@ var keys = []key{
 	{path: "sandbox.env", what: "Names of variables that commands get."},
 	{path: "sandbox.hidden", what: "What commands do not see: paths, or patterns for names in the workspace."},
 	{path: "hooks", what: "Commands of yours that are asked or told at points of the work."},
+	{path: "mcp", what: "MCP servers, whose tools the model can call, by a name of up to 24 letters, digits, - and single _."},
+	{path: "mcp.*.type", what: "How it is spoken to. Without it, stdio if there is a command, and http if there is a url.", values: []string{"stdio", "http", "streamable-http", "sse"}},
+	{path: "mcp.*.command", what: "The program of a server on this machine: its name or path. No shell reads it."},
+	{path: "mcp.*.args", what: "The program's arguments."},
+	{path: "mcp.*.env", what: "Variables for the program. It gets PATH, HOME, the language and these."},
+	{path: "mcp.*.env.*", what: "A variable's value.", replaced: true, secret: true},
+	{path: "mcp.*.cwd", what: "Where the program starts, from the workspace."},
+	{path: "mcp.*.url", what: "Where a server on the network is.", replaced: true},
+	{path: "mcp.*.headers", what: "Headers that go with each request to it."},
+	{path: "mcp.*.headers.*", what: "A header's value.", replaced: true, secret: true},
+	{path: "mcp.*.local", what: "The server is on this machine or its network, and may do without TLS."},
+	{path: "mcp.*.timeout", what: "Seconds that a call may take: 60 if left out, 3600 at most."},
+	{path: "mcp.*.disabled", what: "It is not started."},
+	{path: "mcp.*.tools", what: "The tools that are offered, by the server's own names. Without it, all."},
+	{path: "mcp.*.oauth", what: "How pawl is known where the server's logins are given out."},
+	{path: "mcp.*.oauth.client_id", what: "Of a client that was registered by hand."},
+	{path: "mcp.*.oauth.scopes", what: "What to ask for. Without it, what the server wants."},
 }
 
 // keyOf returns what is known of a path.

@@ -22,6 +22,7 @@ const maxProject = 1 << 20
 type Project struct {
 	Rules json.RawMessage // to be read as a project's own: those that allow count for nothing
 	Hooks json.RawMessage // likewise: commands at points of a session, which run in the sandbox
+	MCP   json.RawMessage // likewise: MCP servers, whose programs run in the sandbox
 }
 
 // Ignored is a key of a project's configuration that counts for nothing.
@@ -83,10 +84,12 @@ func decodeProject(text []byte) (Project, []Ignored, error) {
 		case key == schemaKey:
 		case key == "hooks":
 			p.Hooks = top[key]
+		case key == "mcp":
+			p.MCP = top[key]
 		case slices.Contains(userKeys, key):
 			ignored = append(ignored, Ignored{key, onlyYours})
 		default:
-			return Project{}, nil, fmt.Errorf("unknown key %q: a project can set permissions.rules and hooks", key)
+			return Project{}, nil, fmt.Errorf("unknown key %q: a project can set permissions.rules, hooks and mcp", key)
 		}
 	}
 	return p, ignored, nil

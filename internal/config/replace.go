@@ -28,12 +28,15 @@ func (u *User) replace(folder string) error {
 	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
 		p := u.Providers[id]
 		r.put("providers."+id+".base_url", &p.BaseURL)
-		for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
-			value := p.Headers[header]
-			r.put("providers."+id+".headers."+header, &value)
-			p.Headers[header] = value
-		}
+		r.putAll("providers."+id+".headers.", p.Headers)
 		u.Providers[id] = p
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.MCP)) {
+		s := u.MCP[name]
+		r.put("mcp."+name+".url", &s.URL)
+		r.putAll("mcp."+name+".headers.", s.Headers)
+		r.putAll("mcp."+name+".env.", s.Env)
+		u.MCP[name] = s
 	}
 	r.put("websearch.url", &u.WebSearch.URL)
 	r.put("codesearch.url", &u.CodeSearch.URL)
@@ -45,6 +48,15 @@ type replacer struct {
 	folder   string
 	replaced map[string][]string
 	err      error
+}
+
+// putAll is put for the values of a map, below a key.
+func (r *replacer) putAll(prefix string, values map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		r.put(prefix+name, &value)
+		values[name] = value
+	}
 }
 
 // put replaces the placeholders of the value that a key has.

@@ -152,7 +152,19 @@ func plan(turns []turn, now files, redo bool) (then files, ok bool) {
 			then[path] = target
 		}
 	}
-	return then, true
+	return then, then.fit()
+}
+
+// fit reports whether no file is where another one's folder has to be.
+func (f files) fit() bool {
+	for path := range f {
+		for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+			if _, there := f[dir]; there {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // world is the real thing and the model of it, side by side.

@@ -105,6 +105,7 @@ type project struct {
 	trusted bool
 	rules   []permission.Rule
 	hooks   hookList
+	servers []ServerFile
 	ignored []config.Ignored
 }
 
@@ -173,6 +174,9 @@ func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (projec
 	}
 	p.ignored = ignored
 	if err := p.hooks.addProject(c, read); err != nil {
+		return p, err
+	}
+	if p.servers, err = projectServers(c, read); err != nil {
 		return p, err
 	}
 	p.rules, err = permission.ParseRules(c.Rules, permission.OriginProject)

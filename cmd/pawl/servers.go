@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/tool/mcp"
+)
+
+// serverEntry is an MCP server and where it is configured.
+type serverEntry struct {
+	mcp.Server
+	file    string
+	project bool // of the folder's, and not of the user's
+}
+
+// serversOf reads the MCP servers of sessions in a folder. What is wrong with an
+// entry or a file is told and left out: a session works without.
+func serversOf(ctx context.Context, guard *safety.Safety, dir string, told bool) (entries []serverEntry, faults []string, err error) {
+	files, err := guard.Servers(ctx, dir, told)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		origin := mcp.User
+		if f.Project {
+			origin = mcp.Project
+		}
+		servers, wrong, err := mcp.ParseFile(f.Text, origin)
+		if err != nil {
+			faults = append(faults, fmt.Sprintf("%s: %v", f.File, err))
+		}
+		for _, fault := range wrong {
+			faults = append(faults, fmt.Sprintf("%s: %s", f.File, fault))
+		}
+		for _, s := range servers {
+			same := func(e serverEntry) bool { return e.Name == s.Name }
+			if i := slices.IndexFunc(entries, same); i >= 0 {
+				faults = append(faults, fmt.Sprintf("%s: %s: it is left out: %s has one of that name", f.File, s.Name, entries[i].file))
+				continue
+			}
+			entries = append(entries, serverEntry{s, f.File, f.Project})
+		}
+	}
+	return entries, faults, nil
+}
