@@ -116,6 +116,9 @@ func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
 	if _, err := j.append(context.WithoutCancel(ctx), done); err != nil {
 		return err
 	}
+	if done.Text != "" {
+		s.afterCompaction(ctx, j, c)
+	}
 	return ctx.Err()
 }
 

@@ -43,6 +43,7 @@ type Definition struct {
 	Steps  int      // 0 means no limit
 	Tools  []string // the tools it has; nil means all
 	Child  bool     // a task may be given to it
+	Looks  bool     // it only looks: no call of it may write
 
 	// Of those that people have defined.
 	Model string        // "" means the session's
@@ -52,7 +53,7 @@ type Definition struct {
 
 var builtin = map[string]Definition{
 	"build": {Name: "build", Prompt: buildPrompt},
-	"explore": {Name: "explore", Prompt: explorePrompt, Steps: 20, Child: true, Tools: []string{
+	"explore": {Name: "explore", Prompt: explorePrompt, Steps: 20, Child: true, Looks: true, Tools: []string{
 		"read", "list", "glob", "grep", "diagnostics", "webfetch", "websearch", "codesearch",
 	}},
 	"general": {Name: "general", Prompt: generalPrompt, Steps: 100, Child: true},
@@ -169,7 +170,7 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 		switch {
 		case name == "skill" && (j.brought.found == nil || len(j.brought.found.Skills.Skills) == 0),
 			name == "task" && len(def.Rules) > 0, // they would not hold for a child
-			def.Tools != nil && !slices.Contains(def.Tools, name),
+			def.Tools != nil && !slices.Contains(def.Tools, name) && !weak.On("agent.tools"),
 			len(settings.Tools) > 0 && !slices.Contains(settings.Tools, name),
 			child && slices.Contains(notForChildren, name):
 			return false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,15 @@ const (
 func (w *world) has(name string) bool {
 	_, err := os.Stat(filepath.Join(w.dir, name))
 	return err == nil
+}
+
+// link makes a link in the workspace, and the folder that it is in.
+func (w *world) link(name, to string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(to, path)); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // TestHookRules: what hooks say of a call counts together with the rules, and a
@@ -292,7 +302,7 @@ func TestHookAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, setup{script: []string{touchA, isDone}})
 			w.hook("PermissionRequest", "Bash", test.says)
-			w.hook("Notification", "", "touch told")
+			w.hook("Notification", "permission_prompt", "touch told")
 			w.prompt("go", inMode("ask"))
 			go w.answerAll(t.Context(), pawl.Answer{Outcome: pawl.OutcomeAnswered})
 			w.mustTurn(pawl.ReasonEndTurn)

@@ -86,6 +86,7 @@ func (h host) ask(ctx context.Context, call pawl.CallID, a pawl.Ask) (pawl.Answe
 		if _, err := h.j.append(ctx, pawl.Asked{Call: call, Ask: a}); err != nil {
 			return pawl.Answer{}, err
 		}
+		h.notifyAsk(ctx, call, a.Kind)
 		asked = h.asked(call, a.Kind)
 	}
 	if h.settings().Absent {

@@ -70,7 +70,9 @@ type Stepper struct {
 	tooLarge tooLarge
 	mu       sync.Mutex
 	journals map[pawl.SessionID]*journal
-	welcomed map[pawl.SessionID]bool // session.start was told to the hooks
+	welcomed map[pawl.SessionID]place    // sessions that hooks were told the start of
+	heeded   map[pawl.SessionID]heeded   // prompts that wait for hooks
+	later    map[pawl.SessionID][]string // what hooks have to say before the next step
 }
 
 var _ Steps[context.Context] = (*Stepper)(nil)
@@ -88,7 +90,10 @@ func NewStepper(c Config) *Stepper {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	return &Stepper{Config: c, journals: map[pawl.SessionID]*journal{}, welcomed: map[pawl.SessionID]bool{}}
+	return &Stepper{
+		Config: c, journals: map[pawl.SessionID]*journal{},
+		welcomed: map[pawl.SessionID]place{}, heeded: map[pawl.SessionID]heeded{}, later: map[pawl.SessionID][]string{},
+	}
 }
 
 // Forget drops what is remembered of a session. The next step reads its log anew.
@@ -172,7 +177,13 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if err := s.takeIn(ctx, j, append(bodies, welcome...)); err != nil {
 		return err
 	}
-	return s.fit(ctx, j, t)
+	if err := s.fit(ctx, j, t); err != nil {
+		return err
+	}
+	if after := s.afterthoughts(j); len(after) > 0 {
+		_, err = j.append(ctx, after...)
+	}
+	return err
 }
 
 // takeIn appends the bodies, and what takes in the prompts that steer.
@@ -245,7 +256,10 @@ func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 	bodies = append(bodies, pawl.TurnFinished{
 		Reason: stop.Reason, Fault: stop.Fault, Message: stop.Message, Steps: replies, Usage: open.Usage,
 	})
-	_, err = j.append(ctx, bodies...)
+	settings := open.Settings
+	if _, err = j.append(ctx, bodies...); err == nil {
+		s.notifyEnd(ctx, j, settings, stop)
+	}
 	return err
 }
 

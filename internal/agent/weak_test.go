@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -33,5 +35,24 @@ func TestDefensesMatter(t *testing.T) {
 		if err == nil || !strings.Contains(string(out), test.says) {
 			t.Errorf("without %s: %v\n%s", test.weak, err, out)
 		}
+	}
+}
+
+// TestRoleGuardHolds: an agent that only looks, and has got hold of a tool that
+// is not on its list, is refused by the guard of roles. Without the guard too it
+// writes.
+func TestRoleGuardHolds(t *testing.T) {
+	defer weak.Set("agent.tools")()
+	for name, guards := range map[string]goHooks{"guarded": {hook.StrictRoleGuard(nil)}, "unguarded": nil} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, setup{script: []string{`{"calls":[{"name":"write","input":{"path":"a","content":"x"}}]}`, isDone}})
+			w.Hooks = guards
+			w.prompt("go", inMode("yolo"), func(p *pawl.Prompted) { p.Agent = "explore" })
+			w.mustTurn(pawl.ReasonEndTurn)
+			check(t, guards == nil, w.has("a"))
+			if got := w.results()[0].Result.Content; guards != nil && !strings.Contains(got, "the role explore may not use write") {
+				t.Errorf("the model reads %q", got)
+			}
+		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 type Builtins struct {
 	Activity  *Activity
 	Roles     map[string]Role
-	Mask      func(text string) (masked string, secrets int)
+	Mask      func(text string) string
 	Resources func(context.Context, Event) ([]Resource, error)
 	Sanity    func(Event) Finding
 }

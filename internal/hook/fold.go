@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ const (
 type fold struct {
 	event Event // as changed so far
 	out   Outcome
-	bytes int // for the model
+	bytes int    // for the model
+	stale string // the hook that changed the input since the accesses were told, or ""
 }
 
 // add takes in what a hook has done.
@@ -34,7 +36,7 @@ func (f *fold) add(name string, o Outcome) {
 		if f.out.Decision == Allow {
 			f.out.Decision = "" // it was for another input
 		}
-		f.event.Input, f.out.Input = o.Input, o.Input
+		f.event.Input, f.out.Input, f.stale = o.Input, o.Input, name
 	}
 	if o.Parts != nil {
 		f.event.Parts, f.out.Parts = o.Parts, o.Parts
@@ -46,7 +48,7 @@ func (f *fold) add(name string, o Outcome) {
 	if o.Block || o.Decision == Deny {
 		f.block(name, o.Reason)
 	}
-	if o.Stop {
+	if o.Stop && !f.out.Stop {
 		f.out.Stop, f.out.StopReason, f.out.By = true, cut(o.StopReason, maxMessage), name
 		if powers[f.event.Point]&canBlock != 0 && !f.out.Block {
 			f.block(name, o.StopReason)
@@ -69,6 +71,25 @@ func (f *fold) add(name string, o Outcome) {
 	for _, fault := range o.Faults {
 		f.fault(fault)
 	}
+}
+
+// refresh has it told anew what the call would touch, if its input has changed:
+// the hooks to come judge the call that would run. What cannot be told refuses it.
+func (f *fold) refresh(ctx context.Context) {
+	if f.stale == "" || weak.On("hook.access") {
+		return
+	}
+	var err error
+	switch {
+	case f.event.Touches != nil:
+		f.event.Access, err = f.event.Touches(ctx, f.event.Input)
+	case len(f.event.Access) > 0:
+		err = errors.New("nobody can tell what the call would touch now")
+	}
+	if err != nil {
+		f.fail(f.stale, fmt.Errorf("it changed the input to %s, and that cannot be: %w", cut(string(f.event.Input), 200), err))
+	}
+	f.stale = ""
 }
 
 func (f *fold) block(name, reason string) {

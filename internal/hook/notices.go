@@ -41,6 +41,7 @@ func Notices(e Event, o Outcome) []Notice {
 		add(true, fault.String())
 	}
 	switch {
+	case e.Point == ChatMessage && !e.Steers: // the end of the turn tells it
 	case o.Stop:
 		add(true, fmt.Sprintf("the hook %s ended the turn: %s", o.By, o.StopReason))
 	case o.Block && e.Point == ChatMessage:

@@ -26,7 +26,7 @@ func TestNotices(t *testing.T) {
 		{"another input", hook.ToolBefore, hook.Outcome{Input: json.RawMessage(`{}`)}, []hook.Notice{{Point: hook.ToolBefore, Text: "hooks changed the input of bash"}}},
 		{"going on", hook.AssistantDone, hook.Outcome{Continue: true, Injection: "x"}, []hook.Notice{{Point: hook.AssistantDone, Text: "hooks keep the turn going: x"}}},
 	} {
-		if diff := cmp.Diff(test.want, hook.Notices(hook.Event{Point: test.point, Tool: "bash"}, test.out)); diff != "" {
+		if diff := cmp.Diff(test.want, hook.Notices(hook.Event{Point: test.point, Tool: "bash", Steers: true}, test.out)); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
 	}

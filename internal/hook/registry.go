@@ -32,14 +32,17 @@ type Hook struct {
 
 // Registry runs hooks. It does not change once made, and may be used by many
 // goroutines at once. nil has no hooks.
-type Registry struct{ hooks map[Point][]Hook }
+type Registry struct {
+	all   []Hook
+	hooks map[Point][]Hook
+}
 
 // New returns a registry of the hooks, in the order of their priorities and then
 // of their names. Two of one name are an error: none may shadow another.
 func New(hooks ...Hook) (*Registry, error) {
 	hooks = slices.Clone(hooks)
 	slices.SortFunc(hooks, func(a, b Hook) int { return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name)) })
-	r := &Registry{hooks: map[Point][]Hook{}}
+	r := &Registry{all: hooks, hooks: map[Point][]Hook{}}
 	taken := map[string]bool{}
 	for _, h := range hooks {
 		switch {
@@ -59,6 +62,14 @@ func New(hooks ...Hook) (*Registry, error) {
 	return r, nil
 }
 
+// All returns the hooks, in the order in which they run.
+func (r *Registry) All() []Hook {
+	if r == nil {
+		return nil
+	}
+	return slices.Clone(r.all)
+}
+
 // Hooks returns the names of the hooks at a point, in their order.
 func (r *Registry) Hooks(p Point) []string {
 	var names []string
@@ -71,8 +82,9 @@ func (r *Registry) Hooks(p Point) []string {
 }
 
 // Run runs the hooks of the event's point. Each sees the event as those before
-// it have changed it. The first that blocks or stops ends it; else the strictest
-// decision counts. The error is ctx's: then the call must not run.
+// it have changed it. The first that refuses ends it; else the strictest decision
+// counts. What has happened already is told to all, also if one of them ends the
+// turn. The error is ctx's: then the call must not run.
 func (r *Registry) Run(ctx context.Context, e Event) (Outcome, error) {
 	all := fold{event: e}
 	if _, known := powers[e.Point]; !known {
@@ -82,6 +94,9 @@ func (r *Registry) Run(ctx context.Context, e Event) (Outcome, error) {
 		return all.out, nil
 	}
 	for _, h := range r.hooks[e.Point] {
+		if all.refresh(ctx); all.out.Block {
+			break
+		}
 		o, err := h.run(ctx, all.event)
 		if ctx.Err() != nil {
 			return Outcome{Block: true, Reason: "canceled", By: h.Name}, context.Cause(ctx)
@@ -94,7 +109,7 @@ func (r *Registry) Run(ctx context.Context, e Event) (Outcome, error) {
 		} else {
 			all.add(h.Name, o)
 		}
-		if all.out.Block || all.out.Stop {
+		if all.out.Block {
 			break
 		}
 	}

@@ -3,15 +3,24 @@ package hook
 import (
 	"context"
 	"fmt"
+	"strconv"
 )
 
 // Resource is something that a session uses up: tokens, money, time, disk.
 type Resource struct {
-	Name string
+	Name string // with a verb: the turn has used
 	Used int64
-	Warn int64  // from here on a person is told; 0 means never
-	Max  int64  // from here on no call runs; 0 means no limit
-	Unit string // e.g. tokens
+	Warn int64              // from here on a person is told; 0 means never
+	Max  int64              // from here on no call runs; 0 means no limit
+	Show func(int64) string // with its unit; nil means as it is
+}
+
+func (r Resource) String() string {
+	show := r.Show
+	if show == nil {
+		show = func(n int64) string { return strconv.FormatInt(n, 10) }
+	}
+	return fmt.Sprintf("%s %s of %s", r.Name, show(r.Used), show(r.Max))
 }
 
 // ResourceControl tells a person when a session nears its limits, once a prompt,
@@ -26,12 +35,11 @@ func ResourceControl(read func(context.Context, Event) ([]Resource, error)) Hook
 			}
 			var o Outcome
 			for _, r := range list {
-				used := fmt.Sprintf("%s: %d of %d %s used", r.Name, r.Used, r.Max, r.Unit)
 				switch {
 				case e.Point == ToolBefore && r.Max > 0 && r.Used >= r.Max:
-					return Outcome{Block: true, Reason: used + ". Finish with what you have."}, nil
+					return Outcome{Block: true, Reason: r.String() + ". Finish with what you have."}, nil
 				case e.Point == ChatMessage && r.Warn > 0 && r.Used >= r.Warn:
-					o.Messages = append(o.Messages, used)
+					o.Messages = append(o.Messages, r.String())
 				}
 			}
 			return o, nil

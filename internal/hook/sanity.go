@@ -9,8 +9,8 @@ type Finding struct {
 }
 
 // SanityCheck looks whether a turn still makes sense: after each call, and when
-// the model is done. The first word goes to the model; a turn that is beyond
-// words is stopped.
+// the model is done. A word goes to the model, at the end of a turn only if nothing
+// has kept it going before; a turn that is beyond words is stopped.
 func SanityCheck(detect func(Event) Finding) Hook {
 	h := Hook{Name: "sanity-check", Priority: PriorityGuard, Points: []Point{ToolAfter, AssistantDone}}
 	if detect != nil {
@@ -18,7 +18,7 @@ func SanityCheck(detect func(Event) Finding) Hook {
 			switch f := detect(e); {
 			case f.Stop:
 				return Outcome{Stop: true, StopReason: f.Word}, nil
-			case f.Word == "":
+			case f.Word == "" || e.StopBlocks > 0:
 				return Outcome{}, nil
 			case e.Point == AssistantDone:
 				return Outcome{Continue: true, Injection: f.Word}, nil

@@ -10,7 +10,7 @@ import (
 
 // SecretScanner masks credentials in what calls give back, before the model or
 // anybody sees it. What cannot be looked through is withheld.
-func SecretScanner(mask func(text string) (masked string, secrets int)) Hook {
+func SecretScanner(mask func(text string) string) Hook {
 	h := Hook{Name: "secret-scanner", Priority: PriorityGuard, Points: []Point{ToolAfter}}
 	if mask != nil {
 		h.Run = func(_ context.Context, e Event) (o Outcome, _ error) {
@@ -20,23 +20,22 @@ func SecretScanner(mask func(text string) (masked string, secrets int)) Hook {
 					o = Outcome{Result: &withheld, Faults: []Fault{{"secret-scanner", fmt.Sprintf("a result of %s was withheld: %v", e.Tool, v)}}}
 				}
 			}()
-			result, n := masked(e.Result, mask)
-			if n == 0 {
+			result, found := masked(e.Result, mask)
+			if !found {
 				return Outcome{}, nil
 			}
-			return Outcome{Result: &result, Messages: []string{fmt.Sprintf("%d secrets were masked in the result of %s", n, e.Tool)}}, nil
+			return Outcome{Result: &result, Messages: []string{"secrets were masked in the result of " + e.Tool}}, nil
 		}
 	}
 	return h
 }
 
-// masked is a result without secrets, and how many there were.
-func masked(r pawl.Result, mask func(string) (string, int)) (pawl.Result, int) {
-	sum := 0
+// masked is a result without secrets, and whether there were any.
+func masked(r pawl.Result, mask func(string) string) (_ pawl.Result, found bool) {
 	clean := func(text string) string {
-		text, n := mask(text)
-		sum += n
-		return text
+		masked := mask(text)
+		found = found || masked != text
+		return masked
 	}
 	r.Content = clean(r.Content)
 	r.Meta = maps.Clone(r.Meta)
@@ -57,5 +56,5 @@ func masked(r pawl.Result, mask func(string) (string, int)) (pawl.Result, int) {
 	if r.Display != nil {
 		r.Display = display
 	}
-	return r, sum
+	return r, found
 }

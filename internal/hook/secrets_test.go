@@ -11,12 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/redact"
 )
 
-// mask is the redactor of pawl itself, with a count.
-func mask(text string) (string, int) {
-	const mark = "[redacted: "
-	masked := (*redact.Redactor)(nil).Redact(text)
-	return masked, strings.Count(masked, mark) - strings.Count(text, mark)
-}
+// mask is the redactor of pawl itself.
+func mask(text string) string { return (*redact.Redactor)(nil).Redact(text) }
 
 func TestSecretScanner(t *testing.T) {
 	w := newWorld(t)
@@ -27,7 +23,7 @@ func TestSecretScanner(t *testing.T) {
 	}}
 	got := w.run(e, hook.SecretScanner(mask))
 	const gone = "[redacted: github token]"
-	want := hook.Outcome{Messages: []string{"4 secrets were masked in the result of bash"}, Result: &pawl.Result{
+	want := hook.Outcome{Messages: []string{"secrets were masked in the result of bash"}, Result: &pawl.Result{
 		Content: "token " + gone + "\n", Meta: map[string]string{"a": gone, "b": "fine"},
 		Display: pawl.Parts{pawl.Text{Text: gone}, pawl.Patch{Path: "p", Diff: "+" + gone}, pawl.File{Name: "f"}},
 	}}
@@ -47,7 +43,7 @@ func TestSecretScanner(t *testing.T) {
 func TestSecretScannerFails(t *testing.T) {
 	w := newWorld(t)
 	e := hook.Event{Point: hook.ToolAfter, Tool: "bash", Result: pawl.Result{Content: "key"}}
-	o := w.run(e, hook.SecretScanner(func(string) (string, int) { panic("broken") }))
+	o := w.run(e, hook.SecretScanner(func(string) string { panic("broken") }))
 	if o.Result == nil || strings.Contains(o.Result.Content, "key") || !o.Result.IsError || len(o.Faults) != 1 {
 		t.Errorf("%+v", o)
 	}

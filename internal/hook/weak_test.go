@@ -3,10 +3,12 @@
 package hook_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -28,6 +30,12 @@ func TestWeakened(t *testing.T) {
 		{"hook.failclosed", func(w *world) bool {
 			hooks, _ := w.load(config("PreToolUse", "", "kill -9 $$", ""), project, true)
 			return !w.run(w.sample("PreToolUse"), hooks...).Block
+		}},
+		{"hook.access", func(w *world) bool {
+			e := w.sample("PreToolUse")
+			e.Agent, e.Tool, e.Touches, e.Access = "planner", "write", pathOf, []pawl.Access{{Kind: pawl.AccessWrite, Target: "docs/a"}}
+			guard := hook.StrictRoleGuard(map[string]hook.Role{"planner": {Tools: []string{"write"}, Writes: []string{"docs/**"}}})
+			return !w.run(e, does("changes", 1, hook.ToolBefore, hook.Outcome{Input: json.RawMessage(`{"path":"main.go"}`)}), guard).Block
 		}},
 		{"hook.allow", func(w *world) bool {
 			x := hook.External{Point: hook.ToolBefore, Command: allow("PreToolUse"), MayAllow: true, Origin: project}

@@ -121,6 +121,7 @@ func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, until chan st
 	default:
 		w.asked++
 		w.cancel(cancel)
+		r.Stepper.Interrupt(id, cancel)
 		return w, w.leased
 	}
 }

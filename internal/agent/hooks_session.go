@@ -1,0 +1,220 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/hook"
+)
+
+// welcome runs the hooks of session.start the first time that this process works
+// on the session, and returns what they have to say to the model.
+func (s *Stepper) welcome(ctx context.Context, j *journal, settings pawl.Settings) ([]pawl.Body, error) {
+	at := j.place(settings, j.history.Turns())
+	if s.Hooks == nil || at.parent != "" {
+		return s.afterthoughts(j), nil
+	}
+	s.mu.Lock()
+	_, known := s.welcomed[j.id]
+	s.welcomed[j.id] = at
+	s.mu.Unlock()
+	if known {
+		return s.afterthoughts(j), nil
+	}
+	_, faults, err := s.Hooks.Hooks(ctx, at.dir, settings)
+	if err == nil {
+		for _, f := range faults {
+			s.notice(j, at.turn, f.String())
+		}
+	}
+	source := "startup"
+	if at.turn > 0 {
+		source = "resume"
+	}
+	o, err := s.runHooks(ctx, j, settings, hook.Event{Point: hook.SessionStart, Source: source, Turn: at.turn})
+	if err != nil {
+		return nil, hookFault(ctx, err)
+	}
+	return append(s.afterthoughts(j), s.injected(o.Context...)...), nil
+}
+
+// End runs the hooks of session.end: whoever has shown the session to a person, or
+// worked on it for a script, leaves it. They are run once, and only where this
+// process has run those of session.start. A session that goes on all the same
+// starts anew. End returns what the hooks have to say to the person: by now nobody
+// may listen to the session.
+func (s *Stepper) End(ctx context.Context, id pawl.SessionID, why pawl.Reason) []string {
+	s.mu.Lock()
+	at, known := s.welcomed[id]
+	delete(s.welcomed, id)
+	j := s.journals[id]
+	s.mu.Unlock()
+	if !known {
+		return nil
+	}
+	if j != nil { // a turn that has just ended still has hooks to run
+		select {
+		case j.step <- struct{}{}:
+			defer j.leave()
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	var said []string
+	_, err := s.fire(ctx, at, hook.Event{Point: hook.SessionEnd, Reason: why}, func(n hook.Notice) { said = append(said, s.Redact.Redact(n.Text)) })
+	if err != nil && ctx.Err() == nil {
+		said = append(said, err.Error())
+	}
+	return said
+}
+
+// errGivenUp is the cause of the end of a wait for hooks that a person has ended.
+var errGivenUp = errors.New("canceled while hooks looked at it")
+
+// patience is how long a prompt waits for hooks before the person is told.
+const patience = time.Second
+
+// heeded is a prompt that waits for hooks.
+type heeded struct {
+	prompt pawl.Seq
+	giveUp context.CancelCauseFunc
+}
+
+// interruptible returns the context of a wait for hooks that Interrupt can end.
+// done must be called when they are done.
+func (s *Stepper) interruptible(ctx context.Context, j *journal, w pawl.Waiting) (_ context.Context, done func()) {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	turn := j.history.Turns()
+	told := time.AfterFunc(patience, func() {
+		s.notice(j, turn, "hooks still look at the prompt, or at the session's start: a cancel takes the prompt back")
+	})
+	s.mu.Lock()
+	s.heeded[j.id] = heeded{w.Seq, giveUp}
+	s.mu.Unlock()
+	return ctx, func() {
+		told.Stop()
+		s.mu.Lock()
+		delete(s.heeded, j.id)
+		s.mu.Unlock()
+		giveUp(nil)
+	}
+}
+
+// Interrupt ends the wait of a prompt for hooks, if it is one up to the given Seq:
+// the prompt is taken back. Otherwise it does nothing.
+func (s *Stepper) Interrupt(id pawl.SessionID, upTo pawl.Seq) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h, ok := s.heeded[id]; ok && h.prompt <= upTo {
+		h.giveUp(errGivenUp)
+	}
+}
+
+// attention is what hooks are told when a person is asked: the kind of the
+// notification, and its words.
+var attention = map[pawl.AskKind]struct{ kind, words string }{
+	pawl.AskPermission: {"permission_prompt", "pawl asks whether %s may run"},
+	pawl.AskQuestion:   {"elicitation_dialog", "pawl has a question (%s)"},
+	pawl.AskPlan:       {"elicitation_dialog", "pawl has a plan and asks whether to begin (%s)"},
+	pawl.AskLoop:       {"elicitation_dialog", "pawl asks whether to go on: the %s repeats itself"},
+}
+
+// notifyAsk tells hooks that a person is asked, right after the log says so: an
+// ask that is waited for again is told no more.
+func (h host) notifyAsk(ctx context.Context, call pawl.CallID, kind pawl.AskKind) {
+	about, tool := attention[kind], "turn"
+	if call != "" {
+		tool = h.call(call).Call.Name
+	}
+	h.j.s.notify(ctx, h.j, h.settings(), about.kind, fmt.Sprintf(about.words, tool))
+}
+
+// notify runs the hooks of notification, if there is a person who can be told.
+func (s *Stepper) notify(ctx context.Context, j *journal, settings pawl.Settings, kind, text string) {
+	if settings.Absent {
+		return
+	}
+	j.mu.Lock()
+	turn := j.history.Turns()
+	j.mu.Unlock()
+	_, err := s.runHooks(ctx, j, settings, hook.Event{Point: hook.Notification, Turn: turn, Source: kind, Message: text})
+	if err != nil && ctx.Err() == nil {
+		s.notice(j, turn, err.Error())
+	}
+}
+
+// farewell bounds the hooks that are told of the end of a turn: nobody can cancel
+// them any more.
+const farewell = 10 * time.Second
+
+// notifyEnd tells hooks that a turn has ended and pawl waits for the person. One
+// who has canceled it knows.
+func (s *Stepper) notifyEnd(ctx context.Context, j *journal, settings pawl.Settings, stop pawl.Stop) {
+	if stop.Reason == pawl.ReasonCanceled || j.history.Created().Parent != "" || len(j.history.Waiting()) > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	s.notify(ctx, j, settings, "idle_prompt", fmt.Sprintf("pawl waits for you: the turn has ended (%s)", stop.Reason))
+}
+
+// event is a compaction as hooks see it.
+func (c compaction) event(p hook.Point, j *journal) hook.Event {
+	e := hook.Event{Point: p, Turn: j.history.Turns(), Trigger: "auto", Instructions: c.instructions}
+	if c.asked != 0 {
+		e.Trigger = "manual"
+	}
+	return e
+}
+
+// beforeCompaction runs the hooks before the conversation is made smaller. What
+// they say joins what a person has ordered.
+func (s *Stepper) beforeCompaction(ctx context.Context, j *journal, settings pawl.Settings, c compaction) string {
+	o, err := s.runHooks(ctx, j, settings, c.event(hook.CompactionBefore, j))
+	if err != nil {
+		return c.instructions // nothing is refused by a hook here
+	}
+	texts := []string{c.instructions}
+	for _, text := range o.Context {
+		texts = append(texts, s.said(text))
+	}
+	return strings.TrimSpace(strings.Join(texts, "\n\n"))
+}
+
+// afterCompaction runs the hooks after the conversation was made smaller, and those
+// of session.start: what they told the model then may be gone. It comes after the
+// log says so, and never again for the same summary. The model reads what they say
+// before its next step.
+func (s *Stepper) afterCompaction(ctx context.Context, j *journal, c compaction) {
+	settings := j.history.Settings()
+	if open := j.history.Open(); open != nil {
+		settings = open.Settings
+	}
+	events := []hook.Event{c.event(hook.CompactionAfter, j)}
+	if j.history.Created().Parent == "" {
+		events = append(events, hook.Event{Point: hook.SessionStart, Turn: j.history.Turns(), Source: "compact"})
+	}
+	for _, e := range events {
+		o, err := s.runHooks(ctx, j, settings, e)
+		if err != nil && ctx.Err() == nil {
+			s.notice(j, e.Turn, err.Error())
+		}
+		s.mu.Lock()
+		s.later[j.id] = append(s.later[j.id], o.Context...)
+		s.mu.Unlock()
+	}
+}
+
+// afterthoughts is what hooks have said to the model since it was last told.
+func (s *Stepper) afterthoughts(j *journal) []pawl.Body {
+	s.mu.Lock()
+	texts := slices.Clone(s.later[j.id])
+	delete(s.later, j.id)
+	s.mu.Unlock()
+	return s.injected(texts...)
+}
