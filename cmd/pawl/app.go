@@ -51,6 +51,7 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	guard.Builtins = builtinHooks()
 	blobs := secrets.Blobs(st)
 	jobs := tool.NewJobs(blobs, guard)
 	jobs.Redact = secrets

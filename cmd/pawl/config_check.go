@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/safety"
 )
 
 // output is how a command prints.
@@ -185,6 +186,9 @@ func checkManaged() []config.Finding {
 	}
 	if err == nil {
 		_, err = permission.ParseRules(m.Rules, permission.OriginUser)
+	}
+	if err == nil {
+		_, err = safety.ManagedHooks(m)
 	}
 	if err != nil {
 		return []config.Finding{{Level: config.LevelError, File: config.ManagedFile, Message: err.Error()}}

@@ -95,6 +95,12 @@ func managedSettings() (list []config.Setting, err error) {
 	if m.SandboxRequired {
 		add("sandbox_required", true)
 	}
+	if m.Hooks != nil {
+		add("hooks", m.Hooks)
+	}
+	if m.OnlyManaged {
+		add("allow_only_managed_hooks", true)
+	}
 	return list, err
 }
 

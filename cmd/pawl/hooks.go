@@ -1,14 +1,19 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/safety"
@@ -25,16 +30,30 @@ func hooksCommand() *cobra.Command {
 	return cmd
 }
 
-// listedHook is a command as 'pawl hooks list --json' prints it.
+// builtinHooks are what pawl's own hooks are made with.
+func builtinHooks() hook.Builtins {
+	return hook.Builtins{
+		Mask:      secrets.Redact,
+		Resources: func(_ context.Context, e hook.Event) ([]hook.Resource, error) { return e.Used, nil },
+		Sanity:    agent.Sane,
+	}
+}
+
+// layerBuiltin is whose pawl's own hooks are, in a list.
+const layerBuiltin hook.Layer = "built-in"
+
+// listedHook is a hook as 'pawl hooks list --json' prints it.
 type listedHook struct {
 	Point    hook.Point `json:"point"`
-	Event    string     `json:"event"`
+	Priority int        `json:"priority"` // the lowest runs first
+	Name     string     `json:"name,omitempty"`
+	Event    string     `json:"event,omitempty"`
 	Matcher  string     `json:"matcher,omitempty"`
 	Command  string     `json:"command,omitempty"`
 	Args     []string   `json:"args,omitempty"`
 	MayAllow bool       `json:"may_allow,omitempty"`
 	Layer    hook.Layer `json:"layer"`
-	File     string     `json:"file"`
+	File     string     `json:"file,omitempty"`
 }
 
 // hookListing is all that it prints.
@@ -44,15 +63,17 @@ type hookListing struct {
 }
 
 func hooksListCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the hooks that run in this folder",
-		Long: `List the hooks that run in this folder: those of your configuration and, if you trust
-the folder, its own. What is wrong with a configuration is told too.`,
+		Long: `List the commands that run in this folder as hooks: those of your configuration, of
+your administrator and, if you trust the folder, its own. What is wrong with a
+configuration is told too. With --all pawl's own hooks are listed as well, in the
+order in which all of them run.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := loadHooks(cmd)
+			list, err := loadHooks(cmd, all)
 			if err != nil {
 				return err
 			}
@@ -62,14 +83,15 @@ the folder, its own. What is wrong with a configuration is told too.`,
 			for _, fault := range list.Faults {
 				fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", plain.Line(fault))
 			}
-			return list.print(cmd.OutOrStdout())
+			return list.print(cmd.OutOrStdout(), all)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&all, "all", false, "list pawl's own hooks too, with points and priorities")
 	return cmd
 }
 
-func loadHooks(cmd *cobra.Command) (hookListing, error) {
+func loadHooks(cmd *cobra.Command, all bool) (hookListing, error) {
 	list := hookListing{Hooks: []listedHook{}, Faults: []string{}}
 	s, err := safety.Open()
 	if err != nil {
@@ -83,8 +105,15 @@ func loadHooks(cmd *cobra.Command) (hookListing, error) {
 	if err != nil {
 		return list, err
 	}
-	for _, x := range commands {
-		list.Hooks = append(list.Hooks, listedHook{x.Point, x.Event, x.Matcher, x.Command, x.Args, x.MayAllow, x.Origin.Layer, x.Origin.File})
+	for i, x := range commands {
+		list.Hooks = append(list.Hooks, listedHook{
+			Point: x.Point, Priority: hook.PriorityOutside + i, Event: x.Event, Matcher: x.Matcher, Command: x.Command, Args: x.Args,
+			MayAllow: x.MayAllow, Layer: x.Origin.Layer, File: x.Origin.File,
+		})
+	}
+	if all {
+		s.Builtins = builtinHooks()
+		list.addOwn(s.OwnHooks())
 	}
 	for _, f := range faults {
 		list.Faults = append(list.Faults, f.String())
@@ -92,22 +121,48 @@ func loadHooks(cmd *cobra.Command) (hookListing, error) {
 	return list, nil
 }
 
-func (l hookListing) print(w io.Writer) error {
+// addOwn adds pawl's own hooks, and orders all by point and then as they run.
+func (l *hookListing) addOwn(hooks []hook.Hook) {
+	for _, h := range hooks {
+		for _, p := range h.Points {
+			l.Hooks = append(l.Hooks, listedHook{Point: p, Priority: h.Priority, Name: h.Name, Layer: layerBuiltin})
+		}
+	}
+	slices.SortStableFunc(l.Hooks, func(a, b listedHook) int {
+		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+func (l hookListing) print(w io.Writer, all bool) error {
 	if len(l.Hooks) == 0 {
 		_, err := fmt.Fprintln(w, "no hooks")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, h := range l.Hooks {
-		command := h.Command
-		if len(h.Args) > 0 {
-			command = strings.Join(h.Args, " ")
+		event, what := h.Event, firstLine(cmp.Or(h.Name, hookLine(h.Command, h.Args)), 100)
+		if all {
+			event = fmt.Sprintf("%s\t%d", h.Point, h.Priority)
+		} else {
+			event = plain.Line(event)
 		}
-		matcher := h.Matcher
-		if matcher == "" {
-			matcher = "*"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", h.Layer, plain.Line(h.Event), plain.Line(matcher), firstLine(command, 100))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", h.Layer, event, plain.Line(cmp.Or(h.Matcher, "*")), what)
 	}
 	return t.Flush()
+}
+
+// hookLine is what a hook runs, for people.
+func hookLine(command string, args []string) string {
+	return cmp.Or(command, strings.Join(args, " "))
+}
+
+// leave ends the work on a session for the hooks, and tells what they say. A
+// session whose turn was interrupted has not ended: whoever resumes it goes on.
+func (a *app) leave(cmd *cobra.Command, id pawl.SessionID, err error) error {
+	if !errors.Is(err, errInterrupted) {
+		for _, text := range a.runner.Stepper.End(cmd.Context(), id, hook.EndOther) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", plain.Line(text))
+		}
+	}
+	return err
 }

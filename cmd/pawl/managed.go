@@ -7,6 +7,8 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/safety"
 )
 
 func managedCommand() *cobra.Command {
@@ -24,13 +26,17 @@ func managedCommand() *cobra.Command {
 				return writeJSON(cmd.OutOrStdout(), m)
 			}
 			w := cmd.OutOrStdout()
-			if m.MaxMode == "" && m.Rules == nil && !m.SandboxRequired {
+			if m.MaxMode == "" && m.Rules == nil && !m.SandboxRequired && m.Hooks == nil && !m.OnlyManaged {
 				_, err := fmt.Fprintln(w, "there is no policy:", config.ManagedFile, "is not there, or says nothing")
 				return err
 			}
 			rules, err := permission.ParseRules(m.Rules, permission.OriginUser)
 			if err != nil {
 				return fmt.Errorf("read the policy of this machine: %w", err)
+			}
+			hooks, err := safety.ManagedHooks(m)
+			if err != nil {
+				return err
 			}
 			if m.MaxMode != "" {
 				mode, err := permission.ParseMode(m.MaxMode)
@@ -44,6 +50,12 @@ func managedCommand() *cobra.Command {
 			}
 			for _, r := range rules {
 				fmt.Fprintf(w, "rule %s\n", r)
+			}
+			if m.OnlyManaged {
+				fmt.Fprintln(w, "no hooks of users and projects are run")
+			}
+			for _, x := range hooks {
+				fmt.Fprintf(w, "hook %s: %s\n", plain.Line(x.Event), plain.Line(hookLine(x.Command, x.Args)))
 			}
 			return nil
 		},

@@ -124,5 +124,5 @@ func (f *resumeFlags) resume(cmd *cobra.Command, a *app, s pawl.Session) error {
 	if ask == nil { // or what was asked when somebody was there would wait for good
 		ask = newAsker(a, nil, cmd.ErrOrStderr())
 	}
-	return f.follow(cmd, a, s, s.Head, ask, idle)
+	return a.leave(cmd, s.ID, f.follow(cmd, a, s, s.Head, ask, idle))
 }

@@ -107,7 +107,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	}
-	return f.follow(cmd, a, s, after, f.asker(cmd, a), turnOf(seq))
+	return a.leave(cmd, s.ID, f.follow(cmd, a, s, after, f.asker(cmd, a), turnOf(seq)))
 }
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }

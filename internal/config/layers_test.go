@@ -87,7 +87,7 @@ func TestProject(t *testing.T) {
 // TestManaged: a policy that others could have written is refused, not passed
 // over. Row A20.
 func TestManaged(t *testing.T) {
-	const good = `{"max_mode":"guard","rules":[{"kind":"net"}],"sandbox_required":true}`
+	const good = `{"max_mode":"guard","rules":[{"kind":"net"}],"sandbox_required":true,"hooks":{"Stop":[]},"allow_only_managed_hooks":true}`
 	owner := uint32(os.Geteuid()) //nolint:gosec // no user has a number below zero
 	lay := func(t *testing.T, text string) string {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestManaged(t *testing.T) {
 		t.Errorf("with a comment: %+v, %v", m, err)
 	}
 	m, err := loadManaged(lay(t, good), owner)
-	if err != nil || m.MaxMode != "guard" || string(m.Rules) != `[{"kind":"net"}]` || !m.SandboxRequired {
+	if err != nil || m.MaxMode != "guard" || string(m.Rules) != `[{"kind":"net"}]` || !m.SandboxRequired || string(m.Hooks) != `{"Stop":[]}` || !m.OnlyManaged {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for name, spoil := range map[string]func(path string) error{
@@ -136,7 +136,7 @@ func TestManaged(t *testing.T) {
 	if m, err := loadManaged(lay(t, good), owner+1); !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "chown root") {
 		t.Errorf("somebody else's: %+v, %v", m, err)
 	}
-	for _, text := range []string{`null`, `[]`, `x`, ``, `{"max_modes":"ask"}`, `{"Max_mode":"ask"}`, `{"max_mode":"ask","max_mode":"yolo"}`, `{"sandbox_required":"yes"}`, `{}` + strings.Repeat(" ", maxManaged)} {
+	for _, text := range []string{`null`, `[]`, `x`, ``, `{"max_modes":"ask"}`, `{"Max_mode":"ask"}`, `{"max_mode":"ask","max_mode":"yolo"}`, `{"sandbox_required":"yes"}`, `{"allow_only_managed_hooks":1}`, `{"allow_managed_hooks_only":true}`, `{"hooks":{},"hooks":{}}`, `{}` + strings.Repeat(" ", maxManaged)} {
 		if m, err := loadManaged(lay(t, text), owner); !errors.Is(err, pawl.ErrInvalid) {
 			t.Errorf("%.30q: %+v, %v", text, m, err)
 		}

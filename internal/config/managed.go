@@ -22,11 +22,13 @@ const ManagedFile = "/etc/pawl/managed.json"
 const maxManaged = 1 << 20
 
 // Managed is what an administrator says of a machine. It holds above all else.
-// Whoever uses it reads the mode and the rules, strictly.
+// Whoever uses it reads the mode, the rules and the hooks, strictly.
 type Managed struct {
-	MaxMode         string          `json:"max_mode,omitempty"`         // no mode may be looser; "" means that all may be used
-	Rules           json.RawMessage `json:"rules,omitempty"`            // of permissions
-	SandboxRequired bool            `json:"sandbox_required,omitempty"` // without a sandbox no command is run
+	MaxMode         string          `json:"max_mode,omitempty"`                 // no mode may be looser; "" means that all may be used
+	Rules           json.RawMessage `json:"rules,omitempty"`                    // of permissions
+	SandboxRequired bool            `json:"sandbox_required,omitempty"`         // without a sandbox no command is run
+	Hooks           json.RawMessage `json:"hooks,omitempty"`                    // commands at points of a session, in the form of the user's
+	OnlyManaged     bool            `json:"allow_only_managed_hooks,omitempty"` // no commands of users and projects are hooks
 }
 
 // LoadManaged reads the policy. Without a file there is none. A file that anybody

@@ -6,7 +6,7 @@ import (
 )
 
 // Builtins are what the hooks of pawl's own are made with. One whose part is
-// missing is left out.
+// missing is left out; the guard of roles goes by the event if there are no Roles.
 type Builtins struct {
 	Activity  *Activity
 	Roles     map[string]Role

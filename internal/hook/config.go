@@ -79,6 +79,9 @@ func (p *configParser) event(event string, raw json.RawMessage) {
 		p.fault(event, "its commands are left out: write a list of {\"matcher\", \"hooks\"}: %v", err)
 		return
 	}
+	if err := pawl.Decode(raw, new([]group)); err != nil {
+		p.fault(event, "a key of a group means nothing here: %v", err)
+	}
 	for _, g := range groups {
 		for _, raw := range g.Hooks {
 			if x, ok := p.handler(event, raw); ok {

@@ -32,17 +32,14 @@ type Hook struct {
 
 // Registry runs hooks. It does not change once made, and may be used by many
 // goroutines at once. nil has no hooks.
-type Registry struct {
-	all   []Hook
-	hooks map[Point][]Hook
-}
+type Registry struct{ hooks map[Point][]Hook }
 
 // New returns a registry of the hooks, in the order of their priorities and then
 // of their names. Two of one name are an error: none may shadow another.
 func New(hooks ...Hook) (*Registry, error) {
 	hooks = slices.Clone(hooks)
 	slices.SortFunc(hooks, func(a, b Hook) int { return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name)) })
-	r := &Registry{all: hooks, hooks: map[Point][]Hook{}}
+	r := &Registry{hooks: map[Point][]Hook{}}
 	taken := map[string]bool{}
 	for _, h := range hooks {
 		switch {
@@ -60,14 +57,6 @@ func New(hooks ...Hook) (*Registry, error) {
 		}
 	}
 	return r, nil
-}
-
-// All returns the hooks, in the order in which they run.
-func (r *Registry) All() []Hook {
-	if r == nil {
-		return nil
-	}
-	return slices.Clone(r.all)
 }
 
 // Hooks returns the names of the hooks at a point, in their order.

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Command is what a [Runner] runs.
@@ -86,13 +88,18 @@ func (c *command) late() (Outcome, error) {
 	return Outcome{}, errors.New(text)
 }
 
-// args are what is run. In arguments that no shell sees, the project's folder
-// is filled in.
+// args are what is run. A line is the shell's as it was configured: what the model
+// or the folder says reaches a command by its input and its environment alone. In
+// arguments that no shell sees, the project's folder is filled in.
 func (c *command) args(e Event) []string {
-	if len(c.Args) == 0 {
+	dir := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", e.Dir, "$CLAUDE_PROJECT_DIR", e.Dir, "${PAWL_PROJECT_DIR}", e.Dir, "$PAWL_PROJECT_DIR", e.Dir)
+	switch {
+	case weak.On("hook.line"):
+		line := cmp.Or(c.Command, strings.Join(c.Args, " "))
+		return []string{"sh", "-c", strings.NewReplacer("${tool_input}", string(e.Input), "${prompt}", e.Parts.Text()).Replace(dir.Replace(line))}
+	case len(c.Args) == 0:
 		return []string{"sh", "-c", c.Command}
 	}
-	dir := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", e.Dir, "$CLAUDE_PROJECT_DIR", e.Dir, "${PAWL_PROJECT_DIR}", e.Dir, "$PAWL_PROJECT_DIR", e.Dir)
 	args := slices.Clone(c.Args)
 	for i, arg := range args {
 		args[i] = dir.Replace(arg)

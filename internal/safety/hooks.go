@@ -68,24 +68,41 @@ func (l *hookList) addProject(c config.Project, read func(name string) ([]byte, 
 
 // HookCommands returns the commands that are hooks for sessions in a folder, and
 // what is wrong with those that are left out. Of a folder that is not trusted
-// there are none. An error means that it cannot be told which there are: then
-// nothing may run that one of them might have refused.
+// there are none; where the administrator wants no others than their own, those
+// are all. An error means that it cannot be told which there are: then nothing may
+// run that one of them might have refused.
 func (s *Safety) HookCommands(ctx context.Context, dir string, settings pawl.Settings) ([]hook.External, []hook.Fault, error) {
-	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
+	policy, err := s.Managed()
 	if err != nil {
 		return nil, nil, err
+	}
+	managed, err := ManagedHooks(policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	if policy.OnlyManaged && !weak.On("hook.managed") {
+		return managed, nil, nil
+	}
+	list, err := s.openHooks(ctx, dir, settings)
+	return append(list.commands, managed...), list.faults, err
+}
+
+// openHooks are those of a trusted folder and the user's own.
+func (s *Safety) openHooks(ctx context.Context, dir string, settings pawl.Settings) (hookList, error) {
+	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
+	if err != nil {
+		return hookList{}, err
 	}
 	user, err := s.User()
 	if err != nil {
-		return nil, nil, err
+		return hookList{}, err
 	}
 	path, err := config.UserFile()
 	if err != nil {
-		return nil, nil, err
+		return hookList{}, err
 	}
 	list := hookList{slices.Clone(folder.hooks.commands), slices.Clone(folder.hooks.faults)}
-	err = list.addKey(user.Hooks, hook.Origin{File: path, Layer: hook.LayerUser})
-	return list.commands, list.faults, err
+	return list, list.addKey(user.Hooks, hook.Origin{File: path, Layer: hook.LayerUser})
 }
 
 // Hooks returns the hooks for sessions in a folder as they are now.
@@ -96,8 +113,15 @@ func (s *Safety) Hooks(ctx context.Context, dir string, settings pawl.Settings) 
 	}
 	// Only a trusted folder has brought any.
 	hooks, more := hook.Outside{Runner: hookRunner{s}, Trusted: true}.Hooks(commands)
-	registry, err := hook.New(slices.Concat(hooks, hook.Builtins{Activity: &s.activity}.Hooks())...)
+	registry, err := hook.New(slices.Concat(hooks, s.OwnHooks())...)
 	return registry, append(faults, more...), err
+}
+
+// OwnHooks returns pawl's own hooks, which run everywhere.
+func (s *Safety) OwnHooks() []hook.Hook {
+	own := s.Builtins
+	own.Activity = &s.activity
+	return own.Hooks()
 }
 
 // hookRunner runs the commands of hooks: the user's own and the administrator's

@@ -2,6 +2,7 @@ package safety
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/sandbox"
 )
@@ -70,6 +72,56 @@ func TestHookCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, dir := hookWorld(t, test.user, test.files)
 			list, _, err := s.HookCommands(t.Context(), dir, pawl.Settings{Trusted: test.trusted})
+			if test.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), test.fails) || !errors.Is(err, pawl.ErrInvalid) {
+					t.Fatalf("the error is %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, x := range list {
+				got = append(got, string(x.Origin.Layer)+" "+filepath.Base(x.Origin.File))
+			}
+			if strings.Join(got, ", ") != test.want {
+				t.Errorf("there are %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestManagedHooks: those of the administrator are there for everybody, after all
+// others, and nobody can take them away; they can be all there are. What cannot be
+// understood of them is an error.
+func TestManagedHooks(t *testing.T) {
+	files := map[string]string{".pawl/config.json": startHook, ".claude/settings.json": startHook}
+	const all = "project config.json, project settings.json, user pawl.json, managed managed.json"
+	key := json.RawMessage(`{"SessionStart":[{"hooks":[{"type":"command","command":"true"}]}]}`)
+	for name, test := range map[string]struct {
+		policy config.Managed
+		user   string
+		files  map[string]string
+		want   string
+		fails  string
+	}{
+		"beside those of others":             {policy: config.Managed{Hooks: key}, user: startHook, files: files, want: all},
+		"alone":                              {policy: config.Managed{Hooks: key, OnlyManaged: true}, user: startHook, files: files, want: "managed managed.json"},
+		"none, and none of others":           {policy: config.Managed{OnlyManaged: true}, user: startHook, files: files},
+		"alone, and those of others broken":  {policy: config.Managed{Hooks: key, OnlyManaged: true}, user: `{"hooks":[]}`, files: map[string]string{".claude/settings.json": `{"hooks":7}`}, want: "managed managed.json"},
+		"switched off by the user":           {policy: config.Managed{Hooks: key}, user: `{"hooks":{"SessionStart":[]}}`, want: "managed managed.json"},
+		"of another form":                    {policy: config.Managed{Hooks: json.RawMessage(`[]`)}, fails: "managed.json"},
+		"at an unknown event":                {policy: config.Managed{Hooks: json.RawMessage(`{"PreTool":[]}`)}, fails: "no such event"},
+		"with an unknown key":                {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"hooks":[{"command":"true","timeuot":1}]}]}`)}, fails: "timeuot"},
+		"of a type that nobody knows":        {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"hooks":[{"type":"http","command":"true"}]}]}`)}, fails: "only command is known"},
+		"without a command":                  {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"hooks":[{}]}]}`)}, fails: "left out"},
+		"with an unknown key beside matcher": {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"matchr":"Bash","hooks":[]}]}`)}, fails: "matchr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := hookWorld(t, test.user, test.files)
+			s.managed.known, s.managed.path, s.managed.value = true, config.ManagedFile, test.policy // as if it was read
+			list, _, err := s.HookCommands(t.Context(), dir, pawl.Settings{Trusted: true})
 			if test.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fails) || !errors.Is(err, pawl.ErrInvalid) {
 					t.Fatalf("the error is %v", err)

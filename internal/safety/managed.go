@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/permission"
 )
 
@@ -15,6 +16,19 @@ var modes = []permission.Mode{permission.ModePlan, permission.ModeAsk, permissio
 // Managed is the policy of this machine's administrator.
 func (s *Safety) Managed() (config.Managed, error) {
 	return s.managed.get(config.ManagedFile, config.LoadManaged)
+}
+
+// ManagedHooks returns the commands that the administrator's policy makes hooks of.
+// Whatever is not understood is an error: one that is left out would guard nothing.
+func ManagedHooks(m config.Managed) ([]hook.External, error) {
+	var list hookList
+	if err := list.addKey(m.Hooks, hook.Origin{File: config.ManagedFile, Layer: hook.LayerManaged}); err != nil {
+		return nil, fmt.Errorf("read the policy of this machine: %w", err)
+	}
+	for _, f := range list.faults {
+		return nil, fmt.Errorf("read the policy of this machine: %s: have the administrator correct it: %w", f, pawl.ErrInvalid)
+	}
+	return list.commands, nil
 }
 
 // manage applies the administrator's policy. What it does not permit is an

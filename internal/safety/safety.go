@@ -26,6 +26,9 @@ import (
 type Safety struct {
 	Guard *egress.Guard // which addresses may be reached at all
 
+	// Builtins are what pawl's own hooks are made with, beside what Safety knows.
+	Builtins hook.Builtins
+
 	detect func(context.Context) (sandbox.Box, sandbox.Report) // finds the sandbox of this machine
 	home   string
 	grants permission.Store

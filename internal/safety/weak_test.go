@@ -11,17 +11,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Without their box, a project's hooks write outside the workspace: the test of
-// it notices.
+// Without their box, a project's hooks write outside the workspace; without the
+// administrator's word, those of others are there: the tests of it notice.
 func TestDefensesMatter(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run", "^TestHookRunner$/^a_project's$")
-	cmd.Env = append(os.Environ(), weak.Var+"=hook.box")
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "written true, want false") {
-		t.Errorf("without hook.box: %v\n%s", err, out)
+	for _, test := range []struct{ weak, run, says string }{
+		{"hook.box", "^TestHookRunner$/^a_project's$", "written true, want false"},
+		{"hook.managed", "^TestManagedHooks$/^alone$", `"user pawl.json"`},
+	} {
+		cmd := exec.Command(self, "-test.run", test.run)
+		cmd.Env = append(os.Environ(), weak.Var+"="+test.weak)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), test.says) {
+			t.Errorf("without %s: %v\n%s", test.weak, err, out)
+		}
 	}
 }
