@@ -45,7 +45,6 @@ const layerBuiltin hook.Layer = "built-in"
 // listedHook is a hook as 'pawl hooks list --json' prints it.
 type listedHook struct {
 	Point    hook.Point `json:"point"`
-	Priority int        `json:"priority"` // the lowest runs first
 	Name     string     `json:"name,omitempty"`
 	Event    string     `json:"event,omitempty"`
 	Matcher  string     `json:"matcher,omitempty"`
@@ -54,6 +53,7 @@ type listedHook struct {
 	MayAllow bool       `json:"may_allow,omitempty"`
 	Layer    hook.Layer `json:"layer"`
 	File     string     `json:"file,omitempty"`
+	Priority int        `json:"priority"` // the lowest runs first
 }
 
 // hookListing is all that it prints.

@@ -117,7 +117,7 @@ const withheld = "(A prompt of the user's was refused by a hook, and is withheld
 // canceled while hooks look at it is taken back. If the prompt has changed
 // meanwhile, nothing is done.
 func (s *Stepper) start(ctx context.Context, j *journal, w pawl.Waiting) error {
-	waiting, done := s.interruptible(ctx, j, w)
+	waiting, done := s.interruptible(ctx, j, w.Seq)
 	bodies, err := s.opening(waiting, j, w)
 	done()
 	switch {
@@ -136,7 +136,7 @@ func (s *Stepper) start(ctx context.Context, j *journal, w pawl.Waiting) error {
 // opening is what begins a turn.
 func (s *Stepper) opening(ctx context.Context, j *journal, w pawl.Waiting) ([]pawl.Body, error) {
 	begin := []pawl.Body{pawl.TurnStarted{Prompt: w.Seq}}
-	context, err := s.welcome(ctx, j, w.Prompt.Settings)
+	err := s.welcome(ctx, j, w.Prompt.Settings)
 	var o hook.Outcome
 	if err == nil {
 		if o, err = s.heed(ctx, j, w); err != nil {
@@ -158,7 +158,7 @@ func (s *Stepper) opening(ctx context.Context, j *journal, w pawl.Waiting) ([]pa
 	case o.Parts != nil:
 		begin = append([]pawl.Body{pawl.Reworded{Prompt: w.Seq, Parts: o.Parts}}, begin...)
 	}
-	return slices.Concat(begin, context, s.injected(o.Context...)), nil
+	return slices.Concat(begin, s.afterthoughts(j), s.injected(o.Context...)), nil
 }
 
 // waitsAs returns whether the prompt waits with the same words, at the time it is

@@ -327,7 +327,7 @@ func TestHookGivenUp(t *testing.T) {
 	w.prompt("second", inMode("yolo"), queue)
 	go func() {
 		for e, err := range w.bus.Events(t.Context(), session, 0) {
-			if s, ok := e.Body.(pawl.Status); ok && err == nil && strings.Contains(s.Message, "hooks still look") {
+			if s, ok := e.Body.(pawl.Status); ok && err == nil && strings.Contains(s.Message, "hooks are still at work") {
 				w.Interrupt(session, first-1) // is not about it
 				w.Interrupt(session, first)
 				return

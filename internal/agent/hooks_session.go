@@ -13,18 +13,18 @@ import (
 )
 
 // welcome runs the hooks of session.start the first time that this process works
-// on the session, and returns what they have to say to the model.
-func (s *Stepper) welcome(ctx context.Context, j *journal, settings pawl.Settings) ([]pawl.Body, error) {
+// on the session. What they have to say to the model is an afterthought.
+func (s *Stepper) welcome(ctx context.Context, j *journal, settings pawl.Settings) error {
 	at := j.place(settings, j.history.Turns())
 	if s.Hooks == nil || at.parent != "" {
-		return s.afterthoughts(j), nil
+		return nil
 	}
 	s.mu.Lock()
 	_, known := s.welcomed[j.id]
 	s.welcomed[j.id] = at
 	s.mu.Unlock()
 	if known {
-		return s.afterthoughts(j), nil
+		return nil
 	}
 	_, faults, err := s.Hooks.Hooks(ctx, at.dir, settings)
 	if err == nil {
@@ -38,9 +38,21 @@ func (s *Stepper) welcome(ctx context.Context, j *journal, settings pawl.Setting
 	}
 	o, err := s.runHooks(ctx, j, settings, hook.Event{Point: hook.SessionStart, Source: source, Turn: at.turn})
 	if err != nil {
-		return nil, hookFault(ctx, err)
+		s.mu.Lock()
+		delete(s.welcomed, j.id) // nothing was told
+		s.mu.Unlock()
+		return hookFault(ctx, err)
 	}
-	return append(s.afterthoughts(j), s.injected(o.Context...)...), nil
+	s.think(j, o.Context)
+	return nil
+}
+
+// greet is welcome for a turn that another process began, before anything goes on.
+// A person can end the wait. If the hooks cannot be run, Prepare says so.
+func (s *Stepper) greet(ctx context.Context, j *journal, open *pawl.OpenTurn) {
+	ctx, done := s.interruptible(ctx, j, open.Prompt)
+	defer done()
+	_ = s.welcome(ctx, j, open.Settings)
 }
 
 // End runs the hooks of session.end: whoever has shown the session to a person, or
@@ -87,14 +99,14 @@ type heeded struct {
 
 // interruptible returns the context of a wait for hooks that Interrupt can end.
 // done must be called when they are done.
-func (s *Stepper) interruptible(ctx context.Context, j *journal, w pawl.Waiting) (_ context.Context, done func()) {
+func (s *Stepper) interruptible(ctx context.Context, j *journal, prompt pawl.Seq) (_ context.Context, done func()) {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	turn := j.history.Turns()
 	told := time.AfterFunc(patience, func() {
-		s.notice(j, turn, "hooks still look at the prompt, or at the session's start: a cancel takes the prompt back")
+		s.notice(j, turn, "hooks are still at work before the turn begins: a cancel ends the wait, and takes the prompt back")
 	})
 	s.mu.Lock()
-	s.heeded[j.id] = heeded{w.Seq, giveUp}
+	s.heeded[j.id] = heeded{prompt, giveUp}
 	s.mu.Unlock()
 	return ctx, func() {
 		told.Stop()
@@ -148,8 +160,8 @@ func (s *Stepper) notify(ctx context.Context, j *journal, settings pawl.Settings
 	}
 }
 
-// farewell bounds the hooks that are told of the end of a turn: nobody can cancel
-// them any more.
+// farewell bounds the hooks that nobody can cancel any more: the turn has ended, or
+// the process ends.
 const farewell = 10 * time.Second
 
 // notifyEnd tells hooks that a turn has ended and pawl waits for the person. One
@@ -191,6 +203,8 @@ func (s *Stepper) beforeCompaction(ctx context.Context, j *journal, settings paw
 // log says so, and never again for the same summary. The model reads what they say
 // before its next step.
 func (s *Stepper) afterCompaction(ctx context.Context, j *journal, c compaction) {
+	ctx, cancel := outlasting(ctx)
+	defer cancel()
 	settings := j.history.Settings()
 	if open := j.history.Open(); open != nil {
 		settings = open.Settings
@@ -204,9 +218,33 @@ func (s *Stepper) afterCompaction(ctx context.Context, j *journal, c compaction)
 		if err != nil && ctx.Err() == nil {
 			s.notice(j, e.Turn, err.Error())
 		}
-		s.mu.Lock()
-		s.later[j.id] = append(s.later[j.id], o.Context...)
-		s.mu.Unlock()
+		s.think(j, o.Context)
+	}
+}
+
+// outlasting returns a context that a person's cancel ends at once, and the end of
+// the process after a while: what the log shows as done is to be told.
+func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if takenAway(ctx) == nil {
+			cancel()
+			return
+		}
+		time.AfterFunc(farewell, cancel)
+	})
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
+// think keeps what hooks say to the model until it can be told.
+func (s *Stepper) think(j *journal, texts []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(texts) > 0 {
+		s.later[j.id] = append(s.later[j.id], texts...)
 	}
 }
 

@@ -131,6 +131,7 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok
 	if err := j.bring(ctx); err != nil {
 		return pawl.Turn{}, false, err
 	}
+	s.greet(ctx, j, open)
 	t = pawl.Turn{Session: id, Number: open.Number, Prompt: open.Prompt, MaxSteps: open.Settings.MaxSteps}
 	if def, err := j.agent(open.Settings.Agent); err == nil && t.MaxSteps == 0 {
 		t.MaxSteps = def.Steps
@@ -170,11 +171,10 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if t.Last() && !slices.Contains(open.Injected, "max_steps") {
 		bodies = append(bodies, pawl.Injected{Source: "max_steps", Text: wrapUp})
 	}
-	welcome, err := s.welcome(ctx, j, open.Settings) // of a turn that another process began
-	if err != nil {
+	if err := s.welcome(ctx, j, open.Settings); err != nil { // if Begin could not
 		return err
 	}
-	if err := s.takeIn(ctx, j, append(bodies, welcome...)); err != nil {
+	if err := s.takeIn(ctx, j, append(bodies, s.afterthoughts(j)...)); err != nil {
 		return err
 	}
 	if err := s.fit(ctx, j, t); err != nil {
