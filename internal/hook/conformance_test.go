@@ -12,7 +12,7 @@ import (
 // conformanceCases are what scripts written for Claude Code rely on, and what
 // pawl adds: refusals where it could not be told.
 func conformanceCases() []conformanceCase {
-	return slices.Concat(exitCases(), outputCases(), brokenCases(), changeCases(), matcherCases(), stopCases(), layerCases())
+	return slices.Concat(exitCases(), outputCases(), brokenCases(), changeCases(), matcherCases(), stopCases(), layerCases(), pointCases(), lineCases())
 }
 
 // exitCases: what the exit code means at each event.
@@ -179,7 +179,56 @@ func layerCases() []conformanceCase {
 		{name: "the user's in an untrusted folder", on: "PreToolUse", closed: true, script: "echo no >&2; exit 2", want: block("no")},
 		{name: "the administrator's", on: "PreToolUse", layer: hook.LayerManaged, closed: true, extra: `,"may_allow":true`, script: allow("PreToolUse"), want: hook.Outcome{Decision: hook.Allow}},
 		{name: "the project's that allows", on: "PreToolUse", layer: hook.LayerProject, extra: `,"may_allow":true`, script: allow("PreToolUse"), fault: "may_allow counts for nothing in a project"},
+		{name: "the administrator's that denies", on: "PreToolUse", layer: hook.LayerManaged, closed: true, script: decides("PreToolUse", "deny"), want: block("so")},
+		{name: "the administrator's at the start", on: "SessionStart", layer: hook.LayerManaged, closed: true, script: "echo x", want: hook.Outcome{Context: []string{"x"}}},
 		{name: "the project's that denies", on: "PreToolUse", layer: hook.LayerProject, script: decides("PreToolUse", "deny"), want: block("so")},
 		{name: "no keys in its environment", on: "PreToolUse", script: `env | grep -q HOOK_TEST_KEY && exit 2; [ "$CLAUDE_PROJECT_DIR" = "$PWD" ]`, event: func(e *hook.Event) { e.Access = []pawl.Access{} }},
+	}
+}
+
+// pointCases: the events beside prompts and calls, and what a matcher is held
+// against there.
+func pointCases() []conformanceCase {
+	const no = "echo no >&2; exit 2"
+	told := hook.Outcome{Messages: []string{"no"}}
+	context := func(event string) string {
+		return say(`{"hookSpecificOutput":{"hookEventName":"` + event + `","additionalContext":"x"}}`)
+	}
+	ended := hook.Outcome{Stop: true, StopReason: "enough"}
+	const end = `{"continue":false,"stopReason":"enough"}`
+	from := func(source string) func(*hook.Event) { return func(e *hook.Event) { e.Source = source } }
+	return []conformanceCase{
+		{name: "a reason", on: "SessionEnd", matcher: "logout|other", script: no, want: told},
+		{name: "another reason", on: "SessionEnd", matcher: "clear", script: no, ran: -1},
+		{name: "the reason of a script's end", on: "SessionEnd", matcher: "other", event: func(e *hook.Event) { e.Reason = hook.EndOther }, script: no, want: told},
+		{name: "a kind", on: "Notification", matcher: "permission_prompt", event: from("permission_prompt"), script: no, want: told},
+		{name: "another kind", on: "Notification", matcher: "permission_prompt", event: from("idle_prompt"), script: no, ran: -1},
+		{name: "an agent", on: "SubagentStop", matcher: "build", script: no, want: goOn("no")},
+		{name: "another agent", on: "SubagentStop", matcher: "explore", script: no, ran: -1},
+		{name: "a trigger", on: "PostCompact", matcher: "manual", script: no, want: told},
+		{name: "another trigger", on: "PostCompact", matcher: "auto", script: no, ran: -1},
+		{name: "after a compaction", on: "SessionStart", matcher: "compact", event: from("compact"), script: "echo x", want: hook.Outcome{Context: []string{"x"}}},
+		{name: "additionalContext", on: "PreCompact", script: context("PreCompact"), want: hook.Outcome{Context: []string{"x"}}},
+		{name: "additionalContext", on: "PostCompact", script: context("PostCompact"), want: hook.Outcome{Context: []string{"x"}}},
+		{name: "additionalContext that nobody would read", on: "SessionEnd", script: context("SessionEnd")},
+		{name: "additionalContext that nobody would read", on: "Notification", script: context("Notification")},
+		{name: "continue false", on: "SessionEnd", script: say(end), want: ended},
+		{name: "continue false", on: "PostCompact", script: say(end), want: ended},
+		{name: "timeout", on: "SessionEnd", extra: `,"timeout":0.2`, script: "sleep 1000", fault: "ended after 200ms"},
+		{name: "killed", on: "Notification", script: "kill -9 $$", fault: "ended by a signal"},
+	}
+}
+
+// lineCases: nothing that the model says is put into a command's line.
+func lineCases() []conformanceCase {
+	const names = `${tool_input} $TOOL_INPUT {{tool_input}} ${prompt} $ARGUMENTS`
+	const evil = `$(touch canary) ; touch canary ; "; touch canary; '`
+	input, _ := json.Marshal(map[string]string{"command": evil})
+	prompt := func(e *hook.Event) { e.Parts = pawl.Parts{pawl.Text{Text: evil}} }
+	return []conformanceCase{
+		{name: "a line with names", on: "PreToolUse", event: tool("bash", string(input)), script: "printf %s " + names + " >/dev/null"},
+		{name: "a line with names in quotes", on: "PreToolUse", event: tool("bash", string(input)), script: `printf %s "` + names + `" >/dev/null`},
+		{name: "a line with names", on: "UserPromptSubmit", event: prompt, script: "printf %s " + names + " >/dev/null"},
+		{name: "the name of a tool", on: "PreToolUse", event: tool(evil, "{}"), script: "printf %s $TOOL_NAME ${tool_name} >/dev/null"},
 	}
 }
