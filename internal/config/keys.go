@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/near"
 )
 
 // key is what is known of a key of the user's configuration, beside its type.
@@ -71,27 +73,27 @@ func keyOf(path []string) (key, bool) {
 
 // typeAt returns the type that a path has in User, or the nearest name of what it
 // could have been.
-func typeAt(path []string) (t reflect.Type, near string, ok bool) {
+func typeAt(path []string) (t reflect.Type, meant string, ok bool) {
 	t, ok = reflect.TypeFor[User](), true
 	for _, part := range path {
-		if t, near, ok = below(t, part); !ok {
-			return nil, near, false
+		if t, meant, ok = below(t, part); !ok {
+			return nil, meant, false
 		}
 	}
 	return t, "", ok
 }
 
 // below is typeAt for one name below a type.
-func below(t reflect.Type, name string) (elem reflect.Type, near string, ok bool) {
+func below(t reflect.Type, name string) (elem reflect.Type, meant string, ok bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch t.Kind() {
 	case reflect.Struct:
 		if elem, ok = fieldOf(t, name); !ok {
-			near = nearest(name, fieldNames(t))
+			meant = near.Name(name, fieldNames(t))
 		}
-		return elem, near, ok
+		return elem, meant, ok
 	case reflect.Map:
 		return t.Elem(), "", true
 	default:
