@@ -58,6 +58,14 @@ var keys = []key{
 	{path: "mcp.*.oauth", what: "How pawl is known where the server's logins are given out."},
 	{path: "mcp.*.oauth.client_id", what: "Of a client that was registered by hand."},
 	{path: "mcp.*.oauth.scopes", what: "What to ask for. Without it, what the server wants."},
+	{path: "lsp", what: "Language servers, by their names: to add one, or to change or turn off one that pawl knows."},
+	{path: "lsp.*.command", what: "The program: its name or its absolute path. No shell reads it. Without it, the name of the server."},
+	{path: "lsp.*.args", what: "The program's arguments."},
+	{path: "lsp.*.extensions", what: "The files that it is for: ends of names, such as .go, or whole names, such as Makefile."},
+	{path: "lsp.*.env", what: "Variables for the program, beside those that every server gets."},
+	{path: "lsp.*.env.*", what: "A variable's value.", replaced: true, secret: true},
+	{path: "lsp.*.initialization", what: "An object with the options that the server is started with, over those that pawl gives it."},
+	{path: "lsp.*.disabled", what: "It is not used."},
 }
 
 // keyOf returns what is known of a path.

@@ -28,6 +28,8 @@ type User struct {
 	Hooks json.RawMessage   `json:"hooks,omitempty"` // commands at points of a session; what they mean is not known here
 	MCP   map[string]Server `json:"mcp,omitempty"`   // MCP servers, by their names
 
+	LSP map[string]LanguageServer `json:"lsp,omitempty"` // language servers, by their names
+
 	Replaced map[string][]string `json:"-"` // what {env:NAME} and {file:path} stood for, by key: it may be secret
 }
 
