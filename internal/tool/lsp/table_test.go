@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,6 +48,19 @@ func TestTable(t *testing.T) {
 	}
 	if len(seen) < 40 {
 		t.Errorf("there are %d servers", len(seen))
+	}
+}
+
+// TestGuideNamesTheTable: people can read which servers there are.
+func TestGuideNamesTheTable(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/guide/diagnostics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range Table() {
+		if !strings.Contains(string(guide), "`"+s.Name+"`") {
+			t.Errorf("docs/guide/diagnostics.md does not name %s", s.Name)
+		}
 	}
 }
 
