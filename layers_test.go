@@ -41,6 +41,7 @@ var rooms = map[string]int{
 
 	"internal/front":   rowBase,
 	"internal/ignore":  rowBase,
+	"internal/near":    rowBase,
 	"internal/plain":   rowBase,
 	"internal/private": rowBase,
 	"internal/weak":    rowBase,

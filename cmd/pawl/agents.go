@@ -14,10 +14,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/define"
 	"github.com/pawl-dev/pawl/internal/extend"
 	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
 )
 
 func agentsCommand() *cobra.Command {
@@ -176,16 +176,6 @@ func ownFolder(project bool, here, own string) (string, error) {
 		dir, err := workingDir()
 		return filepath.Join(dir, here), err
 	}
-	guard, err := safety.Open()
-	if err != nil {
-		return "", err
-	}
-	p, err := places(guard)
-	if err != nil {
-		return "", err
-	}
-	if p.Config == "" {
-		return "", errors.New("with PAWL_CONFIG there is no configuration folder: use --project, or unset it")
-	}
-	return filepath.Join(p.Config, own), nil
+	dir, err := config.UserFolder()
+	return filepath.Join(dir, own), err
 }

@@ -55,7 +55,10 @@ func openApp(ctx context.Context) (*app, error) {
 	blobs := secrets.Blobs(st)
 	jobs := tool.NewJobs(blobs, guard)
 	jobs.Redact = secrets
-	servers := &lsp.Servers{Box: guard.WrapServer, Enabled: guard.Trusted}
+	servers, err := openLanguages(guard)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	tools, err := newTools(tool.Config{Blobs: blobs, Jobs: jobs, Faults: servers})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())

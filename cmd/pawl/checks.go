@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/sandbox"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/trust"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // checkTime bounds each check that asks another program or machine.
@@ -85,14 +87,50 @@ func checkConfig() finding {
 		if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
 			f.Detail = "none: " + path
 		}
+		var user config.User
 		var warnings []config.Finding
-		if _, warnings, err = config.ReadUser(); len(warnings) > 0 {
+		if user, warnings, err = config.ReadUser(); len(warnings) > 0 {
 			f.Status, f.Detail, f.Fix = checkWarn, warnings[0].String(), "'pawl config check' shows all that counts for nothing"
+		}
+		if err == nil {
+			_, err = languageServers(user)
 		}
 	}
 	if err != nil {
 		f.Status, f.Detail, f.Fix = checkFail, err.Error(), "correct the file, or move it away"
 	}
+	return f
+}
+
+// checkFolder says where the user's own agents, commands, rules and skills are.
+func checkFolder() finding {
+	f := finding{Name: "folder", Status: checkOK}
+	dir, err := config.UserFolder()
+	switch f.Detail = dir; {
+	case err != nil:
+		f.Status, f.Detail, f.Fix = checkFail, err.Error(), "set HOME or XDG_CONFIG_HOME"
+	case os.Getenv("PAWL_CONFIG") != "":
+		f.Detail += ": PAWL_CONFIG moves the file alone"
+	}
+	return f
+}
+
+// checkExtensions says how much was picked up here.
+func checkExtensions(groups []itemGroup, err error) finding {
+	f := finding{Name: "extensions", Status: checkOK}
+	if err != nil {
+		f.Status, f.Detail = checkWarn, err.Error()
+		return f
+	}
+	used, all := 0, 0
+	for _, g := range groups {
+		for _, i := range g.Items {
+			if all++; i.InEffect {
+				used++
+			}
+		}
+	}
+	f.Detail = fmt.Sprintf("%d picked up, %d in effect", all, used)
 	return f
 }
 
@@ -117,13 +155,21 @@ func checkTrust(ctx context.Context) finding {
 	if err == nil {
 		folder, err = s.LookAt(ctx, ".")
 	}
+	var unread error // what is in it cannot be read, or could not
+	if err == nil {
+		_, _, unread = s.Project(ctx, ".", true)
+	}
 	switch {
 	case err != nil:
 		f.Status, f.Detail = checkWarn, err.Error()
 	case len(folder.Parts) == 0:
 		f.Detail = "this folder brings nothing that needs it"
+	case folder.State == trust.Trusted && unread != nil:
+		f.Status, f.Detail, f.Fix = checkFail, unread.Error(), "correct the file, or trust the folder no longer: 'pawl trust --revoke'"
 	case folder.State == trust.Trusted:
 		f.Detail = "this folder is trusted"
+	case unread != nil:
+		f.Status, f.Detail = checkWarn, "this folder is not trusted, and if it were, pawl would not work here: "+unread.Error()
 	default:
 		f.Detail = fmt.Sprintf("this folder brings %d things that take no effect; 'pawl trust' shows them", len(folder.Parts))
 	}
@@ -183,6 +229,10 @@ func checkProgram(ctx context.Context, name, missing, without string, args ...st
 		f.Status, f.Detail, f.Fix = missing, "not found: "+without, "install "+f.Name
 		return f
 	}
+	if inside(path) {
+		f.Status, f.Detail, f.Fix = checkWarn, path+" is in this folder: it is not run to ask which it is", "put one that you have installed before it in PATH"
+		return f
+	}
 	out, err := exec.CommandContext(ctx, path, args...).Output() //nolint:gosec // a fixed name
 	if err != nil {
 		f.Status, f.Detail, f.Fix = missing, fmt.Sprintf("%s does not run: %v", path, err), "reinstall it"
@@ -190,6 +240,23 @@ func checkProgram(ctx context.Context, name, missing, without string, args ...st
 	}
 	f.Detail, _, _ = strings.Cut(string(out), "\n")
 	return f
+}
+
+// inside reports whether a program is one of this folder's, whatever the way to
+// it: a repository must not bring what is run by a look at it. One that cannot be
+// told is taken for one.
+func inside(program string) bool {
+	dir, err := workingDir()
+	real, err2 := filepath.EvalSymlinks(program)
+	if err != nil || err2 != nil {
+		return true
+	}
+	for _, path := range []string{program, real, filepath.Dir(program)} {
+		if rel, err := filepath.Rel(dir, path); err != nil || filepath.IsLocal(rel) {
+			return !weak.On("doctor.inside")
+		}
+	}
+	return false
 }
 
 func checkTerminal() finding {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/define"
 	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/near"
 	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/safety"
@@ -79,16 +80,19 @@ func expand(cmd *cobra.Command, found *extend.Found, c define.Command, args stri
 	return nil
 }
 
-// noCommand says which commands there are.
+// noCommand says which commands there are, or which one is likely meant.
 func noCommand(found *extend.Found, name string) error {
 	var names []string
 	for _, c := range found.Commands.Commands {
-		names = append(names, "/"+plain.Line(c.Name))
+		names = append(names, plain.Line(c.Name))
+	}
+	if ask := near.Ask("/", name, names); ask != "" {
+		return fmt.Errorf("there is no command /%s%s ('pawl commands list' shows all)", plain.Line(name), ask)
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("there is no command /%s, nor any other here; to begin a prompt with a slash, put a blank before it", plain.Line(name))
 	}
-	return fmt.Errorf("there is no command /%s; there are: %s", plain.Line(name), strings.Join(names, ", "))
+	return fmt.Errorf("there is no command /%s; there are: %s", plain.Line(name), "/"+strings.Join(names, ", /"))
 }
 
 // readableFiles reads the files of the folder that may be read without asking: a

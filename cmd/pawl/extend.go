@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -25,14 +24,8 @@ func places(guard *safety.Safety) (extend.Places, error) {
 	if p.Home, err = os.UserHomeDir(); err != nil {
 		return p, err
 	}
-	if os.Getenv("PAWL_CONFIG") == "" { // a file that is named so may be in any folder
-		file, err := config.UserFile()
-		if err != nil {
-			return p, err
-		}
-		p.Config = filepath.Dir(file)
-	}
-	return p, nil
+	p.Config, err = config.UserFolder()
+	return p, err
 }
 
 // useExtensions gives sessions what their folders and the user bring.

@@ -53,11 +53,15 @@ change the words of one, or take it back. What is worked on already stays.`,
 }
 
 func (f queueFlags) run(ctx context.Context, cmd *cobra.Command, a *app, id pawl.SessionID, text string) error {
+	var err error
 	switch {
 	case f.remove != 0:
-		return a.Withdraw(ctx, id, pawl.Seq(f.remove))
+		err = a.Withdraw(ctx, id, pawl.Seq(f.remove))
 	case f.edit != 0:
-		return a.Reword(ctx, id, pawl.Seq(f.edit), pawl.Parts{pawl.Text{Text: text}})
+		err = a.Reword(ctx, id, pawl.Seq(f.edit), pawl.Parts{pawl.Text{Text: text}})
+	}
+	if changed := f.remove != 0 || f.edit != 0; err != nil || changed && !f.asJSON {
+		return err
 	}
 	waiting, err := a.Waiting(ctx, id)
 	if err != nil {

@@ -189,20 +189,43 @@ func skillRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			gone := removedSkill{Name: args[0], Folder: filepath.Join(in.Dir, args[0])}
 			if f.dry {
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "would remove %s\n", plain.Line(filepath.Join(in.Dir, args[0])))
-				return err
+				return f.printRemoved(cmd, gone)
 			}
 			if !f.yes {
 				if ok, err := confirm(cmd, fmt.Sprintf("Remove the skill %s?", plain.Line(args[0]))); err != nil || !ok {
 					return err
 				}
 			}
-			return in.Remove(args[0])
+			if err := in.Remove(args[0]); err != nil {
+				return err
+			}
+			gone.Removed = true
+			return f.printRemoved(cmd, gone)
 		},
 	}
 	f.add(cmd, true)
 	return cmd
+}
+
+// removedSkill is what 'pawl skills remove' has removed, or would.
+type removedSkill struct {
+	Name    string `json:"name"`
+	Folder  string `json:"folder"`
+	Removed bool   `json:"removed"`
+}
+
+func (f *installFlags) printRemoved(cmd *cobra.Command, r removedSkill) error {
+	if f.asJSON {
+		return writeJSON(cmd.OutOrStdout(), r)
+	}
+	done := "removed"
+	if !r.Removed {
+		done = "would remove"
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", done, plain.Line(r.Folder))
+	return err
 }
 
 func skillVerifyCommand() *cobra.Command {

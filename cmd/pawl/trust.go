@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -76,7 +77,7 @@ func (f trustFlags) run(cmd *cobra.Command, dir string) error {
 	case f.list:
 		return f.printTrusted(cmd.OutOrStdout(), store)
 	case f.revoke:
-		return store.Revoke(dir)
+		return f.revokeTrust(cmd, store, dir)
 	}
 	t, err := guard.LookAt(cmd.Context(), dir)
 	if err != nil {
@@ -102,6 +103,19 @@ func (f trustFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	// What was shown is what is trusted: what has changed since asks again.
 	return store.Trust(t.Path, t.Hash, time.Now())
+}
+
+func (f trustFlags) revokeTrust(cmd *cobra.Command, store trust.Store, dir string) error {
+	if err := store.Revoke(dir); err != nil || !f.asJSON {
+		return err
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	return writeJSON(cmd.OutOrStdout(), struct {
+		Revoked string `json:"revoked"`
+	}{path})
 }
 
 // ask asks the person at the terminal.

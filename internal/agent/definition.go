@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	_ "embed" // the agents' prompts
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/define"
 	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/near"
 	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
@@ -89,7 +91,9 @@ func Find(name string, f *extend.Found) (Definition, error) {
 			}
 		}
 	}
-	return Definition{}, fmt.Errorf("no agent is called %q; there are: %s: %w", name, strings.Join(names(f, false), ", "), pawl.ErrNotFound)
+	all := names(f, false)
+	meant := cmp.Or(near.Ask("", name, all), ";")
+	return Definition{}, fmt.Errorf("no agent is called %q%s there are: %s: %w", name, meant, strings.Join(all, ", "), pawl.ErrNotFound)
 }
 
 // Reserved names pawl's own agents.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/pawl-dev/pawl/internal/near"
 )
 
 // Finding is something about a file of configuration that its writer should know.
@@ -132,15 +134,15 @@ func (in *inspector) object(o *hujson.Object, t reflect.Type, path []string) {
 // unknown tells of a key that is not known, with the nearest one that is.
 func (in *inspector) unknown(v *hujson.Value, t reflect.Type, at []string) {
 	key := at[len(at)-1]
-	near := nearest(key, fieldNames(t))
+	meant := near.Name(key, fieldNames(t))
 	text := fmt.Sprintf("unknown key %q", strings.Join(at, "."))
-	if near != "" {
-		text += fmt.Sprintf(": did you mean %q?", near)
+	if meant != "" {
+		text += fmt.Sprintf(": did you mean %q?", meant)
 	}
 	switch {
-	case slices.Contains(safetyKeys, at[0]), len(at) == 1 && slices.Contains(safetyKeys, near):
+	case slices.Contains(safetyKeys, at[0]), len(at) == 1 && slices.Contains(safetyKeys, meant):
 		in.add(LevelError, v, at, "%s It would say what is allowed, so pawl does not go on without it", strings.TrimSuffix(text, "?")+".")
-	case strings.EqualFold(key, near):
+	case strings.EqualFold(key, meant):
 		in.add(LevelError, v, at, "%s", text)
 	default:
 		in.add(LevelWarning, v, at, "%s; it counts for nothing", strings.TrimSuffix(text, "?"))

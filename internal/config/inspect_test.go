@@ -49,13 +49,3 @@ func TestFindings(t *testing.T) {
 		t.Error("it is too large")
 	}
 }
-
-// TestNearest: a slip finds its name, another word does not.
-func TestNearest(t *testing.T) {
-	names := []string{"model", "small_model", "fallback", "sandbox"}
-	for word, want := range map[string]string{"modell": "model", "models": "model", "MODEL": "model", "smallmodel": "small_model", "fallbacks": "fallback", "theme": "", "x": "", strings.Repeat("m", 999): ""} {
-		if got := nearest(word, names); got != want {
-			t.Errorf("%.20s: %q, want %q", word, got, want)
-		}
-	}
-}

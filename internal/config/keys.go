@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/near"
 )
 
 // key is what is known of a key of the user's configuration, beside its type.
@@ -56,6 +58,14 @@ var keys = []key{
 	{path: "mcp.*.oauth", what: "How pawl is known where the server's logins are given out."},
 	{path: "mcp.*.oauth.client_id", what: "Of a client that was registered by hand."},
 	{path: "mcp.*.oauth.scopes", what: "What to ask for. Without it, what the server wants."},
+	{path: "lsp", what: "Language servers, by their names: to add one, or to change or turn off one that pawl knows."},
+	{path: "lsp.*.command", what: "The program: its name or its absolute path. No shell reads it. Without it, the name of the server."},
+	{path: "lsp.*.args", what: "The program's arguments."},
+	{path: "lsp.*.extensions", what: "The files that it is for: ends of names, such as .go, or whole names, such as Makefile."},
+	{path: "lsp.*.env", what: "Variables for the program, beside those that every server gets."},
+	{path: "lsp.*.env.*", what: "A variable's value.", replaced: true, secret: true},
+	{path: "lsp.*.initialization", what: "An object with the options that the server is started with, over those that pawl gives it."},
+	{path: "lsp.*.disabled", what: "It is not used."},
 }
 
 // keyOf returns what is known of a path.
@@ -71,27 +81,27 @@ func keyOf(path []string) (key, bool) {
 
 // typeAt returns the type that a path has in User, or the nearest name of what it
 // could have been.
-func typeAt(path []string) (t reflect.Type, near string, ok bool) {
+func typeAt(path []string) (t reflect.Type, meant string, ok bool) {
 	t, ok = reflect.TypeFor[User](), true
 	for _, part := range path {
-		if t, near, ok = below(t, part); !ok {
-			return nil, near, false
+		if t, meant, ok = below(t, part); !ok {
+			return nil, meant, false
 		}
 	}
 	return t, "", ok
 }
 
 // below is typeAt for one name below a type.
-func below(t reflect.Type, name string) (elem reflect.Type, near string, ok bool) {
+func below(t reflect.Type, name string) (elem reflect.Type, meant string, ok bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch t.Kind() {
 	case reflect.Struct:
 		if elem, ok = fieldOf(t, name); !ok {
-			near = nearest(name, fieldNames(t))
+			meant = near.Name(name, fieldNames(t))
 		}
-		return elem, near, ok
+		return elem, meant, ok
 	case reflect.Map:
 		return t.Elem(), "", true
 	default:

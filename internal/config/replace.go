@@ -38,6 +38,9 @@ func (u *User) replace(folder string) error {
 		r.putAll("mcp."+name+".env.", s.Env)
 		u.MCP[name] = s
 	}
+	for _, name := range slices.Sorted(maps.Keys(u.LSP)) {
+		r.putAll("lsp."+name+".env.", u.LSP[name].Env)
+	}
 	r.put("websearch.url", &u.WebSearch.URL)
 	r.put("codesearch.url", &u.CodeSearch.URL)
 	u.Replaced = r.replaced

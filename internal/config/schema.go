@@ -35,6 +35,9 @@ func Schema() (*jsonschema.Schema, error) {
 	if rules := schemaAt(s, []string{"permissions", "rules"}); rules != nil {
 		rules.Type, rules.Items = "array", ruleSchema()
 	}
+	if options := schemaAt(s, []string{"lsp", "*", "initialization"}); options != nil {
+		options.Type = "object"
+	}
 	s.Properties[schemaKey] = &jsonschema.Schema{Type: "string", Description: "Where the schema of this file is, for editors."}
 	return s, nil
 }

@@ -104,10 +104,13 @@ func TestSchemaAcceptsTheGuide(t *testing.T) {
 			t.Errorf("%s\n%v, %v, %v", m[1], accepts(m[1]), err, findings)
 		}
 	}
-	for _, text := range []string{`{"model":1}`, `{"modell":"x"}`, `{"permissions":{"mode":"all"}}`, `{"permissions":{"rules":[{"kind":"net"}]}}`, `{"sandbox":null}`, `[]`, `{"providers":{"a":{"headers":{"b":1}}}}`} {
+	for _, text := range []string{`{"model":1}`, `{"modell":"x"}`, `{"permissions":{"mode":"all"}}`, `{"permissions":{"rules":[{"kind":"net"}]}}`, `{"sandbox":null}`, `[]`, `{"lsp":{"gopls":{"initialization":1}}}`, `{"lsp":{"gopls":{"comand":"x"}}}`, `{"providers":{"a":{"headers":{"b":1}}}}`} {
 		if accepts(text) == nil {
 			t.Errorf("the schema accepts %s", text)
 		}
+	}
+	if err := accepts(`{"lsp":{"gopls":{"command":"/x","args":[],"extensions":[".go"],"env":{"A":"b"},"initialization":{"a":1},"disabled":false}}}`); err != nil {
+		t.Error(err)
 	}
 	if err := accepts(`{"$schema":"x","permissions":{"mode":"guard","rules":[{"kind":"net","decision":"deny"}]}}`); err != nil {
 		t.Error(err)

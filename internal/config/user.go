@@ -28,6 +28,8 @@ type User struct {
 	Hooks json.RawMessage   `json:"hooks,omitempty"` // commands at points of a session; what they mean is not known here
 	MCP   map[string]Server `json:"mcp,omitempty"`   // MCP servers, by their names
 
+	LSP map[string]LanguageServer `json:"lsp,omitempty"` // language servers, by their names
+
 	Replaced map[string][]string `json:"-"` // what {env:NAME} and {file:path} stood for, by key: it may be secret
 }
 
@@ -121,17 +123,28 @@ func decodeUser(text []byte) (User, []Finding, error) {
 	return u, findings, nil
 }
 
-// UserFile is PAWL_CONFIG, or pawl/pawl.json below XDG_CONFIG_HOME or ~/.config.
+// UserFile is PAWL_CONFIG, or pawl.json in the user's folder.
 func UserFile() (string, error) {
 	if path := os.Getenv("PAWL_CONFIG"); path != "" {
 		return path, nil
 	}
+	dir, err := UserFolder()
+	if err != nil {
+		return "", fmt.Errorf("%w: set PAWL_CONFIG", err)
+	}
+	return filepath.Join(dir, "pawl.json"), nil
+}
+
+// UserFolder is pawl below XDG_CONFIG_HOME or ~/.config: where the user's own
+// agents, commands, rules and skills are. PAWL_CONFIG names a file, which may be
+// in any folder, and does not move it.
+func UserFolder() (string, error) {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "pawl", "pawl.json"), nil
+		return filepath.Join(dir, "pawl"), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find configuration folder: %w: set PAWL_CONFIG", err)
+		return "", fmt.Errorf("find configuration folder: %w", err)
 	}
-	return filepath.Join(home, ".config", "pawl", "pawl.json"), nil
+	return filepath.Join(home, ".config", "pawl"), nil
 }

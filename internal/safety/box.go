@@ -174,13 +174,17 @@ func ownFiles() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	folder, err := config.UserFolder()
+	if err != nil {
+		return nil, err
+	}
 	store, err := config.Store()
 	if err != nil {
 		return nil, err
 	}
-	own := []string{data, user}
-	if filepath.Base(filepath.Dir(user)) == "pawl" {
-		own = append(own, filepath.Dir(user))
+	own := []string{data, user, folder}
+	if at := filepath.Dir(user); filepath.Base(at) == "pawl" && at != folder {
+		own = append(own, at)
 	}
 	if path := strings.TrimPrefix(store, "sqlite:"); !strings.Contains(path, "://") {
 		own = append(own, path, path+"-wal", path+"-shm", filepath.Join(filepath.Dir(path), "blobs"))

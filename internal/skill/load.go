@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/front"
+	"github.com/pawl-dev/pawl/internal/near"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -85,7 +86,11 @@ func (s *Set) ReadFile(name, file string) ([]byte, error) {
 func (s *Set) fresh(name string) (Skill, error) {
 	k, ok := s.Find(name)
 	if !ok {
-		return Skill{}, fmt.Errorf("no skill is called %.80q: %w", name, pawl.ErrNotFound)
+		var names []string
+		for _, k := range s.Skills {
+			names = append(names, k.Name)
+		}
+		return Skill{}, fmt.Errorf("no skill is called %.80q%s: %w", name, near.Ask("", name, names), pawl.ErrNotFound)
 	}
 	if err := k.verify(); err != nil {
 		return Skill{}, fmt.Errorf("the skill %s: %w", name, err)

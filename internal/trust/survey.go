@@ -104,15 +104,46 @@ var topFiles = []struct {
 }
 
 // languages says which language server works in a folder with a file, and so
-// runs what that project is built with.
+// runs what that project is built with. A test of the servers' table holds them
+// together.
 var languages = []struct{ file, server string }{
 	{"go.mod", "gopls"}, {"go.work", "gopls"},
 	{"tsconfig.json", "typescript-language-server"}, {"jsconfig.json", "typescript-language-server"}, {"package.json", "typescript-language-server"},
-	{"pyproject.toml", "pyright-langserver, pylsp or ruff"}, {"setup.py", "pyright-langserver, pylsp or ruff"}, {"requirements.txt", "pyright-langserver, pylsp or ruff"},
-	{"Cargo.toml", "rust-analyzer"},
-	{"compile_commands.json", "clangd"}, {".clangd", "clangd"},
+	{"deno.json", "deno"}, {"deno.jsonc", "deno"},
+	{"svelte.config.js", "svelteserver"}, {"svelte.config.ts", "svelteserver"},
+	{"pyproject.toml", python}, {"setup.py", python}, {"requirements.txt", python}, {"setup.cfg", python}, {"pyrightconfig.json", python},
+	{"Cargo.toml", "rust-analyzer"}, {"Cargo.lock", "rust-analyzer"},
+	{"compile_commands.json", "clangd"}, {"compile_flags.txt", "clangd"}, {".clangd", "clangd"},
 	{"build.zig", "zls"},
+	{"Package.swift", "sourcekit-lsp"},
+	{"pubspec.yaml", "dart"},
+	{"Gemfile", "ruby-lsp or solargraph"},
+	{"composer.json", "intelephense or phpactor"},
+	{".luarc.json", "lua-language-server"}, {".luarc.jsonc", "lua-language-server"},
+	{"pom.xml", java}, {"build.gradle", java}, {"build.gradle.kts", java}, {"settings.gradle", java}, {"settings.gradle.kts", java},
+	{"build.sbt", "metals"}, {"build.mill", "metals"}, {"build.sc", "metals"},
+	{"deps.edn", "clojure-lsp"}, {"project.clj", "clojure-lsp"}, {"shadow-cljs.edn", "clojure-lsp"},
+	{"global.json", dotnet}, {"Directory.Build.props", dotnet},
+	{"mix.exs", "elixir-ls"},
+	{"rebar.config", "erlang_ls"}, {"erlang_ls.config", "erlang_ls"},
+	{"gleam.toml", "gleam"},
+	{"hie.yaml", haskell}, {"cabal.project", haskell}, {"stack.yaml", haskell}, {"package.yaml", haskell},
+	{"dune-project", "ocamllsp"}, {"dune-workspace", "ocamllsp"},
+	{"elm.json", "elm-language-server"},
+	{"flake.nix", "nixd or nil"},
+	{".terraform.lock.hcl", "terraform-ls"},
+	{"typst.toml", "tinymist"},
+	{".latexmkrc", "texlab"},
+	{"buf.yaml", "buf"}, {"buf.work.yaml", "buf"},
 }
+
+// The servers of languages that have several.
+const (
+	python  = "pyright-langserver, basedpyright-langserver, pylsp or ruff"
+	java    = "jdtls or a server of Kotlin"
+	dotnet  = "csharp-ls, omnisharp or fsautocomplete"
+	haskell = "haskell-language-server"
+)
 
 // Survey returns what a folder would enable. It runs nothing, follows no link
 // and leaves the folder by no way. A folder that is too large to be shown is an

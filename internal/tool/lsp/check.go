@@ -105,7 +105,8 @@ func (m *Servers) plan(w *workspace.Workspace, dir, real string, paths []string)
 			continue
 		}
 		path := filepath.Join(real, rel)
-		k := key{real, spec.root(real, path), spec.Name}
+		root, _ := spec.root(real, path)
+		k := key{real, root, spec.Name}
 		if jobs[k] == nil {
 			jobs[k] = &job{key: k, spec: spec}
 		}
@@ -131,13 +132,13 @@ func (m *Servers) serve(dir, rel string) (Spec, Note) {
 	if table == nil {
 		table = Table()
 	}
-	fitting := slices.DeleteFunc(slices.Clone(table), func(s Spec) bool { return s.language(rel) == "" })
+	fitting := slices.DeleteFunc(slices.Clone(table), func(s Spec) bool { return !s.serves(dir, filepath.Join(dir, rel)) })
 	if len(fitting) == 0 {
 		return Spec{}, Note{Unserved, fmt.Sprintf("no language server is known for %s", filepath.Base(rel))}
 	}
 	var why error
 	for _, spec := range fitting {
-		_, err := find(spec.Name, dir, m.path())
+		_, err := find(spec.program(), dir, m.path())
 		if err == nil {
 			return spec, Note{}
 		}

@@ -192,6 +192,8 @@ func (f *fake) changed(m message) {
 		f.publish(uri, &p.TextDocument.Version, []diagnostic{bad(0, "BAD")})
 	case "path":
 		f.publish(uri, &p.TextDocument.Version, []diagnostic{bad(0, os.Getenv("PATH"))})
+	case "variable":
+		f.publish(uri, &p.TextDocument.Version, []diagnostic{bad(0, os.Getenv("OF_MINE"))})
 	case "dies-later":
 		os.Exit(4)
 	case "dies-once":

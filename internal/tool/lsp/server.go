@@ -84,7 +84,7 @@ func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program,
 	}
 	defer theirOut.Close()
 	command := proc.Command{
-		Args: append([]string{program}, spec.Args...), Dir: root, Env: []string{"PATH=" + safePath(dir, path)},
+		Args: append([]string{program}, spec.Args...), Dir: root, Env: append([]string{"PATH=" + safePath(dir, path)}, spec.Env...),
 		Stdin: theirIn, Output: theirOut, Stderr: log,
 	}
 	if err := s.enter(ctx, box, &command); err != nil {

@@ -184,7 +184,7 @@ func (m *Servers) start(k key, e *entry) {
 	}()
 	path := m.path()
 	var s *server
-	program, err := find(e.spec.Name, k.dir, path)
+	program, err := find(e.spec.program(), k.dir, path)
 	if err == nil {
 		s, err = startServer(ctx, m.Box, e.spec, k.dir, k.root, program, path)
 	}

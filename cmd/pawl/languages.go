@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/tool/lsp"
+)
+
+// openLanguages returns the language servers, of which none runs yet. They run
+// in folders that are trusted, in their box.
+func openLanguages(guard *safety.Safety) (*lsp.Servers, error) {
+	user, err := loadUser()
+	if err != nil {
+		return nil, err
+	}
+	table, err := languageServers(user)
+	if err != nil {
+		return nil, err
+	}
+	return &lsp.Servers{Table: table, Box: guard.WrapServer, Enabled: guard.Trusted}, nil
+}
+
+// languageServers is the table of language servers, as the user wants it.
+func languageServers(u config.User) ([]lsp.Spec, error) {
+	entries := map[string]lsp.Entry{}
+	for name, e := range u.LSP {
+		entries[name] = lsp.Entry(e)
+	}
+	return lsp.Configure(lsp.Table(), entries)
+}
+
+// checkLanguages says what is wrong with what the user says of language servers.
+func checkLanguages(u config.User) []config.Finding {
+	if _, err := languageServers(u); err != nil {
+		return []config.Finding{{Level: config.LevelError, Key: "lsp", Message: faultText(err)}}
+	}
+	return nil
+}
