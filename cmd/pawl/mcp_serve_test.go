@@ -262,6 +262,34 @@ func TestServeAsks(t *testing.T) {
 	}
 }
 
+// TestServeAsksForChildren: what a child of the turn wants is asked too, and says
+// whose it is; what it was denied is part of the result.
+func TestServeAsksForChildren(t *testing.T) {
+	for decision, denials := range map[string]int{"allow once": 0, "decline": 1} {
+		t.Run(decision, func(t *testing.T) {
+			b := mcpBox(t)
+			b.Write(t, "child.jsonl", `{"calls":[{"name":"task","input":{"agent":"general","description":"Greet","prompt":"write it"}}]}
+{"text":"went on"}
+{"agent":"general","calls":[{"name":"write","input":{"path":"hello.txt","content":"hello\n"}}]}
+{"agent":"general","text":"written"}
+`)
+			h := serve(t, b, func(*sdk.ElicitParams) *sdk.ElicitResult {
+				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": decision}}
+			}, "--model", "script:child.jsonl", "--mode", "ask")
+			var got ran
+			if failure := h.call(t.Context(), "pawl_run", map[string]any{"prompt": "go"}, &got); failure != "" {
+				t.Fatal(failure)
+			}
+			if len(got.Denials) != denials || (b.Read(t, "work/hello.txt") == "") != (denials > 0) {
+				t.Errorf("%+v", got)
+			}
+			if len(h.asked) != 1 || !strings.HasPrefix(h.asked[0], `The task "Greet" (general) asks:`) || !strings.Contains(h.asked[0], "hello.txt") {
+				t.Errorf("the person was asked %q", h.asked)
+			}
+		})
+	}
+}
+
 // TestServeCancel: a request that is canceled cancels its turn; an input that ends
 // leaves it open, to be resumed.
 func TestServeCancel(t *testing.T) {
