@@ -33,7 +33,7 @@ var rowsA = []row{
 	{id: "A15", title: "Claude Code: sandboxed code creates missing settings.json with SessionStart hook", attack: createsMissingSettings, weak: "sandbox.protected"},
 	{id: "A16", title: "Aider: repo .aider.conf.yml notification/editor command", attack: commandsOfTheProject, unbreakable: "a project's configuration has no field for an editor or a notification"},
 	{id: "A17", title: "ZCode: auto-connects MCP in workspace config", owed: "MCP servers (issue 7)"},
-	{id: "A18", title: "Claude Code: mcp list spawns servers a repo self-approved", owed: "MCP servers (issue 7)"},
+	{id: "A18", title: "Claude Code: mcp list spawns servers a repo self-approved", attack: listStarts, weak: "trust"},
 	{id: "A19", title: "Codex: project AGENTS.md read in untrusted project", attack: instructionsOfTheProject, weak: "trust"},
 	{id: "A20", title: "Codex: env var swapped managed policy", attack: policySwapped, weak: "config.managed"},
 }
@@ -41,7 +41,7 @@ var rowsA = []row{
 // everyCommand are the commands of pawl that a person uses before anything else.
 var everyCommand = [][]string{
 	{"trust", "--status"}, {"trust"}, {"trust", "--list"}, {"version"}, {"session", "list"}, {"permissions", "list"}, {"config", "managed"},
-	{"config"}, {"config", "check"}, {"config", "get", "model"}, {"config", "limits"}, {"stats"}, {"models"}, {"auth", "list"}, {"hooks", "list"}, {"doctor"}, {"resume"},
+	{"config"}, {"config", "check"}, {"config", "get", "model"}, {"config", "limits"}, {"stats"}, {"models"}, {"auth", "list"}, {"hooks", "list"}, {"mcp", "list"}, {"doctor"}, {"resume"},
 }
 
 // codeBeforeTrust: the user starts pawl in a repository with every trick that
