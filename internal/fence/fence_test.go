@@ -60,4 +60,3 @@ func TestVisible(t *testing.T) {
 		}
 	}
 }
-
