@@ -49,30 +49,6 @@ func mcpBox(t *testing.T, servers, more string) *pawltest.Box {
 	return b
 }
 
-func put(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// fakeEntry is the entry of this binary as a server.
-func fakeEntry(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(append([]string{fakeServer}, args...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf(`%q:{"command":%q,"args":%s,"env":{"GORACE":"atexit_sleep_ms=0"}}`, name, self, text)
-}
-
 // TestServersOverTransports: the model calls a tool of the protocol's own server,
 // over each transport, and the log has the result.
 func TestServersOverTransports(t *testing.T) {
