@@ -127,8 +127,10 @@ vuln: ## known holes in what pawl is built from; needs https://vuln.go.dev
 edits: ## the corpora of edit and apply_patch: what must apply and what must not
 	dev/edits
 
-extensions: ## what commands written for other agents' hooks are held to; prints how many cases
+extensions: $(MCP_DIR) ## what hooks written for other agents and MCP servers are held to; prints how many cases
 	go test -count=1 -run '^TestConformance$$' -v ./internal/hook/ | grep 'hooks:'
+	go test -count=1 -run '^(TestTransports|TestReferenceServers)$$' -v ./internal/tool/mcp/ | grep 'mcp:'
+	go test -count=1 -run '^(TestFirstRequestWaitsForNoServer|TestManyExtensionsCostLittle)$$' -v ./cmd/pawl/ | grep -E '(mcp|extensions):'
 
 fuzz: ## the fuzzers, FUZZTIME each (60s)
 	dev/fuzz

@@ -14,6 +14,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == fakeServer {
+		serveFake(os.Args[2:])
+		os.Exit(0)
+	}
 	testscript.Main(m, map[string]func(){"pawl": main})
 }
 
@@ -30,6 +34,12 @@ func TestStories(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(home, ".cache"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector takes a second more
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			env.Setenv("FAKE_MCP", self) // with the argument -fake-mcp
+			env.Setenv("MCP_DIR", os.Getenv("PAWL_TEST_MCP_DIR"))
 			return os.Mkdir(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
