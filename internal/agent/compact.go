@@ -126,10 +126,15 @@ var errHopeless = errors.New("it was tried before in this turn and did not help;
 // compacted sums the conversation up. On an error nothing is to be replaced.
 func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl.Compacted, error) {
 	settings := j.history.Settings()
+	ref := settings.Model
 	if open := j.history.Open(); open != nil {
 		settings = open.Settings
+		var err error
+		if ref, err = s.asked(j); err != nil {
+			return pawl.Compacted{}, err
+		}
 	}
-	room, err := s.room(settings.Model)
+	room, err := s.room(ref)
 	if err != nil {
 		return pawl.Compacted{}, err
 	}
