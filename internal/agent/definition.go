@@ -50,7 +50,7 @@ type Definition struct {
 
 	// Of those that people have defined.
 	Model       string        // "" means the session's
-	Small       bool          // or the small one that goes with it
+	Small       bool          // or the small one of the same provider
 	Temperature *float64      // nil means the model's own
 	TopP        *float64      // nil means the model's own
 	Plan        bool          // it only ever works in the mode plan

@@ -236,7 +236,7 @@ func TestModelOfADefinedAgent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, setup{script: readTwice[2:]})
 			w.bring(true, map[string]string{".pawl/agents/helper.md": test.file})
-			w.Small = test.small
+			w.Sibling = test.small
 			var opened []string
 			w.Model = func(ref string) (pawl.Model, error) {
 				opened = append(opened, ref)
@@ -264,7 +264,7 @@ func smallIs(ref string) func(string) (string, error) {
 func TestSmallModelUnknown(t *testing.T) {
 	w := newWorld(t, setup{script: readTwice[2:]})
 	w.bring(true, map[string]string{".pawl/agents/helper.md": "---\nmodel: small\n---\nYou help."})
-	w.Small = func(string) (string, error) { return "", errors.New("no catalog") }
+	w.Sibling = func(string) (string, error) { return "", errors.New("no catalog") }
 	w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
 	if stop := w.mustTurn(pawl.ReasonError); !strings.Contains(stop.Message, "no catalog") {
 		t.Errorf("it ends with %q", stop.Message)

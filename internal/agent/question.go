@@ -49,14 +49,14 @@ func (s *Stepper) question(j *journal, t pawl.Turn) (question, error) {
 }
 
 // asked returns the ref of the model that the open turn asks: the session's or, if
-// its agent is to have a small one and there is one that goes with it, that one.
+// its agent is to have a small one and the same provider has one, that one.
 func (s *Stepper) asked(j *journal) (string, error) {
 	settings := j.history.Open().Settings
 	def, err := j.agent(settings.Agent)
-	if err != nil || !def.Small || s.Small == nil {
+	if err != nil || !def.Small || s.Sibling == nil {
 		return settings.Model, err
 	}
-	small, err := s.Small(settings.Model)
+	small, err := s.Sibling(settings.Model)
 	return cmp.Or(small, settings.Model), err
 }
 

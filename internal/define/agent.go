@@ -37,7 +37,7 @@ type Agent struct {
 	Description string       `json:"description,omitempty"`
 	Mode        string       `json:"mode"`            // primary, subagent or all
 	Model       string       `json:"model,omitempty"` // "" means the session's
-	Class       string       `json:"class,omitempty"` // or the one of this class that goes with it: small
+	Class       string       `json:"class,omitempty"` // or one of this class, by the same provider: small
 	Tools       []string     `json:"tools"`           // of ours, in order; nil means all
 	Steps       int          `json:"steps,omitempty"` // 0 means no limit of its own
 	Temperature *float64     `json:"temperature,omitempty"`
