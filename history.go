@@ -163,6 +163,10 @@ func (h *History) CallIDUsed(id CallID) bool {
 	return used
 }
 
+// Undone reports whether an event does not count any more, because a person went
+// back to before it.
+func (h *History) Undone(seq Seq) bool { return h.undone.has(seq) }
+
 // Todos is the list that the model keeps of its work.
 func (h *History) Todos() []Todo { return h.todos }
 

@@ -38,6 +38,10 @@ type Request struct {
 	Schema     json.RawMessage // the reply's text must be JSON of this schema; nil means any text
 	Effort     string          // how much to think: "" (the model's default), low, medium, high
 	MaxTokens  int             // bounds the reply; 0 means the model's own limit
+
+	// How freely the model chooses its words; nil means its own default. They are
+	// wishes: what the model would refuse is left out.
+	Temperature, TopP *float64
 }
 
 // Chunk is a piece of a reply. Which fields count depends on its kind.

@@ -235,6 +235,15 @@ func TestRevertsBeforeAGoneTurn(t *testing.T) {
 	if diff := cmp.Diff([]Gone{{11, Revert{To: 8}}}, h.Reverts()); diff != "" {
 		t.Error(diff)
 	}
+	var gone []Seq
+	for seq := range h.Head() + 1 {
+		if h.Undone(seq) {
+			gone = append(gone, seq)
+		}
+	}
+	if diff := cmp.Diff([]Seq{8, 9}, gone); diff != "" { // the files of the first turn went back, not its words
+		t.Error(diff)
+	}
 }
 
 func checkUsedUp(t *rapid.T, log []Event, h *History) {

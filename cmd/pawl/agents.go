@@ -27,9 +27,12 @@ func agentsCommand() *cobra.Command {
 		Args:  usage(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	list := listCommand("agents", func(f *extend.Found) (any, string) { return f.Agents, f.Agents.Show() })
+	list := listCommand("agents", func(f *extend.Found) (any, string) {
+		checkAgents(f.Agents.Agents)
+		return f.Agents, f.Agents.Show()
+	})
 	list.Long = `List the agents of yours and of this folder, where each comes from, and what of it is
-ignored. Those of the folder are there only if you trust it. Pawl's own are build,
+ignored. Those of the folder are there only if you trust it. Pawl's own are build, plan,
 explore and general.`
 	cmd.AddCommand(list, agentShowCommand(), agentNewCommand())
 	return cmd
@@ -98,6 +101,7 @@ func agentShowCommand() *cobra.Command {
 			one := define.AgentSet{Agents: []define.Agent{{Name: def.Name, Mode: "pawl's own", Tools: def.Tools, Steps: def.Steps}}}
 			if i >= 0 {
 				one.Agents[0] = found.Agents.Agents[i]
+				checkAgents(one.Agents)
 			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), one.Agents[0])
@@ -113,6 +117,16 @@ func agentShowCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&told, "trust", false, "as if you trusted this folder")
 	return cmd
+}
+
+// checkAgents notes at the agents which of their models nobody knows. Such an agent
+// is not used with another instead: its turns fail, and say the same.
+func checkAgents(agents []define.Agent) {
+	for i := range agents {
+		if err := knownModel(agents[i].Model); err != nil {
+			agents[i].Faults = append(agents[i].Faults, "model: "+faultText(err))
+		}
+	}
 }
 
 var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)

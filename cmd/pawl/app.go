@@ -70,7 +70,7 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End}
+	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Sibling: models.Sibling, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End}
 	if err := useExtensions(guard, &loop); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,16 +84,17 @@ func promptCommand() *cobra.Command {
 }
 
 func promptShowCommand() *cobra.Command {
-	var name string
+	var name, ref string
 	var told bool
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print what a model is told before the conversation",
 		Long: `Print what a model would be told before the conversation of a session that begins
-here now: the agent's own words, where it works, rules, agents and skills. What this
-folder brings is in it only if you trust the folder.`,
+here now: the agent's own words, what helps the model's family, where it works, rules,
+agents and skills. What this folder brings is in it only if you trust the folder.`,
 		Example: `  pawl prompt show
   pawl prompt show --agent explore
+  pawl prompt show --agent plan --model gpt
   pawl prompt show --trust | less`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,12 +106,41 @@ folder brings is in it only if you trust the folder.`,
 			if err != nil {
 				return err
 			}
+			model, err := toldModel(ref, def)
+			if err != nil {
+				return err
+			}
 			has := func(tool string) bool { return def.Tools == nil || slices.Contains(def.Tools, tool) }
-			_, err = cmd.OutOrStdout().Write([]byte(agent.Speak(def, found, time.Now(), has("task"), has("skill"))))
+			_, err = cmd.OutOrStdout().Write([]byte(agent.Speak(def, agent.Telling{Model: model, Found: found, Day: time.Now(), Tasks: has("task"), Skills: has("skill")})))
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&name, "agent", "", "of this `agent` (default: build)")
+	cmd.Flags().StringVarP(&ref, "model", "m", os.Getenv("PAWL_MODEL"), "to this `model` (default: PAWL_MODEL, the agent's, or the configured one)")
 	cmd.Flags().BoolVar(&told, "trust", false, "as if you trusted this folder")
 	return cmd
+}
+
+// toldModel is the model that a session with an agent would have. "" means that
+// none is chosen yet.
+func toldModel(ref string, def agent.Definition) (string, error) {
+	user, err := loadUser()
+	if err != nil {
+		return "", err
+	}
+	ref = cmp.Or(ref, def.Model, user.Model)
+	return ref, knownModel(ref)
+}
+
+// knownModel says what is wrong with a model's name, if it is no script's.
+func knownModel(ref string) error {
+	if ref == "" || strings.HasPrefix(ref, "script:") {
+		return nil
+	}
+	c, err := openCatalog()
+	if err != nil {
+		return err
+	}
+	_, err = c.Lookup(ref)
+	return err
 }

@@ -32,8 +32,8 @@ type mcpHost struct {
 	progress []string
 }
 
-// mcpBox is a folder with scripts for the model, and a host's folder below it.
-func mcpBox(t *testing.T) *pawltest.Box {
+// hostBox is a folder with scripts for the model, and a host's folder below it.
+func hostBox(t *testing.T) *pawltest.Box {
 	t.Helper()
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	b.Env = append(b.Env, "PAWL_CONFIG="+filepath.Join(t.TempDir(), "pawl.json"))
@@ -146,7 +146,7 @@ func (h *mcpHost) call(ctx context.Context, tool string, in map[string]any, out 
 // TestServeRun: a host finds the tools, has a task done, is told how far it is,
 // goes on with the session, lists it and reads it.
 func TestServeRun(t *testing.T) {
-	b := mcpBox(t)
+	b := hostBox(t)
 	h := serve(t, b, nil, "--model", "script:hello.jsonl", "--mode", "yolo")
 	tools, err := h.ListTools(t.Context(), nil)
 	if err != nil {
@@ -240,7 +240,7 @@ func TestServeAsks(t *testing.T) {
 		{"no_forms", nil, false, 0, pawl.ReasonEndTurn},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := mcpBox(t)
+			b := hostBox(t)
 			h := serve(t, b, c.person, "--model", "script:ask.jsonl", "--mode", "ask")
 			var got ran
 			if failure := h.call(t.Context(), "pawl_run", map[string]any{"prompt": "write it"}, &got); failure != "" {
@@ -267,7 +267,7 @@ func TestServeAsks(t *testing.T) {
 func TestServeAsksForChildren(t *testing.T) {
 	for decision, denials := range map[string]int{"allow once": 0, "decline": 1} {
 		t.Run(decision, func(t *testing.T) {
-			b := mcpBox(t)
+			b := hostBox(t)
 			b.Write(t, "child.jsonl", `{"calls":[{"name":"task","input":{"agent":"general","description":"Greet","prompt":"write it"}}]}
 {"text":"went on"}
 {"agent":"general","calls":[{"name":"write","input":{"path":"hello.txt","content":"hello\n"}}]}
@@ -301,7 +301,7 @@ func TestServeCancel(t *testing.T) {
 		{"input_ends", pawl.StateRunning},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := mcpBox(t)
+			b := hostBox(t)
 			h := serve(t, b, nil, "--model", "script:wait.jsonl", "--mode", "yolo")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -345,7 +345,7 @@ func TestServeCancel(t *testing.T) {
 // TestServeRefuses: a request gets no other folder, mode, model or session than
 // the flags permit, and no trust. Nothing is begun.
 func TestServeRefuses(t *testing.T) {
-	b := mcpBox(t)
+	b := hostBox(t)
 	b.Must(t, "run", "--model", "script:hello.jsonl", "--mode", "yolo", "a secret of elsewhere")
 	elsewhere := b.Sessions(t)[0].ID
 	for link, to := range map[string]string{"link": b.Dir, "again": "..", "file": "../hello.jsonl"} {
@@ -406,7 +406,7 @@ func TestServeRefuses(t *testing.T) {
 
 // TestServeAnyModel: with the flag, a request may name another model.
 func TestServeAnyModel(t *testing.T) {
-	b := mcpBox(t)
+	b := hostBox(t)
 	h := serve(t, b, nil, "--model", "script:hello.jsonl", "--mode", "yolo", "--any-model")
 	var got ran
 	if failure := h.call(t.Context(), "pawl_run", map[string]any{"prompt": "x", "model": "script:" + filepath.Join(b.Dir, "ask.jsonl")}, &got); failure != "" || got.Text != "went on" {
@@ -425,7 +425,7 @@ func TestServeGarbage(t *testing.T) {
 	call := func(arguments string) string {
 		return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":` + arguments + `}`
 	}
-	b := mcpBox(t)
+	b := hostBox(t)
 	for _, c := range []struct {
 		name  string
 		lines []string // each with what is waited for after it; "" is nothing

@@ -129,10 +129,15 @@ var errHopeless = errors.New("it was tried before in this turn and did not help;
 // compacted sums the conversation up. On an error nothing is to be replaced.
 func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl.Compacted, error) {
 	settings := j.history.Settings()
+	ref := settings.Model
 	if open := j.history.Open(); open != nil {
 		settings = open.Settings
+		var err error
+		if ref, err = s.asked(j); err != nil {
+			return pawl.Compacted{}, err
+		}
 	}
-	room, err := s.room(settings.Model)
+	room, err := s.room(ref)
 	if err != nil {
 		return pawl.Compacted{}, err
 	}
@@ -182,7 +187,7 @@ func (j *journal) digestOf(d division, summary string) prompt.Digest {
 	if !again {
 		before.task = d.messages[0].Text()
 	}
-	digest := prompt.Digest{Task: before.task, Summary: summary, Todos: j.history.Todos(), Files: slices.Clone(before.files)}
+	digest := prompt.Digest{Task: before.task, Summary: summary, Todos: j.history.Todos(), Files: slices.Clone(before.files), Skills: j.loaded(d)}
 	for _, m := range d.messages {
 		for _, c := range m.Parts.Calls() {
 			for _, f := range j.tally.touched(c.ID) {
@@ -197,4 +202,33 @@ func (j *journal) digestOf(d division, summary string) prompt.Digest {
 		digest.Prompt = ""
 	}
 	return digest
+}
+
+// loaded returns the skills that the conversation has, each once, the newest last.
+// All are the log's, whatever was summed up before: no compaction loses one. Those
+// whose text stays word for word are not in it, nor those that were undone.
+func (j *journal) loaded(d division) []prompt.Skill {
+	have := map[string]bool{}
+	var skills []prompt.Skill
+	for _, l := range slices.Backward(j.tally.loads) {
+		if have[l.skill.Name] || j.history.Undone(l.seq) {
+			continue
+		}
+		have[l.skill.Name] = true
+		if !d.stays(l.call) {
+			skills = append(skills, l.skill)
+		}
+	}
+	slices.Reverse(skills)
+	return skills
+}
+
+// stays reports whether a call's result is not summed up.
+func (d division) stays(id pawl.CallID) bool {
+	return slices.ContainsFunc(d.messages[d.from:], func(m pawl.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p pawl.Part) bool {
+			r, ok := p.(pawl.ToolResult)
+			return ok && r.Call == id
+		})
+	})
 }

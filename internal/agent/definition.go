@@ -17,22 +17,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-//go:embed build.md
+//go:embed prompts/build.md
 var buildPrompt string
 
-//go:embed explore.md
+//go:embed prompts/plan.md
+var planPrompt string
+
+//go:embed prompts/explore.md
 var explorePrompt string
 
-//go:embed general.md
+//go:embed prompts/general.md
 var generalPrompt string
 
-//go:embed compaction.md
+//go:embed prompts/compaction.md
 var compactionPrompt string
 
-//go:embed title.md
+//go:embed prompts/title.md
 var titlePrompt string
 
-//go:embed summary.md
+//go:embed prompts/summary.md
 var summaryPrompt string
 
 // Default is the agent that works when none is named.
@@ -46,15 +49,20 @@ type Definition struct {
 	Tools  []string // the tools it has; nil means all
 	Child  bool     // a task may be given to it
 	Looks  bool     // it only looks: no call of it may write
+	Begins string   // the mode that its turns begin in; "" means the session's
 
 	// Of those that people have defined.
-	Model string        // "" means the session's
-	Plan  bool          // it only ever works in the mode plan
-	Rules []define.Rule // what it may not do; the strictest counts
+	Model       string        // "" means the session's
+	Small       bool          // or the small one of the same provider
+	Temperature *float64      // nil means the model's own
+	TopP        *float64      // nil means the model's own
+	Plan        bool          // it only ever works in the mode plan
+	Rules       []define.Rule // what it may not do; the strictest counts
 }
 
 var builtin = map[string]Definition{
 	"build": {Name: "build", Prompt: buildPrompt},
+	"plan":  {Name: "plan", Prompt: planPrompt, Begins: string(permission.ModePlan)},
 	"explore": {Name: "explore", Prompt: explorePrompt, Steps: 20, Child: true, Looks: true, Tools: []string{
 		"read", "list", "glob", "grep", "diagnostics", "webfetch", "websearch", "codesearch",
 	}},
@@ -96,6 +104,20 @@ func Find(name string, f *extend.Found) (Definition, error) {
 	return Definition{}, fmt.Errorf("no agent is called %q%s there are: %s: %w", name, meant, strings.Join(all, ", "), pawl.ErrNotFound)
 }
 
+// ModeOf returns the mode that a prompt is to be accepted with: the one that was
+// chosen or, for an agent whose turns begin in a mode, that one. To choose another
+// for such an agent is refused: it could only surprise.
+func ModeOf(s pawl.Settings) (string, error) {
+	begins := builtin[s.Agent].Begins
+	switch {
+	case begins == "" || s.Mode == begins:
+		return s.Mode, nil
+	case s.Mode == "":
+		return begins, nil
+	}
+	return "", fmt.Errorf("the agent %s begins in the mode %s, not in %.40q: choose no mode, or another agent: %w", s.Agent, begins, s.Mode, pawl.ErrInvalid)
+}
+
 // Reserved names pawl's own agents.
 func Reserved() []string {
 	return slices.Sorted(maps.Keys(union(builtin, hidden)))
@@ -111,7 +133,7 @@ func union(a, b map[string]Definition) map[string]Definition {
 func defined(a define.Agent) Definition {
 	return Definition{
 		Name: a.Name, Prompt: a.Prompt, Steps: a.Steps, Tools: a.Tools, Child: a.Mode != "primary",
-		Model: a.Model, Plan: a.Plan, Rules: a.Rules,
+		Model: a.Model, Small: a.Class == define.ClassSmall, Temperature: a.Temperature, TopP: a.TopP, Plan: a.Plan, Rules: a.Rules,
 	}
 }
 

@@ -37,21 +37,30 @@ func (j *journal) bring(ctx context.Context) error {
 	return nil
 }
 
+// Telling is what a model is told besides the agent's own words.
+type Telling struct {
+	Model  string        // that is told, by its ref
+	Found  *extend.Found // what the folder brings; nil means that nothing is known of it
+	Day    time.Time     // when the turn began
+	Tasks  bool          // the agent can give tasks
+	Skills bool          // it can load skills
+}
+
 // Speak returns what a model is told before the conversation: the agent's own
-// words and, if something is known of the folder, all that it brings. tasks says
-// that the agent can give tasks.
-func Speak(def Definition, f *extend.Found, day time.Time, tasks, skills bool) string {
+// words, what helps the model's family and, if something is known of the folder,
+// all that it brings. In a session the beginning is the same from turn to turn.
+func Speak(def Definition, t Telling) string {
+	s := prompt.System{Agent: def.Prompt, Family: familyNotes[FamilyOf(t.Model)]}
+	f := t.Found
 	if f == nil {
-		return def.Prompt
+		return s.Text()
 	}
-	s := prompt.System{
-		Agent: def.Prompt, Dir: f.Dir, Repository: f.Repository, Branch: f.Branch,
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Day: day.UTC().Format(time.DateOnly), Rules: f.Rules.Prompt(),
-	}
-	if tasks {
+	s.Dir, s.Repository, s.Branch = f.Dir, f.Repository, f.Branch
+	s.Platform, s.Day, s.Rules = runtime.GOOS+"/"+runtime.GOARCH, t.Day.UTC().Format(time.DateOnly), f.Rules.Prompt()
+	if t.Tasks {
 		s.Agents = helpers(f)
 	}
-	if skills {
+	if t.Skills {
 		s.Skills = f.Skills.Catalog(prompt.CatalogBytes)
 	}
 	return s.Text()
@@ -74,12 +83,12 @@ func helpers(f *extend.Found) string {
 	return b.String()
 }
 
-// system is Speak for the open turn. Its last step has the same, though no tools
-// are offered in it.
-func (j *journal) system(def Definition, tools *tool.Registry) string {
+// system is Speak for the open turn and the model that it asks. Its last step has
+// the same, though no tools are offered in it.
+func (j *journal) system(def Definition, ref string, tools *tool.Registry) string {
 	_, tasks := tools.Tool("task")
 	_, skills := tools.Tool("skill")
-	return Speak(def, j.brought.found, j.history.Open().Began, tasks, skills)
+	return Speak(def, Telling{Model: ref, Found: j.brought.found, Day: j.history.Open().Began, Tasks: tasks, Skills: skills})
 }
 
 // agent is Find for the open turn.

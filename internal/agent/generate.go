@@ -29,8 +29,12 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 		}
 		return reply, nil
 	}
+	ref, err := s.asked(j)
+	if err != nil {
+		return pawl.Reply{}, modelStop(err)
+	}
 	if len(open.Steps) < t.Step {
-		if _, err := j.append(ctx, pawl.ReplyStarted{Step: t.Step, Model: open.Settings.Model}); err != nil {
+		if _, err := j.append(ctx, pawl.ReplyStarted{Step: t.Step, Model: ref}); err != nil {
 			return pawl.Reply{}, err
 		}
 	}
@@ -38,7 +42,7 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 	if err != nil {
 		return pawl.Reply{}, modelStop(err)
 	}
-	r := reply{journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock(), model: open.Settings.Model}
+	r := reply{journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock(), model: ref}
 	if err := s.read(ctx, &r, q); err != nil {
 		var unwritten *unwrittenError
 		switch {

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/prompt"
 )
@@ -20,11 +22,15 @@ func (s *Stepper) question(j *journal, t pawl.Turn) (question, error) {
 	if err != nil {
 		return question{}, err
 	}
-	model, err := s.Model(settings.Model)
+	ref, err := s.asked(j)
 	if err != nil {
 		return question{}, err
 	}
-	room, err := s.room(settings.Model)
+	model, err := s.Model(ref)
+	if err != nil {
+		return question{}, err
+	}
+	room, err := s.room(ref)
 	if err != nil {
 		return question{}, err
 	}
@@ -32,7 +38,7 @@ func (s *Stepper) question(j *journal, t pawl.Turn) (question, error) {
 	if err != nil {
 		return question{}, err
 	}
-	c := prompt.Context{Session: j.id, Agent: def.Name, System: j.system(def, tools)}
+	c := prompt.Context{Session: j.id, Agent: def.Name, System: j.system(def, ref, tools), Temperature: def.Temperature, TopP: def.TopP}
 	if !t.Last() {
 		c.Tools = tools.Specs()
 	}
@@ -40,6 +46,18 @@ func (s *Stepper) question(j *journal, t pawl.Turn) (question, error) {
 		model: model, request: prompt.Build(&j.history, c), room: room,
 		fixed: prompt.EstimateText(c.System) + prompt.EstimateTools(c.Tools),
 	}, nil
+}
+
+// asked returns the ref of the model that the open turn asks: the session's or, if
+// its agent is to have a small one and the same provider has one, that one.
+func (s *Stepper) asked(j *journal) (string, error) {
+	settings := j.history.Open().Settings
+	def, err := j.agent(settings.Agent)
+	if err != nil || !def.Small || s.Sibling == nil {
+		return settings.Model, err
+	}
+	small, err := s.Sibling(settings.Model)
+	return cmp.Or(small, settings.Model), err
 }
 
 // room returns how much the model takes.

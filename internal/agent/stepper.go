@@ -38,6 +38,9 @@ type Config struct {
 	// Small names the model that writes titles and summaries for sessions with a
 	// given one; nil or "" means that there are none.
 	Small func(ref string) (string, error)
+	// Sibling names the small model of the same provider as a given one, for agents
+	// that are to have one; nil or "" means that there is none.
+	Sibling func(ref string) (string, error)
 	// Snapshots keep what the workspaces held, so that what calls do can be shown
 	// and undone; nil means that none are taken.
 	Snapshots Snapshots

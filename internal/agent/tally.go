@@ -5,6 +5,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/tool"
 )
 
 // tally is what it takes to make a conversation fit a model, besides the
@@ -17,10 +18,21 @@ type tally struct {
 	digests map[pawl.Seq]carried     // by their Compacted event, which is the number of their message too
 	waiting map[pawl.Seq]pawl.Parts  // prompts that were not taken in
 	given   map[string]bool          // files of rules that came with results, as far as the conversation has them
+	loads   []load                   // of skills, the newest last
 	turn    struct {                 // the newest
 		began  pawl.Seq // its TurnStarted event, which is the number of its prompt's message too
 		prompt string
 	}
+}
+
+// maxLoads bounds how many loads of skills are remembered.
+const maxLoads = 50
+
+// load is a call that loaded a skill.
+type load struct {
+	seq   pawl.Seq // of its end
+	call  pawl.CallID
+	skill prompt.Skill
 }
 
 // carried is what one compaction hands to the next.
@@ -61,6 +73,9 @@ func (t *tally) apply(e pawl.Event) {
 		if b.Result.IsError {
 			delete(t.written, b.Call)
 		}
+		if name := b.Result.Meta[tool.MetaSkill]; name != "" && !b.Result.IsError {
+			t.load(e.Seq, b.Call, prompt.Skill{Name: name, Text: b.Result.Content})
+		}
 		if files := b.Result.Meta[metaRules]; files != "" {
 			t.give(strings.Split(files, "\n"))
 		}
@@ -86,4 +101,14 @@ func (t *tally) give(files []string) {
 	for _, f := range files {
 		t.given[f] = true
 	}
+}
+
+// load notes that a call loaded a skill. A text that is too long to be given again
+// is not kept.
+func (t *tally) load(seq pawl.Seq, call pawl.CallID, s prompt.Skill) {
+	if len(s.Text) > prompt.MaxSkillText {
+		s.Text = ""
+	}
+	t.loads = append(t.loads, load{seq, call, s})
+	t.loads = t.loads[max(len(t.loads)-maxLoads, 0):]
 }

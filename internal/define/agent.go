@@ -37,7 +37,7 @@ type Agent struct {
 	Description string       `json:"description,omitempty"`
 	Mode        string       `json:"mode"`            // primary, subagent or all
 	Model       string       `json:"model,omitempty"` // "" means the session's
-	Class       string       `json:"class,omitempty"` // or one of this class, by the same provider: small, medium, large
+	Class       string       `json:"class,omitempty"` // or one of this class, by the same provider: small
 	Tools       []string     `json:"tools"`           // of ours, in order; nil means all
 	Steps       int          `json:"steps,omitempty"` // 0 means no limit of its own
 	Temperature *float64     `json:"temperature,omitempty"`
@@ -140,8 +140,10 @@ func (a *Agent) readModel(m *front.Matter) {
 	case model == "":
 	case known:
 		a.Class = class
+	case slices.Contains(larger, strings.ToLower(model)):
+		a.ignore("model", fmt.Sprintf("%q: it works with the session's model; of classes only small is told apart", strings.ToLower(model)))
 	case a.Origin.Layer != front.User:
-		a.ignore("model", "only your own configuration can name a model; a project can ask for opus, sonnet or haiku")
+		a.ignore("model", "only your own configuration can name a model; a project can ask for small, or inherit the session's")
 	default:
 		a.Model = plain.Line(model)
 	}

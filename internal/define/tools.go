@@ -67,6 +67,13 @@ func toolsDenied(name string) []string {
 	return slices.Compact(tools)
 }
 
-// classes say which class of model another tool's short name means. "" is the
-// session's own model.
-var classes = map[string]string{"inherit": "", "default": "", "opus": "large", "sonnet": "medium", "haiku": "small"}
+// ClassSmall is the class of models for what needs little thought.
+const ClassSmall = "small"
+
+// classes say which class of model a short name means, be it ours or another
+// tool's. "" is the session's own model.
+var classes = map[string]string{"inherit": "", "default": "", "small": ClassSmall, "haiku": ClassSmall}
+
+// larger are short names of models that are not small. Whoever runs a session has
+// chosen its model, and no file makes it dearer.
+var larger = []string{"medium", "large", "sonnet", "opus"}

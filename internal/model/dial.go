@@ -81,7 +81,7 @@ func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (pawl.Mod
 	case catalog.ProtocolAnthropic:
 		return claude(&anthropic.Client{Endpoint: at, Model: m.ID}, m), nil
 	case catalog.ProtocolChat:
-		return &chat.Client{Endpoint: at, Model: m.ID, Dialect: chat.Dialects[p.Dialect]}, nil
+		return &chat.Client{Endpoint: at, Model: m.ID, Dialect: chat.Dialects[p.Dialect], Reasons: m.Reasoning}, nil
 	case catalog.ProtocolResponses:
 		return &responses.Client{Endpoint: at, Model: m.ID, Plain: !m.Reasoning}, nil
 	case catalog.ProtocolGemini:

@@ -28,10 +28,17 @@ func (o *Opener) Small(ref string) (string, error) {
 			return *own, nil
 		}
 	}
-	switch {
-	case scripted && path != "":
+	if scripted && path != "" {
 		return o.smallScript(ref)
-	case scripted || ref == "" || o.Catalog == nil:
+	}
+	return o.Sibling(ref)
+}
+
+// Sibling returns the ref of the small model that the catalog has for the provider
+// of a given one, whatever the user's choice for titles: so a file that asks for a
+// small model does not say who gets to read the work. "" means none.
+func (o *Opener) Sibling(ref string) (string, error) {
+	if ref == "" || strings.HasPrefix(ref, "script:") || o.Catalog == nil {
 		return "", nil
 	}
 	known, err := o.Catalog()

@@ -13,15 +13,19 @@ const (
 	taskBytes    = 8000
 	summaryBytes = 24_000
 	listBytes    = 8000
-	digestShares = 16 // for each token of the room a part has three bytes over this
+	skillBytes   = 8000 // of the skills' texts, all together
+	digestShares = 16   // for each token of the room a part has three bytes over this
 )
 
 // How much a digest's lists name at most.
 const (
-	digestTodos = 50
-	digestFiles = 100
-	todoBytes   = 300
-	fileBytes   = 200
+	digestTodos  = 50
+	digestFiles  = 100
+	digestSkills = 20
+	skillTexts   = 3 // of those
+	todoBytes    = 300
+	fileBytes    = 200
+	nameBytes    = 64
 )
 
 // Digest is what stands in place of the older part of a conversation. All but
@@ -32,7 +36,17 @@ type Digest struct {
 	Summary string // by a model
 	Todos   []pawl.Todo
 	Files   []string // that were written to
+	Skills  []Skill  // that were loaded, the newest last
 }
+
+// Skill is one that was loaded.
+type Skill struct {
+	Name string
+	Text string // what the tool returned; "" if it is not given again
+}
+
+// MaxSkillText is how long a skill's text can be to be given again.
+const MaxSkillText = skillBytes
 
 // Bound returns the digest with its parts cut to what there is room for.
 func (d Digest) Bound(r Room) Digest {
@@ -52,7 +66,27 @@ func (d Digest) Bound(r Room) Digest {
 	slices.Reverse(d.Todos) // the first ones matter most
 	d.Todos = newest(d.Todos, digestTodos, share(listBytes, 1), func(t pawl.Todo) int { return min(len(t.Content), todoBytes) })
 	slices.Reverse(d.Todos)
+	d.Skills = newest(d.Skills, digestSkills, share(skillBytes, 1)/4, func(s Skill) int { return min(len(s.Name), nameBytes) })
+	d.Skills = giveAgain(d.Skills, share(skillBytes, 1))
 	return d
+}
+
+// giveAgain returns the skills with the texts of the newest ones, as far as there
+// is room. A text is whole or it is not there: half of an instruction misleads.
+func giveAgain(skills []Skill, bytes int) []Skill {
+	given := slices.Clone(skills)
+	texts := 0
+	for i := len(given) - 1; i >= 0; i-- {
+		switch size := len(given[i].Text); {
+		case size == 0:
+		case texts < skillTexts && size <= bytes:
+			texts++
+			bytes -= size
+		default:
+			given[i].Text = ""
+		}
+	}
+	return given
 }
 
 // cutOnce is [cutText] for what may have been cut before: that is not cut again.
@@ -95,7 +129,22 @@ func (d Digest) Text() string {
 	section("Files written so far", lineEach(d.Files, func(f string) string {
 		return fmt.Sprintf("%.*q", fileBytes, f) // a name may hold anything
 	}))
+	if len(d.Skills) > 0 {
+		section("Skills that were loaded", skillsAgain+lineEach(d.Skills, Skill.again))
+	}
 	return b.String()
+}
+
+const skillsAgain = "Follow them as far as they serve the task. One that has no text here can be loaded again, with the tool skill.\n\n"
+
+// again is the skill's name and its text. The text is a stranger's: each line of it
+// is indented, so that none can pass for a part of the digest.
+func (s Skill) again() string {
+	line := fmt.Sprintf("%.*q", nameBytes, s.Name)
+	if s.Text == "" {
+		return line
+	}
+	return line + ":\n" + indent(strings.TrimSpace(s.Text))
 }
 
 func lineEach[T any](items []T, line func(T) string) string {

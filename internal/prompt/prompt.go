@@ -14,18 +14,22 @@ type Context struct {
 	Agent   string
 	System  string          // the agent's own words
 	Tools   []pawl.ToolSpec // none: withheld
+
+	Temperature, TopP *float64 // nil means the model's own
 }
 
 // Build returns the request for the next reply. It shares the history's
 // messages, so its cost does not grow with the log.
 func Build(h *pawl.History, c Context) pawl.Request {
 	return pawl.Request{
-		Session:    c.Session,
-		ParentCall: h.Created().ParentCall,
-		Agent:      c.Agent,
-		Replies:    h.Replies(),
-		System:     c.System,
-		Messages:   h.Messages(),
-		Tools:      c.Tools,
+		Session:     c.Session,
+		ParentCall:  h.Created().ParentCall,
+		Agent:       c.Agent,
+		Replies:     h.Replies(),
+		System:      c.System,
+		Messages:    h.Messages(),
+		Tools:       c.Tools,
+		Temperature: c.Temperature,
+		TopP:        c.TopP,
 	}
 }

@@ -198,23 +198,24 @@ func TestDigestIsBounded(t *testing.T) {
 	for i := range 500 {
 		d.Files = append(d.Files, fmt.Sprintf("file %d", i))
 		d.Todos = append(d.Todos, pawl.Todo{Content: fmt.Sprintf("todo %d", i), Status: pawl.TodoPending})
+		d.Skills = append(d.Skills, prompt.Skill{Name: fmt.Sprintf("skill-%d", i), Text: strings.Repeat("follow ", 20)})
 	}
 	d.Todos = append([]pawl.Todo{{Content: "over", Status: pawl.TodoCompleted}, {Content: "off", Status: pawl.TodoCanceled}}, d.Todos...)
 	for _, test := range []struct {
 		room prompt.Room
 		most int // tokens
-	}{{prompt.Room{}, 18_000}, {prompt.Room{Input: 100_000}, 18_000}, {prompt.Room{Input: 10_000}, 4000}, {prompt.Room{Input: 1000}, 600}} {
+	}{{prompt.Room{}, 18_000}, {prompt.Room{Input: 100_000}, 18_000}, {prompt.Room{Input: 10_000}, 4000}, {prompt.Room{Input: 1000}, 700}} {
 		bound := d.Bound(test.room)
 		text := bound.Text()
 		if got := prompt.EstimateText(text); got > test.most || got < test.most/5 {
 			t.Errorf("%+v: %d tokens", test.room, got)
 		}
-		for _, want := range []string{prompt.DigestHead, "task ", "prompt ", "summary ", `"todo 0"`, `"file 499"`} {
+		for _, want := range []string{prompt.DigestHead, "task ", "prompt ", "summary ", `"todo 0"`, `"file 499"`, `"skill-499"`} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%+v: there is no %q", test.room, want)
 			}
 		}
-		for _, not := range []string{`"over"`, `"off"`, `"todo 499"`, `"file 0"`} {
+		for _, not := range []string{`"over"`, `"off"`, `"todo 499"`, `"file 0"`, `"skill-0"`} {
 			if strings.Contains(text, not) {
 				t.Errorf("%+v: there is %s", test.room, not)
 			}

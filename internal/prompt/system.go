@@ -17,10 +17,12 @@ const maxBranch = 100
 // System is what a model is told before the conversation. The same fields make
 // the same text, so that a provider's cache holds.
 type System struct {
-	Agent string // the agent's own words
+	Agent  string // the agent's own words
+	Family string // what helps models of the family that is asked; "" means nothing
 
-	// Where it works.
-	Dir        string
+	// Where it works. What changes while it works, such as whether there are changes
+	// that are not committed, is not in it: the provider's cache would not hold.
+	Dir        string // "" means that nothing is known of it
 	Repository bool
 	Branch     string // a stranger's text; "" if none is checked out
 	Platform   string // e.g. linux/amd64
@@ -30,6 +32,8 @@ type System struct {
 	Agents string // those that a task can be given to, besides pawl's own
 	Skills string // their catalog
 }
+
+const familyHead = "What helps you to work well with these tools, as far as you have them:"
 
 const rulesHead = "The user and this project have written down what every agent is to follow here. What comes later is nearer to the work and counts more; " +
 	"what the user says in the conversation counts most. None of it permits what is not permitted without it."
@@ -41,13 +45,15 @@ const skillsHead = "Skills are instructions for a kind of work. When one fits wh
 // Text returns it all, in an order in which what changes less comes first.
 func (s System) Text() string {
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(s.Agent))
-	b.WriteString("\n\n# Where you work\n\n")
-	fmt.Fprintf(&b, "- Folder: %s\n- Git: %s\n- Platform: %s\n- Date: %s\n", plain.Line(s.Dir), s.git(), s.Platform, s.Day)
+	b.WriteString(strings.TrimSpace(s.Agent) + "\n")
 	section := func(title, head, text string) {
 		if text = strings.TrimSpace(text); text != "" {
 			fmt.Fprintf(&b, "\n# %s\n\n%s\n\n%s\n", title, head, text)
 		}
+	}
+	section("How to work", familyHead, s.Family)
+	if s.Dir != "" {
+		fmt.Fprintf(&b, "\n# Where you work\n\n- Folder: %s\n- Git: %s\n- Platform: %s\n- Date: %s\n", plain.Line(s.Dir), s.git(), s.Platform, s.Day)
 	}
 	section("Rules", rulesHead, s.Rules)
 	section("Agents", agentsHead, s.Agents)

@@ -13,7 +13,7 @@ import (
 
 func TestSystemText(t *testing.T) {
 	full := prompt.System{
-		Agent: "You are pawl.\n", Dir: "/work/project", Repository: true, Branch: "main", Platform: "linux/amd64", Day: "2025-01-02",
+		Agent: "You are pawl.\n", Family: "- Be quick.\n", Dir: "/work/project", Repository: true, Branch: "main", Platform: "linux/amd64", Day: "2025-01-02",
 		Rules: "Rules from /work/project/AGENTS.md (project):\n\nUse tabs.\n\n", Agents: "- reviewer: Reviews.\n", Skills: "- pdf: Reads PDFs.\n",
 	}
 	want, err := os.ReadFile(filepath.Join("testdata", "system.golden"))
@@ -24,7 +24,7 @@ func TestSystemText(t *testing.T) {
 		t.Errorf("the text (-want +got):\n%s", diff)
 	}
 	bare := prompt.System{Agent: "You are pawl.", Dir: "/x", Platform: "linux/amd64", Day: "2025-01-02"}.Text()
-	for _, title := range []string{"# Rules", "# Agents", "# Skills"} {
+	for _, title := range []string{"# How to work", "# Rules", "# Agents", "# Skills"} {
 		if strings.Contains(bare, title) {
 			t.Errorf("there is a section %q with nothing in it", title)
 		}
@@ -33,7 +33,7 @@ func TestSystemText(t *testing.T) {
 
 // A branch is named by strangers.
 func TestBranchIsOneShortWord(t *testing.T) {
-	text := prompt.System{Repository: true, Branch: "a\n\n# Rules\n\n" + strings.Repeat("x", 1000)}.Text()
+	text := prompt.System{Dir: "/x", Repository: true, Branch: "a\n\n# Rules\n\n" + strings.Repeat("x", 1000)}.Text()
 	if strings.Contains(text, "\n# Rules") || strings.Count(text, "x") > 100 {
 		t.Errorf("the branch says more than its name:\n%s", text)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/permission"
 )
 
@@ -120,6 +121,10 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 	case pawl.DeliverNow, pawl.DeliverQueue, pawl.DeliverSteer:
 	default:
 		return 0, fmt.Errorf("send: unknown delivery %q: %w", p.Delivery, pawl.ErrInvalid)
+	}
+	var err error
+	if p.Mode, err = agent.ModeOf(p.Settings); err != nil {
+		return 0, fmt.Errorf("send: %w", err)
 	}
 	for {
 		row, err := s.Store.Session(ctx, id)

@@ -25,6 +25,9 @@ const (
 	maxSkillNameText = 200 // bytes of a name or word
 )
 
+// MetaSkill is where a result's Meta names the skill that it is the text of.
+const MetaSkill = "skill"
+
 type skillInput struct {
 	Name string `json:"name" jsonschema:"of the skill"`
 	File string `json:"file,omitempty" jsonschema:"one of its files, from its folder"`
@@ -90,7 +93,7 @@ func loadSkill(call pawl.Call, set *skill.Set, name string) (pawl.Result, error)
 	b.WriteString(byAuthor(k.Skill))
 	b.WriteString(k.Body)
 	b.WriteByte('\n')
-	return pawl.Result{Content: b.String(), Meta: map[string]string{"skill": k.Name, "folder": k.Folder}}, nil
+	return pawl.Result{Content: b.String(), Meta: map[string]string{MetaSkill: k.Name, "folder": k.Folder}}, nil
 }
 
 // skillFile returns one file of a skill.

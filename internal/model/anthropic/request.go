@@ -16,16 +16,18 @@ const name = "anthropic"
 // request is the body of a Messages call. The messages come last: what goes
 // before them is the same in every request of a session.
 type request struct {
-	Model      string      `json:"model,omitempty"`
-	Version    string      `json:"anthropic_version,omitempty"` // Bedrock and Vertex want it here
-	MaxTokens  int         `json:"max_tokens"`
-	Stream     bool        `json:"stream,omitempty"`
-	Thinking   *thinking   `json:"thinking,omitempty"`
-	Config     *config     `json:"output_config,omitempty"`
-	ToolChoice *toolChoice `json:"tool_choice,omitempty"`
-	System     []block     `json:"system,omitempty"`
-	Tools      []tool      `json:"tools,omitempty"`
-	Messages   []message   `json:"messages"`
+	Model       string      `json:"model,omitempty"`
+	Version     string      `json:"anthropic_version,omitempty"` // Bedrock and Vertex want it here
+	MaxTokens   int         `json:"max_tokens"`
+	Stream      bool        `json:"stream,omitempty"`
+	Temperature *float64    `json:"temperature,omitempty"`
+	TopP        *float64    `json:"top_p,omitempty"`
+	Thinking    *thinking   `json:"thinking,omitempty"`
+	Config      *config     `json:"output_config,omitempty"`
+	ToolChoice  *toolChoice `json:"tool_choice,omitempty"`
+	System      []block     `json:"system,omitempty"`
+	Tools       []tool      `json:"tools,omitempty"`
+	Messages    []message   `json:"messages"`
 }
 
 type toolChoice struct {
@@ -103,11 +105,29 @@ func (c *Client) build(req pawl.Request) request {
 	}
 	r.Messages = messages(req.Messages)
 	c.think(&r, req)
+	c.sample(&r, req)
 	markLast(r.Messages)
 	if prefill := strings.TrimRight(req.Prefill, " \t\n"); prefill != "" && !c.Adaptive {
 		r.Messages = append(r.Messages, message{pawl.RoleAssistant, []block{{Type: "text", Text: prefill}}})
 	}
 	return r
+}
+
+// maxTemperature is the most that the provider takes.
+const maxTemperature = 1
+
+// sample says how freely the model chooses its words, where it lets itself be
+// told: not if it thinks, and of the two numbers it takes one.
+func (c *Client) sample(r *request, req pawl.Request) {
+	switch {
+	case c.Adaptive, r.Thinking != nil:
+	case req.Temperature != nil:
+		if *req.Temperature <= maxTemperature {
+			r.Temperature = req.Temperature
+		}
+	default:
+		r.TopP = req.TopP
+	}
 }
 
 // messages turns the conversation into turns of two sides, as the protocol has

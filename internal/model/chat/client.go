@@ -17,6 +17,7 @@ type Client struct {
 	protocol.Endpoint
 	Model   string
 	Dialect Dialect
+	Reasons bool // the model thinks before it replies: many of those refuse a temperature, so none is sent
 }
 
 // Stream implements [pawl.Model].

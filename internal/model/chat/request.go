@@ -19,6 +19,8 @@ type request struct {
 	StreamOptions       streamOptions   `json:"stream_options"`
 	MaxTokens           int             `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
+	Temperature         *float64        `json:"temperature,omitempty"`
+	TopP                *float64        `json:"top_p,omitempty"`
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
 	Reasoning           *effort         `json:"reasoning,omitempty"`
 	Thinking            *typed          `json:"thinking,omitempty"`
@@ -111,6 +113,9 @@ func (c *Client) build(req pawl.Request) request {
 	}
 	if req.Effort != "" {
 		r.ask(c.Dialect.Effort, req.Effort)
+	}
+	if !c.Reasons && req.Effort == "" {
+		r.Temperature, r.TopP = req.Temperature, req.TopP
 	}
 	for _, t := range req.Tools {
 		r.Tools = append(r.Tools, tool{"function", function{t.Name, t.Description, t.Schema}})

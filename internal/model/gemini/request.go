@@ -30,6 +30,8 @@ type function struct {
 
 type config struct {
 	MaxOutputTokens int             `json:"maxOutputTokens,omitempty"`
+	Temperature     *float64        `json:"temperature,omitempty"`
+	TopP            *float64        `json:"topP,omitempty"`
 	Thinking        *thinking       `json:"thinkingConfig,omitempty"`
 	MimeType        string          `json:"responseMimeType,omitempty"`
 	Schema          json.RawMessage `json:"responseJsonSchema,omitempty"`
@@ -98,7 +100,7 @@ func (c *Client) build(req pawl.Request) request {
 }
 
 func (c *Client) config(req pawl.Request) *config {
-	cfg := config{MaxOutputTokens: req.MaxTokens, Schema: req.Schema}
+	cfg := config{MaxOutputTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Schema: req.Schema}
 	if cfg.MaxOutputTokens == 0 {
 		cfg.MaxOutputTokens = c.Output
 	}
@@ -114,7 +116,7 @@ func (c *Client) config(req pawl.Request) *config {
 	default:
 		cfg.Thinking = &thinking{IncludeThoughts: true, Budget: budget}
 	}
-	if cfg.MaxOutputTokens == 0 && cfg.Thinking == nil && cfg.Schema == nil {
+	if cfg.MaxOutputTokens == 0 && cfg.Temperature == nil && cfg.TopP == nil && cfg.Thinking == nil && cfg.Schema == nil {
 		return nil
 	}
 	return &cfg

@@ -19,6 +19,8 @@ type request struct {
 	Reasoning       *effort       `json:"reasoning,omitempty"`
 	Text            *textSettings `json:"text,omitempty"`
 	MaxOutputTokens int           `json:"max_output_tokens,omitempty"`
+	Temperature     *float64      `json:"temperature,omitempty"`
+	TopP            *float64      `json:"top_p,omitempty"`
 	CacheKey        string        `json:"prompt_cache_key,omitempty"`
 	Instructions    string        `json:"instructions,omitempty"`
 	ParallelCalls   bool          `json:"parallel_tool_calls,omitempty"`
@@ -60,7 +62,9 @@ func (c *Client) build(req pawl.Request) request {
 		ParallelCalls:   len(req.Tools) > 0,
 		Input:           items(req.Messages),
 	}
-	if !c.Plain {
+	if c.Plain { // one that reasons refuses them
+		r.Temperature, r.TopP = req.Temperature, req.TopP
+	} else {
 		r.Include = []string{"reasoning.encrypted_content"}
 		if req.Effort != "" {
 			r.Reasoning = &effort{req.Effort, "auto"}

@@ -1,6 +1,9 @@
 package servicetest
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -168,6 +171,21 @@ func testTodos(b *box) {
 
 // In plan mode nothing is changed until a person agrees to the plan.
 func testPlan(b *box) {
+	for _, s := range []pawl.Settings{{Mode: "plan"}, {Agent: "plan"}} {
+		testPlanWith(b, s)
+	}
+	id := b.create()
+	p := prompt("go", b.script(`{"text":"never"}`), pawl.DeliverNow)
+	p.Agent, p.Mode = "plan", "auto"
+	_, err := b.Send(b.Context(), id, p)
+	if !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "choose no mode, or another agent") {
+		b.Errorf("the agent plan in the mode auto: %v", err)
+	}
+}
+
+// testPlanWith plans with the settings given, and begins when the user agrees.
+func testPlanWith(b *box, s pawl.Settings) {
+	_ = os.Remove(filepath.Join(b.dir, "a.txt"))
 	const write = `{"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`
 	id := b.create()
 	p := prompt("go", b.script(
@@ -178,7 +196,7 @@ func testPlan(b *box) {
 		`{"expect":"\\+x","calls":[{"name":"plan_exit","input":{"plan":"again"}}]}`,
 		`{"expect":"there is no tool \"plan_exit\"","text":"Done."}`,
 	), pawl.DeliverNow)
-	p.Mode = "plan"
+	p.Agent, p.Mode = s.Agent, s.Mode
 	b.send(id, p)
 	first := b.asked(id)
 	check(b, "1. write a.txt", first.Body.(pawl.Asked).Text)

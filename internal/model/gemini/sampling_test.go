@@ -1,0 +1,46 @@
+package gemini
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// How freely the model is to choose its words it is told whether it thinks or not.
+func TestSampling(t *testing.T) {
+	warm, most := 1.5, 0.9
+	for name, test := range map[string]struct {
+		client Client
+		req    pawl.Request
+		want   string // the whole generationConfig
+	}{
+		"no wish":      {Client{}, pawl.Request{}, ``},
+		"temperature":  {Client{}, pawl.Request{Temperature: &warm}, `{"temperature":1.5}`},
+		"top_p":        {Client{}, pawl.Request{TopP: &most}, `{"topP":0.9}`},
+		"as it thinks": {Client{Levels: true}, pawl.Request{Temperature: &warm, TopP: &most, Effort: "low"}, `{"temperature":1.5,"topP":0.9,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"LOW"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.req.Messages = []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "Hi."}}}}
+			var got struct {
+				Config json.RawMessage `json:"generationConfig"`
+			}
+			if err := json.Unmarshal(bodyOf(t, &test.client, test.req), &got); err != nil {
+				t.Fatal(err)
+			}
+			var tight []byte
+			if got.Config != nil {
+				var v config
+				if err := json.Unmarshal(got.Config, &v); err != nil {
+					t.Fatal(err)
+				}
+				tight, _ = json.Marshal(v)
+			}
+			if diff := cmp.Diff(test.want, string(tight)); diff != "" {
+				t.Errorf("the body says (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
