@@ -141,7 +141,7 @@ func fetch(ctx context.Context, client *http.Client, u *url.URL, format string) 
 		head += fmt.Sprintf("; cut: it is larger than %d bytes", FetchBytes)
 	}
 	return pawl.Result{
-		Content: head + "\n" + fence(shownURL(final), text),
+		Content: head + "\n" + Fence(shownURL(final), text),
 		IsError: failed,
 		Meta: map[string]string{
 			"url": shownURL(final), "status": strconv.Itoa(resp.StatusCode), "type": doc.kind, "bytes": strconv.Itoa(len(doc.data)),

@@ -119,5 +119,5 @@ func (f finder) find(ctx context.Context, q lookup.Query) (pawl.Result, error) {
 		}
 		fmt.Fprintf(&out, "%s\n\n", short(strings.TrimSpace(h.Snippet), f.chars))
 	}
-	return pawl.Result{Content: fence(host, out.String())}, nil
+	return pawl.Result{Content: Fence(host, out.String())}, nil
 }
