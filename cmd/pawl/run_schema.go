@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,17 +167,13 @@ func (r *result) include(turn result) {
 	r.Steps += before.Steps
 	r.Usage = before.Usage.Add(turn.Usage)
 	r.CostUSD = r.Usage.Cost.Dollars()
-	r.Denials = append(before.Denials, turn.Denials...)
-	r.writes = before.writes
-	seen := map[string]bool{}
-	files := []string{}
-	for _, path := range append(before.FilesChanged, turn.FilesChanged...) {
-		if !seen[path] {
-			files = append(files, path)
+	r.Denials = append([]denial{}, slices.Concat(before.Denials, turn.Denials)...)
+	r.FilesChanged = before.FilesChanged
+	for _, path := range turn.FilesChanged {
+		if !slices.Contains(r.FilesChanged, path) {
+			r.FilesChanged = append(r.FilesChanged, path)
 		}
-		seen[path] = true
 	}
-	r.FilesChanged = files
 }
 
 // useSchema reads the schema that is named, and tells the prompt of it.

@@ -63,8 +63,12 @@ func (r Report) Text() string {
 	return order.ReplaceAllString(b.String(), "## $1")
 }
 
-// order finds what some take for an order wherever it stands in a line.
-var order = regexp.MustCompile(`##(\w*\[)`)
+// What some take for an order: one wherever it stands in a line, one at its
+// beginning.
+var (
+	order   = regexp.MustCompile(`##(\w*\[)`)
+	command = regexp.MustCompile(`(?m)^\s*::`)
+)
 
 // counts sums the report up in a line.
 func (r Report) counts() string {
@@ -124,13 +128,16 @@ func block(text string) string {
 		lines = append(lines, line)
 	}
 	text = strings.Join(lines, "\n")
+	if !weak.On("review.log") { // it may be printed there too
+		text = order.ReplaceAllString(command.ReplaceAllString(text, "| $0"), "## $1")
+	}
 	fence := longer("```", text)
 	return fmt.Sprintf("%s\n%s\n%s\n", fence, text, fence)
 }
 
 // span is one line in code that it cannot end.
 func span(text string) string {
-	text = plain.Line(text)
+	text = order.ReplaceAllString(plain.Line(text), "## $1")
 	tick := longer("`", text)
 	return tick + " " + text + " " + tick
 }
