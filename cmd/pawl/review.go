@@ -117,7 +117,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if n := out.At(review.Severity(f.failOn)); f.failOn != "none" && n > 0 {
-		return &exitError{code: exitGate, err: fmt.Errorf("the gate is not passed: %d findings at or above %s", n, f.failOn)}
+		return &exitError{code: exitGate, err: fmt.Errorf("the gate is not passed: findings at or above %s: %d", f.failOn, n)}
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func (r *result) include(turn result) {
 	}
 }
 
-// useSchema reads the schema that is named, and tells the prompt of it.
+// useSchema reads the schema that is named; nil if none is.
 func (f *runFlags) useSchema(p *pawl.Prompt) (*answerSchema, error) {
 	if f.schema == "" {
 		return nil, nil //nolint:nilnil // any text will do

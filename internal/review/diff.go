@@ -31,6 +31,7 @@ type File struct {
 	Path  string // of a deleted file, the one that it had
 	From  string // the path that it had, if it was renamed or copied
 	State string // added, modified, deleted or renamed
+	Mode  string // as git writes it; "" if it is not told
 	Hunks []Hunk
 	Size  int // bytes of its part of the patch
 }
@@ -153,8 +154,15 @@ func unquote(name, prefix string) (string, bool) {
 func (f *File) head(line string) error {
 	for _, known := range []string{"old mode ", "new mode ", "index ", "similarity index ", "dissimilarity index ", "copy from ", "rename from ", "Binary files "} {
 		if rest, ok := strings.CutPrefix(line, known); ok {
-			if strings.HasSuffix(known, " from ") {
+			switch known {
+			case "copy from ", "rename from ":
 				f.From, _ = unquote(rest, "")
+			case "new mode ":
+				f.Mode = rest
+			case "index ":
+				if _, mode, ok := strings.Cut(rest, " "); ok {
+					f.Mode = mode
+				}
 			}
 			return nil
 		}
@@ -163,7 +171,7 @@ func (f *File) head(line string) error {
 	ok := true
 	switch {
 	case strings.HasPrefix(line, "new file mode "):
-		f.State = "added"
+		f.State, f.Mode = "added", line[len("new file mode "):]
 	case strings.HasPrefix(line, "deleted file mode "):
 		f.State = "deleted"
 	case strings.HasPrefix(line, "rename to "), strings.HasPrefix(line, "copy to "):
@@ -241,6 +249,12 @@ func (f File) Show() string {
 	fmt.Fprintf(&b, "%s %s", f.State, plain.Line(f.Path))
 	if f.From != "" {
 		fmt.Fprintf(&b, ", before: %s", plain.Line(f.From))
+	}
+	switch f.Mode {
+	case "120000":
+		b.WriteString(", a link to what its line says")
+	case "100755":
+		b.WriteString(", a program")
 	}
 	b.WriteString("\n")
 	for _, h := range f.Hunks {

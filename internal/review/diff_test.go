@@ -81,6 +81,9 @@ func TestParse(t *testing.T) {
 		}
 		r.file("b\t\"x\"\nü", "+++ b/fake\n@@ -1 +1 @@\ndiff --git a/x b/x\n")
 		r.file("void", "")
+		if err := os.Symlink("/etc/passwd", filepath.Join(r.dir, "way")); err != nil {
+			t.Fatal(err)
+		}
 	})
 	var got []string
 	for _, f := range files {
@@ -94,6 +97,7 @@ func TestParse(t *testing.T) {
 		`renamed "new name.go" from "moved and changed.go", 1 hunks`,
 		`renamed "sub" from "moved.go", 0 hunks`,
 		`added "void" from "", 0 hunks`,
+		`added "way" from "", 1 hunks`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -101,6 +105,11 @@ func TestParse(t *testing.T) {
 	rows := files[0].Hunks[0].Rows
 	if diff := cmp.Diff([]Row{{' ', 2, "one"}, {'-', 0, "two"}, {'+', 3, "TWO"}}, rows[1:4]); diff != "" {
 		t.Error(diff)
+	}
+	for i, want := range map[int]string{3: "modified mode.sh, a program\n", 7: "added way, a link to what its line says\n"} {
+		if got := files[i].Show(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	shown := files[1].Show()
 	if !strings.HasPrefix(shown, `added b\t"x"\nü`+"\n@@ from line 1\n+     1| +++ b/fake\n") {

@@ -59,7 +59,7 @@ func TestMarkdown(t *testing.T) {
 // it to what dev/sarif has seen.
 func TestSARIF(t *testing.T) {
 	r := hostile()
-	r.Findings = append(r.Findings, LeftOut([]Left{{"blob", whyBinary}, {"big", "it is large"}})...)
+	r.Findings = append(r.Findings, LeftOut([]Left{{"blob.png", whyBinary}, {"big", "it is large"}})...)
 	text, err := json.MarshalIndent(r.SARIF("1.2.3"), "", " ")
 	if err != nil {
 		t.Fatal(err)

@@ -80,6 +80,29 @@ func TestCheckOrder(t *testing.T) {
 	}
 }
 
+// TestCheckOddNames: a file's name does not keep findings away from it.
+func TestCheckOddNames(t *testing.T) {
+	files := changed(t)[:1]
+	files[0].Path = "x\n\u200b.go"
+	for _, path := range []string{files[0].Path, `x\n\u{200b}.go`} {
+		got, dropped := Check([]Finding{{Path: path, StartLine: 3, EndLine: 3, Severity: Error}}, files, 1)
+		if len(got) != 1 || got[0].Path != files[0].Path || dropped != (Dropped{}) {
+			t.Errorf("%q: %+v, %+v", path, got, dropped)
+		}
+	}
+}
+
+// TestLeftOut: only what is a picture or a font by its name is no more than a note.
+func TestLeftOut(t *testing.T) {
+	var got []Severity
+	for _, f := range LeftOut([]Left{{"a.PNG", whyBinary}, {"run.sh", whyBinary}, {"png", whyBinary}, {"b.png", "it is large"}}) {
+		got = append(got, f.Severity)
+	}
+	if diff := cmp.Diff([]Severity{Note, Warning, Warning, Warning}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestFingerprint: it follows the rule, the file and the line's text, and nothing else.
 func TestFingerprint(t *testing.T) {
 	print := func(change func(*Finding, *File)) string {
