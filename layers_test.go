@@ -59,6 +59,7 @@ var rooms = map[string]int{
 	"internal/permission": rowPart,
 	"internal/proc":       rowPart,
 	"internal/redact":     rowPart,
+	"internal/review":     rowPart,
 	"internal/rules":      rowPart,
 	"internal/sandbox":    rowPart,
 	"internal/skill":      rowPart,

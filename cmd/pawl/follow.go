@@ -61,20 +61,42 @@ func (f *outputFlags) printer(cmd *cobra.Command) printer {
 }
 
 // follow shows the session's events until done says that the last one was seen,
-// and returns the turn's end as an exit code. The first interrupt cancels the
-// turn, the second one ends the program as it is; a polite kill leaves the turn
-// open to be resumed.
+// then the result, and returns the turn's end as an exit code.
 func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, ask *asker, done func(pawl.Event) bool) error {
+	p := f.printer(cmd)
+	res, end, err := watch(cmd, svc, s, after, p, ask, done)
+	if err != nil {
+		return err
+	}
+	if err := f.show(p, res); err != nil {
+		return err
+	}
+	return exitOf(end)
+}
+
+// show prints the result, and writes its text to the file.
+func (f *outputFlags) show(p printer, res result) error {
+	if err := p.result(res); err != nil || f.file == "" {
+		return err
+	}
+	return replaceFile(f.file, []byte(res.Text+"\n"))
+}
+
+// watch shows the session's events until done says that the last one was seen,
+// and returns what came of the turn. The first interrupt cancels the turn, the
+// second one ends the program as it is; a polite kill leaves the turn open to be
+// resumed.
+func watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, p printer, ask *asker, done func(pawl.Event) bool) (result, pawl.TurnFinished, error) {
 	id := s.ID
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
 	defer handleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), id) })()
 
-	p, res := f.printer(cmd), newResult(id)
+	res, end := newResult(id), pawl.TurnFinished{}
 	if s.TurnOpen { // what it has come to so far is part of it
 		before, err := history(ctx, svc, s)
 		if err != nil {
-			return err
+			return res, end, err
 		}
 		for _, e := range before {
 			res.add(e)
@@ -83,17 +105,16 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Sessio
 			ask.catchUp(ctx, "", before)
 		}
 	}
-	var end pawl.TurnFinished
 	for e, err := range svc.Events(ctx, id, after) {
 		if err != nil {
-			return err
+			return res, end, err
 		}
 		if s, ok := e.Body.(pawl.Status); ok && s.State == "interrupted" {
 			stop(errors.New(s.Message))
 			break
 		}
 		if err := p.event(e); err != nil {
-			return err
+			return res, end, err
 		}
 		if ask != nil {
 			ask.event(ctx, "", e)
@@ -115,20 +136,12 @@ func (f *outputFlags) follow(cmd *cobra.Command, svc pawl.Service, s pawl.Sessio
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil {
-		return interrupted(id, cause)
+		return res, end, interrupted(id, cause)
 	}
 	if err := res.addChildren(ctx, svc); err != nil {
-		return err
+		return res, end, err
 	}
-	if err := p.result(res); err != nil {
-		return err
-	}
-	if f.file != "" {
-		if err := os.WriteFile(f.file, []byte(res.Text+"\n"), 0o644); err != nil { //nolint:gosec // the user's own file
-			return fmt.Errorf("write %s: %w", f.file, err)
-		}
-	}
-	return exitOf(end)
+	return res, end, nil
 }
 
 // asker is who asks the person at the terminal; nil if there is none.

@@ -20,15 +20,16 @@ import (
 
 // result is the one object that --format json prints.
 type result struct {
-	Session      pawl.SessionID `json:"session"`
-	Reason       pawl.Reason    `json:"reason"`
-	Error        string         `json:"error,omitempty"`
-	Text         string         `json:"text"`
-	Steps        int            `json:"steps"`
-	Usage        pawl.Usage     `json:"usage"`
-	CostUSD      float64        `json:"cost_usd"`
-	Denials      []denial       `json:"denials"`
-	FilesChanged []string       `json:"files_changed"`
+	Session      pawl.SessionID  `json:"session"`
+	Reason       pawl.Reason     `json:"reason"`
+	Error        string          `json:"error,omitempty"`
+	Text         string          `json:"text"`
+	Output       json.RawMessage `json:"output,omitempty"` // the text as a value, where a schema was given
+	Steps        int             `json:"steps"`
+	Usage        pawl.Usage      `json:"usage"`
+	CostUSD      float64         `json:"cost_usd"`
+	Denials      []denial        `json:"denials"`
+	FilesChanged []string        `json:"files_changed"`
 
 	writes   pawl.Writes
 	tools    map[pawl.CallID]string

@@ -27,6 +27,7 @@ type runFlags struct {
 	last     bool
 	ifBusy   string
 	attached []string
+	schema   string
 }
 
 func runCommand() *cobra.Command {
@@ -45,7 +46,8 @@ Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached
   git diff | pawl run --model script:review.jsonl "review this"
   pawl run -c "and now the tests"                     # go on with this folder's last session
   pawl run "/review main.go"                          # a command of yours: 'pawl commands list'
-  pawl run --format json "fix the build" | jq -r .text`,
+  pawl run --format json "fix the build" | jq -r .text
+  pawl run --output-schema owners.json -o out.json "who owns which folder?"`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	f.settingsFlags.add(cmd)
@@ -55,6 +57,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached
 	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
 	flags.StringVar(&f.ifBusy, "if-busy", "reject", "what to do while the session is at work: reject, queue or steer")
 	flags.StringArrayVar(&f.attached, "attach-file", nil, "attach a `file` to the prompt (repeatable)")
+	flags.StringVar(&f.schema, "output-schema", "", "the final text must be JSON that the JSON Schema in `file` accepts")
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
 	return cmd
 }
@@ -65,6 +68,10 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return usageError(cmd, err)
 	}
 	if err := f.check(); err != nil {
+		return usageError(cmd, err)
+	}
+	schema, err := f.useSchema(&prompt)
+	if err != nil {
 		return usageError(cmd, err)
 	}
 	dir, err := os.Getwd()
@@ -79,6 +86,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	defer a.Close()
 	if err := f.extend(cmd, a, dir, strings.Join(args, " "), &prompt); err != nil {
 		return err
+	}
+	if schema != nil {
+		prompt.Parts = append(prompt.Parts, pawl.Text{Text: schema.told()})
 	}
 	if prompt.Model == "" && f.newSession() {
 		if prompt.Model, err = defaultModel(ctx); err != nil {
@@ -107,7 +117,12 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	}
-	return a.leave(cmd, s.ID, f.follow(cmd, a, s, after, f.asker(cmd, a), turnOf(seq)))
+	if schema == nil {
+		return a.leave(cmd, s.ID, f.follow(cmd, a, s, after, f.asker(cmd, a), turnOf(seq)))
+	}
+	p := f.printer(cmd)
+	res, err := schema.checked(cmd, a, s, after, p, f.asker(cmd, a), prompt, seq)
+	return a.leave(cmd, s.ID, f.finish(p, res, err))
 }
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
@@ -232,18 +247,24 @@ type settingsFlags struct {
 var modes = []string{"plan", "ask", "guard", "auto", "yolo"}
 
 func (f *settingsFlags) add(cmd *cobra.Command) {
+	f.addModel(cmd)
 	flags := cmd.Flags()
-	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model`, e.g. script:FILE (default: PAWL_MODEL, or the session's)")
 	flags.StringVar(&f.agent, "agent", "", "the `agent` (default: build)")
 	flags.StringVar(&f.mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo")
-	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
-	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
-	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "end the turn when it has used so many `tokens` (0: no limit)")
-	flags.DurationVar(&f.budget.time, "max-time", 0, "end the turn when it has taken this `time`, e.g. 30m (0: no limit)")
 	flags.Float64Var(&f.budget.session, "max-session-cost", 0, "end the turn when the session has cost so many `dollars` (0: no limit)")
 	flags.StringSliceVar(&f.tools, "tools", nil, "use only these tools, e.g. `read,grep`")
 	flags.DurationVar(&f.patience, "ask-timeout", 0, "count a question as declined after this `time` (0: wait)")
 	flags.BoolVar(&f.trust, "trust", false, "let this folder's own configuration take effect")
+}
+
+// addModel adds the model and the limits alone.
+func (f *settingsFlags) addModel(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model`, e.g. script:FILE (default: PAWL_MODEL, or the session's)")
+	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
+	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
+	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "end the turn when it has used so many `tokens` (0: no limit)")
+	flags.DurationVar(&f.budget.time, "max-time", 0, "end the turn when it has taken this `time`, e.g. 30m (0: no limit)")
 }
 
 func (f *settingsFlags) settings() (pawl.Settings, error) {

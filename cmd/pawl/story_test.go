@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,6 +35,7 @@ func TestStories(t *testing.T) {
 			home := env.WorkDir + "-home" // a home folder cannot be a workspace
 			env.Setenv("HOME", home)
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(home, ".cache"))
+			env.Setenv("GOCACHE", goCache())
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector takes a second more
 			self, err := os.Executable()
 			if err != nil {
@@ -49,6 +52,16 @@ func TestStories(t *testing.T) {
 		},
 	})
 }
+
+// goCache is where go keeps what it has built: the stories' home folder has
+// nothing yet, and the standard library takes a while.
+var goCache = sync.OnceValue(func() string {
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(string(out))
+})
 
 // waitFile waits until a file exists: waitfile NAME.
 func waitFile(ts *testscript.TestScript, _ bool, args []string) {

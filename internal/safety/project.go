@@ -35,6 +35,24 @@ func baseRef(named string) string {
 	return ""
 }
 
+// Base returns the full name of what a CI's proposed change is to be merged into,
+// or "" where no CI works on one.
+func Base() string {
+	if ref := baseRef(""); ref != "" {
+		return onOrigin(ref)
+	}
+	return ""
+}
+
+// onOrigin makes a branch's name that of the remote origin. Full names and ids of
+// commits stay.
+func onOrigin(ref string) string {
+	if strings.HasPrefix(ref, "refs/") || len(ref) >= 40 && strings.Trim(ref, "0123456789abcdef") == "" {
+		return ref
+	}
+	return "refs/remotes/origin/" + ref
+}
+
 // projectSource returns what reads the files of a project's configuration: from
 // the folder, or, if a ref is named, from that commit and in no case from the
 // folder. A branch's name means that of the remote origin: a branch or tag of
@@ -58,9 +76,7 @@ func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasPrefix(ref, "refs/") && (len(ref) < 40 || strings.Trim(ref, "0123456789abcdef") != "") {
-		ref = "refs/remotes/origin/" + ref
-	}
+	ref = onOrigin(ref)
 	commit, err := repo.Commit(ctx, ref)
 	if err != nil {
 		// Not pawl.ErrNotFound: a project without a configuration is another thing.

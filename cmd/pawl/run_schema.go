@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+)
+
+const (
+	maxAnswers = 3         // turns until a final text must be what it should
+	maxSchema  = 256 << 10 // bytes of a schema
+	maxFault   = 2000      // characters of what is told about a text that does not fit
+)
+
+// answerSchema is what a final text must be.
+type answerSchema struct {
+	text  string
+	rules *jsonschema.Resolved
+}
+
+// readSchema reads a JSON Schema. It loads nothing that the schema refers to.
+func readSchema(path string) (*answerSchema, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxSchema+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxSchema {
+		return nil, fmt.Errorf("it has more than %d bytes", maxSchema)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("it is no JSON Schema: %w", err)
+	}
+	return newSchema(&s, string(bytes.TrimSpace(text)))
+}
+
+func newSchema(s *jsonschema.Schema, text string) (*answerSchema, error) {
+	rules, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	if err != nil {
+		return nil, fmt.Errorf("it is no JSON Schema that pawl can check: %w", err)
+	}
+	return &answerSchema{text, rules}, nil
+}
+
+// told is what the model is told at the end of its prompt.
+func (s *answerSchema) told() string {
+	return "\n\nYour last message must be one JSON value that this JSON Schema accepts, and nothing else: no words around it, no code fence.\n\n" + s.text
+}
+
+// check returns the value that a text is, or why it is none that fits.
+func (s *answerSchema) check(text string) (json.RawMessage, error) {
+	text = unfenced(text)
+	var v any
+	if err := pawl.Decode([]byte(text), &v); err != nil {
+		return nil, fmt.Errorf("it is not one JSON value: %w", err)
+	}
+	if err := s.rules.Validate(v); err != nil {
+		return nil, fmt.Errorf("it does not fit the schema: %w", err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(text)); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// unfenced takes a text out of the one code fence around it, if it is in one.
+func unfenced(text string) string {
+	text = strings.TrimSpace(text)
+	first, rest, ok := strings.Cut(text, "\n")
+	if inner, closed := strings.CutSuffix(rest, "```"); ok && closed && strings.HasPrefix(first, "```") && !strings.Contains(inner, "```") {
+		return strings.TrimSpace(inner)
+	}
+	return text
+}
+
+// checked follows the turn of a prompt. While its final text is not what it must
+// be, the model is told why and tries again, within the limits of the prompt. The
+// result holds all of these turns, and the last one's text. A turn that ends in
+// another way ends it all.
+func (s *answerSchema) checked(cmd *cobra.Command, a *app, session pawl.Session, after pawl.Seq, show printer, ask *asker, prompt pawl.Prompt, seq pawl.Seq) (result, error) {
+	began, limits, total := time.Now(), prompt.Settings, newResult(session.ID)
+	for try := 1; ; try++ {
+		res, end, err := watch(cmd, a, session, after, show, ask, turnOf(seq))
+		if err != nil {
+			return total, err
+		}
+		total.include(res)
+		if err := exitOf(end); err != nil {
+			return total, err
+		}
+		output, fault := s.check(res.Text)
+		if fault == nil {
+			total.Output, total.Text = output, unfenced(res.Text)
+			return total, nil
+		}
+		if try == maxAnswers {
+			return total, &exitError{code: exitModel, err: fmt.Errorf("the model's answer is not what it must be, after %d tries: %w\n'pawl session show %s' shows what it said", try, fault, session.ID)}
+		}
+		prompt.Parts = pawl.Parts{pawl.Text{Text: again(fault)}}
+		if prompt.Settings, err = remaining(limits, total, time.Since(began)); err != nil {
+			return total, err
+		}
+		if session, err = a.Get(cmd.Context(), session.ID); err != nil {
+			return total, err
+		}
+		after = session.Head
+		if seq, err = a.Send(cmd.Context(), session.ID, prompt); err != nil {
+			return total, err
+		}
+	}
+}
+
+// again is what a model is told whose text does not fit.
+func again(fault error) string {
+	text := []rune(plain.Marked(fault.Error()))
+	return fmt.Sprintf("Your last message cannot be used: %s\n\nAnswer again, with one JSON value that the schema accepts and nothing else.", string(text[:min(len(text), maxFault)]))
+}
+
+// remaining is what is left of a prompt's limits.
+func remaining(s pawl.Settings, used result, took time.Duration) (pawl.Settings, error) {
+	spent := &exitError{code: exitLimit, err: errors.New("a limit was reached before the model's answer was what it must be")}
+	if s.MaxSteps > 0 {
+		if s.MaxSteps -= used.Steps; s.MaxSteps <= 0 {
+			return s, spent
+		}
+	}
+	if s.MaxCost > 0 {
+		if s.MaxCost -= used.Usage.Cost; s.MaxCost <= 0 {
+			return s, spent
+		}
+	}
+	if s.MaxTokens > 0 {
+		if s.MaxTokens -= used.Usage.Tokens(); s.MaxTokens <= 0 {
+			return s, spent
+		}
+	}
+	if s.MaxTime > 0 {
+		if s.MaxTime -= took; s.MaxTime <= 0 {
+			return s, spent
+		}
+	}
+	return s, nil
+}
+
+// include adds what a further turn came to.
+func (r *result) include(turn result) {
+	before := *r
+	*r = turn
+	r.Steps += before.Steps
+	r.Usage = before.Usage.Add(turn.Usage)
+	r.CostUSD = r.Usage.Cost.Dollars()
+	r.Denials = append([]denial{}, slices.Concat(before.Denials, turn.Denials)...)
+	r.FilesChanged = before.FilesChanged
+	for _, path := range turn.FilesChanged {
+		if !slices.Contains(r.FilesChanged, path) {
+			r.FilesChanged = append(r.FilesChanged, path)
+		}
+	}
+}
+
+// useSchema reads the schema that is named; nil if none is.
+func (f *runFlags) useSchema(p *pawl.Prompt) (*answerSchema, error) {
+	if f.schema == "" {
+		return nil, nil //nolint:nilnil // any text will do
+	}
+	if p.Delivery != pawl.DeliverNow {
+		return nil, errors.New("--output-schema goes with --if-busy reject alone")
+	}
+	s, err := readSchema(f.schema)
+	if err != nil {
+		return nil, fmt.Errorf("--output-schema %s: %w", f.schema, err)
+	}
+	return s, nil
+}
+
+// finish shows the result of checked, whichever way it ended.
+func (f *runFlags) finish(p printer, res result, err error) error {
+	var exit *exitError
+	if err != nil && (!errors.As(err, &exit) || errors.Is(err, errInterrupted)) {
+		return err // nothing came of it
+	}
+	if err == nil {
+		return f.show(p, res)
+	}
+	if res.Error == "" {
+		res.Reason, res.Error = pawl.ReasonError, err.Error()
+	}
+	if f.format == "text" {
+		res.Text = "" // a script must not take it for an answer
+	}
+	return errors.Join(p.result(res), err)
+}

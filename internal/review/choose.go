@@ -1,0 +1,64 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Bounds of what a model is shown.
+const (
+	maxFile   = 64 << 10  // bytes of a file's part of the patch
+	maxChange = 384 << 10 // of all of them
+	maxNamed  = 500       // files that are left out and named to the model
+)
+
+// Left is a file that was not reviewed, and why.
+type Left struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// Choose returns the files that a model is shown, and those that are left out:
+// files that are no text, those that are too large, and those that do not fit
+// behind the ones before them, in the order of the patch.
+func Choose(files []File) (shown []File, left []Left) {
+	return choose(files, maxFile, maxChange)
+}
+
+func choose(files []File, file, change int) (shown []File, left []Left) {
+	room := change
+	for _, f := range files {
+		why := ""
+		switch {
+		case f.Binary():
+			why = whyBinary
+		case f.Size > file:
+			why = fmt.Sprintf("its change has %d bytes, and %d are shown of a file", f.Size, file)
+		case f.Size > room:
+			why = fmt.Sprintf("the whole change has more than the %d bytes that are shown", change)
+		}
+		if why != "" {
+			left = append(left, Left{f.Path, why})
+			continue
+		}
+		room -= f.Size
+		shown = append(shown, f)
+	}
+	return shown, left
+}
+
+const whyBinary = "it is no text"
+
+// Submodules returns the submodules that a change moves, as files that are left
+// out. raw is the output of git diff-tree --raw -z.
+func Submodules(raw []byte) []Left {
+	var left []Left
+	fields := strings.Split(string(raw), "\x00")
+	for i, f := range fields {
+		// :100644 160000 id id M, and then the path
+		if strings.HasPrefix(f, ":") && i+1 < len(fields) && (strings.HasPrefix(f, ":160000 ") || strings.Contains(f, " 160000 ")) {
+			left = append(left, Left{fields[i+1], "it is a submodule: what it holds is elsewhere"})
+		}
+	}
+	return left
+}

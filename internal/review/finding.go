@@ -1,0 +1,56 @@
+package review
+
+import "slices"
+
+// Finding is something that is wrong with a change, at a place of it.
+type Finding struct {
+	Path       string   `json:"path"`
+	StartLine  int      `json:"start_line"` // in the new file; 0 is the file as a whole
+	EndLine    int      `json:"end_line"`
+	Severity   Severity `json:"severity"`
+	Rule       string   `json:"rule"`
+	Title      string   `json:"title"`
+	Message    string   `json:"message"`
+	Suggestion string   `json:"suggestion,omitempty"`
+
+	Fingerprint string `json:"fingerprint,omitempty"` // the same for the same finding in a later review
+}
+
+// Severity says how much a finding matters.
+type Severity string
+
+// The severities, from the least.
+const (
+	Note    Severity = "note"
+	Warning Severity = "warning"
+	Error   Severity = "error"
+)
+
+// Severities are all of them, from the least.
+var Severities = []Severity{Note, Warning, Error}
+
+// AtLeast reports whether a severity is as bad as another, or worse.
+func (s Severity) AtLeast(other Severity) bool {
+	return slices.Index(Severities, s) >= slices.Index(Severities, other)
+}
+
+// rule is a kind of finding. Rules are few and fixed, so that a finding keeps its
+// name from one review to the next.
+type rule struct{ id, about string }
+
+// notReviewed is the rule of what pawl itself says about files that are left out.
+const notReviewed = "not-reviewed"
+
+var rules = []rule{
+	{"correctness", "It does not do what it should."},
+	{"security", "It can be abused, or lets a secret out."},
+	{"data-loss", "Data can be lost or damaged."},
+	{"concurrency", "It goes wrong when things happen at once."},
+	{"errors", "A failure is passed over, or told wrongly."},
+	{"performance", "It takes more time or space than it should."},
+	{"compatibility", "It breaks those who rely on how it was."},
+	{"tests", "What it does is not tested, or the test cannot fail."},
+	{"docs", "What is written about it is wrong or missing."},
+	{"maintainability", "It will be hard to understand or change."},
+	{notReviewed, "The file was left out of the review."},
+}
