@@ -81,6 +81,7 @@ var rooms = map[string]int{
 
 	"cmd/pawl": rowCommand,
 
+	"internal/acp":    rowFront,
 	"internal/server": rowFront,
 	"internal/tui":    rowFront,
 
@@ -103,6 +104,7 @@ var owners = []struct{ module, owner, why string }{
 	{"modernc.org/sqlite", "internal/store/sqlite", "all others know pawl.Store"},
 	{"github.com/jackc/pgx", "internal/store/postgres", "all others know pawl.Store"},
 	{"github.com/spf13/cobra", "cmd/pawl", "flags are the command's business"},
+	{"github.com/coder/acp-go-sdk", "internal/acp", "editors' protocol is one front end's business"},
 }
 
 // noIO are the standard library's packages that the vocabulary keeps off.
