@@ -147,3 +147,36 @@ func TestPlan(t *testing.T) {
 		t.Errorf("no plan in:\n%s", e.transcript(id))
 	}
 }
+
+// TestKeysAreMasked: a key that pawl holds is shown to nobody, though the model
+// writes it in pieces.
+func TestKeysAreMasked(t *testing.T) {
+	const key = "sk-ant-api03-Zq7Xw2Lk9PbVn4Rt6Ym1"
+	b, model := newBox(t, `{"text":"before `+key+` after `+strings.Repeat("more ", 20)+`","deltas":60,"fault":"hang"}`)
+	b.Env = append(b.Env, "ANTHROPIC_API_KEY="+key)
+	e := start(t, b, "--model", model)
+	id := e.session(b.Dir)
+	ended := e.background(id, "go")
+	e.await("the first half", func() bool { return strings.Contains(e.text(id), "before ") && strings.Contains(e.text(id), "after") })
+	if err := e.conn.Cancel(t.Context(), sdk.CancelNotification{SessionId: id}); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if got := e.text(id); strings.Contains(got, key[:12]) || got != replied(t, b, id) {
+		t.Errorf("shown %q, and the log has %q", got, replied(t, b, id))
+	}
+}
+
+// TestOtherProcess: what a terminal does in the session is shown, its prompt too; the
+// own prompts of the editor are not shown to it again.
+func TestOtherProcess(t *testing.T) {
+	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)
+	e := start(t, b, "--model", model)
+	id := e.session(b.Dir)
+	e.prompt(id, sdk.TextBlock("one"))
+	b.Must(t, "run", "-s", string(id), "--model", model, "from a terminal")
+	e.await("what the other did", func() bool { return strings.HasSuffix(e.transcript(id), "agent: Two.") })
+	if want := "agent: One.\nuser: from a terminal\nagent: Two."; e.transcript(id) != want {
+		t.Errorf("shown:\n%s", e.transcript(id))
+	}
+}

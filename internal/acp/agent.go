@@ -163,8 +163,9 @@ func serverNotes(servers []string) []string {
 func (a *agent) open(row pawl.Session, settings pawl.Settings) *session {
 	s := &session{
 		id: row.ID, dir: row.Dir, head: row.Head, svc: a.Service, editor: a.editor, mask: a.Mask, running: &a.running,
-		settings: settings, waits: map[pawl.Seq]*wait{}, stop: func() {},
+		settings: settings, waits: map[pawl.Seq]*wait{}, stop: func() {}, heard: make(chan struct{}),
 	}
+	s.begun = sync.OnceFunc(func() { close(s.heard) })
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if before := a.sessions[row.ID]; before != nil {

@@ -130,6 +130,7 @@ func (w *wire) NewSession(ctx context.Context, p sdk.NewSessionRequest) (sdk.New
 			w.agent.offer(ctx, s)
 			w.agent.hear(s, newTeller(s))
 		case <-ctx.Done():
+			s.close(errEditorGone)
 		}
 	})
 	return sdk.NewSessionResponse{SessionId: sdk.SessionId(s.id), Modes: w.modes(c), Models: models(c)}, nil

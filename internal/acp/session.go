@@ -21,19 +21,21 @@ type session struct {
 	mask    Mask
 	running *sync.WaitGroup // what works for the connection
 	stop    context.CancelFunc
+	heard   chan struct{} // closed once the session is heard, or is not to be
+	begun   func()        // closes it
 
 	mu       sync.Mutex
 	settings pawl.Settings      // of the next prompt
 	model    string             // of a prompt that names none; "" means that of the last one
 	notes    []string           // to be shown with the next prompt
-	entered  []*entry           // prompts that are not sent yet
+	entered  []*entry           // prompts that have not come to their end
 	waits    map[pawl.Seq]*wait // by the prompt that the editor waits for
 	cancels  int                // how often the editor has canceled
 	gone     error              // why nobody hears the session any more
 }
 
-// entry is a prompt that has come and is not sent yet. It keeps its place: a
-// cancel that comes after it is meant for it.
+// entry is a prompt that has come. It keeps its place: a cancel that comes after
+// it is meant for it, though it be not sent yet.
 type entry struct{ canceled bool }
 
 // wait is for the end of the turn that takes a prompt in.
@@ -54,6 +56,13 @@ func (s *session) enter() *entry {
 	e := &entry{}
 	s.entered = append(s.entered, e)
 	return e
+}
+
+// leave forgets a prompt that has come to its end.
+func (s *session) leave(e *entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entered = slices.DeleteFunc(s.entered, func(other *entry) bool { return other == e })
 }
 
 // canceled says how often the editor has canceled so far.
@@ -77,18 +86,15 @@ func (s *session) cancel(ctx context.Context) error {
 // prompt sends a prompt and waits for the end of its turn: all of it has been
 // shown by then. While a turn is open, it is worked on after that.
 func (s *session) prompt(ctx context.Context, e *entry, blocks []block, expand Expand) (pawl.TurnFinished, error) {
+	defer s.leave(e)
 	p, notes, err := s.made(ctx, blocks, expand)
-	s.mu.Lock()
-	s.entered = slices.DeleteFunc(s.entered, func(other *entry) bool { return other == e })
-	notes = append(s.notes, notes...)
-	s.notes = nil
-	s.mu.Unlock()
 	if err != nil {
 		return pawl.TurnFinished{}, err
 	}
 	for _, n := range notes {
 		s.note(ctx, n)
 	}
+	<-s.heard // or the first words of the reply would be missed
 	w, err := s.send(ctx, e, p)
 	if err != nil || w == nil {
 		return pawl.TurnFinished{Reason: pawl.ReasonCanceled}, err
@@ -105,10 +111,13 @@ func (s *session) made(ctx context.Context, blocks []block, expand Expand) (p pa
 	s.mu.Lock()
 	model := s.model
 	p.Settings = s.settings
+	notes, s.notes = s.notes, nil
 	s.mu.Unlock()
 	p.Delivery = pawl.DeliverQueue
 	if expand != nil {
-		notes, err = expand(ctx, s.dir, &p)
+		var more []string
+		more, err = expand(ctx, s.dir, &p)
+		notes = append(notes, more...)
 	}
 	p.Model = cmp.Or(p.Model, model)
 	return p, notes, err
@@ -205,5 +214,6 @@ func (s *session) close(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gone = err
+	s.begun()
 	s.fail(err)
 }

@@ -53,9 +53,13 @@ func (t *teller) hear(ctx context.Context, after pawl.Seq) error {
 	for _, c := range t.spawned {
 		t.running.Go(func() { t.asks.child(ctx, c) })
 	}
-	for e, err := range t.svc.Events(ctx, t.id, after) {
+	for e, err := range t.svc.Events(ctx, t.id, after-1) {
 		if err != nil {
 			return err
+		}
+		t.begun() // from here on nothing is missed, not even what is not in the log
+		if e.Seq != 0 && e.Seq <= after {
+			continue
 		}
 		t.event(ctx, e)
 		if t.err != nil {

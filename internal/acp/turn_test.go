@@ -254,3 +254,21 @@ func TestEditorGoesAway(t *testing.T) {
 		t.Errorf("resume printed %q", out.Stdout)
 	}
 }
+
+// TestLoadWithoutUndone: what a person has taken back is not told.
+func TestLoadWithoutUndone(t *testing.T) {
+	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)
+	e := start(t, b, "--model", model)
+	id := e.session(b.Dir)
+	e.prompt(id, sdk.TextBlock("one"))
+	e.prompt(id, sdk.TextBlock("two"))
+	b.Must(t, "session", "undo", "--yes", string(id))
+	e.await("the word of it", func() bool { return strings.Contains(e.thoughts(id), "taken back") })
+	again := start(t, b)
+	if _, err := again.conn.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: id, Cwd: b.Dir, McpServers: []sdk.McpServer{}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "user: one\nagent: One."; again.transcript(id) != want {
+		t.Errorf("shown:\n%s", again.transcript(id))
+	}
+}
