@@ -84,6 +84,7 @@ var rooms = map[string]int{
 
 	"cmd/pawl": rowCommand,
 
+	"internal/acp":      rowFront,
 	"internal/mcpserve": rowFront,
 	"internal/server":   rowFront,
 	"internal/tui":      rowFront,
@@ -107,6 +108,7 @@ var owners = []struct{ module, owner, why string }{
 	{"modernc.org/sqlite", "internal/store/sqlite", "all others know pawl.Store"},
 	{"github.com/jackc/pgx", "internal/store/postgres", "all others know pawl.Store"},
 	{"github.com/spf13/cobra", "cmd/pawl", "flags are the command's business"},
+	{"github.com/coder/acp-go-sdk", "internal/acp", "editors' protocol is one front end's business"},
 }
 
 // noIO are the standard library's packages that the vocabulary keeps off.

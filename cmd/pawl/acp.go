@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/acp"
+	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/plain"
+)
+
+// acpFlags are the flags of 'pawl acp'.
+type acpFlags struct{ settingsFlags }
+
+func acpCommand() *cobra.Command {
+	var f acpFlags
+	cmd := &cobra.Command{
+		Use:   "acp",
+		Short: "Work in an editor, over the Agent Client Protocol",
+		Long: `Speak the Agent Client Protocol on standard input and output, for editors such as
+Zed. The editor starts it; nobody types here. The flags hold for all its prompts.
+
+When the editor goes away, turns that are open stay open: the editor goes on with
+them when it loads the session again, and so does 'pawl resume'.`,
+		Example: `  pawl acp
+  pawl acp --model sonnet --mode ask`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *acpFlags) run(cmd *cobra.Command) error {
+	settings, err := f.settings()
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // an editor that is gone is an error of a write
+	a, err := openApp(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	in := cmd.InOrStdin()
+	if file, ok := in.(*os.File); ok && isTerminal(file) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: an editor is to start this and to speak with it; see docs/guide/editors.md. Ctrl-C ends it.")
+	}
+	return acp.Serve(ctx, acp.Config{
+		Service: a, Version: version, Settings: settings, Log: cmd.ErrOrStderr(),
+		Model: defaultModel, Models: modelsToChoose, Mask: maskKnown,
+		Mode: func(ctx context.Context, dir string, s pawl.Settings) (string, error) {
+			policy, err := a.safety.Policy(ctx, "", dir, s)
+			return string(policy.Mode), err
+		},
+		Commands: func(ctx context.Context, dir string) ([]acp.Command, error) { return f.commands(ctx, a, dir) },
+		Expand: func(ctx context.Context, dir string, p *pawl.Prompt) ([]string, error) {
+			return nil, f.expand(ctx, cmd, a, dir, p)
+		},
+		Notes: func(ctx context.Context, dir string) []string { return f.notes(ctx, a, dir) },
+	}, in, maskedLines{os.Stdout})
+}
+
+// maskedLines writes messages whole, one at a time: no key that pawl holds is in
+// them, and nothing that would steer a terminal.
+type maskedLines struct{ w io.Writer }
+
+func (m maskedLines) Write(p []byte) (int, error) {
+	if _, err := m.w.Write(plain.JSON([]byte(secrets.Known(string(p))))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// maskKnown masks the keys that pawl holds in a text that comes in pieces.
+func maskKnown(show func(string)) func(string) {
+	w := secrets.KnownWriter(shower(show))
+	return func(text string) { _, _ = w.Write([]byte(text)) } // showing does not fail
+}
+
+type shower func(string)
+
+func (show shower) Write(p []byte) (int, error) {
+	show(string(p))
+	return len(p), nil
+}
+
+// modelsToChoose are the models whose provider's key is found.
+func modelsToChoose(ctx context.Context) ([]acp.Model, error) {
+	c, keys, err := catalogAndKeys()
+	if err != nil {
+		return nil, err
+	}
+	available := modelsFlags{available: true}
+	found, err := available.choose(ctx, c, keys)
+	if err != nil {
+		return nil, err
+	}
+	var list []acp.Model
+	for _, m := range found {
+		list = append(list, acp.Model{Ref: m.Ref, Name: m.Name})
+	}
+	return list, nil
+}
+
+// notes say what the folder brings that does not take effect.
+func (f *acpFlags) notes(ctx context.Context, a *app, dir string) []string {
+	var b bytes.Buffer
+	f.notice(ctx, a, dir, &b)
+	var list []string
+	for line := range strings.Lines(b.String()) {
+		list = append(list, strings.TrimPrefix(strings.TrimSpace(line), "pawl: note: "))
+	}
+	return list
+}
+
+// found is what there is for a folder.
+func (f *acpFlags) found(ctx context.Context, a *app, dir string) (*extend.Found, error) {
+	p, err := places(a.safety)
+	if err != nil {
+		return nil, err
+	}
+	return look(ctx, a.safety, p, dir, f.trust), nil
+}
+
+// commands are what can be called in a folder.
+func (f *acpFlags) commands(ctx context.Context, a *app, dir string) ([]acp.Command, error) {
+	found, err := f.found(ctx, a, dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []acp.Command
+	for _, c := range found.Commands.Commands {
+		list = append(list, acp.Command{Name: plain.Line(c.Name), Description: plain.Line(c.Description), Hint: plain.Line(c.Hint)})
+	}
+	return list, nil
+}
+
+// expand makes of a prompt what a command says, if it begins with one.
+func (f *acpFlags) expand(ctx context.Context, cmd *cobra.Command, a *app, dir string, p *pawl.Prompt) error {
+	text, _ := p.Parts[0].(pawl.Text)
+	name := called.FindStringSubmatch(strings.TrimSpace(text.Text))
+	if name == nil {
+		return nil
+	}
+	if _, err := os.Lstat("/" + name[1]); err == nil {
+		return nil // it is a path
+	}
+	found, err := f.found(ctx, a, dir)
+	if err != nil {
+		return err
+	}
+	c, ok := found.Commands.Find(name[1])
+	if !ok {
+		return fmt.Errorf("%w: %w", noCommand(found, name[1]), pawl.ErrInvalid)
+	}
+	return expand(cmd, found, c, name[2], p)
+}

@@ -1,0 +1,476 @@
+package acp
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Serve speaks with an editor until it closes in, or ctx ends. Turns that are
+// open then stay open in the log.
+func Serve(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a := newAgent(c)
+	a.life = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
+	w := &wire{agent: a, out: &messages{out: out, marks: map[string]chan struct{}{}}, entered: make(chan struct{}), begin: make(chan struct{})}
+	a.editor = w
+	w.conn = sdk.NewAgentSideConnection(w, w.out, &lines{in: bufio.NewReaderSize(late{in, w.begin}, 64<<10), refuse: w.out.refuse, order: w.inOrder})
+	w.conn.SetLogger(slog.New(slog.DiscardHandler)) // what matters is told by us
+	close(w.begin)
+	select {
+	case <-w.conn.Done():
+	case <-ctx.Done():
+	}
+	cancel(errEditorGone)
+	a.running.Wait()
+	return nil
+}
+
+// late is a reader that is not read before it may be: the library begins at once.
+type late struct {
+	io.Reader
+	begin <-chan struct{}
+}
+
+func (l late) Read(p []byte) (int, error) {
+	<-l.begin
+	return l.Reader.Read(p)
+}
+
+// wire puts the protocol's types in place of ours, and the reverse.
+type wire struct {
+	agent   *agent
+	conn    *sdk.AgentSideConnection
+	out     *messages
+	begin   chan struct{}
+	entered chan struct{} // gets a word for each prompt that has its place
+	canRead atomic.Bool
+}
+
+var (
+	_ sdk.Agent       = (*wire)(nil)
+	_ sdk.AgentLoader = (*wire)(nil)
+	_ editor          = (*wire)(nil)
+)
+
+// inOrder waits until a prompt has its place, so that a cancel behind it is meant
+// for it: the library works on each message as soon as it can.
+func (w *wire) inOrder(line []byte) {
+	var m struct { // as the library reads it
+		JSONRPC string            `json:"jsonrpc"`
+		ID      *json.RawMessage  `json:"id"`
+		Method  string            `json:"method"`
+		Params  json.RawMessage   `json:"params"`
+		Result  json.RawMessage   `json:"result"`
+		Error   *sdk.RequestError `json:"error"`
+	}
+	var p sdk.PromptRequest
+	if json.Unmarshal(line, &m) != nil || m.Method != sdk.AgentMethodSessionPrompt || json.Unmarshal(m.Params, &p) != nil || p.Validate() != nil {
+		return // it does not come to Prompt
+	}
+	<-w.entered
+}
+
+// Initialize says what pawl can do, and hears what the editor can.
+func (w *wire) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
+	w.canRead.Store(p.ClientCapabilities.Fs.ReadTextFile)
+	return sdk.InitializeResponse{
+		ProtocolVersion: sdk.ProtocolVersionNumber,
+		AgentInfo:       &sdk.Implementation{Name: "pawl", Title: sdk.Ptr("Pawl"), Version: w.agent.Version},
+		AgentCapabilities: sdk.AgentCapabilities{
+			LoadSession:        true,
+			PromptCapabilities: sdk.PromptCapabilities{Image: true, EmbeddedContext: true},
+			SessionCapabilities: sdk.SessionCapabilities{
+				List: &sdk.SessionListCapabilities{}, Resume: &sdk.SessionResumeCapabilities{}, Close: &sdk.SessionCloseCapabilities{},
+			},
+		},
+		AuthMethods: []sdk.AuthMethod{},
+	}, nil
+}
+
+// Authenticate needs nothing: the keys are pawl's own. It says what is missing.
+func (w *wire) Authenticate(ctx context.Context, _ sdk.AuthenticateRequest) (sdk.AuthenticateResponse, error) {
+	if w.agent.Settings.Model == "" {
+		if _, err := w.agent.Model(ctx); err != nil {
+			return sdk.AuthenticateResponse{}, failure(err)
+		}
+	}
+	return sdk.AuthenticateResponse{}, nil
+}
+
+// NewSession makes a session.
+func (w *wire) NewSession(ctx context.Context, p sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
+	dir, err := folder(p.Cwd, p.AdditionalDirectories)
+	if err != nil {
+		return sdk.NewSessionResponse{}, failure(err)
+	}
+	s, c, err := w.agent.create(ctx, dir, serverNames(p.McpServers))
+	if err != nil {
+		return sdk.NewSessionResponse{}, failure(err)
+	}
+	known := w.out.said(string(s.id))
+	w.agent.running.Go(func() {
+		ctx, cancel := w.agent.life()
+		defer cancel()
+		select {
+		case <-known:
+			w.agent.offer(ctx, s)
+			w.agent.hear(s, newTeller(s))
+		case <-ctx.Done():
+			s.close(errEditorGone)
+		}
+	})
+	return sdk.NewSessionResponse{SessionId: sdk.SessionId(s.id), Modes: w.modes(c), Models: models(c)}, nil
+}
+
+// LoadSession opens a session and tells what was.
+func (w *wire) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) {
+	c, err := w.load(ctx, p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers, false)
+	if err != nil {
+		return sdk.LoadSessionResponse{}, failure(err)
+	}
+	return sdk.LoadSessionResponse{Modes: w.modes(c), Models: models(c)}, nil
+}
+
+// ResumeSession opens a session without telling what was.
+func (w *wire) ResumeSession(ctx context.Context, p sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
+	c, err := w.load(ctx, p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers, true)
+	if err != nil {
+		return sdk.ResumeSessionResponse{}, failure(err)
+	}
+	return sdk.ResumeSessionResponse{Modes: w.modes(c), Models: models(c)}, nil
+}
+
+func (w *wire) load(ctx context.Context, id sdk.SessionId, cwd string, more []string, servers []sdk.McpServer, quiet bool) (chosen, error) {
+	dir, err := folder(cwd, more)
+	if err != nil {
+		return chosen{}, err
+	}
+	return w.agent.load(ctx, pawl.SessionID(id), dir, serverNames(servers), quiet)
+}
+
+// CloseSession cancels what a session does and forgets it; its log stays.
+func (w *wire) CloseSession(ctx context.Context, p sdk.CloseSessionRequest) (sdk.CloseSessionResponse, error) {
+	return sdk.CloseSessionResponse{}, failure(w.agent.end(ctx, pawl.SessionID(p.SessionId)))
+}
+
+// ListSessions lists the sessions, the latest first.
+func (w *wire) ListSessions(ctx context.Context, p sdk.ListSessionsRequest) (sdk.ListSessionsResponse, error) {
+	page, next, err := w.agent.list(ctx, text(p.Cwd), text(p.Cursor))
+	if err != nil {
+		return sdk.ListSessionsResponse{}, failure(err)
+	}
+	r := sdk.ListSessionsResponse{Sessions: []sdk.SessionInfo{}}
+	for _, s := range page {
+		r.Sessions = append(r.Sessions, sdk.SessionInfo{
+			SessionId: sdk.SessionId(s.ID), Cwd: s.Dir, Title: sdk.Ptr(line(s.Name())), UpdatedAt: sdk.Ptr(s.Updated.UTC().Format(time.RFC3339)),
+		})
+	}
+	if next != "" {
+		r.NextCursor = &next
+	}
+	return r, nil
+}
+
+// SetSessionMode says how the next prompt may act.
+func (w *wire) SetSessionMode(_ context.Context, p sdk.SetSessionModeRequest) (sdk.SetSessionModeResponse, error) {
+	return sdk.SetSessionModeResponse{}, failure(w.agent.setMode(pawl.SessionID(p.SessionId), string(p.ModeId)))
+}
+
+// UnstableSetSessionModel says who works on the next prompt.
+func (w *wire) UnstableSetSessionModel(_ context.Context, p sdk.UnstableSetSessionModelRequest) (sdk.UnstableSetSessionModelResponse, error) {
+	return sdk.UnstableSetSessionModelResponse{}, failure(w.agent.setModel(pawl.SessionID(p.SessionId), string(p.ModelId)))
+}
+
+// SetSessionConfigOption sets nothing: there are no options but modes and models.
+func (w *wire) SetSessionConfigOption(context.Context, sdk.SetSessionConfigOptionRequest) (sdk.SetSessionConfigOptionResponse, error) {
+	return sdk.SetSessionConfigOptionResponse{}, sdk.NewMethodNotFound(sdk.AgentMethodSessionSetConfigOption)
+}
+
+// Cancel ends what the editor has asked for in a session.
+func (w *wire) Cancel(ctx context.Context, p sdk.CancelNotification) error {
+	s, err := w.agent.session(pawl.SessionID(p.SessionId))
+	if err == nil {
+		err = s.cancel(ctx)
+	}
+	if err != nil {
+		fmt.Fprintf(w.agent.Log, "pawl: cancel: %v\n", err) // nobody waits for an answer
+	}
+	return failure(err)
+}
+
+// Prompt works on a prompt until its turn ends. The request's context ends with
+// any cancel; the turn's end says what became of it.
+func (w *wire) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResponse, error) {
+	ctx = context.WithoutCancel(ctx)
+	s, err := w.agent.session(pawl.SessionID(p.SessionId))
+	var e *entry
+	if err == nil {
+		e = s.enter()
+	}
+	w.entered <- struct{}{}
+	if err != nil {
+		return sdk.PromptResponse{}, failure(err)
+	}
+	end, err := s.prompt(ctx, e, blocks(p.Prompt), w.agent.Expand)
+	if err == nil {
+		var stop sdk.StopReason
+		if stop, err = stopReason(end); err == nil {
+			return sdk.PromptResponse{StopReason: stop}, nil
+		}
+	}
+	return sdk.PromptResponse{}, failure(err)
+}
+
+// failure is an error as the editor shows it: its words, and its class. It is nil
+// for none.
+func failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	code := pawl.CodeOf(err)
+	number := -32603
+	switch code {
+	case pawl.CodeInvalid:
+		number = -32602
+	case pawl.CodeNotFound:
+		number = -32002
+	default: // the editor can do nothing about it
+	}
+	return &sdk.RequestError{Code: number, Message: err.Error(), Data: map[string]any{"code": string(code)}}
+}
+
+// stopReason is why a turn ended. A failure is an error, so that people see it.
+func stopReason(f pawl.TurnFinished) (sdk.StopReason, error) {
+	switch f.Reason {
+	case pawl.ReasonEndTurn, pawl.ReasonPermissionDenied:
+		return sdk.StopReasonEndTurn, nil
+	case pawl.ReasonMaxTokens:
+		return sdk.StopReasonMaxTokens, nil
+	case pawl.ReasonMaxSteps, pawl.ReasonBudget, pawl.ReasonLoop:
+		return sdk.StopReasonMaxTurnRequests, nil
+	case pawl.ReasonCanceled:
+		return sdk.StopReasonCancelled, nil
+	}
+	if f.Fault == pawl.FaultModel && strings.HasPrefix(f.Message, string(pawl.ErrorRefused)+": ") {
+		return sdk.StopReasonRefusal, nil
+	}
+	if f.Fault == pawl.FaultModel {
+		return "", fmt.Errorf("the model failed: %s. Nothing is lost: prompt again to go on, or choose another model", f.Message)
+	}
+	return "", fmt.Errorf("the turn failed: %s. Nothing is lost: prompt again to go on", f.Message)
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func serverNames(servers []sdk.McpServer) []string {
+	var names []string
+	for _, s := range servers {
+		switch {
+		case s.Stdio != nil:
+			names = append(names, s.Stdio.Name)
+		case s.Http != nil:
+			names = append(names, s.Http.Name)
+		case s.Sse != nil:
+			names = append(names, s.Sse.Name)
+		default:
+			names = append(names, "one of a kind that pawl does not know")
+		}
+	}
+	return names
+}
+
+func (w *wire) modes(c chosen) *sdk.SessionModeState {
+	state := &sdk.SessionModeState{CurrentModeId: sdk.SessionModeId(c.mode)}
+	for _, m := range modes {
+		if slices.Contains(w.agent.modes(), m.id) {
+			state.AvailableModes = append(state.AvailableModes, sdk.SessionMode{Id: sdk.SessionModeId(m.id), Name: m.name, Description: sdk.Ptr(m.about)})
+		}
+	}
+	return state
+}
+
+func models(c chosen) *sdk.SessionModelState {
+	if len(c.models) == 0 {
+		return nil
+	}
+	state := &sdk.SessionModelState{CurrentModelId: sdk.ModelId(c.model)}
+	for _, m := range c.models {
+		state.AvailableModels = append(state.AvailableModels, sdk.ModelInfo{ModelId: sdk.ModelId(m.Ref), Name: m.Name})
+	}
+	return state
+}
+
+// blocks are the pieces of a prompt. What cannot be read has no data and is refused
+// by its kind.
+func blocks(list []sdk.ContentBlock) []block {
+	var all []block
+	for _, b := range list {
+		switch {
+		case b.Text != nil:
+			all = append(all, block{text: b.Text.Text})
+		case b.Image != nil:
+			all = append(all, block{media: b.Image.MimeType, data: bytesOf(b.Image.Data)})
+		case b.ResourceLink != nil:
+			all = append(all, block{uri: b.ResourceLink.Uri, name: b.ResourceLink.Name})
+		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
+			r := b.Resource.Resource.TextResourceContents
+			all = append(all, block{uri: r.Uri, text: r.Text, inner: true})
+		case b.Resource != nil && b.Resource.Resource.BlobResourceContents != nil:
+			r := b.Resource.Resource.BlobResourceContents
+			all = append(all, block{uri: r.Uri, media: text(r.MimeType), data: bytesOf(r.Blob)})
+		case b.Audio != nil:
+			all = append(all, block{media: b.Audio.MimeType, data: []byte{}})
+		}
+	}
+	return all
+}
+
+// bytesOf reads data in base64. Data that is none is empty.
+func bytesOf(data string) []byte {
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return []byte{}
+	}
+	return b
+}
+
+func (w *wire) reads() bool { return w.canRead.Load() }
+
+func (w *wire) read(ctx context.Context, id pawl.SessionID, path string) (string, error) {
+	r, err := w.conn.ReadTextFile(ctx, sdk.ReadTextFileRequest{SessionId: sdk.SessionId(id), Path: path, Limit: sdk.Ptr(maxLines)})
+	return r.Content, err
+}
+
+func (w *wire) choose(ctx context.Context, id pawl.SessionID, q choice) (string, error) {
+	c := q.call
+	request := sdk.RequestPermissionRequest{SessionId: sdk.SessionId(id), ToolCall: sdk.ToolCallUpdate{
+		ToolCallId: sdk.ToolCallId(c.id), Title: sdk.Ptr(c.title), Kind: optional(sdk.ToolKind(c.kind)), Status: sdk.Ptr(sdk.ToolCallStatusPending),
+		Content: contents(c.content), Locations: locations(c.places), RawInput: raw(c.input),
+	}}
+	for _, o := range q.options {
+		request.Options = append(request.Options, sdk.PermissionOption{OptionId: sdk.PermissionOptionId(o.id), Name: o.name, Kind: sdk.PermissionOptionKind(o.kind)})
+	}
+	r, err := w.conn.RequestPermission(ctx, request)
+	if err != nil || r.Outcome.Selected == nil {
+		return "", err
+	}
+	return string(r.Outcome.Selected.OptionId), nil
+}
+
+func (w *wire) show(ctx context.Context, id pawl.SessionID, u update) error {
+	return w.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: sdk.SessionId(id), Update: updateOf(u)})
+}
+
+func updateOf(u update) sdk.SessionUpdate {
+	switch u := u.(type) {
+	case said:
+		return words(u)
+	case called:
+		return sdk.SessionUpdate{ToolCall: &sdk.SessionUpdateToolCall{
+			ToolCallId: sdk.ToolCallId(u.id), Title: u.title, Kind: sdk.ToolKind(u.kind), Status: sdk.ToolCallStatus(u.status),
+			Content: contents(u.content), Locations: locations(u.places), RawInput: raw(u.input),
+		}}
+	case moved:
+		return sdk.SessionUpdate{ToolCallUpdate: &sdk.SessionToolCallUpdate{
+			ToolCallId: sdk.ToolCallId(u.id), Status: optional(sdk.ToolCallStatus(u.status)), Content: contents(u.content), Locations: locations(u.places),
+		}}
+	case planned:
+		return sdk.SessionUpdate{Plan: plan(u.todos)}
+	case modeSet:
+		return sdk.SessionUpdate{CurrentModeUpdate: &sdk.SessionCurrentModeUpdate{CurrentModeId: sdk.SessionModeId(u.mode)}}
+	case titled:
+		return sdk.SessionUpdate{SessionInfoUpdate: &sdk.SessionSessionInfoUpdate{Title: sdk.Ptr(line(u.title))}}
+	case offered:
+		list := []sdk.AvailableCommand{}
+		for _, c := range u.commands {
+			offer := sdk.AvailableCommand{Name: c.Name, Description: c.Description}
+			if c.Hint != "" {
+				offer.Input = &sdk.AvailableCommandInput{Unstructured: &sdk.UnstructuredCommandInput{Hint: c.Hint}}
+			}
+			list = append(list, offer)
+		}
+		return sdk.SessionUpdate{AvailableCommandsUpdate: &sdk.SessionAvailableCommandsUpdate{AvailableCommands: list}}
+	}
+	return sdk.SessionUpdate{}
+}
+
+func words(s said) sdk.SessionUpdate {
+	block := sdk.TextBlock(s.text)
+	if len(s.file.Data) > 0 && strings.HasPrefix(s.file.MediaType, "image/") {
+		block = sdk.ImageBlock(base64.StdEncoding.EncodeToString(s.file.Data), s.file.MediaType)
+	}
+	switch s.who {
+	case person:
+		return sdk.UpdateUserMessage(block)
+	case model:
+		return sdk.UpdateAgentMessage(block)
+	default:
+		return sdk.UpdateAgentThought(block)
+	}
+}
+
+// plan is the list of the model's work. What was given up is in it no more.
+func plan(todos []pawl.Todo) *sdk.SessionUpdatePlan {
+	p := &sdk.SessionUpdatePlan{Entries: []sdk.PlanEntry{}}
+	for _, t := range todos {
+		if t.Status != pawl.TodoCanceled {
+			p.Entries = append(p.Entries, sdk.PlanEntry{Content: t.Content, Status: sdk.PlanEntryStatus(t.Status), Priority: sdk.PlanEntryPriority(t.Priority)})
+		}
+	}
+	return p
+}
+
+func contents(list []content) []sdk.ToolCallContent {
+	var all []sdk.ToolCallContent
+	for _, c := range list {
+		if c.change == nil {
+			all = append(all, sdk.ToolContent(sdk.TextBlock(c.text)))
+		} else {
+			all = append(all, sdk.ToolCallContent{Diff: &sdk.ToolCallContentDiff{Path: c.change.path, OldText: c.change.old, NewText: c.change.new}})
+		}
+	}
+	return all
+}
+
+func locations(list []place) []sdk.ToolCallLocation {
+	var all []sdk.ToolCallLocation
+	for _, p := range list {
+		all = append(all, sdk.ToolCallLocation{Path: p.path, Line: optional(p.line)})
+	}
+	return all
+}
+
+// optional is nil for what is empty.
+func optional[T comparable](v T) *T {
+	var none T
+	if v == none {
+		return nil
+	}
+	return &v
+}
+
+func raw(input json.RawMessage) any {
+	if input == nil {
+		return nil
+	}
+	return input
+}
