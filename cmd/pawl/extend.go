@@ -42,7 +42,8 @@ func useExtensions(guard *safety.Safety, loop *agent.Config) error {
 		return err
 	}
 	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
-		return p.Look(ctx, c.Dir).Skills, nil // what the user has said of the folder is known by now
+		guard.LookAgain() // this very turn may have brought a skill; what the user has said of the folder is known by now
+		return p.Look(ctx, c.Dir).Skills, nil
 	}))
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ folder brings is in it only if you trust the folder.`,
 				return err
 			}
 			has := func(tool string) bool { return def.Tools == nil || slices.Contains(def.Tools, tool) }
-			_, err = cmd.OutOrStdout().Write([]byte(agent.Speak(def, found, time.Now(), has("task"), has("skill"))))
+			_, err = cmd.OutOrStdout().Write([]byte(agent.Speak(def, found, time.Now(), has)))
 			return err
 		},
 	}

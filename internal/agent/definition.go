@@ -167,7 +167,7 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 	child := created.Parent != ""
 	keep := func(name string) bool {
 		switch {
-		case name == "skill" && (j.brought.found == nil || len(j.brought.found.Skills.Skills) == 0),
+		case name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
 			name == "task" && len(def.Rules) > 0, // they would not hold for a child
 			def.Tools != nil && !slices.Contains(def.Tools, name),
 			len(settings.Tools) > 0 && !slices.Contains(settings.Tools, name),

@@ -38,9 +38,9 @@ func (j *journal) bring(ctx context.Context) error {
 }
 
 // Speak returns what a model is told before the conversation: the agent's own
-// words and, if something is known of the folder, all that it brings. tasks says
-// that the agent can give tasks.
-func Speak(def Definition, f *extend.Found, day time.Time, tasks, skills bool) string {
+// words and, if something is known of the folder, all that it brings. has says
+// which tools the agent has.
+func Speak(def Definition, f *extend.Found, day time.Time, has func(tool string) bool) string {
 	if f == nil {
 		return def.Prompt
 	}
@@ -48,11 +48,11 @@ func Speak(def Definition, f *extend.Found, day time.Time, tasks, skills bool) s
 		Agent: def.Prompt, Dir: f.Dir, Repository: f.Repository, Branch: f.Branch,
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Day: day.UTC().Format(time.DateOnly), Rules: f.Rules.Prompt(),
 	}
-	if tasks {
+	if has("task") {
 		s.Agents = helpers(f)
 	}
-	if skills {
-		s.Skills = f.Skills.Catalog(prompt.CatalogBytes)
+	if has("skill") {
+		s.Skills, s.Acquire = f.Skills.Catalog(prompt.CatalogBytes), has("bash")
 	}
 	return s.Text()
 }
@@ -77,9 +77,11 @@ func helpers(f *extend.Found) string {
 // system is Speak for the open turn. Its last step has the same, though no tools
 // are offered in it.
 func (j *journal) system(def Definition, tools *tool.Registry) string {
-	_, tasks := tools.Tool("task")
-	_, skills := tools.Tool("skill")
-	return Speak(def, j.brought.found, j.history.Open().Began, tasks, skills)
+	has := func(name string) bool {
+		_, ok := tools.Tool(name)
+		return ok
+	}
+	return Speak(def, j.brought.found, j.history.Open().Began, has)
 }
 
 // agent is Find for the open turn.
