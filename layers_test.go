@@ -39,6 +39,7 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
+	"internal/fence":   rowBase,
 	"internal/front":   rowBase,
 	"internal/ignore":  rowBase,
 	"internal/plain":   rowBase,

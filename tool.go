@@ -23,6 +23,12 @@ type Tool struct {
 	ToolSpec
 	Risk Risk
 
+	// Means returns the tool that a call with this input is for, and that tool's
+	// input: of a tool that calls others by their names. It changes nothing. An error
+	// means that the input is wrong. nil, as of all others, means the tool itself;
+	// else the tool has none of the functions below.
+	Means func(ctx context.Context, input json.RawMessage) (Tool, json.RawMessage, error)
+
 	// Access returns what the call would touch. It reads its input and touches
 	// nothing. An error means that the input is wrong and is shown to the model.
 	Access func(ctx context.Context, call Call) ([]Access, error)

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/define"
 	"github.com/pawl-dev/pawl/internal/egress"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/redact"
@@ -30,6 +31,7 @@ type app struct {
 	runner *local.Runner
 	jobs   *tool.Jobs
 	faults *lsp.Servers
+	mcp    *toolServers
 	safety *safety.Safety
 	store  pawl.Store
 }
@@ -65,19 +67,25 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End}
-	front := service.Config{Store: st, Bus: events, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
-		return checkSettings(ctx, models, &loop, dir, s)
-	}}
-	useSnapshots(ctx, &loop, &front)
 	if err := useExtensions(guard, &loop); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	known := loop // without servers: a check starts none
+	front := service.Config{Store: st, Bus: events, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
+		return checkSettings(ctx, models, &known, dir, s)
+	}}
+	useSnapshots(ctx, &loop, &front)
+	more, err := newServers(guard, func(name string) bool { _, taken := known.Tools.Tool(name); return taken })
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	useServers(more, &loop)
 	stepper := agent.NewStepper(loop)
 	runner := local.New(local.Config{Stepper: stepper})
 	front.Runner, front.Plan = runner, stepper.Plan
 	svc := service.New(front)
 	stepper.Service = svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, safety: guard, store: st}, nil
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, safety: guard, store: st}, nil
 }
 
 // newTools returns the tools, with the search services that the user has chosen.
@@ -115,7 +123,7 @@ func checkSettings(ctx context.Context, models *model.Opener, loop *agent.Config
 		return err
 	}
 	for _, name := range s.Tools {
-		if _, ok := loop.Tools.Tool(name); !ok {
+		if _, ok := loop.Tools.Tool(name); !ok && !define.OfServers(name) { // a server may not be up yet
 			return fmt.Errorf("there is no tool %q; there are: %s: %w", name, strings.Join(loop.Tools.Names(), ", "), pawl.ErrInvalid)
 		}
 	}
@@ -128,6 +136,7 @@ func (a *app) Close() error {
 	a.runner.Close()
 	a.jobs.Close()
 	a.faults.Close()
+	a.mcp.Close()
 	return a.store.Close()
 }
 

@@ -22,10 +22,12 @@ import (
 // called finds the command that a prompt begins with, and what stands behind it.
 var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
 
-// extend makes of a prompt what a command says, and gives it the model that its
-// agent is to have, if no other is named.
-func (f *runFlags) extend(cmd *cobra.Command, p *pawl.Prompt) error {
+// extend makes of a prompt what a command says, adds the documents that are named
+// in the words of the command line, and gives it the model that its agent is to
+// have, if no other is named.
+func (f *runFlags) extend(cmd *cobra.Command, a *app, dir, words string, p *pawl.Prompt) error {
 	text, _ := p.Parts[0].(pawl.Text)
+	a.mcp.attach(cmd, dir, words, f.trust, p)
 	name := called.FindStringSubmatch(text.Text)
 	if name != nil {
 		if _, err := os.Lstat("/" + name[1]); err == nil {
@@ -40,11 +42,7 @@ func (f *runFlags) extend(cmd *cobra.Command, p *pawl.Prompt) error {
 		return err
 	}
 	if name != nil {
-		c, ok := found.Commands.Find(name[1])
-		if !ok {
-			return usageError(cmd, noCommand(found, name[1]))
-		}
-		if err := expand(cmd, found, c, name[2], p); err != nil {
+		if err := f.replace(cmd, a, dir, found, name[1], name[2], p); err != nil {
 			return err
 		}
 	}
@@ -54,6 +52,19 @@ func (f *runFlags) extend(cmd *cobra.Command, p *pawl.Prompt) error {
 		}
 	}
 	return nil
+}
+
+// replace puts what a command says, or a prompt of a server, in the place of its
+// call.
+func (f *runFlags) replace(cmd *cobra.Command, a *app, dir string, found *extend.Found, name, args string, p *pawl.Prompt) error {
+	if c, ok := found.Commands.Find(name); ok {
+		return expand(cmd, found, c, args, p)
+	}
+	ok, err := a.mcp.prompt(cmd.Context(), dir, name, args, f.trust, p)
+	if !ok {
+		return usageError(cmd, noCommand(found, name))
+	}
+	return err
 }
 
 // expand puts a command's text in the place of its call.

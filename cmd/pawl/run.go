@@ -72,7 +72,12 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	if err := f.extend(cmd, &prompt); err != nil {
+	a, err := openApp(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if err := f.extend(cmd, a, dir, strings.Join(args, " "), &prompt); err != nil {
 		return err
 	}
 	if prompt.Model == "" && f.newSession() {
@@ -80,11 +85,6 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	a, err := openApp(ctx)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
 
 	f.notice(ctx, a, dir, cmd.ErrOrStderr())
 	if f.format == "text" {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/permission"
@@ -138,38 +137,33 @@ func (s *Stepper) refusal(ctx context.Context, j *journal, c *pawl.CallState, wh
 
 // plan finds the call's tool and asks it what the call would touch.
 func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) (p plannedCall, err error) {
-	tools, err := s.toolsOf(j)
+	tool, input, changed, err := s.meant(ctx, j, c)
 	if err != nil {
 		return p, err
-	}
-	tool, ok := tools.Tool(c.Call.Name)
-	if !ok {
-		return p, fmt.Errorf("there is no tool %q; there are: %s", c.Call.Name, strings.Join(tools.Names(), ", "))
 	}
 	policy, err := s.policy(ctx, j)
 	if err != nil {
 		return p, err
 	}
 	show, flush := s.Redact.Progress(func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) })
-	input, changed := j.inputOf(c)
 	call := pawl.Call{
 		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: input, Dir: j.history.Created().Dir,
 		Mode:     string(policy.Mode),
 		Boxed:    policy.Boxed,
-		Reads:    readable(policy, c.Call.Name),
+		Reads:    readable(policy, tool.Name),
 		Progress: show,
 		Host:     host{j},
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			err = panicked(c.Call.Name, v)
+			err = panicked(tool.Name, v)
 		}
 	}()
 	access, err := tool.Access(ctx, call)
 	if err != nil {
 		return p, err
 	}
-	started := pawl.CallStarted{Call: c.Call.ID, Tool: c.Call.Name, Access: access, ReadOnly: pawl.ReadOnly(access)}
+	started := pawl.CallStarted{Call: c.Call.ID, Tool: tool.Name, Access: access, ReadOnly: pawl.ReadOnly(access)}
 	if changed {
 		started.Input = input
 	}

@@ -135,14 +135,16 @@ func (d Definition) narrowing(tools []string) []permission.Rule {
 	var rules []permission.Rule
 	for _, r := range d.Rules {
 		about := []string{r.Tool}
-		if r.Tool == "*" {
-			about = tools
+		switch {
+		case permission.Decision(r.Decision) == permission.Allow || weak.On("agent.rules"):
+			continue // an agent's file grants nothing
+		case r.Tool == "*":
+			about, rules = tools, append(rules, serverRule(r))
+		case r.Tool == define.AllServers:
+			about, rules = nil, append(rules, serverRule(r))
 		}
 		for _, name := range about {
 			rule := permission.Rule{Tool: name, Pattern: r.Pattern, Decision: permission.Decision(r.Decision), Origin: permission.OriginProject}
-			if rule.Decision == permission.Allow || weak.On("agent.rules") {
-				continue // an agent's file grants nothing
-			}
 			if rule.Check() != nil {
 				rule.Pattern = ""
 			}
@@ -155,22 +157,35 @@ func (d Definition) narrowing(tools []string) []permission.Rule {
 // notForChildren are the tools that need a person, or would make a family tree.
 var notForChildren = []string{"task", "question", "plan_exit"}
 
-// toolsOf returns the tools of the open turn: those that its agent has, that
-// its prompt permits and that make sense where it runs.
+// toolsOf returns the tools that the open turn offers: pawl's own and, of MCP
+// servers, those that are up.
 func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
+	keep, err := s.keeps(j)
+	if err != nil {
+		return nil, err
+	}
+	tools := s.Tools.Only(keep)
+	if s.Servers == nil {
+		return tools, nil
+	}
+	return tools.With(s.Servers.Tools(j.history.Created().Dir, keep)...)
+}
+
+// keeps returns which tools the open turn may have, by their names: those that its
+// agent has, that its prompt permits and that make sense where it runs.
+func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 	settings := j.history.Open().Settings
 	def, err := j.agent(settings.Agent)
 	if err != nil {
 		return nil, err
 	}
-	created := j.history.Created()
-	child := created.Parent != ""
-	keep := func(name string) bool {
+	child := j.history.Created().Parent != ""
+	return func(name string) bool {
 		switch {
 		case name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
 			name == "task" && len(def.Rules) > 0, // they would not hold for a child
-			def.Tools != nil && !slices.Contains(def.Tools, name),
-			len(settings.Tools) > 0 && !slices.Contains(settings.Tools, name),
+			def.Tools != nil && !define.Grants(def.Tools, name),
+			len(settings.Tools) > 0 && !define.Grants(settings.Tools, name),
 			child && slices.Contains(notForChildren, name):
 			return false
 		case name == "plan_exit":
@@ -178,10 +193,5 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 		default:
 			return true
 		}
-	}
-	tools := s.Tools.Only(keep)
-	if s.Servers == nil {
-		return tools, nil
-	}
-	return tools.With(s.Servers(created.Dir, keep)...)
+	}, nil
 }

@@ -109,10 +109,6 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.Errand) error {
 func (h host) childSettings(ctx context.Context, e pawl.Errand) (pawl.Settings, error) {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
-	tools, err := h.j.s.toolsOf(h.j)
-	if err != nil {
-		return pawl.Settings{}, err
-	}
 	parent := h.j.history.Open().Settings
 	own, err := h.j.agent(parent.Agent)
 	if err != nil {
@@ -122,9 +118,13 @@ func (h host) childSettings(ctx context.Context, e pawl.Errand) (pawl.Settings, 
 	if err != nil {
 		return pawl.Settings{}, err
 	}
+	tools, err := h.j.s.inherited(h.j, own, parent)
+	if err != nil {
+		return pawl.Settings{}, err
+	}
 	child := pawl.Settings{
 		Agent: e.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
-		AskTimeout: parent.AskTimeout, Tools: tools.Names(),
+		AskTimeout: parent.AskTimeout, Tools: tools,
 	}
 	if own.Plan {
 		child.Mode = string(permission.ModePlan)

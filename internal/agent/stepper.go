@@ -50,9 +50,7 @@ type Config struct {
 	// means that there are none.
 	Extensions func(ctx context.Context, dir string, s pawl.Settings) (*extend.Found, error)
 
-	// Servers returns the tools that MCP servers of a folder offer now, of those that
-	// keep says yes to. It waits for nothing. nil means that there are none.
-	Servers func(dir string, keep func(name string) bool) []pawl.Tool
+	Servers Servers // the MCP servers, whose tools join the others; nil means that there are none
 
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
@@ -146,6 +144,7 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if len(open.Steps) >= t.Step {
 		return nil // an earlier attempt went beyond
 	}
+	s.noteServers(j, t.Number)
 	warning, err := s.budget(ctx, j)
 	if err != nil {
 		return err
@@ -231,6 +230,7 @@ func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 	if open == nil || open.Number != t.Number {
 		return nil
 	}
+	s.noteServers(j, t.Number)
 	if err := s.cancelChildren(ctx, j); err != nil {
 		return err
 	}

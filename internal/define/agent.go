@@ -159,7 +159,7 @@ func (a *Agent) readTools(m *front.Matter) {
 		}
 		a.Tools = []string{}
 		for _, word := range words {
-			tools := toolsNamed(word)
+			tools := toolsGranted(word)
 			if tools == nil {
 				a.ignore("tools", fmt.Sprintf("%.80q is no tool of pawl's: it is not granted", word))
 			}
@@ -183,7 +183,7 @@ func (a *Agent) toolFlags(flags map[string]string) {
 		a.Tools = []string{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
-		switch tools := toolsNamed(name); {
+		switch tools := toolsGranted(name); {
 		case name == "*":
 		case flags[name] != "true":
 			a.deny(name)
@@ -198,9 +198,12 @@ func (a *Agent) toolFlags(flags map[string]string) {
 // deny takes tools away.
 func (a *Agent) deny(name string) {
 	if a.Tools == nil {
-		a.Tools = slices.Clone(ours)
+		a.Tools = append(slices.Clone(ours), AllServers)
 	}
 	denied := toolsDenied(name)
+	if strings.HasPrefix(name, "mcp__") || len(denied) == 0 { // others spell the tools of servers in other ways
+		a.Tools = slices.DeleteFunc(a.Tools, OfServers)
+	}
 	a.Tools = slices.DeleteFunc(a.Tools, func(t string) bool { return slices.Contains(denied, t) })
 }
 
@@ -238,8 +241,11 @@ func (a *Agent) readRule(name, pattern, decision string) {
 		a.Faults = append(a.Faults, fmt.Sprintf("permission: %.80q is to be allow, ask or deny: it is denied", name))
 		decision = "deny"
 	}
-	if len(tools) == 0 {
+	switch {
+	case len(tools) == 0 && decision == "allow":
 		a.ignore("permission", fmt.Sprintf("%.80q is no tool of pawl's", name))
+	case len(tools) == 0: // it may mean a server's tool, which others spell in other ways
+		tools, pattern = []string{AllServers}, "*"
 	}
 	if pattern == "*" {
 		pattern = ""

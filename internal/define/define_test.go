@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,7 +116,8 @@ func TestAgents(t *testing.T) {
 // file would loosen.
 func TestAgentFields(t *testing.T) {
 	number := func(f float64) *float64 { return &f }
-	edits := []string{"bash", "bash_kill", "bash_output", "codesearch", "diagnostics", "glob", "grep", "list", "plan_exit", "question", "read", "skill", "task", "todoread", "todowrite", "webfetch", "websearch"}
+	edits := []string{"bash", "bash_kill", "bash_output", "codesearch", "diagnostics", "glob", "grep", "list", "mcp__*", "plan_exit", "question", "read", "skill", "task", "todoread", "todowrite", "webfetch", "websearch"}
+	ours := slices.Sorted(slices.Values(append(slices.DeleteFunc(slices.Clone(edits), define.OfServers), "apply_patch", "edit", "write")))
 	notGranted := func(name string) define.Ignored {
 		return define.Ignored{Key: "tools", Why: `"` + name + `" is no tool of pawl's: it is not granted`}
 	}
@@ -128,13 +130,17 @@ func TestAgentFields(t *testing.T) {
 		"claude's mode":     {"claude", "", false, define.Agent{Mode: "subagent"}},
 		"claude's tools":    {"claude", "tools: Read, Grep, Glob, LS, Edit, MultiEdit, Write, WebFetch, WebSearch, Task, TodoWrite, NotebookEdit", false, define.Agent{Mode: "subagent", Tools: []string{"edit", "glob", "grep", "list", "read", "task", "todoread", "todowrite", "webfetch", "websearch", "write"}, Ignored: []define.Ignored{notGranted("NotebookEdit")}}},
 		"bash and its kin":  {"claude", "tools: [Bash]", false, define.Agent{Mode: "subagent", Tools: []string{"bash", "bash_kill", "bash_output"}}},
-		"only unknown ones": {"claude", "tools: mcp__x__y", false, define.Agent{Mode: "subagent", Tools: []string{}, Ignored: []define.Ignored{notGranted("mcp__x__y")}}},
+		"only unknown ones": {"claude", "tools: mcp__x y", false, define.Agent{Mode: "subagent", Tools: []string{"mcp__x"}, Ignored: []define.Ignored{notGranted("y")}}},
+		"servers":           {"claude", "tools: mcp__x__y, mcp__z, mcp__a__*, mcp__b__c*", false, define.Agent{Mode: "subagent", Tools: []string{"mcp__a__*", "mcp__x__y", "mcp__z"}, Ignored: []define.Ignored{notGranted("mcp__b__c*")}}},
+		"a server off":      {"claude", "disallowedTools: mcp__x", false, define.Agent{Mode: "subagent", Tools: ours}},
+		"their spelling":    {"opencode", "tools: {'hub_*': false}", false, define.Agent{Mode: "all", Tools: ours}},
+		"a server denied":   {"opencode", "permission: {'hub_*': {a: ask}}", false, define.Agent{Mode: "all", Rules: []define.Rule{{Tool: "mcp__*", Decision: "ask"}}}},
 		"none":              {"pawl", "tools: []", false, define.Agent{Mode: "all", Tools: []string{}}},
 		"all":               {"pawl", "tools: '*'", false, define.Agent{Mode: "all"}},
 		"a rule is no tool": {"claude", "tools: Bash(git log:*)", false, define.Agent{Mode: "subagent", Tools: []string{}, Ignored: []define.Ignored{notGranted("Bash(git log:*)")}}},
 		"opencode's map":    {"opencode", "tools: {write: false, read: true}", false, define.Agent{Mode: "all", Tools: edits}},
 		"all off but some":  {"opencode", "tools: {'*': false, read: true, grep: true, x: true}", false, define.Agent{Mode: "all", Tools: []string{"grep", "read"}, Ignored: []define.Ignored{notGranted("x")}}},
-		"a pattern off":     {"opencode", "tools: {'web*': false, 'todo*': false, 'bash*': false, edit: false, 'p*': false, 'c*': false, 'd*': false, 'q*': false, 's*': false, 't*': false}", false, define.Agent{Mode: "all", Tools: []string{"glob", "grep", "list", "read"}}},
+		"a pattern off":     {"opencode", "tools: {'web*': false, 'todo*': false, 'bash*': false, edit: false, 'p*': false, 'c*': false, 'd*': false, 'q*': false, 's*': false, 't*': false}", false, define.Agent{Mode: "all", Tools: []string{"glob", "grep", "list", "mcp__*", "read"}}},
 		"not true":          {"opencode", "tools: {'*': maybe}", false, define.Agent{Mode: "all", Tools: []string{}}},
 		"disallowed":        {"claude", "disallowedTools: Write, Bash(rm:*)", false, define.Agent{Mode: "subagent", Tools: edits[3:]}},
 		"steps":             {"opencode", "maxSteps: 7\ntemperature: 0.5\ntop_p: 1\ncolor: '#ff0000'\nhidden: true", false, define.Agent{Mode: "all", Steps: 7, Temperature: number(0.5), TopP: number(1), Color: "#ff0000", Hidden: true}},

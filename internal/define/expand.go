@@ -48,7 +48,7 @@ var token = regexp.MustCompile("(?m)!`([^`\n]*)`|\\$(ARGUMENTS|[1-9][0-9]*)|(^|[
 // behind the text, if it is in the workspace. A command line, !`…`, is not run.
 // What the arguments and the files hold stands for itself.
 func (c Command) Expand(args string, files Files) (Expansion, error) {
-	x := &expander{args: args, words: splitArguments(args), files: files}
+	x := &expander{args: args, words: SplitArguments(args), files: files}
 	var b strings.Builder
 	at := 0
 	for _, m := range token.FindAllStringSubmatchIndex(c.Body, -1) {
@@ -166,8 +166,8 @@ func fenced(path, text string) string {
 	return fmt.Sprintf("\n\nThe file %s:\n%s\n%s\n%s", plain.Line(path), fence, strings.TrimRight(text, "\n"), fence)
 }
 
-// splitArguments splits at blanks that are in no quotes, and takes the quotes off.
-func splitArguments(args string) []string {
+// SplitArguments splits at blanks that are in no quotes, and takes the quotes off.
+func SplitArguments(args string) []string {
 	var words []string
 	var word strings.Builder
 	open, begun := rune(0), false

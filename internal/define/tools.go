@@ -37,6 +37,15 @@ func toolsNamed(name string) []string {
 	return nil
 }
 
+// toolsGranted is toolsNamed, and the tools of MCP servers, which are known only
+// when they run.
+func toolsGranted(name string) []string {
+	if OfServers(name) {
+		return []string{name}
+	}
+	return toolsNamed(name)
+}
+
 // toolsDenied returns our tools for a name, or a pattern with *, that is to be
 // denied: rather more than less.
 func toolsDenied(name string) []string {

@@ -60,16 +60,20 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	hosts := slices.Concat(user.Sandbox.Network, r.Network)
+	return s.wrapOut(ctx, r.Args, p, r.Boxed, slices.Concat(user.Sandbox.Network, r.Network))
+}
+
+// wrapOut is wrap with a way out to the hosts, if there are any.
+func (s *Safety) wrapOut(ctx context.Context, args []string, p sandbox.Profile, boxed bool, hosts []string) (sandbox.Wrapped, error) {
 	if len(hosts) == 0 {
-		return s.wrap(ctx, r.Args, p, r.Boxed)
+		return s.wrap(ctx, args, p, boxed)
 	}
 	way, err := s.WayOut(hosts, func(proxy.Decision) {})
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
 	p.ProxySocket = way.Socket()
-	w, err := s.wrap(ctx, r.Args, p, r.Boxed)
+	w, err := s.wrap(ctx, args, p, boxed)
 	if err != nil {
 		return w, errors.Join(err, way.Close())
 	}

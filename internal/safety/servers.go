@@ -10,6 +10,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
 // serversFile is where repositories keep their MCP servers for any agent.
@@ -67,4 +69,24 @@ func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFi
 		files = append(files, ServerFile{File: path, Text: text})
 	}
 	return slices.Concat(files, folder.servers), nil
+}
+
+// WrapTools puts an MCP server that a folder brings into a box, with the way out
+// that the user has given to commands. Trusting the folder is no word for it to run
+// without: where there is no sandbox, it does not run.
+func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
+	p, err := s.Profile(ctx, dir)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	user, err := s.User()
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
+	w, err := s.wrapOut(ctx, args, p, true, user.Sandbox.Network)
+	if errors.Is(err, sandbox.ErrNoBox) {
+		return w, fmt.Errorf("a folder's server runs in a sandbox only, and there is none ('pawl doctor' says why): or put the server into your own configuration: %w", err)
+	}
+	return w, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fence"
 	"github.com/pawl-dev/pawl/internal/tool/lookup"
 )
 
@@ -119,5 +120,5 @@ func (f finder) find(ctx context.Context, q lookup.Query) (pawl.Result, error) {
 		}
 		fmt.Fprintf(&out, "%s\n\n", short(strings.TrimSpace(h.Snippet), f.chars))
 	}
-	return pawl.Result{Content: fence(host, out.String())}, nil
+	return pawl.Result{Content: fence.Text(host, out.String())}, nil
 }

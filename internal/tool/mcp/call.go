@@ -213,7 +213,8 @@ func (l *link) failure(s *session, err error) error {
 		}
 		return fmt.Errorf("the MCP server %s went away (%s): nobody knows how far the call got", l.server.Name, line(err.Error(), whyChars))
 	case errors.As(err, &wire) && wire.Code != codeRejected:
-		return fmt.Errorf("%s: %s", l.server.Name, short(shown(short(wire.Message, 8*whyChars)), 8*whyChars))
+		said := outside(l.server.Name, pawl.Result{Content: short(shown(short(wire.Message, 8*whyChars)), 8*whyChars)})
+		return fmt.Errorf("%s: %s", l.server.Name, said.Content)
 	}
 	return fmt.Errorf("%s: %s", l.server.Name, line(err.Error(), whyChars))
 }

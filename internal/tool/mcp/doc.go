@@ -46,6 +46,7 @@ const (
 const (
 	maxServers   = 32               // of a folder
 	startTime    = 30 * time.Second // until it must have told its tools
+	waitTime     = 10 * time.Second // that a call waits for servers that start
 	callTime     = 60 * time.Second // of a call, unless its entry says otherwise
 	maxCallTime  = time.Hour        // the longest that an entry can say
 	maxFailures  = 5                // in a row, until it is left alone
@@ -58,4 +59,4 @@ const (
 )
 
 // times are those that tests shorten.
-type times struct{ start, pause, steady, refresh time.Duration }
+type times struct{ start, wait, pause, steady, refresh time.Duration }

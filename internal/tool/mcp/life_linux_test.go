@@ -114,6 +114,10 @@ func TestBox(t *testing.T) {
 	if s, err := set.Test(t.Context(), dir, entry); err != nil || s.State != Failed || s.Why != "there is no sandbox" {
 		t.Errorf("%+v, %v", s, err)
 	}
+	entry.Unboxed = true // the user's own word
+	if s, err := set.Test(t.Context(), dir, entry); err != nil || s.State != Ready {
+		t.Errorf("%+v, %v", s, err)
+	}
 }
 
 // Start keeps what has not changed, and ends what is gone.
@@ -139,7 +143,7 @@ func TestStartAgain(t *testing.T) {
 	if alive(first.PID) || !alive(second.PID) {
 		t.Error("the wrong one was ended")
 	}
-	if got := names(w.Tools(w.dir, 1<<30)); fmt.Sprint(got) != "[mcp__other__echo]" {
+	if got := names(w.within(w.dir, orAll(nil), 1<<30)); fmt.Sprint(got) != "[mcp__other__echo]" {
 		t.Errorf("got %v", got)
 	}
 	for _, wrong := range [][]Server{{other, other}, {{Name: "x"}}, make([]Server, maxServers+1)} {

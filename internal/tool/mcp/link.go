@@ -26,6 +26,8 @@ type link struct {
 	news      chan struct{} // closed and replaced when the state changes
 	state     State
 	why       string
+	failed    bool     // it has, since it was last ready
+	told      bool     // a person was told that it is not ready
 	log       string   // of the last program
 	program   *program // nil unless one runs
 	session   *session // nil unless it is ready
@@ -146,6 +148,13 @@ func (l *link) set(state State, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state, l.why = state, why
+	switch state {
+	case Ready:
+		l.failed, l.told = false, false
+	case Failed, NeedsLogin:
+		l.failed = true
+	case Starting, Disabled:
+	}
 	if state != Ready {
 		l.tools, l.prompts, l.resources = nil, nil, nil
 	}

@@ -27,17 +27,32 @@ type offered struct {
 	spec *remote // as the model is told: of a tool that has changed, what it said before
 }
 
-// Tools returns the tools of the servers that are ready now, in the order of
-// their names. It waits for none. If what a model must be told of them is more
-// than budget bytes, it is given two tools instead: one that finds them and one
-// that calls them. 0 means SpecBudget.
-func (s *Servers) Tools(dir string, budget int) []pawl.Tool {
-	if budget == 0 {
-		budget = SpecBudget
+// Keep says which tools a turn may have, by their names; by mcp__server it says
+// whether any of a server's may be had. nil means all.
+type Keep = func(name string) bool
+
+// orAll makes of nil what it means.
+func orAll(keep Keep) Keep {
+	if keep == nil {
+		return func(string) bool { return true }
 	}
+	return keep
+}
+
+// Tools returns the tools of the servers that are ready now, in the order of
+// their names, of those that keep says yes to. It waits for none. If what a model
+// must be told of them is more than the budget, it is given two tools instead: one
+// that finds them and one that calls them. While servers start, it is given the
+// one that finds them.
+func (s *Servers) Tools(dir string, keep Keep) []pawl.Tool {
+	return s.within(dir, orAll(keep), SpecBudget)
+}
+
+// within is Tools with another budget.
+func (s *Servers) within(dir string, keep Keep, budget int) []pawl.Tool {
 	var tools []pawl.Tool
 	size, cut := 0, false
-	for _, o := range s.offered(dir) {
+	for _, o := range s.offered(dir, keep) {
 		t := o.tool()
 		size += SpecSize(t.ToolSpec)
 		cut = cut || len(o.spec.description) > briefBytes
@@ -45,11 +60,32 @@ func (s *Servers) Tools(dir string, budget int) []pawl.Tool {
 	}
 	switch {
 	case size > budget:
-		return []pawl.Tool{s.callTool(dir), s.searchTool(dir, "Call them with "+CallTool+".")}
+		return []pawl.Tool{s.callTool(dir, keep), s.searchTool(dir, keep, budget, "Call them with "+CallTool+".")}
 	case cut:
-		return append(tools, s.searchTool(dir, "Their own descriptions may be cut; here they are whole."))
+		return append(tools, s.searchTool(dir, keep, budget, "Their own descriptions may be cut; here they are whole."))
+	case len(s.starting(dir, keep)) > 0:
+		return append(tools, s.searchTool(dir, keep, budget, "It waits for those that start."))
 	}
 	return tools
+}
+
+// Tool returns the tool of that name, be it one that is not offered just now: what
+// is offered changes while a model writes, and from a session's earlier turns it
+// may know more. It waits for the server that it is of, if that starts.
+func (s *Servers) Tool(ctx context.Context, dir, name string, keep Keep) (pawl.Tool, bool) {
+	keep = orAll(keep)
+	if name == CallTool || name == SearchTool {
+		any := slices.ContainsFunc(s.of(dir), func(l *link) bool { return keep(prefix + l.server.Name) })
+		if name == CallTool {
+			return s.callTool(dir, keep), any
+		}
+		return s.searchTool(dir, keep, SpecBudget, ""), any
+	}
+	o, err := s.findTool(ctx, dir, name, keep)
+	if err != nil {
+		return pawl.Tool{}, false
+	}
+	return o.tool(), true
 }
 
 // SpecSize is how many bytes of a request a tool takes, about.
@@ -58,13 +94,16 @@ func SpecSize(t pawl.ToolSpec) int {
 	return frame + len(t.Name) + len(t.Description) + len(t.Schema)
 }
 
+// prefix is what all names of tools begin with.
+const prefix = "mcp__"
+
 // offered returns all tools that can be called.
-func (s *Servers) offered(dir string) []offered {
+func (s *Servers) offered(dir string, keep Keep) []offered {
 	var all []offered
 	for _, l := range s.of(dir) {
 		l.mu.Lock()
 		for _, t := range l.tools {
-			if known := l.known[t.raw]; known != nil {
+			if known := l.known[t.raw]; known != nil && keep(known.public) {
 				all = append(all, offered{l, known})
 			}
 		}
@@ -74,9 +113,12 @@ func (s *Servers) offered(dir string) []offered {
 	return all
 }
 
-// find returns the tool that the model means.
-func (s *Servers) findTool(dir, name string) (offered, error) {
-	for _, o := range s.offered(dir) {
+// findTool returns the tool that the model means. If its server starts, it is
+// waited for.
+func (s *Servers) findTool(ctx context.Context, dir, name string, keep Keep) (offered, error) {
+	server, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "__")
+	s.wait(ctx, dir, func(l *link) bool { return l.server.Name == server && keep(name) })
+	for _, o := range s.offered(dir, keep) {
 		if o.spec.public == name {
 			return o, nil
 		}
@@ -127,46 +169,28 @@ type callInput struct {
 
 var callSchema = json.RawMessage(`{"type":"object","properties":{"tool":{"type":"string","description":"as mcp_search names it"},"input":{"type":"object","description":"by the tool's schema"}},"required":["tool","input"]}`)
 
-// callTool calls any tool of any server. What it would touch is that tool: it
-// is permitted, or not, as if it had been called by its own name.
-func (s *Servers) callTool(dir string) pawl.Tool {
-	decode := func(call pawl.Call) (offered, json.RawMessage, error) {
-		var in callInput
-		if err := pawl.Decode(call.Input, &in); err != nil {
-			return offered{}, nil, fmt.Errorf("wrong input for %s: %w", CallTool, err)
-		}
-		if err := object(in.Input); err != nil {
-			return offered{}, nil, fmt.Errorf(`wrong input for %s: the field "input" is not a JSON object`, CallTool)
-		}
-		o, err := s.findTool(dir, in.Tool)
-		return o, in.Input, err
-	}
+// callTool calls any tool of any server that keep says yes to. A call is one of
+// that tool: it is permitted, or not, as if it had been called by its own name.
+func (s *Servers) callTool(dir string, keep Keep) pawl.Tool {
 	return pawl.Tool{
 		ToolSpec: pawl.ToolSpec{
 			Name: CallTool, Schema: callSchema,
 			Description: "Call a tool of an MCP server. Find its name and schema with " + SearchTool + " first.",
 		},
 		Risk: pawl.RiskModerate,
-		Access: func(_ context.Context, call pawl.Call) ([]pawl.Access, error) {
-			o, _, err := decode(call)
-			if err != nil {
-				return nil, err
+		Means: func(ctx context.Context, input json.RawMessage) (pawl.Tool, json.RawMessage, error) {
+			var in callInput
+			if err := pawl.Decode(input, &in); err != nil {
+				return pawl.Tool{}, nil, fmt.Errorf("wrong input for %s: %w", CallTool, err)
 			}
-			return o.link.access(call, o.spec.raw)
-		},
-		Preview: func(_ context.Context, call pawl.Call) (string, error) {
-			o, input, err := decode(call)
-			if err != nil {
-				return "", err
+			if err := object(in.Input); err != nil {
+				return pawl.Tool{}, nil, fmt.Errorf(`wrong input for %s: the field "input" is not a JSON object`, CallTool)
 			}
-			return o.link.preview(o.spec.raw, input)
-		},
-		Run: func(ctx context.Context, call pawl.Call) (pawl.Result, error) {
-			o, input, err := decode(call)
+			o, err := s.findTool(ctx, dir, in.Tool, keep)
 			if err != nil {
-				return pawl.Result{}, err
+				return pawl.Tool{}, nil, err
 			}
-			return o.link.call(ctx, call, o.spec.raw, input)
+			return o.tool(), in.Input, nil
 		},
 	}
 }

@@ -41,11 +41,11 @@ func size(tools []pawl.Tool) int {
 // What 50 tools cost in each request.
 func TestSpecBudget(t *testing.T) {
 	set, dir := fifty(t)
-	whole, brief := 0, size(set.Tools(dir, 1<<30))
-	for _, o := range set.offered(dir) {
+	whole, brief := 0, size(set.within(dir, orAll(nil), 1<<30))
+	for _, o := range set.offered(dir, orAll(nil)) {
 		whole += SpecSize(pawl.ToolSpec{Name: o.spec.public, Description: o.spec.description, Schema: o.spec.schema})
 	}
-	pair := set.Tools(dir, 0)
+	pair := set.Tools(dir, nil)
 	t.Logf("mcp: 50 tools: %d bytes as they are, %d with short descriptions, %d with %s and %s", whole, brief, size(pair), SearchTool, CallTool)
 	if diff := cmp.Diff([]string{CallTool, SearchTool}, names(pair)); diff != "" {
 		t.Error(diff)
@@ -53,10 +53,10 @@ func TestSpecBudget(t *testing.T) {
 	if size(pair) > 1500 || brief >= whole {
 		t.Errorf("%d and %d bytes", size(pair), brief)
 	}
-	if all := names(set.Tools(dir, 1<<30)); len(all) != 51 || !slices.IsSorted(all[:50]) || all[50] != SearchTool {
+	if all := names(set.within(dir, orAll(nil), 1<<30)); len(all) != 51 || !slices.IsSorted(all[:50]) || all[50] != SearchTool {
 		t.Errorf("got %v", all)
 	}
-	if few := names(set.Tools(dir, brief)); len(few) != 2 && len(few) != 51 {
+	if few := names(set.within(dir, orAll(nil), brief)); len(few) != 2 && len(few) != 51 {
 		t.Errorf("got %v", few)
 	}
 }
@@ -64,9 +64,17 @@ func TestSpecBudget(t *testing.T) {
 // Whatever its name, a call is judged by the tool that it is for.
 func TestCallAccess(t *testing.T) {
 	set, dir := fifty(t)
-	pair := set.Tools(dir, 0)
+	pair := set.Tools(dir, nil)
 	access := func(tool pawl.Tool, input string) string {
-		list, err := tool.Access(t.Context(), pawl.Call{Input: []byte(input)})
+		own := []byte(input)
+		if tool.Means != nil {
+			meant, inner, err := tool.Means(t.Context(), own)
+			if err != nil {
+				return fmt.Sprint([]pawl.Access(nil), err)
+			}
+			tool, own = meant, inner
+		}
+		list, err := tool.Access(t.Context(), pawl.Call{Input: own})
 		return fmt.Sprint(list, err)
 	}
 	for input, want := range map[string]string{
@@ -86,7 +94,7 @@ func TestCallAccess(t *testing.T) {
 	if pair[0].Risk != pawl.RiskModerate || pair[1].Risk != pawl.RiskSafe || access(pair[1], `{}`) != "[] <nil>" {
 		t.Error("the search is not safe, or the call is")
 	}
-	own := set.Tools(dir, 1<<30)[7]
+	own := set.within(dir, orAll(nil), 1<<30)[7]
 	if got := access(own, `{}`); got != "[mcp hub/tool_07@0123456789abcdef] <nil>" {
 		t.Errorf("by its own name: %s", got)
 	}
@@ -94,7 +102,7 @@ func TestCallAccess(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	set, dir := fifty(t)
-	search := set.Tools(dir, 0)[1]
+	search := set.Tools(dir, nil)[1]
 	find := func(input string) string {
 		r, err := search.Run(t.Context(), pawl.Call{Input: []byte(input)})
 		if err != nil {
@@ -120,5 +128,42 @@ func TestSearch(t *testing.T) {
 	}
 	if got := search.Description; !strings.Contains(got, "hub (50 tools)") {
 		t.Error(got)
+	}
+}
+
+// Who may have some tools is offered those, finds those and can call those.
+func TestKeep(t *testing.T) {
+	set, dir := fifty(t)
+	keep := func(name string) bool { return name == "mcp__hub" || name == "mcp__hub__tool_07" }
+	if got := names(set.Tools(dir, keep)); !slices.Equal(got, []string{"mcp__hub__tool_07", SearchTool}) {
+		t.Errorf("offered: %v", got)
+	}
+	pair := set.within(dir, keep, 1)
+	if got := pair[1].Description; !strings.Contains(got, "hub (1 tools)") {
+		t.Error(got)
+	}
+	r, err := pair[1].Run(t.Context(), pawl.Call{Input: []byte(`{}`)})
+	if err != nil || strings.Count(r.Content, "mcp__hub__") != 1 || !strings.Contains(r.Content, "Call them with mcp_call.") {
+		t.Errorf("%q, %v", r.Content, err)
+	}
+	for _, name := range []string{"mcp__hub__tool_07", "mcp__hub__tool_08"} {
+		may := name == "mcp__hub__tool_07"
+		_, _, err := pair[0].Means(t.Context(), []byte(`{"tool":"`+name+`","input":{}}`))
+		_, described := pair[1].Run(t.Context(), pawl.Call{Input: []byte(`{"tools":["` + name + `"]}`)})
+		_, found := set.Tool(t.Context(), dir, name, keep)
+		if diff := cmp.Diff([]bool{may, may, may}, []bool{err == nil, described == nil, found}); diff != "" {
+			t.Errorf("%s: called, described, found:\n%s", name, diff)
+		}
+	}
+	none := func(string) bool { return false }
+	for _, name := range []string{SearchTool, CallTool} {
+		_, some := set.Tool(t.Context(), dir, name, keep)
+		_, any := set.Tool(t.Context(), dir, name, none)
+		if !some || any {
+			t.Errorf("%s: %v, for who may have nothing %v", name, some, any)
+		}
+	}
+	if got := set.Tools(dir, none); got != nil {
+		t.Errorf("who may have none is offered %v", names(got))
 	}
 }

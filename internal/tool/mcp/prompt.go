@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -23,6 +24,29 @@ type Prompt struct {
 type Argument struct {
 	Name, Description string
 	Required          bool
+}
+
+// Command is how a person calls the prompt, behind a slash.
+func (p Prompt) Command() string { return prefix + p.Server + "__" + identifier(p.Name, maxName) }
+
+// Fill gives the words that a person has written to the arguments of a
+// prompt, in their order. The last takes all that are left.
+func (p Prompt) Fill(words []string) (map[string]string, error) {
+	filled := map[string]string{}
+	for i, a := range p.Arguments {
+		switch {
+		case i < len(words) && i == len(p.Arguments)-1:
+			filled[a.Name] = strings.Join(words[i:], " ")
+		case i < len(words):
+			filled[a.Name] = words[i]
+		case a.Required:
+			return nil, fmt.Errorf("the prompt %s needs %s: %w", p.Name, a.Name, pawl.ErrInvalid)
+		}
+	}
+	if len(p.Arguments) == 0 && len(words) > 0 {
+		return nil, fmt.Errorf("the prompt %s takes no words: %w", p.Name, pawl.ErrInvalid)
+	}
+	return filled, nil
 }
 
 // Resource is a document of a server.
@@ -97,7 +121,8 @@ func (s *Servers) Resources(dir string) []Resource {
 	return all
 }
 
-// GetPrompt returns the text of a prompt, filled in.
+// GetPrompt returns the text of a prompt, filled in. It is as good as the words of
+// the person who asks for it, and not marked.
 func (s *Servers) GetPrompt(ctx context.Context, dir, server, name string, arguments map[string]string) (pawl.Result, error) {
 	var c contents
 	err := s.request(ctx, dir, server, func(ctx context.Context, session *session) error {
@@ -121,7 +146,7 @@ func (s *Servers) GetPrompt(ctx context.Context, dir, server, name string, argum
 	return c.result(), nil
 }
 
-// ReadResource returns a document.
+// ReadResource returns a document, marked as data from outside.
 func (s *Servers) ReadResource(ctx context.Context, dir, server, uri string) (pawl.Result, error) {
 	var c contents
 	err := s.request(ctx, dir, server, func(ctx context.Context, session *session) error {
@@ -139,7 +164,7 @@ func (s *Servers) ReadResource(ctx context.Context, dir, server, uri string) (pa
 	if err != nil {
 		return pawl.Result{}, fmt.Errorf("read resource %s: %w", line(uri, uriBytes), err)
 	}
-	return c.result(), nil
+	return outside(server+" "+line(uri, uriBytes), c.result()), nil
 }
 
 // request asks a server something, within its time.

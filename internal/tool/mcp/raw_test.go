@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/pawl-dev/pawl"
@@ -19,7 +20,7 @@ import (
 )
 
 // hasty are the times for servers that never answer.
-var hasty = times{start: 300 * time.Millisecond, pause: time.Millisecond, steady: time.Hour, refresh: time.Millisecond}
+var hasty = times{start: 300 * time.Millisecond, wait: 30 * time.Second, pause: time.Millisecond, steady: time.Hour, refresh: time.Millisecond}
 
 // Whatever a program does instead of speaking the protocol, it is given up, the
 // reason is told, and nothing of it is left.
@@ -199,15 +200,23 @@ func TestStartWaitsForNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	set := New(Config{times: times{start: time.Hour, pause: time.Hour, steady: time.Hour, refresh: time.Hour}})
+	set := New(Config{times: times{start: time.Hour, wait: time.Millisecond, pause: time.Hour, steady: time.Hour, refresh: time.Hour}})
 	dir := t.TempDir()
 	never := Server{Name: "never", Transport: HTTP, URL: "http://" + socket.Addr().String(), Local: true}
 	mute := fakeEntry(t, Stdio, "mute")
 	if err := set.Start(dir, []Server{never, mute}); err != nil {
 		t.Fatal(err)
 	}
-	if tools := set.Tools(dir, 0); len(tools) > 0 {
-		t.Errorf("got %v", names(tools))
+	tools := set.Tools(dir, nil)
+	if diff := cmp.Diff([]string{SearchTool}, names(tools)); diff != "" || !strings.Contains(tools[0].Description, "fake (starting), never (starting)") {
+		t.Errorf("%v\n%s", tools, diff)
+	}
+	r, err := tools[0].Run(t.Context(), pawl.Call{Input: []byte(`{}`)}) // it waits, and not for long
+	if want := "There are no tools.\nThe MCP server fake is not ready: starting. Its tools may be there later: use mcp_search again.\n"; err != nil || !strings.HasPrefix(r.Content, want) {
+		t.Errorf("%q, %v", r.Content, err)
+	}
+	if got := set.Tools(dir, func(name string) bool { return name == "mcp__other" }); len(got) > 0 {
+		t.Errorf("who may have none is offered %v", names(got))
 	}
 	for _, s := range set.Status(dir) {
 		if s.State != Starting {

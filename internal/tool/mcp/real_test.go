@@ -45,7 +45,7 @@ func TestReferenceServers(t *testing.T) {
 	for _, transport := range transports {
 		t.Run("everything over "+transport, func(t *testing.T) { count += testEverything(t, transport) })
 	}
-	t.Logf("mcp: %d transports, %d cases with the reference servers", len(transports), count)
+	t.Logf("mcp: %d cases with the reference servers", count)
 }
 
 // step is a call and what its answer must hold.

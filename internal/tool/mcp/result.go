@@ -9,6 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fence"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // mediaTypes are the files that models read.
@@ -31,10 +33,18 @@ func resultOf(server, tool string, r *sdk.CallToolResult) pawl.Result {
 			c.add(string(text))
 		}
 	}
-	result := c.result()
+	result := outside(server+"/"+line(tool, nameBytes), c.result())
 	result.IsError = r.IsError
 	result.Meta = map[string]string{"server": server, "tool": line(tool, nameBytes)}
 	return result
+}
+
+// outside marks what a server has given as data.
+func outside(source string, r pawl.Result) pawl.Result {
+	if r.Content != "" && !weak.On("mcp.fence") {
+		r.Content = fence.Text("MCP "+source, r.Content)
+	}
+	return r
 }
 
 func (c *contents) result() pawl.Result {

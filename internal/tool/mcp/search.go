@@ -19,8 +19,9 @@ type searchInput struct {
 
 var searchSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"words; nothing lists all"},"tools":{"type":"array","items":{"type":"string"},"description":"names to describe in full, at most 5"}}}`)
 
-// searchTool finds the tools of a folder's servers and describes them.
-func (s *Servers) searchTool(dir, hint string) pawl.Tool {
+// searchTool finds the tools of a folder's servers and describes them. It waits for
+// servers that start, and says what has become of those that did not.
+func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) pawl.Tool {
 	decode := func(call pawl.Call) (searchInput, error) {
 		var in searchInput
 		if err := pawl.Decode(call.Input, &in); err != nil {
@@ -32,34 +33,78 @@ func (s *Servers) searchTool(dir, hint string) pawl.Tool {
 		return in, nil
 	}
 	return pawl.Tool{
-		ToolSpec: pawl.ToolSpec{Name: SearchTool, Schema: searchSchema, Description: s.searchDescription(dir) + hint},
+		ToolSpec: pawl.ToolSpec{Name: SearchTool, Schema: searchSchema, Description: s.searchDescription(dir, keep) + hint},
 		Risk:     pawl.RiskSafe,
 		Access: func(_ context.Context, call pawl.Call) ([]pawl.Access, error) {
 			_, err := decode(call)
 			return nil, err
 		},
-		Run: func(_ context.Context, call pawl.Call) (pawl.Result, error) {
+		Run: func(ctx context.Context, call pawl.Call) (pawl.Result, error) {
 			in, err := decode(call)
 			if err != nil {
 				return pawl.Result{}, err
 			}
 			if len(in.Tools) > 0 {
-				return s.describe(dir, in.Tools)
+				return s.describe(ctx, dir, in.Tools, keep)
 			}
-			return pawl.Result{Content: listing(in.Query, rank(s.offered(dir), in.Query))}, nil
+			s.wait(ctx, dir, func(l *link) bool { return keep(prefix + l.server.Name) })
+			if err := ctx.Err(); err != nil {
+				return pawl.Result{}, err
+			}
+			found := rank(s.offered(dir, keep), in.Query)
+			return pawl.Result{Content: listing(in.Query, found) + s.howToCall(dir, keep, budget) + s.absent(dir, keep)}, nil
 		},
 	}
 }
 
+// howToCall says how the tools are called from the next request on.
+func (s *Servers) howToCall(dir string, keep Keep, budget int) string {
+	tools := s.within(dir, keep, budget)
+	switch {
+	case len(tools) == 0:
+		return ""
+	case tools[0].Name == CallTool:
+		return fmt.Sprintf(" Call them with %s.", CallTool)
+	case tools[0].Name == SearchTool:
+		return ""
+	}
+	return " Call them by their names."
+}
+
+// absent says which servers are not ready, and why.
+func (s *Servers) absent(dir string, keep Keep) string {
+	var b strings.Builder
+	for _, l := range s.of(dir) {
+		status, _ := l.status()
+		if status.State == Ready || status.State == Disabled || !keep(prefix+status.Name) {
+			continue
+		}
+		fmt.Fprintf(&b, "\nThe MCP server %s is not ready: %s%s.", status.Name, status.State, because(status.Why))
+		if status.State == Starting {
+			fmt.Fprintf(&b, " Its tools may be there later: use %s again.", SearchTool)
+		}
+	}
+	return b.String()
+}
+
 // searchDescription says how much there is to find.
-func (s *Servers) searchDescription(dir string) string {
+func (s *Servers) searchDescription(dir string, keep Keep) string {
 	var servers []string
 	for _, l := range s.of(dir) {
 		l.mu.Lock()
-		if n := len(l.tools); n > 0 {
-			servers = append(servers, fmt.Sprintf("%s (%d tools)", l.server.Name, n))
+		n := 0
+		for _, t := range l.tools {
+			if keep(t.public) {
+				n++
+			}
 		}
 		l.mu.Unlock()
+		if n > 0 {
+			servers = append(servers, fmt.Sprintf("%s (%d tools)", l.server.Name, n))
+		}
+	}
+	for _, name := range s.starting(dir, keep) {
+		servers = append(servers, name+" (starting)")
 	}
 	return "Find tools of MCP servers and read how they are called: " + strings.Join(servers, ", ") + ". "
 }
@@ -90,7 +135,10 @@ func rank(tools []offered, query string) []offered {
 
 // listing is a line for each tool.
 func listing(query string, tools []offered) string {
-	if len(tools) == 0 {
+	switch {
+	case len(tools) == 0 && strings.TrimSpace(query) == "":
+		return "There are no tools."
+	case len(tools) == 0:
 		return fmt.Sprintf("No tool has a word of %q.", short(query, nameBytes))
 	}
 	var b strings.Builder
@@ -106,10 +154,10 @@ func listing(query string, tools []offered) string {
 }
 
 // describe is all that is known of some tools.
-func (s *Servers) describe(dir string, names []string) (pawl.Result, error) {
+func (s *Servers) describe(ctx context.Context, dir string, names []string, keep Keep) (pawl.Result, error) {
 	var b strings.Builder
 	for _, name := range names {
-		o, err := s.findTool(dir, name)
+		o, err := s.findTool(ctx, dir, name, keep)
 		if err != nil {
 			return pawl.Result{}, err
 		}

@@ -34,6 +34,7 @@ type Server struct {
 	Command string // of a program: its name or path, never a line for a shell
 	Args    []string
 	Env     map[string]string // all that it gets to know besides the usual: no key of pawl's
+	Unboxed bool              // it runs without the sandbox: for the user's own word only
 	Cwd     string            // the folder that it starts in, absolute or from the workspace; "" means the workspace
 
 	URL     string
@@ -178,7 +179,7 @@ func parseEntry(name string, text json.RawMessage, from Origin) (Server, error) 
 	}
 	s := Server{
 		Name: name, Transport: e.Type, Command: e.Command, Args: e.Args, Env: e.Env, Cwd: e.Cwd, URL: e.URL, Headers: e.Headers,
-		Local: e.Local, Timeout: time.Duration(e.Timeout) * time.Second, Disabled: e.Disabled, Tools: e.Tools, OAuth: e.OAuth,
+		Local: e.Local, Unboxed: from == User, Timeout: time.Duration(e.Timeout) * time.Second, Disabled: e.Disabled, Tools: e.Tools, OAuth: e.OAuth,
 	}
 	switch {
 	case s.Transport == "" && s.URL != "":

@@ -46,6 +46,9 @@ func TestParseFile(t *testing.T) {
 			{Name: "hub", Transport: HTTP, URL: "HTTPS://Hub.example.com:443/mcp", Headers: map[string]string{"X-Key": "k"}, Disabled: true},
 			{Name: "old", Transport: SSE, URL: "https://old.example.com/sse", OAuth: OAuth{ClientID: "c", Scopes: []string{"s"}}},
 		}
+		for i := range want {
+			want[i].Unboxed = from == User
+		}
 		if from == Project {
 			want = slices.DeleteFunc(want, func(s Server) bool { return s.Local })
 		}

@@ -54,7 +54,7 @@ type Servers struct {
 // New returns a set without servers.
 func New(c Config) *Servers {
 	if c.times == (times{}) {
-		c.times = times{start: startTime, pause: firstPause, steady: steadyTime, refresh: refreshPause}
+		c.times = times{start: startTime, wait: waitTime, pause: firstPause, steady: steadyTime, refresh: refreshPause}
 	}
 	return &Servers{config: c, links: map[string][]*link{}}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // program is a server that runs on this machine.
@@ -51,9 +52,9 @@ func (c Config) startProgram(ctx context.Context, dir string, s Server) (*progra
 	return p, nil
 }
 
-// enter puts the command into a box.
+// enter puts the command into a box, unless the user's own word is that it runs.
 func (p *program) enter(ctx context.Context, box Boxing, dir string, s Server, c *proc.Command) error {
-	if box == nil {
+	if box == nil || s.Unboxed || weak.On("mcp.box") {
 		return nil
 	}
 	w, err := box(ctx, dir, c.Dir, c.Args, ownEnv(s))
@@ -79,7 +80,10 @@ func (p *program) end() {
 
 // variables are those that a program gets from pawl's own environment. None of
 // them holds a key.
-var variables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ"}
+var variables = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ",
+	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+}
 
 // environment is what a program without a box gets to know.
 func environment(s Server) []string {

@@ -44,7 +44,7 @@ func TestTransports(t *testing.T) {
 	for _, c := range cases {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) { each(t, c.way, c.test) })
 	}
-	t.Logf("mcp: %d transports, %d cases", len(transports), len(cases)*len(transports))
+	t.Logf("mcp: %d cases over %s", len(cases)*len(transports), strings.Join(transports, ", "))
 }
 
 func testEcho(t *testing.T, w *world) {
@@ -83,7 +83,7 @@ func testPrompts(t *testing.T, w *world) {
 		t.Error(diff)
 	}
 	r, err := w.ReadResource(t.Context(), w.dir, "fake", "note://one")
-	if err != nil || r.Content != "resource note://one:\nthe note" {
+	if err != nil || unfence(t, "MCP fake note://one", r.Content) != "resource note://one:\nthe note" {
 		t.Errorf("%q, %v", r.Content, err)
 	}
 	if _, err := w.ReadResource(t.Context(), w.dir, "fake", "note://two"); err == nil {
@@ -131,7 +131,7 @@ func testProgress(t *testing.T, w *world) {
 	}
 	r, err := run(t.Context(), w.tool("work"), call)
 	all.Wait()
-	if err != nil || r.Content != "done" {
+	if err != nil || unfence(t, "MCP fake/work", r.Content) != "done" {
 		t.Fatalf("%q, %v", r.Content, err)
 	}
 	if got, want := <-came, "1 of 3: step\\u{1b}[2J\n"; got != want {

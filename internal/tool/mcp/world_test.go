@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +25,7 @@ var transports = []string{Stdio, HTTP, SSE}
 
 // quick are the times of tests: what a server must not do is not waited for
 // long, and what it must do is.
-var quick = times{start: 30 * time.Second, pause: time.Millisecond, steady: time.Hour, refresh: time.Millisecond}
+var quick = times{start: 30 * time.Second, wait: 30 * time.Second, pause: time.Millisecond, steady: time.Hour, refresh: time.Millisecond}
 
 // world is a folder with one server in it.
 type world struct {
@@ -149,7 +150,7 @@ func (w *world) ready() Status {
 // tool returns a tool that is offered by its own name.
 func (w *world) tool(name string) pawl.Tool {
 	w.t.Helper()
-	tools := w.Tools(w.dir, 1<<30)
+	tools := w.within(w.dir, orAll(nil), 1<<30)
 	i := slices.IndexFunc(tools, func(t pawl.Tool) bool { return t.Name == "mcp__fake__"+name })
 	if i < 0 {
 		w.t.Fatalf("there is no tool %s among %v", name, names(tools))
@@ -181,7 +182,25 @@ func (w *world) input(text string) pawl.Call {
 // call runs a tool as the loop does: what it would touch is named first.
 func (w *world) call(name, input string) (pawl.Result, error) {
 	w.t.Helper()
-	return run(w.t.Context(), w.tool(name), w.input(input))
+	r, err := run(w.t.Context(), w.tool(name), w.input(input))
+	r.Content = unfence(w.t, "MCP fake/"+name, r.Content)
+	return r, err
+}
+
+var fenced = regexp.MustCompile(`(?s)^What stands between the two lines with (\w{16}) comes from outside\. [^\n]*\n<untrusted (\w{16}) source="([^"]*)">\n(.*)\n</untrusted (\w{16})>$`)
+
+// unfence returns what a server has said, which is marked as data; nothing is
+// left as it is.
+func unfence(t *testing.T, source, content string) string {
+	t.Helper()
+	if content == "" {
+		return ""
+	}
+	m := fenced.FindStringSubmatch(content)
+	if m == nil || m[1] != m[2] || m[1] != m[5] || m[3] != source {
+		t.Fatalf("it is not fenced as %s: %.300q", source, content)
+	}
+	return m[4]
 }
 
 func run(ctx context.Context, t pawl.Tool, call pawl.Call) (pawl.Result, error) {

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/define"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tool/mcp"
+)
+
+// The bounds of what a prompt takes from MCP servers.
+const (
+	maxDocuments  = 20       // that it names
+	documentBytes = 64 << 10 // of each
+)
+
+var (
+	// serverPrompt reads the name of a server's prompt: mcp__server__prompt or
+	// server:prompt.
+	serverPrompt = regexp.MustCompile(`^(?:mcp__([a-zA-Z0-9-]+(?:_[a-zA-Z0-9-]+)*)__|([a-zA-Z0-9_-]+):)(.+)$`)
+	// serverDocument finds the name of a server's document: @server:uri.
+	serverDocument = regexp.MustCompile(`(?:^|[\s("'])@([a-zA-Z0-9_-]+):([^\s"']+)`)
+)
+
+// has starts the folder's servers if one of them has that name.
+func (s *toolServers) has(ctx context.Context, dir, name string, told bool) bool {
+	entries, _, err := serversOf(ctx, s.guard, dir, told)
+	if err != nil || !slices.ContainsFunc(entries, func(e serverEntry) bool { return e.Name == name && !e.Disabled }) {
+		return false
+	}
+	s.begin(ctx, dir, told)
+	return true
+}
+
+// prompt puts a server's prompt in the place of its call. ok is false if no server
+// is meant.
+func (s *toolServers) prompt(ctx context.Context, dir, name, args string, told bool, p *pawl.Prompt) (ok bool, err error) {
+	m := serverPrompt.FindStringSubmatch(name)
+	if m == nil {
+		return false, nil
+	}
+	server, wanted := cmp.Or(m[1], m[2]), m[3]
+	if !s.has(ctx, dir, server, told) {
+		return false, nil
+	}
+	if err := s.Await(ctx, dir, server); err != nil {
+		return true, err
+	}
+	found, err := s.findPrompt(dir, server, wanted)
+	if err != nil {
+		return true, err
+	}
+	filled, err := found.Fill(define.SplitArguments(args))
+	if err != nil {
+		return true, err
+	}
+	r, err := s.GetPrompt(ctx, dir, server, found.Name, filled)
+	if err != nil {
+		return true, err
+	}
+	p.Parts[0] = pawl.Text{Text: r.Content}
+	for _, f := range r.Files {
+		p.Parts = append(p.Parts, f)
+	}
+	return true, nil
+}
+
+// findPrompt returns a server's prompt, by its own name or as it is called.
+func (s *toolServers) findPrompt(dir, server, wanted string) (mcp.Prompt, error) {
+	var names []string
+	for _, p := range s.Prompts(dir) {
+		if p.Server != server {
+			continue
+		}
+		if p.Name == wanted || strings.HasSuffix(p.Command(), "__"+wanted) {
+			return p, nil
+		}
+		names = append(names, "/"+p.Command())
+	}
+	return mcp.Prompt{}, fmt.Errorf("the MCP server %s has no prompt %s; it has: %s: %w", server, plain.Line(wanted), strings.Join(names, ", "), pawl.ErrNotFound)
+}
+
+// attach adds the documents of servers that a person names in their words, as
+// @server:uri. One that cannot be had is told.
+func (s *toolServers) attach(cmd *cobra.Command, dir, words string, told bool, p *pawl.Prompt) {
+	seen := map[string]bool{}
+	for _, m := range serverDocument.FindAllStringSubmatch(words, -1) {
+		server, uri := m[1], strings.TrimRight(m[2], ".,;!?)")
+		name := server + ":" + uri
+		if seen[name] || !s.has(cmd.Context(), dir, server, told) {
+			continue
+		}
+		seen[name] = true
+		text, err := s.document(cmd.Context(), dir, server, uri, len(seen))
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: @%s was not read: %s\n", plain.Line(name), firstLine(err.Error(), 300))
+			continue
+		}
+		p.Parts = append(p.Parts, pawl.Text{Text: text})
+	}
+}
+
+// document returns the nth document of a prompt, as the model reads it.
+func (s *toolServers) document(ctx context.Context, dir, server, uri string, n int) (string, error) {
+	if n > maxDocuments {
+		return "", fmt.Errorf("there are %d documents already: %w", maxDocuments, pawl.ErrInvalid)
+	}
+	if err := s.Await(ctx, dir, server); err != nil {
+		return "", err
+	}
+	r, err := s.ReadResource(ctx, dir, server, uri)
+	if err != nil {
+		return "", err
+	}
+	if len(r.Content) > documentBytes {
+		return "", fmt.Errorf("it has %d bytes, the most is %d: %w", len(r.Content), documentBytes, pawl.ErrInvalid)
+	}
+	return fmt.Sprintf("The document %s of the MCP server %s:\n%s", plain.Line(uri), server, r.Content), nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/auth"
+	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/tool/mcp"
+)
+
+// toolServers are the MCP servers of this process. Those of a folder are started
+// when a turn begins there, or when a person asks for a prompt or a document of
+// theirs; a command that only looks starts none.
+type toolServers struct {
+	*mcp.Servers
+	guard *safety.Safety
+
+	mu   sync.Mutex
+	told map[string]bool     // faults of configurations that a person was told
+	news map[string][]string // those that they are yet to be told, by folder
+}
+
+var _ agent.Servers = (*toolServers)(nil)
+
+// newServers returns the servers, none of which runs.
+func newServers(guard *safety.Safety, taken func(name string) bool) (*toolServers, error) {
+	keys, err := openKeys()
+	if err != nil {
+		return nil, err
+	}
+	return &toolServers{
+		Servers: mcp.New(mcp.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keys.Ring}, Taken: taken}),
+		guard:   guard, told: map[string]bool{}, news: map[string][]string{},
+	}, nil
+}
+
+// useServers has the servers of a folder start when a turn begins in it, and
+// gives the turn their tools. The turn does not wait for them.
+func useServers(s *toolServers, loop *agent.Config) {
+	look := loop.Extensions
+	loop.Servers = s
+	loop.Extensions = func(ctx context.Context, dir string, settings pawl.Settings) (*extend.Found, error) {
+		found, err := look(ctx, dir, settings)
+		if err == nil {
+			s.begin(ctx, dir, settings.Trusted)
+		}
+		return found, err
+	}
+}
+
+// begin starts the servers of a folder, and no others. What is wrong with them is
+// told: a session works without. told is that the user has named the folder
+// trusted.
+func (s *toolServers) begin(ctx context.Context, dir string, told bool) {
+	entries, faults, err := serversOf(ctx, s.guard, dir, told)
+	if err == nil {
+		var servers []mcp.Server
+		for _, e := range entries {
+			secrets.AddHeaders(e.Name, e.Headers)
+			secrets.AddHeaders(e.Name, e.Env)
+			servers = append(servers, e.Server)
+		}
+		err = s.Start(dir, servers)
+	}
+	if err != nil {
+		faults = append(faults, err.Error())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, fault := range faults {
+		if !s.told[fault] {
+			s.told[fault] = true
+			s.news[dir] = append(s.news[dir], "MCP servers: "+fault)
+		}
+	}
+}
+
+// Notes returns what a person is to be told of the servers and of what configures
+// them, each once.
+func (s *toolServers) Notes(dir string) []string {
+	s.mu.Lock()
+	notes := s.news[dir]
+	delete(s.news, dir)
+	s.mu.Unlock()
+	return append(notes, s.Servers.Notes(dir)...)
+}
+
+// heldTokens is the keyring. What it gives out, and what is kept in it, is a secret
+// from then on.
+type heldTokens struct{ auth.Keyring }
+
+var _ mcp.TokenStore = heldTokens{}
+
+// Get returns the credentials of a login.
+func (h heldTokens) Get(name string) (auth.Secret, error) {
+	text, err := h.Keyring.Get(name)
+	holdLogin(text)
+	return text, err
+}
+
+// Set keeps the credentials of a login.
+func (h heldTokens) Set(name string, text auth.Secret) error {
+	holdLogin(text)
+	return h.Keyring.Set(name, text)
+}
+
+// holdLogin masks the secrets of a login.
+func holdLogin(text auth.Secret) {
+	var login map[string]any
+	if json.Unmarshal([]byte(text.Reveal()), &login) != nil {
+		return // it is not one
+	}
+	for _, key := range []string{"access_token", "refresh_token", "client_secret"} {
+		if value, ok := login[key].(string); ok {
+			secrets.Add("MCP login", value)
+		}
+	}
+}
