@@ -82,8 +82,9 @@ var rooms = map[string]int{
 
 	"cmd/pawl": rowCommand,
 
-	"internal/server": rowFront,
-	"internal/tui":    rowFront,
+	"internal/mcpserve": rowFront,
+	"internal/server":   rowFront,
+	"internal/tui":      rowFront,
 
 	"internal/bench":               rowTest,
 	"internal/bus/bustest":         rowTest,

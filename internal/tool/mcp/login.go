@@ -60,6 +60,20 @@ func (s *Servers) loggedIn(server Server) {
 	}
 }
 
+// LoggedIn reports whether a login to the server is kept. Nobody is asked whether
+// it still holds.
+func (s *Servers) LoggedIn(server Server) (bool, error) {
+	if server.Transport == Stdio {
+		return false, nil
+	}
+	a, err := server.address()
+	if err != nil {
+		return false, err
+	}
+	kept, err := s.config.load(a.url.String())
+	return kept != nil, err
+}
+
 // Logout forgets what a login has brought.
 func (s *Servers) Logout(server Server) error {
 	a, err := server.address()

@@ -163,25 +163,3 @@ func (s *Servers) Close() {
 	s.mu.Unlock()
 	s.ending.Wait()
 }
-
-// Test starts a server for this once and says what came of it.
-func (s *Servers) Test(ctx context.Context, dir string, server Server) (Status, error) {
-	if err := server.Check(); err != nil {
-		return Status{}, fmt.Errorf("test MCP server %q: %w: %w", short(server.Name, nameBytes), err, pawl.ErrInvalid)
-	}
-	l := newLink(s.config, dir, server)
-	l.once = true
-	go l.run()
-	defer l.end()
-	for {
-		status, news := l.status()
-		if status.State != Starting {
-			return status, nil
-		}
-		select {
-		case <-news:
-		case <-ctx.Done():
-			return status, context.Cause(ctx)
-		}
-	}
-}
