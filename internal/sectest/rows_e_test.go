@@ -27,7 +27,7 @@ var rowsE = []row{
 	{id: "E8", title: "Codex: MCP HTTP redirect cross-origin leaks headers/body", attack: redirectedMCP, weak: "mcp.redirect"},
 	{id: "E9", title: "mcp-remote: authorization_endpoint passed to OS opener", attack: addressesForTheOpener, weak: "mcp.opener"},
 	{id: "E10", title: "MCP TS SDK: server picks which auth server gets stored secrets", attack: swappedIssuer, weak: "mcp.binding"},
-	{id: "E11", title: "MCP Inspector: unauthenticated local proxy launches commands", owed: "MCP servers (issue 7)"},
+	{id: "E11", title: "MCP Inspector: unauthenticated local proxy launches commands", attack: servesNobodyElse, unbreakable: "pawl serves MCP on its standard input and output alone: there is no listener to leave open"},
 	{id: "E12", title: "Copilot Chat, Windsurf, Cursor (mermaid): rendered image URL leaks data", attack: picturesInReplies, unbreakable: "pawl has no code that fetches for display"},
 	{id: "E13", title: "Gemini: private IPs, redirect, injection-driven floods", attack: fetchedFromInside, weak: "egress.private,webfetch.redirect,webfetch.size"},
 	{id: "E14", title: "Gemini: allowedDomains bypass through proxy-style URL", attack: addressesInAddresses, weak: "webfetch.redirect,egress.hosts"},
