@@ -1,14 +1,166 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/auth"
+	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/trust"
+)
 
 func mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Look at MCP servers, add and test them, and be one",
-		Args:  usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: `Look at the MCP servers whose tools the model can use, add and test them, log in to
+them. 'pawl mcp serve' is the other way round: it offers pawl to other agents.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(mcpServeCommand())
+	cmd.AddCommand(mcpListCommand(), mcpTestCommand(), mcpAddCommand(), mcpAddJSONCommand(), mcpRemoveCommand(), mcpEnableCommand(), mcpDisableCommand(),
+		mcpLoginCommand(), mcpLogoutCommand(), mcpToolsCommand(), mcpPromptsCommand(), mcpResourcesCommand(), mcpServeCommand())
 	return cmd
+}
+
+// mcpHere are the MCP servers of the folder that pawl was started in. None runs.
+type mcpHere struct {
+	*mcp.Servers
+	guard     *safety.Safety
+	dir       string
+	entries   []serverEntry
+	untrusted int      // entries that the folder brings and that count for nothing
+	faults    []string // what is wrong with configurations
+}
+
+// lookAtServers reads what is configured. Nothing is started by it.
+func lookAtServers(ctx context.Context) (*mcpHere, error) {
+	if _, err := loadUser(); err != nil { // what it has from variables is a secret from then on
+		return nil, err
+	}
+	guard, err := safety.Open()
+	if err != nil {
+		return nil, err
+	}
+	h := &mcpHere{guard: guard}
+	if h.dir, err = workingDir(); err != nil {
+		return nil, err
+	}
+	keys, err := openKeys()
+	if err != nil {
+		return nil, err
+	}
+	h.Servers = mcp.New(mcp.Config{Box: guard.WrapServer, Guard: guard.Guard, Tokens: keptTokens{keys}})
+	if h.entries, h.faults, err = serversOf(ctx, guard, h.dir, false); err != nil {
+		return nil, err
+	}
+	for _, e := range h.entries {
+		secrets.AddHeaders(e.Name, e.Headers)
+		secrets.AddHeaders(e.Name, e.Env)
+	}
+	folder, _, err := guard.Project(ctx, h.dir, false)
+	if err == nil && folder.State != trust.Trusted {
+		err = h.countUntrusted(ctx)
+	}
+	return h, err
+}
+
+// Close ends the servers, and takes away what their boxes have left in the folder.
+func (h *mcpHere) Close() {
+	h.Servers.Close()
+	h.guard.Close()
+}
+
+// countUntrusted says how many servers the folder would bring if it were trusted.
+func (h *mcpHere) countUntrusted(ctx context.Context) error {
+	guard, err := safety.Open() // apart: what it is told here counts for nothing else
+	if err != nil {
+		return err
+	}
+	entries, _, err := serversOf(ctx, guard, h.dir, true)
+	if err != nil {
+		h.faults = append(h.faults, fmt.Sprintf("what this folder brings cannot be read: %v", err))
+	}
+	for _, e := range entries {
+		if e.project {
+			h.untrusted++
+		}
+	}
+	return nil
+}
+
+// hint says what to do about servers that do not count.
+func (h *mcpHere) hint() string {
+	if h.untrusted == 0 {
+		return ""
+	}
+	return fmt.Sprintf("MCP servers of this folder that count for nothing until you trust it: %d ('pawl trust' shows what it brings)", h.untrusted)
+}
+
+// find returns the server of that name.
+func (h *mcpHere) find(name string) (serverEntry, error) {
+	if i := slices.IndexFunc(h.entries, func(e serverEntry) bool { return e.Name == name }); i >= 0 {
+		return h.entries[i], nil
+	}
+	next := "'pawl mcp list' shows those that there are"
+	if h.untrusted > 0 {
+		next += "; " + h.hint()
+	}
+	return serverEntry{}, fmt.Errorf("there is no MCP server %.40q here: %s: %w", name, next, pawl.ErrNotFound)
+}
+
+// some returns the servers of these names; without any, all that are not disabled.
+func (h *mcpHere) some(names []string) (list []serverEntry, err error) {
+	for _, name := range names {
+		e, err := h.find(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	for _, e := range h.entries {
+		if len(names) == 0 && !e.Disabled {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// keptTokens keeps logins where keys are kept: in the system's keyring, or where
+// there is none in keys.json.
+type keptTokens struct{ keys *auth.Keys }
+
+var _ mcp.TokenStore = keptTokens{}
+
+// Get returns what a login has brought.
+func (k keptTokens) Get(name string) (auth.Secret, error) {
+	token, _, err := k.keys.Key(auth.Provider{ID: name})
+	return token, err
+}
+
+// Set keeps what a login has brought.
+func (k keptTokens) Set(name string, token auth.Secret) error {
+	_, err := k.keys.Save(name, token)
+	return err
+}
+
+// Delete forgets it, wherever it is.
+func (k keptTokens) Delete(name string) error {
+	_, err := k.keys.Delete(name)
+	return err
+}
+
+// notReady is the end of a command some of whose servers did not come up. What is
+// the matter has been said.
+func notReady(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return &exitError{code: exitFailed, err: errors.New("not all servers are ready: 'pawl mcp test NAME' says more")}
 }

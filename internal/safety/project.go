@@ -71,7 +71,9 @@ func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]b
 	}, nil
 }
 
-// readBelow reads a file of a folder. No part of its path may be a link.
+// readBelow reads a file of a folder. No part of its path may be a link. A folder
+// in its place is no file: while a command runs, its box holds the places of files
+// that it must not create.
 func readBelow(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -94,7 +96,12 @@ func readBelow(dir, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	switch info, err := f.Stat(); {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder: %w", name, fs.ErrNotExist)
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no file: %w", name, pawl.ErrDenied)
 	}
 	return io.ReadAll(io.LimitReader(f, git.MaxShow))

@@ -117,3 +117,19 @@ func TestProjectLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestProjectPlaceholder: what the box of a running command puts in the place of
+// files that are not there does not make the folder's configuration unreadable.
+func TestProjectPlaceholder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, serversFile), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	read, err := projectSource(t.Context(), dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, err := projectServers(config.Project{}, read); len(files) != 0 || err != nil {
+		t.Errorf("%v, %v", files, err)
+	}
+}
