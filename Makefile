@@ -114,8 +114,8 @@ escape: ## take each defense out and see that the attacks get through
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus
 
-skills-npx: ## what `npx skills add` installs is found; needs npm's registry
-	$(GOTEST) -tags npx -count=1 -run '^TestNpxSkills$$' ./internal/skill/
+skills-npx: ## what `npx skills add` installs is found, also by an agent that runs it; needs npm's registry
+	$(GOTEST) -tags npx -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/skill/ ./cmd/pawl/
 
 as-user: ## the sandbox as a normal user; needs root to make one
 	dev/as-user

@@ -37,7 +37,8 @@ func useExtensions(guard *safety.Safety, loop *agent.Config) error {
 		return err
 	}
 	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
-		return p.Look(ctx, c.Dir).Skills, nil // what the user has said of the folder is known by now
+		guard.LookAgain() // this very turn may have brought a skill; what the user has said of the folder is known by now
+		return p.Look(ctx, c.Dir).Skills, nil
 	}))
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ agents and skills. What this folder brings is in it only if you trust the folder
 				return err
 			}
 			has := func(tool string) bool { return def.Tools == nil || slices.Contains(def.Tools, tool) }
-			_, err = cmd.OutOrStdout().Write([]byte(agent.Speak(def, agent.Telling{Model: model, Found: found, Day: time.Now(), Tasks: has("task"), Skills: has("skill")})))
+			_, err = cmd.OutOrStdout().Write([]byte(agent.Speak(def, agent.Telling{Model: model, Found: found, Day: time.Now(), Has: has})))
 			return err
 		},
 	}

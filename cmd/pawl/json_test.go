@@ -85,7 +85,7 @@ func skillSource(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Join(dir, "deploy"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "deploy", "SKILL.md"), []byte("---\nname: deploy\ndescription: Ships.\n---\nShip.\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "deploy", "SKILL.md"), []byte("---\nname: deploy\ndescription: Ships the site.\n---\nShip it.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "one"}} {

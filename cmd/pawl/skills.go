@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -67,7 +68,7 @@ func skillShowCommand() *cobra.Command {
 type installFlags struct{ project, yes, dry, asJSON, local bool }
 
 func (f *installFlags) add(cmd *cobra.Command, changes bool) {
-	cmd.Flags().BoolVar(&f.project, "project", false, "in .agents/skills of this folder, not in your configuration folder")
+	cmd.Flags().BoolVar(&f.project, "project", false, "in .agents/skills of this folder, not of your home folder")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	if changes {
 		cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
@@ -75,13 +76,19 @@ func (f *installFlags) add(cmd *cobra.Command, changes bool) {
 	}
 }
 
+// installer puts skills where several tools look for them. Commands in the sandbox
+// see that folder, and so can run a skill's scripts: pawl's own they do not see.
 func (f *installFlags) installer() (*skill.Installer, error) {
-	dir, err := ownFolder(f.project, filepath.Join(".agents", "skills"), "skills")
+	base := os.UserHomeDir
+	if f.project {
+		base = workingDir
+	}
+	dir, err := base()
 	if err != nil {
 		return nil, err
 	}
 	return &skill.Installer{
-		Dir:   dir,
+		Dir:   filepath.Join(dir, ".agents", "skills"),
 		Open:  openTree,
 		Fetch: fetchSkills,
 		Local: f.local,

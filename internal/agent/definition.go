@@ -209,7 +209,7 @@ func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 	child := j.history.Created().Parent != ""
 	return func(name string) bool {
 		switch {
-		case name == "skill" && (j.brought.found == nil || len(j.brought.found.Skills.Skills) == 0),
+		case name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
 			name == "task" && len(def.Rules) > 0, // they would not hold for a child
 			def.Tools != nil && !define.Grants(def.Tools, name) && !weak.On("agent.tools"),
 			len(settings.Tools) > 0 && !define.Grants(settings.Tools, name),

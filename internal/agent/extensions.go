@@ -39,12 +39,13 @@ func (j *journal) bring(ctx context.Context) error {
 
 // Telling is what a model is told besides the agent's own words.
 type Telling struct {
-	Model  string        // that is told, by its ref
-	Found  *extend.Found // what the folder brings; nil means that nothing is known of it
-	Day    time.Time     // when the turn began
-	Tasks  bool          // the agent can give tasks
-	Skills bool          // it can load skills
+	Model string                 // that is told, by its ref
+	Found *extend.Found          // what the folder brings; nil means that nothing is known of it
+	Day   time.Time              // when the turn began
+	Has   func(tool string) bool // which tools the agent has; nil means none
 }
+
+func (t Telling) has(tool string) bool { return t.Has != nil && t.Has(tool) }
 
 // Speak returns what a model is told before the conversation: the agent's own
 // words, what helps the model's family and, if something is known of the folder,
@@ -57,11 +58,11 @@ func Speak(def Definition, t Telling) string {
 	}
 	s.Dir, s.Repository, s.Branch = f.Dir, f.Repository, f.Branch
 	s.Platform, s.Day, s.Rules = runtime.GOOS+"/"+runtime.GOARCH, t.Day.UTC().Format(time.DateOnly), f.Rules.Prompt()
-	if t.Tasks {
+	if t.has("task") {
 		s.Agents = helpers(f)
 	}
-	if t.Skills {
-		s.Skills = f.Skills.Catalog(prompt.CatalogBytes)
+	if t.has("skill") {
+		s.Skills, s.Acquire = f.Skills.Catalog(prompt.CatalogBytes), t.has("bash")
 	}
 	return s.Text()
 }
@@ -86,9 +87,11 @@ func helpers(f *extend.Found) string {
 // system is Speak for the open turn and the model that it asks. Its last step has
 // the same, though no tools are offered in it.
 func (j *journal) system(def Definition, ref string, tools *tool.Registry) string {
-	_, tasks := tools.Tool("task")
-	_, skills := tools.Tool("skill")
-	return Speak(def, Telling{Model: ref, Found: j.brought.found, Day: j.history.Open().Began, Tasks: tasks, Skills: skills})
+	has := func(name string) bool {
+		_, ok := tools.Tool(name)
+		return ok
+	}
+	return Speak(def, Telling{Model: ref, Found: j.brought.found, Day: j.history.Open().Began, Has: has})
 }
 
 // agent is Find for the open turn.

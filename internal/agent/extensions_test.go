@@ -104,28 +104,69 @@ func TestNothingOfAStranger(t *testing.T) {
 	}
 }
 
-// The tool skill is there where skills are.
+// skillTool gives sessions the tool skill.
+func (w *world) skillTool() {
+	w.t.Helper()
+	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
+		f, err := w.Extensions(ctx, c.Dir, pawl.Settings{})
+		return f.Skills, err
+	}))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Tools = more
+}
+
+// A skill that comes in the middle of a turn can be loaded in it, by its name, and
+// what the model is told before the conversation stays the same.
+func TestSkillOfThisTurn(t *testing.T) {
+	w := newWorld(t, setup{script: []string{
+		`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`,
+		`{"calls":[{"name":"write","input":{"path":".agents/skills/pdf/SKILL.md","content":"---\nname: pdf\ndescription: Reads PDFs.\n---\nRead slowly."}}]}`,
+		`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`, `{"text":"done"}`, `{"text":"the next turn"}`,
+	}})
+	w.bring(true, nil)
+	w.skillTool()
+	w.prompt("go")
+	w.mustTurn(pawl.ReasonEndTurn)
+	w.prompt("go on")
+	w.mustTurn(pawl.ReasonEndTurn)
+	results := w.results()
+	if got := results[0].Result.Content; got != "No skill is called pdf: there are none." {
+		t.Errorf("at first: %s", got)
+	}
+	if got := results[2].Result.Content; !strings.Contains(got, "Read slowly.") {
+		t.Errorf("after it came: %s", got)
+	}
+	for i, r := range w.model.requests[:4] {
+		if r.System != w.model.requests[0].System || strings.Contains(r.System, "Reads PDFs") {
+			t.Errorf("request %d is told something else:\n%s", i+1, r.System)
+		}
+	}
+	if next := w.model.requests[4].System; !strings.Contains(next, "- pdf: Reads PDFs.") {
+		t.Errorf("the next turn is told:\n%s", next)
+	}
+}
+
+// The tool skill is there where skills are looked for, and the model is told of
+// those that there are, and how to get more.
 func TestSkillTool(t *testing.T) {
 	text := "---\nname: pdf\ndescription: Reads PDFs.\n---\nRead slowly."
 	for name, files := range map[string]map[string]string{"with": {".pawl/skills/pdf/SKILL.md": text}, "without": {"a.txt": "a"}} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, setup{script: []string{`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`, `{"text":"done"}`}})
 			w.bring(true, files)
-			more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
-				f, err := w.Extensions(ctx, c.Dir, pawl.Settings{})
-				return f.Skills, err
-			}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.Tools = more
+			w.skillTool()
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
 			offered := slices.ContainsFunc(w.model.requests[0].Tools, func(s pawl.ToolSpec) bool { return s.Name == "skill" })
 			told := strings.Contains(w.model.requests[0].System, "- pdf: Reads PDFs.")
 			loaded := strings.Contains(w.results()[0].Result.Content, "Read slowly.")
-			if want := name == "with"; offered != want || told != want || loaded != want {
+			if want := name == "with"; !offered || told != want || loaded != want {
 				t.Errorf("offered %t, told %t, loaded %t", offered, told, loaded)
+			}
+			if s := w.model.requests[0].System; !strings.Contains(s, "pawl skills add") {
+				t.Errorf("it does not know how to get more:\n%s", s)
 			}
 		})
 	}

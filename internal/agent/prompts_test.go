@@ -35,7 +35,7 @@ func TestPrompts(t *testing.T) {
 	said := map[string]string{}
 	for name, def := range builtin {
 		for family, model := range modelOfFamily {
-			text := Speak(def, Telling{Model: model, Found: found, Day: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC), Tasks: true, Skills: true})
+			text := Speak(def, Telling{Model: model, Found: found, Day: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC), Has: func(string) bool { return true }})
 			said[name+"_"+string(family)] = strings.Replace(text, runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64", 1)
 		}
 	}

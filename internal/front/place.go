@@ -77,20 +77,12 @@ type Level struct {
 func (l Level) Dir() string { return filepath.Join(l.Path, l.At) }
 
 // Levels returns the folders to look into: those of the project that are trusted,
-// the nearest first, then pawl's own, then the home folder. A folder that is the
-// user's home or configuration is not the project's too.
+// the nearest first, then pawl's own, then the home folder.
 func (s Sources) Levels() []Level {
 	var levels []Level
-	if s.Project.Tree != nil && s.Trusted != nil {
-		for at := s.dir(); ; at = filepath.Dir(at) {
-			l := Level{Folder: s.Project, Layer: Project, At: at}
-			own := s.Home.Tree != nil && l.Dir() == s.Home.Path || s.Config.Tree != nil && l.Dir() == s.Config.Path
-			if !own && s.Trusted(l.Dir()) {
-				levels = append(levels, l)
-			}
-			if at == "." {
-				break
-			}
+	for _, l := range s.project() {
+		if s.Trusted != nil && s.Trusted(l.Dir()) {
+			levels = append(levels, l)
 		}
 	}
 	if s.Config.Tree != nil {
@@ -100,6 +92,30 @@ func (s Sources) Levels() []Level {
 		levels = append(levels, Level{Folder: s.Home, Layer: User, At: "."})
 	}
 	return levels
+}
+
+// Untrusted returns the folders of the project that are not trusted, the nearest
+// first. What is in them is not to be read.
+func (s Sources) Untrusted() []Level {
+	return slices.DeleteFunc(s.project(), func(l Level) bool { return s.Trusted != nil && s.Trusted(l.Dir()) })
+}
+
+// project returns the folders of the project, the nearest first. One that is the
+// user's home or configuration is not the project's too.
+func (s Sources) project() []Level {
+	if s.Project.Tree == nil {
+		return nil
+	}
+	var levels []Level
+	for at := s.dir(); ; at = filepath.Dir(at) {
+		l := Level{Folder: s.Project, Layer: Project, At: at}
+		if (s.Home.Tree == nil || l.Dir() != s.Home.Path) && (s.Config.Tree == nil || l.Dir() != s.Config.Path) {
+			levels = append(levels, l)
+		}
+		if at == "." {
+			return levels
+		}
+	}
 }
 
 // dir returns the folder that is worked in, from the top; one that is not

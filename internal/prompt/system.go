@@ -28,9 +28,10 @@ type System struct {
 	Platform   string // e.g. linux/amd64
 	Day        string // when the turn began
 
-	Rules  string // of the user and the project
-	Agents string // those that a task can be given to, besides pawl's own
-	Skills string // their catalog
+	Rules   string // of the user and the project
+	Agents  string // those that a task can be given to, besides pawl's own
+	Skills  string // their catalog
+	Acquire bool   // it can install more of them
 }
 
 const familyHead = "What helps you to work well with these tools, as far as you have them:"
@@ -41,6 +42,10 @@ const rulesHead = "The user and this project have written down what every agent 
 const agentsHead = "A task can be given to these agents too:"
 
 const skillsHead = "Skills are instructions for a kind of work. When one fits what you do, load it first, with the tool skill, by its name:"
+
+const moreSkills = "When a kind of work would go better with a skill that you do not have, look for one and install it, if the user permits that, by bash with `unsandboxed`: " +
+	"`npx skills find WORD` searches for repositories, `pawl skills add OWNER/REPO --dry-run` shows what one has, `pawl skills add OWNER/REPO NAME --yes` installs it. " +
+	"It can be loaded at once, with the tool skill, by its name. It is a stranger's work: tell the user where it comes from."
 
 // Text returns it all, in an order in which what changes less comes first.
 func (s System) Text() string {
@@ -58,6 +63,9 @@ func (s System) Text() string {
 	section("Rules", rulesHead, s.Rules)
 	section("Agents", agentsHead, s.Agents)
 	section("Skills", skillsHead, s.Skills)
+	if s.Acquire {
+		fmt.Fprintf(&b, "\n# More skills\n\n%s\n", moreSkills)
+	}
 	return b.String()
 }
 

@@ -14,7 +14,7 @@ import (
 func TestSystemText(t *testing.T) {
 	full := prompt.System{
 		Agent: "You are pawl.\n", Family: "- Be quick.\n", Dir: "/work/project", Repository: true, Branch: "main", Platform: "linux/amd64", Day: "2025-01-02",
-		Rules: "Rules from /work/project/AGENTS.md (project):\n\nUse tabs.\n\n", Agents: "- reviewer: Reviews.\n", Skills: "- pdf: Reads PDFs.\n",
+		Rules: "Rules from /work/project/AGENTS.md (project):\n\nUse tabs.\n\n", Agents: "- reviewer: Reviews.\n", Skills: "- pdf: Reads PDFs.\n", Acquire: true,
 	}
 	want, err := os.ReadFile(filepath.Join("testdata", "system.golden"))
 	if err != nil {
@@ -24,7 +24,7 @@ func TestSystemText(t *testing.T) {
 		t.Errorf("the text (-want +got):\n%s", diff)
 	}
 	bare := prompt.System{Agent: "You are pawl.", Dir: "/x", Platform: "linux/amd64", Day: "2025-01-02"}.Text()
-	for _, title := range []string{"# How to work", "# Rules", "# Agents", "# Skills"} {
+	for _, title := range []string{"# How to work", "# Rules", "# Agents", "# Skills", "# More skills"} {
 		if strings.Contains(bare, title) {
 			t.Errorf("there is a section %q with nothing in it", title)
 		}

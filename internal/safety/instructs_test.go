@@ -1,9 +1,54 @@
 package safety
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
+
+// What comes to a trusted folder is not trusted with it, not even a moment later,
+// if whoever asks has it looked at again. What the user said for this run stays.
+func TestLookAgain(t *testing.T) {
+	if comesLater(t, false) {
+		t.Error("what has come to a trusted folder is trusted")
+	}
+	if !comesLater(t, true) {
+		t.Error("the user's word for this run is forgotten")
+	}
+}
+
+// comesLater puts a skill into a folder that is trusted, by what it has or by the
+// user's word for this run, and returns whether the folder is still.
+func comesLater(t *testing.T, told bool) bool {
+	t.Helper()
+	t.Setenv("PAWL_DATA", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	s, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	f, err := s.LookAt(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Trust().Trust(dir, f.Hash, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Project(t.Context(), dir, told); err != nil || !s.Trusted(dir) {
+		t.Fatalf("it is not trusted: %v", err)
+	}
+	skill := filepath.Join(dir, ".agents/skills/new")
+	if err := os.MkdirAll(skill, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.LookAgain()
+	return s.Trusted(dir)
+}
 
 // Where a CI looks at a proposed change, nothing that the change says counts,
 // though the folder is trusted.

@@ -86,6 +86,21 @@ func (s *Safety) Trusted(dir string) bool {
 	return err == nil && p.trusted
 }
 
+// LookAgain has each folder looked at anew when it is asked about next. It is for
+// who acts upon what may have come to a folder just now: what was looked at a
+// moment ago does not vouch for it.
+func (s *Safety) LookAgain() {
+	if weak.On("skill.anew") {
+		return
+	}
+	s.projects.mu.Lock()
+	defer s.projects.mu.Unlock()
+	for dir, k := range s.projects.known {
+		k.at = time.Time{}
+		s.projects.known[dir] = k
+	}
+}
+
 // Instructs reports whether what a folder says to models may take effect: it is
 // trusted, and no CI works there on a change that somebody proposes and that
 // could say anything.

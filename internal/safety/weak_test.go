@@ -11,6 +11,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
+// Without another look, what has just come to a trusted folder is trusted.
+func TestWeakenedLookAgain(t *testing.T) {
+	defer weak.Set("skill.anew")()
+	if !comesLater(t, false) {
+		t.Error("it is not: the test shows nothing")
+	}
+}
+
 // Without their box, a project's hooks write outside the workspace; without the
 // administrator's word, those of others are there: the tests of it notice.
 func TestDefensesMatter(t *testing.T) {

@@ -32,8 +32,8 @@ var rowsA = []row{
 	{id: "A14", title: "Copilot/VS Code: agent sets auto-approve in settings.json", attack: writesOrders(".vscode/settings.json", ".pawl/config.json", ".claude/settings.json"), weak: "sandbox.protected"},
 	{id: "A15", title: "Claude Code: sandboxed code creates missing settings.json with SessionStart hook", attack: createsMissingSettings, weak: "sandbox.protected"},
 	{id: "A16", title: "Aider: repo .aider.conf.yml notification/editor command", attack: commandsOfTheProject, unbreakable: "a project's configuration has no field for an editor or a notification"},
-	{id: "A17", title: "ZCode: auto-connects MCP in workspace config", owed: "MCP servers (issue 7)"},
-	{id: "A18", title: "Claude Code: mcp list spawns servers a repo self-approved", attack: listStarts, weak: "trust"},
+	{id: "A17", title: "ZCode: auto-connects MCP in workspace config", attack: connectsByItself, weak: "trust"},
+	{id: "A18", title: "Claude Code: mcp list spawns servers a repo self-approved", attack: listsServers, weak: "trust"},
 	{id: "A19", title: "Codex: project AGENTS.md read in untrusted project", attack: instructionsOfTheProject, weak: "trust"},
 	{id: "A20", title: "Codex: env var swapped managed policy", attack: policySwapped, weak: "config.managed"},
 }

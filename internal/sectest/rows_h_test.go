@@ -17,8 +17,8 @@ import (
 )
 
 var rowsH = []row{
-	{id: "H1", title: "Codex: external tool named like host tool", owed: "MCP tools (issue 7)"},
-	{id: "H2", title: "MCP: description changes after approval", owed: "MCP tools (issue 7)"},
+	{id: "H1", title: "Codex: external tool named like host tool", attack: toolsNamedAlike, weak: "mcp.shadow"},
+	{id: "H2", title: "MCP: description changes after approval", attack: changedDescription, weak: "mcp.changed"},
 	{id: "H3", title: "Gemini #18484: child not bound by mode", attack: childEscapesMode, weak: "agent.child"},
 	{id: "H4", title: "Claude: hook allow lifted tool restrictions", attack: hooksAllow, weak: "hook.deny"},
 	{id: "H5", title: "Claude: frontmatter raises mode", attack: agentRaisesItsMode, unbreakable: "an agent has no field for a mode but plan, and no way for a rule that allows: there is nothing to leave out"},

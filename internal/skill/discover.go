@@ -39,6 +39,8 @@ type Set struct {
 	Skills []Skill       `json:"skills"`           // by name, each once
 	Hidden []Hidden      `json:"hidden,omitempty"` // in the order in which they were found
 	Faults []front.Fault `json:"faults,omitempty"` // of what cannot be used
+
+	untrusted []front.Level
 }
 
 // Discover looks for skills. Those of the project, nearest first, come before the
@@ -48,7 +50,7 @@ func Discover(s front.Sources) *Set {
 	if weak.On("skill.trust") {
 		s.Trusted = func(string) bool { return true }
 	}
-	f := &finder{found: map[string]Skill{}, seen: map[string]bool{}}
+	f := &finder{set: Set{untrusted: s.Untrusted()}, found: map[string]Skill{}, seen: map[string]bool{}}
 	for _, level := range s.Levels() {
 		f.links = map[string]string{}
 		look := places

@@ -345,6 +345,31 @@ func TestChanged(t *testing.T) {
 }
 
 // TestConflicts: a plan that the world has left behind is not applied.
+// TestTakenName: what was installed from one repository is not replaced from
+// another.
+func TestTakenName(t *testing.T) {
+	if got, body := takeName(t); !strings.Contains(got, "refuse  a") || !strings.Contains(got, "remove that first, with 'pawl skills remove a'") || body != "honest" {
+		t.Errorf("%q is loaded: %s", body, got)
+	}
+}
+
+// takeName installs a skill and another of its name, and returns what that shows
+// and what the skill says then.
+func takeName(t *testing.T) (shown, body string) {
+	t.Helper()
+	dir := real(t)
+	in := installer(t, dir)
+	for _, body := range []string{"honest", "hostile"} {
+		r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", body)})
+		shown = apply(t, must(in.Add(t.Context(), r.source())), nil)
+	}
+	loaded, err := user(t, dir).Load("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown, loaded.Body
+}
+
 func TestConflicts(t *testing.T) {
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x")})
 	dir := real(t)

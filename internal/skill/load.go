@@ -30,6 +30,30 @@ func (s *Set) Find(name string) (Skill, bool) {
 	return s.Skills[i], true
 }
 
+// Unused says why the skill in a folder of that name is not in the set, though it
+// is there; "" if there is none. Of a folder that is not trusted nothing is read
+// for that: one of that name is there or not. The text is a stranger's.
+func (s *Set) Unused(name string) string {
+	if !isWord(name) {
+		return ""
+	}
+	for _, f := range s.Faults {
+		if filepath.Base(filepath.Dir(f.File)) == name {
+			return f.Text
+		}
+	}
+	for _, level := range s.untrusted {
+		for _, p := range places {
+			root, err := level.Tree.RealFolder(filepath.Join(level.At, filepath.FromSlash(p.path), name))
+			if err == nil {
+				_ = root.Close() // nothing was read
+				return fmt.Sprintf("%s is not trusted, or not as it is now: ask the user to look at it with 'pawl trust'", level.Dir())
+			}
+		}
+	}
+	return ""
+}
+
 // Search returns the skills whose name or description has a word in it.
 func (s *Set) Search(word string) []Skill {
 	word = strings.ToLower(strings.TrimSpace(word))

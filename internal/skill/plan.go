@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/private"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // one plans what becomes of one skill of a repository, and returns its name. A
@@ -60,6 +61,9 @@ func (in *Installer) compare(c *Change, s staged, lock Lock) error {
 	entry, locked := lock.Skills[c.Name]
 	had, files, err := in.present(t, c.Name)
 	switch {
+	case locked && !sameRepository(entry.Source, c.Source):
+		c.Action, c.Why = Refuse, fmt.Sprintf("one of that name is installed from %s: if this one is to take its place, remove that first, with 'pawl skills remove %s'", entry.Source, c.Name)
+		return nil
 	case err != nil && locked: // it is spoiled, and to be replaced
 		files = nil
 	case err != nil:
@@ -96,6 +100,14 @@ func (in *Installer) compare(c *Change, s staged, lock Lock) error {
 		c.Action = Replace
 	}
 	return nil
+}
+
+// sameRepository reports whether two sources are of one repository. Who permits to
+// install something does not say by that that it may take another's name.
+func sameRepository(a, b string) bool {
+	one, err := ParseSource(a, true)
+	other, err2 := ParseSource(b, true)
+	return err == nil && err2 == nil && one.Address == other.Address || weak.On("skill.source")
 }
 
 // present returns the hash of what is in a skill's place, "" if there is nothing.

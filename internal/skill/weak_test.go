@@ -55,6 +55,13 @@ func TestWeakenedRegular(t *testing.T) {
 	}
 }
 
+func TestWeakenedSource(t *testing.T) {
+	defer weak.Set("skill.source")()
+	if shown, body := takeName(t); body != "hostile" {
+		t.Errorf("%q is loaded: %s", body, shown)
+	}
+}
+
 func TestWeakenedLock(t *testing.T) {
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x")})
 	dir := real(t)

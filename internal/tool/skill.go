@@ -139,7 +139,10 @@ func noSkill(set *skill.Set, name string) string {
 		}
 	}
 	shown := plain.Line(name)
+	why := set.Unused(name)
 	switch {
+	case why != "":
+		return fmt.Sprintf("The skill %s is there and cannot be used: %s.", shown, plain.Line(why))
 	case len(set.Skills) == 0:
 		return fmt.Sprintf("No skill is called %s: there are none.", shown)
 	case len(near) == 0:

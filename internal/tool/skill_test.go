@@ -84,6 +84,39 @@ func TestSkill(t *testing.T) {
 	}
 }
 
+// TestSkillUnused: the model is told why a skill that is there cannot be loaded,
+// and of one in a folder that is not trusted nothing else.
+func TestSkillUnused(t *testing.T) {
+	dir := folder(t, map[string]string{
+		".agents/skills/a/SKILL.md": "---\nname: a\ndescription: s3cret\n---\nx", ".agents/skills/b/SKILL.md": "---\nname: b\n---\nx", ".agents/skills/link": "->a",
+	})
+	w, err := workspace.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for name, tt := range map[string]struct {
+		trusted     bool
+		input, want string
+	}{
+		"not trusted":  {false, `{"name":"a"}`, "The skill a is there and cannot be used: " + dir + " is not trusted, or not as it is now: ask the user to look at it with 'pawl trust'."},
+		"another name": {false, `{"name":"c"}`, "No skill is called c: there are none."},
+		"a link":       {false, `{"name":"link"}`, "No skill is called link: there are none."},
+		"no name":      {false, `{"name":".."}`, "No skill is called ..: there are none."},
+		"a fault":      {true, `{"name":"b"}`, "The skill b is there and cannot be used: it has no description: without one nobody knows when to use it: invalid."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tool := Skill(func(context.Context, pawl.Call) (*skill.Set, error) {
+				return skill.Discover(front.Sources{Project: front.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return tt.trusted }}), nil
+			})
+			got, err := tool.Run(t.Context(), call(dir, tt.input))
+			if err != nil || !got.IsError || got.Content != tt.want {
+				t.Errorf("%q, %v, %v", got.Content, got.IsError, err)
+			}
+		})
+	}
+}
+
 // TestSkillMayNotRead: a rule that denies reading holds for a skill's files too.
 func TestSkillMayNotRead(t *testing.T) {
 	dir := folder(t, map[string]string{".agents/skills/a/SKILL.md": "---\nname: a\ndescription: d\n---\nx", ".agents/skills/a/.env": "s3cret"})
