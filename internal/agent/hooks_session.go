@@ -100,6 +100,9 @@ type heeded struct {
 // interruptible returns the context of a wait for hooks that Interrupt can end.
 // done must be called when they are done.
 func (s *Stepper) interruptible(ctx context.Context, j *journal, prompt pawl.Seq) (_ context.Context, done func()) {
+	if s.Hooks == nil {
+		return ctx, func() {}
+	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	turn := j.history.Turns()
 	told := time.AfterFunc(patience, func() {

@@ -209,7 +209,7 @@ func (w *world) idle(id pawl.SessionID) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if s, ok := e.Body.(pawl.Status); ok {
+		if s, ok := e.Body.(pawl.Status); ok && s.State == "interrupted" {
 			w.t.Fatalf("the work was interrupted: %s", s.Message)
 		}
 		if w.row(id).State() == pawl.StateIdle {
