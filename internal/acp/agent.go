@@ -184,8 +184,11 @@ func (a *agent) hear(s *session, t *teller) {
 	a.running.Go(func() {
 		defer stop()
 		err := t.hear(ctx, s.head)
-		if ctx.Err() == nil {
+		switch {
+		case ctx.Err() == nil:
 			fmt.Fprintf(a.Log, "pawl: session %s is not heard any more: %v\n", s.id, err)
+		case !errors.Is(err, errEditorGone):
+			err = errElsewhere
 		}
 		s.close(err)
 	})

@@ -35,9 +35,17 @@ func Serve(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	case <-ctx.Done():
 	}
 	cancel(errEditorGone)
-	a.running.Wait()
+	ended := make(chan struct{})
+	go func() { a.running.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(leaveTime): // a write hangs: the editor does not read any more
+	}
 	return nil
 }
+
+// leaveTime bounds how long the end waits for what still runs.
+const leaveTime = 2 * time.Second
 
 // late is a reader that is not read before it may be: the library begins at once.
 type late struct {

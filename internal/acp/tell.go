@@ -233,4 +233,8 @@ func (t *teller) about(e pawl.Event) call {
 	return c
 }
 
-var errEditorGone = errors.New("the editor is gone")
+// Why a session is not heard any more.
+var (
+	errEditorGone = errors.New("the editor is gone")
+	errElsewhere  = errors.New("the session was closed, or loaded again: its turn goes on in the log")
+)

@@ -1,7 +1,12 @@
 package acp_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -271,4 +276,50 @@ func TestLoadWithoutUndone(t *testing.T) {
 	if want := "user: one\nagent: One."; again.transcript(id) != want {
 		t.Errorf("shown:\n%s", again.transcript(id))
 	}
+}
+
+// TestEditorThatDoesNotRead: a program whose words nobody takes can be ended, and
+// its turn can be resumed.
+func TestEditorThatDoesNotRead(t *testing.T) {
+	b, model := newBox(t, `{"text":"`+strings.Repeat("many words ", 100_000)+`","calls":[{"name":"bash","input":{"command":"touch here; sleep 600"}}]}`)
+	cmd := b.Command("acp", "--model", model, "--mode", "yolo")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }()
+	fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+"\n", b.Dir)
+	answer, err := bufio.NewReader(out).ReadString('\n')
+	_, rest, ok := strings.Cut(answer, `"sessionId":"`)
+	if err != nil || !ok {
+		t.Fatalf("session/new: %q, %v", answer, err)
+	}
+	fmt.Fprintf(in, `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"go"}]}}`+"\n", rest[:26])
+	for over := time.Now().Add(patience); !exists(filepath.Join(b.Dir, "here")); {
+		if time.Now().After(over) {
+			t.Fatal("the work does not go on while nobody reads")
+		}
+		runtime.Gosched()
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.Process.Wait(); err != nil {
+		t.Error(err)
+	}
+	if got := b.Sessions(t)[0].State(); got != pawl.StateRunning {
+		t.Errorf("the session is %s", got)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
