@@ -216,7 +216,7 @@ func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 			child && slices.Contains(notForChildren, name):
 			return false
 		case name == "plan_exit":
-			return settings.Mode == "plan"
+			return settings.Mode == "plan" && !def.Plan
 		default:
 			return true
 		}
