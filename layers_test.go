@@ -39,6 +39,7 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
+	"internal/api":     rowBase,
 	"internal/front":   rowBase,
 	"internal/ignore":  rowBase,
 	"internal/plain":   rowBase,
@@ -81,6 +82,7 @@ var rooms = map[string]int{
 
 	"cmd/pawl": rowCommand,
 
+	"client":          rowFront,
 	"internal/server": rowFront,
 	"internal/tui":    rowFront,
 
