@@ -158,7 +158,7 @@ func (c *Client) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]
 		return s, err
 	}
 	resp, err := c.do(r, "")
-	_ = pr.Close() // the server may have said no before the end
+	_ = pr.Close()                                                  // the server may have said no before the end
 	if wrong := <-done; wrong != nil && wrong != io.ErrClosedPipe { //nolint:errorlint // the pipe's own
 		err = wrong
 	}
