@@ -109,3 +109,31 @@ type FaultBody struct {
 
 // Empty is what a route returns that has nothing to say.
 type Empty struct{}
+
+// Trust is the body of trustFolder.
+type Trust struct {
+	Dir  string `json:"dir"`
+	Hash string `json:"hash"` // of what lookAtFolder has shown
+}
+
+// Models is what listModels returns.
+type Models struct {
+	Models []pawl.ModelInfo `json:"models"`
+}
+
+// Files is what findFiles returns.
+type Files struct {
+	Files []string `json:"files"`
+}
+
+// Expand is the body of expandPrompt, and Expanded what it returns.
+type Expand struct {
+	Dir    string `json:"dir"`
+	Prompt Prompt `json:"prompt"`
+}
+
+// Expanded is a prompt whose words were replaced by what they stand for.
+type Expanded struct {
+	Prompt Prompt   `json:"prompt"`
+	Notes  []string `json:"notes"`
+}

@@ -101,8 +101,11 @@ func (r Route) operation(types *typeSchemas) operation {
 	o := operation{ID: r.Name, Summary: r.Summary, Description: "Needs the scope " + string(r.Scope) + ".", Responses: map[string]content{}}
 	for _, m := range pathParam.FindAllStringSubmatch(r.Path, -1) {
 		p := parameter{Name: m[1], In: "path", Required: true, Description: "the session's id", Schema: schema{"type": "string"}}
-		if m[1] == "seq" {
+		switch m[1] {
+		case "seq":
 			p.Description, p.Schema = "the event's number", schema{"type": "integer"}
+		case "blob":
+			p.Description = "the output's id"
 		}
 		o.Parameters = append(o.Parameters, p)
 	}
@@ -132,7 +135,7 @@ func (r Route) media(types *typeSchemas, form Form, t reflect.Type) map[Form]sch
 	if t != nil {
 		s = types.of(t)
 	}
-	if form == FormJSON {
+	if form == FormJSON || form == FormBytes {
 		return map[Form]schema{form: {"schema": s}}
 	}
 	return map[Form]schema{form: {"schema": schema{"type": "string"}, "x-item": s}}

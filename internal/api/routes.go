@@ -16,6 +16,7 @@ const (
 	FormJSON   Form = "application/json"
 	FormLines  Form = "application/x-ndjson" // an event a line
 	FormStream Form = "text/event-stream"
+	FormBytes  Form = "application/octet-stream"
 )
 
 // Route is one thing that can be asked for.
@@ -80,6 +81,8 @@ func large(r *Route) { r.MaxBody = maxPrompt }
 
 const session = "/v1/sessions/{id}"
 
+var folder = Param{"dir", "string", "the folder, absolute"}
+
 var after = Param{"after", "integer", "only events with a greater number"}
 
 // Routes are all of them, in the order of the documentation.
@@ -120,6 +123,15 @@ var Routes = []Route{
 		Param{"since", "date-time", "from this day on"},
 		Param{"session", "string", "of this session and those below it"},
 		Param{"dir", "string", "of the sessions of this workspace"}),
+	one[Empty, pawl.Folder]("lookAtFolder", "GET", "/v1/folder", "See what sessions in a folder have to work with.", ScopeRead, folder),
+	one[Trust, Empty]("trustFolder", "POST", "/v1/folder/trust", "Let what a folder brings take effect.", ScopeAdmin),
+	one[Empty, Files]("findFiles", "GET", "/v1/files", "Find files of a folder by letters of their paths.", ScopeRead, folder,
+		Param{"query", "string", "the letters"}, Param{"limit", "integer", "at most so many: 50 if left out"}),
+	one[Expand, Expanded]("expandPrompt", "POST", "/v1/expand", "See what the commands and mentions of a prompt stand for.", ScopeRun).with(large),
+	one[Empty, Models]("listModels", "GET", "/v1/models", "List the models that can be asked.", ScopeRead),
+	one[Empty, Empty]("getOutput", "GET", session+"/outputs/{blob}", "Get an output that is kept beside the log.", ScopeRead).with(func(r *Route) {
+		r.OutForm, r.Status = FormBytes, http.StatusOK
+	}),
 	one[Empty, Empty]("getOpenAPI", "GET", "/v1/openapi.json", "Get the description of this interface.", ScopeRead).with(func(r *Route) {
 		r.OutForm, r.Status = FormJSON, http.StatusOK
 	}),

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -123,6 +124,51 @@ var handlers = map[string]handler{
 		rows, err := r.service.Usage(r.Context(), f)
 		return api.Usage{Rows: orEmpty(rows)}, err
 	},
+	"lookAtFolder": func(_ *response, r *asked) (any, error) {
+		dir := r.query.Get("dir")
+		if err := r.mayWorkIn(dir); err != nil {
+			return nil, err
+		}
+		return r.service.Look(r.Context(), dir)
+	},
+	"trustFolder": func(w *response, r *asked) (any, error) {
+		in, err := decode[api.Trust](w, r)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.mayWorkIn(in.Dir); err != nil {
+			return nil, err
+		}
+		return nil, r.service.Trust(r.Context(), in.Dir, in.Hash)
+	},
+	"findFiles": func(_ *response, r *asked) (any, error) {
+		dir := r.query.Get("dir")
+		if err := r.mayWorkIn(dir); err != nil {
+			return nil, err
+		}
+		limit, err := r.limit()
+		if err != nil {
+			return nil, err
+		}
+		files, err := r.service.Files(r.Context(), dir, r.query.Get("query"), limit)
+		return api.Files{Files: orEmpty(files)}, err
+	},
+	"expandPrompt": func(w *response, r *asked) (any, error) {
+		in, err := decode[api.Expand](w, r)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(r.mayWorkIn(in.Dir), r.mayWorkBy(in.Prompt.Settings)); err != nil {
+			return nil, err
+		}
+		p, notes, err := r.service.Expand(r.Context(), in.Dir, pawl.Prompt{Parts: in.Prompt.Parts, Delivery: in.Prompt.Delivery, Settings: in.Prompt.Settings})
+		return api.Expanded{Prompt: api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}, Notes: orEmpty(notes)}, err
+	},
+	"listModels": func(_ *response, r *asked) (any, error) {
+		models, err := r.service.Models(r.Context())
+		return api.Models{Models: orEmpty(models)}, err
+	},
+	"getOutput":  getOutput,
 	"getOpenAPI": func(*response, *asked) (any, error) { return api.OpenAPI() },
 }
 
@@ -166,13 +212,41 @@ func (r *asked) filter() (f pawl.Filter, err error) {
 			return f, fmt.Errorf("unfinished is true or false: %w", pawl.ErrInvalid)
 		}
 	}
-	if text := r.query.Get("limit"); text != "" {
-		if f.Limit, err = strconv.Atoi(text); err != nil || f.Limit < 1 {
-			return f, fmt.Errorf("limit is a number from 1 on: %w", pawl.ErrInvalid)
-		}
+	if f.Limit, err = r.limit(); err != nil {
+		return f, err
 	}
 	f.Before, err = r.time("before")
 	return f, err
+}
+
+// limit reads how many are wanted; 0 if that is not said.
+func (r *asked) limit() (int, error) {
+	text := r.query.Get("limit")
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("limit is a number from 1 on: %w", pawl.ErrInvalid)
+	}
+	return n, nil
+}
+
+// getOutput writes an output as it is. It is a stranger's: no program may take it
+// for anything but bytes.
+func getOutput(w *response, r *asked) (any, error) {
+	out, err := r.service.Output(r.Context(), r.id, r.PathValue("blob"))
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	w.Header().Set("Content-Type", string(api.FormBytes))
+	w.Header().Set("Content-Disposition", "attachment")
+	w.WriteHeader(http.StatusOK)
+	if _, err := io.Copy(w, out); err != nil {
+		panic(http.ErrAbortHandler) // the status is out already
+	}
+	return nil, errDone
 }
 
 // maxLine bounds an event of an import.
