@@ -39,6 +39,7 @@ const (
 var rooms = map[string]int{
 	".": rowVocabulary,
 
+	"internal/api":     rowBase,
 	"internal/fence":   rowBase,
 	"internal/front":   rowBase,
 	"internal/ignore":  rowBase,
@@ -84,6 +85,7 @@ var rooms = map[string]int{
 
 	"cmd/pawl": rowCommand,
 
+	"client":            rowFront,
 	"internal/acp":      rowFront,
 	"internal/mcpserve": rowFront,
 	"internal/server":   rowFront,

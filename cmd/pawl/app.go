@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/client"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
@@ -137,6 +138,10 @@ func checkSettings(ctx context.Context, models *model.Opener, loop *agent.Config
 
 // Close stops all work, leaving open turns to be resumed, and closes the store.
 func (a *app) Close() error {
+	if c, ok := a.Service.(*client.Client); ok {
+		c.Close() // the rest is the server's
+		return nil
+	}
 	a.runner.Close()
 	a.jobs.Close()
 	a.faults.Close()

@@ -28,7 +28,9 @@ var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
 // have, if no other is named.
 func (f *runFlags) extend(cmd *cobra.Command, a *app, dir, words string, p *pawl.Prompt) error {
 	text, _ := p.Parts[0].(pawl.Text)
-	a.mcp.attach(cmd, dir, words, f.trust, p)
+	if a.mcp != nil { // else the servers are another process's
+		a.mcp.attach(cmd, dir, words, f.trust, p)
+	}
 	name := called.FindStringSubmatch(text.Text)
 	if name != nil {
 		if _, err := os.Lstat("/" + name[1]); err == nil {
@@ -60,6 +62,9 @@ func (f *runFlags) extend(cmd *cobra.Command, a *app, dir, words string, p *pawl
 func (f *runFlags) replace(cmd *cobra.Command, a *app, dir string, found *extend.Found, name, args string, p *pawl.Prompt) error {
 	if c, ok := found.Commands.Find(name); ok {
 		return expand(cmd, found, c, args, p)
+	}
+	if a.mcp == nil {
+		return usageError(cmd, noCommand(found, name))
 	}
 	ok, err := a.mcp.prompt(cmd.Context(), dir, name, args, f.trust, p)
 	if !ok {

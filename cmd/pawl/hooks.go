@@ -159,7 +159,7 @@ func hookLine(command string, args []string) string {
 // leave ends the work on a session for the hooks, and tells what they say. A
 // session whose turn was interrupted has not ended: whoever resumes it goes on.
 func (a *app) leave(cmd *cobra.Command, id pawl.SessionID, err error) error {
-	if !errors.Is(err, errInterrupted) {
+	if a.runner != nil && !errors.Is(err, errInterrupted) {
 		for _, text := range a.runner.Stepper.End(cmd.Context(), id, hook.EndOther) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", plain.Line(text))
 		}

@@ -49,16 +49,18 @@ func report(w io.Writer, err error) int {
 }
 
 func root() *cobra.Command {
+	var f tuiFlags
 	cmd := &cobra.Command{
 		Use:           "pawl",
 		Short:         "A coding agent that only moves forward",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          usage(cobra.NoArgs),
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
+	f.add(cmd)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	cmd.AddCommand(runCommand(), reviewCommand(), resumeCommand(), acpCommand(), sessionCommand(), statsCommand(), gcCommand(), modelsCommand(), authCommand(), permissionsCommand(), configCommand(), hooksCommand(), mcpCommand(), trustCommand(), sandboxCommand(), doctorCommand(), promptCommand(), agentsCommand(), commandsCommand(), skillsCommand(), devCommand(), versionCommand())
+	cmd.AddCommand(runCommand(), reviewCommand(), resumeCommand(), serveCommand(), acpCommand(), sessionCommand(), statsCommand(), gcCommand(), modelsCommand(), authCommand(), permissionsCommand(), configCommand(), hooksCommand(), mcpCommand(), trustCommand(), sandboxCommand(), doctorCommand(), promptCommand(), agentsCommand(), commandsCommand(), skillsCommand(), devCommand(), versionCommand())
 	return cmd
 }
 

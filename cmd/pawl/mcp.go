@@ -56,7 +56,7 @@ func lookAtServers(ctx context.Context) (*mcpHere, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Servers = mcp.New(mcp.Config{Box: guard.WrapServer, Guard: guard.Guard, Tokens: keptTokens{keys}})
+	h.Servers = mcp.New(mcp.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}})
 	if h.entries, h.faults, err = serversOf(ctx, guard, h.dir, false); err != nil {
 		return nil, err
 	}

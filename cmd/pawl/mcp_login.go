@@ -62,7 +62,7 @@ func loginServers(w io.Writer, noBrowser bool) (*mcp.Servers, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mcp.New(mcp.Config{Tokens: keptTokens{keys}, Open: func(ctx context.Context, address string) error {
+	return mcp.New(mcp.Config{Tokens: heldTokens{keptTokens{keys}}, Open: func(ctx context.Context, address string) error {
 		fmt.Fprintf(w, "Log in at this address:\n  %s\n", plain.Line(address))
 		if noBrowser {
 			return nil

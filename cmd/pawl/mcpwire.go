@@ -34,7 +34,7 @@ func newServers(guard *safety.Safety, taken func(name string) bool) (*toolServer
 		return nil, err
 	}
 	return &toolServers{
-		Servers: mcp.New(mcp.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keys.Ring}, Taken: taken}),
+		Servers: mcp.New(mcp.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}, Taken: taken}),
 		guard:   guard, told: map[string]bool{}, news: map[string][]string{},
 	}, nil
 }
@@ -90,15 +90,15 @@ func (s *toolServers) Notes(dir string) []string {
 	return append(notes, s.Servers.Notes(dir)...)
 }
 
-// heldTokens is the keyring. What it gives out, and what is kept in it, is a secret
-// from then on.
-type heldTokens struct{ auth.Keyring }
+// heldTokens is where logins are kept. What it gives out, and what is kept in it,
+// is a secret from then on.
+type heldTokens struct{ mcp.TokenStore }
 
 var _ mcp.TokenStore = heldTokens{}
 
 // Get returns the credentials of a login.
 func (h heldTokens) Get(name string) (auth.Secret, error) {
-	text, err := h.Keyring.Get(name)
+	text, err := h.TokenStore.Get(name)
 	holdLogin(text)
 	return text, err
 }
@@ -106,7 +106,7 @@ func (h heldTokens) Get(name string) (auth.Secret, error) {
 // Set keeps the credentials of a login.
 func (h heldTokens) Set(name string, text auth.Secret) error {
 	holdLogin(text)
-	return h.Keyring.Set(name, text)
+	return h.TokenStore.Set(name, text)
 }
 
 // holdLogin masks the secrets of a login.

@@ -28,6 +28,7 @@ type runFlags struct {
 	ifBusy   string
 	attached []string
 	schema   string
+	server   string // that does the work; "" means this process
 }
 
 func runCommand() *cobra.Command {
@@ -58,6 +59,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached
 	flags.StringVar(&f.ifBusy, "if-busy", "reject", "what to do while the session is at work: reject, queue or steer")
 	flags.StringArrayVar(&f.attached, "attach-file", nil, "attach a `file` to the prompt (repeatable)")
 	flags.StringVar(&f.schema, "output-schema", "", "the final text must be JSON that the JSON Schema in `file` accepts")
+	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
 	return cmd
 }
@@ -79,7 +81,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	a, err := openApp(ctx)
+	a, err := openAt(ctx, f.server)
 	if err != nil {
 		return err
 	}
@@ -296,6 +298,9 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 
 // notice says what the folder brings that does not take effect.
 func (f *settingsFlags) notice(ctx context.Context, a *app, dir string, w io.Writer) {
+	if a.safety == nil {
+		return // the server knows
+	}
 	folder, ignored, err := a.safety.Project(ctx, dir, f.trust)
 	for _, i := range ignored {
 		fmt.Fprintf(w, "pawl: note: %s of this folder's configuration takes no effect: %s\n", i.Key, i.Why)

@@ -13,13 +13,14 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/snapshot"
 )
 
 // withSnapshots is a service over snapshots, and a session that has one.
 func withSnapshots(t *testing.T, change func(*service.Config)) (*service.Service, *snapshot.Store, pawl.Session) {
 	t.Helper()
-	st, snapshots := open(t).Store, openSnapshots(t)
+	st, snapshots := servicetest.Local(t).Store, servicetest.Snapshots(t)
 	c := service.Config{Store: st, Bus: bus.New(st, bus.Config{}), Runner: absent{}, Adopt: snapshots.Adopt, Forget: snapshots.Forget}
 	if change != nil {
 		change(&c)

@@ -47,10 +47,15 @@ type Config struct {
 	// Forget lets go of a session's snapshots; nil if there are none.
 	Forget func(ctx context.Context, id pawl.SessionID) error
 	Clock  func() time.Time // nil means time.Now
+
+	Desk pawl.Desk // what there is to work with; nil means that nobody knows
 }
 
 // Service is the local implementation of pawl.Service.
-type Service struct{ Config }
+type Service struct {
+	Config
+	pawl.Desk
+}
 
 var _ pawl.Service = (*Service)(nil)
 
@@ -59,7 +64,10 @@ func New(c Config) *Service {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	return &Service{c}
+	if c.Desk == nil {
+		c.Desk = noDesk{}
+	}
+	return &Service{c, c.Desk}
 }
 
 // Create makes an empty session.

@@ -3,25 +3,16 @@ package service_test
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/model"
-	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/proc"
-	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
-	"github.com/pawl-dev/pawl/internal/snapshot"
-	"github.com/pawl-dev/pawl/internal/store/sqlite"
-	"github.com/pawl-dev/pawl/internal/tool"
 )
 
 func TestMain(m *testing.M) {
@@ -32,58 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-// open wires a service as cmd/pawl does.
-func open(t *testing.T) servicetest.Harness {
-	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events := bus.New(st, bus.Config{})
-	models := &model.Opener{}
-	authority := pawltest.NewAuthority(t)
-	snapshots := openSnapshots(t)
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority, Snapshots: snapshots})
-	runner := local.New(local.Config{Stepper: stepper})
-	t.Cleanup(func() {
-		runner.Close()
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	svc := service.New(service.Config{
-		Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Adopt: snapshots.Adopt, Forget: snapshots.Forget,
-		Check: func(_ context.Context, _ string, s pawl.Settings) error {
-			if _, err := agent.Lookup(s.Agent); err != nil {
-				return err
-			}
-			_, err := models.Open(s.Model)
-			return err
-		},
-	})
-	stepper.Service = svc
-	return servicetest.Harness{Store: st, Service: svc, Authority: authority}
-}
-
-// openSnapshots returns a store of snapshots in a folder of its own.
-func openSnapshots(t *testing.T) *snapshot.Store {
-	t.Helper()
-	g, err := git.Find(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := snapshot.Open(snapshot.Config{Dir: filepath.Join(t.TempDir(), "snapshots"), Git: g})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func TestContract_Service(t *testing.T) { servicetest.Run(t, open) }
+func TestContract_Service(t *testing.T) { servicetest.Run(t, servicetest.Local) }
 
 // absent is a runner that cannot work.
 type absent struct{}
@@ -94,7 +34,7 @@ func (absent) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return p
 
 // Accepted means appended, even when nobody can work on it: the caller is told both.
 func TestSendWithoutARunner(t *testing.T) {
-	st := open(t).Store
+	st := servicetest.Local(t).Store
 	noon := time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 	svc := service.New(service.Config{
 		Store: st, Bus: bus.New(st, bus.Config{}), Runner: absent{},

@@ -69,6 +69,40 @@ func (r *Runner) Close() {
 	r.wg.Wait()
 }
 
+// Busy returns how many sessions are worked on now.
+func (r *Runner) Busy() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.runs)
+}
+
+// Works reports whether a session is worked on now, here.
+func (r *Runner) Works(id pawl.SessionID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.runs[id] != nil
+}
+
+// Idle waits until no session is worked on.
+func (r *Runner) Idle(ctx context.Context) error {
+	for {
+		r.mu.Lock()
+		var over chan struct{}
+		for _, one := range r.runs {
+			over = one.over
+		}
+		r.mu.Unlock()
+		if over == nil {
+			return nil
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // Start begins to work on what the session has to do. It is no error if this
 // process does already; a *pawl.BusyError if another one does.
 func (r *Runner) Start(ctx context.Context, id pawl.SessionID) error { return r.start(ctx, id, 0) }

@@ -1,0 +1,69 @@
+package client_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/client"
+	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/server"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
+)
+
+func TestMain(m *testing.M) {
+	// Starts the keeper of this process's commands, which lives as long as the process.
+	if _, err := proc.Run(context.Background(), proc.Command{Args: []string{"true"}, Output: io.Discard}); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+}
+
+// A service behind HTTP is one like any other.
+func TestContract_HTTP(t *testing.T) {
+	servicetest.Run(t, func(t *testing.T) servicetest.Harness {
+		h := servicetest.Local(t)
+		h.Service = serve(t, h.Service)
+		return h
+	})
+}
+
+// serve puts a service behind HTTP on a socket.
+func serve(t *testing.T, svc pawl.Service) *client.Client {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pawl.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(server.Config{
+		Service: func(api.Principal) pawl.Service { return svc },
+		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
+	})
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	c, err := client.New(client.Config{URL: "unix://" + path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}

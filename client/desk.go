@@ -1,0 +1,62 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+)
+
+// Look says what sessions in a folder have to work with.
+func (c *Client) Look(ctx context.Context, dir string) (f pawl.Folder, err error) {
+	return f, c.ask(ctx, "", http.MethodGet, "/v1/folder", url.Values{"dir": {dir}}, nil, &f)
+}
+
+// Trust lets what a folder brings take effect.
+func (c *Client) Trust(ctx context.Context, dir, hash string) error {
+	return c.ask(ctx, "", http.MethodPost, "/v1/folder/trust", nil, api.Trust{Dir: dir, Hash: hash}, nil)
+}
+
+// Models returns the models that can be asked.
+func (c *Client) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
+	var m api.Models
+	err := c.ask(ctx, "", http.MethodGet, "/v1/models", nil, nil, &m)
+	return m.Models, err
+}
+
+// Files returns the files that fit.
+func (c *Client) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
+	q := url.Values{"dir": {dir}}
+	setText(q, "query", query)
+	if limit > 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	var f api.Files
+	err := c.ask(ctx, "", http.MethodGet, "/v1/files", q, nil, &f)
+	return f.Files, err
+}
+
+// Expand makes of a prompt what its words stand for.
+func (c *Client) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
+	in := api.Expand{Dir: dir, Prompt: api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}}
+	var out api.Expanded
+	err := c.ask(ctx, "", http.MethodPost, "/v1/expand", nil, in, &out)
+	return pawl.Prompt{Parts: out.Prompt.Parts, Delivery: out.Prompt.Delivery, Settings: out.Prompt.Settings}, out.Notes, err
+}
+
+// Output opens an output that is kept beside the log.
+func (c *Client) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
+	r, err := c.request(ctx, http.MethodGet, path(id, "/outputs/"+url.PathEscape(blob)), nil, api.FormNone, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.do(r, id)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}

@@ -1,0 +1,193 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+)
+
+// Create makes an empty session.
+func (c *Client) Create(ctx context.Context, n pawl.NewSession) (s pawl.Session, err error) {
+	in := api.NewSession{ID: n.ID, Dir: n.Dir, Title: n.Title, Parent: n.Parent, Call: n.ParentCall}
+	return s, c.ask(ctx, n.ID, http.MethodPost, "/v1/sessions", nil, in, &s)
+}
+
+// Get returns one session.
+func (c *Client) Get(ctx context.Context, id pawl.SessionID) (s pawl.Session, err error) {
+	return s, c.ask(ctx, id, http.MethodGet, path(id, ""), nil, nil, &s)
+}
+
+// List returns the sessions that match.
+func (c *Client) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
+	q := url.Values{}
+	setText(q, "query", f.Query)
+	setText(q, "dir", f.Dir)
+	setText(q, "parent", string(f.Parent))
+	if f.Unfinished {
+		q.Set("unfinished", "true")
+	}
+	setTime(q, "before", f.Before)
+	if f.Limit != 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	var list api.Sessions
+	err := c.ask(ctx, "", http.MethodGet, "/v1/sessions", q, nil, &list)
+	return list.Sessions, err
+}
+
+// Usage returns what the replies that match consumed.
+func (c *Client) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
+	q := url.Values{}
+	setTime(q, "since", f.Since)
+	setText(q, "session", string(f.Session))
+	setText(q, "dir", f.Dir)
+	var usage api.Usage
+	err := c.ask(ctx, f.Session, http.MethodGet, "/v1/usage", q, nil, &usage)
+	return usage.Rows, err
+}
+
+func setText(q url.Values, name, value string) {
+	if value != "" {
+		q.Set(name, value)
+	}
+}
+
+func setTime(q url.Values, name string, at time.Time) {
+	if !at.IsZero() {
+		q.Set(name, at.Format(time.RFC3339Nano))
+	}
+}
+
+// Send gives the session a prompt.
+func (c *Client) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
+	return c.accepted(ctx, id, path(id, "/prompts"), api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings})
+}
+
+// Waiting returns the prompts that wait.
+func (c *Client) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waiting, error) {
+	var list api.WaitingList
+	if err := c.ask(ctx, id, http.MethodGet, path(id, "/prompts"), nil, nil, &list); err != nil {
+		return nil, err
+	}
+	var waiting []pawl.Waiting
+	for _, w := range list.Prompts {
+		waiting = append(waiting, pawl.Waiting{Seq: w.Seq, Prompt: w.Prompt})
+	}
+	return waiting, nil
+}
+
+// Reword replaces the words of a prompt that waits.
+func (c *Client) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, parts pawl.Parts) error {
+	return c.ask(ctx, id, http.MethodPut, path(id, "/prompts/{seq}", prompt), nil, api.Parts{Parts: parts}, nil)
+}
+
+// Withdraw takes back a prompt that waits.
+func (c *Client) Withdraw(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
+	return c.ask(ctx, id, http.MethodDelete, path(id, "/prompts/{seq}", prompt), nil, nil, nil)
+}
+
+// Resume goes on with a session that was interrupted.
+func (c *Client) Resume(ctx context.Context, id pawl.SessionID) error {
+	return c.ask(ctx, id, http.MethodPost, path(id, "/resume"), nil, nil, nil)
+}
+
+// Answer answers what the session asked.
+func (c *Client) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a pawl.Answer) error {
+	return c.ask(ctx, id, http.MethodPost, path(id, "/asks/{seq}/answer", ask), nil, a, nil)
+}
+
+// Cancel ends the open turn.
+func (c *Client) Cancel(ctx context.Context, id pawl.SessionID) error {
+	return c.ask(ctx, id, http.MethodPost, path(id, "/cancel"), nil, nil, nil)
+}
+
+// Compact orders the conversation to be made smaller.
+func (c *Client) Compact(ctx context.Context, id pawl.SessionID, instructions string) (pawl.Seq, error) {
+	return c.accepted(ctx, id, path(id, "/compact"), api.Instructions{Instructions: instructions})
+}
+
+// Preview says what a Revert would do.
+func (c *Client) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (p pawl.RevertPlan, err error) {
+	return p, c.ask(ctx, id, http.MethodPost, path(id, "/revert/preview"), nil, r, &p)
+}
+
+// Revert orders to go back to before a message, or forward again.
+func (c *Client) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.Seq, error) {
+	return c.accepted(ctx, id, path(id, "/revert"), r)
+}
+
+// Fork makes a session that begins as this one was.
+func (c *Client) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (s pawl.Session, err error) {
+	return s, c.ask(ctx, id, http.MethodPost, path(id, "/fork"), nil, api.Fork{At: at}, &s)
+}
+
+// Rename gives the session another title.
+func (c *Client) Rename(ctx context.Context, id pawl.SessionID, title string) error {
+	return c.ask(ctx, id, http.MethodPatch, path(id, ""), nil, api.Title{Title: title}, nil)
+}
+
+// Draft returns what has come so far of the reply that is being written.
+func (c *Client) Draft(ctx context.Context, id pawl.SessionID) (d pawl.Draft, err error) {
+	return d, c.ask(ctx, id, http.MethodGet, path(id, "/draft"), nil, nil, &d)
+}
+
+// Delete removes a session.
+func (c *Client) Delete(ctx context.Context, id pawl.SessionID) error {
+	return c.ask(ctx, id, http.MethodDelete, path(id, ""), nil, nil, nil)
+}
+
+// Import makes a session from events.
+func (c *Client) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (s pawl.Session, err error) {
+	pr, pw := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := writeLines(pw, events)
+		_ = pw.CloseWithError(err) // it never fails
+		done <- err
+	}()
+	r, err := c.request(ctx, http.MethodPost, "/v1/sessions/import", nil, api.FormLines, pr)
+	if err != nil {
+		return s, err
+	}
+	resp, err := c.do(r, "")
+	_ = pr.Close()                                                  // the server may have said no before the end
+	if wrong := <-done; wrong != nil && wrong != io.ErrClosedPipe { //nolint:errorlint // the pipe's own
+		err = wrong
+	}
+	if err != nil {
+		return s, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil {
+		err = pawl.Decode(text, &s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("read the server's answer: %w", err)
+	}
+	return s, nil
+}
+
+func writeLines(w io.Writer, events iter.Seq2[pawl.Event, error]) error {
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		text, err := e.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}

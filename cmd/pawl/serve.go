@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/server"
+)
+
+// serverFlags are the flags of 'pawl serve'.
+type serverFlags struct {
+	listen    string
+	hosts     []string
+	origins   []string
+	dirs      []string
+	cert, key string
+	log       string
+	drain     time.Duration
+	adopt     bool
+}
+
+func serveCommand() *cobra.Command {
+	var f serverFlags
+	cmd := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Let other programs work with sessions, over HTTP",
+		Long: `Answer requests over HTTP until it is told to end: /v1 as /v1/openapi.json describes
+it, /healthz, /readyz and /metrics.
+
+Without --listen it listens on a socket that only you can use. On an address, each
+request needs a token: the one in PAWL_SERVER_TOKEN or, on this machine's own
+addresses, one that pawl makes and keeps in a file of yours. On other addresses it
+does not start without PAWL_SERVER_TOKEN.
+
+Sessions that were interrupted go on when it starts. At SIGTERM or Ctrl-C it takes
+no new work and lets running turns finish for a while; what is left then can be
+resumed, here or by another 'pawl serve' on the same store.`,
+		Example: `  pawl serve
+  pawl run --attach unix "fix the build"
+  pawl serve --listen 127.0.0.1:4747 --dir ~/src
+  pawl run --attach http://127.0.0.1:4747 "fix the build"
+  PAWL_SERVER_TOKEN=… pawl serve --listen 0.0.0.0:4747 --host build.example.com --tls-cert c.pem --tls-key k.pem`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", "", "where to listen: unix, unix:`PATH` or HOST:PORT (default unix)")
+	flags.StringSliceVar(&f.hosts, "host", nil, "a further `name` that the server may be asked by (repeatable)")
+	flags.StringSliceVar(&f.origins, "origin", nil, "an `origin` whose pages may ask, e.g. https://pawl.example.com (repeatable)")
+	flags.StringSliceVar(&f.dirs, "dir", nil, "a `folder` below which sessions may work (repeatable; default: any on the socket, this one on an address)")
+	flags.StringVar(&f.cert, "tls-cert", "", "a `file` with the certificate, for HTTPS")
+	flags.StringVar(&f.key, "tls-key", "", "a `file` with its key")
+	flags.StringVar(&f.log, "log", "text", "how to write the log to standard error: text, json or none")
+	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long running turns may take to finish when it ends")
+	flags.BoolVar(&f.adopt, "adopt", true, "go on with sessions that were interrupted, also of other servers on the same store")
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	return cmd
+}
+
+func (f *serverFlags) run(cmd *cobra.Command) error {
+	log, err := f.logger(cmd.ErrOrStderr())
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	place, err := parseListen(f.listen)
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	gate, err := f.gate(place)
+	if err != nil {
+		return err
+	}
+	a, err := openApp(context.WithoutCancel(ctx)) // it ends after the requests
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	l, err := place.open(f.cert, f.key)
+	if err != nil {
+		return err
+	}
+	s := server.New(server.Config{
+		Service: func(api.Principal) pawl.Service { return a.Service }, Auth: gate.auth, Allow: gate.allow,
+		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready,
+	})
+	fmt.Fprint(cmd.ErrOrStderr(), place.welcome(gate))
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	if f.adopt {
+		go a.adopt(ctx, log)
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	stop() // a second signal ends it at once
+	return f.end(cmd, a, s, log)
+}
+
+// logger writes what happens, without secrets.
+func (f *serverFlags) logger(w io.Writer) (*slog.Logger, error) {
+	options := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Value.Kind() == slog.KindString || a.Value.Kind() == slog.KindAny {
+			return slog.String(a.Key, secrets.Redact(a.Value.String()))
+		}
+		return a
+	}}
+	switch f.log {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	case "none":
+		return slog.New(slog.DiscardHandler), nil
+	}
+	return nil, fmt.Errorf("--log %q: use text, json or none", f.log)
+}
+
+// end lets running turns finish, and then ends. What is left can be resumed.
+func (f *serverFlags) end(cmd *cobra.Command, a *app, s *server.Server, log *slog.Logger) error {
+	log.Info("draining", "turns", a.runner.Busy(), "for", f.drain.String())
+	s.Drain()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), f.drain)
+	defer cancel()
+	if err := a.runner.Idle(ctx); err != nil {
+		log.Warn("turns are left to be resumed", "turns", a.runner.Busy())
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(cmd.Context()), closeTime)
+	defer cancel()
+	return s.Close(ctx)
+}
+
+const (
+	closeTime = 5 * time.Second // for requests that are under way at the end
+	adoptTime = 5 * time.Second // between two looks for sessions that nobody works on
+	adoptMost = 1000            // of those that one look takes up
+)
+
+// adopt goes on with sessions that have work and that nobody works on, now and
+// when another process on the same store has died.
+func (a *app) adopt(ctx context.Context, log *slog.Logger) {
+	for ctx.Err() == nil {
+		if err := a.adoptAll(ctx, log); err != nil && ctx.Err() == nil {
+			log.Error("look for interrupted sessions", "error", err)
+		}
+		select {
+		case <-time.After(adoptTime):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (a *app) adoptAll(ctx context.Context, log *slog.Logger) error {
+	list, err := a.List(ctx, pawl.Filter{Unfinished: true, Limit: adoptMost})
+	for _, s := range list {
+		if a.runner.Works(s.ID) {
+			continue
+		}
+		switch err := a.Resume(ctx, s.ID); {
+		case err == nil:
+			log.Info("resumed", "session", s.ID)
+		case !errors.Is(err, pawl.ErrBusy) && ctx.Err() == nil:
+			log.Error("resume", "session", s.ID, "error", err)
+		}
+	}
+	return err
+}
+
+// ready reports whether the store can be reached.
+func (a *app) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	_, err := a.List(ctx, pawl.Filter{Limit: 1})
+	return err
+}
+
+// gate says who may ask, and for work in which folders.
+type gate struct {
+	socket bool   // whoever may use the socket is the user
+	token  string // else it needs this
+	file   string // where it is kept; "" if the user gave it
+	roots  []string
+}
+
+// gate reads or makes the token, and finds the folders.
+func (f *serverFlags) gate(p place) (gate, error) {
+	g := gate{socket: p.socket != ""}
+	dirs := f.dirs
+	if !g.socket {
+		var err error
+		if g.token, g.file, err = serverToken(p); err != nil {
+			return g, err
+		}
+		secrets.Add("the server's token", g.token)
+		if len(dirs) == 0 {
+			dirs = []string{"."}
+		}
+	}
+	for _, dir := range dirs {
+		dir, err := filepath.Abs(dir)
+		if err == nil {
+			dir, err = filepath.EvalSymlinks(dir)
+		}
+		if err != nil {
+			return g, err
+		}
+		g.roots = append(g.roots, dir)
+	}
+	return g, nil
+}
+
+// auth says who asks.
+func (g gate) auth(r *http.Request) (api.Principal, error) {
+	if g.socket {
+		if err := samePeer(server.Conn(r)); err != nil {
+			return api.Principal{}, err
+		}
+		return api.Principal{Scope: api.ScopeAdmin}, nil
+	}
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || !sameSecret(given, g.token) {
+		return api.Principal{}, api.ErrUnauthorized
+	}
+	return api.Principal{Token: "server", Scope: api.ScopeAdmin}, nil
+}
+
+// allow refuses folders that are not below one of the roots, by their real paths.
+func (g gate) allow(_ api.Principal, dir string) error {
+	if g.roots == nil {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || !filepath.IsAbs(dir) {
+		return fmt.Errorf("there is no folder %q on the server: %w", dir, pawl.ErrInvalid)
+	}
+	for _, root := range g.roots {
+		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
+			return nil
+		}
+	}
+	return fmt.Errorf("sessions may work below %s only: 'pawl serve --dir' adds a folder: %w", strings.Join(g.roots, ", "), pawl.ErrDenied)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl/internal/tui"
+)
+
+// tuiFlags are the flags of 'pawl' itself.
+type tuiFlags struct {
+	settingsFlags
+	session string
+	last    bool
+	server  string
+}
+
+func (f *tuiFlags) add(cmd *cobra.Command) {
+	f.settingsFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&f.session, "session", "s", "", "go on with the session of this `id`")
+	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
+	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
+	cmd.MarkFlagsMutuallyExclusive("session", "continue")
+}
+
+// run shows the terminal.
+func (f *tuiFlags) run(cmd *cobra.Command) error {
+	settings, err := f.settings()
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	if !isTerminal(cmd.OutOrStdout()) {
+		return usageError(cmd, errors.New("the terminal needs a terminal: 'pawl run' works without"))
+	}
+	ctx := cmd.Context()
+	dir, err := workingDir()
+	if err != nil {
+		return err
+	}
+	if settings.Model == "" && f.session == "" && !f.last {
+		if settings.Model, err = defaultModel(ctx); err != nil {
+			return err
+		}
+	}
+	a, err := openAt(ctx, f.server)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	c := tui.Config{Service: a.Service, Dir: dir, Settings: settings}
+	if f.session != "" || f.last {
+		name := f.session
+		if f.last {
+			name = "last"
+		}
+		s, err := a.session(ctx, name, dir)
+		if err != nil {
+			return err
+		}
+		c.Session = s.ID
+	}
+	return tui.Run(ctx, c)
+}

@@ -1,0 +1,139 @@
+// Package api is what goes over HTTP: the routes, the shapes of what is sent and
+// returned, and how errors are told. The server, its client and the OpenAPI
+// document are made from it.
+package api
+
+import "github.com/pawl-dev/pawl"
+
+// Scope is what a token may be used for. Each has those before it.
+type Scope string
+
+// The scopes.
+const (
+	ScopeNone  Scope = ""      // of a route that anybody may ask
+	ScopeRead  Scope = "read"  // look at sessions
+	ScopeRun   Scope = "run"   // give them work, answer what they ask
+	ScopeAdmin Scope = "admin" // what only the one who runs the server may: trust a folder, do without asking
+)
+
+// Covers reports whether who has s may do what needs the other.
+func (s Scope) Covers(needed Scope) bool {
+	rank := map[Scope]int{ScopeNone: 0, ScopeRead: 1, ScopeRun: 2, ScopeAdmin: 3}
+	have, known := rank[s]
+	need, knownToo := rank[needed]
+	return known && knownToo && have >= need
+}
+
+// Principal is who asks.
+type Principal struct {
+	User  string // "" is the one who runs the server
+	Token string // the id of the token, for the log; "" if none was needed
+	Scope Scope
+}
+
+// NewSession is the body of createSession.
+type NewSession struct {
+	ID     pawl.SessionID `json:"id,omitempty"` // a ULID; left out, a new one
+	Dir    string         `json:"dir"`          // the workspace, absolute
+	Title  string         `json:"title,omitempty"`
+	Parent pawl.SessionID `json:"parent,omitempty"`
+	Call   pawl.CallID    `json:"parent_call,omitempty"`
+}
+
+// Sessions is what listSessions returns.
+type Sessions struct {
+	Sessions []pawl.Session `json:"sessions"`
+}
+
+// Title is the body of renameSession.
+type Title struct {
+	Title string `json:"title"`
+}
+
+// Prompt is the body of sendPrompt.
+type Prompt struct {
+	Parts    pawl.Parts    `json:"parts"`
+	Delivery pawl.Delivery `json:"delivery,omitempty"` // while a turn is open: refused if left out, else queue or steer
+	pawl.Settings
+}
+
+// Parts is the body of rewordPrompt.
+type Parts struct {
+	Parts pawl.Parts `json:"parts"`
+}
+
+// Accepted is what an order returns: the number of its event. From then on a
+// crash does not lose it.
+type Accepted struct {
+	Seq pawl.Seq `json:"seq"`
+}
+
+// Waiting is a prompt that was accepted and not yet taken in.
+type Waiting struct {
+	Seq    pawl.Seq      `json:"seq"`
+	Prompt pawl.Prompted `json:"prompt"`
+}
+
+// WaitingList is what listPrompts returns.
+type WaitingList struct {
+	Prompts []Waiting `json:"prompts"`
+}
+
+// Instructions is the body of compactSession.
+type Instructions struct {
+	Instructions string `json:"instructions,omitempty"` // what matters
+}
+
+// Fork is the body of forkSession.
+type Fork struct {
+	At pawl.Seq `json:"at,omitempty"` // before this message; left out, all of it
+}
+
+// Usage is what getUsage returns.
+type Usage struct {
+	Rows []pawl.UsageRow `json:"rows"`
+}
+
+// Fault is how an error is told.
+type Fault struct {
+	Error FaultBody `json:"error"`
+}
+
+// FaultBody says what is wrong, for scripts and for people.
+type FaultBody struct {
+	Code    pawl.Code  `json:"code"`
+	Message string     `json:"message"`
+	Holder  pawl.Owner `json:"holder,omitempty"`     // of a busy session: who works on it
+	Request string     `json:"request_id,omitempty"` // to be found in the server's log
+}
+
+// Empty is what a route returns that has nothing to say.
+type Empty struct{}
+
+// Trust is the body of trustFolder.
+type Trust struct {
+	Dir  string `json:"dir"`
+	Hash string `json:"hash"` // of what lookAtFolder has shown
+}
+
+// Models is what listModels returns.
+type Models struct {
+	Models []pawl.ModelInfo `json:"models"`
+}
+
+// Files is what findFiles returns.
+type Files struct {
+	Files []string `json:"files"`
+}
+
+// Expand is the body of expandPrompt, and Expanded what it returns.
+type Expand struct {
+	Dir    string `json:"dir"`
+	Prompt Prompt `json:"prompt"`
+}
+
+// Expanded is a prompt whose words were replaced by what they stand for.
+type Expanded struct {
+	Prompt Prompt   `json:"prompt"`
+	Notes  []string `json:"notes"`
+}

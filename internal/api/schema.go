@@ -1,0 +1,130 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// schema is a JSON Schema.
+type schema map[string]any
+
+func ref(name string) schema { return schema{"$ref": "#/components/schemas/" + name} }
+
+// typeSchemas are the schemas of Go types, those with a name apart and named so.
+type typeSchemas struct{ all map[string]schema }
+
+// known are the types whose JSON is not what their Go type says.
+var known = map[reflect.Type]schema{
+	typeOf[time.Time]():       {"type": "string", "format": "date-time"},
+	typeOf[time.Duration]():   {"type": "integer", "description": "nanoseconds"},
+	typeOf[json.RawMessage](): {},
+	typeOf[[]byte]():          {"type": "string", "contentEncoding": "base64"},
+	typeOf[pawl.Money]():      {"type": "integer", "description": "billionths of a US dollar"},
+	typeOf[pawl.Event]():      ref("Event"),
+	typeOf[pawl.Parts]():      {"type": "array", "items": ref("Part")},
+}
+
+// of returns the schema of a type, and adds those that it needs.
+func (t *typeSchemas) of(g reflect.Type) schema {
+	if s, ok := known[g]; ok {
+		if g == typeOf[pawl.Parts]() {
+			t.addParts()
+		}
+		return s
+	}
+	switch g.Kind() {
+	case reflect.Pointer:
+		return t.of(g.Elem())
+	case reflect.String:
+		return schema{"type": "string"}
+	case reflect.Bool:
+		return schema{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return schema{"type": "number"}
+	case reflect.Slice, reflect.Array:
+		return schema{"type": "array", "items": t.of(g.Elem())}
+	case reflect.Map:
+		return schema{"type": "object", "additionalProperties": t.of(g.Elem())}
+	case reflect.Struct:
+		if _, ok := t.all[g.Name()]; !ok {
+			t.all[g.Name()] = nil // it may hold itself
+			t.all[g.Name()] = t.object(g)
+		}
+		return ref(g.Name())
+	default:
+		if g.Kind() >= reflect.Int && g.Kind() <= reflect.Uint64 {
+			return schema{"type": "integer"}
+		}
+		panic("api: no schema for " + g.String())
+	}
+}
+
+// object is the schema of a struct. Unknown keys are refused, as by the decoder.
+func (t *typeSchemas) object(g reflect.Type) schema {
+	properties, required := schema{}, []string{}
+	for _, f := range reflect.VisibleFields(g) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || !f.IsExported() || name == "-" || name == "" {
+			continue
+		}
+		properties[name] = t.of(f.Type)
+		if !strings.Contains(options, "omit") {
+			required = append(required, name)
+		}
+	}
+	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+// addParts adds the parts of messages, by their types.
+func (t *typeSchemas) addParts() {
+	if _, ok := t.all["Part"]; ok {
+		return
+	}
+	t.all["Part"] = nil
+	var parts []schema
+	for _, p := range []struct {
+		name string
+		part pawl.Part
+	}{
+		{"text", pawl.Text{}}, {"reasoning", pawl.Reasoning{}}, {"tool_call", pawl.ToolCall{}},
+		{"tool_result", pawl.ToolResult{}}, {"file", pawl.File{}}, {"patch", pawl.Patch{}},
+	} {
+		g := reflect.TypeOf(p.part)
+		s := t.object(g)
+		s["properties"].(schema)["type"] = schema{"type": "string", "const": p.name} //nolint:forcetypeassert // object made it
+		s["required"] = append([]string{"type"}, requiredOf(s)...)
+		t.all[g.Name()+"Part"] = s
+		parts = append(parts, ref(g.Name()+"Part"))
+	}
+	t.all["Part"] = schema{"oneOf": parts}
+}
+
+func requiredOf(s schema) []string {
+	names, _ := s["required"].([]string)
+	return names
+}
+
+// sortedKinds are the kinds of events in a stable order.
+func sortedKinds() []pawl.Kind {
+	kinds := pawl.Kinds()
+	slices.Sort(kinds)
+	return kinds
+}
+
+// eventName names the schema of an event: session.created is SessionCreatedEvent.
+func eventName(k pawl.Kind) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(string(k), func(r rune) bool { return r == '.' || r == '_' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String() + "Event"
+}

@@ -1,0 +1,167 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// connKey is where the context of a request has its connection.
+type connKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// Conn returns the connection of a request, for who wants to know whose it is.
+func Conn(r *http.Request) net.Conn {
+	c, _ := r.Context().Value(connKey{}).(net.Conn)
+	return c
+}
+
+// response is a reply that knows its status.
+type response struct {
+	http.ResponseWriter
+	id     string // of the request
+	status int
+}
+
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *response) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController at what is below.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// ServeHTTP answers a request: first what holds for all of them, whoever asks.
+func (s *Server) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	w := &response{ResponseWriter: plain, id: ulid.Make().String()}
+	h := w.Header()
+	h.Set("X-Request-Id", w.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	handler, pattern := s.mux.Handler(r)
+	switch err := s.admit(r); {
+	case err != nil:
+		s.fail(w, r, err)
+	case pattern == "":
+		s.fail(w, r, fmt.Errorf("there is no %s %s: see /v1/openapi.json: %w", r.Method, r.URL.Path, pawl.ErrNotFound))
+	default:
+		_ = handler
+		s.mux.ServeHTTP(w, r) // again, since it sets the path's values
+	}
+	took := time.Since(began)
+	name := s.routes[pattern].Name
+	if s.Observe != nil && w.status != 0 {
+		s.Observe(name, w.status, took)
+	}
+	s.Log.Info("request", "id", w.id, "method", r.Method, "route", pattern, "status", w.status, "ms", float64(took.Microseconds())/1000)
+}
+
+// admit refuses what no honest client sends: a request by a name that is not this
+// server's, which is how a page on the web reaches a server on this machine, and
+// one that a page sent.
+func (s *Server) admit(r *http.Request) error {
+	if s.Hosts != nil && !slices.ContainsFunc(s.Hosts, func(name string) bool { return sameHost(name, r.Host) }) && !weak.On("server.host") {
+		return fmt.Errorf("the server is not called by this name: --host adds one: %w", pawl.ErrDenied)
+	}
+	if weak.On("server.origin") {
+		return nil
+	}
+	origins := r.Header.Values("Origin")
+	if len(origins) > 1 || len(origins) == 1 && !slices.Contains(s.Origins, origins[0]) {
+		return fmt.Errorf("pages of this origin may not ask: --origin lists those that may: %w", pawl.ErrDenied)
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site != "" && site != "same-origin" && site != "none" {
+		return fmt.Errorf("pages of other sites may not ask: %w", pawl.ErrDenied)
+	}
+	return nil
+}
+
+// sameHost compares a name with what a request has for one. A name without a port
+// holds for any.
+func sameHost(name, asked string) bool {
+	if strings.EqualFold(name, asked) {
+		return true
+	}
+	host, _, err := net.SplitHostPort(asked)
+	if err != nil {
+		return false
+	}
+	return strings.EqualFold(strings.Trim(name, "[]"), host)
+}
+
+// who says who asks, if they may do what needs the scope.
+func (s *Server) who(r *http.Request, needed api.Scope) (api.Principal, error) {
+	p, err := s.Auth(r)
+	switch {
+	case err != nil && errors.Is(err, api.ErrLimited):
+		return p, err
+	case err != nil && !weak.On("server.token"):
+		return p, fmt.Errorf("a token is needed that this server knows: %w", api.ErrUnauthorized)
+	case err != nil:
+		return api.Principal{Scope: api.ScopeAdmin}, nil
+	case !p.Scope.Covers(needed):
+		return p, fmt.Errorf("the token may not do this: it needs the scope %q: %w", needed, pawl.ErrDenied)
+	}
+	return p, nil
+}
+
+// guarded lets those through who have the scope.
+func (s *Server) guarded(scope api.Scope, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := s.who(r, scope); err != nil {
+			s.fail(w.(*response), r, err) //nolint:forcetypeassert // ServeHTTP makes it one
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// checkBody refuses a body that is not what the route takes. A page can send a
+// form or plain text to anywhere, but JSON only to where it may.
+func checkBody(route api.Route, r *http.Request) error {
+	if route.InForm == api.FormNone {
+		if r.ContentLength != 0 {
+			return fmt.Errorf("%s takes no body: %w", route.Name, pawl.ErrInvalid)
+		}
+		return nil
+	}
+	kinds := r.Header.Values("Content-Type")
+	if len(kinds) != 1 {
+		return fmt.Errorf("send it as %s: %w", route.InForm, pawl.ErrInvalid)
+	}
+	kind, params, err := mime.ParseMediaType(kinds[0])
+	charset := strings.ToLower(params["charset"])
+	if (err != nil || kind != string(route.InForm) || charset != "" && charset != "utf-8") && !weak.On("server.content") {
+		return fmt.Errorf("send it as %s: %w", route.InForm, pawl.ErrInvalid)
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return fmt.Errorf("send it without Content-Encoding: %w", pawl.ErrInvalid)
+	}
+	return nil
+}

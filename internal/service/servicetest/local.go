@@ -1,0 +1,70 @@
+package servicetest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/runner/local"
+	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+// Local wires a service as cmd/pawl does, on a new SQLite store.
+func Local(t *testing.T) Harness {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := bus.New(st, bus.Config{})
+	models := &model.Opener{}
+	authority := pawltest.NewAuthority(t)
+	snapshots := Snapshots(t)
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority, Snapshots: snapshots})
+	runner := local.New(local.Config{Stepper: stepper})
+	t.Cleanup(func() {
+		runner.Close()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	svc := service.New(service.Config{
+		Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Adopt: snapshots.Adopt, Forget: snapshots.Forget,
+		Check: func(_ context.Context, _ string, s pawl.Settings) error {
+			if _, err := agent.Lookup(s.Agent); err != nil {
+				return err
+			}
+			_, err := models.Open(s.Model)
+			return err
+		},
+	})
+	stepper.Service = svc
+	return Harness{Store: st, Service: svc, Authority: authority}
+}
+
+// Snapshots returns a store of snapshots in a folder of its own.
+func Snapshots(t *testing.T) *snapshot.Store {
+	t.Helper()
+	g, err := git.Find(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := snapshot.Open(snapshot.Config{Dir: filepath.Join(t.TempDir(), "snapshots"), Git: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

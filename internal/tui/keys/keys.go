@@ -1,0 +1,178 @@
+// Package keys says which key does what. Every key can be changed by the user.
+package keys
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Action is something that a key does.
+type Action string
+
+// Scope is where a key counts. A key of the innermost scope wins.
+type Scope string
+
+// The scopes.
+const (
+	Global Scope = "global"
+	Editor Scope = "editor" // while a prompt is written
+	Chat   Scope = "chat"   // while the conversation is looked at
+	Dialog Scope = "dialog"
+)
+
+// Binding is an action, where it counts and the keys that do it.
+type Binding struct {
+	Action Action
+	Scope  Scope
+	Keys   []string // as bubbletea names them, e.g. ctrl+o
+	Help   string
+}
+
+// The actions.
+const (
+	Quit        Action = "quit"
+	Interrupt   Action = "interrupt"
+	Palette     Action = "palette"
+	Help        Action = "help"
+	Sessions    Action = "sessions"
+	NewSession  Action = "new_session"
+	Models      Action = "models"
+	Agents      Action = "agents"
+	NextMode    Action = "next_mode"
+	Themes      Action = "themes"
+	Rewind      Action = "rewind"
+	Todos       Action = "todos"
+	Children    Action = "children"
+	ScrollUp    Action = "scroll_up"
+	ScrollDown  Action = "scroll_down"
+	PageUp      Action = "page_up"
+	PageDown    Action = "page_down"
+	Top         Action = "top"
+	Bottom      Action = "bottom"
+	FocusChat   Action = "focus_chat"
+	Fold        Action = "fold"
+	FoldAll     Action = "fold_all"
+	Copy        Action = "copy"
+	Send        Action = "send"
+	Queue       Action = "queue"
+	Newline     Action = "newline"
+	EditOutside Action = "edit_outside"
+	Previous    Action = "previous_prompt"
+	Next        Action = "next_prompt"
+	Undo        Action = "undo_edit"
+	Redo        Action = "redo_edit"
+	Paste       Action = "paste"
+	Up          Action = "up"
+	Down        Action = "down"
+	Choose      Action = "choose"
+	Close       Action = "close"
+)
+
+// Default are the keys when the user has said nothing else.
+var Default = []Binding{
+	{Quit, Global, []string{"ctrl+d"}, "quit"},
+	{Interrupt, Global, []string{"esc"}, "interrupt; twice: go back"},
+	{Palette, Global, []string{"ctrl+p"}, "commands"},
+	{Help, Global, []string{"f1", "ctrl+_"}, "help"},
+	{Sessions, Global, []string{"ctrl+s"}, "sessions"},
+	{NewSession, Global, []string{"ctrl+n"}, "new session"},
+	{Models, Global, []string{"ctrl+l"}, "models"},
+	{Agents, Global, []string{"ctrl+g"}, "agents"},
+	{NextMode, Global, []string{"shift+tab"}, "next mode"},
+	{Themes, Global, nil, "themes"},
+	{Rewind, Global, nil, "go back to an earlier message"},
+	{Todos, Global, []string{"ctrl+t"}, "show or hide todos"},
+	{Children, Global, []string{"ctrl+b"}, "children and background jobs"},
+	{ScrollUp, Global, []string{"shift+up"}, "scroll up"},
+	{ScrollDown, Global, []string{"shift+down"}, "scroll down"},
+	{PageUp, Global, []string{"pgup"}, "page up"},
+	{PageDown, Global, []string{"pgdown"}, "page down"},
+	{Top, Global, []string{"ctrl+home"}, "to the beginning"},
+	{Bottom, Global, []string{"ctrl+end"}, "to the end"},
+	{FocusChat, Global, []string{"ctrl+o"}, "look at the conversation, or go back to the prompt"},
+	{Fold, Chat, []string{"enter", "space"}, "open or close the card"},
+	{FoldAll, Chat, []string{"a"}, "open or close all cards"},
+	{Copy, Chat, []string{"c", "y"}, "copy"},
+	{Send, Editor, []string{"enter"}, "send; steers while pawl works"},
+	{Queue, Editor, []string{"ctrl+q"}, "send after the work that is under way"},
+	{Newline, Editor, []string{"shift+enter", "alt+enter", "ctrl+j"}, "new line"},
+	{EditOutside, Editor, []string{"ctrl+e"}, "write in your own editor"},
+	{Previous, Editor, []string{"up"}, "earlier prompt"},
+	{Next, Editor, []string{"down"}, "later prompt"},
+	{Undo, Editor, []string{"ctrl+z"}, "undo"},
+	{Redo, Editor, []string{"ctrl+y"}, "redo"},
+	{Paste, Editor, []string{"ctrl+v"}, "paste, images too"},
+	{Up, Dialog, []string{"up", "ctrl+k"}, "up"},
+	{Down, Dialog, []string{"down", "ctrl+j"}, "down"},
+	{Choose, Dialog, []string{"enter"}, "choose"},
+	{Close, Dialog, []string{"esc"}, "close"},
+}
+
+// Map finds what a key does.
+type Map struct {
+	bindings []Binding
+	byKey    map[Scope]map[string]Action
+}
+
+// New returns the default keys with the user's own in their place: a list of keys
+// for each action that is named. An empty list takes the keys away.
+func New(own map[string][]string) (*Map, error) {
+	m := &Map{byKey: map[Scope]map[string]Action{}}
+	known := map[string]bool{}
+	for _, b := range Default {
+		known[string(b.Action)] = true
+		if keys, ok := own[string(b.Action)]; ok {
+			b.Keys = keys
+		}
+		m.bindings = append(m.bindings, b)
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if !known[name] {
+			return nil, fmt.Errorf("keys.%s: there is no such action", name)
+		}
+	}
+	return m, m.index()
+}
+
+// index fills byKey and refuses a key that does two things in one place.
+func (m *Map) index() error {
+	for _, b := range m.bindings {
+		if m.byKey[b.Scope] == nil {
+			m.byKey[b.Scope] = map[string]Action{}
+		}
+		for _, k := range b.Keys {
+			k = strings.ToLower(strings.TrimSpace(k))
+			if other, taken := m.byKey[b.Scope][k]; taken {
+				return fmt.Errorf("keys: %s is for %s and for %s: give one of them another", k, other, b.Action)
+			}
+			m.byKey[b.Scope][k] = b.Action
+		}
+	}
+	return nil
+}
+
+// Action returns what a key does in a scope, or "".
+func (m *Map) Action(scope Scope, key string) Action { return m.byKey[scope][key] }
+
+// Bindings returns those of a scope.
+func (m *Map) Bindings(scope Scope) []Binding {
+	var list []Binding
+	for _, b := range m.bindings {
+		if b.Scope == scope {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// Key returns the first key of an action, for hints; "" if it has none.
+func (m *Map) Key(a Action) string {
+	for _, b := range m.bindings {
+		if b.Action == a && len(b.Keys) > 0 {
+			return b.Keys[0]
+		}
+	}
+	return ""
+}

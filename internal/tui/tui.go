@@ -1,0 +1,68 @@
+// Package tui is the terminal: a front end that knows pawl.Service and nothing of
+// what is behind it.
+//
+// One model per part of the screen: app puts them together, chat has the
+// conversation, editor the prompt, dialog what is asked. Each takes messages and
+// draws itself; what takes time is a command. All that a stranger wrote is made
+// safe where it is rendered, by package plain.
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/theme"
+	"github.com/pawl-dev/pawl/internal/tui/ui"
+)
+
+// Config says what to show.
+type Config struct {
+	Service  pawl.Service
+	Dir      string
+	Session  pawl.SessionID // "" means a new one, made with the first prompt
+	Settings pawl.Settings  // of prompts, until the person chooses others
+	Theme    string         // "" means by the terminal's background
+	Keys     map[string][]string
+	In       io.Reader // nil means standard input
+	Out      io.Writer // nil means standard output
+	Env      []string  // nil means the process's
+}
+
+// Run shows the terminal until the person ends it.
+func Run(ctx context.Context, c Config) error {
+	k, err := keys.New(c.Keys)
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+	}
+	look, ok := theme.Find(c.Theme, nil)
+	if !ok && c.Theme != "" {
+		return fmt.Errorf("there is no theme %q: %w", c.Theme, pawl.ErrInvalid)
+	}
+	if !ok {
+		look = theme.Builtin[0]
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a := newApp(&ui.Shared{Service: c.Service, Context: ctx, Dir: c.Dir, Styles: theme.New(look), Keys: k}, c)
+	options := []tea.ProgramOption{tea.WithContext(ctx)}
+	if c.In != nil {
+		options = append(options, tea.WithInput(c.In))
+	}
+	if c.Out != nil {
+		options = append(options, tea.WithOutput(c.Out))
+	}
+	if c.Env != nil {
+		options = append(options, tea.WithEnvironment(c.Env))
+	}
+	_, err = tea.NewProgram(a, options...).Run()
+	if errors.Is(err, tea.ErrInterrupted) {
+		err = nil
+	}
+	return err
+}
