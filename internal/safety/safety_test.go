@@ -242,7 +242,7 @@ func TestNoBox(t *testing.T) {
 		t.Errorf("got %+v, %v", w, err)
 	}
 	if w, err := s.WrapTools(t.Context(), dir, dir, []string{"true"}, nil); !errors.Is(err, sandbox.ErrNoBox) {
-		t.Errorf("a folder's MCP server would run: %+v, %v", w, err)
+		t.Errorf("a folder's MCP server would run: %q, %v", w.Args, err)
 	}
 	if p := policy(t, s, dir, pawl.Settings{}); p.Boxed || p.Mode != permission.ModeAsk {
 		t.Errorf("without a sandbox the mode is %s", p.Mode)
