@@ -30,6 +30,7 @@ func TestStories(t *testing.T) {
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("PAWL_UPDATE") != "", // writes what cmp compares with anew
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PAWL_DATA", filepath.Join(env.WorkDir, ".data"))
 			home := env.WorkDir + "-home" // a home folder cannot be a workspace

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/tui"
@@ -32,7 +30,7 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 		return usageError(cmd, err)
 	}
 	if !isTerminal(cmd.OutOrStdout()) {
-		return usageError(cmd, errors.New("the terminal needs a terminal: 'pawl run' works without"))
+		return cmd.Help()
 	}
 	ctx := cmd.Context()
 	dir, err := workingDir()

