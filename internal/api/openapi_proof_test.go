@@ -1,0 +1,315 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/client"
+	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/server"
+)
+
+// description is the published document, ready to check with.
+type description struct {
+	Paths      map[string]map[string]operation
+	Components struct {
+		Schemas   map[string]json.RawMessage
+		Responses map[string]message
+	}
+	mux *http.ServeMux // finds the operation of a request
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Resolved // that were needed so far
+}
+
+type operation struct {
+	Name        string `json:"operationId"`
+	RequestBody message
+	Responses   map[string]message
+}
+
+// message is a body, or refers to one.
+type message struct {
+	Ref     reference `json:"$ref"`
+	Content map[string]struct {
+		Schema struct {
+			Ref reference `json:"$ref"`
+		}
+		Item struct {
+			Ref reference `json:"$ref"`
+		} `json:"x-item"`
+	}
+}
+
+// reference is the last word of one.
+type reference string
+
+func (r *reference) UnmarshalText(text []byte) error {
+	*r = reference(path.Base(string(text)))
+	return nil
+}
+
+func readDescription(t *testing.T) *description {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/schema/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &description{schemas: map[string]*jsonschema.Resolved{}, mux: http.NewServeMux()}
+	if err := json.Unmarshal(text, d); err != nil {
+		t.Fatal(err)
+	}
+	for route, methods := range d.Paths {
+		for method := range methods {
+			d.mux.Handle(strings.ToUpper(method)+" "+route, http.NotFoundHandler())
+		}
+	}
+	return d
+}
+
+// schema returns a named one. What it refers to is put where JSON Schema has it,
+// which is not where OpenAPI has it.
+func (d *description) schema(name string) (*jsonschema.Resolved, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.schemas[name]; s != nil {
+		return s, nil
+	}
+	whole, err := json.Marshal(map[string]any{"$ref": "#/$defs/" + name, "$defs": d.Components.Schemas})
+	if err != nil {
+		return nil, err
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(bytes.ReplaceAll(whole, []byte("#/components/schemas/"), []byte("#/$defs/")), &s); err != nil {
+		return nil, err
+	}
+	resolved, err := s.Resolve(nil)
+	d.schemas[name] = resolved
+	return resolved, err
+}
+
+// check says what is wrong with a text that is to be a value of a named schema.
+func (d *description) check(name string, text []byte) error {
+	s, err := d.schema(name)
+	if err != nil {
+		return fmt.Errorf("the document has no %q that can be used: %w", name, err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+// operation is that of a request, or nil if the document has none.
+func (d *description) operation(r *http.Request) *operation {
+	_, pattern := d.mux.Handler(r)
+	_, route, found := strings.Cut(pattern, " ")
+	if !found {
+		return nil
+	}
+	o := d.Paths[route][strings.ToLower(r.Method)]
+	return &o
+}
+
+// proof is a way to a server that reads along.
+type proof struct {
+	*description
+
+	answered map[string]map[int]int // how often, by route and status
+	events   map[string]int         // how many, by type
+	faults   []string
+}
+
+func newProof(t *testing.T) *proof {
+	t.Helper()
+	return &proof{description: readDescription(t), answered: map[string]map[int]int{}, events: map[string]int{}}
+}
+
+func (p *proof) fault(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = append(p.faults, fmt.Sprintf(format, args...))
+}
+
+// serve puts a service behind HTTP on a socket, with the proof on the way to it.
+func (p *proof) serve(t *testing.T, svc pawl.Service) client.Config {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "pawl.sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(server.Config{
+		Service: func(api.Principal) pawl.Service { return svc },
+		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
+	})
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	way := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	t.Cleanup(func() {
+		way.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return client.Config{URL: "http://pawl", HTTP: &http.Client{Transport: along{p, way}}}
+}
+
+// along checks what is sent and what is answered.
+type along struct {
+	*proof
+	way http.RoundTripper
+}
+
+func (a along) RoundTrip(r *http.Request) (*http.Response, error) {
+	o := a.operation(r)
+	if o == nil {
+		a.fault("%s %s is not in the document", r.Method, r.URL.Path)
+		return a.way.RoundTrip(r)
+	}
+	var sent []byte
+	if r.Header.Get("Content-Type") == string(api.FormJSON) {
+		var err error
+		if sent, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+	}
+	resp, err := a.way.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if sent != nil && resp.StatusCode < 300 {
+		if err := a.check(string(o.RequestBody.Content[string(api.FormJSON)].Schema.Ref), sent); err != nil {
+			a.fault("%s took %s: %v", o.Name, sent, err)
+		}
+	}
+	return resp, a.answer(o, resp)
+}
+
+// answer checks an answer, or has it checked while it is read.
+func (p *proof) answer(o *operation, resp *http.Response) error {
+	p.mu.Lock()
+	if p.answered[o.Name] == nil {
+		p.answered[o.Name] = map[int]int{}
+	}
+	p.answered[o.Name][resp.StatusCode]++
+	p.mu.Unlock()
+	m, ok := o.Responses[strconv.Itoa(resp.StatusCode)]
+	if !ok {
+		p.fault("%s answered %d, which is not in the document", o.Name, resp.StatusCode)
+	}
+	if m.Ref != "" {
+		m = p.Components.Responses[string(m.Ref)]
+	}
+	form := resp.Header.Get("Content-Type")
+	media, ok := m.Content[form]
+	switch {
+	case len(m.Content) == 0 && form == "":
+		return nil
+	case !ok:
+		p.fault("%s answered %d with %q, which is not in the document", o.Name, resp.StatusCode, form)
+	case form == string(api.FormJSON):
+		return p.whole(o, resp, string(media.Schema.Ref))
+	default:
+		resp.Body = &lines{ReadCloser: resp.Body, proof: p, name: o.Name, item: string(media.Item.Ref), stream: form == string(api.FormStream)}
+	}
+	return nil
+}
+
+// whole checks an answer that is one value.
+func (p *proof) whole(o *operation, resp *http.Response, name string) error {
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if err := resp.Body.Close(); err != nil {
+		return err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(text))
+	if name == "" && o.Name == "getOpenAPI" {
+		return nil // the document does not describe documents
+	}
+	if err := p.check(name, text); err != nil {
+		p.fault("%s answered %s: %v", o.Name, text, err)
+	}
+	return nil
+}
+
+// lines checks the lines of an answer that has an event on each, or of a stream.
+type lines struct {
+	io.ReadCloser
+	*proof
+	name, item string
+	stream     bool
+	told       bool   // what follows is an error
+	rest       []byte // of a line whose end has not come
+}
+
+func (l *lines) Read(buf []byte) (int, error) {
+	n, err := l.ReadCloser.Read(buf)
+	l.rest = append(l.rest, buf[:n]...)
+	for {
+		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
+		if !found {
+			return n, err
+		}
+		l.line(line)
+		l.rest = bytes.Clone(rest)
+	}
+}
+
+func (l *lines) line(line []byte) {
+	if l.stream {
+		field, value, _ := bytes.Cut(line, []byte(": "))
+		switch string(field) {
+		case "event":
+			l.told = true
+			return
+		case "data":
+			line = value
+		default:
+			return
+		}
+	}
+	item := l.item
+	switch {
+	case l.told:
+		item = "Fault"
+	case bytes.Contains(line, []byte(`"outcome":"maybe"`)):
+		return // the contract has one log that no pawl wrote
+	}
+	if err := l.check(item, line); err != nil {
+		l.fault("%s sent %s: %v", l.name, line, err)
+	}
+	var e struct{ Type string }
+	_ = json.Unmarshal(line, &e) // it was checked
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events[e.Type]++
+}
