@@ -68,6 +68,7 @@ resumed, here or by another 'pawl serve' on the same store.`,
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long running turns may take to finish when it ends")
 	flags.BoolVar(&f.adopt, "adopt", true, "go on with sessions that were interrupted, also of other servers on the same store")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	cmd.AddCommand(serveOpenAPICommand())
 	return cmd
 }
 
