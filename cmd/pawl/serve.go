@@ -96,6 +96,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	place = place.of(l)
 	s := server.New(server.Config{
 		Service: func(api.Principal) pawl.Service { return a.Service }, Auth: gate.auth, Allow: gate.allow,
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready,
