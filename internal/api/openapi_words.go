@@ -58,6 +58,7 @@ var more = map[string]string{
 		"a connection that breaks off before is an error. importSession takes it.",
 	"getDraft": "It is not found while nothing is being written. Its deltas' offsets join it to those of the stream.",
 	"sendPrompt": "While a turn is open, `delivery` decides: left out, the session is busy; `queue` waits for the turn's end; `steer` is taken in at its next step. " +
+		"The first prompt of a session names its model; later ones go on with it. " +
 		"The event `turn.finished` says that the work has ended, and why. To set `trusted`, or the mode `yolo`, needs the scope `admin`.",
 	"rewordPrompt":   "It is a conflict if the prompt was taken in, or back, already.",
 	"withdrawPrompt": "It is a conflict if the prompt was taken in, or back, already.",
