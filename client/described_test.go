@@ -1,4 +1,4 @@
-package api_test
+package client_test
 
 import (
 	"bytes"
@@ -10,47 +10,18 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/client"
-	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
-// TestAnswersAreAsDescribed puts the service through its contract over HTTP. All
-// that is sent and answered on the way, in each route, fits the document, and
-// each route was asked.
-func TestAnswersAreAsDescribed(t *testing.T) {
-	p := newProof(t)
-	t.Run("contract", func(t *testing.T) {
-		servicetest.Run(t, func(t *testing.T) servicetest.Harness {
-			h := servicetest.Local(t)
-			c, err := client.New(p.serve(t, h.Service))
-			if err != nil {
-				t.Fatal(err)
-			}
-			h.Service = c
-			return h
-		})
-	})
-	t.Run("what the client does not ask for", func(t *testing.T) { askOthers(t, p) })
-	for _, r := range api.Routes {
-		if p.answered[r.Name][r.Status] == 0 {
-			t.Errorf("%s was never answered with %d: ask for it here, or its answer may be anything", r.Name, r.Status)
-		}
-	}
-	for _, fault := range p.faults {
-		t.Error(fault)
-	}
-	t.Logf("answers by route and status: %v; events by type: %v", p.answered, p.events)
-}
-
 // askOthers asks for what the client has other ways to.
 func askOthers(t *testing.T, p *proof) {
+	t.Helper()
 	svc := servicetest.Local(t).Service
 	s, err := svc.Create(t.Context(), pawl.NewSession{Dir: t.TempDir(), Title: "One"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	way := p.serve(t, svc).HTTP
+	way := serve(t, svc, p)
 	for _, path := range []string{
 		"/v1/openapi.json",
 		"/v1/sessions/" + string(s.ID) + "/log",
@@ -74,7 +45,7 @@ func askOthers(t *testing.T, p *proof) {
 
 // TestSamplesAreAsDescribed: an event of each kind, with every key, fits the document.
 func TestSamplesAreAsDescribed(t *testing.T) {
-	text, err := os.ReadFile("../../testdata/events.golden.jsonl")
+	text, err := os.ReadFile("../testdata/events.golden.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
