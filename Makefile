@@ -33,7 +33,11 @@ MCP_VERSION := 2026.8.31
 MCP_DIR := $(TOOLS)/mcp-servers-$(MCP_VERSION)
 export PAWL_TEST_MCP_DIR := $(MCP_DIR)/node_modules
 
-.PHONY: help build tools lsp-path mcp-servers fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits extensions fuzz test bench clean
+# What the TypeScript client is made, checked and run with, as its lock file says.
+CLIENT_TS_LOCK := clients/typescript/package-lock.json
+CLIENT_TS_DIR := $(TOOLS)/client-ts-$(shell cksum $(CLIENT_TS_LOCK) | cut -d ' ' -f 1)
+
+.PHONY: help build tools lsp-path client-ts mcp-servers fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits extensions fuzz test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -41,7 +45,7 @@ help: ## list the targets
 build: ## build bin/pawl, one static binary
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pawl ./cmd/pawl
 
-tools: $(GOLANGCI) $(GOPLS_DIR) $(TSLS_DIR) $(MCP_DIR) ## install the linter and the servers for the tests, once a version
+tools: $(GOLANGCI) $(GOPLS_DIR) $(TSLS_DIR) $(MCP_DIR) $(CLIENT_TS_DIR) ## install the linter and the servers for the tests, once a version
 
 # Built aside and renamed: a stopped install leaves nothing that looks whole.
 $(GOLANGCI):
@@ -69,6 +73,13 @@ $(MCP_DIR):
 	npm install --prefix "$$dir/new" --ignore-scripts --no-audit --no-fund --loglevel=error \
 		@modelcontextprotocol/server-everything@$(MCP_VERSION) @modelcontextprotocol/server-filesystem@$(MCP_VERSION) \
 		@modelcontextprotocol/server-memory@$(MCP_VERSION) >/dev/null && \
+	mv "$$dir/new" $@
+
+$(CLIENT_TS_DIR):
+	mkdir -p $(TOOLS)
+	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/new" && \
+	cp clients/typescript/package.json $(CLIENT_TS_LOCK) "$$dir/new" && \
+	npm ci --prefix "$$dir/new" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null && \
 	mv "$$dir/new" $@
 
 mcp-servers: $(MCP_DIR) ## print where the MCP servers for the tests are
@@ -132,10 +143,13 @@ extensions: $(MCP_DIR) ## what hooks written for other agents and MCP servers ar
 	go test -count=1 -run '^(TestTransports|TestReferenceServers)$$' -v ./internal/tool/mcp/ | grep 'mcp:'
 	go test -count=1 -run '^(TestFirstRequestWaitsForNoServer|TestManyExtensionsCostLittle)$$' -v ./cmd/pawl/ | grep -E '(mcp|extensions):'
 
+client-ts: $(CLIENT_TS_DIR) ## the OpenAPI document and the TypeScript client that is made from it, against a real server
+	NODE_MODULES=$(CLIENT_TS_DIR)/node_modules dev/client-ts
+
 fuzz: ## the fuzzers, FUZZTIME each (60s)
 	dev/fuzz
 
-test: unit edits extensions escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
+test: unit edits extensions client-ts escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench

@@ -4,6 +4,13 @@
 // What it returns is what the service there returns. An event stream that breaks
 // off goes on by itself where it was; orders are not repeated, since one that was
 // not answered may have been accepted. To be sure, look at the session's log.
+//
+// Errors have the class that they have there: compare with [errors.Is] and
+// [pawl.ErrBusy] and its like, or ask [pawl.CodeOf]. A server that cannot be
+// reached is a [pawl.ErrUnavailable].
+//
+// The routes behind it are described by docs/schema/openapi.json, for clients in
+// other languages; docs/guide/api.md shows one with curl and one in TypeScript.
 package client
 
 import (

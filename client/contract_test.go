@@ -27,17 +27,26 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-// A service behind HTTP is one like any other.
+// A service behind HTTP is one like any other. All that goes over the wire on the
+// way fits the published document.
 func TestContract_HTTP(t *testing.T) {
+	p := newProof(t)
 	servicetest.Run(t, func(t *testing.T) servicetest.Harness {
 		h := servicetest.Local(t)
-		h.Service = serve(t, h.Service)
+		c, err := client.New(client.Config{URL: "http://pawl", HTTP: serve(t, h.Service, p)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Service = c
 		return h
 	})
+	t.Run("what the client does not ask for", func(t *testing.T) { askOthers(t, p) })
+	p.report(t)
 }
 
-// serve puts a service behind HTTP on a socket.
-func serve(t *testing.T, svc pawl.Service) *client.Client {
+// serve puts a service behind HTTP on a socket, and returns the way there, on
+// which the proof reads along.
+func serve(t *testing.T, svc pawl.Service, p *proof) *http.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pawl.sock")
 	l, err := net.Listen("unix", path)
@@ -50,12 +59,11 @@ func serve(t *testing.T, svc pawl.Service) *client.Client {
 	})
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
-	c, err := client.New(client.Config{URL: "unix://" + path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	way := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}
 	t.Cleanup(func() {
-		c.Close()
+		way.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
 		if err := s.Close(ctx); err != nil {
@@ -65,5 +73,5 @@ func serve(t *testing.T, svc pawl.Service) *client.Client {
 			t.Error(err)
 		}
 	})
-	return c
+	return &http.Client{Transport: along{p, way}}
 }

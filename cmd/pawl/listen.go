@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -117,6 +118,15 @@ func (p place) listen() (net.Listener, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// of is the place with the port that was chosen, if it was left open by a 0.
+func (p place) of(l net.Listener) place {
+	if at, ok := l.Addr().(*net.TCPAddr); ok {
+		host, _, _ := net.SplitHostPort(p.address) // it was split before
+		p.address = net.JoinHostPort(host, strconv.Itoa(at.Port))
+	}
+	return p
 }
 
 // welcome says how the server is reached.

@@ -68,6 +68,7 @@ resumed, here or by another 'pawl serve' on the same store.`,
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long running turns may take to finish when it ends")
 	flags.BoolVar(&f.adopt, "adopt", true, "go on with sessions that were interrupted, also of other servers on the same store")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	cmd.AddCommand(serveOpenAPICommand())
 	return cmd
 }
 
@@ -95,6 +96,7 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	place = place.of(l)
 	s := server.New(server.Config{
 		Service: func(api.Principal) pawl.Service { return a.Service }, Auth: gate.auth, Allow: gate.allow,
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready,

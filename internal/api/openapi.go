@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"regexp"
@@ -10,68 +11,22 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// document is an OpenAPI document, as far as it is used here.
-type document struct {
-	OpenAPI    string                          `json:"openapi"`
-	Info       info                            `json:"info"`
-	Security   []map[string][]string           `json:"security"`
-	Paths      map[string]map[string]operation `json:"paths"`
-	Components components                      `json:"components"`
-}
-
-type info struct {
-	Title       string  `json:"title"`
-	Description string  `json:"description"`
-	Version     string  `json:"version"`
-	License     license `json:"license"`
-}
-
-type license struct {
-	Name       string `json:"name"`
-	Identifier string `json:"identifier"`
-}
-
-type components struct {
-	Schemas  map[string]schema `json:"schemas"`
-	Security map[string]schema `json:"securitySchemes"`
-}
-
-type operation struct {
-	ID          string             `json:"operationId"`
-	Summary     string             `json:"summary"`
-	Description string             `json:"description"`
-	Parameters  []parameter        `json:"parameters,omitempty"`
-	Body        *content           `json:"requestBody,omitempty"`
-	Responses   map[string]content `json:"responses"`
-}
-
-type parameter struct {
-	Name        string `json:"name"`
-	In          string `json:"in"`
-	Description string `json:"description"`
-	Required    bool   `json:"required,omitempty"`
-	Schema      schema `json:"schema"`
-}
-
-type content struct {
-	Description string          `json:"description,omitempty"`
-	Required    bool            `json:"required,omitempty"`
-	Content     map[Form]schema `json:"content,omitempty"`
-}
-
-// OpenAPI is the OpenAPI 3.1 document of the interface, made from Routes and the
-// types that they name.
+// OpenAPI is the OpenAPI 3.1 document of the interface, made from Routes, the
+// types that they name and the comments in the code.
 func OpenAPI() (any, error) {
 	d := document{
 		OpenAPI: "3.1.0",
 		Info: info{
 			Title: "pawl", Version: "1", License: license{"Apache-2.0", "Apache-2.0"},
-			Description: "Sessions of pawl over HTTP. An event of a log has a number; an order is accepted when its event is in the log. Times of settings are in nanoseconds, amounts of money in billionths of a US dollar.",
+			Description: about,
 		},
+		// Where it listens is up to whoever starts it; this is what the guide uses.
+		Servers:  []server{{"http://127.0.0.1:4747", "pawl serve --listen 127.0.0.1:4747"}},
 		Security: []map[string][]string{{"token": {}}},
+		Tags:     tags,
 		Paths:    map[string]map[string]operation{},
 	}
-	types := &typeSchemas{all: map[string]schema{}}
+	types := &typeSchemas{all: map[string]schema{}, types: map[string]reflect.Type{}}
 	for _, r := range Routes {
 		if d.Paths[r.Path] == nil {
 			d.Paths[r.Path] = map[string]operation{}
@@ -81,7 +36,10 @@ func OpenAPI() (any, error) {
 	if err := types.addEvents(); err != nil {
 		return nil, err
 	}
-	d.Components = components{types.all, map[string]schema{"token": {"type": "http", "scheme": "bearer"}}}
+	d.Components = components{
+		Schemas: types.all, Responses: faultResponses(types),
+		Security: map[string]schema{"token": {"type": "http", "scheme": "bearer", "description": "Not needed on a socket: whoever may use it is its user."}},
+	}
 	return d, nil
 }
 
@@ -91,54 +49,106 @@ func OpenAPIText() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.MarshalIndent(d, "", "  ")
-	return append(text, '\n'), err
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err = enc.Encode(d)
+	return text.Bytes(), err
 }
 
 var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 
 func (r Route) operation(types *typeSchemas) operation {
-	o := operation{ID: r.Name, Summary: r.Summary, Description: "Needs the scope " + string(r.Scope) + ".", Responses: map[string]content{}}
+	o := operation{
+		ID: r.Name, Summary: r.Summary, Tags: []string{r.tag()}, Parameters: r.parameters(),
+		Description: strings.TrimSpace(more[r.Name] + " Needs the scope `" + string(r.Scope) + "`."),
+		Responses:   map[string]response{},
+	}
+	if r.Scope == ScopeNone {
+		o.Description = strings.TrimSpace(more[r.Name] + " Anybody may ask.")
+		o.Security = []map[string][]string{} // none is needed
+	}
+	if r.InForm != FormNone {
+		o.Body = &body{Required: true, Content: content(types, r.InForm, r.In, examples[r.Name])}
+	}
+	good := response{Description: "It went well."}
+	if r.OutForm != FormNone {
+		good.Content = content(types, r.OutForm, r.Out, nil)
+	}
+	o.Responses[strconv.Itoa(r.Status)] = good
+	for _, code := range r.faults() {
+		o.Responses[strconv.Itoa(statuses[code])] = response{Ref: "#/components/responses/" + camel(string(code))}
+	}
+	return o
+}
+
+// parameters are those of the address and, of a stream, the header that says from
+// where on.
+func (r Route) parameters() []parameter {
+	var list []parameter
 	for _, m := range pathParam.FindAllStringSubmatch(r.Path, -1) {
-		p := parameter{Name: m[1], In: "path", Required: true, Description: "the session's id", Schema: schema{"type": "string"}}
+		p := parameter{Name: m[1], In: "path", Required: true, Description: "the session's id, a ULID", Schema: schema{"type": "string"}}
 		switch m[1] {
 		case "seq":
 			p.Description, p.Schema = "the event's number", schema{"type": "integer"}
 		case "blob":
 			p.Description = "the output's id"
 		}
-		o.Parameters = append(o.Parameters, p)
+		list = append(list, p)
 	}
 	for _, q := range r.Query {
 		s := schema{"type": q.Kind}
 		if q.Kind == "date-time" {
 			s = schema{"type": "string", "format": q.Kind}
 		}
-		o.Parameters = append(o.Parameters, parameter{Name: q.Name, In: "query", Description: q.What, Schema: s})
+		list = append(list, parameter{Name: q.Name, In: "query", Description: q.What, Schema: s})
 	}
-	if r.InForm != FormNone {
-		o.Body = &content{Required: true, Content: r.media(types, r.InForm, r.In)}
+	if r.OutForm == FormStream {
+		list = append(list, parameter{
+			Name: "Last-Event-ID", In: "header", Schema: schema{"type": "integer"},
+			Description: "the number of the last event that came; it wins over after",
+		})
 	}
-	good := content{Description: "it went well"}
-	if r.OutForm != FormNone {
-		good.Content = r.media(types, r.OutForm, r.Out)
-	}
-	o.Responses[strconv.Itoa(r.Status)] = good
-	o.Responses["default"] = content{Description: "it did not", Content: r.media(types, FormJSON, typeOf[Fault]())}
-	return o
+	return list
 }
 
-// media says what is sent in a form. Lines and streams are text to OpenAPI; what
+// faults are the codes of what can go wrong.
+func (r Route) faults() []pawl.Code {
+	codes := []pawl.Code{pawl.CodeInvalid, CodeUnauthorized, pawl.CodeDenied, CodeLimited, pawl.CodeInternal, pawl.CodeUnavailable}
+	if strings.Contains(r.Path, "{id}") || r.InForm != FormNone {
+		codes = append(codes, pawl.CodeNotFound) // what a body names may not be there either
+	}
+	if r.Scope == ScopeRun {
+		codes = append(codes, pawl.CodeConflict, pawl.CodeBusy)
+	}
+	return codes
+}
+
+// faultResponses are the answers of those who cannot do what they are asked for.
+func faultResponses(types *typeSchemas) map[string]response {
+	all := map[string]response{}
+	for code := range statuses {
+		answer := response{Description: faultWords[code], Content: content(types, FormJSON, typeOf[Fault](), nil)}
+		if code == CodeLimited || code == pawl.CodeUnavailable {
+			answer.Headers = map[string]schema{"Retry-After": {"description": "seconds", "schema": schema{"type": "integer"}}}
+		}
+		all[camel(string(code))] = answer
+	}
+	return all
+}
+
+// content says what is sent in a form. Lines and streams are text to OpenAPI; what
 // one of them holds is said beside it.
-func (r Route) media(types *typeSchemas, form Form, t reflect.Type) map[Form]schema {
-	s := schema{}
+func content(types *typeSchemas, form Form, t reflect.Type, example any) map[Form]media {
+	s := schema{"type": "object"}
 	if t != nil {
 		s = types.of(t)
 	}
 	if form == FormJSON || form == FormBytes {
-		return map[Form]schema{form: {"schema": s}}
+		return map[Form]media{form: {Schema: s, Example: example}}
 	}
-	return map[Form]schema{form: {"schema": schema{"type": "string"}, "x-item": s}}
+	return map[Form]media{form: {Schema: schema{"type": "string"}, Item: s}}
 }
 
 // addEvents adds the shapes of all events, by their types.
@@ -151,21 +161,27 @@ func (t *typeSchemas) addEvents() error {
 		}
 		name := eventName(k)
 		t.all[name] = schema{
-			"type": "object",
+			"type":        "object",
+			"description": typeWords(reflect.TypeOf(body)),
 			"properties": schema{
 				"v":       schema{"type": "integer", "const": version, "description": "the version of the body's shape"},
-				"session": schema{"type": "string"},
-				"seq":     schema{"type": "integer", "description": "its number in the log; an event that is not kept has none"},
-				"turn":    schema{"type": "integer"},
-				"at":      schema{"type": "string", "format": "date-time"},
+				"session": schema{"type": "string", "description": "the session's id"},
+				"seq":     schema{"type": "integer", "minimum": 1, "description": "its number in the session's log, without gaps"},
+				"turn":    schema{"type": "integer", "minimum": 1, "description": "the turn it belongs to; left out outside of turns"},
+				"at":      schema{"type": "string", "format": "date-time", "description": "when it happened"},
 				"type":    schema{"type": "string", "const": string(k)},
 				"body":    t.of(reflect.TypeOf(body)),
 			},
-			"required": []string{"v", "session", "at", "type", "body"},
+			"required": []string{"v", "session", "at", "type", "body"}, "additionalProperties": false,
+		}
+		if k.Durable() {
+			t.all[name]["required"] = []string{"v", "session", "seq", "at", "type", "body"}
+		} else {
+			delete(t.all[name]["properties"].(schema), "seq") //nolint:forcetypeassert // it was made so
 		}
 		kinds = append(kinds, ref(name))
 	}
-	t.all["Event"] = schema{"oneOf": kinds, "description": "See docs/events.md."}
+	t.all["Event"] = schema{"oneOf": kinds, "description": "What happened in a session. One without seq is not kept in the log: it is only for those who watch."}
 	return nil
 }
 

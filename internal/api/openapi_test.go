@@ -3,9 +3,12 @@ package api
 import (
 	"flag"
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
 )
 
 var update = flag.Bool("update", false, "write the document anew")
@@ -30,6 +33,52 @@ func TestOpenAPIIsPublished(t *testing.T) {
 	if diff := cmp.Diff(string(want), string(text)); diff != "" {
 		t.Errorf("run 'go test ./internal/api -update': %s", diff)
 	}
+}
+
+// TestWordsFit: what is said of routes is said of routes that there are, and an
+// example is of the type that the route takes.
+func TestWordsFit(t *testing.T) {
+	routes, known := map[string]Route{}, map[string]bool{}
+	for _, r := range Routes {
+		routes[r.Name] = r
+	}
+	for _, g := range tags {
+		known[g.Name] = true
+	}
+	for name := range more {
+		if _, ok := routes[name]; !ok {
+			t.Errorf("there is no route %s: its words are for nobody", name)
+		}
+	}
+	for name, example := range examples {
+		if got := reflect.TypeOf(example); got != routes[name].In {
+			t.Errorf("the example of %s is a %v; the route takes %v", name, got, routes[name].In)
+		}
+	}
+	for code := range statuses {
+		if faultWords[code] == "" {
+			t.Errorf("nothing says what %s means", code)
+		}
+	}
+	for _, r := range Routes {
+		if !known[r.tag()] {
+			t.Errorf("%s has the tag %q, which nothing describes", r.Name, r.tag())
+		}
+	}
+}
+
+// TestNamesAreOfOneType: two types of one name would have one schema, and one of
+// them a wrong one.
+func TestNamesAreOfOneType(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("two types have one name, and nobody is told")
+		}
+	}()
+	type Session struct{}
+	types := &typeSchemas{all: map[string]schema{}, types: map[string]reflect.Type{}}
+	types.of(typeOf[pawl.Session]())
+	types.of(typeOf[Session]())
 }
 
 func TestScopes(t *testing.T) {

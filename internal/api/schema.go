@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -16,7 +17,13 @@ type schema map[string]any
 func ref(name string) schema { return schema{"$ref": "#/components/schemas/" + name} }
 
 // typeSchemas are the schemas of Go types, those with a name apart and named so.
-type typeSchemas struct{ all map[string]schema }
+type typeSchemas struct {
+	all   map[string]schema
+	types map[string]reflect.Type // what has the name
+}
+
+// names are those of types whose own name another type has as well.
+var names = map[reflect.Type]string{typeOf[Usage](): "UsageRows"}
 
 // known are the types whose JSON is not what their Go type says.
 var known = map[reflect.Type]schema{
@@ -41,7 +48,7 @@ func (t *typeSchemas) of(g reflect.Type) schema {
 	case reflect.Pointer:
 		return t.of(g.Elem())
 	case reflect.String:
-		return schema{"type": "string"}
+		return described(schema{"type": "string"}, values(g))
 	case reflect.Bool:
 		return schema{"type": "boolean"}
 	case reflect.Float32, reflect.Float64:
@@ -51,17 +58,27 @@ func (t *typeSchemas) of(g reflect.Type) schema {
 	case reflect.Map:
 		return schema{"type": "object", "additionalProperties": t.of(g.Elem())}
 	case reflect.Struct:
-		if _, ok := t.all[g.Name()]; !ok {
-			t.all[g.Name()] = nil // it may hold itself
-			t.all[g.Name()] = t.object(g)
-		}
-		return ref(g.Name())
+		return t.named(g)
 	default:
 		if g.Kind() >= reflect.Int && g.Kind() <= reflect.Uint64 {
 			return schema{"type": "integer"}
 		}
 		panic("api: no schema for " + g.String())
 	}
+}
+
+// named refers to the schema of a struct, which it adds if it is not there.
+func (t *typeSchemas) named(g reflect.Type) schema {
+	name := cmp.Or(names[g], g.Name())
+	switch other := t.types[name]; other {
+	case g:
+	case nil:
+		t.types[name] = g // before its fields: it may hold itself
+		t.all[name] = t.object(g)
+	default:
+		panic("api: " + g.String() + " and " + other.String() + " have one name: give one of them another in names")
+	}
+	return ref(name)
 }
 
 // object is the schema of a struct. Unknown keys are refused, as by the decoder.
@@ -72,16 +89,29 @@ func (t *typeSchemas) object(g reflect.Type) schema {
 		if f.Anonymous || !f.IsExported() || name == "-" || name == "" {
 			continue
 		}
-		properties[name] = t.of(f.Type)
+		properties[name] = described(t.of(f.Type), schema{"description": fieldWords(g, f)})
 		if !strings.Contains(options, "omit") {
 			required = append(required, name)
 		}
 	}
-	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	s := described(schema{"type": "object", "properties": properties, "additionalProperties": false}, schema{"description": typeWords(g)})
 	if len(required) > 0 {
 		s["required"] = required
 	}
 	return s
+}
+
+// parts are those of messages, by their types in JSON.
+var parts = []struct {
+	name string
+	part pawl.Part
+}{
+	{"text", pawl.Text{}},
+	{"reasoning", pawl.Reasoning{}},
+	{"tool_call", pawl.ToolCall{}},
+	{"tool_result", pawl.ToolResult{}},
+	{"file", pawl.File{}},
+	{"patch", pawl.Patch{}},
 }
 
 // addParts adds the parts of messages, by their types.
@@ -90,22 +120,16 @@ func (t *typeSchemas) addParts() {
 		return
 	}
 	t.all["Part"] = nil
-	var parts []schema
-	for _, p := range []struct {
-		name string
-		part pawl.Part
-	}{
-		{"text", pawl.Text{}}, {"reasoning", pawl.Reasoning{}}, {"tool_call", pawl.ToolCall{}},
-		{"tool_result", pawl.ToolResult{}}, {"file", pawl.File{}}, {"patch", pawl.Patch{}},
-	} {
+	var kinds []schema
+	for _, p := range parts {
 		g := reflect.TypeOf(p.part)
 		s := t.object(g)
 		s["properties"].(schema)["type"] = schema{"type": "string", "const": p.name} //nolint:forcetypeassert // object made it
 		s["required"] = append([]string{"type"}, requiredOf(s)...)
 		t.all[g.Name()+"Part"] = s
-		parts = append(parts, ref(g.Name()+"Part"))
+		kinds = append(kinds, ref(g.Name()+"Part"))
 	}
-	t.all["Part"] = schema{"oneOf": parts}
+	t.all["Part"] = schema{"oneOf": kinds, "description": "A part of a message. Prompts have text and files."}
 }
 
 func requiredOf(s schema) []string {
@@ -121,10 +145,13 @@ func sortedKinds() []pawl.Kind {
 }
 
 // eventName names the schema of an event: session.created is SessionCreatedEvent.
-func eventName(k pawl.Kind) string {
+func eventName(k pawl.Kind) string { return camel(string(k)) + "Event" }
+
+// camel writes the words of a name without what is between them: not_found is NotFound.
+func camel(name string) string {
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(string(k), func(r rune) bool { return r == '.' || r == '_' }) {
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '.' || r == '_' }) {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
-	return b.String() + "Event"
+	return b.String()
 }

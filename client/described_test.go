@@ -1,0 +1,100 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
+)
+
+// askOthers asks for what the client has other ways to.
+func askOthers(t *testing.T, p *proof) {
+	t.Helper()
+	svc := servicetest.Local(t).Service
+	s, err := svc.Create(t.Context(), pawl.NewSession{Dir: t.TempDir(), Title: "One"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := serve(t, svc, p)
+	for _, path := range []string{
+		"/v1/openapi.json",
+		"/v1/sessions/" + string(s.ID) + "/log",
+		"/v1/sessions?limit=0",
+		"/v1/usage?since=yesterday",
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://pawl"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := way.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		if err = errors.Join(err, resp.Body.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSamplesAreAsDescribed: an event of each kind, with every key, fits the document.
+func TestSamplesAreAsDescribed(t *testing.T) {
+	text, err := os.ReadFile("../testdata/events.golden.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := readDescription(t)
+	seen := map[pawl.Kind]bool{}
+	for line := range bytes.Lines(text) {
+		var e pawl.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if !pawl.KindOf(e.Body).Durable() {
+			e.Seq = 0
+			if line, err = e.MarshalJSON(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen[pawl.KindOf(e.Body)] = true
+		if err := d.check("Event", line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	for _, k := range pawl.Kinds() {
+		if !seen[k] {
+			t.Errorf("there is no sample of %s", k)
+		}
+	}
+}
+
+// TestDescriptionRefuses: a check that lets everything pass shows nothing.
+func TestDescriptionRefuses(t *testing.T) {
+	d := readDescription(t)
+	if err := d.check("Accepted", []byte(`{"seq":1}`)); err != nil {
+		t.Error(err)
+	}
+	for _, test := range []struct{ name, text string }{
+		{"Accepted", `{}`},
+		{"Accepted", `{"seq":"1"}`},
+		{"Accepted", `{"seq":1,"more":2}`},
+		{"Sessions", `{"sessions":null}`},
+		{"UsageRows", `{"input":1}`},
+		{"Fault", `{"error":{"code":"odd","message":"no"}}`},
+		{"Answer", `{"outcome":"perhaps"}`},
+		{"Part", `{"type":"text","path":"a"}`},
+		{"Event", `{"v":1,"session":"s","at":"2026-11-15T02:03:04Z","type":"turn.started","body":{"prompt":1}}`},
+		{"Event", `{"v":1,"session":"s","seq":1,"at":"2026-11-15T02:03:04Z","type":"turn.begun","body":{"prompt":1}}`},
+		{"Event", `{"v":1,"session":"s","seq":1,"at":"2026-11-15T02:03:04Z","type":"turn.started","body":{"prompted":1}}`},
+	} {
+		if d.check(test.name, []byte(test.text)) == nil {
+			t.Errorf("%s is a %s", test.text, test.name)
+		}
+	}
+}

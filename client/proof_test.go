@@ -1,0 +1,304 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pawl-dev/pawl/internal/api"
+)
+
+// description is the published document, ready to check with.
+type description struct {
+	Paths      map[string]map[string]operation
+	Components struct {
+		Schemas   map[string]json.RawMessage
+		Responses map[string]message
+	}
+	mux *http.ServeMux // finds the operation of a request
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Resolved // that were needed so far
+}
+
+type operation struct {
+	Name        string `json:"operationId"`
+	RequestBody message
+	Responses   map[string]message
+}
+
+// message is a body, or refers to one.
+type message struct {
+	Ref     reference `json:"$ref"`
+	Content map[string]struct {
+		Schema struct {
+			Ref reference `json:"$ref"`
+		}
+		Item struct {
+			Ref reference `json:"$ref"`
+		} `json:"x-item"`
+	}
+}
+
+// reference is the last word of one.
+type reference string
+
+func (r *reference) UnmarshalText(text []byte) error {
+	*r = reference(path.Base(string(text)))
+	return nil
+}
+
+func readDescription(t *testing.T) *description {
+	t.Helper()
+	text, err := os.ReadFile("../docs/schema/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &description{schemas: map[string]*jsonschema.Resolved{}, mux: http.NewServeMux()}
+	if err := json.Unmarshal(text, d); err != nil {
+		t.Fatal(err)
+	}
+	for route, methods := range d.Paths {
+		for method := range methods {
+			d.mux.Handle(strings.ToUpper(method)+" "+route, http.NotFoundHandler())
+		}
+	}
+	return d
+}
+
+// schema returns a named one. What it refers to is put where JSON Schema has it,
+// which is not where OpenAPI has it.
+func (d *description) schema(name string) (*jsonschema.Resolved, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.schemas[name]; s != nil {
+		return s, nil
+	}
+	whole, err := json.Marshal(map[string]any{"$ref": "#/$defs/" + name, "$defs": d.Components.Schemas})
+	if err != nil {
+		return nil, err
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(bytes.ReplaceAll(whole, []byte("#/components/schemas/"), []byte("#/$defs/")), &s); err != nil {
+		return nil, err
+	}
+	resolved, err := s.Resolve(nil)
+	d.schemas[name] = resolved
+	return resolved, err
+}
+
+// check says what is wrong with a text that is to be a value of a named schema.
+func (d *description) check(name string, text []byte) error {
+	s, err := d.schema(name)
+	if err != nil {
+		return fmt.Errorf("the document has no %q that can be used: %w", name, err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+// operation is that of a request, or nil if the document has none.
+func (d *description) operation(r *http.Request) *operation {
+	_, pattern := d.mux.Handler(r)
+	_, route, found := strings.Cut(pattern, " ")
+	if !found {
+		return nil
+	}
+	o := d.Paths[route][strings.ToLower(r.Method)]
+	return &o
+}
+
+// proof reads along on the way to a server: all that is sent and answered is to
+// fit the document.
+type proof struct {
+	*description
+
+	answered map[string]map[int]int // how often, by route and status
+	seen     map[string]bool        // the lines of streams and logs
+	faults   []string
+}
+
+func newProof(t *testing.T) *proof {
+	t.Helper()
+	return &proof{description: readDescription(t), answered: map[string]map[int]int{}, seen: map[string]bool{}}
+}
+
+func (p *proof) fault(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = append(p.faults, fmt.Sprintf(format, args...))
+}
+
+// report fails the test for all that was not as described.
+func (p *proof) report(t *testing.T) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, fault := range p.faults {
+		t.Error(fault)
+	}
+	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		return // a part of the contract does not ask for all
+	}
+	for _, r := range api.Routes {
+		if p.answered[r.Name][r.Status] == 0 {
+			t.Errorf("%s was never answered with %d: ask for it in the contract or in askOthers, or its answer may be anything", r.Name, r.Status)
+		}
+	}
+}
+
+// along checks what is sent and what is answered.
+type along struct {
+	*proof
+	way http.RoundTripper
+}
+
+func (a along) RoundTrip(r *http.Request) (*http.Response, error) {
+	o := a.operation(r)
+	if o == nil {
+		a.fault("%s %s is not in the document", r.Method, r.URL.Path)
+		return a.way.RoundTrip(r)
+	}
+	var sent []byte
+	if r.Header.Get("Content-Type") == string(api.FormJSON) {
+		var err error
+		if sent, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+	}
+	resp, err := a.way.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if sent != nil && resp.StatusCode < 300 {
+		if err := a.check(string(o.RequestBody.Content[string(api.FormJSON)].Schema.Ref), sent); err != nil {
+			a.fault("%s took %s: %v", o.Name, sent, err)
+		}
+	}
+	return resp, a.answer(o, resp)
+}
+
+// answer checks an answer, or has it checked while it is read.
+func (p *proof) answer(o *operation, resp *http.Response) error {
+	p.mu.Lock()
+	if p.answered[o.Name] == nil {
+		p.answered[o.Name] = map[int]int{}
+	}
+	p.answered[o.Name][resp.StatusCode]++
+	p.mu.Unlock()
+	m, ok := o.Responses[strconv.Itoa(resp.StatusCode)]
+	if !ok {
+		p.fault("%s answered %d, which is not in the document", o.Name, resp.StatusCode)
+	}
+	if m.Ref != "" {
+		m = p.Components.Responses[string(m.Ref)]
+	}
+	form := resp.Header.Get("Content-Type")
+	media, ok := m.Content[form]
+	switch {
+	case len(m.Content) == 0 && form == "":
+		return nil
+	case !ok:
+		p.fault("%s answered %d with %q, which is not in the document", o.Name, resp.StatusCode, form)
+	case form == string(api.FormJSON):
+		return p.whole(o, resp, string(media.Schema.Ref))
+	default:
+		resp.Body = &lines{ReadCloser: resp.Body, proof: p, name: o.Name, item: string(media.Item.Ref), stream: form == string(api.FormStream)}
+	}
+	return nil
+}
+
+// whole checks an answer that is one value.
+func (p *proof) whole(o *operation, resp *http.Response, name string) error {
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if err := resp.Body.Close(); err != nil {
+		return err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(text))
+	if name == "" && o.Name == "getOpenAPI" {
+		return nil // the document does not describe documents
+	}
+	if err := p.check(name, text); err != nil {
+		p.fault("%s answered %s: %v", o.Name, text, err)
+	}
+	return nil
+}
+
+// lines checks the lines of an answer that has an event on each, or of a stream.
+type lines struct {
+	io.ReadCloser
+	*proof
+	name, item string
+	stream     bool
+	told       bool   // what follows is an error
+	rest       []byte // of a line whose end has not come
+}
+
+func (l *lines) Read(buf []byte) (int, error) {
+	n, err := l.ReadCloser.Read(buf)
+	l.rest = append(l.rest, buf[:n]...)
+	for {
+		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
+		if !found {
+			return n, err
+		}
+		l.line(line)
+		l.rest = bytes.Clone(rest)
+	}
+}
+
+func (l *lines) line(line []byte) {
+	if l.stream {
+		field, value, _ := bytes.Cut(line, []byte(": "))
+		switch string(field) {
+		case "event":
+			l.told = true
+			return
+		case "data":
+			line = value
+		default:
+			return
+		}
+	}
+	item := l.item
+	switch {
+	case l.told:
+		item = "Fault"
+	case bytes.Contains(line, []byte(`"outcome":"maybe"`)):
+		return // the contract has one log that no pawl wrote
+	}
+	if !l.first(line) {
+		return
+	}
+	if err := l.check(item, line); err != nil {
+		l.fault("%s sent %s: %v", l.name, line, err)
+	}
+}
+
+// first reports whether this line was not looked at before: logs are read often.
+func (p *proof) first(line []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := p.seen[string(line)]
+	p.seen[string(line)] = true
+	return !seen
+}
