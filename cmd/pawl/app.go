@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/telemetry"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/lookup"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
@@ -33,6 +34,7 @@ type app struct {
 	faults *lsp.Servers
 	safety *safety.Safety
 	store  pawl.Store
+	tells  *telemetry.Telemetry
 }
 
 func openApp(ctx context.Context) (*app, error) {
@@ -60,25 +62,29 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	events := bus.New(st, bus.Config{})
 	models, err := newModels()
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	tells, err := openTelemetry()
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	events := tells.Watch(bus.New(st, bus.Config{}))
 	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End}
 	front := service.Config{Store: st, Bus: events, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
 		return checkSettings(ctx, models, &loop, dir, s)
 	}}
 	useSnapshots(ctx, &loop, &front)
 	if err := useExtensions(guard, &loop); err != nil {
-		return nil, errors.Join(err, st.Close())
+		return nil, errors.Join(err, tells.Close(), st.Close())
 	}
 	stepper := agent.NewStepper(loop)
 	runner := local.New(local.Config{Stepper: stepper})
 	front.Runner, front.Plan = runner, stepper.Plan
 	svc := service.New(front)
 	stepper.Service = svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, safety: guard, store: st}, nil
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, safety: guard, store: st, tells: tells}, nil
 }
 
 // newTools returns the tools, with the search services that the user has chosen.
@@ -133,6 +139,7 @@ func (a *app) Close() error {
 	a.runner.Close()
 	a.jobs.Close()
 	a.faults.Close()
+	closeTelemetry(a.tells)
 	return a.store.Close()
 }
 

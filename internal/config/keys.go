@@ -56,6 +56,12 @@ var keys = []key{
 	{path: "mcp.*.oauth", what: "How pawl is known where the server's logins are given out."},
 	{path: "mcp.*.oauth.client_id", what: "Of a client that was registered by hand."},
 	{path: "mcp.*.oauth.scopes", what: "What to ask for. Without it, what the server wants."},
+	{path: "telemetry", what: "Where spans and metrics of the work go, by OpenTelemetry. Without it, nowhere."},
+	{path: "telemetry.endpoint", what: "The base URL of an OTLP receiver over HTTP, e.g. http://localhost:4318.", replaced: true},
+	{path: "telemetry.headers", what: "Headers that go with each request to it."},
+	{path: "telemetry.headers.*", what: "A header's value.", replaced: true, secret: true},
+	{path: "telemetry.content", what: "Send prompts, replies, and what tools get and give, too, with secrets masked."},
+	{path: "telemetry.service_name", what: "The name to send it under. Without it, pawl."},
 }
 
 // keyOf returns what is known of a path.

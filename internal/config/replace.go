@@ -38,6 +38,8 @@ func (u *User) replace(folder string) error {
 		r.putAll("mcp."+name+".env.", s.Env)
 		u.MCP[name] = s
 	}
+	r.put("telemetry.endpoint", &u.Telemetry.Endpoint)
+	r.putAll("telemetry.headers.", u.Telemetry.Headers)
 	r.put("websearch.url", &u.WebSearch.URL)
 	r.put("codesearch.url", &u.CodeSearch.URL)
 	u.Replaced = r.replaced
