@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -179,4 +181,62 @@ func TestTelemetryDead(t *testing.T) {
 	if out := b.Must(t, "session", "list"); out.Stderr != "" { // it does no work, and has nothing to tell
 		t.Errorf("it says %q", out.Stderr)
 	}
+}
+
+// TestServeMetrics: pawl serve tells at /metrics what it has done, to those who
+// may read.
+func TestServeMetrics(t *testing.T) {
+	b := telemetryBox(t, `{}`)
+	socket := filepath.Join(envOf(b, "PAWL_DATA"), "pawl.sock")
+	b.Write(t, "s.jsonl", `{"text":"hello","usage":{"input":7,"output":3}}`+"\n")
+	cmd := b.Command("serve", "--log", "none")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
+	defer client.CloseIdleConnections()
+	get := func(path string) string {
+		res, err := client.Get("http://pawl" + path)
+		if err != nil {
+			return err.Error()
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		return res.Status + " " + res.Header.Get("Content-Type") + "\n" + string(text)
+	}
+	waitUntil(t, func() bool { return strings.HasPrefix(get("/readyz"), "200") })
+	b.Must(t, "run", "--attach", "unix", "--model", "script:"+filepath.Join(b.Dir, "s.jsonl"), "hi")
+	get("/nowhere")
+	text := get("/metrics")
+	for _, want := range []string{
+		"200 OK text/plain; version=0.0.4; charset=utf-8\n",
+		"\npawl_turns_total{pawl_turn_reason=\"end_turn\"} 1\n",
+		"\npawl_model_tokens_total{gen_ai_response_model=\"s.jsonl\",gen_ai_token_type=\"input\"} 7\n",
+		"\nhttp_server_request_duration_seconds_count{http_route=\"createSession\",http_response_status_code=\"201\"} 1\n",
+		"\nhttp_server_request_duration_seconds_count{http_route=\"none\",http_response_status_code=\"404\"} 1\n",
+		"\npawl_http_streams ", "\npawl_turns_running ", "\ngo_goroutines ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// envOf returns a variable of the box.
+func envOf(b *pawltest.Box, name string) string {
+	for _, entry := range slices.Backward(b.Env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }

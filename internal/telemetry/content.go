@@ -12,18 +12,17 @@ import (
 // maxContent bounds the bytes of a text that is sent.
 const maxContent = 16 << 10
 
-// masked is an event without secrets, if its content may be sent. One that cannot
-// be masked says nothing.
-func (w *watcher) masked(e pawl.Event) pawl.Event {
+// masked is an event without secrets, if its content may be sent. With an error it
+// is the event itself, whose content may not.
+func (w *watcher) masked(e pawl.Event) (pawl.Event, error) {
 	if !w.cfg.Content || weak.On("telemetry.redact") {
-		return e
+		return e, nil
 	}
 	masked, err := w.cfg.Redact(e)
-	w.silent = err != nil
 	if err != nil {
-		return e
+		return e, err
 	}
-	return masked
+	return masked, nil
 }
 
 // tells reports whether what an event says may be sent.

@@ -24,7 +24,7 @@ type watcher struct {
 	emit    func(Span) // nil: nobody wants spans
 
 	mu      sync.Mutex
-	silent  bool // what the event at hand says is not sent
+	silent  bool // what the event at hand says cannot be masked, and is not sent
 	turns   map[pawl.SessionID]*turn
 	prompts map[place]string          // that wait, if content is wanted
 	parents map[pawl.SessionID]parent // of children
@@ -69,11 +69,13 @@ func (w *watcher) appended(events []pawl.Event) {
 	if len(events) > 0 && events[0].Seq == 1 && slices.ContainsFunc(events, func(e pawl.Event) bool { return e.Turn > 0 }) {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	for _, e := range events {
 		w.metrics.add(metricEvents, 1, string(pawl.KindOf(e.Body)))
-		w.take(w.masked(e))
+		masked, err := w.masked(e) // without the lock: it may take a while
+		w.mu.Lock()
+		w.silent = err != nil
+		w.take(masked)
+		w.mu.Unlock()
 	}
 }
 
