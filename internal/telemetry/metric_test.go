@@ -140,6 +140,10 @@ func TestCardinality(t *testing.T) {
 		w.write(session, 1, pawl.TurnStarted{}, pawl.CallStarted{Call: "c", Tool: name}, pawl.CallFinished{Call: "c", Status: pawl.CallDone},
 			pawl.ReplyStarted{Step: 1, Model: ref}, pawl.Replied{Step: 1, Model: ref + "b"}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn})
 	}
+	for i := range 40 * 40 { // few names, and many pairs of them
+		w.write(session, 1, pawl.TurnStarted{}, pawl.ReplyStarted{Step: 1, Model: fmt.Sprintf("p0/m%d", i/40)},
+			pawl.Replied{Step: 1, Model: fmt.Sprintf("p0/m%db", i%40)}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn})
+	}
 	text := w.text()
 	samples := parse(t, text)
 	if n := samples[`pawl_tool_calls_total{gen_ai_tool_name="other",pawl_call_status="done"}`]; n != 2000-maxNames {

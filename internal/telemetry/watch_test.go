@@ -277,9 +277,11 @@ func TestImported(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	w := newWorld(t, Config{})
 	for i := range maxTurns + 10 {
-		w.write(pawl.SessionID(fmt.Sprint("s", i)), 1, pawl.TurnStarted{Prompt: 1})
+		id := pawl.SessionID(fmt.Sprint("s", i))
+		w.write(id, 0, pawl.SessionCreated{Dir: "/w"})
+		w.write(id, 1, pawl.TurnStarted{Prompt: 1})
 	}
-	if n := len(w.watcher.turns); n > maxTurns {
+	if n := len(w.watcher.turns); n > maxTurns || n == 0 {
 		t.Errorf("%d turns are remembered", n)
 	}
 }
