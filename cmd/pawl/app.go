@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/telemetry"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/lookup"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
@@ -35,6 +36,7 @@ type app struct {
 	mcp    *toolServers
 	safety *safety.Safety
 	store  pawl.Store
+	tells  *telemetry.Telemetry
 }
 
 func openApp(ctx context.Context) (*app, error) {
@@ -66,14 +68,18 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	events := bus.New(st, bus.Config{})
 	models, err := newModels()
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	tells, err := openTelemetry()
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	events := tells.Watch(bus.New(st, bus.Config{}))
 	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Sibling: models.Sibling, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End}
 	if err := useExtensions(guard, &loop); err != nil {
-		return nil, errors.Join(err, st.Close())
+		return nil, errors.Join(err, tells.Close(), st.Close())
 	}
 	known := loop // without servers: a check starts none
 	front := service.Config{Store: st, Bus: events, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
@@ -90,7 +96,7 @@ func openApp(ctx context.Context) (*app, error) {
 	front.Runner, front.Plan = runner, stepper.Plan
 	svc := service.New(front)
 	stepper.Service = svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, safety: guard, store: st}, nil
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, safety: guard, store: st, tells: tells}, nil
 }
 
 // newTools returns the tools, with the search services that the user has chosen.
@@ -146,6 +152,7 @@ func (a *app) Close() error {
 	a.jobs.Close()
 	a.faults.Close()
 	a.mcp.Close()
+	closeTelemetry(a.tells)
 	return a.store.Close()
 }
 

@@ -100,7 +100,11 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	s := server.New(server.Config{
 		Service: func(api.Principal) pawl.Service { return a.Service }, Auth: gate.auth, Allow: gate.allow,
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready,
+		Metrics: a.tells.Handler(), Observe: a.tells.Request,
 	})
+	a.tells.Process()
+	a.tells.Gauge("pawl.turns.running", "Sessions that are worked on now.", "", func() float64 { return float64(a.runner.Busy()) })
+	a.tells.Gauge("pawl.http.streams", "Streams of events that are open.", "", func() float64 { return float64(s.OpenStreams()) })
 	fmt.Fprint(cmd.ErrOrStderr(), place.welcome(gate))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()

@@ -66,6 +66,12 @@ var keys = []key{
 	{path: "lsp.*.env.*", what: "A variable's value.", replaced: true, secret: true},
 	{path: "lsp.*.initialization", what: "An object with the options that the server is started with, over those that pawl gives it."},
 	{path: "lsp.*.disabled", what: "It is not used."},
+	{path: "telemetry", what: "Where spans and metrics of the work go, by OpenTelemetry. Without it, nowhere."},
+	{path: "telemetry.endpoint", what: "The base URL of an OTLP receiver over HTTP, e.g. http://localhost:4318.", replaced: true},
+	{path: "telemetry.headers", what: "Headers that go with each request to it."},
+	{path: "telemetry.headers.*", what: "A header's value.", replaced: true, secret: true},
+	{path: "telemetry.content", what: "Send prompts, replies, and what tools get and give, too, with secrets masked."},
+	{path: "telemetry.service_name", what: "The name to send it under. Without it, pawl."},
 }
 
 // keyOf returns what is known of a path.

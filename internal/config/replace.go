@@ -41,6 +41,8 @@ func (u *User) replace(folder string) error {
 	for _, name := range slices.Sorted(maps.Keys(u.LSP)) {
 		r.putAll("lsp."+name+".env.", u.LSP[name].Env)
 	}
+	r.put("telemetry.endpoint", &u.Telemetry.Endpoint)
+	r.putAll("telemetry.headers.", u.Telemetry.Headers)
 	r.put("websearch.url", &u.WebSearch.URL)
 	r.put("codesearch.url", &u.CodeSearch.URL)
 	u.Replaced = r.replaced

@@ -28,7 +28,8 @@ type User struct {
 	Hooks json.RawMessage   `json:"hooks,omitempty"` // commands at points of a session; what they mean is not known here
 	MCP   map[string]Server `json:"mcp,omitempty"`   // MCP servers, by their names
 
-	LSP map[string]LanguageServer `json:"lsp,omitempty"` // language servers, by their names
+	LSP       map[string]LanguageServer `json:"lsp,omitempty"`      // language servers, by their names
+	Telemetry Telemetry                 `json:"telemetry,omitzero"` // where to tell of the work; nowhere if it is not said
 
 	Replaced map[string][]string `json:"-"` // what {env:NAME} and {file:path} stood for, by key: it may be secret
 }
@@ -44,6 +45,14 @@ type Permissions struct {
 type Provider struct {
 	BaseURL string            `json:"base_url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// Telemetry is where spans and metrics go.
+type Telemetry struct {
+	Endpoint    string            `json:"endpoint,omitempty"` // the base URL of an OTLP receiver
+	Headers     map[string]string `json:"headers,omitempty"`
+	Content     bool              `json:"content,omitempty"` // what people, models and tools say, too
+	ServiceName string            `json:"service_name,omitempty"`
 }
 
 // Search is which search service the user wants to ask, and where.

@@ -106,6 +106,9 @@ func (s *Server) Serve(l net.Listener) error {
 	return err
 }
 
+// OpenStreams is how many streams of events there are.
+func (s *Server) OpenStreams() int64 { return s.streams.Load() }
+
 // Drain has the server take no new work. What is under way is answered, and
 // those who watch go on watching.
 func (s *Server) Drain() { s.draining.Store(true) }

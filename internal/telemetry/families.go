@@ -1,0 +1,66 @@
+package telemetry
+
+// The labels, which are OpenTelemetry's where it has one.
+const (
+	keyOperation = "gen_ai.operation.name"
+	keyProvider  = "gen_ai.provider.name"
+	keyRequest   = "gen_ai.request.model"
+	keyResponse  = "gen_ai.response.model"
+	keyTokens    = "gen_ai.token.type"
+	keyTool      = "gen_ai.tool.name"
+	keyAgent     = "gen_ai.agent.name"
+	keyError     = "error.type"
+	keyRoute     = "http.route"
+	keyStatus    = "http.response.status_code"
+	keyCall      = "pawl.call.status"
+	keyReason    = "pawl.turn.reason"
+	keyKind      = "kind"
+)
+
+// The names of the metrics.
+const (
+	metricTokens     = "gen_ai.client.token.usage"
+	metricCall       = "gen_ai.client.operation.duration"
+	metricFirst      = "gen_ai.client.operation.time_to_first_chunk"
+	metricTurn       = "gen_ai.invoke_agent.duration"
+	metricTool       = "gen_ai.execute_tool.duration"
+	metricRequest    = "http.server.request.duration"
+	metricModelCalls = "pawl.model.calls"
+	metricModelRead  = "pawl.model.tokens"
+	metricCost       = "pawl.model.cost.dollars"
+	metricRetries    = "pawl.model.retries"
+	metricToolCalls  = "pawl.tool.calls"
+	metricDenials    = "pawl.tool.denials"
+	metricTurns      = "pawl.turns"
+	metricEvents     = "pawl.events"
+	metricDropped    = "pawl.telemetry.dropped"
+)
+
+// The bounds are those that the conventions ask for.
+var (
+	callBounds  = powers(0.01, 2, 14)
+	tokenBounds = powers(1, 4, 14)
+	httpBounds  = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
+)
+
+// families are the metrics that events and requests make.
+var families = []family{
+	{name: metricTokens, help: "Tokens of a model call.", unit: "{token}", kind: histogram, bounds: tokenBounds,
+		labels: []string{keyOperation, keyProvider, keyRequest, keyResponse, keyTokens}},
+	{name: metricCall, help: "How long a model call took, retries included.", unit: "s", kind: histogram, bounds: callBounds,
+		labels: []string{keyOperation, keyProvider, keyRequest, keyResponse, keyError}},
+	{name: metricFirst, help: "How long a model call took to its first piece.", unit: "s", kind: histogram, bounds: callBounds,
+		labels: []string{keyOperation, keyProvider, keyRequest}},
+	{name: metricTurn, help: "How long a turn took.", unit: "s", kind: histogram, bounds: powers(0.1, 2, 16), labels: []string{keyAgent, keyReason}},
+	{name: metricTool, help: "How long a tool call took.", unit: "s", kind: histogram, bounds: callBounds, labels: []string{keyTool}},
+	{name: metricRequest, help: "How long a request to pawl serve took.", unit: "s", kind: histogram, bounds: httpBounds, labels: []string{keyRoute, keyStatus}},
+	{name: metricModelCalls, help: "Model calls that came to an end.", kind: counter, labels: []string{keyResponse, keyError}},
+	{name: metricModelRead, help: "Tokens that models read and wrote.", kind: counter, labels: []string{keyResponse, keyTokens}},
+	{name: metricCost, help: "What models cost, in US dollars.", unit: "{USD}", kind: counter, labels: []string{keyResponse}},
+	{name: metricRetries, help: "Model calls that failed and were made again.", kind: counter, labels: []string{keyRequest, keyError}},
+	{name: metricToolCalls, help: "Tool calls that came to a result.", kind: counter, labels: []string{keyTool, keyCall}},
+	{name: metricDenials, help: "Tool calls that were not permitted.", kind: counter, labels: []string{keyTool}},
+	{name: metricTurns, help: "Turns that ended.", kind: counter, labels: []string{keyReason}},
+	{name: metricEvents, help: "Events that were appended to logs.", kind: counter, labels: []string{keyKind}},
+	{name: metricDropped, help: "Spans and metrics that could not be sent.", kind: counter, labels: []string{keyKind}},
+}

@@ -1,0 +1,203 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The bounds of sending.
+const (
+	maxQueue    = 2048 // spans that wait; more are dropped
+	maxBatch    = 512  // spans of a request
+	spansEvery  = 5 * time.Second
+	metricEvery = time.Minute
+	sendTime    = 10 * time.Second // of a request
+	closeTime   = 2 * time.Second  // of what is left at the end
+	maxAnswer   = 64 << 10         // bytes that are read of an answer
+)
+
+// sender sends spans and metrics, a batch at a time. Nobody waits for it: what
+// does not fit into its queue is dropped, and counted. It starts with the first
+// span: a program that does no work has nothing to tell.
+type sender struct {
+	cfg      Config
+	client   *http.Client
+	resource []Attr
+	metrics  *registry
+	began    time.Time
+
+	queue  chan Span
+	ctx    context.Context //nolint:containedctx // of the goroutine; it ends with close
+	cancel context.CancelFunc
+	done   chan struct{} // closed: send what is left
+	ended  chan struct{}
+
+	mu      sync.Mutex
+	started bool
+	closed  bool
+	lost    int   // spans
+	last    error // why
+}
+
+func newSender(c Config, metrics *registry) *sender {
+	s := &sender{
+		cfg: c, client: c.Client, resource: c.resource(), metrics: metrics, began: time.Now(),
+		queue: make(chan Span, maxQueue), done: make(chan struct{}), ended: make(chan struct{}),
+	}
+	if s.client == nil {
+		s.client = &http.Client{
+			Transport:     http.DefaultTransport.(*http.Transport).Clone(), //nolint:forcetypeassert // the standard library's
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// offer takes a span to send, if there is room.
+func (s *sender) offer(span Span) {
+	s.start()
+	select {
+	case s.queue <- span:
+	default:
+		s.drop(1, errors.New("more came than could be sent"))
+	}
+}
+
+func (s *sender) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started && !s.closed {
+		s.started = true
+		go s.run()
+	}
+}
+
+// stop has what is left sent, and reports whether there is anything to wait for.
+func (s *sender) stop() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		close(s.done)
+	}
+	return s.started
+}
+
+func (s *sender) drop(spans int, why error) {
+	s.metrics.add(metricDropped, float64(spans), "spans")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost += spans
+	s.last = why
+}
+
+// close ends it within closeTime, and says what was lost.
+func (s *sender) close() error {
+	defer s.cancel()
+	if !s.stop() {
+		return nil
+	}
+	timer := time.AfterFunc(closeTime, s.cancel)
+	<-s.ended
+	timer.Stop()
+	s.client.CloseIdleConnections()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == nil {
+		return nil
+	}
+	return fmt.Errorf("telemetry: %d spans were not sent to %s: %w", s.lost, s.cfg.Endpoint, s.last)
+}
+
+// run sends what comes until it is closed.
+func (s *sender) run() {
+	defer close(s.ended)
+	spans, metrics := time.NewTicker(spansEvery), time.NewTicker(metricEvery)
+	defer spans.Stop()
+	defer metrics.Stop()
+	var batch []Span
+	for {
+		select {
+		case span := <-s.queue:
+			if batch = append(batch, span); len(batch) >= maxBatch {
+				batch = s.sendSpans(batch)
+			}
+		case <-spans.C:
+			batch = s.sendSpans(batch)
+		case <-metrics.C:
+			s.sendMetrics()
+		case <-s.done:
+			s.finish(batch)
+			return
+		}
+	}
+}
+
+// finish sends what waits, and the metrics as they are at the end.
+func (s *sender) finish(batch []Span) {
+	for {
+		select {
+		case span := <-s.queue:
+			if batch = append(batch, span); len(batch) >= maxBatch {
+				batch = s.sendSpans(batch)
+			}
+		default:
+			s.sendSpans(batch)
+			s.sendMetrics()
+			return
+		}
+	}
+}
+
+// sendSpans sends a batch and returns an empty one.
+func (s *sender) sendSpans(batch []Span) []Span {
+	if len(batch) == 0 {
+		return batch
+	}
+	if err := s.post("/v1/traces", encodeSpans(s.resource, s.cfg.Version, batch)); err != nil {
+		s.drop(len(batch), err)
+	}
+	return batch[:0]
+}
+
+func (s *sender) sendMetrics() {
+	body := encodeMetrics(s.resource, s.cfg.Version, s.began, time.Now(), s.metrics.snapshot())
+	if err := s.post("/v1/metrics", body); err != nil {
+		s.metrics.add(metricDropped, 1, "metrics")
+		s.mu.Lock()
+		s.last = err
+		s.mu.Unlock()
+	}
+}
+
+func (s *sender) post(path string, body []byte) error {
+	ctx, cancel := context.WithTimeout(s.ctx, sendTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.cfg.Endpoint, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	req.Header.Set("User-Agent", "pawl/"+s.cfg.Version)
+	for name, value := range s.cfg.Headers {
+		req.Header.Set(name, value)
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // so that the connection can be used again
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("it answered %s", res.Status)
+	}
+	return nil
+}

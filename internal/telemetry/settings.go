@@ -1,0 +1,96 @@
+package telemetry
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Settings say where the user wants telemetry to go. The zero value is nowhere.
+type Settings struct {
+	Endpoint string            // the base URL of an OTLP receiver; "" means that nothing is sent
+	Headers  map[string]string // that go with each request to it
+	Content  bool              // prompts, replies, inputs and outputs are sent too
+	Service  string            // the name that it is sent under; "" means pawl
+}
+
+// The standard variables that count. There are more; they are not pawl's.
+const (
+	envDisabled = "OTEL_SDK_DISABLED"
+	envEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	envHeaders  = "OTEL_EXPORTER_OTLP_HEADERS"
+	envProtocol = "OTEL_EXPORTER_OTLP_PROTOCOL"
+	envService  = "OTEL_SERVICE_NAME"
+)
+
+// protocolHTTP is the only one that pawl speaks.
+const protocolHTTP = "http/protobuf"
+
+// With returns the settings as the variables of the user's environment have them.
+// An endpoint of theirs comes with the headers of theirs: those of the
+// configuration were meant for another. An error means that nothing can be sent.
+func (s Settings) With(getenv func(string) string) (Settings, error) {
+	if strings.EqualFold(getenv(envDisabled), "true") {
+		return Settings{}, nil
+	}
+	if name := getenv(envService); name != "" {
+		s.Service = name
+	}
+	if endpoint := getenv(envEndpoint); endpoint != "" {
+		if p := getenv(envProtocol); p != "" && p != protocolHTTP {
+			return Settings{}, fmt.Errorf("%s is %q: pawl sends %s only: set it so for pawl, or %s=true: %w", envProtocol, p, protocolHTTP, envDisabled, pawl.ErrInvalid)
+		}
+		headers, err := parseHeaders(getenv(envHeaders))
+		if err != nil {
+			return Settings{}, fmt.Errorf("%s: %w: %w", envHeaders, err, pawl.ErrInvalid)
+		}
+		s.Endpoint, s.Headers = endpoint, headers
+	}
+	if s.Endpoint == "" {
+		return s, nil
+	}
+	if err := checkEndpoint(s.Endpoint); err != nil {
+		return Settings{}, fmt.Errorf("the endpoint of telemetry: %w: %w", err, pawl.ErrInvalid)
+	}
+	return s, nil
+}
+
+func checkEndpoint(endpoint string) error {
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil:
+		return errors.New("it is no URL") // which may have a password in it
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return errors.New("it is not like http://localhost:4318")
+	case u.User != nil:
+		return errors.New("it has a password in it: use a header")
+	case u.RawQuery != "" || u.Fragment != "":
+		return errors.New("it has a ? or # in it: name the base, to which /v1/traces is added")
+	}
+	return nil
+}
+
+// parseHeaders reads name=value,name=value, with percent signs for what has a
+// meaning.
+func parseHeaders(text string) (map[string]string, error) {
+	headers := map[string]string{}
+	for pair := range strings.SplitSeq(text, ",") {
+		pair = strings.TrimSpace(pair)
+		if pair == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || strings.TrimSpace(name) == "" {
+			return nil, errors.New("write name=value, with commas between")
+		}
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if err != nil {
+			return nil, errors.New("a value has a % that is no escape")
+		}
+		headers[strings.TrimSpace(name)] = value
+	}
+	return headers, nil
+}

@@ -1,0 +1,119 @@
+// Package telemetry tells what pawl does: spans and metrics by OpenTelemetry's
+// conventions for generative AI, to where the user wants them, and metrics in
+// Prometheus' text format. It reads events like any other reader of the log, and
+// nothing ever waits for it.
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Config is what a Telemetry needs. Without an endpoint it only counts.
+type Config struct {
+	Settings
+	Version string                               // of pawl
+	Redact  func(pawl.Event) (pawl.Event, error) // masks secrets; nil means that no content is sent
+	Client  *http.Client                         // nil means one that follows no redirects
+}
+
+// Telemetry watches events. It is safe for concurrent use.
+type Telemetry struct {
+	metrics *registry
+	watcher *watcher
+	sender  *sender // nil: nothing is sent
+}
+
+// New returns a Telemetry, which must be closed.
+func New(c Config) *Telemetry {
+	t := &Telemetry{metrics: newRegistry()}
+	if c.Redact == nil {
+		c.Content = false
+	}
+	t.watcher = &watcher{cfg: c, metrics: t.metrics, turns: map[pawl.SessionID]*turn{}, prompts: map[place]string{}, parents: map[pawl.SessionID]parent{}}
+	if c.Endpoint != "" {
+		t.sender = newSender(c, t.metrics)
+		t.watcher.emit = t.sender.offer
+	}
+	return t
+}
+
+// resource says who sends.
+func (c Config) resource() []Attr {
+	return []Attr{{"service.name", cmp.Or(c.Service, "pawl")}, {"service.version", cmp.Or(c.Version, "dev")}, {"telemetry.sdk.language", "go"}, {"telemetry.sdk.name", "pawl"}}
+}
+
+// Close sends what is left, within two seconds. The error says what could not be
+// sent since New.
+func (t *Telemetry) Close() error {
+	if t.sender == nil {
+		return nil
+	}
+	return t.sender.close()
+}
+
+// Gauge adds a metric that is read when it is asked for.
+func (t *Telemetry) Gauge(name, help, unit string, read func() float64) {
+	t.metrics.register(family{name: name, help: help, unit: unit, kind: gauge, read: read})
+}
+
+// Process adds what is known of the process itself.
+func (t *Telemetry) Process() {
+	began := float64(time.Now().UnixNano()) / 1e9
+	memory := func(read func(*runtime.MemStats) uint64) func() float64 {
+		return func() float64 {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return float64(read(&m))
+		}
+	}
+	t.Gauge("process.start_time", "When the process started, in seconds since 1970.", "s", func() float64 { return began })
+	t.Gauge("go.goroutines", "Goroutines that there are.", "", func() float64 { return float64(runtime.NumGoroutine()) })
+	t.Gauge("go.memory.heap", "Memory of the heap that is in use.", "By", memory(func(m *runtime.MemStats) uint64 { return m.HeapAlloc }))
+	t.Gauge("go.memory.system", "Memory that was had from the system.", "By", memory(func(m *runtime.MemStats) uint64 { return m.Sys }))
+}
+
+// Request counts a request to the server. route is the route's name, which is one
+// of a few, or "" for what is none.
+func (t *Telemetry) Request(route string, status int, d time.Duration) {
+	t.metrics.observe(metricRequest, d.Seconds(), cmp.Or(route, "none"), strconv.Itoa(status))
+}
+
+// Log is where events are written and heard.
+type Log interface {
+	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
+	Publish(e pawl.Event)
+	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
+}
+
+// Watch returns the log with t watching what this process writes to it.
+func (t *Telemetry) Watch(log Log) Log { return &watched{log, t.watcher} }
+
+type watched struct {
+	Log
+	w *watcher
+}
+
+// Append is the log's own. What it has stored is watched.
+func (l *watched) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+	stored, err := l.Log.Append(ctx, id, after, events...)
+	if err == nil {
+		l.w.appended(stored)
+	}
+	return stored, err
+}
+
+// Publish is the log's own. Of a reply that grows, the first piece counts.
+func (l *watched) Publish(e pawl.Event) {
+	l.Log.Publish(e)
+	if _, ok := e.Body.(pawl.Delta); ok {
+		l.w.grew(e)
+	}
+}

@@ -1,0 +1,380 @@
+package telemetry
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// The bounds of what is remembered. Beyond them all is forgotten: turns that are
+// under way count as taken up then.
+const (
+	maxTurns   = 10_000
+	maxPrompts = 1000
+)
+
+// watcher makes spans and metrics from events as they are written.
+type watcher struct {
+	cfg     Config
+	metrics *registry
+	emit    func(Span) // nil: nobody wants spans
+
+	mu      sync.Mutex
+	silent  bool // what the event at hand says cannot be masked, and is not sent
+	turns   map[pawl.SessionID]*turn
+	prompts map[place]string          // that wait, if content is wanted
+	parents map[pawl.SessionID]parent // of children
+}
+
+// place is an event of a log.
+type place struct {
+	session pawl.SessionID
+	seq     pawl.Seq
+}
+
+// parent is the call that a child works for.
+type parent struct {
+	trace TraceID
+	span  SpanID
+}
+
+// turn is an open turn.
+type turn struct {
+	Span
+	number   int
+	resumed  bool // it began in another process, or before this one knew
+	agent    string
+	reply    *reply
+	asked    map[pawl.CallID]pawl.ToolCall // by the newest reply
+	calls    map[pawl.CallID]*Span         // that run
+	children []pawl.SessionID
+	words    string // of the newest reply, if content is wanted
+}
+
+// reply is a model call under way.
+type reply struct {
+	Span
+	model   string // that was asked first
+	resumed bool   // it was begun by another process
+	grew    bool   // its first piece has come
+}
+
+// appended takes in what was stored at once. A log that comes whole, by an import,
+// was worked on elsewhere.
+func (w *watcher) appended(events []pawl.Event) {
+	if len(events) > 0 && events[0].Seq == 1 && slices.ContainsFunc(events, func(e pawl.Event) bool { return e.Turn > 0 }) {
+		return
+	}
+	for _, e := range events {
+		w.metrics.add(metricEvents, 1, string(pawl.KindOf(e.Body)))
+		masked, err := w.masked(e) // without the lock: it may take a while
+		w.mu.Lock()
+		w.silent = err != nil
+		w.take(masked)
+		w.mu.Unlock()
+	}
+}
+
+func (w *watcher) take(e pawl.Event) {
+	switch b := e.Body.(type) {
+	case pawl.Prompted:
+		w.keepPrompt(e, b)
+	case pawl.Withdrawn:
+		delete(w.prompts, place{e.Session, b.Prompt})
+	case pawl.TurnStarted:
+		w.begin(e, false)
+	case pawl.ReplyStarted:
+		t := w.open(e)
+		t.reply = ask(t, e, b.Model)
+	case pawl.Retried:
+		w.retried(e, b)
+	case pawl.Replied:
+		w.replied(e, b)
+	case pawl.CallStarted:
+		w.callStarted(e, b)
+	case pawl.CallFinished:
+		w.callFinished(e, b)
+	case pawl.Spawned:
+		t := w.open(e)
+		t.children = append(t.children, b.Child)
+		w.parents[b.Child] = parent{t.Trace, callSpan(e.Session, b.Call)}
+	case pawl.TurnFinished:
+		w.finished(e, b)
+	case pawl.SessionTitled:
+		w.spent(b.Spent)
+	case pawl.SessionSummarized:
+		w.spent(b.Spent)
+	case pawl.Compacted:
+		w.spent(b.Spent)
+	default: // no work of ours
+	}
+}
+
+func (w *watcher) keepPrompt(e pawl.Event, b pawl.Prompted) {
+	if !w.tells() {
+		return
+	}
+	if len(w.prompts) >= maxPrompts {
+		clear(w.prompts)
+	}
+	w.prompts[place{e.Session, e.Seq}] = b.Parts.Text()
+}
+
+// begin makes the turn that an event belongs to.
+func (w *watcher) begin(e pawl.Event, resumed bool) *turn {
+	if len(w.turns) >= maxTurns {
+		clear(w.turns)
+		clear(w.parents)
+	}
+	t := &turn{
+		Span:   Span{Trace: traceOf(e.Session, e.Turn), ID: turnSpan(e.Session, e.Turn), Start: e.At},
+		number: e.Turn, resumed: resumed, asked: map[pawl.CallID]pawl.ToolCall{}, calls: map[pawl.CallID]*Span{},
+	}
+	if p, ok := w.parents[e.Session]; ok {
+		t.Trace, t.Parent = p.trace, p.span
+	}
+	t.set(keyOperation, "invoke_agent")
+	t.set("gen_ai.conversation.id", string(e.Session))
+	t.set("pawl.turn", int64(e.Turn))
+	if resumed {
+		t.set("pawl.resumed", true)
+	}
+	if b, ok := e.Body.(pawl.TurnStarted); ok {
+		at := place{e.Session, b.Prompt}
+		t.setText("gen_ai.input.messages", messages("user", w.prompts[at], ""))
+		delete(w.prompts, at)
+	}
+	w.turns[e.Session] = t
+	return t
+}
+
+// open returns the turn that an event belongs to: one that this process did not
+// begin is taken up with the event.
+func (w *watcher) open(e pawl.Event) *turn {
+	if t := w.turns[e.Session]; t != nil && t.number == e.Turn {
+		return t
+	}
+	return w.begin(e, true)
+}
+
+// ask begins a model call.
+func ask(t *turn, e pawl.Event, model string) *reply {
+	return &reply{model: model, Span: Span{Trace: t.Trace, Parent: t.ID, Client: true, Start: e.At}}
+}
+
+// asking returns the model call that an event belongs to: one that this process
+// did not begin is taken up with the event.
+func asking(t *turn, e pawl.Event, model string) *reply {
+	if t.reply == nil {
+		t.reply = ask(t, e, model)
+		t.reply.resumed = true
+		t.reply.set("pawl.resumed", true)
+	}
+	t.reply.model = cmp.Or(t.reply.model, model)
+	return t.reply
+}
+
+// grew counts the first piece of a reply.
+func (w *watcher) grew(e pawl.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := asking(w.open(e), e, "")
+	if r.grew || r.resumed {
+		return
+	}
+	r.grew = true
+	took := e.At.Sub(r.Start).Seconds()
+	r.set("gen_ai.response.time_to_first_chunk", took)
+	provider, model := splitModel(r.model)
+	w.metrics.observe(metricFirst, took, "chat", provider, model)
+}
+
+func (w *watcher) retried(e pawl.Event, b pawl.Retried) {
+	r := asking(w.open(e), e, b.Model)
+	kind := word(string(b.Kind))
+	_, next := splitModel(b.Model)
+	event := SpanEvent{Name: "retry", At: e.At, Attrs: []Attr{
+		{keyError, kind}, {"pawl.retry.attempt", int64(b.Attempt)}, {"pawl.retry.wait", b.Wait.Seconds()}, {"pawl.retry.model", next},
+	}}
+	if w.tells() {
+		event.Attrs = append(event.Attrs, Attr{"exception.message", short(b.Message)})
+	}
+	r.Events = append(r.Events, event)
+	_, model := splitModel(r.model)
+	w.metrics.add(metricRetries, 1, model, kind)
+}
+
+func (w *watcher) replied(e pawl.Event, b pawl.Replied) {
+	t := w.open(e)
+	r := asking(t, e, b.Model)
+	t.reply, t.agent = nil, cmp.Or(b.Agent, t.agent)
+	clear(t.asked)
+	for _, c := range b.Parts.Calls() {
+		t.asked[c.ID] = c
+	}
+	_, model := splitModel(b.Model)
+	r.set(keyResponse, model)
+	r.setText(keyAgent, b.Agent)
+	r.set("gen_ai.response.finish_reasons", []string{string(b.Finish)})
+	r.setUsage(b.Usage)
+	if w.tells() {
+		t.words = messages("assistant", b.Parts.Text(), string(b.Finish))
+		r.setText("gen_ai.output.messages", t.words)
+	}
+	w.endReply(e, r, b.Step, b.Model, "")
+	w.used(r.model, b.Model, b.Usage)
+}
+
+// endReply ends a model call. fault is what kind of failure it was; "" if none.
+func (w *watcher) endReply(e pawl.Event, r *reply, step int, wrote, fault string) {
+	provider, model := splitModel(r.model)
+	_, response := splitModel(wrote)
+	r.ID, r.Name = replySpan(e.Session, e.Turn, step), strings.TrimSpace("chat "+model)
+	r.set(keyOperation, "chat")
+	r.set(keyProvider, provider)
+	r.set(keyRequest, model)
+	r.set("gen_ai.conversation.id", string(e.Session))
+	if !r.resumed {
+		w.metrics.observe(metricCall, e.At.Sub(r.Start).Seconds(), "chat", provider, model, response, fault)
+	}
+	w.metrics.add(metricModelCalls, 1, response, fault)
+	w.end(&r.Span, e, fault)
+}
+
+// used counts what a model call consumed.
+func (w *watcher) used(asked, wrote string, u pawl.Usage) {
+	provider, request := splitModel(asked)
+	_, model := splitModel(wrote)
+	for _, k := range []struct {
+		kind string
+		n    int64
+	}{{"input", u.Input}, {"output", u.Output}, {"cache_read", u.CacheRead}, {"cache_write", u.CacheWrite}} {
+		w.metrics.add(metricModelRead, float64(k.n), model, k.kind)
+	}
+	w.metrics.observe(metricTokens, float64(read(u)), "chat", provider, request, model, "input")
+	w.metrics.observe(metricTokens, float64(u.Output), "chat", provider, request, model, "output")
+	w.metrics.add(metricCost, u.Cost.Dollars(), model)
+}
+
+// spent counts a model call beside the conversation.
+func (w *watcher) spent(s pawl.Spent) {
+	if s.Model == "" {
+		return
+	}
+	_, model := splitModel(s.Model)
+	w.metrics.add(metricModelCalls, 1, model, "")
+	w.used(s.Model, s.Model, s.Usage)
+}
+
+// read is how many tokens were read, wherever they came from.
+func read(u pawl.Usage) int64 { return u.Input + u.CacheRead + u.CacheWrite }
+
+func (s *Span) setUsage(u pawl.Usage) {
+	s.set("gen_ai.usage.input_tokens", read(u))
+	s.set("gen_ai.usage.output_tokens", u.Output)
+	if u.CacheRead > 0 {
+		s.set("gen_ai.usage.cache_read.input_tokens", u.CacheRead)
+	}
+	if u.CacheWrite > 0 {
+		s.set("gen_ai.usage.cache_creation.input_tokens", u.CacheWrite)
+	}
+	if u.Reasoning > 0 {
+		s.set("gen_ai.usage.reasoning.output_tokens", u.Reasoning)
+	}
+	if u.Cost > 0 {
+		s.set("pawl.cost.dollars", u.Cost.Dollars())
+	}
+}
+
+func (w *watcher) callStarted(e pawl.Event, b pawl.CallStarted) {
+	t := w.open(e)
+	s := w.newCall(t, e, b.Call, b.Tool)
+	if input := b.Input; w.tells() {
+		if input == nil {
+			input = t.asked[b.Call].Input
+		}
+		w.content(s, "gen_ai.tool.call.arguments", string(input))
+	}
+	t.calls[b.Call] = s
+}
+
+func (w *watcher) newCall(t *turn, e pawl.Event, id pawl.CallID, tool string) *Span {
+	s := &Span{Trace: t.Trace, Parent: t.ID, ID: callSpan(e.Session, id), Name: "execute_tool " + tool, Start: e.At}
+	s.set(keyOperation, "execute_tool")
+	s.set(keyTool, tool)
+	s.set("gen_ai.tool.call.id", string(id))
+	s.set("gen_ai.conversation.id", string(e.Session))
+	return s
+}
+
+func (w *watcher) callFinished(e pawl.Event, b pawl.CallFinished) {
+	t := w.open(e)
+	s, ran := t.calls[b.Call]
+	if !ran { // it was not run, or another process began it
+		s = w.newCall(t, e, b.Call, cmp.Or(t.asked[b.Call].Name, "unknown"))
+		w.content(s, "gen_ai.tool.call.arguments", string(t.asked[b.Call].Input))
+	}
+	delete(t.calls, b.Call)
+	tool := toolOf(s)
+	s.set(keyCall, string(b.Status))
+	w.content(s, "gen_ai.tool.call.result", b.Result.Content)
+	fault := ""
+	switch {
+	case b.Status != pawl.CallDone:
+		fault = string(b.Status)
+	case b.Result.IsError:
+		fault = "tool_error"
+	}
+	w.metrics.add(metricToolCalls, 1, tool, string(b.Status))
+	if b.Status == pawl.CallDenied {
+		w.metrics.add(metricDenials, 1, tool)
+	}
+	if ran {
+		w.metrics.observe(metricTool, e.At.Sub(s.Start).Seconds(), tool)
+	}
+	w.end(s, e, fault)
+}
+
+func toolOf(s *Span) string { return strings.TrimPrefix(s.Name, "execute_tool ") }
+
+func (w *watcher) finished(e pawl.Event, b pawl.TurnFinished) {
+	t := w.open(e)
+	fault := ""
+	if b.Reason == pawl.ReasonError {
+		fault = cmp.Or(string(b.Fault), string(b.Reason))
+	}
+	if t.reply != nil {
+		w.endReply(e, t.reply, b.Steps, t.reply.model, cmp.Or(fault, string(b.Reason)))
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.calls)) {
+		w.end(t.calls[id], e, string(pawl.CallUnknown))
+	}
+	t.Name = strings.TrimSpace("invoke_agent " + t.agent)
+	t.setText(keyAgent, t.agent)
+	t.set(keyReason, string(b.Reason))
+	t.set("pawl.turn.steps", int64(b.Steps))
+	t.setUsage(b.Usage)
+	t.setText("gen_ai.output.messages", t.words)
+	w.metrics.add(metricTurns, 1, string(b.Reason))
+	if !t.resumed {
+		w.metrics.observe(metricTurn, e.At.Sub(t.Start).Seconds(), t.agent, string(b.Reason))
+	}
+	w.end(&t.Span, e, fault)
+	for _, child := range t.children {
+		delete(w.parents, child)
+	}
+	delete(w.turns, e.Session)
+}
+
+// end ends a span with an event, and hands it on.
+func (w *watcher) end(s *Span, e pawl.Event, fault string) {
+	s.End, s.Fault = e.At, fault
+	s.setText(keyError, fault)
+	if w.emit != nil {
+		w.emit(*s)
+	}
+}

@@ -1,0 +1,23 @@
+//go:build sectest
+
+package telemetry
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// TestWithoutMask: TestContent would see content that is not masked.
+func TestWithoutMask(t *testing.T) {
+	defer weak.Set("telemetry.redact")()
+	r := newReceiver(t)
+	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: mask})
+	w.work()
+	w.close()
+	if !strings.Contains(fmt.Sprint(r.spans), "s3cret") {
+		t.Error("it is masked all the same: TestContent shows nothing")
+	}
+}
