@@ -33,6 +33,7 @@ type app struct {
 	faults *lsp.Servers
 	safety *safety.Safety
 	store  pawl.Store
+	tokens pawl.Tokens
 }
 
 func openApp(ctx context.Context) (*app, error) {
@@ -43,11 +44,11 @@ func openApp(ctx context.Context) (*app, error) {
 	if err := holdSecrets(ref); err != nil {
 		return nil, err
 	}
-	st, err := store.Open(ctx, ref)
+	kept, err := store.Open(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	st = redact.NewStore(instrument(st), secrets)
+	st := redact.NewStore(instrument(kept), secrets)
 	guard, err := safety.Open()
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -78,7 +79,7 @@ func openApp(ctx context.Context) (*app, error) {
 	front.Runner, front.Plan = runner, stepper.Plan
 	svc := service.New(front)
 	stepper.Service = svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, safety: guard, store: st}, nil
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, safety: guard, store: st, tokens: kept}, nil
 }
 
 // newTools returns the tools, with the search services that the user has chosen.
