@@ -30,6 +30,7 @@ type Limits struct {
 	Rate     int   `json:"rate,omitempty"`     // requests a minute
 	Budget   Money `json:"budget,omitempty"`   // that all of its user's sessions may cost, a UTC day
 	Parallel int   `json:"parallel,omitempty"` // sessions of its user's that work at once
+	Streams  int   `json:"streams,omitempty"`  // sessions that are watched with it at once
 }
 
 // Tokens keep the tokens of a server, beside the sessions, so that all servers on

@@ -58,7 +58,7 @@ func root() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	cmd.AddCommand(runCommand(), resumeCommand(), serveCommand(), sessionCommand(), statsCommand(), gcCommand(), modelsCommand(), authCommand(), permissionsCommand(), configCommand(), hooksCommand(), trustCommand(), sandboxCommand(), doctorCommand(), promptCommand(), agentsCommand(), commandsCommand(), skillsCommand(), devCommand(), versionCommand())
+	cmd.AddCommand(runCommand(), resumeCommand(), serveCommand(), tokenCommand(), sessionCommand(), statsCommand(), gcCommand(), modelsCommand(), authCommand(), permissionsCommand(), configCommand(), hooksCommand(), trustCommand(), sandboxCommand(), doctorCommand(), promptCommand(), agentsCommand(), commandsCommand(), skillsCommand(), devCommand(), versionCommand())
 	return cmd
 }
 

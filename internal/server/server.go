@@ -52,6 +52,7 @@ type Server struct {
 	routes   map[string]api.Route // by the mux's pattern
 	http     *http.Server
 	streams  atomic.Int64
+	watchers watchers
 	draining atomic.Bool
 	closing  chan struct{}
 }

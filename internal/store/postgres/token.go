@@ -14,7 +14,7 @@ import (
 
 var _ pawl.Tokens = (*Store)(nil)
 
-const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel FROM tokens `
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams FROM tokens `
 
 // AddToken implements [pawl.Tokens].
 func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
@@ -22,10 +22,10 @@ func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
 	if err == nil {
 		var added pgconn.CommandTag
 		added, err = s.pool.Exec(ctx, `INSERT INTO tokens
-			(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING`,
+			(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
 			t.ID, t.Name, string(t.User), t.Scope, t.Hash, t.Created, moment(t.Expires), moment(t.Used), moment(t.Revoked),
-			t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel)
+			t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams)
 		if err == nil && added.RowsAffected() == 0 {
 			err = pawl.ErrConflict
 		}
@@ -47,7 +47,7 @@ func moment(at time.Time) *time.Time {
 func scanToken(row pgx.CollectableRow) (t pawl.Token, err error) {
 	var expires, used, revoked *time.Time
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &t.Created, &expires, &used, &revoked,
-		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel)
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams)
 	t.Created = t.Created.UTC()
 	for dst, at := range map[*time.Time]*time.Time{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
 		if at != nil {

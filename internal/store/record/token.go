@@ -17,7 +17,7 @@ func Token(t pawl.Token) (pawl.Token, error) {
 		return t, fmt.Errorf("%.100q cannot be a user: %w", t.User, pawl.ErrInvalid)
 	case !pawl.User(t.Name).Valid():
 		return t, fmt.Errorf("%.100q is no name for a token: letters, digits and . _ - + @, at most 100: %w", t.Name, pawl.ErrInvalid)
-	case t.Limits.Rate < 0 || t.Limits.Budget < 0 || t.Limits.Parallel < 0:
+	case min(int64(t.Limits.Rate), int64(t.Limits.Budget), int64(t.Limits.Parallel), int64(t.Limits.Streams)) < 0:
 		return t, fmt.Errorf("a limit is below zero: %w", pawl.ErrInvalid)
 	}
 	t.Created, t.Expires, t.Used, t.Revoked = stored(t.Created), stored(t.Expires), stored(t.Used), stored(t.Revoked)

@@ -12,7 +12,7 @@ import (
 
 var _ pawl.Tokens = (*Store)(nil)
 
-const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel FROM tokens `
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams FROM tokens `
 
 // AddToken implements [pawl.Tokens].
 func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
@@ -20,10 +20,10 @@ func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
 	if err == nil {
 		err = s.write.transaction(ctx, func(ctx context.Context) error {
 			added, err := s.write.conn.ExecContext(ctx, `INSERT INTO tokens
-				(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+				(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 				t.ID, t.Name, string(t.User), t.Scope, t.Hash, t.Created.UnixMicro(), micro(t.Expires), micro(t.Used), micro(t.Revoked),
-				t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel)
+				t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams)
 			return affected(added, err, pawl.ErrConflict)
 		})
 	}
@@ -56,7 +56,7 @@ func scanToken(row interface{ Scan(...any) error }) (t pawl.Token, err error) {
 	var created int64
 	var expires, used, revoked *int64
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &created, &expires, &used, &revoked,
-		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel)
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams)
 	t.Created = time.UnixMicro(created).UTC()
 	for dst, at := range map[*time.Time]*int64{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
 		if at != nil {

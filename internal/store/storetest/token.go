@@ -15,7 +15,7 @@ func token(name string) pawl.Token {
 	hash := sha256.Sum256([]byte(NewID()))
 	return pawl.Token{
 		ID: string(NewID()), Name: name, User: "ada", Scope: "run", Hash: hex.EncodeToString(hash[:]),
-		Created: dawn, Expires: dawn.Add(time.Hour), Limits: pawl.Limits{Rate: 60, Budget: 5_000_000_000, Parallel: 2},
+		Created: dawn, Expires: dawn.Add(time.Hour), Limits: pawl.Limits{Rate: 60, Budget: 5_000_000_000, Parallel: 2, Streams: 3},
 	}
 }
 
@@ -73,6 +73,7 @@ func tokensRefused(t *testing.T, a, b pawl.Tokens) {
 		"an odd user":      func(k *pawl.Token) { k.User = "a b" },
 		"a rate below 0":   func(k *pawl.Token) { k.Limits.Rate = -1 },
 		"a budget below 0": func(k *pawl.Token) { k.Limits.Budget = -1 },
+		"streams below 0":  func(k *pawl.Token) { k.Limits.Streams = -1 },
 	} {
 		k := token("bad")
 		spoil(&k)

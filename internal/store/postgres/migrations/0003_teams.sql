@@ -20,5 +20,6 @@ CREATE TABLE tokens (
     revoked  timestamptz,
     rate     integer          NOT NULL, -- requests a minute; 0 means no bound, and so on
     budget   bigint           NOT NULL, -- billionths of a dollar, a day
-    parallel integer          NOT NULL
+    parallel integer          NOT NULL,
+    streams  integer          NOT NULL
 );

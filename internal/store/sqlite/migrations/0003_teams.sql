@@ -18,5 +18,6 @@ CREATE TABLE tokens (
     revoked  INTEGER,
     rate     INTEGER NOT NULL, -- requests a minute; 0 means no bound, and so on
     budget   INTEGER NOT NULL, -- billionths of a dollar, a day
-    parallel INTEGER NOT NULL
+    parallel INTEGER NOT NULL,
+    streams  INTEGER NOT NULL
 ) STRICT;
