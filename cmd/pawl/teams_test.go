@@ -209,3 +209,24 @@ func TestStreamsOfAToken(t *testing.T) {
 		}
 	}
 }
+
+// A list says whose sessions are, if they are anybody's.
+func TestOwnersAreListed(t *testing.T) {
+	mine, adas := pawl.Session{ID: "01JD0000000000000000000000", Title: "mine"}, pawl.Session{ID: "01JD0000000000000000000001", Owner: "ada", Title: "hers"}
+	for _, c := range []struct {
+		sessions []pawl.Session
+		want     string
+	}{
+		{[]pawl.Session{mine}, "UPDATED STATE TURNS NAME"},
+		{[]pawl.Session{mine, adas}, "UPDATED OWNER STATE TURNS NAME"},
+	} {
+		var out strings.Builder
+		if err := printSessions(&out, c.sessions); err != nil {
+			t.Fatal(err)
+		}
+		head, rest, _ := strings.Cut(out.String(), "\n")
+		if got := strings.Join(strings.Fields(head), " "); got != "ID "+c.want || strings.Contains(rest, "ada") != strings.Contains(c.want, "OWNER") {
+			t.Errorf("got\n%s", out.String())
+		}
+	}
+}

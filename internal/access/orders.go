@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -57,10 +58,14 @@ func (s *service) Resume(ctx context.Context, id pawl.SessionID) error {
 	return s.within(ctx, id, func(ctx context.Context, _ bounds) error { return s.next.Resume(ctx, id) })
 }
 
-// Answer answers what the session asked.
+// Answer answers what the session asked. What is permitted for good holds for all
+// sessions of the folder, those of other users too: that is not a user's to give.
 func (s *service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a pawl.Answer) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
+	}
+	if len(a.Always) > 0 && !s.who.Scope.Covers(api.ScopeAdmin) && !weak.On("access.always") {
+		return fmt.Errorf("to permit it for good needs the scope %q: permit it once, or decline: %w", api.ScopeAdmin, pawl.ErrDenied)
 	}
 	return s.next.Answer(s.by(ctx), id, ask, a)
 }

@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
 )
 
 // ids are those that a filter picks.
@@ -195,4 +197,19 @@ func TestWhoDidIt(t *testing.T) {
 	}
 	ada := pawl.Actor{User: "ada", Token: "of ada"}
 	b.same("by", got, map[pawl.Kind]pawl.Actor{"prompted": ada, "answered": {Token: "of "}, "session.shared": ada})
+}
+
+// A rule that is kept for a folder holds for the sessions of others too: a user
+// cannot make one.
+func TestNothingIsPermittedForOthers(t *testing.T) {
+	b := newTeam(t)
+	id := b.create("ada")
+	rule := pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{json.RawMessage(`{"tool":"bash","decision":"allow"}`)}}
+	if err := b.as("ada").Answer(t.Context(), id, 1, rule); !errors.Is(err, pawl.ErrDenied) {
+		t.Errorf("a user got %v", err)
+	}
+	operator := b.For(b.all, api.Principal{Scope: api.ScopeAdmin})
+	if err := operator.Answer(t.Context(), id, 1, rule); !errors.Is(err, pawl.ErrNotFound) { // nothing was asked
+		t.Errorf("the one who runs the server got %v", err)
+	}
 }

@@ -19,6 +19,7 @@ func TestDefensesMatter(t *testing.T) {
 	}
 	for defense, test := range map[string]string{
 		"access.owner":   "TestEveryMethodIsGuarded",
+		"access.always":  "TestNothingIsPermittedForOthers",
 		"access.import":  "TestImportIsOnesOwn",
 		"access.revoked": "TestRevocation",
 	} {
