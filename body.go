@@ -24,6 +24,7 @@ var kinds = map[Kind]kind{
 	"injected":        durable[Injected](),
 	"turn.finished":   durable[TurnFinished](),
 
+	"session.shared":     durable[SessionShared](),
 	"session.summarized": durable[SessionSummarized](),
 	"compaction.asked":   durable[CompactionAsked](),
 	"compacted":          durable[Compacted](),
@@ -41,6 +42,7 @@ type SessionCreated struct {
 	Parent     SessionID `json:"parent,omitempty"`
 	ParentCall CallID    `json:"parent_call,omitempty"` // the call that spawned this child
 	Forked     *Origin   `json:"forked,omitempty"`      // the session that this one began as a copy of
+	Owner      User      `json:"owner,omitempty"`       // whose it is; its children and forks have the same
 }
 
 // Origin is where a forked session's log was copied from.
@@ -53,6 +55,13 @@ type Origin struct {
 type SessionTitled struct {
 	Title string `json:"title"`
 	Spent
+}
+
+// SessionShared says who may read the session beside its owner: these and no
+// others, so that none takes it back.
+type SessionShared struct {
+	With []User `json:"with,omitempty"`
+	By   Actor  `json:"by,omitzero"`
 }
 
 // SessionSummarized says in a few words what the session has come to.
@@ -92,6 +101,7 @@ type Compacted struct {
 // what came of it.
 type RevertAsked struct {
 	Revert
+	By Actor `json:"by,omitzero"`
 }
 
 // Reverted says what came of a [RevertAsked]. Unless it was refused, the
@@ -110,6 +120,7 @@ type Prompted struct {
 	Parts    Parts    `json:"parts"`
 	Delivery Delivery `json:"delivery,omitempty"`
 	Again    Seq      `json:"again,omitempty"` // the prompt that this is once more: it was taken into a turn that an earlier cancel ended
+	By       Actor    `json:"by,omitzero"`     // who sent it
 	Settings
 }
 
@@ -173,7 +184,8 @@ type Asked struct {
 
 // Answered ended an ask: a person's answer, or that there is none.
 type Answered struct {
-	Ask Seq `json:"ask"` // the Asked event
+	Ask Seq   `json:"ask"`         // the Asked event
+	By  Actor `json:"by,omitzero"` // who answered
 	Answer
 }
 
@@ -267,6 +279,7 @@ func (Spawned) kind() Kind           { return "spawned" }
 func (CallFinished) kind() Kind      { return "call.finished" }
 func (Injected) kind() Kind          { return "injected" }
 func (TurnFinished) kind() Kind      { return "turn.finished" }
+func (SessionShared) kind() Kind     { return "session.shared" }
 func (SessionSummarized) kind() Kind { return "session.summarized" }
 func (CompactionAsked) kind() Kind   { return "compaction.asked" }
 func (Compacted) kind() Kind         { return "compacted" }

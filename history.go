@@ -271,7 +271,7 @@ func (h *History) apply(e Event) error {
 	switch b := e.Body.(type) {
 	case SessionCreated:
 		h.created = b
-	case SessionTitled, SessionSummarized, Retried:
+	case SessionTitled, SessionShared, SessionSummarized, Retried:
 	case CompactionAsked:
 		h.orders = append(h.orders, Order{e.Seq, b})
 	case Compacted:

@@ -48,6 +48,7 @@ var rooms = map[string]int{
 	"internal/private": rowBase,
 	"internal/weak":    rowBase,
 
+	"internal/access":     rowPart,
 	"internal/auth":       rowPart,
 	"internal/bus":        rowPart,
 	"internal/config":     rowPart,

@@ -73,6 +73,9 @@ type Service interface {
 	// Rename gives the session another title.
 	Rename(ctx context.Context, id SessionID, title string) error
 
+	// Share says who may read the session beside its owner: these and no others.
+	Share(ctx context.Context, id SessionID, with []User) error
+
 	// Events yields the events after the given Seq, then those that come, until
 	// ctx ends. Durable ones arrive once each, in order, without gaps; unsaved
 	// ones are dropped for a reader that cannot keep up.
@@ -93,6 +96,7 @@ type Service interface {
 // NewSession says what a session begins with.
 type NewSession struct {
 	ID         SessionID // "" means a new one; ErrConflict if it is taken
+	Owner      User      // whose it is; a child has its parent's
 	Dir        string    // the workspace, absolute
 	Title      string
 	Parent     SessionID

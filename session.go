@@ -35,6 +35,8 @@ const (
 type Session struct {
 	ID       SessionID `json:"id"`
 	Parent   SessionID `json:"parent,omitempty"`
+	Owner    User      `json:"owner,omitempty"`  // whose it is; "" is the one who runs pawl
+	Shared   []User    `json:"shared,omitempty"` // who may read it too
 	Dir      string    `json:"dir"`
 	Title    string    `json:"title"`  // "" until titled
 	Prompt   string    `json:"prompt"` // the first prompt's beginning
@@ -73,6 +75,8 @@ func (s Session) Name() string {
 // without reading the row first: nil leaves a column, numbers are added.
 type Change struct {
 	Parent   *SessionID
+	Owner    *User
+	Shared   *[]User
 	Dir      *string
 	Title    *string
 	Prompt   *string // sets the column only while it is empty
@@ -95,7 +99,10 @@ func ChangeOf(events []Event) Change {
 		touched := true
 		switch b := e.Body.(type) {
 		case SessionCreated:
-			c.Parent, c.Dir, c.Created = &b.Parent, &b.Dir, &e.At
+			c.Parent, c.Owner, c.Dir, c.Created = &b.Parent, &b.Owner, &b.Dir, &e.At
+		case SessionShared:
+			c.Shared = &b.With
+			touched = false
 		case SessionTitled:
 			c.Title = &b.Title
 			c.Usage = c.Usage.Add(b.Usage)
@@ -149,6 +156,8 @@ func ChangeOf(events []Event) Change {
 // Apply makes the change to a row.
 func (s *Session) Apply(c Change) {
 	set(&s.Parent, c.Parent)
+	set(&s.Owner, c.Owner)
+	set(&s.Shared, c.Shared)
 	set(&s.Dir, c.Dir)
 	set(&s.Title, c.Title)
 	if s.Prompt == "" {

@@ -60,6 +60,8 @@ type Filter struct {
 	Query      string    // words; see SearchWords
 	Dir        string    // this workspace only
 	Parent     SessionID // children of this session; "" picks sessions that have no parent
+	Owner      *User     // this user's only; nil means any
+	Shared     bool      // with Owner: and those that others share with them
 	Unfinished bool      // only those that are not idle
 	Before     time.Time // updated before this; zero means no bound
 	Limit      int       // 0 means 100, at most 1000

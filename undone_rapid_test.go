@@ -81,7 +81,7 @@ func (g *goer) back(t *rapid.T) {
 		return
 	}
 	r := Revert{To: rapid.SampledFrom(list).Draw(t, "to"), Scope: rapid.SampledFrom([]Scope{ScopeBoth, ScopeFiles, ScopeConversation}).Draw(t, "scope")}
-	g.write(RevertAsked{r})
+	g.write(RevertAsked{Revert: r})
 	asked := Seq(len(g.log))
 	if rapid.IntRange(0, 4).Draw(t, "refused") == 0 {
 		g.write(Reverted{Asked: asked, Refused: "no"})
@@ -102,7 +102,7 @@ func (g *goer) back(t *rapid.T) {
 
 func (g *goer) forth(*rapid.T) {
 	last := g.steps[len(g.steps)-1]
-	g.write(RevertAsked{Revert{Redo: last.seq, Scope: last.scope}})
+	g.write(RevertAsked{Revert: Revert{Redo: last.seq, Scope: last.scope}})
 	g.write(Reverted{Asked: Seq(len(g.log)), Changed: []string{"f"}})
 	g.gone = last.gone
 	// What went with it can be taken back again: the steps that were made before.
@@ -225,9 +225,9 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 func TestRevertsBeforeAGoneTurn(t *testing.T) {
 	h, err := FoldEvents(logOf(
 		prompted("one"), TurnStarted{Prompt: 2}, TurnFinished{},
-		RevertAsked{Revert{To: 3, Scope: ScopeFiles}}, Reverted{Asked: 5},
+		RevertAsked{Revert: Revert{To: 3, Scope: ScopeFiles}}, Reverted{Asked: 5},
 		prompted("two"), TurnStarted{Prompt: 7}, TurnFinished{},
-		RevertAsked{Revert{To: 8}}, Reverted{Asked: 10},
+		RevertAsked{Revert: Revert{To: 8}}, Reverted{Asked: 10},
 	))
 	if err != nil {
 		t.Fatal(err)

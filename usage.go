@@ -58,6 +58,7 @@ type UsageFilter struct {
 	Since   time.Time // from this time's UTC date on; zero means no bound
 	Session SessionID // this session
 	Dir     string    // the sessions of this workspace
+	Owner   *User     // of this user's sessions only, wherever they are; nil means any
 }
 
 // Day is the date under which usage at that time is counted.

@@ -16,7 +16,7 @@ import (
 
 // Create makes an empty session.
 func (c *Client) Create(ctx context.Context, n pawl.NewSession) (s pawl.Session, err error) {
-	in := api.NewSession{ID: n.ID, Dir: n.Dir, Title: n.Title, Parent: n.Parent, Call: n.ParentCall}
+	in := api.NewSession{ID: n.ID, Owner: n.Owner, Dir: n.Dir, Title: n.Title, Parent: n.Parent, Call: n.ParentCall}
 	return s, c.ask(ctx, n.ID, http.MethodPost, "/v1/sessions", nil, in, &s)
 }
 
@@ -31,6 +31,10 @@ func (c *Client) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error
 	setText(q, "query", f.Query)
 	setText(q, "dir", f.Dir)
 	setText(q, "parent", string(f.Parent))
+	setOwner(q, f.Owner)
+	if f.Shared {
+		q.Set("shared", "true")
+	}
 	if f.Unfinished {
 		q.Set("unfinished", "true")
 	}
@@ -49,6 +53,7 @@ func (c *Client) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow
 	setTime(q, "since", f.Since)
 	setText(q, "session", string(f.Session))
 	setText(q, "dir", f.Dir)
+	setOwner(q, f.Owner)
 	var usage api.Usage
 	err := c.ask(ctx, f.Session, http.MethodGet, "/v1/usage", q, nil, &usage)
 	return usage.Rows, err
@@ -57,6 +62,13 @@ func (c *Client) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow
 func setText(q url.Values, name, value string) {
 	if value != "" {
 		q.Set(name, value)
+	}
+}
+
+// setOwner asks for one user's; "" is one too.
+func setOwner(q url.Values, u *pawl.User) {
+	if u != nil {
+		q.Set("owner", string(*u))
 	}
 }
 
@@ -132,6 +144,11 @@ func (c *Client) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (s pa
 // Rename gives the session another title.
 func (c *Client) Rename(ctx context.Context, id pawl.SessionID, title string) error {
 	return c.ask(ctx, id, http.MethodPatch, path(id, ""), nil, api.Title{Title: title}, nil)
+}
+
+// Share says who may read the session beside its owner.
+func (c *Client) Share(ctx context.Context, id pawl.SessionID, with []pawl.User) error {
+	return c.ask(ctx, id, http.MethodPut, path(id, "/shared"), nil, api.Shared{With: append([]pawl.User{}, with...)}, nil)
 }
 
 // Draft returns what has come so far of the reply that is being written.

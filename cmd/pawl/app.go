@@ -37,6 +37,7 @@ type app struct {
 	safety *safety.Safety
 	store  pawl.Store
 	tells  *telemetry.Telemetry
+	tokens pawl.Tokens
 }
 
 func openApp(ctx context.Context) (*app, error) {
@@ -47,11 +48,11 @@ func openApp(ctx context.Context) (*app, error) {
 	if err := holdSecrets(ref); err != nil {
 		return nil, err
 	}
-	st, err := store.Open(ctx, ref)
+	kept, err := store.Open(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	st = redact.NewStore(instrument(st), secrets)
+	st := redact.NewStore(instrument(kept), secrets)
 	guard, err := safety.Open()
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -96,7 +97,7 @@ func openApp(ctx context.Context) (*app, error) {
 	front.Runner, front.Plan = runner, stepper.Plan
 	svc := service.New(front)
 	stepper.Service = svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, safety: guard, store: st, tells: tells}, nil
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, safety: guard, store: st, tokens: kept, tells: tells}, nil
 }
 
 // newTools returns the tools, with the search services that the user has chosen.

@@ -145,16 +145,19 @@ func (p place) welcome(g gate) string {
 const minToken = 16
 
 // serverToken is the token that requests on an address need: the user's or, where
-// only this machine can ask, one that pawl makes once.
-func serverToken(p place) (token, file string, err error) {
+// only this machine can ask, one that pawl makes once. Where users have tokens it
+// can do without.
+func serverToken(p place, users bool) (token, file string, err error) {
 	token = strings.TrimSpace(os.Getenv("PAWL_SERVER_TOKEN"))
 	switch {
 	case token != "" && len(token) < minToken:
 		return "", "", fmt.Errorf("PAWL_SERVER_TOKEN has less than %d characters: make one with 'openssl rand -hex 32'", minToken)
 	case token != "":
 		return token, "", nil
+	case !p.loopback() && users:
+		return "", "", nil
 	case !p.loopback() && !weak.On("server.bind"):
-		return "", "", fmt.Errorf("others can reach %s: set PAWL_SERVER_TOKEN to a secret, e.g. from 'openssl rand -hex 32', or listen on 127.0.0.1: %w", p.address, pawl.ErrDenied)
+		return "", "", fmt.Errorf("others can reach %s: make a token with 'pawl token create', or set PAWL_SERVER_TOKEN to a secret, e.g. from 'openssl rand -hex 32', or listen on 127.0.0.1: %w", p.address, pawl.ErrDenied)
 	}
 	data, err := config.Data()
 	if err != nil {

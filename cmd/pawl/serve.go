@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/access"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/server"
 )
@@ -42,9 +43,9 @@ func serveCommand() *cobra.Command {
 it, /healthz, /readyz and /metrics.
 
 Without --listen it listens on a socket that only you can use. On an address, each
-request needs a token: the one in PAWL_SERVER_TOKEN or, on this machine's own
-addresses, one that pawl makes and keeps in a file of yours. On other addresses it
-does not start without PAWL_SERVER_TOKEN.
+request needs a token: the one in PAWL_SERVER_TOKEN, which is yours, or one that
+'pawl token create' made for a user. On this machine's own addresses pawl makes one
+for you and keeps it in a file of yours. On others it does not start without any.
 
 Sessions that were interrupted go on when it starts. At SIGTERM or Ctrl-C it takes
 no new work and lets running turns finish for a while; what is left then can be
@@ -83,22 +84,22 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	gate, err := f.gate(place)
-	if err != nil {
-		return err
-	}
 	a, err := openApp(context.WithoutCancel(ctx)) // it ends after the requests
 	if err != nil {
 		return err
 	}
 	defer a.Close()
+	gate, err := f.gate(ctx, place, a.tokens)
+	if err != nil {
+		return err
+	}
 	l, err := place.open(f.cert, f.key)
 	if err != nil {
 		return err
 	}
 	place = place.of(l)
 	s := server.New(server.Config{
-		Service: func(api.Principal) pawl.Service { return a.Service }, Auth: gate.auth, Allow: gate.allow,
+		Service: func(p api.Principal) pawl.Service { return gate.access.For(a.Service, p) }, Auth: gate.auth, Allow: gate.allow,
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready,
 		Metrics: a.tells.Handler(), Observe: a.tells.Request,
 	})
@@ -200,18 +201,22 @@ func (a *app) ready(ctx context.Context) error {
 // gate says who may ask, and for work in which folders.
 type gate struct {
 	socket bool   // whoever may use the socket is the user
-	token  string // else it needs this
+	token  string // else it needs this, or one of the users'
 	file   string // where it is kept; "" if the user gave it
 	roots  []string
+	access *access.Access
 }
 
 // gate reads or makes the token, and finds the folders.
-func (f *serverFlags) gate(p place) (gate, error) {
-	g := gate{socket: p.socket != ""}
+func (f *serverFlags) gate(ctx context.Context, p place, tokens pawl.Tokens) (gate, error) {
+	g := gate{socket: p.socket != "", access: &access.Access{Tokens: tokens}}
 	dirs := f.dirs
 	if !g.socket {
-		var err error
-		if g.token, g.file, err = serverToken(p); err != nil {
+		users, err := liveTokens(ctx, tokens)
+		if err != nil {
+			return g, err
+		}
+		if g.token, g.file, err = serverToken(p, users > 0); err != nil {
 			return g, err
 		}
 		secrets.Add("the server's token", g.token)
@@ -232,6 +237,17 @@ func (f *serverFlags) gate(p place) (gate, error) {
 	return g, nil
 }
 
+// liveTokens counts the tokens that can be used.
+func liveTokens(ctx context.Context, tokens pawl.Tokens) (n int, err error) {
+	all, err := tokens.Tokens(ctx)
+	for _, t := range all {
+		if t.Live(time.Now()) {
+			n++
+		}
+	}
+	return n, err
+}
+
 // auth says who asks.
 func (g gate) auth(r *http.Request) (api.Principal, error) {
 	if g.socket {
@@ -241,10 +257,14 @@ func (g gate) auth(r *http.Request) (api.Principal, error) {
 		return api.Principal{Scope: api.ScopeAdmin}, nil
 	}
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || !sameSecret(given, g.token) {
+	switch {
+	case !ok:
 		return api.Principal{}, api.ErrUnauthorized
+	case sameSecret(given, g.token):
+		return api.Principal{Token: "server", Scope: api.ScopeAdmin}, nil
+	default:
+		return g.access.Auth(r.Context(), given)
 	}
-	return api.Principal{Token: "server", Scope: api.ScopeAdmin}, nil
 }
 
 // allow refuses folders that are not below one of the roots, by their real paths.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -95,10 +96,17 @@ func printSessions(w io.Writer, sessions []pawl.Session) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tUPDATED\tSTATE\tTURNS\tNAME")
+	owned := slices.ContainsFunc(sessions, func(s pawl.Session) bool { return s.Owner != "" })
+	owner := func(text string) string {
+		if !owned {
+			return ""
+		}
+		return firstLine(text, 30) + "\t"
+	}
+	fmt.Fprintf(t, "ID\tUPDATED\t%sSTATE\tTURNS\tNAME\n", owner("OWNER"))
 	for _, s := range sessions {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n",
-			s.ID, s.Updated.Local().Format("2006-01-02 15:04"), s.State(), s.Turns, firstLine(s.Name(), 60))
+		fmt.Fprintf(t, "%s\t%s\t%s%s\t%d\t%s\n",
+			s.ID, s.Updated.Local().Format("2006-01-02 15:04"), owner(string(s.Owner)), s.State(), s.Turns, firstLine(s.Name(), 60))
 	}
 	return t.Flush()
 }

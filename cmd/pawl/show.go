@@ -105,9 +105,23 @@ func (v *shown) event(e pawl.Event) {
 		v.orders[e.Seq] = b.Revert
 	case pawl.Reverted:
 		v.reverted(b)
+	case pawl.SessionShared:
+		fmt.Fprintf(v.w, "\n-- %s\n", plain.Line(sharedText(b)))
 	case pawl.SessionSummarized, pawl.CompactionAsked, pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
 		pawl.Delta, pawl.Progress, pawl.Status: // a call's result says what came of it
 	}
+}
+
+// sharedText says who may read a session from here on.
+func sharedText(b pawl.SessionShared) string {
+	if len(b.With) == 0 {
+		return "shared with nobody"
+	}
+	var names []string
+	for _, u := range b.With {
+		names = append(names, string(u))
+	}
+	return "shared with " + strings.Join(names, ", ")
 }
 
 func (v *shown) prompt(seq pawl.Seq) {

@@ -26,9 +26,10 @@ func (s Scope) Covers(needed Scope) bool {
 
 // Principal is who asks.
 type Principal struct {
-	User  string // "" is the one who runs the server
-	Token string // the id of the token, for the log; "" if none was needed
-	Scope Scope
+	User   pawl.User // "" is the one who runs the server
+	Token  string    // the id of the token, for the log; "" if none was needed
+	Scope  Scope
+	Limits pawl.Limits
 }
 
 // NewSession is the body of createSession.
@@ -36,6 +37,7 @@ type NewSession struct {
 	ID     pawl.SessionID `json:"id,omitempty"` // a ULID; left out, a new one
 	Dir    string         `json:"dir"`          // the workspace, absolute
 	Title  string         `json:"title,omitempty"`
+	Owner  pawl.User      `json:"owner,omitempty"` // whose it is to be: for who may see the sessions of all
 	Parent pawl.SessionID `json:"parent,omitempty"`
 	Call   pawl.CallID    `json:"parent_call,omitempty"`
 }
@@ -48,6 +50,11 @@ type Sessions struct {
 // Title is the body of renameSession.
 type Title struct {
 	Title string `json:"title"`
+}
+
+// Shared is the body of shareSession.
+type Shared struct {
+	With []pawl.User `json:"with"` // these and no others
 }
 
 // Prompt is the body of sendPrompt.

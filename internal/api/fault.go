@@ -2,7 +2,9 @@ package api
 
 import (
 	"errors"
+	"math"
 	"net/http"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 )
@@ -18,6 +20,26 @@ var (
 	ErrUnauthorized = errors.New("unauthorized")
 	ErrLimited      = errors.New("limited")
 )
+
+// LimitError is an [ErrLimited] that knows when it is worth another try.
+type LimitError struct {
+	What  string
+	After time.Duration
+}
+
+func (e *LimitError) Error() string { return e.What }
+
+// Is makes errors.Is(err, ErrLimited) hold.
+func (e *LimitError) Is(target error) bool { return target == ErrLimited }
+
+// RetryAfter is how many seconds to wait after an error: 1 if it does not say.
+func RetryAfter(err error) int {
+	var limit *LimitError
+	if !errors.As(err, &limit) {
+		return 1
+	}
+	return max(1, int(math.Ceil(limit.After.Seconds())))
+}
 
 var statuses = map[pawl.Code]int{
 	pawl.CodeInvalid:     http.StatusBadRequest,

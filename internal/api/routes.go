@@ -92,6 +92,8 @@ var Routes = []Route{
 		Param{"query", "string", "words that begin words of the title or the first prompt"},
 		Param{"dir", "string", "of this workspace only"},
 		Param{"parent", "string", "children of this session; left out, sessions that have no parent"},
+		Param{"owner", "string", "of this user only"},
+		Param{"shared", "boolean", "with owner: and those that others share with this user"},
 		Param{"unfinished", "boolean", "only those that have work"},
 		Param{"before", "date-time", "updated before this time: the next page"},
 		Param{"limit", "integer", "at most so many: 100 if left out, 1000 at most"}),
@@ -100,6 +102,7 @@ var Routes = []Route{
 	}),
 	one[Empty, pawl.Session]("getSession", "GET", session, "Get one session.", ScopeRead),
 	one[Title, Empty]("renameSession", "PATCH", session, "Give the session another title.", ScopeRun),
+	one[Shared, Empty]("shareSession", "PUT", session+"/shared", "Say who may read the session beside its owner: these and no others.", ScopeRun),
 	one[Empty, Empty]("deleteSession", "DELETE", session, "Remove a session and all that belongs to it.", ScopeRun),
 	one[Empty, Empty]("streamEvents", "GET", session+"/events", "Watch: what happened, then what happens. Each event of the log has its number as its id; after a break, Last-Event-ID goes on from there.", ScopeRead, after).with(func(r *Route) {
 		r.OutForm, r.Out, r.Status = FormStream, typeOf[pawl.Event](), http.StatusOK
@@ -122,7 +125,8 @@ var Routes = []Route{
 	one[Empty, Usage]("getUsage", "GET", "/v1/usage", "Get what was used, by session, day, model and agent.", ScopeRead,
 		Param{"since", "date-time", "from this day on"},
 		Param{"session", "string", "of this session and those below it"},
-		Param{"dir", "string", "of the sessions of this workspace"}),
+		Param{"dir", "string", "of the sessions of this workspace"},
+		Param{"owner", "string", "of the sessions of this user"}),
 	one[Empty, pawl.Folder]("lookAtFolder", "GET", "/v1/folder", "See what sessions in a folder have to work with.", ScopeRead, folder),
 	one[Trust, Empty]("trustFolder", "POST", "/v1/folder/trust", "Let what a folder brings take effect.", ScopeAdmin),
 	one[Empty, Files]("findFiles", "GET", "/v1/files", "Find files of a folder by letters of their paths.", ScopeRead, folder,

@@ -145,6 +145,9 @@ func headerOf(d Document) (header, error) {
 		{"Created", stamp(s.Created)}, {"Updated", stamp(s.Updated)}, {"State", string(s.State())},
 		{"Turns", fmt.Sprint(s.Turns)}, {"Used", used(s.Usage)},
 	}
+	if s.Owner != "" {
+		facts = append(facts, fact{"Owner", line(string(s.Owner), 100)})
+	}
 	if s.Parent != "" {
 		facts = append(facts, fact{"Child of", line(string(s.Parent), 100)})
 	}

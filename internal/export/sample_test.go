@@ -26,7 +26,7 @@ func sample() []pawl.Event {
 		return pawl.ToolCall{ID: id, Name: name, Input: json.RawMessage(input)}
 	}
 	return events(
-		pawl.SessionCreated{Dir: "/home/ada/engine", Forked: &pawl.Origin{Session: "01JCZ8Q4T0ABCDEFGHJKMNPQRT", At: 12}},
+		pawl.SessionCreated{Dir: "/home/ada/engine", Owner: "ada", Forked: &pawl.Origin{Session: "01JCZ8Q4T0ABCDEFGHJKMNPQRT", At: 12}},
 		pawl.Prompted{Parts: append(text("Fix the typo in a.go.\n\nIt is in ```code```."), pawl.File{Name: "shot.png", MediaType: "image/png", Data: png})},
 		pawl.SessionTitled{Title: "Fix the typo"},
 		pawl.TurnStarted{Prompt: 2},
@@ -39,7 +39,7 @@ func sample() []pawl.Event {
 		}, Finish: pawl.FinishToolUse, Usage: usage},
 		pawl.CallStarted{Call: "c1", Tool: "edit", Access: []pawl.Access{{Kind: pawl.AccessWrite, Target: "a.go"}}},
 		pawl.Asked{Call: "c1", Ask: pawl.Ask{Kind: pawl.AskPermission, Text: "edit a.go"}},
-		pawl.Answered{Ask: 9, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{json.RawMessage(`{"tool":"edit"}`)}}},
+		pawl.Answered{Ask: 9, By: pawl.Actor{Token: "server"}, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{json.RawMessage(`{"tool":"edit"}`)}}},
 		pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{
 			Content: "a.go: 1 change",
 			Display: pawl.Parts{pawl.Patch{Path: "a.go", Diff: "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-v1\n+v2\n same\n"}},
@@ -54,7 +54,7 @@ func sample() []pawl.Event {
 		pawl.TodosSet{Call: "c4", Todos: []pawl.Todo{{ID: "1", Content: "Fix it", Status: pawl.TodoInProgress}, {ID: "2", Content: "Test it", Status: pawl.TodoPending}}},
 		pawl.ModeChanged{Call: "c4", Mode: "guard"},
 		pawl.Spawned{Call: "c4", Child: child, Agent: "explore", Title: "Find the callers"},
-		pawl.Prompted{Parts: text("hurry"), Delivery: pawl.DeliverSteer},
+		pawl.Prompted{Parts: text("hurry"), Delivery: pawl.DeliverSteer, By: pawl.Actor{User: "ada", Token: "01JD00000000000000000000T0"}},
 		pawl.Reworded{Prompt: 19, Parts: text("hurry, please")},
 		pawl.Injected{Source: "user", Prompt: 19},
 		pawl.Injected{Source: "budget", Text: "The budget runs out."},
@@ -64,11 +64,13 @@ func sample() []pawl.Event {
 		pawl.SessionSummarized{Summary: "The typo is fixed."},
 		pawl.CompactionAsked{Instructions: "Keep the names."},
 		pawl.Compacted{Asked: 27, Keep: 7, Text: "So far: all is well.", Before: 90_000, After: 12_000, Message: "it freed less than a fifth"},
-		pawl.RevertAsked{Revert: pawl.Revert{To: 4}},
+		pawl.RevertAsked{Revert: pawl.Revert{To: 4}, By: pawl.Actor{User: "ada"}},
 		pawl.Reverted{Asked: 29, Changed: []string{"a.go"}},
 		pawl.RevertAsked{Revert: pawl.Revert{Redo: 30}},
 		pawl.Reverted{Asked: 31, Refused: "a.go was changed since"},
 		pawl.Prompted{Parts: text("one more thing"), Delivery: pawl.DeliverQueue},
+		pawl.SessionShared{With: []pawl.User{"bob", "eve"}, By: pawl.Actor{User: "ada"}},
+		pawl.SessionShared{},
 	)
 }
 

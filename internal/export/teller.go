@@ -17,13 +17,14 @@ import (
 type teller struct {
 	w       writer
 	prompts map[pawl.Seq]pawl.Parts
+	by      map[pawl.Seq]pawl.Actor // who sent them, and gave the orders
 	orders  map[pawl.Seq]pawl.Revert
 	turns   map[pawl.Seq]int // by their TurnStarted
 	calls   []pawl.ToolCall
 }
 
 func newTeller(w writer) *teller {
-	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, orders: map[pawl.Seq]pawl.Revert{}, turns: map[pawl.Seq]int{}}
+	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Revert{}, turns: map[pawl.Seq]int{}}
 }
 
 // shown is a text as a document has it: nothing in it steers or deceives.
@@ -37,7 +38,7 @@ func shown(s string) string {
 func (t *teller) event(e pawl.Event) error {
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
-		t.prompts[e.Seq] = b.Parts
+		t.prompts[e.Seq], t.by[e.Seq] = b.Parts, b.By
 	case pawl.Reworded:
 		t.prompts[b.Prompt] = b.Parts
 	case pawl.Withdrawn:
@@ -77,9 +78,11 @@ func (t *teller) event(e pawl.Event) error {
 	case pawl.Compacted:
 		return t.compacted(b)
 	case pawl.RevertAsked:
-		t.orders[e.Seq] = b.Revert
+		t.orders[e.Seq], t.by[e.Seq] = b.Revert, b.By
 	case pawl.Reverted:
 		return t.reverted(b)
+	case pawl.SessionShared:
+		return t.shared(b)
 	case pawl.SessionCreated, pawl.SessionTitled, pawl.SessionSummarized: // in the header
 	case pawl.ReplyStarted, pawl.CallStarted: // what came of it follows
 	case pawl.Delta, pawl.Progress, pawl.Status: // in no log
@@ -118,21 +121,40 @@ func (t *teller) say(label, who, text string, files []file) error {
 func (t *teller) prompt(label string, seq pawl.Seq) error {
 	parts := t.prompts[seq]
 	delete(t.prompts, seq)
-	return t.say(label, "you", parts.Text(), filesOf(parts))
+	return t.say(named(label, t.by[seq]), "you", parts.Text(), filesOf(parts))
+}
+
+// named is a label with who it was, unless it was the one who runs pawl.
+func named(label string, by pawl.Actor) string {
+	if by == (pawl.Actor{}) {
+		return label
+	}
+	return label + ", by " + line(by.String(), 200)
+}
+
+func (t *teller) shared(b pawl.SessionShared) error {
+	var names []string
+	for _, u := range b.With {
+		names = append(names, string(u))
+	}
+	if len(names) == 0 {
+		return t.note(named("Shared with nobody", b.By), "")
+	}
+	return t.note(named("Shared", b.By), "with "+strings.Join(names, ", "))
 }
 
 func filesOf(parts pawl.Parts) []file {
 	var list []file
 	for _, p := range parts {
 		if f, ok := p.(pawl.File); ok {
-			list = append(list, named(f))
+			list = append(list, attachment(f))
 		}
 	}
 	return list
 }
 
-// named describes an attachment.
-func named(f pawl.File) file {
+// attachment describes one.
+func attachment(f pawl.File) file {
 	return file{Name: line(fmt.Sprintf("%s (%s)", f.Name, f.MediaType), 300), Size: len(f.Data), File: f}
 }
 
@@ -180,7 +202,7 @@ func (t *teller) asked(b pawl.Asked) error {
 
 func (t *teller) answered(b pawl.Answered) error {
 	if b.Outcome != pawl.OutcomeAnswered && b.Text == "" {
-		return t.note("The answer", string(b.Outcome))
+		return t.note(named("The answer", b.By), string(b.Outcome))
 	}
 	lines := []string{string(b.Outcome)}
 	for _, chosen := range b.Answers {
@@ -192,7 +214,7 @@ func (t *teller) answered(b pawl.Answered) error {
 	if b.Text != "" {
 		lines = append(lines, b.Text)
 	}
-	return t.say("You answer", "you", strings.Join(lines, "\n"), nil)
+	return t.say(named("You answer", b.By), "you", strings.Join(lines, "\n"), nil)
 }
 
 func (t *teller) todos(b pawl.TodosSet) error {
@@ -243,7 +265,7 @@ func (t *teller) finished(b pawl.CallFinished) error {
 		}
 	}
 	for _, f := range b.Result.Files {
-		bl.Files = append(bl.Files, named(f))
+		bl.Files = append(bl.Files, attachment(f))
 	}
 	return t.w.block(bl)
 }
@@ -276,12 +298,12 @@ func (t *teller) reverted(b pawl.Reverted) error {
 	case b.Refused != "":
 		return t.note("-- not undone", b.Refused)
 	case order.Redo != 0:
-		return t.note("-- redone: "+what, strings.Join(b.Changed, ", "))
+		return t.note(named("-- redone: "+what, t.by[b.Asked]), strings.Join(b.Changed, ", "))
 	default:
 		place := fmt.Sprintf("event %d", order.To)
 		if turn := t.turns[order.To]; turn > 0 {
 			place = fmt.Sprintf("turn %d", turn)
 		}
-		return t.note(fmt.Sprintf("-- undone to before %s: %s", place, what), strings.Join(b.Changed, ", "))
+		return t.note(named(fmt.Sprintf("-- undone to before %s: %s", place, what), t.by[b.Asked]), strings.Join(b.Changed, ", "))
 	}
 }

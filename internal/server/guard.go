@@ -119,7 +119,7 @@ func sameHost(name, asked string) bool {
 func (s *Server) who(r *http.Request, needed api.Scope) (api.Principal, error) {
 	p, err := s.Auth(r)
 	switch {
-	case err != nil && errors.Is(err, api.ErrLimited):
+	case errors.Is(err, api.ErrLimited), errors.Is(err, pawl.ErrUnavailable):
 		return p, err
 	case err != nil && !weak.On("server.token"):
 		return p, fmt.Errorf("a token is needed that this server knows: %w", api.ErrUnauthorized)

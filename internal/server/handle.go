@@ -174,7 +174,7 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="pawl"`)
 	}
 	if errors.Is(err, api.ErrLimited) || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Retry-After", strconv.Itoa(api.RetryAfter(err)))
 	}
 	writeJSON(w, status, fault)
 }

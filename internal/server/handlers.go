@@ -24,7 +24,7 @@ var handlers = map[string]handler{
 		if err := r.mayWorkIn(in.Dir); err != nil {
 			return nil, err
 		}
-		return r.service.Create(r.Context(), pawl.NewSession{ID: in.ID, Dir: in.Dir, Title: in.Title, Parent: in.Parent, ParentCall: in.Call})
+		return r.service.Create(r.Context(), pawl.NewSession{ID: in.ID, Owner: in.Owner, Dir: in.Dir, Title: in.Title, Parent: in.Parent, ParentCall: in.Call})
 	},
 	"listSessions": func(_ *response, r *asked) (any, error) {
 		f, err := r.filter()
@@ -41,6 +41,13 @@ var handlers = map[string]handler{
 			return nil, err
 		}
 		return nil, r.service.Rename(r.Context(), r.id, in.Title)
+	},
+	"shareSession": func(w *response, r *asked) (any, error) {
+		in, err := decode[api.Shared](w, r)
+		if err != nil {
+			return nil, err
+		}
+		return nil, r.service.Share(r.Context(), r.id, in.With)
 	},
 	"deleteSession": func(_ *response, r *asked) (any, error) { return nil, r.service.Delete(r.Context(), r.id) },
 	"importSession": importSession,
@@ -120,7 +127,7 @@ var handlers = map[string]handler{
 		if err != nil {
 			return nil, err
 		}
-		f := pawl.UsageFilter{Since: since, Session: pawl.SessionID(r.query.Get("session")), Dir: r.query.Get("dir")}
+		f := pawl.UsageFilter{Since: since, Session: pawl.SessionID(r.query.Get("session")), Dir: r.query.Get("dir"), Owner: r.owner()}
 		rows, err := r.service.Usage(r.Context(), f)
 		return api.Usage{Rows: orEmpty(rows)}, err
 	},
@@ -205,8 +212,21 @@ func (r *asked) mayWorkBy(s pawl.Settings) error {
 	return nil
 }
 
+// owner is the user whose sessions are asked for; nil means any.
+func (r *asked) owner() *pawl.User {
+	if !r.query.Has("owner") {
+		return nil
+	}
+	return new(pawl.User(r.query.Get("owner")))
+}
+
 func (r *asked) filter() (f pawl.Filter, err error) {
-	f = pawl.Filter{Query: r.query.Get("query"), Dir: r.query.Get("dir"), Parent: pawl.SessionID(r.query.Get("parent"))}
+	f = pawl.Filter{Query: r.query.Get("query"), Dir: r.query.Get("dir"), Parent: pawl.SessionID(r.query.Get("parent")), Owner: r.owner()}
+	if text := r.query.Get("shared"); text != "" {
+		if f.Shared, err = strconv.ParseBool(text); err != nil {
+			return f, fmt.Errorf("shared is true or false: %w", pawl.ErrInvalid)
+		}
+	}
 	if text := r.query.Get("unfinished"); text != "" {
 		if f.Unfinished, err = strconv.ParseBool(text); err != nil {
 			return f, fmt.Errorf("unfinished is true or false: %w", pawl.ErrInvalid)

@@ -20,7 +20,7 @@ import (
 // is let in.
 type Config struct {
 	Service  func(api.Principal) pawl.Service                // what one may see and do
-	Auth     func(r *http.Request) (api.Principal, error)    // who asks; an error that is no api.ErrLimited means nobody
+	Auth     func(r *http.Request) (api.Principal, error)    // who asks; an error that is neither api.ErrLimited nor ErrUnavailable means nobody
 	Hosts    []string                                        // the names it may be asked by, with or without a port; nil means any, which is for a socket that no browser reaches
 	Origins  []string                                        // pages that may ask; none means no page
 	Allow    func(p api.Principal, dir string) error         // whether one may work in a folder; nil means any
@@ -52,6 +52,7 @@ type Server struct {
 	routes   map[string]api.Route // by the mux's pattern
 	http     *http.Server
 	streams  atomic.Int64
+	watchers watchers
 	draining atomic.Bool
 	closing  chan struct{}
 }

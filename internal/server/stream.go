@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -34,6 +35,10 @@ func streamEvents(w *response, r *asked) (any, error) {
 		return nil, fmt.Errorf("there are %d streams already: %w", s.Streams, api.ErrLimited)
 	}
 	defer s.streams.Add(-1)
+	if !s.watchers.add(r.who) {
+		return nil, fmt.Errorf("the token has %d streams already, as many as it may: %w", r.who.Limits.Streams, api.ErrLimited)
+	}
+	defer s.watchers.remove(r.who)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	w.Header().Set("Content-Type", string(api.FormStream))
@@ -44,6 +49,39 @@ func streamEvents(w *response, r *asked) (any, error) {
 		out.follow(ctx, s, read(ctx, r, after))
 	}
 	return nil, errDone
+}
+
+// watchers count the streams of those tokens that may not have many.
+type watchers struct {
+	mu     sync.Mutex
+	tokens map[string]int
+}
+
+func (w *watchers) add(p api.Principal) bool {
+	if p.Limits.Streams == 0 {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tokens[p.Token] >= p.Limits.Streams {
+		return false
+	}
+	if w.tokens == nil {
+		w.tokens = map[string]int{}
+	}
+	w.tokens[p.Token]++
+	return true
+}
+
+func (w *watchers) remove(p api.Principal) {
+	if p.Limits.Streams == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tokens[p.Token]--; w.tokens[p.Token] == 0 {
+		delete(w.tokens, p.Token)
+	}
 }
 
 // item is an event, or why there are no more.

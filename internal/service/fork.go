@@ -118,6 +118,9 @@ func copied(b pawl.Body, from pawl.Origin) pawl.Body {
 	case pawl.SessionCreated:
 		b.Forked, b.Parent, b.ParentCall = &from, "", ""
 		return b
+	case pawl.SessionShared: // a copy is shared on purpose or not at all
+		b.With = nil
+		return b
 	case pawl.SessionTitled:
 		b.Usage = pawl.Usage{}
 		return b

@@ -33,7 +33,7 @@ func (s *Service) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) 
 		if way := plan.InTheWay(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse && plan.Scope.Files() {
 			return nil, fmt.Errorf("revert: files were changed by somebody else since (%s): keep them aside or leave them: %w", strings.Join(way, ", "), pawl.ErrConflict)
 		}
-		return pawl.RevertAsked{Revert: plan.Revert}, nil
+		return pawl.RevertAsked{Revert: plan.Revert, By: pawl.ActorOf(ctx)}, nil
 	}
 	return s.order(ctx, id, order)
 }

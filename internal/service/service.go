@@ -82,7 +82,11 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 	if !id.Valid() {
 		return pawl.Session{}, fmt.Errorf("create session: %q is no session id: %w", id, pawl.ErrInvalid)
 	}
-	events := []pawl.Event{s.event(pawl.SessionCreated{Dir: n.Dir, Parent: n.Parent, ParentCall: n.ParentCall})}
+	owner, err := s.ownerOf(ctx, n)
+	if err != nil {
+		return pawl.Session{}, fmt.Errorf("create session: %w", err)
+	}
+	events := []pawl.Event{s.event(pawl.SessionCreated{Dir: n.Dir, Parent: n.Parent, ParentCall: n.ParentCall, Owner: owner})}
 	if n.Title != "" {
 		events = append(events, s.event(pawl.SessionTitled{Title: n.Title}))
 	}
@@ -148,7 +152,7 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if err := s.Check(ctx, row.Dir, p.Settings); err != nil {
 			return 0, fmt.Errorf("send: %w", err)
 		}
-		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}))
+		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, By: pawl.ActorOf(ctx), Settings: p.Settings}))
 		if err == nil {
 			return stored[0].Seq, nil
 		}
@@ -193,7 +197,7 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 		if err != nil {
 			return fmt.Errorf("answer: %w: %w", err, pawl.ErrInvalid)
 		}
-		answered := s.event(pawl.Answered{Ask: ask, Answer: a})
+		answered := s.event(pawl.Answered{Ask: ask, By: pawl.ActorOf(ctx), Answer: a})
 		answered.Turn = asked.Turn
 		_, err = s.Bus.Append(ctx, id, head, answered)
 		if err == nil {

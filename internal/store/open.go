@@ -11,10 +11,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 )
 
+// Store keeps the logs, and the tokens of a server on them.
+type Store interface {
+	pawl.Store
+	pawl.Tokens
+}
+
 // Open opens the store that ref names: postgres://… or postgresql://… is a
 // PostgreSQL database, sqlite:PATH or just PATH an SQLite file. Any other
 // scheme is ErrInvalid, not a file of that name.
-func Open(ctx context.Context, ref string) (pawl.Store, error) {
+func Open(ctx context.Context, ref string) (Store, error) {
 	path := strings.TrimPrefix(ref, "sqlite:")
 	scheme, _, isURL := strings.Cut(ref, "://")
 	switch {
@@ -30,7 +36,7 @@ func Open(ctx context.Context, ref string) (pawl.Store, error) {
 }
 
 // opened keeps a nil pointer from becoming an interface that is not nil.
-func opened[S pawl.Store](s S, err error) (pawl.Store, error) {
+func opened[S Store](s S, err error) (Store, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -94,6 +94,8 @@ var suite = []struct {
 	{"revert: interrupted", testRevertInterrupted},
 	{"revert: children", testRevertOfChildren},
 	{"rename", testRename},
+	{"owners", testOwners},
+	{"share", testShare},
 	{"compact: an order is answered", testCompactOrder},
 	{"fork", testFork},
 	{"fork at any point", testForkAtAnyPoint},

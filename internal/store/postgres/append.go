@@ -22,8 +22,8 @@ import (
 // and last what replies consumed.
 const (
 	createSession = `INSERT INTO sessions (id, head, input, output, reasoning, cache_read, cache_write, cost,
-			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, parent, dir, created)
-		VALUES ($1, $3, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, shared, parent, dir, created, owner)
+		VALUES ($1, $3, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 		ON CONFLICT (id) DO NOTHING`
 
 	changeSession = `UPDATE sessions SET head = $3, input = input + $9, output = output + $10, reasoning = reasoning + $11,
@@ -32,7 +32,8 @@ const (
 			queued = queued + $18, model = coalesce($19, model),
 			title = coalesce($20, title), title_words = coalesce($21, title_words),
 			prompt = CASE prompt WHEN '' THEN coalesce($22, prompt) ELSE prompt END,
-			prompt_words = CASE prompt WHEN '' THEN coalesce($23, prompt_words) ELSE prompt_words END
+			prompt_words = CASE prompt WHEN '' THEN coalesce($23, prompt_words) ELSE prompt_words END,
+			shared = coalesce($24, shared)
 		WHERE id = $1 AND head = $2`
 
 	// For the events in mid-turn, nearly all: half the work of changeSession.
@@ -52,8 +53,8 @@ const (
 type statement struct{ one, several, oneReplied, severalReplied string }
 
 var (
-	create  = appending(createSession, 26)
-	change  = appending(changeSession, 23)
+	create  = appending(createSession, 28)
+	change  = appending(changeSession, 24)
 	advance = appending(advanceSession, 8)
 )
 
@@ -99,7 +100,7 @@ type execer interface {
 
 func appendBatch(ctx context.Context, db execer, id pawl.SessionID, after pawl.Seq, batch record.Batch) error {
 	statement, row := rowOf(after, batch.Change)
-	args := append(make([]any, 0, 26+len(usageTypes)), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
+	args := append(make([]any, 0, 28+len(usageTypes)), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
 	if len(batch.Rows) == 1 {
 		r := batch.Rows[0]
 		args = append(args, r.Turn, r.At, string(r.Kind), r.Version, string(r.Data))
@@ -137,8 +138,8 @@ func rowOf(after pawl.Seq, c pawl.Change) (statement, []any) {
 		s.Apply(c)
 		return create, append(changes(pawl.Change{
 			Updated: &s.Updated, Turns: s.Turns, TurnOpen: &s.TurnOpen, Queued: s.Queued, Usage: s.Usage,
-			Model: &s.Model, Title: &s.Title, Prompt: &s.Prompt,
-		}), quote(string(s.Parent)), quote(s.Dir), s.Created)
+			Model: &s.Model, Title: &s.Title, Prompt: &s.Prompt, Shared: &s.Shared,
+		}), quote(string(s.Parent)), quote(s.Dir), s.Created, quote(string(s.Owner)))
 	case c == pawl.Change{}:
 		return advance, nil
 	default:
@@ -146,12 +147,25 @@ func rowOf(after pawl.Seq, c pawl.Change) (statement, []any) {
 	}
 }
 
-// changes returns what a change sets or adds as $9 to $23; nil leaves a column as it is.
+// changes returns what a change sets or adds as $9 to $24; nil leaves a column as it is.
 func changes(c pawl.Change) []any {
 	return []any{
 		c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
 		c.Updated, c.Turns, c.TurnOpen, c.Queued, quoted(c.Model), quoted(c.Title), words(c.Title), quoted(c.Prompt), words(c.Prompt),
+		sharedNames(c.Shared),
 	}
+}
+
+// sharedNames returns what the column of users holds; nil for nil.
+func sharedNames(users *[]pawl.User) []string {
+	if users == nil {
+		return nil
+	}
+	names := []string{}
+	for _, u := range *users {
+		names = append(names, quote(string(u)))
+	}
+	return names
 }
 
 // words returns what the column beside a searched text holds; nil for nil.

@@ -138,3 +138,19 @@ func TestPlainAppendsAreHOT(t *testing.T) {
 		t.Logf("%s: %d of %d updates were HOT", table, hot, updates)
 	}
 }
+
+// TestOwnersAreFoundByIndex: a user's list does not read those of all others.
+func TestOwnersAreFoundByIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, schema(t))
+	query(t, s, `INSERT INTO sessions SELECT lpad(i::text, 26, '0'), '', '/w', now(), now(), 1, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '',
+		'{}', '{}', 'user' || i % 1000, ARRAY['reader' || i] FROM generate_series(1, 20000) i`)
+	query(t, s, "ANALYZE sessions")
+	for _, f := range []pawl.Filter{{Owner: new(pawl.User("user42")), Limit: 100}, {Owner: new(pawl.User("user42")), Shared: true, Limit: 100}} {
+		sql, args := postgres.List(f)
+		plan := strings.Join(query(t, s, "EXPLAIN "+sql, args...), "\n")
+		if !strings.Contains(plan, "sessions_by_owner") || f.Shared && !strings.Contains(plan, "sessions_by_reader") {
+			t.Errorf("%+v: want the indexes of owners to be used:\n%s", f, plan)
+		}
+	}
+}

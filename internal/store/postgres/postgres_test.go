@@ -34,3 +34,11 @@ func TestShared(t *testing.T) {
 		return open(t, url), open(t, url)
 	})
 }
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	storetest.RunTokens(t, func(t *testing.T) (a, b pawl.Tokens) {
+		url := schema(t)
+		return open(t, url), open(t, url)
+	})
+}

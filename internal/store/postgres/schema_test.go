@@ -54,7 +54,7 @@ func schema(t testing.TB) string {
 }
 
 func freeSchema(t testing.TB, name string) {
-	err := admin(context.Background(), fmt.Sprintf("SET search_path = %s; DELETE FROM events; DELETE FROM sessions", name))
+	err := admin(context.Background(), fmt.Sprintf("SET search_path = %s; DELETE FROM events; DELETE FROM sessions; DELETE FROM tokens", name))
 	if err != nil {
 		t.Errorf("empty %s: %v", name, err)
 		return

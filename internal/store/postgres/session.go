@@ -11,16 +11,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-const selectSession = `SELECT id, parent, dir, title, prompt, model, head, turns, turn_open, queued,
+const selectSession = `SELECT id, parent, owner, shared, dir, title, prompt, model, head, turns, turn_open, queued,
 	input, output, reasoning, cache_read, cache_write, cost, created, updated FROM sessions `
 
 // scanSession reads a row of selectSession.
 func scanSession(row pgx.CollectableRow) (pawl.Session, error) {
 	var s pawl.Session
+	var shared []string
 	u := &s.Usage
-	err := row.Scan(&s.ID, &s.Parent, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
+	err := row.Scan(&s.ID, &s.Parent, &s.Owner, &shared, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
 		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Created, &s.Updated)
-	unquote((*string)(&s.Parent), &s.Dir, &s.Title, &s.Prompt, &s.Model)
+	for _, u := range shared {
+		unquote(&u)
+		s.Shared = append(s.Shared, pawl.User(u))
+	}
+	unquote((*string)(&s.Parent), (*string)(&s.Owner), &s.Dir, &s.Title, &s.Prompt, &s.Model)
 	s.Created, s.Updated = s.Created.UTC(), s.Updated.UTC()
 	return s, err
 }
@@ -56,6 +61,13 @@ func list(f pawl.Filter) (query string, args []any) {
 	pick("parent = $%d", quote(string(f.Parent)))
 	if f.Dir != "" {
 		pick("dir = $%d", quote(f.Dir))
+	}
+	switch {
+	case f.Owner == nil:
+	case f.Shared:
+		pick("(owner = $%[1]d OR shared @> ARRAY[$%[1]d])", quote(string(*f.Owner)))
+	default:
+		pick("owner = $%d", quote(string(*f.Owner)))
 	}
 	if f.Unfinished {
 		where = append(where, "(turn_open OR queued > 0)")

@@ -91,5 +91,9 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 		query = `WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE ` + strings.Join(roots, " AND ") + `
 			UNION SELECT s.id FROM family f JOIN sessions s ON s.parent = f.id WHERE s.parent > '') ` + query + ` AND session_id IN (SELECT id FROM family)`
 	}
+	if f.Owner != nil {
+		args = append(args, quote(string(*f.Owner)))
+		query += fmt.Sprintf(" AND s.owner = $%d", len(args))
+	}
 	return query + " ORDER BY day, session_id, u.model, agent", args
 }

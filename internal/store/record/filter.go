@@ -17,6 +17,7 @@ const (
 // before" picks the same rows.
 func Filter(f pawl.Filter) pawl.Filter {
 	f.Dir, f.Parent = text(f.Dir), pawl.SessionID(text(string(f.Parent)))
+	f.Owner = user(f.Owner)
 	if f.Limit <= 0 {
 		f.Limit = defaultLimit
 	}
@@ -31,10 +32,19 @@ func Filter(f pawl.Filter) pawl.Filter {
 // first day that it picks: "" for no bound.
 func UsageFilter(f pawl.UsageFilter) (_ pawl.UsageFilter, since string) {
 	f.Dir, f.Session = text(f.Dir), pawl.SessionID(text(string(f.Session)))
+	f.Owner = user(f.Owner)
 	if !f.Since.IsZero() {
 		since = pawl.Day(f.Since)
 	}
 	return f, since
+}
+
+// user returns a name in the form that the log keeps; nil for nil.
+func user(u *pawl.User) *pawl.User {
+	if u == nil {
+		return nil
+	}
+	return new(pawl.User(text(string(*u))))
 }
 
 // maxWordsText bounds how much of a title is searched, in bytes: PostgreSQL

@@ -17,13 +17,13 @@ import (
 // advanceSession is for the events in mid-turn, nearly all of them: SQLite
 // rewrites the entries of an index whenever a column of it is assigned.
 const (
-	createSession = `INSERT INTO sessions (id, parent, dir, title, title_words, prompt, prompt_words, model,
+	createSession = `INSERT INTO sessions (id, parent, owner, shared, dir, title, title_words, prompt, prompt_words, model,
 		head, turns, turn_open, queued, input, output, reasoning, cache_read, cache_write, cost, created, updated)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`
 
 	changeSession = `UPDATE sessions SET
-		title = coalesce(?, title), title_words = coalesce(?, title_words),
+		shared = coalesce(?, shared), title = coalesce(?, title), title_words = coalesce(?, title_words),
 		prompt = iif(prompt = '', coalesce(?, prompt), prompt),
 		prompt_words = iif(prompt = '', coalesce(?, prompt_words), prompt_words),
 		model = coalesce(?, model), turns = turns + ?, turn_open = coalesce(?, turn_open), queued = queued + ?,
@@ -98,7 +98,11 @@ func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.
 	if after == 0 {
 		row := pawl.Session{ID: id, Head: head}
 		row.Apply(c)
-		return w.create.ExecContext(ctx, columnsOf(row)...)
+		columns, err := columnsOf(row)
+		if err != nil {
+			return nil, err
+		}
+		return w.create.ExecContext(ctx, columns...)
 	}
 	tail := []any{c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
 		int64(head), string(id), int64(after)}
@@ -109,8 +113,12 @@ func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.
 	if c.Updated != nil {
 		updated = new(c.Updated.UnixMicro())
 	}
+	shared, err := sharedText(c.Shared)
+	if err != nil {
+		return nil, err
+	}
 	return w.change.ExecContext(ctx, append([]any{
-		c.Title, words(c.Title), c.Prompt, words(c.Prompt), c.Model, c.Turns, c.TurnOpen, c.Queued, updated}, tail...)...)
+		shared, c.Title, words(c.Title), c.Prompt, words(c.Prompt), c.Model, c.Turns, c.TurnOpen, c.Queued, updated}, tail...)...)
 }
 
 // words returns what the column beside a searched text holds; nil for nil.

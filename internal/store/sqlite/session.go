@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -10,24 +11,41 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-const selectSession = `SELECT id, parent, dir, title, prompt, model, head, turns, turn_open, queued,
+const selectSession = `SELECT id, parent, owner, shared, dir, title, prompt, model, head, turns, turn_open, queued,
 	input, output, reasoning, cache_read, cache_write, cost, created, updated FROM sessions `
 
 // columnsOf returns the values of createSession.
-func columnsOf(s pawl.Session) []any {
+func columnsOf(s pawl.Session) ([]any, error) {
+	shared, err := sharedText(&s.Shared)
+	if err != nil {
+		return nil, err
+	}
 	u := s.Usage
-	return []any{string(s.ID), string(s.Parent), s.Dir, s.Title, *words(&s.Title), s.Prompt, *words(&s.Prompt), s.Model,
+	return []any{string(s.ID), string(s.Parent), string(s.Owner), *shared, s.Dir, s.Title, *words(&s.Title), s.Prompt, *words(&s.Prompt), s.Model,
 		int64(s.Head), s.Turns, s.TurnOpen, s.Queued, u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost),
-		s.Created.UnixMicro(), s.Updated.UnixMicro()}
+		s.Created.UnixMicro(), s.Updated.UnixMicro()}, nil
+}
+
+// sharedText returns what the column of users holds; nil for nil.
+func sharedText(users *[]pawl.User) (*string, error) {
+	if users == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(append([]pawl.User{}, *users...))
+	return new(string(text)), err
 }
 
 // scanSession reads a row of selectSession.
 func scanSession(row interface{ Scan(...any) error }) (pawl.Session, error) {
 	var s pawl.Session
 	var created, updated int64
+	var shared []byte
 	u := &s.Usage
-	err := row.Scan(&s.ID, &s.Parent, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
+	err := row.Scan(&s.ID, &s.Parent, &s.Owner, &shared, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
 		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &created, &updated)
+	if err == nil && string(shared) != "[]" {
+		err = json.Unmarshal(shared, &s.Shared)
+	}
 	s.Created, s.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
 	return s, err
 }
@@ -73,6 +91,13 @@ func list(f pawl.Filter) (query string, args []any) {
 	}
 	if f.Dir != "" {
 		pick("dir = ?", f.Dir)
+	}
+	switch {
+	case f.Owner == nil:
+	case f.Shared:
+		pick("(owner = ? OR EXISTS (SELECT 1 FROM json_each(shared) WHERE value = ?))", string(*f.Owner), string(*f.Owner))
+	default:
+		pick("owner = ?", string(*f.Owner))
 	}
 	if f.Unfinished {
 		pick("(turn_open OR queued > 0)")

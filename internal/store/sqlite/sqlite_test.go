@@ -35,3 +35,11 @@ func TestShared(t *testing.T) {
 		return open(t, path), open(t, path)
 	})
 }
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	storetest.RunTokens(t, func(t *testing.T) (a, b pawl.Tokens) {
+		path := filepath.Join(t.TempDir(), "pawl.db")
+		return open(t, path), open(t, path)
+	})
+}

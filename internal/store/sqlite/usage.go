@@ -56,5 +56,9 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 		query = `WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE ` + strings.Join(roots, " AND ") + `
 			UNION SELECT s.id FROM family f JOIN sessions s ON s.parent = f.id WHERE s.parent > '') ` + query + ` AND session_id IN (SELECT id FROM family)`
 	}
-	return query + " ORDER BY day, session_id, u.model, agent", append(args, since)
+	args = append(args, since)
+	if f.Owner != nil {
+		query, args = query+" AND s.owner = ?", append(args, string(*f.Owner))
+	}
+	return query + " ORDER BY day, session_id, u.model, agent", args
 }

@@ -31,6 +31,7 @@ func appendRoundTrip(t *testing.T, s pawl.Store) {
 // samples holds one body of every durable kind, with all fields set.
 var samples = []pawl.Body{
 	pawl.SessionTitled{Title: "A title", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Input: 1}}},
+	pawl.SessionShared{With: []pawl.User{"bob", "eve"}, By: pawl.Actor{User: "ada", Token: "t"}},
 	pawl.SessionSummarized{Summary: "All is well.", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Input: 2}}},
 	pawl.CompactionAsked{Instructions: "Keep the names."},
 	pawl.Compacted{Asked: 3, Keep: 2, Text: "So far.", Task: "Go.", Files: []string{"a.go"}, Before: 10, After: 5, Message: "Oh.", Spent: pawl.Spent{Model: "m", Usage: pawl.Usage{Output: 3}}},
@@ -39,6 +40,7 @@ var samples = []pawl.Body{
 	pawl.Prompted{
 		Parts:    pawl.Parts{pawl.Text{Text: "see <a> & b"}, pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte{0, 255, 1}}},
 		Delivery: pawl.DeliverQueue,
+		By:       pawl.Actor{User: "ada"},
 		Settings: pawl.Settings{Agent: "build", Model: "m", Mode: "ask", MaxSteps: 3, MaxCost: 4, Trusted: true, Absent: true, Tools: []string{"read"}},
 	},
 	pawl.TurnStarted{Prompt: 2},
@@ -77,7 +79,7 @@ var samples = []pawl.Body{
 }
 
 func appendEveryKind(t *testing.T, s pawl.Store) {
-	events := []pawl.Event{event(pawl.SessionCreated{Dir: "/w", Parent: NewID(), ParentCall: "c0"})}
+	events := []pawl.Event{event(pawl.SessionCreated{Dir: "/w", Parent: NewID(), ParentCall: "c0", Owner: "ada"})}
 	for _, b := range samples {
 		events = append(events, event(b))
 	}

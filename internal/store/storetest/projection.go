@@ -16,7 +16,7 @@ func projection(t *testing.T, s pawl.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := NewID()
 		events := append([]pawl.Event{event(pawl.SessionCreated{
-			Dir: anyText.Draw(rt, "dir"), Parent: pawl.SessionID(anyText.Draw(rt, "parent")),
+			Dir: anyText.Draw(rt, "dir"), Parent: pawl.SessionID(anyText.Draw(rt, "parent")), Owner: pawl.User(anyText.Draw(rt, "owner")),
 		})}, rapid.SliceOfN(anyEvent, 0, 12).Draw(rt, "events")...)
 
 		var head pawl.Seq
@@ -64,6 +64,13 @@ var (
 				Parts:    pawl.Parts{pawl.Text{Text: anyText.Draw(rt, "text")}, pawl.Text{Text: anyText.Draw(rt, "text")}},
 				Settings: pawl.Settings{Model: anyText.Draw(rt, "model")},
 			}
+		}),
+		rapid.Map(rapid.SliceOfN(anyText, 0, 3), func(names []string) pawl.Body {
+			var shared pawl.SessionShared
+			for _, name := range names {
+				shared.With = append(shared.With, pawl.User(name))
+			}
+			return shared
 		}),
 		rapid.Map(anyUsage, func(u pawl.Usage) pawl.Body { return pawl.Replied{Usage: u} }),
 		rapid.Map(anyUsage, func(u pawl.Usage) pawl.Body { return pawl.TurnFinished{Usage: u} }),

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) pawl.Store) {
 		{"the row of a missing session", projectionMissing},
 		{"usage is the fold of the replies", usageFold},
 		{"usage by day, session and folder", usageFilters},
+		{"usage by owner", usageOwners},
 		{"usage of what was not written does not count", usageConflict},
 		{"usage goes with its session and comes with an import", usageDelete},
 		{"drafts overwrite", drafts},
@@ -54,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) pawl.Store) {
 		{"a session that cannot begin is not there", beginBroken},
 		{"lists are ordered and bounded", listOrder},
 		{"lists by folder, parent and state", listFilters},
+		{"lists by owner and by who may read", listOwners},
 		{"lists have limits", listLimits},
 		{"search by the beginnings of words", search},
 		{"delete leaves nothing", deleteAll},
@@ -64,6 +66,26 @@ func Run(t *testing.T, open func(t *testing.T) pawl.Store) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t, open(t))
+		})
+	}
+}
+
+// RunTokens checks where tokens are kept. open returns an empty place twice, as
+// two processes have it; it is closed with its test.
+func RunTokens(t *testing.T, open func(t *testing.T) (a, b pawl.Tokens)) {
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, a, b pawl.Tokens)
+	}{
+		{"tokens are kept whole, and found by their hash", tokensKept},
+		{"tokens are refused", tokensRefused},
+		{"tokens are revoked once", tokensRevoked},
+		{"tokens are used", tokensUsed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a, b := open(t)
+			c.run(t, a, b)
 		})
 	}
 }

@@ -1,0 +1,43 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// ownerOf says whose a new session is: a child has its parent's owner, whoever
+// makes it.
+func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, error) {
+	if n.Owner != "" && !n.Owner.Valid() {
+		return "", fmt.Errorf("%.100q cannot be a user: %w", n.Owner, pawl.ErrInvalid)
+	}
+	if n.Parent == "" {
+		return n.Owner, nil
+	}
+	parent, err := s.Store.Session(ctx, n.Parent)
+	if errors.Is(err, pawl.ErrNotFound) {
+		return n.Owner, nil
+	}
+	return parent.Owner, err
+}
+
+// Share says who may read the session beside its owner.
+func (s *Service) Share(ctx context.Context, id pawl.SessionID, with []pawl.User) error {
+	with = slices.Compact(slices.Sorted(slices.Values(with)))
+	if len(with) > pawl.MaxShared {
+		return fmt.Errorf("share: with %d users, of %d that are possible: %w", len(with), pawl.MaxShared, pawl.ErrInvalid)
+	}
+	for _, u := range with {
+		if !u.Valid() {
+			return fmt.Errorf("share: %.100q cannot be a user: %w", u, pawl.ErrInvalid)
+		}
+	}
+	_, err := s.append(ctx, id, func(pawl.Session) (pawl.Body, error) {
+		return pawl.SessionShared{With: with, By: pawl.ActorOf(ctx)}, nil
+	})
+	return err
+}

@@ -1,0 +1,102 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+var _ pawl.Tokens = (*Store)(nil)
+
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams FROM tokens `
+
+// AddToken implements [pawl.Tokens].
+func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
+	t, err := record.Token(t)
+	if err == nil {
+		var added pgconn.CommandTag
+		added, err = s.pool.Exec(ctx, `INSERT INTO tokens
+			(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
+			t.ID, t.Name, string(t.User), t.Scope, t.Hash, t.Created, moment(t.Expires), moment(t.Used), moment(t.Revoked),
+			t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams)
+		if err == nil && added.RowsAffected() == 0 {
+			err = pawl.ErrConflict
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("add token: %w", classify(err))
+	}
+	return nil
+}
+
+// moment is a time as its column holds it: NULL for none.
+func moment(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}
+
+func scanToken(row pgx.CollectableRow) (t pawl.Token, err error) {
+	var expires, used, revoked *time.Time
+	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &t.Created, &expires, &used, &revoked,
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams)
+	t.Created = t.Created.UTC()
+	for dst, at := range map[*time.Time]*time.Time{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
+		if at != nil {
+			*dst = at.UTC()
+		}
+	}
+	return t, err
+}
+
+// TokenByHash implements [pawl.Tokens].
+func (s *Store) TokenByHash(ctx context.Context, hash string) (pawl.Token, error) {
+	if !record.ValidBlob(hash) { // it may be no text that the server takes
+		return pawl.Token{}, fmt.Errorf("find token: %w", pawl.ErrNotFound)
+	}
+	rows, _ := s.pool.Query(ctx, selectToken+"WHERE hash = $1", hash) // CollectExactlyOneRow returns its error
+	t, err := pgx.CollectExactlyOneRow(rows, scanToken)
+	if err != nil {
+		return pawl.Token{}, fmt.Errorf("find token: %w", classify(err))
+	}
+	return t, nil
+}
+
+// Tokens implements [pawl.Tokens].
+func (s *Store) Tokens(ctx context.Context) ([]pawl.Token, error) {
+	rows, _ := s.pool.Query(ctx, selectToken+"ORDER BY created DESC, id DESC") // CollectRows returns its error
+	all, err := pgx.CollectRows(rows, scanToken)
+	if err != nil {
+		return nil, fmt.Errorf("list tokens: %w", classify(err))
+	}
+	return all, nil
+}
+
+// RevokeToken implements [pawl.Tokens].
+func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
+	revoked, err := s.pool.Exec(ctx, "UPDATE tokens SET revoked = coalesce(revoked, $2) WHERE id = $1", key(pawl.SessionID(id)), at)
+	if err == nil && revoked.RowsAffected() == 0 {
+		err = pawl.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("revoke token %s: %w", id, classify(err))
+	}
+	return nil
+}
+
+// UseToken implements [pawl.Tokens].
+func (s *Store) UseToken(ctx context.Context, id string, at time.Time) error {
+	_, err := s.pool.Exec(ctx, "UPDATE tokens SET used = greatest(used, $2) WHERE id = $1", key(pawl.SessionID(id)), at)
+	if err != nil {
+		return fmt.Errorf("note the use of token %s: %w", id, classify(err))
+	}
+	return nil
+}

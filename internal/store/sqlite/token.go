@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+var _ pawl.Tokens = (*Store)(nil)
+
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams FROM tokens `
+
+// AddToken implements [pawl.Tokens].
+func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
+	t, err := record.Token(t)
+	if err == nil {
+		err = s.write.transaction(ctx, func(ctx context.Context) error {
+			added, err := s.write.conn.ExecContext(ctx, `INSERT INTO tokens
+				(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+				t.ID, t.Name, string(t.User), t.Scope, t.Hash, t.Created.UnixMicro(), micro(t.Expires), micro(t.Used), micro(t.Revoked),
+				t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams)
+			return affected(added, err, pawl.ErrConflict)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("add token: %w", classify(err))
+	}
+	return nil
+}
+
+// affected returns none if a statement changed no row.
+func affected(r sql.Result, err, none error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return none
+}
+
+// micro is a time as its column holds it: NULL for none.
+func micro(at time.Time) *int64 {
+	if at.IsZero() {
+		return nil
+	}
+	return new(at.UnixMicro())
+}
+
+func scanToken(row interface{ Scan(...any) error }) (t pawl.Token, err error) {
+	var created int64
+	var expires, used, revoked *int64
+	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &created, &expires, &used, &revoked,
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams)
+	t.Created = time.UnixMicro(created).UTC()
+	for dst, at := range map[*time.Time]*int64{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
+		if at != nil {
+			*dst = time.UnixMicro(*at).UTC()
+		}
+	}
+	return t, err
+}
+
+// TokenByHash implements [pawl.Tokens].
+func (s *Store) TokenByHash(ctx context.Context, hash string) (pawl.Token, error) {
+	t, err := scanToken(s.read.db.QueryRowContext(ctx, selectToken+"WHERE hash = ?", hash))
+	if err != nil {
+		return pawl.Token{}, fmt.Errorf("find token: %w", classify(err))
+	}
+	return t, nil
+}
+
+// Tokens implements [pawl.Tokens].
+func (s *Store) Tokens(ctx context.Context) ([]pawl.Token, error) {
+	rows, err := s.read.db.QueryContext(ctx, selectToken+"ORDER BY created DESC, id DESC")
+	if err != nil {
+		return nil, fmt.Errorf("list tokens: %w", classify(err))
+	}
+	defer rows.Close()
+	var all []pawl.Token
+	for rows.Next() {
+		t, err := scanToken(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list tokens: %w", classify(err))
+		}
+		all = append(all, t)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list tokens: %w", classify(err))
+	}
+	return all, nil
+}
+
+// RevokeToken implements [pawl.Tokens].
+func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
+	err := s.write.transaction(ctx, func(ctx context.Context) error {
+		revoked, err := s.write.conn.ExecContext(ctx, "UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?", at.UnixMicro(), id)
+		return affected(revoked, err, pawl.ErrNotFound)
+	})
+	if err != nil {
+		return fmt.Errorf("revoke token %s: %w", id, classify(err))
+	}
+	return nil
+}
+
+// UseToken implements [pawl.Tokens].
+func (s *Store) UseToken(ctx context.Context, id string, at time.Time) error {
+	err := s.write.passing(ctx, func(ctx context.Context) error {
+		_, err := s.write.conn.ExecContext(ctx, "UPDATE tokens SET used = max(coalesce(used, 0), ?) WHERE id = ?", at.UnixMicro(), id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("note the use of token %s: %w", id, classify(err))
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package storetest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// token is one with all that a token has.
+func token(name string) pawl.Token {
+	hash := sha256.Sum256([]byte(NewID()))
+	return pawl.Token{
+		ID: string(NewID()), Name: name, User: "ada", Scope: "run", Hash: hex.EncodeToString(hash[:]),
+		Created: dawn, Expires: dawn.Add(time.Hour), Limits: pawl.Limits{Rate: 60, Budget: 5_000_000_000, Parallel: 2, Streams: 3},
+	}
+}
+
+// added keeps tokens.
+func added(t *testing.T, s pawl.Tokens, tokens ...pawl.Token) {
+	t.Helper()
+	for _, k := range tokens {
+		if err := s.AddToken(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// found wants the token of a hash.
+func found(t *testing.T, s pawl.Tokens, want pawl.Token) {
+	t.Helper()
+	got, err := s.TokenByHash(t.Context(), want.Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the token", got, want)
+}
+
+func tokensKept(t *testing.T, a, b pawl.Tokens) {
+	full, least := token("ci"), token("plain")
+	full.Used, full.Revoked = dawn.Add(time.Minute), dawn.Add(2*time.Minute)
+	least.User, least.Expires, least.Limits, least.Created = "", time.Time{}, pawl.Limits{}, dawn.Add(time.Second)
+	added(t, a, full, least)
+	found(t, b, full)
+	found(t, b, least)
+	all, err := b.Tokens(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "all", all, []pawl.Token{least, full})
+	for _, hash := range []string{"", token("x").Hash, strings.ToUpper(full.Hash), "\xff\x00", full.Hash[:63] + "%"} {
+		_, err := a.TokenByHash(t.Context(), hash)
+		fails(t, hash, err, pawl.ErrNotFound)
+	}
+}
+
+func tokensRefused(t *testing.T, a, b pawl.Tokens) {
+	first := token("first")
+	added(t, a, first)
+	same, sameHash := token("second"), token("third")
+	same.ID, sameHash.Hash = first.ID, first.Hash
+	fails(t, "the id of another", b.AddToken(t.Context(), same), pawl.ErrConflict)
+	fails(t, "the hash of another", b.AddToken(t.Context(), sameHash), pawl.ErrConflict)
+	for what, spoil := range map[string]func(*pawl.Token){
+		"no id":            func(k *pawl.Token) { k.ID = "" },
+		"no hash":          func(k *pawl.Token) { k.Hash = "" },
+		"a secret as hash": func(k *pawl.Token) { k.Hash = "pawl_secret" },
+		"no name":          func(k *pawl.Token) { k.Name = "" },
+		"a name in lines":  func(k *pawl.Token) { k.Name = "a\nb" },
+		"an odd user":      func(k *pawl.Token) { k.User = "a b" },
+		"a rate below 0":   func(k *pawl.Token) { k.Limits.Rate = -1 },
+		"a budget below 0": func(k *pawl.Token) { k.Limits.Budget = -1 },
+		"streams below 0":  func(k *pawl.Token) { k.Limits.Streams = -1 },
+	} {
+		k := token("bad")
+		spoil(&k)
+		fails(t, what, a.AddToken(t.Context(), k), pawl.ErrInvalid)
+	}
+	found(t, b, first)
+}
+
+func tokensRevoked(t *testing.T, a, b pawl.Tokens) {
+	gone, stays := token("gone"), token("stays")
+	added(t, a, gone, stays)
+	for _, at := range []time.Time{dawn.Add(time.Minute), dawn.Add(time.Hour)} {
+		if err := b.RevokeToken(t.Context(), gone.ID, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone.Revoked = dawn.Add(time.Minute)
+	found(t, a, gone)
+	found(t, a, stays)
+	equal(t, "live", []bool{gone.Live(dawn), stays.Live(dawn), stays.Live(stays.Expires)}, []bool{false, true, false})
+	for _, id := range []string{"", string(NewID()), "\xff\x00", "%"} {
+		fails(t, id, a.RevokeToken(t.Context(), id, dawn), pawl.ErrNotFound)
+	}
+}
+
+func tokensUsed(t *testing.T, a, b pawl.Tokens) {
+	k := token("ci")
+	added(t, a, k)
+	for _, at := range []time.Time{dawn.Add(time.Minute), dawn.Add(time.Hour), dawn.Add(time.Second)} {
+		if err := b.UseToken(t.Context(), k.ID, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.Used = dawn.Add(time.Hour) // whoever comes late does not turn it back
+	found(t, a, k)
+	if err := a.UseToken(t.Context(), string(NewID()), dawn); err != nil {
+		t.Error(err)
+	}
+}
