@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -119,6 +120,15 @@ func (p place) listen() (net.Listener, error) {
 	return l, nil
 }
 
+// at is the place with the port that the system has chosen, if it was to choose.
+func (p place) at(l net.Listener) place {
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok {
+		host, _, _ := net.SplitHostPort(p.address)
+		p.address = net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+	}
+	return p
+}
+
 // welcome says how the server is reached.
 func (p place) welcome(g gate) string {
 	if p.socket != "" {
@@ -151,6 +161,11 @@ func serverToken(p place) (token, file string, err error) {
 		return "", "", err
 	}
 	file = filepath.Join(data, "server-token")
+	unlock, err := private.Lock(file) // another server may begin at the same time
+	if err != nil {
+		return "", "", err
+	}
+	defer unlock()
 	text, err := private.Read(file, 1<<10)
 	if err == nil && len(text) == 0 {
 		text = []byte(rand.Text() + "\n")

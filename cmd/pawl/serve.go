@@ -99,7 +99,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 		Service: func(api.Principal) pawl.Service { return a.Service }, Auth: gate.auth, Allow: gate.allow,
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready,
 	})
-	fmt.Fprint(cmd.ErrOrStderr(), place.welcome(gate))
+	fmt.Fprint(cmd.ErrOrStderr(), place.at(l).welcome(gate))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	if f.adopt {
