@@ -34,14 +34,20 @@ func streamEvents(w *response, r *asked) (any, error) {
 		return nil, fmt.Errorf("there are %d streams already: %w", s.Streams, api.ErrLimited)
 	}
 	defer s.streams.Add(-1)
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
 	w.Header().Set("Content-Type", string(api.FormStream))
 	w.WriteHeader(http.StatusOK)
-	out := &stream{w: w, control: http.NewResponseController(w), patience: s.Patience}
+	out := &stream{w: w, last: after}
 	out.text.WriteString("retry: 1000\n\n")
-	if out.flush() == nil {
-		out.follow(ctx, s, read(ctx, r, after))
+	if out.flush() != nil {
+		return nil, errDone
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	items := read(ctx, r, after)
+	if out.follow(ctx, s, items) {
+		out.end(ctx, r, items)
+	}
+	cancel()
+	for range items { // until the reader has let go of the store
 	}
 	return nil, errDone
 }
@@ -70,15 +76,14 @@ func read(ctx context.Context, r *asked, after pawl.Seq) <-chan item {
 
 // stream is where events are written to.
 type stream struct {
-	w        http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	text     bytes.Buffer // that is not yet written
+	w    *response
+	last pawl.Seq     // of the log, that was written
+	text bytes.Buffer // that is not yet flushed
 }
 
 // follow writes what comes until there is no more, the client is gone or the
-// server ends.
-func (o *stream) follow(ctx context.Context, s *Server, items <-chan item) {
+// server ends, which it reports.
+func (o *stream) follow(ctx context.Context, s *Server, items <-chan item) (ends bool) {
 	beat := time.NewTimer(s.Beat)
 	defer beat.Stop()
 	for {
@@ -86,21 +91,43 @@ func (o *stream) follow(ctx context.Context, s *Server, items <-chan item) {
 		case it, ok := <-items:
 			if !ok || !o.write(it) || !o.more(items) || o.flush() != nil {
 				_ = o.flush() // the last words, if any
-				return
+				return false
 			}
 			beat.Reset(s.Beat)
 		case <-beat.C:
 			o.text.WriteString(": still here\n\n")
 			if o.flush() != nil {
-				return
+				return false
 			}
 			beat.Reset(s.Beat)
 		case <-s.closing:
-			return
+			return true
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
+}
+
+// lastWords is how long a stream goes on when the server ends.
+const lastWords = time.Second
+
+// end writes what the log has already when the server ends, so that one who
+// watches sees how a turn came out that was let finish.
+func (o *stream) end(ctx context.Context, r *asked, items <-chan item) {
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	row, err := r.service.Get(ctx, r.id)
+	for err == nil && o.last < row.Head {
+		select {
+		case it, ok := <-items:
+			if !ok || !o.write(it) {
+				err = errDone
+			}
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	_ = o.flush() // the client comes again for what is missing
 }
 
 // more takes what waits already, so that it is written with one call.
@@ -134,6 +161,7 @@ func (o *stream) write(it item) bool {
 		return false
 	}
 	if it.event.Seq > 0 {
+		o.last = it.event.Seq
 		o.text.WriteString("id: " + strconv.FormatInt(int64(it.event.Seq), 10) + "\n")
 	}
 	o.text.WriteString("data: ")
@@ -150,9 +178,6 @@ func (o *stream) flush() error {
 	if o.text.Len() == 0 {
 		return nil
 	}
-	if err := o.control.SetWriteDeadline(time.Now().Add(o.patience)); err != nil {
-		return err
-	}
 	if _, err := o.w.Write(o.text.Bytes()); err != nil {
 		return err
 	}
@@ -160,5 +185,5 @@ func (o *stream) flush() error {
 	if o.text.Cap() > maxKept {
 		o.text = bytes.Buffer{}
 	}
-	return o.control.Flush()
+	return http.NewResponseController(o.w).Flush()
 }
