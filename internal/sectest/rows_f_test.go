@@ -3,6 +3,7 @@
 package sectest
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,10 +30,7 @@ var rowsF = []row{
 	{id: "F8", title: "OpenHands SDK: binds 0.0.0.0, empty key list = no auth", attack: servesAllWithoutASecret, weak: "server.bind"},
 	{id: "F9", title: "goose: default secret; non-constant-time compare", attack: guessesTheSecret, weak: "server.token"},
 	{id: "F10", title: "Gemini: task could set workspace/trust", attack: setsWorkspaceAndTrust, weak: "server.roots,server.settings"},
-	{
-		id: "F11", title: "MCP TS SDK: transport reused across clients leaks responses", attack: asksBesideOthers,
-		unbreakable: "each request has its own connection and its own answer: nothing is shared that could be mixed up",
-	},
+	{id: "F11", title: "MCP TS SDK: transport reused across clients leaks responses", attack: asksBesideOthers, weak: "server.shared"},
 	{id: "F12", title: "goose, Cursor: URL handler installs extension", owed: "links that open pawl (issue 9)"},
 	{id: "F13", title: "Codex: long-lived grants", attack: grantsForGood, weak: "server.always"},
 }
@@ -275,7 +273,7 @@ func liftsItsBounds(a *arena) {
 // gets what it has asked for, and nothing of the other's.
 func asksBesideOthers(a *arena) {
 	s := a.serve()
-	const clients, rounds = 8, 50
+	const clients, rounds = 8, 20
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for n := range clients {
@@ -287,7 +285,7 @@ func asksBesideOthers(a *arena) {
 		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 		wg.Go(func() {
 			for range rounds {
-				for _, q := range []string{"", "/log", "/draft"} {
+				for _, q := range []string{"", "/log", "/draft", "/events"} {
 					wrong := s.mixedUp(client, "/v1/sessions/"+string(id)+q, title, clients)
 					mu.Lock()
 					if wrong != "" {
@@ -314,8 +312,13 @@ func (s *served) mixedUp(client *http.Client, path, title string, clients int) s
 		return err.Error()
 	}
 	defer resp.Body.Close()
-	all, err := io.ReadAll(resp.Body)
-	if err != nil {
+	var all []byte
+	if strings.HasSuffix(path, "/events") {
+		lines := bufio.NewScanner(resp.Body) // it does not end by itself
+		for !strings.Contains(string(all), `"session.titled"`) && lines.Scan() {
+			all = append(all, lines.Bytes()...)
+		}
+	} else if all, err = io.ReadAll(resp.Body); err != nil {
 		return err.Error()
 	}
 	if resp.StatusCode == http.StatusOK && !strings.Contains(string(all), title) {

@@ -57,6 +57,7 @@ type Server struct {
 	routes   map[string]api.Route // by the mux's pattern
 	http     *http.Server
 	streams  atomic.Int64
+	texts    encoded
 	draining atomic.Bool
 	closing  chan struct{}
 	closed   sync.Once

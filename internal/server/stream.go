@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -36,7 +35,7 @@ func streamEvents(w *response, r *asked) (any, error) {
 	defer s.streams.Add(-1)
 	w.Header().Set("Content-Type", string(api.FormStream))
 	w.WriteHeader(http.StatusOK)
-	out := &stream{w: w, last: after}
+	out := &stream{w: w, texts: &s.texts, last: after}
 	out.text.WriteString("retry: 1000\n\n")
 	if out.flush() != nil {
 		return nil, errDone
@@ -76,9 +75,10 @@ func read(ctx context.Context, r *asked, after pawl.Seq) <-chan item {
 
 // stream is where events are written to.
 type stream struct {
-	w    *response
-	last pawl.Seq     // of the log, that was written
-	text bytes.Buffer // that is not yet flushed
+	w     *response
+	texts *encoded
+	last  pawl.Seq     // of the log, that was written
+	text  bytes.Buffer // that is not yet flushed
 }
 
 // follow writes what comes until there is no more, the client is gone or the
@@ -149,7 +149,7 @@ func (o *stream) more(items <-chan item) bool {
 func (o *stream) write(it item) bool {
 	text, err := []byte(nil), it.err
 	if err == nil {
-		text, err = it.event.MarshalJSON()
+		text, err = o.texts.of(it.event)
 	}
 	if err != nil {
 		fault, _ := api.FaultOf(err)
@@ -160,13 +160,8 @@ func (o *stream) write(it item) bool {
 		}
 		return false
 	}
-	if it.event.Seq > 0 {
-		o.last = it.event.Seq
-		o.text.WriteString("id: " + strconv.FormatInt(int64(it.event.Seq), 10) + "\n")
-	}
-	o.text.WriteString("data: ")
-	o.text.Write(text) // JSON has no line's end
-	o.text.WriteString("\n\n")
+	o.last = max(o.last, it.event.Seq)
+	o.text.Write(text)
 	return true
 }
 
