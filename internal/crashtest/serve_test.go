@@ -118,7 +118,6 @@ func serveScript() (lines []string) {
 
 // seen is what one who watches was shown.
 type seen struct {
-	mu     sync.Mutex
 	events []pawl.Event // of the log
 	err    error
 }
