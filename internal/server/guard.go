@@ -66,8 +66,8 @@ func (w *response) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// wait bounds what is written next. A connection also keeps the bound of the
-// reply before, so each one sets its own.
+// wait bounds what is written next, also of a reply that has a head only: a
+// client may send one request after another and read nothing.
 func (w *response) wait() {
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.patience)) // one that cannot be bounded has ended
 }

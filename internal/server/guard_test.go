@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -138,6 +139,25 @@ func TestUnknownPaths(t *testing.T) {
 	} {
 		if got := b.send(q); got.status != http.StatusNotFound {
 			t.Errorf("%s %s: %d %s", q.method, q.path, got.status, got.text)
+		}
+	}
+}
+
+// A request for no path at all is one like others, and goes through the guard.
+func TestOptionsOfAll(t *testing.T) {
+	b := newBox(t, nil)
+	for host, want := range map[string]int{b.addr: 404, "evil.test": 403} {
+		c := b.dial()
+		if _, err := fmt.Fprintf(c, "OPTIONS * HTTP/1.1\r\nHost: %s\r\n\r\n", host); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want || resp.Header.Get("X-Request-Id") == "" {
+			t.Errorf("as %s: %s", host, resp.Status)
 		}
 	}
 }

@@ -2,14 +2,18 @@ package server_test
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/server"
 )
 
@@ -78,6 +82,29 @@ func TestLargeHead(t *testing.T) {
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("it answers %s", resp.Status)
+	}
+}
+
+// idle is a service that has nothing to cancel.
+type idle struct{ pawl.Service }
+
+func (idle) Cancel(context.Context, pawl.SessionID) error { return nil }
+
+// One who sends request after request and reads no answer is cut off too, if the
+// answers have nothing but a head.
+func TestSlowReadersOfHeads(t *testing.T) {
+	b := newBox(t, idle{}, quick)
+	one := fmt.Sprintf("POST %s/cancel HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer admin\r\n\r\n", nobody, b.addr)
+	c := b.dial()
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(1 << 10) // so that it is full soon
+	}
+	var err error
+	for err == nil {
+		_, err = io.WriteString(c, one)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("it was not cut off: %v", err)
 	}
 }
 

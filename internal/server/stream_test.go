@@ -167,10 +167,9 @@ func TestStreamLimit(t *testing.T) {
 	}
 }
 
-// A stream of a session that is deleted says so, and ends. Its connection is as
-// good as another, however long the stream has lasted.
+// A stream of a session that is deleted says so, and ends.
 func TestStreamOfADeletedSession(t *testing.T) {
-	b := newBox(t, nil, quick)
+	b := newBox(t, nil)
 	id := b.create()
 	s := b.open(id, "", nil)
 	s.next()
@@ -184,9 +183,6 @@ func TestStreamOfADeletedSession(t *testing.T) {
 	if _, ok := s.block(); ok {
 		t.Error("it goes on after the error")
 	}
-	<-time.After(time.Second) // the bound that the stream has left on the connection passes
-	s2 := "/v1/sessions/" + string(b.create())
-	b.ask(204, "PATCH", s2, `{"title":"x"}`, nil)
 }
 
 // A server that drains takes no new work, lets what is under way be watched,
@@ -240,5 +236,58 @@ func TestReady(t *testing.T) {
 	})
 	if got := b.send(request{method: "GET", path: "/readyz", token: "-"}); got.status != 503 || strings.Contains(got.text, "db-7") {
 		t.Errorf("%d %s", got.status, got.text)
+	}
+}
+
+// late is a service of a session with two events, the second of which comes only
+// when somebody has asked twice how far the log is.
+type late struct {
+	pawl.Service
+	asked atomic.Int64
+	comes chan struct{}
+}
+
+func (s *late) Get(_ context.Context, id pawl.SessionID) (pawl.Session, error) {
+	if s.asked.Add(1) == 2 {
+		close(s.comes)
+	}
+	return pawl.Session{ID: id, Head: 2}, nil
+}
+
+func (s *late) Events(ctx context.Context, id pawl.SessionID, _ pawl.Seq) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		titled := func(seq pawl.Seq) bool {
+			return yield(pawl.Event{Session: id, Seq: seq, At: time.Unix(0, 0).UTC(), Body: pawl.SessionTitled{Title: "x"}}, nil)
+		}
+		if !titled(1) {
+			return
+		}
+		select {
+		case <-s.comes:
+			titled(2)
+		case <-ctx.Done():
+		}
+		<-ctx.Done()
+	}
+}
+
+// A stream shows what the log holds when the server ends, also what is still on
+// its way.
+func TestStreamEndsWithTheLog(t *testing.T) {
+	b := newBox(t, &late{comes: make(chan struct{})})
+	s := b.open("01JD0000000000000000000000", "", nil)
+	s.next()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close(ctx) }()
+	if e := s.next(); e.Seq != 2 {
+		t.Errorf("the last event is %d", e.Seq)
+	}
+	if _, ok := s.block(); ok {
+		t.Error("it goes on")
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
