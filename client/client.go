@@ -15,16 +15,19 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -34,47 +37,74 @@ import (
 // Config says where the server is, and who asks.
 type Config struct {
 	// URL is http://host:port, https://host:port or unix:///path/of/the/socket.
-	URL   string
-	Token string       // "" sends none, which is enough for a socket of the same user
-	HTTP  *http.Client // how to get there; nil means as the URL says, without a proxy for the socket
+	URL string
+	// Others are further servers on the same store, where to go when one does not
+	// answer. They are given the same token.
+	Others []string
+	Token  string       // "" sends none, which is enough for a socket of the same user
+	HTTP   *http.Client // how to get there; nil means as the URL says, without a proxy for the socket
+
+	// Silence is after how long a stream on which nothing comes is given up and
+	// asked for anew; 0 means a minute. The server shows four times as often that
+	// it is alive.
+	Silence time.Duration
 }
 
 // Client asks a server. It is safe for use by many goroutines.
 type Client struct {
-	base  *url.URL
-	token string
-	http  *http.Client
+	places  []place
+	at      atomic.Int64 // the place that answered last
+	token   string
+	silence time.Duration
+}
+
+// place is a server, and how to get there.
+type place struct {
+	base *url.URL
+	http *http.Client
 }
 
 var _ pawl.Service = (*Client)(nil)
 
+const defaultSilence = time.Minute
+
 // New returns a client. It does not connect: that is done with the first request.
 func New(c Config) (*Client, error) {
-	base, err := url.Parse(c.URL)
-	if err != nil {
-		return nil, fmt.Errorf("connect to %q: %w: %w", c.URL, err, pawl.ErrInvalid)
+	cl := &Client{token: c.Token, silence: cmp.Or(c.Silence, defaultSilence)}
+	for _, text := range append([]string{c.URL}, c.Others...) {
+		p, err := newPlace(text, c.HTTP)
+		if err != nil {
+			return nil, err
+		}
+		cl.places = append(cl.places, p)
 	}
-	cl := &Client{base: base, token: c.Token, http: c.HTTP}
+	return cl, nil
+}
+
+func newPlace(text string, given *http.Client) (place, error) {
+	base, err := url.Parse(text)
+	if err != nil {
+		return place{}, fmt.Errorf("connect to %q: %w: %w", text, err, pawl.ErrInvalid)
+	}
+	p := place{base: base, http: &http.Client{}}
 	switch {
 	case base.Scheme == "unix" && base.Path != "":
 		path := base.Path
-		cl.base = &url.URL{Scheme: "http", Host: "pawl"}
-		if cl.http == nil {
-			cl.http = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, "unix", path)
-			}}}
-		}
+		p.base = &url.URL{Scheme: "http", Host: "pawl"}
+		p.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		}}
 	case (base.Scheme == "http" || base.Scheme == "https") && base.Host != "" && base.User == nil:
-		if cl.http == nil {
-			cl.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()} //nolint:forcetypeassert // it is one
-		}
+		p.http.Transport = http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	default:
-		return nil, fmt.Errorf("connect to %q: write http://host:port, https://host:port or unix:///path: %w", c.URL, pawl.ErrInvalid)
+		return place{}, fmt.Errorf("connect to %q: write http://host:port, https://host:port or unix:///path: %w", text, pawl.ErrInvalid)
 	}
-	noRedirect := *cl.http // the token is for this server alone
-	noRedirect.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	cl.http = &noRedirect
-	return cl, nil
+	if given != nil {
+		*p.http = *given
+	}
+	// The token is for this server alone.
+	p.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return p, nil
 }
 
 // noSession begins the path of a session whose id can be none.
@@ -92,12 +122,12 @@ func path(id pawl.SessionID, rest string, seq ...pawl.Seq) string {
 	return p
 }
 
-// request makes one.
+// request makes one, to no place yet.
 func (c *Client) request(ctx context.Context, method, path string, query url.Values, form api.Form, body io.Reader) (*http.Request, error) {
 	if strings.HasPrefix(path, noSession) {
 		return nil, fmt.Errorf("there is no such session: %w", pawl.ErrNotFound)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath(path).String(), body)
+	r, err := http.NewRequestWithContext(ctx, method, path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -111,20 +141,63 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	return r, nil
 }
 
-// do sends a request and returns the answer if it is a good one.
+// do sends a request and returns the answer if it is a good one. If the server
+// cannot be reached, or takes no work, it is sent to the next one.
 func (c *Client) do(r *http.Request, id pawl.SessionID) (*http.Response, error) {
-	resp, err := c.http.Do(r)
+	first := c.at.Load()
+	for n := range int64(len(c.places)) {
+		at := (first + n) % int64(len(c.places))
+		resp, untouched, err := c.places[at].send(r, id)
+		if err == nil {
+			c.at.Store(at)
+			return resp, nil
+		}
+		if errors.Is(err, pawl.ErrUnavailable) {
+			c.at.CompareAndSwap(at, (at+1)%int64(len(c.places)))
+		}
+		if again, ok := once(r); untouched && ok && n+1 < int64(len(c.places)) {
+			r = again
+			continue
+		}
+		return nil, err
+	}
+	return nil, pawl.ErrUnavailable // there is at least one place
+}
+
+// once is a request that can be sent once more, if its body can.
+func once(r *http.Request) (*http.Request, bool) {
+	again := r.Clone(r.Context())
+	if r.Body == nil {
+		return again, true
+	}
+	if r.GetBody == nil {
+		return nil, false
+	}
+	body, err := r.GetBody()
+	again.Body = body
+	return again, err == nil
+}
+
+// send sends a request here. It reports whether the server has certainly done
+// nothing, so that another one may be asked.
+func (p place) send(r *http.Request, id pawl.SessionID) (resp *http.Response, untouched bool, err error) {
+	there := r.Clone(r.Context())
+	there.URL.Scheme, there.URL.Host, there.Host = p.base.Scheme, p.base.Host, ""
+	there.URL.Path = strings.TrimSuffix(p.base.Path, "/") + r.URL.Path
+	resp, err = p.http.Do(there)
 	if err != nil {
 		if cause := context.Cause(r.Context()); cause != nil {
-			return nil, cause
+			return nil, false, cause
 		}
-		return nil, fmt.Errorf("ask the server at %s: %w: is 'pawl serve' running? %w", c.base.Host, err, pawl.ErrUnavailable)
+		var op *net.OpError
+		untouched = errors.As(err, &op) && op.Op == "dial"
+		return nil, untouched, fmt.Errorf("ask the server at %s: %w: is 'pawl serve' running? %w", p.base.Host, err, pawl.ErrUnavailable)
 	}
 	if resp.StatusCode < 300 {
-		return resp, nil
+		return resp, false, nil
 	}
 	defer resp.Body.Close()
-	return nil, faultOf(resp, id)
+	return nil, resp.StatusCode == http.StatusServiceUnavailable, faultOf(resp, id)
 }
 
 // maxFault bounds what is read of an error.
@@ -135,7 +208,7 @@ func faultOf(resp *http.Response, id pawl.SessionID) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFault))
 	var fault api.Fault
 	if err != nil || json.Unmarshal(text, &fault) != nil || fault.Error.Code == "" {
-		return fmt.Errorf("the server answered %s, and is no pawl that this one understands: %w", resp.Status, pawl.ErrUnavailable)
+		return notPawl(resp)
 	}
 	return fault.Err(id)
 }
@@ -160,17 +233,43 @@ func (c *Client) ask(ctx context.Context, id pawl.SessionID, method, path string
 		return err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
+	if out == nil {
+		return isPawl(resp, api.FormNone)
+	}
+	return read(resp, out)
+}
+
+// read reads a good answer.
+func read(resp *http.Response, out any) error {
+	if err := isPawl(resp, api.FormJSON); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("read the server's answer: %w: %w", err, pawl.ErrUnavailable)
-	}
-	if out == nil {
-		return nil
 	}
 	if err := json.Unmarshal(text, out); err != nil { // not strictly: a newer server may say more
 		return fmt.Errorf("read the server's answer: %w", err)
 	}
 	return nil
+}
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 256 << 20
+
+// isPawl refuses an answer that no pawl gives: of a proxy's page, say, which
+// would look like a yes.
+func isPawl(resp *http.Response, form api.Form) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind == string(form) && (form != api.FormNone || resp.StatusCode == http.StatusNoContent) {
+		return nil
+	}
+	return notPawl(resp)
+}
+
+func notPawl(resp *http.Response) error {
+	return fmt.Errorf("the server answered %s, %q, and is no pawl that this one understands: check the address: %w",
+		resp.Status, resp.Header.Get("Content-Type"), pawl.ErrUnavailable)
 }
 
 // accepted is ask for an order.
@@ -186,19 +285,19 @@ func (c *Client) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	resp, err := c.http.Do(r)
+	resp, err := c.do(r, "")
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, pawl.ErrUnavailable)
+		return fmt.Errorf("the server is not ready: %w", err)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server at %s is not ready: %w", c.base.Host, pawl.ErrUnavailable)
-	}
-	return nil
+	return resp.Body.Close()
 }
 
 // Close lets go of connections that are not in use.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	for _, p := range c.places {
+		p.http.CloseIdleConnections()
+	}
+}
 
 // pause waits between two attempts, longer each time.
 func pause(ctx context.Context, attempt int) error {

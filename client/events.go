@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
@@ -83,11 +84,17 @@ func (f *follower) follow(ctx context.Context) error {
 		return err
 	}
 	defer resp.Body.Close()
-	f.began, f.failures = true, 0
+	if err := isPawl(resp, api.FormStream); err != nil {
+		return err
+	}
+	f.began = true
+	alive := time.AfterFunc(f.client.silence, cancel)
+	defer alive.Stop()
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 0, 4<<10), maxEvent)
 	fault := false
 	for lines.Scan() {
+		alive.Reset(f.client.silence)
 		name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
 		switch {
 		case string(name) == "event":
@@ -121,6 +128,7 @@ func (f *follower) take(text []byte) error {
 	if err := e.UnmarshalJSON(text); err != nil {
 		return fmt.Errorf("read the server's events: %w", err)
 	}
+	f.failures = 0
 	switch {
 	case e.Seq == 0:
 	case e.Seq <= f.last:

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -183,14 +182,7 @@ func (c *Client) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]
 		return s, err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err == nil {
-		err = pawl.Decode(text, &s)
-	}
-	if err != nil {
-		return s, fmt.Errorf("read the server's answer: %w", err)
-	}
-	return s, nil
+	return s, read(resp, &s)
 }
 
 func writeLines(w io.Writer, events iter.Seq2[pawl.Event, error]) error {

@@ -164,6 +164,11 @@ func serverToken(p place, users bool) (token, file string, err error) {
 		return "", "", err
 	}
 	file = filepath.Join(data, "server-token")
+	unlock, err := private.Lock(file) // another server may begin at the same time
+	if err != nil {
+		return "", "", err
+	}
+	defer unlock()
 	text, err := private.Read(file, 1<<10)
 	if err == nil && len(text) == 0 {
 		text = []byte(rand.Text() + "\n")

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		os.Exit(readMain())
 	case os.Getenv(loopVar) != "":
 		os.Exit(loopMain())
+	case os.Getenv(bareVar) != "":
+		os.Exit(bareMain())
 	case os.Getenv(searchVar) != "":
 		os.Exit(searchMain())
 	}

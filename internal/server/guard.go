@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -31,25 +32,44 @@ func Conn(r *http.Request) net.Conn {
 	return c
 }
 
-// response is a reply that knows its status.
+// response is a reply that knows its status, and bounds how long a client may
+// take to read it.
 type response struct {
 	http.ResponseWriter
-	id     string // of the request
-	status int
+	id       string // of the request
+	status   int
+	patience time.Duration
 }
 
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
+	w.wait()
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *response) Write(p []byte) (int, error) {
+// piece is how much of a reply is waited for at once: a client that is slow and
+// reads is not cut off, however much there is to read.
+const piece = 64 << 10
+
+func (w *response) Write(p []byte) (n int, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	return w.ResponseWriter.Write(p)
+	for err == nil && n < len(p) {
+		w.wait()
+		var m int
+		m, err = w.ResponseWriter.Write(p[n:min(n+piece, len(p))])
+		n += m
+	}
+	return n, err
+}
+
+// wait bounds what is written next, also of a reply that has a head only: a
+// client may send one request after another and read nothing.
+func (w *response) wait() {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.patience)) // one that cannot be bounded has ended
 }
 
 // Unwrap lets http.ResponseController at what is below.
@@ -58,26 +78,45 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // ServeHTTP answers a request: first what holds for all of them, whoever asks.
 func (s *Server) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	w := &response{ResponseWriter: plain, id: ulid.Make().String()}
+	w := &response{ResponseWriter: plain, id: ulid.Make().String(), patience: s.Patience}
 	h := w.Header()
 	h.Set("X-Request-Id", w.id)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	handler, pattern := s.mux.Handler(r)
+	if !weak.On("server.headers") {
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	}
+	if r.ContentLength != 0 {
+		within(w, s.BodyTime) // also where nobody reads it: net/http does, before it sends the reply
+	}
+	pattern := s.pattern(r)
+	defer func() { s.note(r, w, pattern, time.Since(began)) }() // also of a reply that is broken off
 	switch err := s.admit(r); {
 	case err != nil:
 		s.fail(w, r, err)
 	case pattern == "":
 		s.fail(w, r, fmt.Errorf("there is no %s %s: see /v1/openapi.json: %w", r.Method, r.URL.Path, pawl.ErrNotFound))
 	default:
-		_ = handler
-		s.mux.ServeHTTP(w, r) // again, since it sets the path's values
+		s.mux.ServeHTTP(w, r)
 	}
-	took := time.Since(began)
-	name := s.routes[pattern].Name
+}
+
+// pattern is what the mux answers a request by, "" if it does not. A path that is
+// not written as it should be is none: the mux would send a page that leads to
+// the right one. Nor is HEAD, by which a stream would be opened that nobody reads.
+func (s *Server) pattern(r *http.Request) string {
+	_, pattern := s.mux.Handler(r)
+	_, known := s.routes[pattern]
+	if written := r.URL.EscapedPath(); path.Clean(written) != written || known && r.Method == http.MethodHead {
+		return ""
+	}
+	return pattern
+}
+
+// note tells those who want to know of a request.
+func (s *Server) note(r *http.Request, w *response, pattern string, took time.Duration) {
 	if s.Observe != nil && w.status != 0 {
-		s.Observe(name, w.status, took)
+		s.Observe(s.routes[pattern].Name, w.status, took)
 	}
 	s.Log.Info("request", "id", w.id, "method", r.Method, "route", pattern, "status", w.status, "ms", float64(took.Microseconds())/1000)
 }

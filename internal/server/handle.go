@@ -51,13 +51,20 @@ func (s *Server) serve(route api.Route, do handler) http.Handler {
 	})
 }
 
+// begins are the routes by which work begins. What is under way when the server
+// is about to end can still be answered and canceled.
+var begins = map[string]bool{
+	"createSession": true, "importSession": true, "sendPrompt": true, "resumeSession": true,
+	"compactSession": true, "revertSession": true, "forkSession": true,
+}
+
 func (s *Server) answer(w *response, r *http.Request, route api.Route, do handler) (any, error) {
 	who, err := s.who(r, route.Scope)
 	if err != nil {
 		return nil, err
 	}
-	if s.draining.Load() && r.Method == http.MethodPost {
-		return nil, fmt.Errorf("the server is about to end and takes no new work: %w", pawl.ErrUnavailable)
+	if s.draining.Load() && begins[route.Name] {
+		return nil, errDraining
 	}
 	if err := checkBody(route, r); err != nil {
 		return nil, err
@@ -71,7 +78,11 @@ func (s *Server) answer(w *response, r *http.Request, route api.Route, do handle
 		return nil, fmt.Errorf("there is no session of this id: %w", pawl.ErrNotFound)
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, route.MaxBody)
-	return do(w, &asked{Request: r, server: s, route: route, who: who, service: s.Service(who), id: id, query: query})
+	in := &asked{Request: r, server: s, route: route, who: who, service: s.Service(who), id: id, query: query}
+	if err := in.mayGoOn(); err != nil {
+		return nil, err
+	}
+	return do(w, in)
 }
 
 // readQuery refuses what the route does not know: a slip in a filter must not
@@ -93,12 +104,11 @@ func readQuery(route api.Route, r *http.Request) (url.Values, error) {
 // decode reads the body of a request.
 func decode[T any](w *response, r *asked) (T, error) {
 	var v T
-	within(w, bodyTime)
 	text, err := io.ReadAll(r.Body)
-	within(w, 0)
 	if err != nil {
-		return v, bodyFault(err)
+		return v, bodyFault(err) // the bound stays: net/http reads on
 	}
+	within(w, 0)
 	read := pawl.Decode
 	if weak.On("server.json") {
 		read = json.Unmarshal

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"path/filepath"
 	"strconv"
 
 	"github.com/pawl-dev/pawl"
@@ -21,10 +22,11 @@ var handlers = map[string]handler{
 		if err != nil {
 			return nil, err
 		}
-		if err := r.mayWorkIn(in.Dir); err != nil {
+		dir, err := r.mayWorkIn(in.Dir)
+		if err != nil {
 			return nil, err
 		}
-		return r.service.Create(r.Context(), pawl.NewSession{ID: in.ID, Owner: in.Owner, Dir: in.Dir, Title: in.Title, Parent: in.Parent, ParentCall: in.Call})
+		return r.service.Create(r.Context(), pawl.NewSession{ID: in.ID, Owner: in.Owner, Dir: dir, Title: in.Title, Parent: in.Parent, ParentCall: in.Call})
 	},
 	"listSessions": func(_ *response, r *asked) (any, error) {
 		f, err := r.filter()
@@ -87,6 +89,9 @@ var handlers = map[string]handler{
 		in, err := decode[pawl.Answer](w, r)
 		if err != nil {
 			return nil, err
+		}
+		if len(in.Always) > 0 && !r.who.Scope.Covers(api.ScopeAdmin) && !weak.On("server.always") {
+			return nil, fmt.Errorf("to permit something for good needs the scope %q: permit it once: %w", api.ScopeAdmin, pawl.ErrDenied)
 		}
 		return nil, r.withSeq(func(seq pawl.Seq) error { return r.service.Answer(r.Context(), r.id, seq, in) })
 	},
@@ -195,12 +200,39 @@ func (r *asked) withSeq(do func(pawl.Seq) error) error {
 	return do(seq)
 }
 
-// mayWorkIn refuses a folder that the one who asks has no business in.
-func (r *asked) mayWorkIn(dir string) error {
+// mayWorkIn refuses a folder that the one who asks has no business in. It returns
+// where the folder is: a link may lead elsewhere later, also for other processes.
+func (r *asked) mayWorkIn(dir string) (string, error) {
 	if r.server.Allow == nil || weak.On("server.roots") {
+		return dir, nil
+	}
+	if err := r.server.Allow(r.who, dir); err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("there is no folder %q on the server: %w", dir, pawl.ErrInvalid)
+	}
+	return real, nil
+}
+
+// works are the routes by which a session does something in its folder.
+var works = map[string]bool{
+	"sendPrompt": true, "rewordPrompt": true, "answer": true, "resumeSession": true, "compactSession": true,
+	"previewRevert": true, "revertSession": true, "forkSession": true,
+}
+
+// mayGoOn refuses work in a session that somebody else has made elsewhere.
+func (r *asked) mayGoOn() error {
+	if !works[r.route.Name] || r.server.Allow == nil {
 		return nil
 	}
-	return r.server.Allow(r.who, dir)
+	s, err := r.service.Get(r.Context(), r.id)
+	if err != nil {
+		return err
+	}
+	_, err = r.mayWorkIn(s.Dir)
+	return err
 }
 
 // mayWorkBy refuses settings by which a request would lift what keeps it within
@@ -274,8 +306,11 @@ const maxLine = 64 << 20
 
 func importSession(w *response, r *asked) (any, error) {
 	within(w, importTime)
-	defer within(w, 0)
-	return r.service.Import(r.Context(), r.events())
+	s, err := r.service.Import(r.Context(), r.events())
+	if err != nil {
+		within(w, r.server.BodyTime) // there may be more of it
+	}
+	return s, err
 }
 
 // events reads those of a body, one a line.
@@ -283,24 +318,50 @@ func (r *asked) events() iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		lines := bufio.NewScanner(r.Body)
 		lines.Buffer(nil, maxLine)
+		open := false
 		for lines.Scan() {
 			if len(lines.Bytes()) == 0 {
 				continue
 			}
-			var e pawl.Event
-			err := pawl.Decode(lines.Bytes(), &e)
-			if created, ok := e.Body.(pawl.SessionCreated); ok && err == nil {
-				err = r.mayWorkIn(created.Dir)
-			} else if err != nil {
-				err = fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+			e, err := r.event(lines.Bytes())
+			switch e.Body.(type) {
+			case pawl.TurnStarted:
+				open = true
+			case pawl.TurnFinished:
+				open = false
+			default:
 			}
 			if !yield(e, err) || err != nil {
 				return
 			}
 		}
-		if err := lines.Err(); err != nil {
+		switch err := lines.Err(); {
+		case err != nil:
 			yield(pawl.Event{}, bodyFault(err))
+		case open && !r.who.Scope.Covers(api.ScopeAdmin) && !weak.On("server.settings"):
+			yield(pawl.Event{}, fmt.Errorf("its last turn is open, and may say that calls are permitted: that needs the scope %q: %w", api.ScopeAdmin, pawl.ErrDenied))
 		}
+	}
+}
+
+// event reads one, and refuses what the one who asks could not have brought about
+// in another way.
+func (r *asked) event(text []byte) (pawl.Event, error) {
+	var e pawl.Event
+	if err := pawl.Decode(text, &e); err != nil {
+		return pawl.Event{}, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+	}
+	switch b := e.Body.(type) {
+	case pawl.SessionCreated:
+		real, err := r.mayWorkIn(b.Dir)
+		if err == nil && real != b.Dir {
+			err = fmt.Errorf("the folder %q is %q: say that in session.created: %w", b.Dir, real, pawl.ErrInvalid)
+		}
+		return e, err
+	case pawl.Prompted:
+		return e, r.mayWorkBy(b.Settings)
+	default:
+		return e, nil
 	}
 }
 

@@ -3,12 +3,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,12 +33,15 @@ type Config struct {
 	Streams  int                                             // that may be open at once; 0 means 4096
 	Beat     time.Duration                                   // between two signs of life on a stream; 0 means 15 s
 	Patience time.Duration                                   // with a client that does not read; 0 means 10 s
+
+	HeaderTime time.Duration // for a request's head to come; 0 means 5 s
+	BodyTime   time.Duration // for its body, but for that of an import; 0 means a minute
 }
 
 // The bounds of connections.
 const (
-	headerTime     = 5 * time.Second
-	bodyTime       = time.Minute
+	defaultHead    = 5 * time.Second
+	defaultBody    = time.Minute
 	importTime     = 10 * time.Minute
 	idleTime       = 2 * time.Minute
 	maxHeader      = 16 << 10
@@ -53,8 +58,10 @@ type Server struct {
 	http     *http.Server
 	streams  atomic.Int64
 	watchers watchers
+	texts    encoded
 	draining atomic.Bool
 	closing  chan struct{}
+	closed   sync.Once
 }
 
 // New returns a server.
@@ -62,15 +69,9 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.Streams == 0 {
-		c.Streams = defaultStreams
-	}
-	if c.Beat == 0 {
-		c.Beat = defaultBeat
-	}
-	if c.Patience == 0 {
-		c.Patience = defaultWait
-	}
+	c.Streams = cmp.Or(c.Streams, defaultStreams)
+	c.Beat, c.Patience = cmp.Or(c.Beat, defaultBeat), cmp.Or(c.Patience, defaultWait)
+	c.HeaderTime, c.BodyTime = cmp.Or(c.HeaderTime, defaultHead), cmp.Or(c.BodyTime, defaultBody)
 	if c.Auth == nil {
 		c.Auth = func(*http.Request) (api.Principal, error) { return api.Principal{}, api.ErrUnauthorized }
 	}
@@ -90,7 +91,9 @@ func New(c Config) *Server {
 		s.mux.Handle("GET /metrics", s.guarded(api.ScopeRead, c.Metrics))
 	}
 	s.http = &http.Server{
-		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: s, ReadHeaderTimeout: c.HeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like others
+
 		ErrorLog:    slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 		ConnContext: withConn,
 	}
@@ -118,7 +121,7 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // and stops listening.
 func (s *Server) Close(ctx context.Context) error {
 	s.Drain()
-	close(s.closing)
+	s.closed.Do(func() { close(s.closing) })
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		return errors.Join(fmt.Errorf("some requests were cut off: %w", err), s.http.Close())
@@ -126,18 +129,21 @@ func (s *Server) Close(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ready(plain http.ResponseWriter, r *http.Request) {
+	w := plain.(*response) //nolint:forcetypeassert // ServeHTTP makes it one
 	var err error
 	if s.Ready != nil {
 		err = s.Ready(r.Context())
 	}
 	switch {
 	case s.draining.Load():
-		http.Error(w, "draining", http.StatusServiceUnavailable)
+		s.fail(w, r, errDraining)
 	case err != nil:
-		s.Log.Error("not ready", "error", err)
-		http.Error(w, "not ready: the server's log says why", http.StatusServiceUnavailable)
+		s.Log.Error("not ready", "id", w.id, "error", err)
+		s.fail(w, r, fmt.Errorf("not ready: the server's log says why, by the request id: %w", pawl.ErrUnavailable))
 	default:
 		_, _ = w.Write([]byte("ok\n"))
 	}
 }
+
+var errDraining = fmt.Errorf("the server is about to end and takes no new work: %w", pawl.ErrUnavailable)

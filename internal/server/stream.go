@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -39,14 +38,20 @@ func streamEvents(w *response, r *asked) (any, error) {
 		return nil, fmt.Errorf("the token has %d streams already, as many as it may: %w", r.who.Limits.Streams, api.ErrLimited)
 	}
 	defer s.watchers.remove(r.who)
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
 	w.Header().Set("Content-Type", string(api.FormStream))
 	w.WriteHeader(http.StatusOK)
-	out := &stream{w: w, control: http.NewResponseController(w), patience: s.Patience}
+	out := &stream{w: w, texts: &s.texts, last: after}
 	out.text.WriteString("retry: 1000\n\n")
-	if out.flush() == nil {
-		out.follow(ctx, s, read(ctx, r, after))
+	if out.flush() != nil {
+		return nil, errDone
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	items := read(ctx, r, after)
+	if out.follow(ctx, s, items) {
+		out.end(ctx, r, items)
+	}
+	cancel()
+	for range items { // until the reader has let go of the store
 	}
 	return nil, errDone
 }
@@ -108,15 +113,15 @@ func read(ctx context.Context, r *asked, after pawl.Seq) <-chan item {
 
 // stream is where events are written to.
 type stream struct {
-	w        http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	text     bytes.Buffer // that is not yet written
+	w     *response
+	texts *encoded
+	last  pawl.Seq     // of the log, that was written
+	text  bytes.Buffer // that is not yet flushed
 }
 
 // follow writes what comes until there is no more, the client is gone or the
-// server ends.
-func (o *stream) follow(ctx context.Context, s *Server, items <-chan item) {
+// server ends, which it reports.
+func (o *stream) follow(ctx context.Context, s *Server, items <-chan item) (ends bool) {
 	beat := time.NewTimer(s.Beat)
 	defer beat.Stop()
 	for {
@@ -124,21 +129,43 @@ func (o *stream) follow(ctx context.Context, s *Server, items <-chan item) {
 		case it, ok := <-items:
 			if !ok || !o.write(it) || !o.more(items) || o.flush() != nil {
 				_ = o.flush() // the last words, if any
-				return
+				return false
 			}
 			beat.Reset(s.Beat)
 		case <-beat.C:
 			o.text.WriteString(": still here\n\n")
 			if o.flush() != nil {
-				return
+				return false
 			}
 			beat.Reset(s.Beat)
 		case <-s.closing:
-			return
+			return true
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
+}
+
+// lastWords is how long a stream goes on when the server ends.
+const lastWords = time.Second
+
+// end writes what the log has already when the server ends, so that one who
+// watches sees how a turn came out that was let finish.
+func (o *stream) end(ctx context.Context, r *asked, items <-chan item) {
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	row, err := r.service.Get(ctx, r.id)
+	for err == nil && o.last < row.Head {
+		select {
+		case it, ok := <-items:
+			if !ok || !o.write(it) {
+				err = errDone
+			}
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	_ = o.flush() // the client comes again for what is missing
 }
 
 // more takes what waits already, so that it is written with one call.
@@ -160,7 +187,7 @@ func (o *stream) more(items <-chan item) bool {
 func (o *stream) write(it item) bool {
 	text, err := []byte(nil), it.err
 	if err == nil {
-		text, err = it.event.MarshalJSON()
+		text, err = o.texts.of(it.event)
 	}
 	if err != nil {
 		fault, _ := api.FaultOf(err)
@@ -171,12 +198,8 @@ func (o *stream) write(it item) bool {
 		}
 		return false
 	}
-	if it.event.Seq > 0 {
-		o.text.WriteString("id: " + strconv.FormatInt(int64(it.event.Seq), 10) + "\n")
-	}
-	o.text.WriteString("data: ")
-	o.text.Write(text) // JSON has no line's end
-	o.text.WriteString("\n\n")
+	o.last = max(o.last, it.event.Seq)
+	o.text.Write(text)
 	return true
 }
 
@@ -188,9 +211,6 @@ func (o *stream) flush() error {
 	if o.text.Len() == 0 {
 		return nil
 	}
-	if err := o.control.SetWriteDeadline(time.Now().Add(o.patience)); err != nil {
-		return err
-	}
 	if _, err := o.w.Write(o.text.Bytes()); err != nil {
 		return err
 	}
@@ -198,5 +218,5 @@ func (o *stream) flush() error {
 	if o.text.Cap() > maxKept {
 		o.text = bytes.Buffer{}
 	}
-	return o.control.Flush()
+	return http.NewResponseController(o.w).Flush()
 }

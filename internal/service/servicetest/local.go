@@ -19,7 +19,7 @@ import (
 )
 
 // Local wires a service as cmd/pawl does, on a new SQLite store.
-func Local(t *testing.T) Harness {
+func Local(t testing.TB) Harness {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
 	if err != nil {
@@ -56,7 +56,7 @@ func Local(t *testing.T) Harness {
 }
 
 // Snapshots returns a store of snapshots in a folder of its own.
-func Snapshots(t *testing.T) *snapshot.Store {
+func Snapshots(t testing.TB) *snapshot.Store {
 	t.Helper()
 	g, err := git.Find(t.Context(), t.TempDir())
 	if err != nil {
