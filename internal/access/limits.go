@@ -83,6 +83,10 @@ func (s *service) left(ctx context.Context, id pawl.SessionID) (bounds, error) {
 		return bounds{}, nil
 	}
 	now := s.access.now()
+	before, err := s.cost(ctx, pawl.UsageFilter{Session: id}) // first: what comes between the two is then counted
+	if err != nil {
+		return bounds{}, err
+	}
 	today, err := s.cost(ctx, pawl.UsageFilter{Owner: &s.who.User, Since: now})
 	if err != nil {
 		return bounds{}, err
@@ -94,8 +98,7 @@ func (s *service) left(ctx context.Context, id pawl.SessionID) (bounds, error) {
 			After: next.Sub(now),
 		}
 	}
-	before, err := s.cost(ctx, pawl.UsageFilter{Session: id})
-	return bounds{turn: budget - today, session: before + budget - today}, err
+	return bounds{turn: budget - today, session: before + budget - today}, nil
 }
 
 // mayForget refuses to delete what counts toward the day's budget.

@@ -85,6 +85,9 @@ func TestBudgetOfAQueue(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		last = seq
+		if i == 0 {
+			b.until(id, func(e pawl.Event) bool { _, ok := e.Body.(pawl.CallStarted); return ok }) // its first reply is counted
+		}
 	}
 	if err := os.WriteFile(go1, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -101,6 +104,52 @@ func TestBudgetOfAQueue(t *testing.T) {
 		}
 	}
 	b.same("ends", reasons, []pawl.Reason{pawl.ReasonEndTurn, pawl.ReasonEndTurn, pawl.ReasonBudget, pawl.ReasonBudget})
+}
+
+// until waits for an event.
+func (b *team) until(id pawl.SessionID, wanted func(pawl.Event) bool) {
+	b.Helper()
+	for e, err := range b.all.Events(b.Context(), id, 0) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if wanted(e) {
+			return
+		}
+	}
+}
+
+// meanwhile is a service in which something happens after usage was read first.
+type meanwhile struct {
+	pawl.Service
+	happens func()
+}
+
+func (m *meanwhile) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
+	rows, err := m.Service.Usage(ctx, f)
+	if m.happens != nil {
+		m.happens()
+		m.happens = nil
+	}
+	return rows, err
+}
+
+// What is spent while it is looked how much is left does not make it more.
+func TestBudgetWhileItIsSpent(t *testing.T) {
+	b := newTeam(t)
+	id := b.create("ada")
+	spend := func() {
+		title := pawl.SessionTitled{Title: "x", Spent: pawl.Spent{Model: "m", Usage: pawl.Usage{Cost: 100}}}
+		if _, err := b.store.Append(t.Context(), id, 1, pawl.Event{At: time.Now(), Body: title}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := api.Principal{User: "ada", Scope: api.ScopeRun, Limits: pawl.Limits{Budget: 1000}}
+	b.run(b.For(&meanwhile{b.all, spend}, p), id, b.prompt(`{"text":"Ok."}`))
+	sent, ok := b.log(id)[2].Body.(pawl.Prompted)
+	if !ok || sent.MaxCost != 900 || sent.MaxSessionCost > 1000 {
+		t.Errorf("the turn may cost %d, the session %d", sent.MaxCost, sent.MaxSessionCost)
+	}
 }
 
 // So many sessions of a user's work at once, and no more, however they come.
