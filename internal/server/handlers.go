@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -137,8 +136,8 @@ var handlers = map[string]handler{
 		return api.Usage{Rows: orEmpty(rows)}, err
 	},
 	"lookAtFolder": func(_ *response, r *asked) (any, error) {
-		dir := r.query.Get("dir")
-		if err := r.mayWorkIn(dir); err != nil {
+		dir, err := r.mayWorkIn(r.query.Get("dir"))
+		if err != nil {
 			return nil, err
 		}
 		return r.service.Look(r.Context(), dir)
@@ -148,14 +147,15 @@ var handlers = map[string]handler{
 		if err != nil {
 			return nil, err
 		}
-		if err := r.mayWorkIn(in.Dir); err != nil {
+		dir, err := r.mayWorkIn(in.Dir)
+		if err != nil {
 			return nil, err
 		}
-		return nil, r.service.Trust(r.Context(), in.Dir, in.Hash)
+		return nil, r.service.Trust(r.Context(), dir, in.Hash)
 	},
 	"findFiles": func(_ *response, r *asked) (any, error) {
-		dir := r.query.Get("dir")
-		if err := r.mayWorkIn(dir); err != nil {
+		dir, err := r.mayWorkIn(r.query.Get("dir"))
+		if err != nil {
 			return nil, err
 		}
 		limit, err := r.limit()
@@ -170,10 +170,14 @@ var handlers = map[string]handler{
 		if err != nil {
 			return nil, err
 		}
-		if err := errors.Join(r.mayWorkIn(in.Dir), r.mayWorkBy(in.Prompt.Settings)); err != nil {
+		dir, err := r.mayWorkIn(in.Dir)
+		if err == nil {
+			err = r.mayWorkBy(in.Prompt.Settings)
+		}
+		if err != nil {
 			return nil, err
 		}
-		p, notes, err := r.service.Expand(r.Context(), in.Dir, pawl.Prompt{Parts: in.Prompt.Parts, Delivery: in.Prompt.Delivery, Settings: in.Prompt.Settings})
+		p, notes, err := r.service.Expand(r.Context(), dir, pawl.Prompt{Parts: in.Prompt.Parts, Delivery: in.Prompt.Delivery, Settings: in.Prompt.Settings})
 		return api.Expanded{Prompt: api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}, Notes: orEmpty(notes)}, err
 	},
 	"listModels": func(_ *response, r *asked) (any, error) {
