@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -31,8 +33,8 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	if !isTerminal(cmd.OutOrStdout()) {
-		return usageError(cmd, errors.New("the terminal needs a terminal: 'pawl run' works without"))
+	if in, ok := cmd.InOrStdin().(*os.File); !ok || !isTerminal(in) || !isTerminal(cmd.OutOrStdout()) {
+		return noTerminal(cmd)
 	}
 	ctx := cmd.Context()
 	dir, err := workingDir()
@@ -62,4 +64,10 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 		c.Session = s.ID
 	}
 	return tui.Run(ctx, c)
+}
+
+// noTerminal explains pawl to who has started it where it cannot be shown.
+func noTerminal(cmd *cobra.Command) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n\n%s\n", cmd.Short, cmd.UsageString())
+	return &exitError{code: exitUsage, err: errors.New("pawl shows itself on a terminal, and here is none: to work without, use 'pawl run \"what to do\"'")}
 }
