@@ -3,6 +3,7 @@ package desk_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ func TestLook(t *testing.T) {
 
 	w.trust()
 	want.Trust.State = "trusted"
-	want.Agents = append(own[:len(own):len(own)], pawl.AgentInfo{Name: "writer", Description: "Writes.", Origin: "project"})
+	want.Agents = slices.Concat(own, []pawl.AgentInfo{{Name: "writer", Description: "Writes.", Origin: "project"}})
 	want.Commands = []pawl.CommandInfo{{Name: "fix", Description: "Fixes.", Arguments: "[number]", Origin: "project"}, {Name: "mine", Origin: "user"}}
 	want.Skills = []pawl.SkillInfo{{Name: "pdf", Description: "Reads PDFs.", Origin: "project"}}
 	want.Notes = []string{filepath.Join(w.dir, ".pawl/agents/build.md") + ": it has the name of an agent that pawl brings: rename it", want.Notes[0]}
