@@ -68,11 +68,11 @@ func New(c Config) *Desk {
 	return d
 }
 
-// Close ends what works in the background, and waits for it.
+// Close ends what works in the background. It does not wait for a keyring that
+// waits for its owner.
 func (d *Desk) Close() {
 	d.cancel()
 	d.files.work.Wait()
-	d.models.work.Wait()
 }
 
 // realFolder returns a folder's real path.

@@ -27,11 +27,11 @@ var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
 // that they name. What stands in other parts stands for itself. A prompt without a
 // model gets that of its agent, if it has one.
 func (d *Desk) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
-	dir, err := realFolder(dir)
+	real, err := realFolder(dir)
 	if err != nil {
 		return p, nil, fmt.Errorf("expand: %w", err)
 	}
-	e := &expansion{desk: d, dir: dir, prompt: p}
+	e := &expansion{desk: d, dir: real, spelled: dir, prompt: p}
 	e.prompt.Parts = append(pawl.Parts{}, p.Parts...)
 	if err := e.run(ctx); err != nil {
 		return p, nil, err
@@ -41,11 +41,12 @@ func (d *Desk) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prom
 
 // expansion is one prompt that becomes another.
 type expansion struct {
-	desk   *Desk
-	dir    string
-	prompt pawl.Prompt
-	found  *extend.Found // nil until it is needed
-	notes  []string
+	desk    *Desk
+	dir     string // real
+	spelled string // as sessions have it, by which servers are known
+	prompt  pawl.Prompt
+	found   *extend.Found // nil until it is needed
+	notes   []string
 }
 
 func (e *expansion) run(ctx context.Context) error {
@@ -85,7 +86,7 @@ func (e *expansion) look(ctx context.Context) *extend.Found {
 // replace puts what the words stand for in their place, or behind them.
 func (e *expansion) replace(ctx context.Context, words string) error {
 	if e.desk.Servers != nil {
-		e.notes = append(e.notes, e.desk.Servers.Attach(ctx, e.dir, words, &e.prompt)...)
+		e.notes = append(e.notes, e.desk.Servers.Attach(ctx, e.spelled, words, &e.prompt)...)
 	}
 	name := called.FindStringSubmatch(words)
 	if name != nil {
@@ -100,7 +101,7 @@ func (e *expansion) replace(ctx context.Context, words string) error {
 		return e.command(ctx, c, name[2])
 	}
 	if e.desk.Servers != nil {
-		if found, err := e.desk.Servers.Prompt(ctx, e.dir, name[1], name[2], &e.prompt); found || err != nil {
+		if found, err := e.desk.Servers.Prompt(ctx, e.spelled, name[1], name[2], &e.prompt); found || err != nil {
 			return err
 		}
 	}

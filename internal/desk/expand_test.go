@@ -3,6 +3,7 @@ package desk_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ func TestExpand(t *testing.T) {
 		"words":                      {says("hello"), says("hello"), nil},
 		"nothing":                    {says(), says(), nil},
 		"a file":                     {says("see @a.txt."), says("see @a.txt.", file("a.txt", "text a")), nil},
-		"a file in a folder, twice":  {says("(@sub/b.go) @./sub/b.go"), says("(@sub/b.go) @./sub/b.go", file("sub/b.go", "package b")), nil},
+		"a file in a folder, twice":  {says("(@sub/b.go) [@./sub/b.go]"), says("(@sub/b.go) [@./sub/b.go]", file("sub/b.go", "package b")), nil},
 		"a file with blanks":         {says(`see @"my file.md"`), says(`see @"my file.md"`, file("my file.md", "words")), nil},
 		"lines of a file":            {says("@a.txt:3-4 and @sub/b.go:1"), says("@a.txt:3-4 and @sub/b.go:1", file("a.txt", "text a"), file("sub/b.go", "package b")), nil},
 		"a file with a fence":        {says("@fenced.md"), says("@fenced.md", "The file fenced.md:\n````\n```\nx\n```\n````"), nil},
@@ -143,6 +144,40 @@ func TestExpandRefuses(t *testing.T) {
 		if _, _, err := w.Expand(t.Context(), w.dir, says(words)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", words, err)
 		}
+	}
+}
+
+// heard keeps the folders that servers were asked of.
+type heard struct {
+	stub
+	dirs []string
+}
+
+func (h *heard) Status(ctx context.Context, dir string) ([]pawl.ServerInfo, []string) {
+	h.dirs = append(h.dirs, dir)
+	return h.stub.Status(ctx, dir)
+}
+
+func (h *heard) Attach(ctx context.Context, dir, words string, p *pawl.Prompt) []string {
+	h.dirs = append(h.dirs, dir)
+	return h.stub.Attach(ctx, dir, words, p)
+}
+
+// Servers are those of the session's folder, as it is spelled there: a second
+// spelling would start them twice.
+func TestServersOfALink(t *testing.T) {
+	var servers heard
+	w := newWorld(t, func(c *desk.Config) { c.Servers = &servers })
+	w.put(w.home, map[string]string{"link": "->" + w.dir})
+	link := filepath.Join(w.home, "link")
+	if f, err := w.Look(t.Context(), link); err != nil || f.Dir != w.dir {
+		t.Errorf("%q, %v", f.Dir, err)
+	}
+	if _, _, err := w.Expand(t.Context(), link, says("x")); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{link, link}, servers.dirs); diff != "" {
+		t.Error(diff)
 	}
 }
 

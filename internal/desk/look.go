@@ -22,6 +22,7 @@ const (
 
 // Look says what sessions in a folder have to work with.
 func (d *Desk) Look(ctx context.Context, dir string) (pawl.Folder, error) {
+	spelled := dir // by which servers are known, as sessions have it
 	dir, err := realFolder(dir)
 	if err != nil {
 		return pawl.Folder{}, fmt.Errorf("look: %w", err)
@@ -40,9 +41,9 @@ func (d *Desk) Look(ctx context.Context, dir string) (pawl.Folder, error) {
 	f.Dir, f.Top, f.Branch = found.Dir, found.Top, found.Branch
 	describe(found, &f)
 	if d.Servers != nil {
-		servers, faults := d.Servers.Status(ctx, dir)
+		servers, faults := d.Servers.Status(ctx, spelled)
 		f.Servers = append(f.Servers, servers...)
-		f.Commands = append(f.Commands, d.Servers.Commands(dir)...)
+		f.Commands = append(f.Commands, d.Servers.Commands(spelled)...)
 		f.Notes = append(f.Notes, faults...)
 	}
 	f.Notes = bounded(f.Notes)

@@ -15,7 +15,7 @@ import (
 
 // mentioned finds the names of files in a person's words: @path, or @"path" with
 // blanks in it.
-var mentioned = regexp.MustCompile(`(?:^|[\s("'])@(?:"([^"\n]+)"|([^\s"'@]+))`)
+var mentioned = regexp.MustCompile(`(?:^|[\s("'\[{])@(?:"([^"\n]+)"|([^\s"'@]+))`)
 
 // around is what stands behind a name and does not belong to it.
 const around = ".,;:!?)]}>'\""

@@ -28,7 +28,6 @@ type models struct {
 	err  error
 	at   time.Time     // when they were found; zero means never
 	busy chan struct{} // closed when the look that is under way has ended; nil if none is
-	work sync.WaitGroup
 }
 
 // Models returns the models that can be asked: those whose provider's key is there,
@@ -43,7 +42,7 @@ func (d *Desk) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	}
 	if m.busy == nil {
 		m.busy = make(chan struct{})
-		m.work.Go(d.lookForModels)
+		go d.lookForModels()
 	}
 	busy := m.busy
 	m.mu.Unlock()

@@ -132,11 +132,11 @@ func TestModelsWait(t *testing.T) {
 		if _, err := d.Models(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
+		d.Close() // without waiting
 		close(open)
 		if got, err := d.Models(t.Context()); err != nil || len(got) != 1 || asked.Load() != 1 {
 			t.Errorf("%v, %v, asked %d times", got, err, asked.Load())
 		}
-		d.Close()
 	})
 }
 
