@@ -82,6 +82,7 @@ var rooms = map[string]int{
 	"internal/runner/fleet": rowRunner,
 	"internal/runner/local": rowRunner,
 
+	"internal/desk":    rowService,
 	"internal/service": rowService,
 
 	"cmd/pawl": rowCommand,

@@ -65,8 +65,9 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 			return string(policy.Mode), err
 		},
 		Commands: func(ctx context.Context, dir string) ([]acp.Command, error) { return f.commands(ctx, a, dir) },
-		Expand: func(ctx context.Context, dir string, p *pawl.Prompt) ([]string, error) {
-			return nil, f.expand(ctx, cmd, a, dir, p)
+		Expand: func(ctx context.Context, dir string, p *pawl.Prompt) (notes []string, err error) {
+			*p, notes, err = a.Expand(ctx, dir, *p)
+			return notes, err
 		},
 		Notes: func(ctx context.Context, dir string) []string { return f.notes(ctx, a, dir) },
 	}, in, maskedLines{os.Stdout})
@@ -145,25 +146,4 @@ func (f *acpFlags) commands(ctx context.Context, a *app, dir string) ([]acp.Comm
 		list = append(list, acp.Command{Name: plain.Line(c.Name), Description: plain.Line(c.Description), Hint: plain.Line(c.Hint)})
 	}
 	return list, nil
-}
-
-// expand makes of a prompt what a command says, if it begins with one.
-func (f *acpFlags) expand(ctx context.Context, cmd *cobra.Command, a *app, dir string, p *pawl.Prompt) error {
-	text, _ := p.Parts[0].(pawl.Text)
-	name := called.FindStringSubmatch(strings.TrimSpace(text.Text))
-	if name == nil {
-		return nil
-	}
-	if _, err := os.Lstat("/" + name[1]); err == nil {
-		return nil // it is a path
-	}
-	found, err := f.found(ctx, a, dir)
-	if err != nil {
-		return err
-	}
-	c, ok := found.Commands.Find(name[1])
-	if !ok {
-		return fmt.Errorf("%w: %w", noCommand(found, name[1]), pawl.ErrInvalid)
-	}
-	return expand(cmd, found, c, name[2], p)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/define"
+	"github.com/pawl-dev/pawl/internal/desk"
 	"github.com/pawl-dev/pawl/internal/egress"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/redact"
@@ -34,6 +35,7 @@ type app struct {
 	jobs   *tool.Jobs
 	faults *lsp.Servers
 	mcp    *toolServers
+	desk   *desk.Desk
 	safety *safety.Safety
 	store  pawl.Store
 	tells  *telemetry.Telemetry
@@ -92,12 +94,17 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	useServers(more, &loop)
+	table, err := newDesk(guard, st, more)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	front.Desk = table
 	stepper := agent.NewStepper(loop)
 	runner := local.New(local.Config{Stepper: stepper})
 	front.Runner, front.Plan = runner, stepper.Plan
 	svc := service.New(front)
 	stepper.Service = svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, safety: guard, store: st, tokens: kept, tells: tells}, nil
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, desk: table, safety: guard, store: st, tokens: kept, tells: tells}, nil
 }
 
 // newTools returns the tools, with the search services that the user has chosen.
@@ -151,6 +158,7 @@ func (a *app) Close() error {
 	}
 	a.runner.Close()
 	a.jobs.Close()
+	a.desk.Close()
 	a.faults.Close()
 	a.mcp.Close()
 	closeTelemetry(a.tells)

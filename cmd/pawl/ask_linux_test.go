@@ -16,8 +16,8 @@ import (
 
 const hint = "or say what to do instead: "
 
-// desk is a box whose person has nothing configured and nothing granted.
-func desk(t *testing.T, tags string, script ...string) *pawltest.Box {
+// deskBox is a box whose person has nothing configured and nothing granted.
+func deskBox(t *testing.T, tags string, script ...string) *pawltest.Box {
 	t.Helper()
 	b := pawltest.NewBox(t, pawltest.Binary(t, tags), pawltest.Stores["sqlite"](t))
 	home := t.TempDir()
@@ -68,7 +68,7 @@ func TestAskShowsAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := desk(t, "", string(text), done)
+			b := deskBox(t, "", string(text), done)
 			if err := os.Mkdir(filepath.Join(b.Dir, "sub"), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestAskShowsAll(t *testing.T) {
 
 // The path that is shown is the one that is written to, not the one of a link.
 func TestAskShowsWhereALinkLeads(t *testing.T) {
-	b := desk(t, "", calls(`{"name":"read","input":{"path":"notes"}}`), done)
+	b := deskBox(t, "", calls(`{"name":"read","input":{"path":"notes"}}`), done)
 	b.Write(t, ".env", "KEY=x")
 	if err := os.Symlink(".env", filepath.Join(b.Dir, "notes")); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestAskShowsWhereALinkLeads(t *testing.T) {
 }
 
 func TestAskOnce(t *testing.T) {
-	b := desk(t, "", calls(writesA), calls(writesB), done)
+	b := deskBox(t, "", calls(writesA), calls(writesB), done)
 	x := atDesk(t, b)
 	x.Await(hint)
 	if b.Read(t, "a") != "" {
@@ -135,7 +135,7 @@ func TestAskOnce(t *testing.T) {
 }
 
 func TestAskAlways(t *testing.T) {
-	b := desk(t, "", calls(writesA), calls(writesA), done)
+	b := deskBox(t, "", calls(writesA), calls(writesA), done)
 	x := atDesk(t, b)
 	shown := x.Await(hint)
 	if !strings.Contains(shown, "always would add\n  {\"tool\":\"write\",\"pattern\":\"a\",\"decision\":\"allow\"}\n") || !strings.Contains(shown, "a) always, by what is shown above") {
@@ -156,7 +156,7 @@ func TestAskAlways(t *testing.T) {
 }
 
 func TestAskAlwaysNotOffered(t *testing.T) {
-	b := desk(t, "", calls(`{"name":"bash","input":{"command":"bash -c 'echo x'"}}`), done)
+	b := deskBox(t, "", calls(`{"name":"bash","input":{"command":"bash -c 'echo x'"}}`), done)
 	x := atDesk(t, b)
 	if shown := x.Await(hint); !strings.Contains(shown, "is not offered for this") || strings.Contains(shown, "a) always") {
 		t.Errorf("it is offered:\n%s", shown)
@@ -169,7 +169,7 @@ func TestAskAlwaysNotOffered(t *testing.T) {
 }
 
 func TestAskDeclined(t *testing.T) {
-	b := desk(t, "", calls(writesA, writesB), done)
+	b := deskBox(t, "", calls(writesA, writesB), done)
 	x := atDesk(t, b)
 	x.Await(hint)
 	x.Type("n\n")
@@ -182,7 +182,7 @@ func TestAskDeclined(t *testing.T) {
 
 // The end of what is typed is a no.
 func TestAskEndOfInput(t *testing.T) {
-	b := desk(t, "", calls(writesA), done)
+	b := deskBox(t, "", calls(writesA), done)
 	x := atDesk(t, b)
 	x.Await(hint)
 	x.Type("\x04")
@@ -190,7 +190,7 @@ func TestAskEndOfInput(t *testing.T) {
 }
 
 func TestAskOwnWords(t *testing.T) {
-	b := desk(t, "", calls(writesA), `{"expect":"^the user declined, and says: yes, but call it b","calls":[`+writesB+`]}`, done)
+	b := deskBox(t, "", calls(writesA), `{"expect":"^the user declined, and says: yes, but call it b","calls":[`+writesB+`]}`, done)
 	x := atDesk(t, b)
 	x.Await(hint)
 	x.Type("yes, but call it b\n")
@@ -206,7 +206,7 @@ func TestAskOwnWords(t *testing.T) {
 // typedEarly is a desk whose person types while the model still speaks.
 func typedEarly(t *testing.T, tags, keys string, env ...string) (*pawltest.Box, *pawltest.Terminal) {
 	t.Helper()
-	b := desk(t, tags, `{"text":"Let me see what is there.","deltas":5,"delay_ms":150,"calls":[`+writesA+`]}`, done)
+	b := deskBox(t, tags, `{"text":"Let me see what is there.","deltas":5,"delay_ms":150,"calls":[`+writesA+`]}`, done)
 	b.Env = append(b.Env, env...)
 	x := atDesk(t, b)
 	x.Await("Let")
@@ -234,7 +234,7 @@ func TestTypedBeforeTheQuestion(t *testing.T) {
 
 // A pawl that is killed while it asks asks the same when it is resumed, and goes on.
 func TestKilledWhileAsking(t *testing.T) {
-	b := desk(t, "", calls(writesA), done)
+	b := deskBox(t, "", calls(writesA), done)
 	x := atDesk(t, b)
 	first := x.Await(hint)
 	x.Kill()
@@ -265,7 +265,7 @@ const ofChild = `{"agent":"general",`
 
 // The same for a child, which another session asks for.
 func TestKilledWhileAChildAsks(t *testing.T) {
-	b := desk(t, "",
+	b := deskBox(t, "",
 		calls(`{"name":"task","input":{"agent":"general","prompt":"x","description":"the \u001b[2Jwork"}}`), done,
 		ofChild+calls(writesA)[1:], ofChild+`"text":"Back."}`)
 	x := atDesk(t, b)
@@ -285,7 +285,7 @@ func TestKilledWhileAChildAsks(t *testing.T) {
 
 // Resumed where nobody is, what was asked is declined, and the turn goes on.
 func TestResumedWhereNobodyIs(t *testing.T) {
-	b := desk(t, "", calls(writesA), `{"expect":"nobody is there to be asked","text":"All done."}`)
+	b := deskBox(t, "", calls(writesA), `{"expect":"nobody is there to be asked","text":"All done."}`)
 	x := atDesk(t, b)
 	x.Await(hint)
 	x.Kill()
@@ -302,7 +302,7 @@ func TestResumedWhereNobodyIs(t *testing.T) {
 
 // Two that ask at once are put one after the other, each whole.
 func TestTwoAskAtOnce(t *testing.T) {
-	b := desk(t, "",
+	b := deskBox(t, "",
 		calls(`{"name":"task","input":{"agent":"general","prompt":"x","description":"work","background":true}}`),
 		calls(writesA), done, done, // the second if the task ends after the first
 		ofChild+calls(writesB)[1:], ofChild+`"text":"Back."}`)
@@ -330,7 +330,7 @@ func TestTwoAskAtOnce(t *testing.T) {
 
 // Where nobody is, what would be asked is denied, and said so.
 func TestDeniedWhereNobodyIs(t *testing.T) {
-	b := desk(t, "",
+	b := deskBox(t, "",
 		calls(writesA, `{"name":"task","input":{"agent":"general","prompt":"x","description":"work"}}`), done,
 		ofChild+calls(writesB)[1:], ofChild+`"text":"Back."}`)
 	out := b.Must(t, "run", "--mode", "ask", "--model", "script:s.jsonl", "go")

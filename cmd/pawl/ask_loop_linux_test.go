@@ -30,7 +30,7 @@ func TestAskLoop(t *testing.T) {
 		"no, after a kill":     {"no", true, 4, pawl.ReasonLoop, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := desk(t, "", lines...)
+			b := deskBox(t, "", lines...)
 			x := atDesk(t, b)
 			screen := x.Await(hint)
 			if tt.killed {

@@ -78,7 +78,7 @@ func recorded(t *testing.T, b *pawltest.Box) []string {
 // each case all that hooks are told is there, in its order.
 func TestEveryPoint(t *testing.T) {
 	const task = `{"name":"task","input":{"agent":"explore","prompt":"look","description":"a look"}}`
-	b := desk(t, "",
+	b := deskBox(t, "",
 		calls(`{"name":"write","input":{"path":"a","content":"`+strings.Repeat("words ", 300)+`"}}`), `{"text":"All done."}`,
 		calls(task), `{"text":"Looked."}`, `{"agent":"explore","text":"Seen."}`,
 		`{"text":"Compacted."}`, `{"agent":"compaction","text":"Sum."}`)
@@ -123,7 +123,7 @@ func TestEveryPoint(t *testing.T) {
 // TestKilledBetweenPoints: a pawl that is killed tells nobody that the session has
 // ended; the one that resumes it tells hooks nothing twice that the log shows.
 func TestKilledBetweenPoints(t *testing.T) {
-	b := desk(t, "", calls(writesA), done)
+	b := deskBox(t, "", calls(writesA), done)
 	configure(t, b, hooksFor(t, "cat >> told", hookEvents...))
 	x := atDesk(t, b)
 	x.Await(hint)
@@ -146,7 +146,7 @@ func TestKilledBetweenPoints(t *testing.T) {
 // TestHookCanceled: Ctrl-C ends the wait for a hook that looks at a prompt, and the
 // prompt is taken back.
 func TestHookCanceled(t *testing.T) {
-	b := desk(t, "", done)
+	b := deskBox(t, "", done)
 	configure(t, b, hooksFor(t, "touch looks; sleep 1000", "UserPromptSubmit"))
 	x := atDesk(t, b)
 	x.Await("hooks are still at work")
@@ -164,7 +164,7 @@ func TestManagedHooksOfAMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := desk(t, "", done)
+	b := deskBox(t, "", done)
 	configure(t, b, hooksFor(t, "touch users", "UserPromptSubmit"))
 	run := func(policy string, args ...string) pawltest.Output {
 		t.Helper()

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/define"
 	"github.com/pawl-dev/pawl/internal/plain"
@@ -90,22 +88,23 @@ func (s *toolServers) findPrompt(dir, server, wanted string) (mcp.Prompt, error)
 
 // attach adds the documents of servers that a person names in their words, as
 // @server:uri. One that cannot be had is told.
-func (s *toolServers) attach(cmd *cobra.Command, dir, words string, told bool, p *pawl.Prompt) {
+func (s *toolServers) attach(ctx context.Context, dir, words string, told bool, p *pawl.Prompt) (notes []string) {
 	seen := map[string]bool{}
 	for _, m := range serverDocument.FindAllStringSubmatch(words, -1) {
 		server, uri := m[1], strings.TrimRight(m[2], ".,;!?)")
 		name := server + ":" + uri
-		if seen[name] || !s.has(cmd.Context(), dir, server, told) {
+		if seen[name] || !s.has(ctx, dir, server, told) {
 			continue
 		}
 		seen[name] = true
-		text, err := s.document(cmd.Context(), dir, server, uri, len(seen))
+		text, err := s.document(ctx, dir, server, uri, len(seen))
 		if err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: @%s was not read: %s\n", plain.Line(name), firstLine(err.Error(), 300))
+			notes = append(notes, fmt.Sprintf("@%s was not read: %s", name, firstLine(err.Error(), 300)))
 			continue
 		}
 		p.Parts = append(p.Parts, pawl.Text{Text: text})
 	}
+	return notes
 }
 
 // document returns the nth document of a prompt, as the model reads it.

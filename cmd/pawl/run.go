@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/trust"
 )
 
@@ -29,6 +30,8 @@ type runFlags struct {
 	attached []string
 	schema   string
 	server   string // that does the work; "" means this process
+
+	words pawl.Parts // what the person has written; all else stands for itself
 }
 
 func runCommand() *cobra.Command {
@@ -86,7 +89,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer a.Close()
-	if err := f.extend(cmd, a, dir, strings.Join(args, " "), &prompt); err != nil {
+	if err := f.expand(cmd, a, dir, &prompt); err != nil {
 		return err
 	}
 	if schema != nil {
@@ -125,6 +128,23 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	p := f.printer(cmd)
 	res, err := schema.checked(cmd, a, s, after, p, f.asker(cmd, a), prompt, seq)
 	return a.leave(cmd, s.ID, f.finish(p, res, err))
+}
+
+// expand puts what the words of the command line stand for before the rest of the
+// prompt, and gives it the agent and the model of a command.
+func (f *runFlags) expand(cmd *cobra.Command, a *app, dir string, p *pawl.Prompt) error {
+	x, notes, err := a.Expand(cmd.Context(), dir, pawl.Prompt{Parts: f.words, Settings: p.Settings})
+	switch {
+	case errors.Is(err, pawl.ErrInvalid):
+		return usageError(cmd, err)
+	case err != nil:
+		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s\n", plain.Line(note))
+	}
+	p.Settings, p.Parts = x.Settings, append(x.Parts, p.Parts...)
+	return nil
 }
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
@@ -170,15 +190,19 @@ func (f *runFlags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error
 	p.Absent = !f.attended(cmd)
 
 	text := strings.Join(args, " ")
+	if strings.TrimSpace(text) != "" {
+		f.words = pawl.Parts{pawl.Text{Text: text}}
+	}
 	piped, err := readPiped(cmd.InOrStdin())
 	if err != nil {
 		return p, err
 	}
-	text = strings.TrimSpace(text + "\n\n" + piped)
-	if text == "" {
+	if piped = strings.TrimSpace(piped); piped != "" {
+		p.Parts = append(p.Parts, pawl.Text{Text: piped})
+	}
+	if len(f.words)+len(p.Parts) == 0 {
 		return p, errors.New("there is no prompt: give it as an argument or on standard input")
 	}
-	p.Parts = append(p.Parts, pawl.Text{Text: text})
 	for _, path := range f.attached {
 		file, err := readAttachment(path)
 		if err != nil {

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/tui"
@@ -29,8 +33,8 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	if !isTerminal(cmd.OutOrStdout()) {
-		return cmd.Help()
+	if in, ok := cmd.InOrStdin().(*os.File); !ok || !isTerminal(in) || !isTerminal(cmd.OutOrStdout()) {
+		return noTerminal(cmd)
 	}
 	ctx := cmd.Context()
 	dir, err := workingDir()
@@ -60,4 +64,10 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 		c.Session = s.ID
 	}
 	return tui.Run(ctx, c)
+}
+
+// noTerminal explains pawl to who has started it where it cannot be shown.
+func noTerminal(cmd *cobra.Command) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n\n%s\n", cmd.Short, cmd.UsageString())
+	return &exitError{code: exitUsage, err: errors.New("pawl shows itself on a terminal, and here is none: to work without, use 'pawl run \"what to do\"'")}
 }

@@ -20,7 +20,7 @@ import (
 const (
 	MaxExpanded = 1 << 20  // bytes
 	maxFileText = 64 << 10 // bytes of a file that it names
-	maxNamed    = 20       // files that it names
+	MaxNamed    = 20       // files that it names
 )
 
 // Files returns what a file of the workspace holds, up to a number of bytes. The
@@ -124,26 +124,33 @@ func (x *expander) file(spelled string) string {
 	if slices.Contains(x.named, path) {
 		return "@" + name + tail
 	}
-	switch text, err := x.read(name, path); {
-	case err != nil:
+	section, err := x.quote(name)
+	if err != nil {
 		x.faults = append(x.faults, fmt.Sprintf("the file %s was not read: %v", plain.Line(name), err))
-	default:
-		x.named = append(x.named, path)
-		x.sections = append(x.sections, fenced(path, text))
+		return "@" + name + tail
 	}
+	x.named = append(x.named, path)
+	x.sections = append(x.sections, "\n\n"+section)
 	return "@" + name + tail
 }
 
-func (x *expander) read(name, path string) (string, error) {
+func (x *expander) quote(name string) (string, error) {
+	if len(x.named) == MaxNamed {
+		return "", fmt.Errorf("there are %d files already: %w", MaxNamed, pawl.ErrInvalid)
+	}
+	return Quote(name, x.files)
+}
+
+// Quote returns a file of the workspace, a text, as it stands behind what names it.
+func Quote(name string, files Files) (string, error) {
+	path := filepath.Clean(filepath.FromSlash(name))
 	switch {
 	case name == "" || !filepath.IsLocal(path) || strings.HasPrefix(name, "~"):
 		return "", fmt.Errorf("it is not in the workspace: %w", pawl.ErrDenied)
-	case len(x.named) == maxNamed:
-		return "", fmt.Errorf("there are %d files already: %w", maxNamed, pawl.ErrInvalid)
-	case x.files == nil:
+	case files == nil:
 		return "", fmt.Errorf("no file can be read here: %w", pawl.ErrDenied)
 	}
-	data, err := x.files(path, maxFileText)
+	data, err := files(path, maxFileText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("there is none: %w", pawl.ErrNotFound)
 	}
@@ -154,7 +161,7 @@ func (x *expander) read(name, path string) (string, error) {
 	if replaced {
 		return "", fmt.Errorf("it is no text: %w", pawl.ErrInvalid)
 	}
-	return plain.Unhidden(text), nil
+	return fenced(path, plain.Unhidden(text)), nil
 }
 
 // fenced quotes a file, between lines that are not in it.
@@ -163,7 +170,7 @@ func fenced(path, text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fmt.Sprintf("\n\nThe file %s:\n%s\n%s\n%s", plain.Line(path), fence, strings.TrimRight(text, "\n"), fence)
+	return fmt.Sprintf("The file %s:\n%s\n%s\n%s", plain.Line(path), fence, strings.TrimRight(text, "\n"), fence)
 }
 
 // SplitArguments splits at blanks that are in no quotes, and takes the quotes off.

@@ -18,6 +18,25 @@ func (s *Safety) Managed() (config.Managed, error) {
 	return s.managed.get(config.ManagedFile, config.LoadManaged)
 }
 
+// Modes returns the modes that may be used on this machine, the strictest first.
+func (s *Safety) Modes() ([]permission.Mode, error) {
+	m, err := s.Managed()
+	if err != nil {
+		return nil, err
+	}
+	most := permission.ModeYolo
+	if m.MaxMode != "" {
+		if most, err = permission.ParseMode(m.MaxMode); err != nil {
+			return nil, fmt.Errorf("read the policy of this machine: %w", err)
+		}
+	}
+	allowed := slices.Clone(modes[:slices.Index(modes, most)+1])
+	if m.SandboxRequired { // yolo has none
+		allowed = slices.DeleteFunc(allowed, func(mode permission.Mode) bool { return mode == permission.ModeYolo })
+	}
+	return allowed, nil
+}
+
 // ManagedHooks returns the commands that the administrator's policy makes hooks of.
 // Whatever is not understood is an error: one that is left out would guard nothing.
 func ManagedHooks(m config.Managed) ([]hook.External, error) {

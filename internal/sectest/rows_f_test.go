@@ -31,7 +31,7 @@ var rowsF = []row{
 	{id: "F9", title: "goose: default secret; non-constant-time compare", attack: guessesTheSecret, weak: "server.token"},
 	{id: "F10", title: "Gemini: task could set workspace/trust", attack: setsWorkspaceAndTrust, weak: "server.roots,server.settings"},
 	{id: "F11", title: "MCP TS SDK: transport reused across clients leaks responses", attack: asksBesideOthers, weak: "server.shared"},
-	{id: "F12", title: "goose, Cursor: URL handler installs extension", owed: "links that open pawl (issue 9)"},
+	{id: "F12", title: "goose, Cursor: URL handler installs extension", attack: linksThatInstall, unbreakable: "pawl registers itself for no links and takes none as an argument: there is nothing to leave out"},
 	{id: "F13", title: "Codex: long-lived grants", attack: grantsForGood, weak: "server.always"},
 }
 

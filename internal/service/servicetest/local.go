@@ -42,7 +42,7 @@ func Local(t testing.TB) Harness {
 		}
 	})
 	svc := service.New(service.Config{
-		Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Adopt: snapshots.Adopt, Forget: snapshots.Forget,
+		Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Adopt: snapshots.Adopt, Forget: snapshots.Forget, Desk: Desk(t, st),
 		Check: func(_ context.Context, _ string, s pawl.Settings) error {
 			if _, err := agent.Lookup(s.Agent); err != nil {
 				return err

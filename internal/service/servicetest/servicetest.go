@@ -110,6 +110,12 @@ var suite = []struct {
 	{"import of an open turn", testImportOpen},
 	{"import refuses", testImportRefuses},
 	{"import that breaks off", testImportBreaksOff},
+	{"desk: look and trust", testLook},
+	{"desk: no folder", testDeskRefuses},
+	{"desk: models", testModels},
+	{"desk: files", testFiles},
+	{"desk: expand", testExpand},
+	{"desk: output", testOutput},
 }
 
 // Run puts the services that open returns through the suite, a new one for each test.

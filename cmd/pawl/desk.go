@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/desk"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/tool/mcp"
+)
+
+// newDesk returns what front ends know of folders.
+func newDesk(guard *safety.Safety, st pawl.Store, servers *toolServers) (*desk.Desk, error) {
+	p, err := places(guard)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := openKeys()
+	if err != nil {
+		return nil, err
+	}
+	return desk.New(desk.Config{
+		Safety: guard, Places: p, Store: st, Servers: deskServers{servers}, Mask: secrets.Reader,
+		Catalog: sync.OnceValues(openCatalog),
+		HasKey: func(p catalog.Provider) bool {
+			_, _, err := keys.Key(authProvider(p))
+			return err == nil // a key that cannot be read is none: 'pawl auth list' tells
+		},
+	}), nil
+}
+
+// deskServers are this process's MCP servers, as people see them.
+type deskServers struct{ *toolServers }
+
+var _ desk.Servers = deskServers{}
+
+// Status says how the servers of a folder fare. It starts none.
+func (s deskServers) Status(ctx context.Context, dir string) ([]pawl.ServerInfo, []string) {
+	entries, faults, err := serversOf(ctx, s.guard, dir, false)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("MCP servers: %v", err)}
+	}
+	for i, fault := range faults {
+		faults[i] = "MCP servers: " + fault
+	}
+	running := s.Servers.Status(dir)
+	var list []pawl.ServerInfo
+	for _, e := range entries {
+		info := pawl.ServerInfo{Name: e.Name, Origin: originOf(e)}
+		if e.Disabled {
+			info.State = string(mcp.Disabled)
+		}
+		if i := slices.IndexFunc(running, func(r mcp.Status) bool { return r.Name == e.Name }); i >= 0 {
+			info.State, info.Tools = string(running[i].State), len(running[i].Tools)
+			info.Why = plain.Line(secrets.Redact(running[i].Why))
+		}
+		list = append(list, info)
+	}
+	return list, faults
+}
+
+func originOf(e serverEntry) string {
+	if e.project {
+		return "project"
+	}
+	return "user"
+}
+
+// Commands are the prompts of the servers that run.
+func (s deskServers) Commands(dir string) []pawl.CommandInfo {
+	var list []pawl.CommandInfo
+	for _, p := range s.Prompts(dir) {
+		var args []string
+		for _, a := range p.Arguments {
+			if a.Required {
+				args = append(args, "<"+a.Name+">")
+			} else {
+				args = append(args, "["+a.Name+"]")
+			}
+		}
+		list = append(list, pawl.CommandInfo{
+			Name: p.Command(), Description: plain.Line(p.Description), Arguments: plain.Line(strings.Join(args, " ")), Origin: "MCP server " + p.Server,
+		})
+	}
+	return list
+}
+
+// Prompt puts a server's prompt in the place of its call.
+func (s deskServers) Prompt(ctx context.Context, dir, name, args string, p *pawl.Prompt) (bool, error) {
+	return s.prompt(ctx, dir, name, args, p.Trusted, p)
+}
+
+// Attach adds the documents of servers that words name.
+func (s deskServers) Attach(ctx context.Context, dir, words string, p *pawl.Prompt) []string {
+	return s.attach(ctx, dir, words, p.Trusted, p)
+}
