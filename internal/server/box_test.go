@@ -41,17 +41,20 @@ const patience = time.Minute
 type box struct {
 	*testing.T
 	*server.Server
-	svc  pawl.Service
-	dir  string // where sessions work
-	addr string
-	http *http.Client
+	svc   pawl.Service
+	store pawl.Store // of a real one
+	dir   string     // where sessions work
+	addr  string
+	http  *http.Client
 }
 
 // newBox starts one. A nil service means a real one.
 func newBox(t *testing.T, svc pawl.Service, change ...func(*server.Config)) *box {
 	t.Helper()
+	var store pawl.Store
 	if svc == nil {
-		svc = servicetest.Local(t).Service
+		h := servicetest.Local(t)
+		svc, store = h.Service, h.Store
 	}
 	c := server.Config{
 		Service: func(api.Principal) pawl.Service { return svc }, Auth: byToken, Hosts: []string{"127.0.0.1"},
@@ -64,7 +67,7 @@ func newBox(t *testing.T, svc pawl.Service, change ...func(*server.Config)) *box
 		t.Fatal(err)
 	}
 	transport := &http.Transport{}
-	b := &box{T: t, Server: server.New(c), svc: svc, dir: t.TempDir(), addr: l.Addr().String(), http: &http.Client{
+	b := &box{T: t, Server: server.New(c), svc: svc, store: store, dir: t.TempDir(), addr: l.Addr().String(), http: &http.Client{
 		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	done := make(chan error, 1)

@@ -73,6 +73,71 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "PATCH", nobody, `{"title":"new"}`)
 	},
+	"shareSession": func(b *box) {
+		id := b.create()
+		b.ask(204, "PUT", "/v1/sessions/"+string(id)+"/shared", `{"with":["ada"]}`, nil)
+		if s, err := b.svc.Get(b.Context(), id); err != nil || !cmp.Equal(s.Shared, []pawl.User{"ada"}) {
+			b.Errorf("%+v, %v", s, err)
+		}
+		b.refused(404, pawl.CodeNotFound, "PUT", nobody+"/shared", `{"with":[]}`)
+	},
+	"lookAtFolder": func(b *box) {
+		var f pawl.Folder
+		b.ask(200, "GET", "/v1/folder?dir="+b.dir, "", &f)
+		if f.Trust.State != "unknown" || len(f.Modes) == 0 {
+			b.Errorf("found %+v", f)
+		}
+		b.refused(400, pawl.CodeInvalid, "GET", "/v1/folder?dir=sub", "")
+	},
+	"trustFolder": func(b *box) {
+		var f pawl.Folder
+		b.ask(200, "GET", "/v1/folder?dir="+b.dir, "", &f)
+		b.ask(204, "POST", "/v1/folder/trust", fmt.Sprintf(`{"dir":%q,"hash":%q}`, b.dir, f.Trust.Hash), nil)
+		b.ask(200, "GET", "/v1/folder?dir="+b.dir, "", &f)
+		if f.Trust.State != "trusted" {
+			b.Errorf("found %+v", f)
+		}
+		b.refused(409, pawl.CodeConflict, "POST", "/v1/folder/trust", fmt.Sprintf(`{"dir":%q,"hash":"another"}`, b.dir))
+	},
+	"findFiles": func(b *box) {
+		if err := os.WriteFile(filepath.Join(b.dir, "main.go"), []byte("package main"), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		var f api.Files
+		b.ask(200, "GET", "/v1/files?dir="+b.dir+"&query=mgo&limit=5", "", &f)
+		if !cmp.Equal(f.Files, []string{"main.go"}) {
+			b.Errorf("found %v", f)
+		}
+		b.refused(400, pawl.CodeInvalid, "GET", "/v1/files?dir="+b.dir+"&limit=x", "")
+	},
+	"expandPrompt": func(b *box) {
+		var x api.Expanded
+		b.ask(200, "POST", "/v1/expand", fmt.Sprintf(`{"dir":%q,"prompt":{"parts":[{"type":"text","text":"hello"}]}}`, b.dir), &x)
+		if x.Prompt.Parts.Text() != "hello" {
+			b.Errorf("got %+v", x)
+		}
+		b.refused(400, pawl.CodeInvalid, "POST", "/v1/expand", fmt.Sprintf(`{"dir":%q,"prompt":{"parts":[{"type":"text","text":"/nothing"}]}}`, b.dir))
+	},
+	"listModels": func(b *box) {
+		var m api.Models
+		b.ask(200, "GET", "/v1/models", "", &m)
+		if len(m.Models) != 1 || m.Models[0].Ref != "p/m" {
+			b.Errorf("got %+v", m)
+		}
+		b.refused(400, pawl.CodeInvalid, "GET", "/v1/models?x=y", "")
+	},
+	"getOutput": func(b *box) {
+		id := b.create()
+		blob, err := b.store.PutBlob(b.Context(), id, strings.NewReader("<script>"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		got := b.send(request{method: "GET", path: "/v1/sessions/" + string(id) + "/outputs/" + blob.ID})
+		if got.status != 200 || got.text != "<script>" || got.header.Get("Content-Type") != "application/octet-stream" {
+			b.Errorf("got %+v", got)
+		}
+		b.refused(404, pawl.CodeNotFound, "GET", "/v1/sessions/"+string(id)+"/outputs/none", "")
+	},
 	"deleteSession": func(b *box) {
 		path := "/v1/sessions/" + string(b.create())
 		b.ask(204, "DELETE", path, "", nil)

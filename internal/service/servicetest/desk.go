@@ -18,7 +18,7 @@ import (
 )
 
 // Desk returns the desk of a user of the test's own, who has one key.
-func Desk(t *testing.T, st pawl.Store) pawl.Desk {
+func Desk(t testing.TB, st pawl.Store) pawl.Desk {
 	t.Helper()
 	base := t.TempDir()
 	for name, path := range map[string]string{"PAWL_DATA": "data", "PAWL_CACHE": "cache", "PAWL_CONFIG": "pawl.json"} {
