@@ -58,7 +58,8 @@ func (b *Buffer) Rows(width int) []Row {
 			fits = i + 1
 		}
 	}
-	b.rows, b.rowsWidth = append(rows, Row{from, len(b.chars)}), width
+	rows = append(rows, Row{from, len(b.chars)})
+	b.rows, b.rowsWidth = rows, width
 	return b.rows
 }
 

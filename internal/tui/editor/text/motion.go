@@ -162,9 +162,44 @@ func (b *Buffer) Mention() (query string, at Range, ok bool) {
 func (c char) opens() bool { return c.blank() || !c.fold && strings.ContainsAny(c.text, `("'[{`) }
 
 // mentions reports whether a character may be part of a mention.
-func (c char) mentions() bool {
-	r, _ := utf8.DecodeRuneInString(c.text)
-	return !c.fold && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./~:-+#%", r))
+func (c char) mentions() bool { return !c.fold && Mentionable(c.text) }
+
+// Mentionable reports whether a name can stand behind an @ as it is.
+func Mentionable(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("_./~:-+#%$", r)
+	})
+}
+
+// Confirm makes a mention of a word with an @ that was pasted, if the cursor is in
+// it or right behind it, and returns it.
+func (b *Buffer) Confirm() (string, bool) {
+	from := b.at
+	for from > 0 && b.chars[from-1].mentions() {
+		from--
+	}
+	if from--; from < 0 || b.chars[from].text != "@" || b.chars[from].fold || b.chars[from].paste == 0 {
+		return "", false
+	}
+	to := b.at
+	for to < len(b.chars) && b.chars[to].mentions() {
+		to++
+	}
+	word := b.Slice(from, to)
+	b.Put(Range{from, to}, word)
+	return word, true
+}
+
+// Unfold shows the paste before the cursor in full. It returns false if there is
+// none that is folded.
+func (b *Buffer) Unfold() bool {
+	if b.at == 0 || !b.chars[b.at-1].fold {
+		return false
+	}
+	c := b.chars[b.at-1]
+	chars := split(c.text, c.paste)
+	b.replace(b.at-1, b.at, chars, b.at-1+len(chars))
+	return true
 }
 
 // Put replaces a stretch with a text that counts as typed.
