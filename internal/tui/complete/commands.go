@@ -81,6 +81,12 @@ func Parse(text string) (name, arguments string, ok bool) {
 	return m[1], m[2], true
 }
 
+// isName finds what may be the name of a command.
+var isName = regexp.MustCompile(`^[A-Za-z0-9][\w.:-]*$`)
+
+// IsName reports whether a word may be the name of a command.
+func IsName(word string) bool { return isName.MatchString(word) }
+
 // Unknown says which command was likely meant by one that is not there.
 func Unknown(name string, folder pawl.Folder) error {
 	names := make([]string, 0, len(Builtin)+len(folder.Commands))
