@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -131,6 +132,7 @@ func (s Submit) Prompt(ctx context.Context, desk pawl.Desk, dir string, settings
 			return p, nil, err
 		}
 	}
+	p.Parts = slices.Clone(p.Parts)
 	for i, part := range p.Parts {
 		if t, ok := part.(pawl.Text); ok {
 			p.Parts[i] = pawl.Text{Text: pasted.Replace(t.Text)}
@@ -149,19 +151,20 @@ func (s Submit) Prompt(ctx context.Context, desk pawl.Desk, dir string, settings
 
 // mask puts marks in place of what was pasted, which nobody can have written
 // before, so that nothing in it is taken for a command or a mention; the replacer
-// puts it back.
+// puts it back. What may stand before a mention stays at the end of a paste.
 func mask(pieces []text.Piece) (string, *strings.Replacer) {
 	var words strings.Builder
 	var pairs []string
 	nonce := rand.Text()
 	for i, p := range pieces {
-		if (!p.Pasted && !p.Folded) || weak.On("tui.paste") {
+		literal := strings.TrimRight(p.Text, " \t\n([{\"'")
+		if (!p.Pasted && !p.Folded) || literal == "" || weak.On("tui.paste") {
 			words.WriteString(p.Text)
 			continue
 		}
 		mark := fmt.Sprintf("[pasted:%s:%d]", nonce, i)
-		pairs = append(pairs, mark, p.Text)
-		words.WriteString(mark)
+		pairs = append(pairs, mark, literal)
+		words.WriteString(mark + p.Text[len(literal):])
 	}
 	return words.String(), strings.NewReplacer(pairs...)
 }

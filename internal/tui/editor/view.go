@@ -47,7 +47,7 @@ func (e *Editor) sign(row int) string {
 	case row > 0:
 		return strings.Repeat(" ", margin)
 	case e.draft.text.Begins("!"):
-		return s.Warn.Render("! ")
+		return s.Warn.Render(sign)
 	default:
 		return s.Accent.Render(sign)
 	}
@@ -69,6 +69,9 @@ func (e *Editor) marks() []text.Mark {
 	mark := func(r text.Range) { marks = append(marks, text.Mark{Range: r, Style: s.Accent}) }
 	for _, r := range b.Mentions() {
 		mark(r)
+	}
+	if b.Begins("!") {
+		marks = append(marks, text.Mark{Range: text.Range{From: 0, To: 1}, Style: s.Warn})
 	}
 	if name, _, ok := complete.Parse(b.String()); ok && b.Begins("/") {
 		mark(text.Range{From: 0, To: 1 + len([]rune(name))})

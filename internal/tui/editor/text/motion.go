@@ -141,8 +141,8 @@ func (b *Buffer) Mentions() []Range {
 	return list
 }
 
-// Mention returns the mention that the cursor is in or right behind, if any of it
-// was typed there: what stands between the @ and the cursor, and where it is.
+// Mention returns the mention that is being written: what stands between an @ that
+// was typed and the cursor, and where both are.
 func (b *Buffer) Mention() (query string, at Range, ok bool) {
 	from := b.at
 	for from > 0 && b.chars[from-1].mentions() {
@@ -151,11 +151,7 @@ func (b *Buffer) Mention() (query string, at Range, ok bool) {
 	if from--; from < 0 || !b.typed(from, "@") || from > 0 && !b.chars[from-1].opens() {
 		return "", Range{}, false
 	}
-	to := b.at
-	for to < len(b.chars) && b.chars[to].mentions() {
-		to++
-	}
-	return b.Slice(from+1, b.at), Range{from, to}, true
+	return b.Slice(from+1, b.at), Range{from, b.at}, true
 }
 
 // opens reports whether a mention may follow a character.
