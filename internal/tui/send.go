@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -91,15 +92,15 @@ func (a *app) shell(m editor.Shell) tea.Cmd {
 	}
 }
 
+// changesWaiting are the events after which other prompts may wait.
+var changesWaiting = []pawl.Kind{
+	pawl.KindOf(pawl.Prompted{}), pawl.KindOf(pawl.Reworded{}), pawl.KindOf(pawl.Withdrawn{}),
+	pawl.KindOf(pawl.TurnStarted{}), pawl.KindOf(pawl.Injected{}), pawl.KindOf(pawl.TurnFinished{}),
+}
+
 // waiting reads which prompts wait, if events say that they may have changed.
 func (a *app) waiting(events []pawl.Event) tea.Cmd {
-	changed := false
-	for _, e := range events {
-		switch e.Body.(type) {
-		case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.TurnStarted, pawl.Injected, pawl.TurnFinished:
-			changed = true
-		}
-	}
+	changed := slices.ContainsFunc(events, func(e pawl.Event) bool { return slices.Contains(changesWaiting, pawl.KindOf(e.Body)) })
 	if !changed {
 		return nil
 	}

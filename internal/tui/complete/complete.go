@@ -3,11 +3,13 @@ package complete
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/editor/text"
 	"github.com/pawl-dev/pawl/internal/tui/picker"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
@@ -140,12 +142,24 @@ func (c *Complete) show(files []string) {
 	q := picker.NewQuery(c.query)
 	choices := rank(q, mentions(c.folder))
 	for _, f := range files {
-		if !text.Mentionable(f) {
-			continue // it could not be read out of the prompt again
+		if name, ok := spelled(f); ok {
+			choices = append(choices, Choice{Text: "@" + name})
 		}
-		choices = append(choices, Choice{Text: "@" + f})
 	}
 	c.list.set(q, choices)
+}
+
+// spelled is how a file is mentioned. It returns false if it cannot be: its name
+// does not show, or could not be read out of the prompt again.
+func spelled(path string) (string, bool) {
+	switch {
+	case text.Mentionable(path):
+		return path, true
+	case plain.Line(path) != path || strings.Contains(path, `"`):
+		return "", false
+	default:
+		return `"` + path + `"`, true
+	}
 }
 
 // Close offers nothing.

@@ -94,7 +94,7 @@ func folder() pawl.Folder {
 
 func TestOffers(t *testing.T) {
 	d := &desk{folder: folder(), files: func(_ context.Context, query string) ([]string, error) {
-		return []string{"internal/" + query + ".go", "evil\x1b]0;x\x07/" + query}, nil
+		return []string{"internal/" + query + ".go", "evil\x1b]0;x\x07/" + query, "with blank/" + query}, nil
 	}}
 	for _, c := range []struct {
 		name  string

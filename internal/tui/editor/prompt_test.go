@@ -127,7 +127,7 @@ func TestSearch(t *testing.T) {
 	s := newStage(t, nil).write("first one‹enter›second two‹enter›third‹enter›")
 	s.sent = nil
 	s.write("‹ctrl+r›")
-	var d ui.Dialog = s.sent[0].(ui.Open).Dialog
+	d := s.sent[0].(ui.Open).Dialog
 	var cmd tea.Cmd
 	for _, k := range []tea.KeyPressMsg{{Text: "w", Code: 'w'}, {Text: "o", Code: 'o'}, {Code: tea.KeyEnter}} {
 		d, cmd = d.Update(k)

@@ -44,6 +44,16 @@ func (q Query) Score(text []rune) (int, bool) {
 	return total - min(len(text), maxLostLetters), true
 }
 
+// In reports whether a text in lower case has all words, letter by letter.
+func (q Query) In(lower string) bool {
+	for _, word := range q.words {
+		if !strings.Contains(lower, string(word)) {
+			return false
+		}
+	}
+	return true
+}
+
 // Positions returns which letters of a text were found.
 func (q Query) Positions(text []rune) map[int]bool {
 	found := map[int]bool{}

@@ -68,7 +68,7 @@ type Picker struct {
 
 	items   []Item
 	titles  [][]rune
-	details [][]rune // lower case does not matter: the query is matched without it
+	details []string // all of their texts, in lower case
 	query   string
 	rows    []row // what fits, and the groups' names
 	fits    int   // how many items
@@ -104,10 +104,10 @@ func New(s *ui.Shared, title string, items []Item, opts Options) *Picker {
 func (p *Picker) fill(items []Item) {
 	id, had := p.ID()
 	p.items = items
-	p.titles, p.details = make([][]rune, len(items)), make([][]rune, len(items))
+	p.titles, p.details = make([][]rune, len(items)), make([]string, len(items))
 	for i, it := range items {
 		p.titles[i] = []rune(it.Title)
-		p.details[i] = []rune(it.Title + " " + it.Detail + " " + it.Group)
+		p.details[i] = strings.ToLower(it.Title + " " + it.Detail + " " + it.Group)
 	}
 	p.filter(nil)
 	if !had {
@@ -160,18 +160,17 @@ func (p *Picker) all() []row {
 	return rows
 }
 
-// inTitle is what a title that fits is worth more than a detail.
+// inTitle is what a title that fits is worth more than a detail: of a title letters
+// in order are enough, a detail must have the words as they are.
 const inTitle = 1 << 16
 
 func (p *Picker) fitting(q Query, among []row) []row {
 	var rows []row
 	try := func(i int) {
-		score, ok := q.Score(p.titles[i])
-		if score += inTitle; !ok {
-			score, ok = q.Score(p.details[i])
-		}
-		if ok {
-			rows = append(rows, row{item: i, score: score})
+		if score, ok := q.Score(p.titles[i]); ok {
+			rows = append(rows, row{item: i, score: score + inTitle})
+		} else if q.In(p.details[i]) {
+			rows = append(rows, row{item: i})
 		}
 	}
 	if among == nil {

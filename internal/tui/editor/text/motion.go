@@ -129,16 +129,31 @@ func (b *Buffer) Mentions() []Range {
 		if !b.typed(i, "@") || i > 0 && !b.chars[i-1].opens() {
 			continue
 		}
-		to := i + 1
-		for to < len(b.chars) && b.chars[to].mentions() {
-			to++
-		}
+		to := b.mentionEnd(i + 1)
 		if to > i+1 {
 			list = append(list, Range{i, to})
 		}
 		i = to - 1
 	}
 	return list
+}
+
+// mentionEnd is where a name ends that begins somewhere: in quotes it may have
+// blanks.
+func (b *Buffer) mentionEnd(from int) int {
+	to := from
+	if b.typed(from, `"`) {
+		for to++; to < len(b.chars) && b.chars[to].text != "\n" && !b.chars[to].fold; to++ {
+			if b.typed(to, `"`) {
+				return to + 1
+			}
+		}
+		return from
+	}
+	for to < len(b.chars) && b.chars[to].mentions() {
+		to++
+	}
+	return to
 }
 
 // Mention returns the mention that is being written: what stands between an @ that

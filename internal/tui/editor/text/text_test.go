@@ -150,6 +150,7 @@ func TestMentions(t *testing.T) {
 	}{
 		{"typed", func(b *Buffer) { b.Type("see @a/b.go, (@c) and x@y.z @") }, []string{"@a/b.go", "@c"}},
 		{"pasted", func(b *Buffer) { b.Paste("see @a and @b", false) }, nil},
+		{"in quotes", func(b *Buffer) { b.Type(`see @"a b/c" and @"no end`) }, []string{`@"a b/c"`}},
 		{"folded", func(b *Buffer) { b.Paste("@a", true) }, nil},
 		{"typed before what was pasted", func(b *Buffer) { b.Type("@"); b.Paste("a/b", false) }, []string{"@a/b"}},
 		{"behind what was pasted", func(b *Buffer) { b.Paste("x ", false); b.Type("@a") }, []string{"@a"}},
