@@ -22,6 +22,7 @@ type app struct {
 
 	session  pawl.Session // as it was when it was opened; its ID is "" until there is one
 	settings pawl.Settings
+	outbox   outbox
 	feed     *feed
 	shown    time.Time // when news were last taken in
 	loading  bool      // an older page is read
@@ -38,10 +39,12 @@ type app struct {
 }
 
 func newApp(s *ui.Shared, c Config) *app {
-	return &app{
+	a := &app{
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
 		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History),
 	}
+	a.editor.Become(c.Session)
+	return a
 }
 
 // pageEvents is how many events are read at a time.

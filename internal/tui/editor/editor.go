@@ -33,6 +33,7 @@ type Editor struct {
 	recall   recall
 	env      func(string) string // the environment
 
+	number  int // of what was sent last
 	draft   draft
 	session pawl.SessionID
 	drafts  map[pawl.SessionID]draft // of sessions that are not shown
@@ -76,7 +77,7 @@ func (e *Editor) Folder() (pawl.Folder, bool) { return e.complete.Folder() }
 // for the last one.
 func (e *Editor) Switch(id pawl.SessionID, dir string) tea.Cmd {
 	if id == e.session {
-		return nil
+		return e.complete.Look(dir)
 	}
 	if delete(e.drafts, e.session); !e.draft.empty() {
 		e.drafts[e.session] = e.draft

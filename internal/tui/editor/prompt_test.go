@@ -22,7 +22,7 @@ import (
 // TestSend: what enter and its relatives do with what is written.
 func TestSend(t *testing.T) {
 	prompt := func(words string, d pawl.Delivery) tea.Msg {
-		return Submit{Pieces: []text.Piece{{Text: words}}, Delivery: d}
+		return Submit{Number: 1, Pieces: []text.Piece{{Text: words}}, Delivery: d}
 	}
 	for _, c := range []struct {
 		name, keys string
@@ -50,7 +50,7 @@ func TestSend(t *testing.T) {
 		{"in the middle of a text", "a b‹left›@app‹tab›", nil, "a @app.go b"},
 		{"esc offers nothing more of it", "see @app‹esc›‹enter›", []tea.Msg{prompt("see @app", pawl.DeliverSteer)}, ""},
 		{"but the next one", "see @app‹esc› @exp‹tab›", nil, "see @app @explore "},
-		{"a shell command", "! ls -l ‹enter›", []tea.Msg{Shell{"ls -l"}}, ""},
+		{"a shell command", "! ls -l ‹enter›", []tea.Msg{Shell{1, "ls -l"}}, ""},
 		{"no shell command", "!‹enter›", nil, "!"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestFoldedCommand(t *testing.T) {
 		t.Fatalf("got %v", s.sent)
 	}
 	s.write("‹tab›‹enter›")
-	if diff := cmp.Diff(tea.Msg(Shell{"sh " + strings.TrimSpace(lines(20))}), s.sent[1]); diff != "" {
+	if diff := cmp.Diff(tea.Msg(Shell{1, "sh " + strings.TrimSpace(lines(20))}), s.sent[1]); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 // Submit is a prompt that was written.
 type Submit struct {
+	Number   int // of what the editor has sent, from 1: messages may pass each other
 	Pieces   []text.Piece
 	Files    []*Attachment
 	Delivery pawl.Delivery // while a turn is open
@@ -28,7 +29,10 @@ type Submit struct {
 }
 
 // Shell is a command that the person wants to run.
-type Shell struct{ Command string }
+type Shell struct {
+	Number  int // as in Submit
+	Command string
+}
 
 // Back gives a prompt back that could not be sent.
 type Back struct {
@@ -58,7 +62,8 @@ func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 	for _, r := range b.Mentions() { // a path that was pasted behind a typed @ is meant
 		b.Put(r, b.Slice(r.From, r.To))
 	}
-	s := Submit{Pieces: b.Pieces(), Files: e.draft.files, Delivery: d, Reword: e.draft.reword, Kept: e.draft.kept}
+	e.number++
+	s := Submit{Number: e.number, Pieces: b.Pieces(), Files: e.draft.files, Delivery: d, Reword: e.draft.reword, Kept: e.draft.kept}
 	return tea.Batch(e.sent(), ui.Show(s))
 }
 
@@ -85,7 +90,8 @@ func (e *Editor) shell() tea.Cmd {
 	case command == "":
 		return nil
 	}
-	return tea.Batch(e.sent(), ui.Show(Shell{command}))
+	e.number++
+	return tea.Batch(e.sent(), ui.Show(Shell{e.number, command}))
 }
 
 // slash does the command that the text begins with. It returns false if it is to

@@ -73,8 +73,8 @@ func (e *Editor) marks() []text.Mark {
 	if b.Begins("!") {
 		marks = append(marks, text.Mark{Range: text.Range{From: 0, To: 1}, Style: s.Warn})
 	}
-	if name, _, ok := complete.Parse(b.String()); ok && b.Begins("/") {
-		mark(text.Range{From: 0, To: 1 + len([]rune(name))})
+	if r := b.First(); b.Begins("/") && complete.IsName(b.Slice(1, r.To)) {
+		mark(r)
 	}
 	for _, r := range b.Folds() {
 		marks = append(marks, text.Mark{Range: r, Style: s.User})

@@ -8,6 +8,7 @@ package text
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -294,5 +295,5 @@ func (c char) label() string {
 	if n := strings.Count(strings.TrimRight(c.text, "\n"), "\n"); n > 0 {
 		return fmt.Sprintf("[pasted %d lines]", n+1)
 	}
-	return fmt.Sprintf("[pasted %d characters]", len([]rune(c.text)))
+	return fmt.Sprintf("[pasted %d characters]", utf8.RuneCountInString(c.text))
 }

@@ -122,6 +122,15 @@ func (b *Buffer) typed(i int, text string) bool {
 // Begins reports whether the text begins with a character that was typed.
 func (b *Buffer) Begins(text string) bool { return b.typed(0, text) }
 
+// First is the first word of the text, up to a blank or a paste that is folded.
+func (b *Buffer) First() Range {
+	to := 0
+	for to < len(b.chars) && !b.chars[to].blank() && !b.chars[to].fold {
+		to++
+	}
+	return Range{0, to}
+}
+
 // Mentions returns the words that begin with an @ that was typed, with it.
 func (b *Buffer) Mentions() []Range {
 	var list []Range
