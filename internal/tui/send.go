@@ -27,7 +27,7 @@ type outbox struct {
 type outgoing struct {
 	session pawl.Session
 	send    func(s pawl.Session) (notes []string, err error) // nil: it is not sent
-	back    func(err error) tea.Msg // what comes of a failure
+	back    func(err error) tea.Msg                          // what comes of a failure
 }
 
 // sentMsg says what came of a thing that was sent.

@@ -47,13 +47,13 @@ func (d *desk) Expand(_ context.Context, _ string, p pawl.Prompt) (pawl.Prompt, 
 // stage is an editor, and what it has sent.
 type stage struct {
 	*Editor
-	t    *testing.T
+	t    testing.TB
 	desk *desk
 	env  map[string]string
 	sent []tea.Msg
 }
 
-func newStage(t *testing.T, store history.Store) *stage {
+func newStage(t testing.TB, store history.Store) *stage {
 	t.Helper()
 	k, err := keys.New(nil)
 	if err != nil {
@@ -127,7 +127,7 @@ var codes = map[string]rune{
 	"enter": tea.KeyEnter, "tab": tea.KeyTab, "esc": tea.KeyEscape, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
 }
 
-func named(t *testing.T, name string) tea.KeyPressMsg {
+func named(t testing.TB, name string) tea.KeyPressMsg {
 	t.Helper()
 	var k tea.KeyPressMsg
 	rest := name

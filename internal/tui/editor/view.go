@@ -37,7 +37,11 @@ func (e *Editor) lines() []string {
 
 // head is what stands above the text.
 func (e *Editor) head() []string {
-	return append(e.aboveView(e.width), e.complete.View(e.width)...)
+	lines := append(e.aboveView(e.width), e.complete.View(e.width)...)
+	for i, l := range lines {
+		lines[i] = ansi.Truncate(l, e.width, "…")
+	}
+	return lines
 }
 
 // sign is what stands before a row. Before the first it says what the prompt is.
