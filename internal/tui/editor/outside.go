@@ -37,8 +37,8 @@ func (e *Editor) outside() tea.Cmd {
 	if name == "" {
 		name = e.env("EDITOR")
 	}
-	args := strings.Fields(name)
-	if len(args) == 0 {
+	args, ok := shellWords(name)
+	if !ok || len(args) == 0 {
 		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no editor: set VISUAL or EDITOR, e.g. 'export EDITOR=vim': %w", pawl.ErrUnavailable)})
 	}
 	pieces, words := e.draft.text.Pieces(), e.draft.text.String()
