@@ -189,6 +189,10 @@ func TestTakePaste(t *testing.T) {
 	if b.Type("!"); b.TakePaste(n, "/x/y") || b.String() != "a  b/x!/y" {
 		t.Errorf("one that was changed was taken: %q", b.String())
 	}
+	n = b.Paste("/z", false)
+	if b.Delete(b.At()-1, b.At()); b.TakePaste(n, "/z") {
+		t.Errorf("one that lost a letter was taken: %q", b.String())
+	}
 }
 
 // BenchmarkType types a letter into a long text and draws it.
