@@ -8,9 +8,11 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/chat"
+	"github.com/pawl-dev/pawl/internal/tui/complete"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/editor"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/picker"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -20,6 +22,7 @@ type app struct {
 
 	session  pawl.Session // as it was when it was opened; its ID is "" until there is one
 	settings pawl.Settings
+	outbox   outbox
 	feed     *feed
 	shown    time.Time // when news were last taken in
 	loading  bool      // an older page is read
@@ -36,10 +39,12 @@ type app struct {
 }
 
 func newApp(s *ui.Shared, c Config) *app {
-	return &app{
+	a := &app{
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
-		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s),
+		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History),
 	}
+	a.editor.Become(c.Session)
+	return a
 }
 
 // pageEvents is how many events are read at a time.
@@ -58,15 +63,12 @@ type olderMsg struct {
 	events  []pawl.Event
 }
 
-// sentMsg is a prompt that was accepted.
-type sentMsg struct{ session pawl.Session }
-
 // Init opens the session, if one is named.
 func (a *app) Init() tea.Cmd {
 	if a.session.ID == "" {
-		return nil
+		return a.editor.Init()
 	}
-	return a.open(a.session.ID)
+	return tea.Batch(a.editor.Init(), a.open(a.session.ID))
 }
 
 // open reads the end of a session.
@@ -122,9 +124,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			a.view.Log.Prepend(m.events)
 		}
 	case sentMsg:
-		if a.feed == nil || a.feed.id != m.session.ID {
-			return a, a.follow(m.session, 0)
-		}
+		return a, a.sent(m)
 	case ui.Open:
 		a.dialogs = append(a.dialogs, m.Dialog)
 	case ui.Failed:
@@ -133,9 +133,21 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.message, a.failed = m.Text, false
 	case editor.Submit:
 		return a, a.send(m)
+	case editor.Shell:
+		return a, a.shell(m)
+	case editor.Withdraw:
+		id := a.session.ID
+		return a, ui.Do(func() error { return a.shared.Service.Withdraw(a.shared.Context, id, m.Prompt) })
+	case complete.Run:
+		return a, a.run(m)
+	case editor.Back, editor.Waiting, picker.Chosen:
+		return a, a.editor.Update(msg)
 	case tea.KeyPressMsg:
 		return a, a.key(m)
 	case tea.MouseWheelMsg:
+		if len(a.dialogs) > 0 {
+			return a, a.pass(msg)
+		}
 		a.wheel(m)
 		return a, a.older()
 	default:
@@ -144,7 +156,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, nil
 }
 
-// pass gives a message to whoever is on top.
+// pass gives a message to whoever is on top. What the person does is for the one
+// on top alone; answers find their way to the editor below it.
 func (a *app) pass(msg tea.Msg) tea.Cmd {
 	if n := len(a.dialogs); n > 0 {
 		next, cmd := a.dialogs[n-1].Update(msg)
@@ -153,7 +166,11 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 		} else {
 			a.dialogs[n-1] = next
 		}
-		return cmd
+		switch msg.(type) {
+		case tea.KeyMsg, tea.MouseMsg, tea.PasteMsg, tea.ClipboardMsg:
+			return cmd
+		}
+		return tea.Batch(cmd, a.editor.Update(msg))
 	}
 	return a.editor.Update(msg)
 }
@@ -163,6 +180,9 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
 	if len(a.dialogs) > 0 {
 		return a.pass(k)
+	}
+	if !a.inChat && a.editor.Takes(k) {
+		return a.editor.Update(k)
 	}
 	if a.inChat {
 		if cmd, taken := a.chatKey(k); taken {
@@ -185,6 +205,8 @@ func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch a.shared.Keys.Action(keys.Global, k.String()) {
 	case keys.Quit:
 		return tea.Quit, true
+	case keys.Palette:
+		return a.editor.Palette(), true
 	case keys.Interrupt:
 		return a.interrupt(), true
 	case keys.ScrollUp:
@@ -288,7 +310,7 @@ func (a *app) opened(m openedMsg) tea.Cmd {
 	log.Join(m.draft)
 	a.view = chat.NewView(log, a.shared.Styles)
 	a.dialogs = nil
-	return tea.Batch(a.follow(m.session, log.Last()), a.asks())
+	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.asks(), a.waiting(m.events))
 }
 
 // follow watches a session.
@@ -321,7 +343,7 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(a.feed.next(a.shown), a.asks())
+	return tea.Batch(a.feed.next(a.shown), a.asks(), a.waiting(m.events))
 }
 
 // asks opens the dialog of what waits for the person, and closes those of what
@@ -345,23 +367,4 @@ func (a *app) asks() tea.Cmd {
 		}
 	}
 	return nil
-}
-
-// send gives the session a prompt; the first one makes the session.
-func (a *app) send(m editor.Submit) tea.Cmd {
-	p := pawl.Prompt{Parts: m.Parts, Delivery: m.Delivery, Settings: a.settings}
-	svc, ctx, s, dir := a.shared.Service, a.shared.Context, a.session, a.shared.Dir
-	a.view.ToEnd()
-	return func() tea.Msg {
-		var err error
-		if s.ID == "" {
-			if s, err = svc.Create(ctx, pawl.NewSession{Dir: dir}); err != nil {
-				return ui.Failed{Err: err}
-			}
-		}
-		if _, err := svc.Send(ctx, s.ID, p); err != nil {
-			return ui.Failed{Err: err}
-		}
-		return sentMsg{s}
-	}
 }

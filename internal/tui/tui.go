@@ -16,6 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
@@ -29,9 +30,10 @@ type Config struct {
 	Settings pawl.Settings  // of prompts, until the person chooses others
 	Theme    string         // "" means by the terminal's background
 	Keys     map[string][]string
-	In       io.Reader // nil means standard input
-	Out      io.Writer // nil means standard output
-	Env      []string  // nil means the process's
+	History  history.Store // of prompts; nil keeps none
+	In       io.Reader     // nil means standard input
+	Out      io.Writer     // nil means standard output
+	Env      []string      // nil means the process's
 }
 
 // Run shows the terminal until the person ends it.

@@ -23,6 +23,7 @@ func (a *app) View() tea.View {
 	below := []string{a.rule(), a.editor.View(), a.status()}
 	room := a.height - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)
+	a.editor.Place(room + 1)
 	content := strings.Join(append(a.view.Render(), below...), "\n")
 	if n := len(a.dialogs); n > 0 {
 		v.Content = a.over(content, a.dialogs[n-1].View(a.width, a.height))

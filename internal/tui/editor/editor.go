@@ -1,90 +1,209 @@
 // Package editor is where prompts are written.
+//
+// A paste is literal: nothing in it is a command, a mention or an order, whatever
+// it looks like. Only what the person typed is, or chose where it was offered.
 package editor
 
 import (
-	"charm.land/bubbles/v2/textarea"
+	"os"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/complete"
+	"github.com/pawl-dev/pawl/internal/tui/editor/history"
+	"github.com/pawl-dev/pawl/internal/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/tui/picker"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
 // maxRows is how tall the editor grows.
 const maxRows = 10
 
-// Submit is a prompt that was written.
-type Submit struct {
-	Parts    pawl.Parts
-	Delivery pawl.Delivery // while a turn is open
-}
+// sign is what stands before the first row, and margin how many cells it takes.
+const (
+	sign   = "› "
+	margin = 2
+)
 
-// Editor is a text of several lines.
+// Editor is a text of several lines, and what goes with it.
 type Editor struct {
-	shared *ui.Shared
-	area   textarea.Model
-	width  int
+	shared   *ui.Shared
+	complete *complete.Complete
+	recall   recall
+	env      func(string) string // the environment
+
+	number  int // of what was sent last
+	draft   draft
+	session pawl.SessionID
+	drafts  map[pawl.SessionID]draft // of sessions that are not shown
+	above   above
+	shut    complete.Kind // what is not offered again until something else is written
+
+	width    int
+	y        int // where it is on the screen
+	top      int // the first row that is shown
+	dragging bool
 }
 
-// New returns an empty editor.
-func New(s *ui.Shared) *Editor {
-	area := textarea.New()
-	area.Prompt, area.ShowLineNumbers, area.CharLimit = "", false, 0
-	area.DynamicHeight, area.MinHeight, area.MaxHeight = true, 1, maxRows
-	area.Placeholder = "What is to be done?"
-	area.SetVirtualCursor(false)
-	area.Focus()
-	return &Editor{shared: s, area: area}
+// draft is what is written and not yet sent.
+type draft struct {
+	text   *text.Buffer
+	files  []*Attachment
+	reword pawl.Seq   // the prompt that waits and gets these words
+	kept   pawl.Parts // of that prompt, besides the words
+	before []text.Piece
 }
+
+func newDraft() draft { return draft{text: &text.Buffer{}} }
+
+func (d draft) empty() bool { return d.text.Len() == 0 && len(d.files) == 0 && d.reword == 0 }
+
+// New returns an empty editor. Without a store, prompts are not kept.
+func New(s *ui.Shared, store history.Store) *Editor {
+	return &Editor{
+		shared: s, complete: complete.New(s), recall: recall{store: store}, env: os.Getenv,
+		draft: newDraft(), drafts: map[pawl.SessionID]draft{},
+	}
+}
+
+// Init reads what was sent before, and what the folder has.
+func (e *Editor) Init() tea.Cmd { return tea.Batch(e.recall.load(), e.complete.Look(e.shared.Dir)) }
+
+// Folder is what is known of the folder that is worked in.
+func (e *Editor) Folder() (pawl.Folder, bool) { return e.complete.Folder() }
+
+// Switch shows what is written for another session, and keeps what was written
+// for the last one.
+func (e *Editor) Switch(id pawl.SessionID, dir string) tea.Cmd {
+	if id == e.session {
+		return e.complete.Look(dir)
+	}
+	if delete(e.drafts, e.session); !e.draft.empty() {
+		e.drafts[e.session] = e.draft
+	}
+	next, ok := e.drafts[id]
+	if !ok {
+		next = newDraft()
+	}
+	e.session, e.draft, e.above, e.top = id, next, above{}, 0
+	e.recall.leave()
+	e.complete.Close()
+	return e.complete.Look(dir)
+}
+
+// Become says that the new session that is written for has got its ID.
+func (e *Editor) Become(id pawl.SessionID) { e.session = id }
 
 // Resize gives the editor its width.
-func (e *Editor) Resize(width int) {
-	e.width = width
-	e.area.SetWidth(max(1, width-2))
-}
+func (e *Editor) Resize(width int) { e.width = width }
+
+// Place says at which row of the screen the editor begins.
+func (e *Editor) Place(y int) { e.y = y }
+
+// cells is how wide the text is; the cursor may stand behind it.
+func (e *Editor) cells() int { return max(1, e.width-margin-1) }
 
 // Height is how many lines it takes.
-func (e *Editor) Height() int { return e.area.Height() }
+func (e *Editor) Height() int { return len(e.lines()) }
 
 // Empty reports whether nothing is written.
-func (e *Editor) Empty() bool { return e.area.Value() == "" }
+func (e *Editor) Empty() bool { return e.draft.empty() }
 
-// SetText replaces what is written.
-func (e *Editor) SetText(text string) {
-	e.area.SetValue(text)
-	e.area.MoveToEnd()
+// Text is what is written.
+func (e *Editor) Text() string { return e.draft.text.String() }
+
+// SetText replaces what is written. It is a text that was written before: it
+// counts as typed.
+func (e *Editor) SetText(s string) {
+	e.draft.text.Set([]text.Piece{{Text: s}})
+	e.complete.Close()
 }
 
 // Update takes a message.
 func (e *Editor) Update(msg tea.Msg) tea.Cmd {
-	if k, ok := msg.(tea.KeyPressMsg); ok {
-		switch e.shared.Keys.Action(keys.Editor, k.String()) {
-		case keys.Send:
-			return e.submit(pawl.DeliverSteer)
-		case keys.Queue:
-			return e.submit(pawl.DeliverQueue)
-		case keys.Newline:
-			e.area.InsertRune('\n')
-			return nil
-		default:
+	switch m := msg.(type) {
+	case tea.KeyPressMsg:
+		return e.key(m)
+	case tea.PasteMsg:
+		return e.paste(m.Content)
+	case tea.ClipboardMsg:
+		return e.paste(m.Content)
+	case tea.MouseClickMsg, tea.MouseMotionMsg, tea.MouseReleaseMsg:
+		return e.mouse(m.(tea.MouseMsg))
+	case picker.Chosen:
+		return e.picked(m)
+	case pathsMsg:
+		return e.paths(m)
+	case imageMsg:
+		return e.attach(m.attachment)
+	case outsideMsg:
+		return e.goOutside(m)
+	case writtenMsg:
+		return e.written(m)
+	case loadedMsg:
+		return e.recall.loaded(m)
+	case Waiting:
+		e.wait(m)
+	case Back:
+		return e.back(m)
+	default:
+		return e.complete.Update(msg)
+	}
+	return nil
+}
+
+// picked takes what was chosen in a list that the editor opened.
+func (e *Editor) picked(m picker.Chosen) tea.Cmd {
+	switch m.Picker {
+	case complete.Palette:
+		return e.command(m.ID)
+	case recallID:
+		if entry, ok := e.recall.entry(m.ID); ok {
+			e.draft.text.Set(entry)
 		}
 	}
-	var cmd tea.Cmd
-	e.area, cmd = e.area.Update(msg)
-	return cmd
+	return nil
 }
 
-func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
-	text := e.area.Value()
-	if text == "" {
-		return nil
+// Palette is a command that opens the list of all commands.
+func (e *Editor) Palette() tea.Cmd {
+	folder, _ := e.complete.Folder()
+	return ui.Show(ui.Open{Dialog: complete.NewPalette(e.shared, folder)})
+}
+
+// command does what was chosen in the palette: one that is complete runs, another
+// is written, before what is written already.
+func (e *Editor) command(name string) tea.Cmd {
+	if c, ok := complete.Find(name); ok && !complete.NeedsArguments(c.Arguments) {
+		return e.run(complete.Run{Name: name})
 	}
-	e.area.Reset()
-	return ui.Show(Submit{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d})
+	e.draft.text.Move(0, false)
+	e.draft.text.Type("/" + name + " ")
+	e.draft.text.Move(e.draft.text.Len(), false)
+	return nil
 }
 
-// View draws it.
-func (e *Editor) View() string { return e.area.View() }
+// run does what is the editor's own, and leaves the rest to others.
+func (e *Editor) run(r complete.Run) tea.Cmd {
+	switch r.Name {
+	case "editor":
+		return e.outside()
+	case "paste":
+		return e.clipboard()
+	case "clear":
+		e.clear()
+		return nil
+	default:
+		return ui.Show(r)
+	}
+}
 
-// Cursor is where the cursor is, within the view.
-func (e *Editor) Cursor() *tea.Cursor { return e.area.Cursor() }
+// clear takes out what is written and attached.
+func (e *Editor) clear() {
+	e.draft.text.Clear()
+	e.draft.files = nil
+	e.endReword()
+	e.complete.Close()
+	e.above.focus = false
+}

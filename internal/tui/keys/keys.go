@@ -64,10 +64,14 @@ const (
 	Undo        Action = "undo_edit"
 	Redo        Action = "redo_edit"
 	Paste       Action = "paste"
-	Up          Action = "up"
-	Down        Action = "down"
-	Choose      Action = "choose"
-	Close       Action = "close"
+
+	SearchPrompts Action = "search_prompts"
+	Above         Action = "above"
+
+	Up     Action = "up"
+	Down   Action = "down"
+	Choose Action = "choose"
+	Close  Action = "close"
 )
 
 // Default are the keys when the user has said nothing else.
@@ -104,6 +108,8 @@ var Default = []Binding{
 	{Undo, Editor, []string{"ctrl+z"}, "undo"},
 	{Redo, Editor, []string{"ctrl+y"}, "redo"},
 	{Paste, Editor, []string{"ctrl+v"}, "paste, images too"},
+	{SearchPrompts, Editor, []string{"ctrl+r"}, "search earlier prompts"},
+	{Above, Editor, []string{"alt+up"}, "go to the attachments and the prompts that wait"},
 	{Up, Dialog, []string{"up", "ctrl+k"}, "up"},
 	{Down, Dialog, []string{"down", "ctrl+j"}, "down"},
 	{Choose, Dialog, []string{"enter"}, "choose"},

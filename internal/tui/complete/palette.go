@@ -1,0 +1,41 @@
+package complete
+
+import (
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tui/picker"
+	"github.com/pawl-dev/pawl/internal/tui/ui"
+)
+
+// Palette is the ID of the palette: what is chosen in it is the name of a command.
+const Palette = "palette"
+
+// NewPalette returns the list of all commands.
+func NewPalette(s *ui.Shared, folder pawl.Folder) *picker.Picker {
+	var items []picker.Item
+	for _, c := range Builtin {
+		detail := c.Help
+		if key := s.Keys.Key(c.Key); c.Key != "" && key != "" {
+			detail += "  " + key
+		}
+		items = append(items, picker.Item{ID: c.Name, Title: strings.TrimSpace("/" + c.Name + " " + c.Arguments), Detail: detail, Group: "pawl"})
+	}
+	for _, c := range folder.Commands {
+		if _, hidden := Find(c.Name); hidden {
+			continue
+		}
+		items = append(items, picker.Item{
+			ID: c.Name, Title: strings.TrimSpace("/" + c.Name + " " + c.Arguments), Detail: c.Description, Group: group(c.Origin),
+		})
+	}
+	return picker.New(s, "Commands", items, picker.Options{ID: Palette})
+}
+
+func group(origin string) string {
+	if origin == "" {
+		return "this folder"
+	}
+	return plain.Line(origin)
+}

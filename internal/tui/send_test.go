@@ -1,0 +1,166 @@
+package tui
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/theme"
+	"github.com/pawl-dev/pawl/internal/tui/ui"
+)
+
+// screen is an app over a real service whose model writes for as long as the test
+// runs.
+type screen struct {
+	*app
+	t    *testing.T
+	news chan tea.Msg
+}
+
+func newScreen(t *testing.T) *screen {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(script, []byte(`{"text":"I am at it","fault":"hang"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k, err := keys.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	svc := servicetest.Local(t).Service
+	t.Cleanup(cancel)
+	shared := &ui.Shared{Service: svc, Context: ctx, Dir: t.TempDir(), Styles: theme.New(theme.Builtin[3]), Keys: k}
+	return &screen{newApp(shared, Config{Settings: pawl.Settings{Model: "script:" + script}}), t, make(chan tea.Msg)}
+}
+
+// start has a command done beside the test, as the program would.
+func (s *screen) start(cmd tea.Cmd) {
+	if cmd != nil {
+		go func() {
+			select {
+			case s.news <- cmd():
+			case <-s.shared.Context.Done():
+			}
+		}()
+	}
+}
+
+// give gives the app a message, and has done what comes of it.
+func (s *screen) give(msg tea.Msg) {
+	if v := reflect.ValueOf(msg); msg != nil && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
+		for i := range v.Len() {
+			s.start(v.Index(i).Interface().(tea.Cmd))
+		}
+		return
+	}
+	_, cmd := s.Update(msg)
+	s.start(cmd)
+}
+
+// until takes messages until something holds.
+func (s *screen) until(what string, holds func() bool) {
+	s.t.Helper()
+	for !holds() {
+		select {
+		case msg := <-s.news:
+			s.give(msg)
+		case <-s.shared.Context.Done():
+			s.t.Fatalf("ended before: %s", what)
+		case <-time.After(time.Minute):
+			s.t.Fatalf("not within a minute: %s; the screen:\n%s", what, ansi.Strip(s.View().Content))
+		}
+	}
+}
+
+func (s *screen) typed(text string) {
+	for _, r := range text {
+		k := tea.KeyPressMsg{Text: string(r), Code: r}
+		switch r {
+		case '\r':
+			k = tea.KeyPressMsg{Code: tea.KeyEnter}
+		case '\x11':
+			k = tea.KeyPressMsg{Code: 'q', Mod: tea.ModCtrl}
+		}
+		s.give(k)
+	}
+}
+
+// waits are the prompts that wait, by the service.
+func (s *screen) waits() []string {
+	s.t.Helper()
+	list, err := s.shared.Service.Waiting(s.shared.Context, s.session.ID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var texts []string
+	for _, w := range list {
+		texts = append(texts, w.Prompt.Parts.Text())
+	}
+	return texts
+}
+
+// TestOutbox: what is sent before there is a session goes to one session, in its
+// order, and is shown above the prompt; what waits can be taken back and reworded.
+func TestOutbox(t *testing.T) {
+	s := newScreen(t)
+	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
+	s.typed("one\rtwo\x11three\x11typed ahead")
+	shows := func(parts ...string) func() bool {
+		return func() bool {
+			view := ansi.Strip(s.View().Content)
+			return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(view, p) })
+		}
+	}
+	s.until("both are listed", shows("queued · two\nqueued · three\n› typed ahead"))
+	if diff := cmp.Diff([]string{"two", "three"}, s.waits()); diff != "" {
+		t.Error(diff)
+	}
+	all, err := s.shared.Service.List(s.shared.Context, pawl.Filter{})
+	if err != nil || len(all) != 1 {
+		t.Errorf("%d sessions, %v", len(all), err)
+	}
+
+	s.give(tea.KeyPressMsg{Code: tea.KeyUp, Mod: tea.ModAlt})
+	s.give(tea.KeyPressMsg{Code: tea.KeyBackspace})
+	s.until("one is gone", func() bool { return !strings.Contains(s.View().Content, "three") })
+	s.give(tea.KeyPressMsg{Code: tea.KeyEnter})
+	s.typed(" more\r")
+	s.until("the other has other words", shows("queued · two more\n› typed ahead"))
+	if diff := cmp.Diff([]string{"two more"}, s.waits()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRefused: a prompt that the service refuses comes back.
+func TestRefused(t *testing.T) {
+	s := newScreen(t)
+	s.settings.Model = "script:/nowhere"
+	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
+	s.typed("one\r")
+	if s.editor.Text() != "" {
+		t.Fatal("it was not sent")
+	}
+	s.until("it is there again, and it is said why", func() bool { return s.editor.Text() == "one" && s.failed })
+}
+
+// TestShell: a command of the person's goes its own way, and what is written after
+// it is sent.
+func TestShell(t *testing.T) {
+	s := newScreen(t)
+	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
+	s.typed("!true\rone\r")
+	s.until("the prompt is taken in", func() bool { return s.view.Log.Working() })
+}
