@@ -1,0 +1,87 @@
+package dialog
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/ui"
+)
+
+// confirm asks for a yes or a no: whether a turn that repeats itself goes on.
+type confirm struct{ *base }
+
+func newConfirm(b *base) *confirm { return &confirm{b} }
+
+// Update takes a message.
+func (c *confirm) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	if cmd, ok := c.beside(msg); ok {
+		return c, cmd
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		if c.field == nil && c.pane.key(c.shared.Keys, k.String(), true) || !c.lock.takes() {
+			return c, nil
+		}
+		if c.field == nil {
+			return c, c.key(k)
+		}
+	}
+	if c.field == nil {
+		return c, nil
+	}
+	end, cmd := c.field.update(msg)
+	switch text := c.field.value(); {
+	case end == fieldLeft:
+		c.field = nil
+	case end == fieldDone && text != "":
+		c.field = nil
+		return c, c.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: text})
+	}
+	return c, cmd
+}
+
+func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
+	switch c.shared.Keys.Action(keys.Ask, k.String()) {
+	case keys.Approve:
+		return c.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered})
+	case keys.Decline:
+		return c.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined})
+	case keys.Word:
+		c.field = newField(c.shared, "go on, but", "")
+	default:
+	}
+	return nil
+}
+
+// View draws it.
+func (c *confirm) View(width, height int) string {
+	c.lock.drawn = true
+	title := "Shall it go on?"
+	if c.asking.Ask.Kind != pawl.AskLoop {
+		title = "Yes or no?"
+	}
+	f := c.frame(width, c.shared.Styles.Warn, title)
+	inner := f.Inner()
+	if c.wrapped != inner {
+		c.pane.set(worded(plain.Marked(c.asking.Ask.Text), inner), c.wrapped == 0)
+		c.wrapped = inner
+	}
+	head, foot := c.who(inner), c.foot(inner)
+	lines := append(head, c.pane.view(height-4-len(head)-len(foot))...)
+	lines = append(lines, c.pane.more(c.shared))
+	return f.Render(append(lines, foot...))
+}
+
+func (c *confirm) foot(inner int) []string {
+	foot, k := c.faults(inner), c.shared.Keys
+	switch {
+	case c.sending:
+		return append(foot, c.shared.Styles.Muted.Render("answering …"))
+	case c.field != nil:
+		foot = append(foot, c.field.view(inner)...)
+		return append(foot, Hints(c.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "go on"}, Hint{k.Key(keys.Close), "back"})...)
+	}
+	return append(foot, Hints(c.shared.Styles, inner, c.lock.open(), Hint{k.Key(keys.Approve), "go on"},
+		Hint{k.Key(keys.Word), "go on, but …"}, Hint{k.Key(keys.Decline), "no, end the turn"})...)
+}

@@ -1,0 +1,67 @@
+package dialog
+
+import (
+	"fmt"
+
+	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/ui"
+)
+
+// key moves the text, if the key is for that. Those that go by one line count
+// only if nothing else is moved by them.
+func (p *pane) key(m *keys.Map, name string, byLine bool) bool {
+	switch m.Action(keys.Global, name) {
+	case keys.PageUp:
+		p.scroll(-p.page())
+		return true
+	case keys.PageDown:
+		p.scroll(p.page())
+		return true
+	case keys.ScrollUp:
+		p.scroll(-1)
+		return true
+	case keys.ScrollDown:
+		p.scroll(1)
+		return true
+	case keys.Top:
+		p.scroll(-len(p.lines))
+		return true
+	case keys.Bottom:
+		p.scroll(len(p.lines))
+		return true
+	default:
+	}
+	return byLine && p.lineKey(m, name)
+}
+
+func (p *pane) lineKey(m *keys.Map, name string) bool {
+	switch m.Action(keys.Dialog, name) {
+	case keys.Up:
+		p.scroll(-1)
+		return true
+	case keys.Down:
+		p.scroll(1)
+		return true
+	default:
+	}
+	switch name {
+	case "space":
+		p.scroll(p.page())
+	case "home":
+		p.scroll(-len(p.lines))
+	case "end":
+		p.scroll(len(p.lines))
+	default:
+		return false
+	}
+	return true
+}
+
+// more says how much is below what is shown.
+func (p *pane) more(s *ui.Shared) string {
+	if n := p.below(); n > 0 {
+		return s.Styles.Warn.Render(fmt.Sprintf("↓ %d more lines", n)) +
+			s.Styles.Muted.Render(" · "+s.Keys.Key(keys.PageDown))
+	}
+	return ""
+}
