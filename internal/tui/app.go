@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,10 +28,11 @@ type app struct {
 	view    *chat.View
 	editor  *editor.Editor
 	dialogs []ui.Dialog // the last is on top
-	inChat  bool        // keys are for the conversation
-	message string      // to the person, until the next key
-	failed  bool        // it is a failure
-	escaped time.Time   // when esc was last pressed
+	queue   *dialog.Queue
+	inChat  bool      // keys are for the conversation
+	message string    // to the person, until the next key
+	failed  bool      // it is a failure
+	escaped time.Time // when esc was last pressed
 
 	width, height int
 }
@@ -38,7 +40,7 @@ type app struct {
 func newApp(s *ui.Shared, c Config) *app {
 	return &app{
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
-		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s),
+		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s), queue: dialog.NewQueue(s),
 	}
 }
 
@@ -123,10 +125,11 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case sentMsg:
 		if a.feed == nil || a.feed.id != m.session.ID {
-			return a, a.follow(m.session, 0)
+			return a, tea.Batch(a.follow(m.session, 0), a.queue.Open(m.session.ID, nil))
 		}
 	case ui.Open:
 		a.dialogs = append(a.dialogs, m.Dialog)
+		return a, a.uncovered()
 	case ui.Failed:
 		a.message, a.failed = m.Err.Error(), true
 	case ui.Notice:
@@ -136,9 +139,15 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		return a, a.key(m)
 	case tea.MouseWheelMsg:
+		if len(a.dialogs) > 0 {
+			return a, a.pass(m)
+		}
 		a.wheel(m)
 		return a, a.older()
 	default:
+		if cmd, taken := a.queue.Update(msg); taken {
+			return a, tea.Batch(cmd, a.asks())
+		}
 		return a, a.pass(msg)
 	}
 	return a, nil
@@ -150,9 +159,9 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 		next, cmd := a.dialogs[n-1].Update(msg)
 		if next == nil {
 			a.dialogs = a.dialogs[:n-1]
-		} else {
-			a.dialogs[n-1] = next
+			return tea.Batch(cmd, a.uncovered())
 		}
+		a.dialogs[n-1] = next
 		return cmd
 	}
 	return a.editor.Update(msg)
@@ -161,7 +170,10 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 // key takes a key press.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
-	if len(a.dialogs) > 0 {
+	if n := len(a.dialogs); n > 0 {
+		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
+			return tea.Quit // what is asked waits in the log
+		}
 		return a.pass(k)
 	}
 	if a.inChat {
@@ -287,8 +299,7 @@ func (a *app) opened(m openedMsg) tea.Cmd {
 	}
 	log.Join(m.draft)
 	a.view = chat.NewView(log, a.shared.Styles)
-	a.dialogs = nil
-	return tea.Batch(a.follow(m.session, log.Last()), a.asks())
+	return tea.Batch(a.follow(m.session, log.Last()), a.queue.Open(m.session.ID, m.events), a.asks())
 }
 
 // follow watches a session.
@@ -307,8 +318,10 @@ func (a *app) news(m newsMsg) tea.Cmd {
 		return nil // of a session that is not shown any more
 	}
 	reload := false
+	var cmds []tea.Cmd
 	for _, e := range m.events {
 		a.view.Log.Apply(e)
+		cmds = append(cmds, a.queue.Apply(e))
 		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
 			reload = true
 		}
@@ -321,28 +334,35 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(a.feed.next(a.shown), a.asks())
+	return tea.Batch(append(cmds, a.feed.next(a.shown), a.asks())...)
 }
 
-// asks opens the dialog of what waits for the person, and closes those of what
-// does not wait any more.
+// asks closes the dialogs of what does not wait any more, and opens that of what
+// has waited longest. What the person has opened is not covered.
 func (a *app) asks() tea.Cmd {
-	open := map[pawl.Seq]bool{}
-	kept := a.dialogs[:0]
-	for _, d := range a.dialogs {
-		if p, ok := d.(interface{ Seq() pawl.Seq }); ok {
-			if _, waits := a.view.Log.Ask(p.Seq()); !waits {
-				continue
-			}
-			open[p.Seq()] = true
-		}
-		kept = append(kept, d)
+	n := len(a.dialogs)
+	a.dialogs = slices.DeleteFunc(a.dialogs, func(d ui.Dialog) bool {
+		ask, ok := d.(dialog.Asker)
+		return ok && !a.queue.Has(ask.ID())
+	})
+	if len(a.dialogs) == n && n > 0 {
+		return nil
 	}
-	a.dialogs = kept
-	for _, seq := range a.view.Log.Asks() {
-		if ask, _ := a.view.Log.Ask(seq); !open[seq] && ask.Kind == pawl.AskPermission {
-			a.dialogs = append(a.dialogs, dialog.NewPermission(a.shared, a.session.ID, seq, ask))
+	return a.uncovered()
+}
+
+// uncovered tells the dialog that has come to be on top. Without one it is that of
+// what is asked.
+func (a *app) uncovered() tea.Cmd {
+	if len(a.dialogs) == 0 {
+		next, ok := a.queue.Front()
+		if !ok {
+			return nil
 		}
+		a.dialogs = append(a.dialogs, dialog.New(a.shared, next, a.queue.Len))
+	}
+	if d, ok := a.dialogs[len(a.dialogs)-1].(interface{ Shown() tea.Cmd }); ok {
+		return d.Shown()
 	}
 	return nil
 }
