@@ -20,7 +20,7 @@ func (c *confirm) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return c, cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		if c.field == nil && c.pane.key(c.shared.Keys, k.String(), true) || !c.lock.takes() {
+		if !c.lock.takes() || c.field == nil && c.pane.key(c.shared.Keys, k.String(), true) {
 			return c, nil
 		}
 		if c.field == nil {

@@ -59,9 +59,13 @@ func (p *pane) lineKey(m *keys.Map, name string) bool {
 
 // more says how much is below what is shown.
 func (p *pane) more(s *ui.Shared) string {
-	if n := p.below(); n > 0 {
-		return s.Styles.Warn.Render(fmt.Sprintf("↓ %d more lines", n)) +
-			s.Styles.Muted.Render(" · "+s.Keys.Key(keys.PageDown))
+	n := p.below()
+	if n == 0 {
+		return ""
 	}
-	return ""
+	text := fmt.Sprintf("↓ %d more lines", n)
+	if n == 1 {
+		text = "↓ one more line"
+	}
+	return s.Styles.Warn.Render(text) + s.Styles.Muted.Render(" · "+s.Keys.Key(keys.PageDown))
 }

@@ -33,10 +33,11 @@ func (p *permission) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return p, cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		if p.field == nil && p.pane.key(p.shared.Keys, k.String(), true) {
+		if !p.lock.takes() {
 			return p, nil
 		}
-		if !p.lock.takes() {
+		if p.field == nil && p.pane.key(p.shared.Keys, k.String(), true) {
+			p.unread = false
 			return p, nil
 		}
 		if p.field == nil {
