@@ -118,13 +118,7 @@ func (b *base) beside(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return b.answered(m.err), true
 	case tea.MouseWheelMsg:
-		switch m.Button {
-		case tea.MouseWheelUp:
-			b.pane.scroll(-3)
-		case tea.MouseWheelDown:
-			b.pane.scroll(3)
-		default:
-		}
+		b.pane.wheel(m)
 		return nil, true
 	default:
 		return nil, false

@@ -27,9 +27,9 @@ var nextSteps = map[pawl.Code]string{
 // NextStep says what to do about a failure.
 func NextStep(err error) string { return nextSteps[pawl.CodeOf(err)] }
 
-// Long reports whether a failure needs more than a line of the width.
-func Long(err error, width int) bool {
-	text := strings.TrimSpace(err.Error())
+// Long reports whether a text needs more than a line of the width.
+func Long(text string, width int) bool {
+	text = strings.TrimSpace(text)
 	return strings.Contains(text, "\n") || ansi.StringWidth(plain.Line(text)) > width
 }
 
@@ -51,6 +51,9 @@ func NewFailure(s *ui.Shared, err error) *Failure {
 
 // Update takes a message.
 func (f *Failure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	if m, ok := msg.(tea.MouseWheelMsg); ok {
+		f.pane.wheel(m)
+	}
 	k, ok := msg.(tea.KeyPressMsg)
 	if !ok {
 		return f, nil

@@ -3,6 +3,8 @@ package dialog
 import (
 	"fmt"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
@@ -68,4 +70,15 @@ func (p *pane) more(s *ui.Shared) string {
 		text = "↓ one more line"
 	}
 	return s.Styles.Warn.Render(text) + s.Styles.Muted.Render(" · "+s.Keys.Key(keys.PageDown))
+}
+
+// wheel moves the text by the mouse.
+func (p *pane) wheel(m tea.MouseWheelMsg) {
+	switch m.Button {
+	case tea.MouseWheelUp:
+		p.scroll(-3)
+	case tea.MouseWheelDown:
+		p.scroll(3)
+	default:
+	}
 }
