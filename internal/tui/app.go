@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -11,7 +12,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/chat"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/editor"
+	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/notify"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -34,11 +37,21 @@ type app struct {
 	failed  bool      // it is a failure
 	escaped time.Time // when esc was last pressed
 
+	first    first.Options
+	notifier *notify.Notifier
+	lost     int // how often in a row the feed was lost
+
 	width, height int
 }
 
 func newApp(s *ui.Shared, c Config) *app {
+	env := c.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	c.First.Model = c.Settings.Model
 	return &app{
+		first: c.First, notifier: notify.New(c.Notify, env),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
 		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s), queue: dialog.NewQueue(s),
 	}
@@ -66,9 +79,10 @@ type sentMsg struct{ session pawl.Session }
 // Init opens the session, if one is named.
 func (a *app) Init() tea.Cmd {
 	if a.session.ID == "" {
-		return nil
+		return first.Begin(a.shared, a.first)
 	}
-	return a.open(a.session.ID)
+	a.first.Model = "that of the session"
+	return tea.Batch(a.open(a.session.ID), first.Begin(a.shared, a.first))
 }
 
 // open reads the end of a session.
@@ -131,7 +145,17 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.dialogs = append(a.dialogs, m.Dialog)
 		return a, a.uncovered()
 	case ui.Failed:
-		a.message, a.failed = m.Err.Error(), true
+		return a, a.fail(m.Err)
+	case unsentMsg:
+		return a, a.unsent(m)
+	case againMsg:
+		if m.feed == a.feed {
+			return a, a.follow(a.session, a.view.Log.Last())
+		}
+	case first.Chosen:
+		a.settings.Model, a.settings.Mode = m.Model, m.Mode
+	case tea.FocusMsg, tea.BlurMsg:
+		a.notifier.Update(msg)
 	case ui.Notice:
 		a.message, a.failed = m.Text, false
 	case editor.Submit:
@@ -145,8 +169,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.wheel(m)
 		return a, a.older()
 	default:
-		if cmd, taken := a.queue.Update(msg); taken {
-			return a, tea.Batch(cmd, a.asks())
+		if cmd, taken := a.heard(msg); taken {
+			return a, cmd
 		}
 		return a, a.pass(msg)
 	}
@@ -321,16 +345,16 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, e := range m.events {
 		a.view.Log.Apply(e)
-		cmds = append(cmds, a.queue.Apply(e))
+		cmds = append(cmds, a.queue.Apply(e), a.tell(e))
 		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
 			reload = true
 		}
 	}
 	a.shown = time.Now()
+	a.found(m)
 	switch {
 	case m.err != nil:
-		a.message, a.failed = m.err.Error(), true
-		return nil
+		return tea.Batch(append(cmds, a.lose(m.err))...)
 	case reload:
 		return a.open(a.session.ID)
 	}
@@ -376,11 +400,11 @@ func (a *app) send(m editor.Submit) tea.Cmd {
 		var err error
 		if s.ID == "" {
 			if s, err = svc.Create(ctx, pawl.NewSession{Dir: dir}); err != nil {
-				return ui.Failed{Err: err}
+				return unsentMsg{m, err}
 			}
 		}
 		if _, err := svc.Send(ctx, s.ID, p); err != nil {
-			return ui.Failed{Err: err}
+			return unsentMsg{m, err}
 		}
 		return sentMsg{s}
 	}

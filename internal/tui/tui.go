@@ -16,7 +16,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/notify"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
@@ -29,6 +31,8 @@ type Config struct {
 	Settings pawl.Settings  // of prompts, until the person chooses others
 	Theme    string         // "" means by the terminal's background
 	Keys     map[string][]string
+	First    first.Options // for who has chosen nothing yet; its Model is that of Settings
+	Notify   notify.Mode
 	In       io.Reader // nil means standard input
 	Out      io.Writer // nil means standard output
 	Env      []string  // nil means the process's
