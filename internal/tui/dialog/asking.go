@@ -220,7 +220,7 @@ func (b *base) faults(width int) []string {
 	if b.fault == "" {
 		return nil
 	}
-	lines := broken(plain.Marked(b.fault), width)
+	lines := worded(plain.Marked(b.fault), width)
 	for i := range lines {
 		lines[i] = b.shared.Styles.Bad.Render(lines[i])
 	}
