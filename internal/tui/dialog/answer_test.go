@@ -180,12 +180,12 @@ func TestEarlyKeys(t *testing.T) {
 			}
 			early("one step is missing")
 			d.Update(settledMsg{l, l.round - 1})
-			d.Update(settledMsg{&lock{}, l.round})
+			d.Update(settledMsg{&Lock{}, l.round})
 			early("steps of another wait")
 			for range settleSteps {
 				d.Update(settledMsg{l, l.round})
 			}
-			if !l.open() || !l.takes() {
+			if !l.Open() || !l.Takes() {
 				t.Error("it never settles")
 			}
 			if len(svc.answers)+len(svc.trusted) > 0 {
@@ -207,7 +207,7 @@ func TestStuck(t *testing.T) {
 	}
 	*now = now.Add(time.Hour)
 	d.Update(settledMsg{l, l.round})
-	if _, cmd := d.Update(key("y")); cmd != nil || l.open() {
+	if _, cmd := d.Update(key("y")); cmd != nil || l.Open() {
 		t.Error("a key that was pressed while nothing was drawn is an answer")
 	}
 }

@@ -71,7 +71,7 @@ type base struct {
 	waiting func() int
 	now     func() time.Time
 
-	lock    lock
+	lock    Lock
 	pane    pane
 	wrapped int // the width that the pane is broken to
 	field   *field
@@ -89,7 +89,7 @@ func (b *base) Typing() bool { return b.field != nil }
 // Shown begins the time until keys count, and the clock if there is one.
 func (b *base) Shown() tea.Cmd {
 	b.sending, b.ticking = false, false
-	return tea.Batch(b.lock.shut(), b.tick())
+	return tea.Batch(b.lock.Shut(), b.tick())
 }
 
 // answeredMsg is what came of an answer.

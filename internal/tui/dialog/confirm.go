@@ -20,7 +20,7 @@ func (c *confirm) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return c, cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		if !c.lock.takes() || c.field == nil && c.pane.key(c.shared.Keys, k.String(), true) {
+		if !c.lock.Takes() || c.field == nil && c.pane.key(c.shared.Keys, k.String(), true) {
 			return c, nil
 		}
 		if c.field == nil {
@@ -56,7 +56,7 @@ func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
 
 // View draws it.
 func (c *confirm) View(width, height int) string {
-	c.lock.drawn = true
+	c.lock.Drawn()
 	title := "Shall it go on?"
 	if c.asking.Ask.Kind != pawl.AskLoop {
 		title = "Yes or no?"
@@ -82,6 +82,6 @@ func (c *confirm) foot(inner int) []string {
 		foot = append(foot, c.field.view(inner)...)
 		return append(foot, Hints(c.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "go on"}, Hint{k.Key(keys.Close), "back"})...)
 	}
-	return append(foot, Hints(c.shared.Styles, inner, c.lock.open(), Hint{k.Key(keys.Approve), "go on"},
+	return append(foot, Hints(c.shared.Styles, inner, c.lock.Open(), Hint{k.Key(keys.Approve), "go on"},
 		Hint{k.Key(keys.Word), "go on, but …"}, Hint{k.Key(keys.Decline), "no, end the turn"})...)
 }

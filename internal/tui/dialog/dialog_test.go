@@ -77,7 +77,7 @@ func at(t testing.TB, s *ui.Shared, a Asking, waiting int) (Asker, *time.Time) {
 	return d, &now
 }
 
-func lockOf(d ui.Dialog) *lock {
+func lockOf(d ui.Dialog) *Lock {
 	switch d := d.(type) {
 	case *permission:
 		return &d.lock

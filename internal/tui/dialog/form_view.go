@@ -13,7 +13,7 @@ import (
 
 // View draws it.
 func (f *form) View(width, height int) string {
-	f.lock.drawn = true
+	f.lock.Drawn()
 	title := "A question"
 	if n := len(f.answers); n > 1 {
 		title = fmt.Sprintf("%d questions", n)
@@ -179,7 +179,7 @@ func (f *form) foot(inner int) []string {
 		foot = append(foot, f.field.view(inner)...)
 		return append(foot, Hints(f.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "done"}, Hint{k.Key(keys.Close), "back"})...)
 	}
-	return append(foot, Hints(f.shared.Styles, inner, f.lock.open(), f.hints()...)...)
+	return append(foot, Hints(f.shared.Styles, inner, f.lock.Open(), f.hints()...)...)
 }
 
 func (f *form) hints() []Hint {

@@ -18,8 +18,8 @@ const (
 	stuck       = time.Second // a step that took so long is no step
 )
 
-// lock keeps keys that were pressed for something else from answering.
-type lock struct {
+// Lock keeps keys that were pressed for something else from answering.
+type Lock struct {
 	left    int
 	round   int
 	drawn   bool
@@ -29,25 +29,39 @@ type lock struct {
 
 // settledMsg is that a step is over.
 type settledMsg struct {
-	lock  *lock
+	lock  *Lock
 	round int
 }
 
-// shut begins to wait.
-func (l *lock) shut() tea.Cmd {
+// NewLock returns one that was not shut yet.
+func NewLock() *Lock { return &Lock{now: time.Now} }
+
+// Drawn is called when the dialog is drawn: from then on the time counts.
+func (l *Lock) Drawn() { l.drawn = true }
+
+// Shut begins to wait.
+func (l *Lock) Shut() tea.Cmd {
 	l.left, l.drawn = settleSteps, false
 	l.round++
 	return l.step()
 }
 
-func (l *lock) step() tea.Cmd {
+func (l *Lock) step() tea.Cmd {
 	l.ordered = l.now()
 	msg := settledMsg{l, l.round}
 	return tea.Tick(settleStep, func(time.Time) tea.Msg { return msg })
 }
 
-// settled takes a step.
-func (l *lock) settled(m settledMsg) tea.Cmd {
+// Settled takes the message that a step is over. It reports whether it was that.
+func (l *Lock) Settled(msg tea.Msg) (tea.Cmd, bool) {
+	m, ok := msg.(settledMsg)
+	if !ok {
+		return nil, false
+	}
+	return l.settled(m), true
+}
+
+func (l *Lock) settled(m settledMsg) tea.Cmd {
 	if m.lock != l || m.round != l.round || l.left == 0 {
 		return nil
 	}
@@ -63,9 +77,9 @@ func (l *lock) settled(m settledMsg) tea.Cmd {
 	return l.step()
 }
 
-// takes reports whether a key counts. One that comes too early makes the wait
+// Takes reports whether a key counts. One that comes too early makes the wait
 // begin anew.
-func (l *lock) takes() bool {
+func (l *Lock) Takes() bool {
 	if weak.On("ask.dwell") {
 		return true
 	}
@@ -76,5 +90,5 @@ func (l *lock) takes() bool {
 	return l.drawn
 }
 
-// open reports whether keys count now.
-func (l *lock) open() bool { return l.left == 0 }
+// Open reports whether keys count now.
+func (l *Lock) Open() bool { return l.left == 0 }

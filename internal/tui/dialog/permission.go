@@ -33,7 +33,7 @@ func (p *permission) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return p, cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		if !p.lock.takes() {
+		if !p.lock.Takes() {
 			return p, nil
 		}
 		if p.field == nil && p.pane.key(p.shared.Keys, k.String(), true) {
@@ -144,7 +144,7 @@ func parseRules(text string) ([]json.RawMessage, error) {
 
 // View draws it.
 func (p *permission) View(width, height int) string {
-	p.lock.drawn = true
+	p.lock.Drawn()
 	f := p.frame(width, p.shared.Styles.Warn, "May this run?")
 	inner := f.Inner()
 	if p.wrapped != inner {
@@ -180,5 +180,5 @@ func (p *permission) foot(inner int) []string {
 		hints = append(hints, Hint{k.Key(keys.Always), "always"}, Hint{k.Key(keys.EditRule), "change the rule"})
 	}
 	hints = append(hints, Hint{k.Key(keys.Decline), "no, and stop"}, Hint{k.Key(keys.Word), "no, but …"})
-	return append(foot, Hints(p.shared.Styles, inner, p.lock.open(), hints...)...)
+	return append(foot, Hints(p.shared.Styles, inner, p.lock.Open(), hints...)...)
 }

@@ -292,6 +292,10 @@ func TestQueue(t *testing.T) {
 	if q.Len() != 1 || !q.Has(ID{"c", 3}) {
 		t.Errorf("after the turn: %v", q.open)
 	}
+	q.Apply(pawl.Event{Seq: 9, Body: pawl.Spawned{Child: "d", Agent: "\x1b[2J", Title: "a\nb\u202e"}})
+	if r, bad := acts(q.heard["d"].who); bad || strings.Contains(q.heard["d"].who, "\n") {
+		t.Errorf("%U is in the name of who asks: %q", r, q.heard["d"].who)
+	}
 	q.Open("other", nil)
 	if _, any := q.Front(); any {
 		t.Error("another session's asks are kept")

@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"errors"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,7 +19,7 @@ type Trusted struct{ Dir string }
 type Trust struct {
 	shared  *ui.Shared
 	folder  pawl.Folder
-	lock    lock
+	lock    Lock
 	pane    pane
 	wrapped int
 	fault   string
@@ -29,7 +28,7 @@ type Trust struct {
 
 // NewTrust returns the dialog of a folder.
 func NewTrust(s *ui.Shared, f pawl.Folder) *Trust {
-	return &Trust{shared: s, folder: f, lock: lock{now: time.Now}}
+	return &Trust{shared: s, folder: f, lock: *NewLock()}
 }
 
 // trustedMsg is what came of a yes.
@@ -39,7 +38,7 @@ type trustedMsg struct {
 }
 
 // Shown begins the time until keys count.
-func (t *Trust) Shown() tea.Cmd { return t.lock.shut() }
+func (t *Trust) Shown() tea.Cmd { return t.lock.Shut() }
 
 // Update takes a message.
 func (t *Trust) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
@@ -51,7 +50,7 @@ func (t *Trust) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	case tea.MouseWheelMsg:
 		t.pane.wheel(m)
 	case tea.KeyPressMsg:
-		if !t.lock.takes() || t.pane.key(t.shared.Keys, m.String(), true) {
+		if !t.lock.Takes() || t.pane.key(t.shared.Keys, m.String(), true) {
 			return t, nil
 		}
 		return t.key(m)
@@ -97,7 +96,7 @@ func (t *Trust) came(m trustedMsg) (ui.Dialog, tea.Cmd) {
 		return nil, tea.Batch(ui.Show(Trusted{t.folder.Dir}), ui.Show(ui.Notice{Text: "trusted: it takes effect with the next prompt"}))
 	case errors.Is(m.err, pawl.ErrConflict):
 		t.folder, t.wrapped, t.fault = m.folder, 0, "it has changed while you looked: this is what is there now"
-		return t, t.lock.shut()
+		return t, t.lock.Shut()
 	default:
 		t.fault = m.err.Error()
 		return t, nil
@@ -106,7 +105,7 @@ func (t *Trust) came(m trustedMsg) (ui.Dialog, tea.Cmd) {
 
 // View draws it.
 func (t *Trust) View(width, height int) string {
-	t.lock.drawn = true
+	t.lock.Drawn()
 	s := t.shared.Styles
 	f := Frame{Styles: s, Tone: s.Warn, Title: "Do you trust this folder?", Width: width}
 	inner := f.Inner()
@@ -150,5 +149,5 @@ func (t *Trust) foot(inner int) []string {
 	if t.sending {
 		return append(foot, s.Muted.Render("trusting …"))
 	}
-	return append(foot, Hints(s, inner, t.lock.open(), Hint{k.Key(keys.Approve), "trust it as it is now"}, Hint{k.Key(keys.Decline), "not now"})...)
+	return append(foot, Hints(s, inner, t.lock.Open(), Hint{k.Key(keys.Approve), "trust it as it is now"}, Hint{k.Key(keys.Decline), "not now"})...)
 }

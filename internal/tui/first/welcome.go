@@ -29,14 +29,18 @@ type welcome struct {
 	options Options
 	found   found
 	looking bool
+	lock    *dialog.Lock
 	list    *picker.Picker // nil: the explanation is shown
 	model   string
 	fault   string
 }
 
 func newWelcome(s *ui.Shared, o Options, f found) *welcome {
-	return &welcome{shared: s, options: o, found: f}
+	return &welcome{shared: s, options: o, found: f, lock: dialog.NewLock()}
 }
+
+// Shown begins the time until keys count.
+func (w *welcome) Shown() tea.Cmd { return w.lock.Shut() }
 
 // savedMsg is what came of keeping the choice.
 type savedMsg struct {
@@ -58,11 +62,14 @@ func (w *welcome) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	case savedMsg:
 		return w.saved(m)
 	}
+	if cmd, ok := w.lock.Settled(msg); ok {
+		return w, cmd
+	}
 	if w.list != nil {
 		_, cmd := w.list.Update(msg) // what it says closes it
 		return w, cmd
 	}
-	if k, ok := msg.(tea.KeyPressMsg); ok {
+	if k, ok := msg.(tea.KeyPressMsg); ok && w.lock.Takes() {
 		return w.key(k.String())
 	}
 	return w, nil
@@ -180,6 +187,7 @@ func (w *welcome) View(width, height int) string {
 	if w.list != nil {
 		return w.list.View(width, height)
 	}
+	w.lock.Drawn()
 	s := w.shared.Styles
 	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Welcome to pawl", Width: width}
 	inner := f.Inner()
@@ -198,7 +206,7 @@ func (w *welcome) View(width, height int) string {
 		hints = append([]dialog.Hint{{Key: w.shared.Keys.Key(keys.Choose), Does: "choose a model"}}, hints...)
 	}
 	lines = append(lines, "")
-	return f.Render(append(lines, dialog.Hints(s, inner, true, hints...)...))
+	return f.Render(append(lines, dialog.Hints(s, inner, w.lock.Open(), hints...)...))
 }
 
 // text explains what there is.
