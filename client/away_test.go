@@ -49,6 +49,8 @@ func TestAway(t *testing.T) {
 			got = append(got, "event "+b.Title)
 		case pawl.Status:
 			got = append(got, b.State+": "+b.Message)
+		default:
+			t.Errorf("got a %T", b)
 		}
 		if e.Seq == 2 {
 			break

@@ -203,6 +203,14 @@ func (b *base) frame(width int, tone lipgloss.Style, title string) Frame {
 	return Frame{Styles: b.shared.Styles, Tone: tone, Title: title, Right: right, Width: width}
 }
 
+// window draws who asks, the text and what can be done.
+func (b *base) window(f Frame, height int, foot []string) string {
+	lines := b.who(f.Inner())
+	lines = append(lines, b.pane.view(height-4-len(lines)-len(foot))...)
+	lines = append(lines, b.pane.more(b.shared))
+	return f.Render(append(lines, foot...))
+}
+
 // who is the line that says which child asks; none for the session itself.
 func (b *base) who(width int) []string {
 	if b.asking.Who == "" {

@@ -67,10 +67,7 @@ func (c *confirm) View(width, height int) string {
 		c.pane.set(worded(plain.Marked(c.asking.Ask.Text), inner), c.wrapped == 0)
 		c.wrapped = inner
 	}
-	head, foot := c.who(inner), c.foot(inner)
-	lines := append(head, c.pane.view(height-4-len(head)-len(foot))...)
-	lines = append(lines, c.pane.more(c.shared))
-	return f.Render(append(lines, foot...))
+	return c.window(f, height, c.foot(inner))
 }
 
 func (c *confirm) foot(inner int) []string {

@@ -252,7 +252,7 @@ func fits(t *testing.T, view string, size [2]int) {
 func TestOtherScreens(t *testing.T) {
 	changed := folder
 	changed.Trust.State = "changed"
-	long := errors.New("read the configuration: line 3: unknown key \"modle\"\ndid you mean \"model\"?\n\nsee docs/guide/configuration.md")
+	long := errors.New("read the configuration: line 3: unknown key \"mode\"\ndid you mean \"model\"?\n\nsee docs/guide/configuration.md")
 	s := shared(t, "plain", nil)
 	for name, d := range map[string]ui.Dialog{
 		"trust": NewTrust(s, folder), "trust_changed": NewTrust(s, changed),

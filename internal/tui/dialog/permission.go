@@ -151,10 +151,7 @@ func (p *permission) View(width, height int) string {
 		p.pane.set(p.text(inner), p.wrapped == 0)
 		p.wrapped = inner
 	}
-	head, foot := p.who(inner), p.foot(inner)
-	lines := append(head, p.pane.view(height-4-len(head)-len(foot))...)
-	lines = append(lines, p.pane.more(p.shared))
-	return f.Render(append(lines, foot...))
+	return p.window(f, height, p.foot(inner))
 }
 
 // foot is what can be done.

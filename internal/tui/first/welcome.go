@@ -32,7 +32,6 @@ type welcome struct {
 	lock    *dialog.Lock
 	list    *picker.Picker // nil: the explanation is shown
 	model   string
-	fault   string
 }
 
 func newWelcome(s *ui.Shared, o Options, f found) *welcome {
