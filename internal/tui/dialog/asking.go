@@ -72,8 +72,7 @@ type base struct {
 	now     func() time.Time
 
 	lock    Lock
-	pane    pane
-	wrapped int // the width that the pane is broken to
+	pane    Pane
 	field   *field
 	fault   string // why an answer was not taken
 	sending bool
@@ -118,7 +117,7 @@ func (b *base) beside(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return b.answered(m.err), true
 	case tea.MouseWheelMsg:
-		b.pane.wheel(m)
+		b.pane.Wheel(m)
 		return nil, true
 	default:
 		return nil, false
@@ -206,8 +205,8 @@ func (b *base) frame(width int, tone lipgloss.Style, title string) Frame {
 // window draws who asks, the text and what can be done.
 func (b *base) window(f Frame, height int, foot []string) string {
 	lines := b.who(f.Inner())
-	lines = append(lines, b.pane.view(height-4-len(lines)-len(foot))...)
-	lines = append(lines, b.pane.more(b.shared))
+	lines = append(lines, b.pane.View(height-4-len(lines)-len(foot))...)
+	lines = append(lines, b.pane.More(b.shared))
 	return f.Render(append(lines, foot...))
 }
 

@@ -20,7 +20,7 @@ func (c *confirm) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return c, cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		if !c.lock.Takes() || c.field == nil && c.pane.key(c.shared.Keys, k.String(), true) {
+		if !c.lock.Takes() || c.field == nil && c.pane.Key(c.shared.Keys, k.String(), true) {
 			return c, nil
 		}
 		if c.field == nil {
@@ -62,12 +62,8 @@ func (c *confirm) View(width, height int) string {
 		title = "Yes or no?"
 	}
 	f := c.frame(width, c.shared.Styles.Warn, title)
-	inner := f.Inner()
-	if c.wrapped != inner {
-		c.pane.set(worded(plain.Marked(c.asking.Ask.Text), inner), c.wrapped == 0)
-		c.wrapped = inner
-	}
-	return c.window(f, height, c.foot(inner))
+	c.pane.Fit(f.Inner(), c.shared.Styles, func(width int) []string { return worded(plain.Marked(c.asking.Ask.Text), width) })
+	return c.window(f, height, c.foot(f.Inner()))
 }
 
 func (c *confirm) foot(inner int) []string {

@@ -35,10 +35,9 @@ func Long(text string, width int) bool {
 
 // Failure shows what went wrong and what to do next.
 type Failure struct {
-	shared  *ui.Shared
-	err     error
-	pane    pane
-	wrapped int
+	shared *ui.Shared
+	err    error
+	pane   Pane
 }
 
 // NewFailure returns the dialog of a failure.
@@ -52,13 +51,13 @@ func NewFailure(s *ui.Shared, err error) *Failure {
 // Update takes a message.
 func (f *Failure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	if m, ok := msg.(tea.MouseWheelMsg); ok {
-		f.pane.wheel(m)
+		f.pane.Wheel(m)
 	}
 	k, ok := msg.(tea.KeyPressMsg)
 	if !ok {
 		return f, nil
 	}
-	if f.pane.key(f.shared.Keys, k.String(), true) {
+	if f.pane.Key(f.shared.Keys, k.String(), true) {
 		return f, nil
 	}
 	switch f.shared.Keys.Action(keys.Dialog, k.String()) {
@@ -74,16 +73,13 @@ func (f *Failure) View(width, height int) string {
 	s := f.shared.Styles
 	frame := Frame{Styles: s, Tone: s.Bad, Title: "That did not work", Width: width}
 	inner := frame.Inner()
-	if f.wrapped != inner {
-		f.pane.set(worded(plain.Marked(strings.TrimSpace(f.err.Error())), inner), false)
-		f.wrapped = inner
-	}
+	f.pane.Fit(inner, s, func(width int) []string { return worded(plain.Marked(strings.TrimSpace(f.err.Error())), width) })
 	var foot []string
 	for _, line := range worded(NextStep(f.err), inner) {
 		foot = append(foot, s.Accent.Render(line))
 	}
 	foot = append(foot, "")
 	foot = append(foot, Hints(s, inner, true, Hint{f.shared.Keys.Key(keys.Close), "close"})...)
-	lines := f.pane.view(height - 4 - len(foot))
-	return frame.Render(append(append(lines[:len(lines):len(lines)], f.pane.more(f.shared)), foot...))
+	lines := f.pane.View(height - 4 - len(foot))
+	return frame.Render(append(append(lines[:len(lines):len(lines)], f.pane.More(f.shared)), foot...))
 }

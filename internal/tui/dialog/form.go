@@ -55,7 +55,7 @@ func (f *form) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return f, cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		if !f.lock.Takes() || f.field == nil && f.pane.key(f.shared.Keys, k.String(), false) {
+		if !f.lock.Takes() || f.field == nil && f.pane.Key(f.shared.Keys, k.String(), false) {
 			return f, nil
 		}
 		if f.field == nil {

@@ -23,14 +23,11 @@ func (f *form) View(width, height int) string {
 	}
 	frame := f.frame(width, f.shared.Styles.Accent, title)
 	inner := frame.Inner()
-	if f.wrapped != inner {
-		f.pane.set(f.text(inner), f.wrapped == 0)
-		f.wrapped = inner
-	}
+	f.pane.Fit(inner, f.shared.Styles, f.text)
 	lines, body, foot := f.who(inner), f.body(inner), f.foot(inner)
 	if len(f.pane.lines) > 0 {
-		lines = append(lines, f.pane.view(max(minPane, height-3-len(lines)-len(body)-len(foot)))...)
-		lines = append(lines, f.pane.more(f.shared))
+		lines = append(lines, f.pane.View(max(minPane, height-3-len(lines)-len(body)-len(foot)))...)
+		lines = append(lines, f.pane.More(f.shared))
 	}
 	lines = append(lines, around(body, height-2-len(lines)-len(foot))...)
 	return frame.Render(append(lines, foot...))

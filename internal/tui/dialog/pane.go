@@ -4,29 +4,39 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl/internal/tui/theme"
 )
 
-// pane is a text that may be taller than its place. It knows how much of it was
+// Pane is a text that may be taller than its place. It knows how much of it was
 // on the screen.
-type pane struct {
+type Pane struct {
 	lines  []string
 	top    int
 	height int
 	seen   int
+	width  int           // that the lines are made for
+	look   *theme.Styles // likewise
 }
 
-// set replaces the text. What was seen to the end counts as seen, as long as the
-// words are the same; fresh says that they are not.
-func (p *pane) set(lines []string, fresh bool) {
+// Fit has the text made anew if the width or the look is not the one that it was
+// made for. What was seen to the end stays seen.
+func (p *Pane) Fit(width int, look *theme.Styles, text func(width int) []string) {
+	if p.lines != nil && p.width == width && p.look == look {
+		return
+	}
 	all := p.seen > 0 && p.unseen() == 0
-	p.lines, p.seen = lines, 0
-	if all && !fresh {
-		p.seen = len(lines)
+	p.lines, p.width, p.look, p.seen = text(width), width, look, 0
+	if all {
+		p.seen = len(p.lines)
 	}
 }
 
-// view returns what is shown in so many lines.
-func (p *pane) view(height int) []string {
+// Renew has the text made anew, for its words have changed: nothing of it was seen.
+func (p *Pane) Renew() { p.lines, p.seen = nil, 0 }
+
+// View returns what is shown in so many lines.
+func (p *Pane) View(height int) []string {
 	p.height = max(1, min(height, len(p.lines)))
 	p.top = max(0, min(p.top, len(p.lines)-p.height))
 	end := min(len(p.lines), p.top+p.height)
@@ -34,16 +44,16 @@ func (p *pane) view(height int) []string {
 	return p.lines[p.top:end]
 }
 
-func (p *pane) scroll(lines int) { p.top = max(0, min(p.top+lines, len(p.lines)-p.height)) }
+func (p *Pane) scroll(lines int) { p.top = max(0, min(p.top+lines, len(p.lines)-p.height)) }
 
 // page is how far a page key goes: a line stays.
-func (p *pane) page() int { return max(1, p.height-1) }
+func (p *Pane) page() int { return max(1, p.height-1) }
 
 // unseen is how many lines at the end were not on the screen yet.
-func (p *pane) unseen() int { return max(0, len(p.lines)-p.seen) }
+func (p *Pane) unseen() int { return max(0, len(p.lines)-p.seen) }
 
 // below is how many lines are under those that are shown.
-func (p *pane) below() int { return max(0, len(p.lines)-p.top-p.height) }
+func (p *Pane) below() int { return max(0, len(p.lines)-p.top-p.height) }
 
 // broken breaks a text to a width. Nothing is dropped, blanks neither, and each
 // line stands behind its own indent and bar: what the model wrote cannot come to

@@ -9,9 +9,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
-// key moves the text, if the key is for that. Those that go by one line count
+// Key moves the text, if the key is for that. Those that go by one line count
 // only if nothing else is moved by them.
-func (p *pane) key(m *keys.Map, name string, byLine bool) bool {
+func (p *Pane) Key(m *keys.Map, name string, byLine bool) bool {
 	switch m.Action(keys.Global, name) {
 	case keys.PageUp:
 		p.scroll(-p.page())
@@ -36,7 +36,7 @@ func (p *pane) key(m *keys.Map, name string, byLine bool) bool {
 	return byLine && p.lineKey(m, name)
 }
 
-func (p *pane) lineKey(m *keys.Map, name string) bool {
+func (p *Pane) lineKey(m *keys.Map, name string) bool {
 	switch m.Action(keys.Dialog, name) {
 	case keys.Up:
 		p.scroll(-1)
@@ -59,8 +59,8 @@ func (p *pane) lineKey(m *keys.Map, name string) bool {
 	return true
 }
 
-// more says how much is below what is shown.
-func (p *pane) more(s *ui.Shared) string {
+// More says how much is below what is shown.
+func (p *Pane) More(s *ui.Shared) string {
 	n := p.below()
 	if n == 0 {
 		return ""
@@ -72,8 +72,8 @@ func (p *pane) more(s *ui.Shared) string {
 	return s.Styles.Warn.Render(text) + s.Styles.Muted.Render(" · "+s.Keys.Key(keys.PageDown))
 }
 
-// wheel moves the text by the mouse.
-func (p *pane) wheel(m tea.MouseWheelMsg) {
+// Wheel moves the text by the mouse.
+func (p *Pane) Wheel(m tea.MouseWheelMsg) {
 	switch m.Button {
 	case tea.MouseWheelUp:
 		p.scroll(-3)

@@ -36,7 +36,7 @@ func (p *permission) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		if !p.lock.Takes() {
 			return p, nil
 		}
-		if p.field == nil && p.pane.key(p.shared.Keys, k.String(), true) {
+		if p.field == nil && p.pane.Key(p.shared.Keys, k.String(), true) {
 			p.unread = false
 			return p, nil
 		}
@@ -102,7 +102,8 @@ func (p *permission) written() tea.Cmd {
 			p.fault = err.Error()
 			return nil
 		}
-		p.offer, p.edited, p.field, p.fault, p.wrapped = offer, true, nil, "", 0
+		p.offer, p.edited, p.field, p.fault = offer, true, nil, ""
+		p.pane.Renew()
 		return nil
 	}
 	if text == "" {
@@ -146,12 +147,8 @@ func parseRules(text string) ([]json.RawMessage, error) {
 func (p *permission) View(width, height int) string {
 	p.lock.Drawn()
 	f := p.frame(width, p.shared.Styles.Warn, "May this run?")
-	inner := f.Inner()
-	if p.wrapped != inner {
-		p.pane.set(p.text(inner), p.wrapped == 0)
-		p.wrapped = inner
-	}
-	return p.window(f, height, p.foot(inner))
+	p.pane.Fit(f.Inner(), p.shared.Styles, p.text)
+	return p.window(f, height, p.foot(f.Inner()))
 }
 
 // foot is what can be done.

@@ -20,8 +20,7 @@ type Trust struct {
 	shared  *ui.Shared
 	folder  pawl.Folder
 	lock    Lock
-	pane    pane
-	wrapped int
+	pane    Pane
 	fault   string
 	sending bool
 }
@@ -48,9 +47,9 @@ func (t *Trust) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	case trustedMsg:
 		return t.came(m)
 	case tea.MouseWheelMsg:
-		t.pane.wheel(m)
+		t.pane.Wheel(m)
 	case tea.KeyPressMsg:
-		if !t.lock.Takes() || t.pane.key(t.shared.Keys, m.String(), true) {
+		if !t.lock.Takes() || t.pane.Key(t.shared.Keys, m.String(), true) {
 			return t, nil
 		}
 		return t.key(m)
@@ -95,7 +94,8 @@ func (t *Trust) came(m trustedMsg) (ui.Dialog, tea.Cmd) {
 	case m.err == nil:
 		return nil, tea.Batch(ui.Show(Trusted{t.folder.Dir}), ui.Show(ui.Notice{Text: "trusted: it takes effect with the next prompt"}))
 	case errors.Is(m.err, pawl.ErrConflict):
-		t.folder, t.wrapped, t.fault = m.folder, 0, "it has changed while you looked: this is what is there now"
+		t.folder, t.fault = m.folder, "it has changed while you looked: this is what is there now"
+		t.pane.Renew()
 		return t, t.lock.Shut()
 	default:
 		t.fault = m.err.Error()
@@ -109,13 +109,10 @@ func (t *Trust) View(width, height int) string {
 	s := t.shared.Styles
 	f := Frame{Styles: s, Tone: s.Warn, Title: "Do you trust this folder?", Width: width}
 	inner := f.Inner()
-	if t.wrapped != inner {
-		t.pane.set(t.text(inner), t.wrapped == 0)
-		t.wrapped = inner
-	}
+	t.pane.Fit(inner, s, t.text)
 	foot := t.foot(inner)
-	lines := t.pane.view(height - 4 - len(foot))
-	return f.Render(append(append(lines[:len(lines):len(lines)], t.pane.more(t.shared)), foot...))
+	lines := t.pane.View(height - 4 - len(foot))
+	return f.Render(append(append(lines[:len(lines):len(lines)], t.pane.More(t.shared)), foot...))
 }
 
 // text is what the folder would enable.

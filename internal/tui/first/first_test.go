@@ -208,6 +208,7 @@ func TestWelcome(t *testing.T) {
 		{"modes_boxed", desk{folder: boxed, models: models()}, nil, []string{"enter", "enter"}},
 		{"modes_no_box", desk{folder: pawl.Folder{Sandbox: "none"}, models: models()}, nil, []string{"enter", "enter"}},
 		{"no_models", desk{folder: boxed}, help("Pawl needs a model.\x1b[2J\n\nFound: ANTHROPIC_API_KEY"), []string{"enter"}},
+		{"long_help", desk{folder: boxed}, help("Pawl needs a model.\n" + strings.Repeat("\nanother way to one", 30) + " at last"), []string{"down"}},
 		{"no_help", desk{folder: boxed}, noHelpAtAll, nil},
 		{"no_desk", desk{err: pawl.ErrUnavailable}, nil, nil},
 	} {

@@ -30,6 +30,7 @@ type welcome struct {
 	found   found
 	looking bool
 	lock    *dialog.Lock
+	pane    dialog.Pane
 	list    *picker.Picker // nil: the explanation is shown
 	model   string
 }
@@ -52,6 +53,7 @@ func (w *welcome) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case foundMsg:
 		w.looking, w.found = false, m.found
+		w.pane.Renew()
 		return w, nil
 	case picker.Chosen:
 		return w, w.choose(m)
@@ -60,6 +62,10 @@ func (w *welcome) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return w, nil
 	case savedMsg:
 		return w.saved(m)
+	case tea.MouseWheelMsg:
+		if w.list == nil {
+			w.pane.Wheel(m)
+		}
 	}
 	if cmd, ok := w.lock.Settled(msg); ok {
 		return w, cmd
@@ -76,6 +82,7 @@ func (w *welcome) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 
 func (w *welcome) key(name string) (ui.Dialog, tea.Cmd) {
 	switch {
+	case w.pane.Key(w.shared.Keys, name, true):
 	case w.shared.Keys.Action(keys.Dialog, name) == keys.Close:
 		return nil, nil
 	case w.shared.Keys.Action(keys.Dialog, name) == keys.Choose && len(w.found.models) > 0:
@@ -190,13 +197,8 @@ func (w *welcome) View(width, height int) string {
 	s := w.shared.Styles
 	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Welcome to pawl", Width: width}
 	inner := f.Inner()
-	lines := strings.Split(ansi.Wrap(w.text(), inner, ""), "\n")
-	if w.found.err != nil {
-		lines = append(lines, "", s.Bad.Render(ansi.Truncate(plain.Line(w.found.err.Error()), inner, "…")))
-	}
-	if room := height - 4; len(lines) > room && room > 0 {
-		lines = lines[:room]
-	}
+	w.pane.Fit(inner, s, w.lines)
+	lines := slices.Clone(w.pane.View(height - 5))
 	hints := []dialog.Hint{{Key: "r", Does: "look again"}, {Key: w.shared.Keys.Key(keys.Close), Does: "later"}}
 	switch {
 	case w.looking:
@@ -204,8 +206,20 @@ func (w *welcome) View(width, height int) string {
 	case len(w.found.models) > 0:
 		hints = append([]dialog.Hint{{Key: w.shared.Keys.Key(keys.Choose), Does: "choose a model"}}, hints...)
 	}
-	lines = append(lines, "")
+	lines = append(lines, w.pane.More(w.shared))
 	return f.Render(append(lines, dialog.Hints(s, inner, w.lock.Open(), hints...)...))
+}
+
+// lines are the explanation, and what went wrong.
+func (w *welcome) lines(width int) []string {
+	lines := strings.Split(ansi.Wrap(w.text(), width, ""), "\n")
+	if w.found.err != nil {
+		lines = append(lines, "")
+		for line := range strings.SplitSeq(ansi.Wrap(plain.Marked(w.found.err.Error()), width, ""), "\n") {
+			lines = append(lines, w.shared.Styles.Bad.Render(line))
+		}
+	}
+	return lines
 }
 
 // text explains what there is.
