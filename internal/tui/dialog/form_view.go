@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/markdown"
 )
 
 // View draws it.
@@ -59,11 +60,13 @@ func (f *form) text(width int) []string {
 	if strings.TrimSpace(f.asking.Ask.Text) == "" {
 		return nil
 	}
-	lines := worded(plain.Marked(f.asking.Ask.Text), width)
-	for i, line := range lines {
-		if f.isPlan() && strings.HasPrefix(line, "#") {
-			lines[i] = f.shared.Styles.Bold.Render(strings.TrimSpace(strings.TrimLeft(line, "#")))
-		}
+	text := plain.Marked(f.asking.Ask.Text)
+	if !f.isPlan() {
+		return worded(text, width)
+	}
+	var lines []string
+	for _, line := range markdown.Render(markdown.LookOf(f.shared.Styles), width, text) {
+		lines = append(lines, line.Text)
 	}
 	return lines
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
-// color is all that a dialog tells the terminal beside text.
-var color = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+// color is all that a dialog tells the terminal beside text: how it looks, and
+// where it leads to.
+var color = regexp.MustCompile("\x1b\\[[0-9;:]*m|\x1b\\]8;[^\x1b\x07]*(\x1b\\\\|\x07)")
 
 // acts returns the first character that could act on a terminal, or hide.
 func acts(view string) (rune, bool) {
@@ -32,7 +33,7 @@ func hostile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
 			"a", "word ", "日本", "👩‍💻", " ", "  ", "\n", "\r", "\t", "\x1b[2J", "\x1b]0;t\x07", "\x1b]52;c;eA==\x1b\\", "\x07", "\x00", "\x9b31m", "\u009b1m", "\u202e",
-			"\U000e0041", "\xff", "| ", "why\n", "always would add\n", "  | +x\n", strings.Repeat("long", 60),
+			"\U000e0041", "\xff", "| ", "why\n", "always would add\n", "  | +x\n", "change\n", "  | --- a\n", "  | +++ b/a.go\n", "  | @@ -1 +1 @@\n", "[a](http://b.test/\x1b)", strings.Repeat("long", 60),
 		}), 0, 12).Draw(t, "pieces"), "")
 	})
 }
@@ -98,6 +99,30 @@ func TestBroken(t *testing.T) {
 		}
 		if joined.String() != text {
 			rt.Fatalf("got %q of %q", joined.String(), text)
+		}
+	})
+}
+
+// TestPainted: colors change nothing of a diff, and every line stays behind its bar.
+func TestPainted(t *testing.T) {
+	p := newPainter(shared(t, "dark", nil).Styles)
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
+			"+", "-", " ", "@@", "+++ b/a.go", "--- a/a.go", "func f() {", "\"text", "// remark", "/*", "*/", "`", "日本", "e\u0301", "   ", "\\ No newline",
+		}), 0, 14).Draw(rt, "text"), "")
+		width := rapid.IntRange(12, 40).Draw(rt, "width")
+		var joined strings.Builder
+		lines, _ := p.chop(text, width)
+		for _, line := range lines {
+			line = ansi.Strip(line)
+			rest, barred := strings.CutPrefix(line, bar)
+			if !barred || ansi.StringWidth(line) > width {
+				rt.Fatalf("%q has no bar, or is wider than %d", line, width)
+			}
+			joined.WriteString(rest)
+		}
+		if got := joined.String(); got != text {
+			rt.Fatalf("got %q of %q", got, text)
 		}
 	})
 }

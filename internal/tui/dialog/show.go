@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/pawl-dev/pawl/internal/plain"
 )
 
@@ -49,32 +47,31 @@ func (p *permission) text(width int) []string {
 	}
 	for _, part := range list {
 		lines = append(lines, "", s.Muted.Render(part.name))
-		for _, line := range part.lines {
-			style := p.style(part.name, line)
-			for _, piece := range broken(line, width) {
-				lines = append(lines, style.Render(piece))
-			}
-		}
+		lines = append(lines, p.part(part, width)...)
 	}
 	return append(lines, p.always(width)...)
 }
 
-// style is how a line of a section looks.
-func (p *permission) style(name, line string) lipgloss.Style {
+// part is a section: what it warns of stands out, a change has the colors of one.
+func (p *permission) part(part section, width int) []string {
 	s := p.shared.Styles
-	text, barred := strings.CutPrefix(line, "  | ")
-	switch {
-	case strings.HasPrefix(line, "  ! "):
-		return s.Bad
-	case barred && name == "change" && strings.HasPrefix(text, "+"):
-		return s.Added
-	case barred && name == "change" && strings.HasPrefix(text, "-"):
-		return s.Removed
-	case barred && name == "change" && strings.HasPrefix(text, "@@"):
-		return s.Accent
-	default:
-		return s.Text
+	painter := newPainter(s)
+	var lines []string
+	for _, line := range part.lines {
+		text, barred := strings.CutPrefix(line, bar)
+		if barred && part.name == "change" {
+			lines = append(lines, painter.paint(strings.ReplaceAll(text, "\t", "    "), width)...)
+			continue
+		}
+		style := s.Text
+		if strings.HasPrefix(line, "  ! ") {
+			style = s.Bad
+		}
+		for _, piece := range broken(line, width) {
+			lines = append(lines, style.Render(piece))
+		}
 	}
+	return lines
 }
 
 // always are the rules that a yes for good would add, word for word.
