@@ -49,7 +49,7 @@ func newApp(s *ui.Shared, c Config) *app {
 	if env == nil {
 		env = os.Environ()
 	}
-	c.First.Model = c.Settings.Model
+	c.First.Chosen = c.Settings.Model != "" || c.Session != "" // a session has its own
 	return &app{
 		first: c.First, notifier: notify.New(c.Notify, env),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
@@ -81,7 +81,6 @@ func (a *app) Init() tea.Cmd {
 	if a.session.ID == "" {
 		return first.Begin(a.shared, a.first)
 	}
-	a.first.Model = "that of the session"
 	return tea.Batch(a.open(a.session.ID), first.Begin(a.shared, a.first))
 }
 

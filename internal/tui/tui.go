@@ -31,7 +31,7 @@ type Config struct {
 	Settings pawl.Settings  // of prompts, until the person chooses others
 	Theme    string         // "" means by the terminal's background
 	Keys     map[string][]string
-	First    first.Options // for who has chosen nothing yet; its Model is that of Settings
+	First    first.Options // for who has chosen nothing yet; Chosen is set by Run
 	Notify   notify.Mode
 	In       io.Reader // nil means standard input
 	Out      io.Writer // nil means standard output

@@ -17,13 +17,20 @@ const bar = "  | "
 // leaves nothing out and adds nothing: a line that it takes for something else
 // has another color, no more.
 type painter struct {
-	styles   *theme.Styles
-	inks     *syntax.Inks
-	path     string
-	old, new syntax.Lexer
+	inks                                          *syntax.Inks
+	name, hunk, note, added, removed, plus, minus flow.Ink
+	path                                          string
+	old, new                                      syntax.Lexer
 }
 
-func newPainter(s *theme.Styles) *painter { return &painter{styles: s, inks: syntax.InksOf(s)} }
+func newPainter(s *theme.Styles) *painter {
+	p := &painter{
+		inks: syntax.InksOf(s), name: flow.InkOf(s.Bold), hunk: flow.InkOf(s.Accent), note: flow.InkOf(s.Muted),
+		added: flow.InkOf(s.Added), removed: flow.InkOf(s.Removed),
+	}
+	p.plus, p.minus = p.added+flow.InkOf(s.Good), p.removed+flow.InkOf(s.Bad)
+	return p
+}
 
 // paint returns the lines that one line of the diff, behind its bar, takes.
 func (p *painter) paint(text string, width int) []string {
@@ -50,22 +57,20 @@ func (p *painter) spans(text string) (spans []flow.Span, under flow.Ink) {
 	switch {
 	case strings.HasPrefix(text, "--- "), strings.HasPrefix(text, "+++ "):
 		p.path = strings.TrimPrefix(text[len("+++ "):], "b/")
-		return []flow.Span{{Text: text, Ink: flow.InkOf(p.styles.Bold)}}, ""
+		return []flow.Span{{Text: text, Ink: p.name}}, ""
 	case strings.HasPrefix(text, "@@"):
 		p.old, p.new = syntax.For(p.path), syntax.For(p.path)
-		return []flow.Span{{Text: text, Ink: flow.InkOf(p.styles.Accent)}}, ""
+		return []flow.Span{{Text: text, Ink: p.hunk}}, ""
 	case strings.HasPrefix(text, "+"):
-		under = flow.InkOf(p.styles.Added)
-		return p.signed(text, under+flow.InkOf(p.styles.Good), under, &p.new), under
+		return p.signed(text, p.plus, p.added, &p.new), p.added
 	case strings.HasPrefix(text, "-"):
-		under = flow.InkOf(p.styles.Removed)
-		return p.signed(text, under+flow.InkOf(p.styles.Bad), under, &p.old), under
+		return p.signed(text, p.minus, p.removed, &p.old), p.removed
 	case strings.HasPrefix(text, " "):
 		spans = p.signed(text, "", "", &p.new)
 		p.old = p.new // both go on from what they have in common
 		return spans, ""
 	default:
-		return []flow.Span{{Text: text, Ink: flow.InkOf(p.styles.Muted)}}, ""
+		return []flow.Span{{Text: text, Ink: p.note}}, ""
 	}
 }
 

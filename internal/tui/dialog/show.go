@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tui/flow"
 )
 
 // section is a part of the text of a permission. Its name stands at the beginning
@@ -55,7 +56,7 @@ func (p *permission) text(width int) []string {
 // part is a section: what it warns of stands out, a change has the colors of one.
 func (p *permission) part(part section, width int) []string {
 	s := p.shared.Styles
-	painter := newPainter(s)
+	painter, own, warning := newPainter(s), flow.InkOf(s.Text), flow.InkOf(s.Bad)
 	var lines []string
 	for _, line := range part.lines {
 		text, barred := strings.CutPrefix(line, bar)
@@ -63,12 +64,12 @@ func (p *permission) part(part section, width int) []string {
 			lines = append(lines, painter.paint(strings.ReplaceAll(text, "\t", "    "), width)...)
 			continue
 		}
-		style := s.Text
+		ink := own
 		if strings.HasPrefix(line, "  ! ") {
-			style = s.Bad
+			ink = warning
 		}
 		for _, piece := range broken(line, width) {
-			lines = append(lines, style.Render(piece))
+			lines = append(lines, flow.Render(flow.Span{Text: piece, Ink: ink}))
 		}
 	}
 	return lines

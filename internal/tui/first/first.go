@@ -15,7 +15,7 @@ import (
 
 // Options say what is known before.
 type Options struct {
-	Model string // that is chosen already; "" means none
+	Chosen bool // a model is named already
 	// Help says how to come by a model and what was found so far; nil means a text
 	// that knows nothing of this machine.
 	Help func(context.Context) (string, error)
@@ -34,7 +34,7 @@ func Begin(s *ui.Shared, o Options) tea.Cmd {
 			return ui.Failed{Err: err}
 		}
 		var open []tea.Cmd
-		if o.Model == "" && folder.Model == "" {
+		if !o.Chosen && folder.Model == "" {
 			open = append(open, ui.Show(ui.Open{Dialog: newWelcome(s, o, find(s, o, folder))}))
 		}
 		if brings(folder) { // above: the folder is asked about first

@@ -120,7 +120,7 @@ func TestBegin(t *testing.T) {
 		{"a failure", desk{err: pawl.ErrInvalid}, "m", []string{"failed"}},
 	} {
 		var got []string
-		for _, msg := range sent(t, Begin(shared(t, &c.desk), Options{Model: c.model})) {
+		for _, msg := range sent(t, Begin(shared(t, &c.desk), Options{Chosen: c.model != ""})) {
 			switch m := msg.(type) {
 			case ui.Open:
 				got = append(got, fmt.Sprintf("%T", m.Dialog))
