@@ -139,14 +139,20 @@ func TestNotices(t *testing.T) {
 func TestAsks(t *testing.T) {
 	a := screen(t)
 	a.Update(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("mine"))})
+	a.Update(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("another"))})
 	give(a, nil, pawl.Event{Seq: 1, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "one"}}},
 		pawl.Event{Seq: 2, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "two"}}})
+	a.says(t, "another")
+	a.Update(tea.KeyPressMsg{Code: tea.KeyEscape})
 	a.says(t, "mine")
 	_, cmd := a.Update(tea.KeyPressMsg{Code: tea.KeyEscape})
 	a.says(t, "one")
 	a.says(t, "1 more wait")
 	if cmd == nil {
 		t.Error("it does not begin to settle")
+	}
+	if a.asks() != nil {
+		t.Error("news that are not about it make it settle anew: it could not be answered while much comes")
 	}
 	if _, cmd := a.Update(tea.KeyPressMsg{Code: 'y', Text: "y"}); cmd != nil {
 		t.Error("a key that came right after it was an answer")

@@ -145,7 +145,7 @@ func modelItems(models []pawl.ModelInfo) []picker.Item {
 		if m.Images {
 			detail = append(detail, "sees")
 		}
-		items = append(items, picker.Item{ID: m.Ref, Title: plain.Line(m.Ref), Detail: strings.Join(detail, ", "), Group: plain.Line(m.Provider)})
+		items = append(items, picker.Item{ID: m.Ref, Title: m.Ref, Detail: strings.Join(detail, ", "), Group: m.Provider})
 	}
 	return items
 }
