@@ -23,7 +23,8 @@ const maxEvent = 64 << 20
 // Events yields the events after the given Seq, then those that come, until ctx
 // ends. When the connection breaks off, or the server is away for a while, it
 // goes on with the next event as soon as it can: of those of the log none is
-// missing and none comes twice.
+// missing and none comes twice. A [pawl.Status] says that the server is away, and
+// that it is back.
 func (c *Client) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		f := follower{client: c, id: id, last: after, yield: yield}
@@ -36,6 +37,9 @@ func (c *Client) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) 
 				return
 			case !f.again(err):
 				yield(pawl.Event{}, err)
+				return
+			}
+			if !f.lost(err) {
 				return
 			}
 			if pause(ctx, f.failures) != nil {
@@ -56,6 +60,7 @@ type follower struct {
 	yield    func(pawl.Event, error) bool
 	failures int  // in a row
 	began    bool // the server has shown events before
+	away     bool // the reader was told that it is not there
 }
 
 // again reports whether it is worth another try. A server that was never there is
@@ -67,6 +72,29 @@ func (f *follower) again(err error) bool {
 	default:
 		return f.began && errors.Is(err, pawl.ErrUnavailable)
 	}
+}
+
+// lost tells the reader, once, that the server cannot be reached, and back that it
+// can again: nothing else says why nothing comes. They return false if the reader
+// wants no more.
+func (f *follower) lost(err error) bool {
+	if f.away || !errors.Is(err, pawl.ErrUnavailable) {
+		return true
+	}
+	f.away = true
+	return f.notice("the server cannot be reached: trying again until it is back")
+}
+
+func (f *follower) back() bool {
+	if !f.away {
+		return true
+	}
+	f.away = false
+	return f.notice("the server is there again")
+}
+
+func (f *follower) notice(text string) bool {
+	return f.yield(pawl.Event{Session: f.id, Body: pawl.Status{State: "notice", Message: text}}, nil)
 }
 
 // follow reads one connection's stream to its end.
@@ -88,6 +116,9 @@ func (f *follower) follow(ctx context.Context) error {
 		return err
 	}
 	f.began = true
+	if !f.back() {
+		return errEnough
+	}
 	alive := time.AfterFunc(f.client.silence, cancel)
 	defer alive.Stop()
 	lines := bufio.NewScanner(resp.Body)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/tui"
+	"github.com/pawl-dev/pawl/internal/tui/first"
 )
 
 // tuiFlags are the flags of 'pawl' itself.
@@ -42,9 +44,11 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if settings.Model == "" && f.session == "" && !f.last {
-		if settings.Model, err = defaultModel(ctx); err != nil {
+		user, err := loadUser()
+		if err != nil {
 			return err
 		}
+		settings.Model = user.Model // none is no failure: one can be chosen on the screen
 	}
 	a, err := openAt(ctx, f.server)
 	if err != nil {
@@ -52,6 +56,9 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 	}
 	defer a.Close()
 	c := tui.Config{Service: a.Service, Dir: dir, Settings: settings}
+	if f.server == "" { // of a server's keys and configuration this machine knows nothing
+		c.First = first.Options{Help: modelHelp, Save: saveChoice}
+	}
 	if f.session != "" || f.last {
 		name := f.session
 		if f.last {
@@ -70,4 +77,12 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 func noTerminal(cmd *cobra.Command) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n\n%s\n", cmd.Short, cmd.UsageString())
 	return &exitError{code: exitUsage, err: errors.New("pawl shows itself on a terminal, and here is none: to work without, use 'pawl run \"what to do\"'")}
+}
+
+// saveChoice keeps what the person chose at the first start in their configuration.
+func saveChoice(model, mode string) error {
+	if err := config.Set("model", model, usable); err != nil {
+		return err
+	}
+	return config.Set("permissions.mode", mode, usable)
 }

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"context"
+	"os"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,7 +13,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/complete"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/editor"
+	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/notify"
 	"github.com/pawl-dev/pawl/internal/tui/picker"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
@@ -30,18 +34,29 @@ type app struct {
 	view    *chat.View
 	editor  *editor.Editor
 	dialogs []ui.Dialog // the last is on top
-	inChat  bool        // keys are for the conversation
-	message string      // to the person, until the next key
-	failed  bool        // it is a failure
-	escaped time.Time   // when esc was last pressed
+	queue   *dialog.Queue
+	inChat  bool      // keys are for the conversation
+	message string    // to the person, until the next key
+	failed  bool      // it is a failure
+	escaped time.Time // when esc was last pressed
+
+	first    first.Options
+	notifier *notify.Notifier
+	lost     int // how often in a row the feed was lost
 
 	width, height int
 }
 
 func newApp(s *ui.Shared, c Config) *app {
+	env := c.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	c.First.Chosen = c.Settings.Model != "" || c.Session != "" // a session has its own
 	a := &app{
+		first: c.First, notifier: notify.New(c.Notify, env),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
-		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History),
+		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s),
 	}
 	a.editor.Become(c.Session)
 	return a
@@ -66,9 +81,9 @@ type olderMsg struct {
 // Init opens the session, if one is named.
 func (a *app) Init() tea.Cmd {
 	if a.session.ID == "" {
-		return a.editor.Init()
+		return tea.Batch(a.editor.Init(), first.Begin(a.shared, a.first))
 	}
-	return tea.Batch(a.editor.Init(), a.open(a.session.ID))
+	return tea.Batch(a.editor.Init(), a.open(a.session.ID), first.Begin(a.shared, a.first))
 }
 
 // open reads the end of a session.
@@ -127,8 +142,17 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.sent(m)
 	case ui.Open:
 		a.dialogs = append(a.dialogs, m.Dialog)
+		return a, a.uncovered()
 	case ui.Failed:
-		a.message, a.failed = m.Err.Error(), true
+		return a, a.fail(m.Err)
+	case againMsg:
+		if m.feed == a.feed {
+			return a, a.follow(a.session, a.view.Log.Last())
+		}
+	case first.Chosen:
+		a.settings.Model, a.settings.Mode = m.Model, m.Mode
+	case tea.FocusMsg, tea.BlurMsg:
+		a.notifier.Update(msg)
 	case ui.Notice:
 		a.message, a.failed = m.Text, false
 	case editor.Submit:
@@ -151,6 +175,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.wheel(m)
 		return a, a.older()
 	default:
+		if cmd, taken := a.heard(msg); taken {
+			return a, cmd
+		}
 		return a, a.pass(msg)
 	}
 	return a, nil
@@ -163,9 +190,9 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 		next, cmd := a.dialogs[n-1].Update(msg)
 		if next == nil {
 			a.dialogs = a.dialogs[:n-1]
-		} else {
-			a.dialogs[n-1] = next
+			return tea.Batch(cmd, a.uncovered())
 		}
+		a.dialogs[n-1] = next
 		switch msg.(type) {
 		case tea.KeyMsg, tea.MouseMsg, tea.PasteMsg, tea.ClipboardMsg:
 			return cmd
@@ -178,7 +205,10 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 // key takes a key press.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
-	if len(a.dialogs) > 0 {
+	if n := len(a.dialogs); n > 0 {
+		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
+			return tea.Quit // what is asked waits in the log
+		}
 		return a.pass(k)
 	}
 	if !a.inChat && a.editor.Takes(k) {
@@ -309,8 +339,7 @@ func (a *app) opened(m openedMsg) tea.Cmd {
 	}
 	log.Join(m.draft)
 	a.view = chat.NewView(log, a.shared.Styles)
-	a.dialogs = nil
-	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.asks(), a.waiting(m.events))
+	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events))
 }
 
 // follow watches a session.
@@ -329,42 +358,51 @@ func (a *app) news(m newsMsg) tea.Cmd {
 		return nil // of a session that is not shown any more
 	}
 	reload := false
+	var cmds []tea.Cmd
 	for _, e := range m.events {
 		a.view.Log.Apply(e)
+		cmds = append(cmds, a.queue.Apply(e), a.tell(e))
 		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
 			reload = true
 		}
 	}
 	a.shown = time.Now()
+	a.found(m)
 	switch {
 	case m.err != nil:
-		a.message, a.failed = m.err.Error(), true
-		return nil
+		return tea.Batch(append(cmds, a.lose(m.err))...)
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(a.feed.next(a.shown), a.asks(), a.waiting(m.events))
+	return tea.Batch(append(cmds, a.feed.next(a.shown), a.asks(), a.waiting(m.events))...)
 }
 
-// asks opens the dialog of what waits for the person, and closes those of what
-// does not wait any more.
+// asks closes the dialogs of what does not wait any more, and opens that of what
+// has waited longest. What the person has opened is not covered.
 func (a *app) asks() tea.Cmd {
-	open := map[pawl.Seq]bool{}
-	kept := a.dialogs[:0]
-	for _, d := range a.dialogs {
-		if p, ok := d.(interface{ Seq() pawl.Seq }); ok {
-			if _, waits := a.view.Log.Ask(p.Seq()); !waits {
-				continue
-			}
-			open[p.Seq()] = true
-		}
-		kept = append(kept, d)
+	n := len(a.dialogs)
+	a.dialogs = slices.DeleteFunc(a.dialogs, func(d ui.Dialog) bool {
+		ask, ok := d.(dialog.Asker)
+		return ok && !a.queue.Has(ask.ID())
+	})
+	if len(a.dialogs) == n && n > 0 {
+		return nil
 	}
-	a.dialogs = kept
-	for _, seq := range a.view.Log.Asks() {
-		if ask, _ := a.view.Log.Ask(seq); !open[seq] && ask.Kind == pawl.AskPermission {
-			a.dialogs = append(a.dialogs, dialog.NewPermission(a.shared, a.session.ID, seq, ask))
+	return a.uncovered()
+}
+
+// uncovered tells the dialog that has come to be on top. Without one it is that of
+// what is asked.
+func (a *app) uncovered() tea.Cmd {
+	if len(a.dialogs) == 0 {
+		next, ok := a.queue.Front()
+		if !ok {
+			return nil
 		}
+		a.dialogs = append(a.dialogs, dialog.New(a.shared, next, a.queue.Len))
+	}
+	if d, ok := a.dialogs[len(a.dialogs)-1].(interface{ Shown() tea.Cmd }); ok {
+		return d.Shown()
 	}
 	return nil
 }

@@ -17,7 +17,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/editor/history"
+	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/notify"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
@@ -31,9 +33,11 @@ type Config struct {
 	Theme    string         // "" means by the terminal's background
 	Keys     map[string][]string
 	History  history.Store // of prompts; nil keeps none
-	In       io.Reader     // nil means standard input
-	Out      io.Writer     // nil means standard output
-	Env      []string      // nil means the process's
+	First    first.Options // for who has chosen nothing yet; Chosen is set by Run
+	Notify   notify.Mode
+	In       io.Reader // nil means standard input
+	Out      io.Writer // nil means standard output
+	Env      []string  // nil means the process's
 }
 
 // Run shows the terminal until the person ends it.

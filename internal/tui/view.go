@@ -43,13 +43,6 @@ func (a *app) over(content, dialog string) string {
 	return lipgloss.NewCompositor(lipgloss.NewLayer(content), lipgloss.NewLayer(dialog).X(x).Y(y).Z(1)).Render()
 }
 
-func (a *app) title() string {
-	if t := a.view.Log.Title(); t != "" {
-		return "pawl: " + plain.Line(t)
-	}
-	return "pawl"
-}
-
 func (a *app) rule() string { return a.shared.Styles.Border.Render(strings.Repeat("─", a.width)) }
 
 // status is the last line.

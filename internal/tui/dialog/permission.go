@@ -1,88 +1,178 @@
-// Package dialog has the windows in which pawl asks something.
 package dialog
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
-// settle is how long a dialog is shown before it takes an answer: keys that were
-// pressed for something else must not answer it.
-const settle = 400 * time.Millisecond
-
-// Permission asks whether a call may run.
-type Permission struct {
-	shared  *ui.Shared
-	session pawl.SessionID
-	seq     pawl.Seq
-	ask     pawl.Asked
-	shown   time.Time
+// permission asks whether a call may run. Nothing is chosen at first: enter and
+// space, which are pressed without looking, permit nothing, and one letter does.
+// A yes counts once all of the text was on the screen.
+type permission struct {
+	*base
+	offer  []json.RawMessage // as offered, or as the person changed it
+	edited bool
+	rules  bool // the field is for the rules
+	unread bool // a yes came too early
 }
 
-// NewPermission returns the dialog of an ask.
-func NewPermission(s *ui.Shared, id pawl.SessionID, seq pawl.Seq, ask pawl.Asked) *Permission {
-	return &Permission{shared: s, session: id, seq: seq, ask: ask}
-}
+func newPermission(b *base) *permission { return &permission{base: b, offer: b.asking.Ask.Offer} }
 
-// Seq is the ask that it is about.
-func (p *Permission) Seq() pawl.Seq { return p.seq }
-
-// Update takes a key.
-func (p *Permission) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
-	k, ok := msg.(tea.KeyPressMsg)
-	if !ok {
-		return p, nil
+// Update takes a message.
+func (p *permission) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	if cmd, ok := p.beside(msg); ok {
+		return p, cmd
 	}
-	if p.shown.IsZero() || time.Since(p.shown) < settle {
-		return p, nil
-	}
-	switch k.String() {
-	case "y", "enter":
-		return nil, p.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered})
-	case "a":
-		if len(p.ask.Offer) > 0 {
-			return nil, p.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: p.ask.Offer})
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		if !p.lock.Takes() {
+			return p, nil
 		}
-	case "n", "esc":
-		return nil, p.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined})
+		if p.field == nil && p.pane.Key(p.shared.Keys, k.String(), true) {
+			p.unread = false
+			return p, nil
+		}
+		if p.field == nil {
+			return p, p.key(k)
+		}
+	}
+	if p.field != nil {
+		return p, p.write(msg)
 	}
 	return p, nil
 }
 
-func (p *Permission) answer(a pawl.Answer) tea.Cmd {
-	return ui.Do(func() error { return p.shared.Service.Answer(p.shared.Context, p.session, p.seq, a) })
+func (p *permission) key(k tea.KeyPressMsg) tea.Cmd {
+	p.unread = false
+	switch p.shared.Keys.Action(keys.Ask, k.String()) {
+	case keys.Approve:
+		return p.approve(nil)
+	case keys.Always:
+		if len(p.offer) > 0 {
+			return p.approve(p.offer)
+		}
+	case keys.EditRule:
+		if len(p.offer) > 0 {
+			p.rules, p.field = true, newField(p.shared, "the rules, one a line; an empty line adds none", ruleText(p.offer))
+		}
+	case keys.Decline:
+		return p.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined})
+	case keys.Word:
+		p.rules, p.field = false, newField(p.shared, "no, but", "")
+	default:
+	}
+	return nil
+}
+
+// approve permits the call, if all of it was seen.
+func (p *permission) approve(always []json.RawMessage) tea.Cmd {
+	if p.pane.unseen() > 0 {
+		p.unread = true
+		return nil
+	}
+	return p.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: always})
+}
+
+// write takes what is written: the rules, or a word to the model.
+func (p *permission) write(msg tea.Msg) tea.Cmd {
+	end, cmd := p.field.update(msg)
+	switch end {
+	case fieldLeft:
+		p.field, p.fault = nil, ""
+	case fieldDone:
+		return p.written()
+	case fieldOpen:
+	}
+	return cmd
+}
+
+func (p *permission) written() tea.Cmd {
+	text := p.field.value()
+	if p.rules {
+		offer, err := parseRules(text)
+		if err != nil {
+			p.fault = err.Error()
+			return nil
+		}
+		p.offer, p.edited, p.field, p.fault = offer, true, nil, ""
+		p.pane.Renew()
+		return nil
+	}
+	if text == "" {
+		return nil
+	}
+	p.field = nil
+	return p.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: text})
+}
+
+// ruleText is rules as a person edits them.
+func ruleText(rules []json.RawMessage) string {
+	var lines []string
+	for _, r := range rules {
+		lines = append(lines, plain.Line(string(r)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// parseRules reads them again. Whether one may be granted is for the service to say.
+func parseRules(text string) ([]json.RawMessage, error) {
+	var rules []json.RawMessage
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			return nil, fmt.Errorf("%s is no rule: it is written like {\"tool\":\"bash\",\"pattern\":\"go test *\",\"decision\":\"allow\"}", line)
+		}
+		var rule bytes.Buffer
+		if err := json.Compact(&rule, []byte(line)); err != nil {
+			return nil, err
+		}
+		rules = append(rules, rule.Bytes())
+	}
+	return rules, nil
 }
 
 // View draws it.
-func (p *Permission) View(width, height int) string {
-	if p.shown.IsZero() {
-		p.shown = time.Now()
+func (p *permission) View(width, height int) string {
+	p.lock.Drawn()
+	f := p.frame(width, p.shared.Styles.Warn, "May this run?")
+	p.pane.Fit(f.Inner(), p.shared.Styles, p.text)
+	return p.window(f, height, p.foot(f.Inner()))
+}
+
+// foot is what can be done.
+func (p *permission) foot(inner int) []string {
+	foot := p.faults(inner)
+	k := p.shared.Keys
+	switch {
+	case p.sending:
+		return append(foot, p.shared.Styles.Muted.Render("answering …"))
+	case p.field != nil:
+		foot = append(foot, p.field.view(inner)...)
+		does := "decline, and tell the model"
+		if p.rules {
+			does = "use these rules"
+		}
+		return append(foot, Hints(p.shared.Styles, inner, true, Hint{k.Key(keys.Choose), does}, Hint{k.Key(keys.Close), "back"})...)
+	case p.unread:
+		foot = append(foot, p.shared.Styles.Bad.Render(fmt.Sprintf("%d lines were not on the screen yet: read on with %s, or end",
+			p.pane.unseen(), k.Key(keys.PageDown))))
 	}
-	s := p.shared.Styles
-	width = min(width-4, 100)
-	var b strings.Builder
-	b.WriteString(s.Warn.Render("May this run?") + "\n\n")
-	text := strings.Split(ansi.Wrap(plain.Marked(p.ask.Text), width-4, ""), "\n")
-	if room := max(1, height-10); len(text) > room {
-		text = append(text[:room], s.Muted.Render(fmt.Sprintf("… %d more lines", len(text)-room)))
+	hints := []Hint{{k.Key(keys.Approve), "yes, once"}}
+	if len(p.offer) > 0 {
+		hints = append(hints, Hint{k.Key(keys.Always), "always"}, Hint{k.Key(keys.EditRule), "change the rule"})
 	}
-	b.WriteString(strings.Join(text, "\n") + "\n\n")
-	for _, rule := range p.ask.Offer {
-		b.WriteString(s.Muted.Render("always adds ") + plain.Line(string(rule)) + "\n")
-	}
-	b.WriteString(s.Accent.Render("y") + " yes, once   ")
-	if len(p.ask.Offer) > 0 {
-		b.WriteString(s.Accent.Render("a") + " always   ")
-	}
-	b.WriteString(s.Accent.Render("n") + " no")
-	return lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(s.Warn.GetForeground()).Padding(0, 1).Width(width).Render(b.String())
+	hints = append(hints, Hint{k.Key(keys.Decline), "no, and stop"}, Hint{k.Key(keys.Word), "no, but …"})
+	return append(foot, Hints(p.shared.Styles, inner, p.lock.Open(), hints...)...)
 }

@@ -20,6 +20,7 @@ const (
 	Editor Scope = "editor" // while a prompt is written
 	Chat   Scope = "chat"   // while the conversation is looked at
 	Dialog Scope = "dialog"
+	Ask    Scope = "ask" // while pawl asks something
 )
 
 // Binding is an action, where it counts and the keys that do it.
@@ -72,6 +73,12 @@ const (
 	Down   Action = "down"
 	Choose Action = "choose"
 	Close  Action = "close"
+
+	Approve  Action = "approve"
+	Always   Action = "approve_always"
+	EditRule Action = "edit_rule"
+	Decline  Action = "decline"
+	Word     Action = "answer_with_words"
 )
 
 // Default are the keys when the user has said nothing else.
@@ -114,6 +121,11 @@ var Default = []Binding{
 	{Down, Dialog, []string{"down", "ctrl+j"}, "down"},
 	{Choose, Dialog, []string{"enter"}, "choose"},
 	{Close, Dialog, []string{"esc"}, "close"},
+	{Approve, Ask, []string{"y"}, "yes"},
+	{Always, Ask, []string{"a"}, "yes, and keep the rule"},
+	{EditRule, Ask, []string{"e"}, "change the rule first"},
+	{Decline, Ask, []string{"n", "esc"}, "no"},
+	{Word, Ask, []string{"w"}, "with a word to the model"},
 }
 
 // Map finds what a key does.

@@ -1,0 +1,63 @@
+package client_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/client"
+)
+
+// A reader is told once that the server is away, and once that it is back; of the
+// log nothing is missing.
+func TestAway(t *testing.T) {
+	const session pawl.SessionID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	var requests atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n := requests.Add(1)
+		switch n {
+		case 1, 4:
+			seq := map[int32]pawl.Seq{1: 1, 4: 2}[n]
+			text, err := pawl.Event{Session: session, Seq: seq, At: time.Unix(0, 0).UTC(), Body: pawl.SessionTitled{Title: fmt.Sprint(n)}}.MarshalJSON()
+			if err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "id: %d\ndata: %s\n\n", seq, text)
+		default:
+			panic(http.ErrAbortHandler) // as a server that was killed
+		}
+	}))
+	defer srv.Close()
+	c, err := client.New(client.Config{URL: srv.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for e, err := range c.Events(t.Context(), session, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case pawl.SessionTitled:
+			got = append(got, "event "+b.Title)
+		case pawl.Status:
+			got = append(got, b.State+": "+b.Message)
+		default:
+			t.Errorf("got a %T", b)
+		}
+		if e.Seq == 2 {
+			break
+		}
+	}
+	want := []string{"event 1", "notice: the server cannot be reached: trying again until it is back", "notice: the server is there again", "event 4"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,127 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// A child is announced before it is made: so long it is waited for.
+const (
+	birthStep  = 50 * time.Millisecond
+	birthTries = 600
+)
+
+// child is a session that the one on the screen gave an errand to.
+type child struct {
+	id   pawl.SessionID
+	who  string
+	said chan heardMsg
+	done <-chan struct{}
+}
+
+// heardMsg is all that a child asks now.
+type heardMsg struct {
+	child *child
+	open  []Asking
+	ended bool
+	err   error
+}
+
+// hear listens to a child, unless it is listened to already.
+func (q *Queue) hear(id pawl.SessionID, who string) tea.Cmd {
+	if q.heard[id] != nil {
+		return nil
+	}
+	c := &child{id: id, who: who, said: make(chan heardMsg), done: q.ctx.Done()}
+	q.heard[id] = c
+	go c.listen(q.ctx, q.shared.Service)
+	return c.next()
+}
+
+// next is a command that waits for what the child says.
+func (c *child) next() tea.Cmd {
+	return func() tea.Msg {
+		select {
+		case m := <-c.said:
+			return m
+		case <-c.done:
+			return nil
+		}
+	}
+}
+
+func (c *child) say(m heardMsg) {
+	m.child = c
+	select {
+	case c.said <- m:
+	case <-c.done:
+	}
+}
+
+// listen tells what the child asks, until its turn ends.
+func (c *child) listen(ctx context.Context, svc pawl.Service) {
+	row, err := c.born(ctx, svc)
+	if err != nil {
+		c.say(heardMsg{ended: true, err: err})
+		return
+	}
+	open := map[pawl.Seq]Asking{}
+	if row.State() == pawl.StateIdle && row.Turns > 0 {
+		c.say(heardMsg{ended: true})
+		return
+	}
+	for e, err := range svc.Events(ctx, c.id, 0) {
+		if err != nil {
+			c.say(heardMsg{ended: true, err: err})
+			return
+		}
+		changed := c.apply(open, e)
+		_, over := e.Body.(pawl.TurnFinished)
+		over = over && e.Seq > row.Head
+		if caughtUp := e.Seq == row.Head && len(open) > 0; over || caughtUp || changed && e.Seq > row.Head {
+			c.say(heardMsg{open: slices.SortedFunc(maps.Values(open), bySeq), ended: over})
+		}
+		if over {
+			return
+		}
+	}
+}
+
+func bySeq(a, b Asking) int { return int(a.Seq - b.Seq) }
+
+// apply takes an event. It reports whether something else is asked now.
+func (c *child) apply(open map[pawl.Seq]Asking, e pawl.Event) bool {
+	before := len(open)
+	switch b := e.Body.(type) {
+	case pawl.Asked:
+		open[e.Seq] = Asking{Session: c.id, Seq: e.Seq, Who: c.who, Ask: b.Ask, At: e.At}
+	case pawl.Answered:
+		delete(open, b.Ask)
+	case pawl.TurnFinished:
+		clear(open)
+	default: // asks nothing
+	}
+	return len(open) != before
+}
+
+// born waits until the child is made.
+func (c *child) born(ctx context.Context, svc pawl.Service) (pawl.Session, error) {
+	for try := 1; ; try++ {
+		row, err := svc.Get(ctx, c.id)
+		if !errors.Is(err, pawl.ErrNotFound) || try == birthTries {
+			return row, err
+		}
+		select {
+		case <-ctx.Done():
+			return row, ctx.Err()
+		case <-time.After(birthStep):
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package diff
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/pawl-dev/pawl/internal/tui/theme"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const sample = `rename from a/store.go
+rename to b/store.go
+--- a/store.go
++++ b/store.go
+@@ -8,6 +8,7 @@ func Open(path string) (*Store, error) {
+ 	if path == "" {
+-		return nil, errors.New("no path") // which?
++		return nil, fmt.Errorf("open %q: no path", path) // now it says what is missing, in a line that is longer than any screen would like
++		/* more
+ 	}
+ 	db, err := sql.Open("sqlite", path)
+-	old := 1
+@@ -120,3 +121,3 @@
+ 日本語
+-gone
++come
+\ No newline at end of file
+`
+
+func look(name string) *Look {
+	t, _ := theme.Find(name, nil)
+	return LookOf(theme.New(t))
+}
+
+func TestGolden(t *testing.T) {
+	for _, name := range []string{"dark", "plain"} {
+		for _, width := range []int{60, 80, 120} {
+			var b strings.Builder
+			for _, l := range Render(look(name), width, "store.go", sample) {
+				if n := ansi.StringWidth(l.Text); n > width {
+					t.Errorf("%s %d: a line of %d cells: %q", name, width, n, l.Text)
+				}
+				b.WriteString(strings.ReplaceAll(l.Text, "\x1b", "␛") + "\n")
+			}
+			compare(t, fmt.Sprintf("testdata/%s-%d.golden", name, width), b.String())
+		}
+	}
+}
+
+func compare(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s differs; see -update: %s", path, diff)
+	}
+}
+
+func TestCount(t *testing.T) {
+	if added, removed := Count(sample); added != 3 || removed != 3 {
+		t.Errorf("got +%d -%d, want +3 -3", added, removed)
+	}
+}
+
+// Whatever stands for a diff is shown within its width, and steers nothing.
+func TestAnything(t *testing.T) {
+	l := look("plain")
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"@@ -1 +1 @@", "@@ -5,2 +6 @@ x", "@@ -99999999999999999999 +x @@", "+a\x1b[2J", "-b\r", " c\u202e", "\\ no", "", "garbage", "+\t日本語👩‍💻" + strings.Repeat("x", 90), "--- a", "+++ b", "+\xff\x9b",
+		}), 0, 12).Draw(t, "lines")
+		width := rapid.SampledFrom([]int{20, 60, 130}).Draw(t, "width")
+		for _, line := range Render(l, width, "a.go", strings.Join(lines, "\n")) {
+			if n := ansi.StringWidth(line.Text); n > width {
+				t.Fatalf("%d cells, want at most %d: %q", n, width, line.Text)
+			}
+			if text := ansi.Strip(line.Text); strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u202e' }) {
+				t.Fatalf("it steers: %q", text)
+			}
+		}
+	})
+}
