@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/editor"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/pager"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -136,8 +137,17 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		return a, a.key(m)
 	case tea.MouseWheelMsg:
+		if len(a.dialogs) > 0 {
+			return a, a.pass(m)
+		}
 		a.wheel(m)
 		return a, a.older()
+	case tea.MouseMsg:
+		if len(a.dialogs) == 0 {
+			return a, a.view.Update(m)
+		}
+	case chat.SecondMsg:
+		return a, a.view.Update(m)
 	default:
 		return a, a.pass(msg)
 	}
@@ -163,6 +173,9 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
 	if len(a.dialogs) > 0 {
 		return a.pass(k)
+	}
+	if a.view.Finding() {
+		return tea.Batch(a.view.Update(k), a.older())
 	}
 	if a.inChat {
 		if cmd, taken := a.chatKey(k); taken {
@@ -201,6 +214,8 @@ func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		a.view.ToEnd()
 	case keys.FocusChat:
 		a.focusChat(!a.inChat)
+	case keys.Find:
+		a.view.Find()
 	default:
 		return nil, false
 	}
@@ -218,6 +233,11 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	case keys.Copy:
 		a.message = "copied"
 		return tea.SetClipboard(a.view.Copy()), true
+	case keys.OpenOutput:
+		if blob, title := a.view.Spill(); blob != nil {
+			return pager.Open(a.shared, a.session.ID, title, blob.ID), true
+		}
+		return nil, true
 	default:
 	}
 	switch k.String() {
@@ -225,6 +245,8 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		a.view.Select(-1)
 	case "down", "j":
 		a.view.Select(1)
+	case "/":
+		a.view.Find()
 	case "esc":
 		a.focusChat(false)
 	default:
@@ -288,7 +310,7 @@ func (a *app) opened(m openedMsg) tea.Cmd {
 	log.Join(m.draft)
 	a.view = chat.NewView(log, a.shared.Styles)
 	a.dialogs = nil
-	return tea.Batch(a.follow(m.session, log.Last()), a.asks())
+	return tea.Batch(a.follow(m.session, log.Last()), a.asks(), a.view.Clock())
 }
 
 // follow watches a session.
@@ -321,7 +343,7 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(a.feed.next(a.shown), a.asks())
+	return tea.Batch(a.feed.next(a.shown), a.asks(), a.view.Clock())
 }
 
 // asks opens the dialog of what waits for the person, and closes those of what
