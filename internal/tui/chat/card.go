@@ -137,9 +137,7 @@ func (v *View) done(c *CallView, in input, say func(string, flow.Ink)) {
 		say(plain.Line(meta["status"]), ink)
 	case r.IsError:
 		say("failed", ink)
-	case len(r.Files) > 0:
-		say(attachment(r.Files[0]), ink)
-	default:
+	case len(r.Files) == 0:
 		say(in.count(c), ink)
 	}
 }

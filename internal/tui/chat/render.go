@@ -118,7 +118,7 @@ func (v *View) reasoning(e *Entry) []flow.Line {
 		head += " for " + took(e.Took)
 	}
 	switch {
-	case e.Growing && !v.isOpen(e):
+	case e.Growing && e.Took == 0 && !v.isOpen(e):
 		lines := v.wrap(lastOf(text, thoughtBytes), v.ink.muted, flow.Span{Text: "  "})
 		lines = lines[max(0, len(lines)-thoughtLines):]
 		return append([]flow.Line{v.one(flow.Span{Text: "▾ thinks", Ink: v.ink.muted})}, lines...)

@@ -37,8 +37,8 @@ func (l *Log) grow(ev pawl.Event, d pawl.Delta) {
 
 // thought notes how long the reasoning took that is over.
 func (l *Log) thought(ev pawl.Event) {
-	if e := l.growing[pawl.ChannelReasoning]; e != nil && e.Took == 0 && !e.At.IsZero() && ev.At.After(e.At) {
-		e.Took = ev.At.Sub(e.At)
+	if e := l.growing[pawl.ChannelReasoning]; e != nil && e.Took == 0 && !e.At.IsZero() {
+		e.Took = max(1, ev.At.Sub(e.At))
 		e.changed()
 	}
 }
