@@ -41,7 +41,7 @@ func (l *Log) call(ev pawl.Event, id pawl.CallID) *Entry {
 func (l *Log) started(ev pawl.Event, b pawl.CallStarted) {
 	e := l.call(ev, b.Call)
 	e.Call.Tool, e.Call.Started, e.Call.Unsafe = b.Tool, ev.At, b.Unsafe
-	if b.Input != nil {
+	if len(b.Input) > 0 {
 		e.Call.Input = b.Input
 	}
 	l.running[b.Call] = e

@@ -21,6 +21,12 @@ func (v *View) Clock() tea.Cmd {
 	if v.ticking || !v.moving() {
 		return nil
 	}
+	v.now = time.Now()
+	return v.next()
+}
+
+// next is the next tick.
+func (v *View) next() tea.Cmd {
 	v.ticking = true
 	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return SecondMsg{v, at} })
 }
@@ -33,8 +39,9 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case SecondMsg:
 		if m.view == v {
-			v.tick(m.at)
-			return v.Clock()
+			if v.tick(m.at); v.moving() {
+				return v.next()
+			}
 		}
 	case tea.MouseClickMsg:
 		v.press(m)

@@ -95,12 +95,20 @@ func (v *View) seek(step int) {
 		}
 	}
 	v.find.missed = true
+	if step < 0 && v.Log.First() > 1 { // older ones are read when the top is seen
+		v.find.entry = nil
+		v.ToTop()
+	}
 }
+
+// unmarked takes out the marks of Markdown that stand within words.
+var unmarked = strings.NewReplacer("*", "", "`", "", "~~", "")
 
 // has reports whether an entry says the words at all.
 func has(e *Entry, query string) bool {
 	if e.Kind != Call {
-		return strings.Contains(strings.ToLower(e.text()), query)
+		text := strings.ToLower(e.text())
+		return strings.Contains(text, query) || e.Kind == Reply && strings.Contains(unmarked.Replace(text), query)
 	}
 	c := e.Call
 	for _, text := range []string{string(c.Input), c.Result.Content, c.Output.String(), c.Tool} {
@@ -162,7 +170,10 @@ func (v *View) findMarks(r row, line flow.Line) string {
 // findBar is what is written of it.
 func (v *View) findBar() string {
 	hint := "enter: up · down: down · esc: end"
-	if v.find.missed {
+	switch {
+	case v.find.missed && v.Log.First() > 1:
+		hint = "not found yet · enter: look further up · esc: end"
+	case v.find.missed:
 		hint = "not found · " + hint
 	}
 	return flow.Cut(v.width, flow.Span{Text: " find: ", Ink: v.ink.accent}, flow.Span{Text: plain.Line(v.find.query) + "▏", Ink: v.ink.text},

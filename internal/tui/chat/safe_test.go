@@ -70,6 +70,9 @@ func spoil(t *rapid.T, v reflect.Value) {
 			}
 		}
 	case reflect.Slice:
+		if v.IsNil() {
+			return
+		}
 		if v.Type() == reflect.TypeFor[json.RawMessage]() && v.Len() > 0 {
 			spoilJSON(t, v)
 			return
