@@ -147,6 +147,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return a, a.view.Update(m)
 		}
 	case chat.SecondMsg:
+		if len(a.dialogs) > 0 { // it may show a conversation of its own
+			return a, tea.Batch(a.view.Update(m), a.pass(m))
+		}
 		return a, a.view.Update(m)
 	default:
 		return a, a.pass(msg)
@@ -164,6 +167,9 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 			a.dialogs[n-1] = next
 		}
 		return cmd
+	}
+	if _, pasted := msg.(tea.PasteMsg); pasted && a.view.Finding() {
+		return a.view.Update(msg)
 	}
 	return a.editor.Update(msg)
 }
