@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/diff"
 	"github.com/pawl-dev/pawl/internal/tui/flow"
+	"github.com/pawl-dev/pawl/internal/tui/markdown"
 	"github.com/pawl-dev/pawl/internal/tui/syntax"
 )
 
@@ -17,7 +18,7 @@ const (
 	liveLines  = 5    // of what runs
 	liveBytes  = 4000 // that these are made of
 	faultLines = 4    // of what went wrong
-	diffLines  = 16   // of a change
+	diffLines  = 16   // of a change, or a plan
 )
 
 // maxOutput bounds the lines of a card that is open: the end of them.
@@ -36,6 +37,8 @@ func (v *View) body(e *Entry) []flow.Line {
 		return v.todoList(in)
 	case c.Tool == "question":
 		return append(v.questions(c, in), v.fault(c, open)...)
+	case c.Tool == "plan_exit":
+		return append(v.plan(c, in, open), v.fault(c, open)...)
 	case open && !listed(c.Tool) && !changes(c):
 		lines = v.given(in)
 	}
@@ -118,11 +121,31 @@ func (v *View) questions(c *CallView, in input) []flow.Line {
 		m, _ := q.(map[string]any)
 		lines = append(lines, v.wrap(input(m).text("question"), v.ink.text, margin)...)
 		if c.Answer != nil && i < len(c.Answer.Answers) {
-			lines = append(lines, v.wrap(strings.Join(c.Answer.Answers[i], ", "), v.ink.user, margin, flow.Span{Text: "→ ", Ink: v.ink.user})...)
+			lines = append(lines, v.said(strings.Join(c.Answer.Answers[i], ", "))...)
 		}
 	}
-	if c.Answer != nil && c.Answer.Text != "" {
-		lines = append(lines, v.wrap(c.Answer.Text, v.ink.user, margin, flow.Span{Text: "→ ", Ink: v.ink.user})...)
+	if c.Answer != nil {
+		lines = append(lines, v.said(c.Answer.Text)...)
+	}
+	return lines
+}
+
+// said is what a person answered.
+func (v *View) said(text string) []flow.Line {
+	if text == "" {
+		return nil
+	}
+	return v.wrap(text, v.ink.user, margin, flow.Span{Text: "→ ", Ink: v.ink.user})
+}
+
+// plan shows what the model would do, and what the person said to it.
+func (v *View) plan(c *CallView, in input, open bool) []flow.Line {
+	lines := v.first(indented(markdown.Render(v.markdown, v.room()-2, in.text("plan"))), open)
+	if c.Answer != nil {
+		for _, chosen := range c.Answer.Answers {
+			lines = append(lines, v.said(strings.Join(chosen, ", "))...)
+		}
+		lines = append(lines, v.said(c.Answer.Text)...)
 	}
 	return lines
 }
@@ -170,6 +193,11 @@ func (v *View) patches(c *CallView, open bool) []flow.Line {
 		case pawl.Reasoning, pawl.ToolCall, pawl.ToolResult:
 		}
 	}
+	return v.first(lines, open)
+}
+
+// first shows the beginning of lines unless all are wanted.
+func (v *View) first(lines []flow.Line, open bool) []flow.Line {
 	if open || len(lines) <= diffLines {
 		return lines
 	}
@@ -188,17 +216,17 @@ func (v *View) printed(c *CallView, open bool) []flow.Line {
 	case c.Status == "":
 		return nil
 	case c.Failed():
-		return v.limited(v.output(said(c), v.ink.muted), faultLines, open)
+		return v.limited(v.output(saying(c), v.ink.muted), faultLines, open)
 	case changes(c):
 		return v.faults(c)
 	case open:
-		return v.last(v.output(said(c), v.ink.muted), maxOutput)
+		return v.last(v.output(saying(c), v.ink.muted), maxOutput)
 	}
 	return nil
 }
 
-// said is a result's text without the exit code, which the card's line has.
-func said(c *CallView) string {
+// saying is a result's text without the exit code, which the card's line has.
+func saying(c *CallView) string {
 	text := strings.TrimRight(c.Result.Content, "\n")
 	if code := c.Result.Meta["exit_code"]; code != "" {
 		text = strings.TrimSuffix(text, "(exit code "+code+")")

@@ -182,7 +182,7 @@ func (in input) subject(c *CallView) string {
 		if path := in.text("path"); path != "" {
 			return plain.Line(in.text("pattern") + " in " + path)
 		}
-	case "question", "todowrite", "todoread":
+	case "question", "todowrite", "todoread", "plan_exit":
 		return ""
 	}
 	for _, k := range []string{"command", "path", "file_path", "pattern", "query", "url", "description", "name", "job"} {

@@ -69,6 +69,7 @@ func (v *View) release(tea.MouseReleaseMsg) string {
 	p := v.drag.from
 	v.drag = selection{}
 	if p.line == 0 && foldable(p.entry) {
+		v.leaveEnd(v.Log.Entries()) // the line stays under the mouse
 		v.toggle(p.entry)
 	}
 	return ""

@@ -156,6 +156,13 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.Answered{Ask: ask, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"SQLite"}}}})
 		t.add(pawl.CallFinished{Call: "c4", Status: pawl.CallDone, Result: pawl.Result{Content: "SQLite", Meta: map[string]string{"outcome": "answered"}}})
 	},
+	"plan": func(t *teller) {
+		t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: "c1", Name: "plan_exit", Input: json.RawMessage(`{"plan":"# The plan\n\n1. read\n2. write\n"}`)}}})
+		t.add(pawl.CallStarted{Call: "c1", Tool: "plan_exit"})
+		ask := t.add(pawl.Asked{Call: "c1", Ask: pawl.Ask{Kind: pawl.AskPlan}})
+		t.add(pawl.Answered{Ask: ask, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"Begin"}}, Text: "but quickly"}})
+		t.add(pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{Content: "go", Meta: map[string]string{"outcome": "answered"}}})
+	},
 	"notes": func(t *teller) {
 		p := t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}})
 		t.add(pawl.TurnStarted{Prompt: p}, pawl.Injected{Source: "budget", Text: "half of it is spent"}, pawl.ModeChanged{Mode: "guard"})

@@ -103,10 +103,11 @@ func (v *View) Render() []string {
 func (v *View) visible() []row {
 	entries := v.Log.Entries()
 	if v.away {
-		if rows := v.from(entries); len(rows) >= v.height {
-			return rows[:v.height]
+		rows := v.from(entries)
+		if n := len(rows); n >= v.height && (rows[n-1].entry != entries[len(entries)-1] || rows[n-1].line < v.tall(entries, len(entries)-1)-1) {
+			return rows
 		}
-		v.away = false // there is less below than fits
+		v.away = false // the last line is seen
 	}
 	return v.end(entries)
 }

@@ -157,6 +157,42 @@ func TestMouse(t *testing.T) {
 	}
 }
 
+// A card that is opened stays under the mouse, also at the end of the conversation.
+func TestClickedLineStays(t *testing.T) {
+	v := viewOf(t, long(60), "plain", 60, 12)
+	lines := strings.Split(seen(v), "\n")
+	y := len(lines) - 2
+	if !strings.Contains(lines[y], "● bash") {
+		t.Fatalf("the last card is not there: %q", lines)
+	}
+	click(v, 3, y)
+	if got := strings.Split(seen(v), "\n"); got[y] != lines[y] || !strings.Contains(got[y+1], "$ ls") || v.Follows() {
+		t.Errorf("the card moved: %q", got)
+	}
+	click(v, 3, y)
+	if got := strings.Split(seen(v), "\n"); got[y] != lines[y] || !v.Follows() {
+		t.Errorf("the closed card moved: %q", got)
+	}
+}
+
+// No screen is too small.
+func TestTinyScreens(t *testing.T) {
+	for name, scene := range scenes {
+		for width := range 12 {
+			tl := tell()
+			scene(tl)
+			v := viewOf(t, tl, "dark", width, width/4)
+			v.Render()
+			v.ToggleAll()
+			v.Scroll(-3)
+			v.Find()
+			if got := len(v.Render()); got != max(1, width/4) {
+				t.Errorf("%s: %d lines of %d", name, got, width/4)
+			}
+		}
+	}
+}
+
 func typed(v *View, text string) {
 	for _, r := range text {
 		v.Update(tea.KeyPressMsg{Text: string(r), Code: r})
