@@ -83,7 +83,10 @@ func (v *View) Follows() bool { return !v.away }
 // AtTop reports whether the oldest entry is seen: older ones may have to be read.
 func (v *View) AtTop() bool {
 	entries := v.Log.Entries()
-	return len(entries) == 0 || v.away && v.skipped == 0 && v.top == entries[0]
+	if len(entries) == 0 || v.away {
+		return len(entries) == 0 || v.skipped == 0 && v.top == entries[0]
+	}
+	return len(v.rows) > 0 && v.rows[0] == row{entries[0], 0} // all of it fits
 }
 
 // Render returns the lines that are seen, as many as there is room for.
