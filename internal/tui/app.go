@@ -180,7 +180,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	if len(a.dialogs) > 0 {
 		return a.pass(k)
 	}
-	if a.view.Finding() {
+	if a.view.Finding() && a.shared.Keys.Action(keys.Global, k.String()) != keys.Quit {
 		return tea.Batch(a.view.Update(k), a.older())
 	}
 	if a.inChat {
