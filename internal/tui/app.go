@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/notify"
+	"github.com/pawl-dev/pawl/internal/tui/pager"
 	"github.com/pawl-dev/pawl/internal/tui/picker"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
@@ -165,7 +166,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case complete.Run:
 		return a, a.run(m)
 	case editor.Back, editor.Waiting, picker.Chosen:
-		return a, a.editor.Update(msg)
+		return a, a.pass(msg)
 	case tea.KeyPressMsg:
 		return a, a.key(m)
 	case tea.MouseWheelMsg:
@@ -174,6 +175,16 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		a.wheel(m)
 		return a, a.older()
+	case tea.MouseMsg:
+		if len(a.dialogs) > 0 {
+			return a, a.pass(msg)
+		}
+		return a, tea.Batch(a.view.Update(m), a.editor.Update(msg)) // each knows its place
+	case chat.SecondMsg:
+		if len(a.dialogs) > 0 { // it may show a conversation of its own
+			return a, tea.Batch(a.view.Update(m), a.pass(m))
+		}
+		return a, a.view.Update(m)
 	default:
 		if cmd, taken := a.heard(msg); taken {
 			return a, cmd
@@ -199,6 +210,9 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 		}
 		return tea.Batch(cmd, a.editor.Update(msg))
 	}
+	if _, pasted := msg.(tea.PasteMsg); pasted && a.view.Finding() {
+		return a.view.Update(msg)
+	}
 	return a.editor.Update(msg)
 }
 
@@ -210,6 +224,9 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 			return tea.Quit // what is asked waits in the log
 		}
 		return a.pass(k)
+	}
+	if a.view.Finding() && a.shared.Keys.Action(keys.Global, k.String()) != keys.Quit {
+		return tea.Batch(a.view.Update(k), a.older())
 	}
 	if !a.inChat && a.editor.Takes(k) {
 		return a.editor.Update(k)
@@ -227,9 +244,6 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	return a.editor.Update(k)
 }
-
-// twice is how soon a second esc must come to mean more than one.
-const twice = 500 * time.Millisecond
 
 func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch a.shared.Keys.Action(keys.Global, k.String()) {
@@ -253,6 +267,8 @@ func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		a.view.ToEnd()
 	case keys.FocusChat:
 		a.focusChat(!a.inChat)
+	case keys.Find:
+		a.view.Find()
 	default:
 		return nil, false
 	}
@@ -270,6 +286,11 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	case keys.Copy:
 		a.message = "copied"
 		return tea.SetClipboard(a.view.Copy()), true
+	case keys.OpenOutput:
+		if blob, title := a.view.Spill(); blob != nil {
+			return pager.Open(a.shared, a.session.ID, title, blob.ID), true
+		}
+		return nil, true
 	default:
 	}
 	switch k.String() {
@@ -277,6 +298,8 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		a.view.Select(-1)
 	case "down", "j":
 		a.view.Select(1)
+	case "/":
+		a.view.Find()
 	case "esc":
 		a.focusChat(false)
 	default:
@@ -339,7 +362,7 @@ func (a *app) opened(m openedMsg) tea.Cmd {
 	}
 	log.Join(m.draft)
 	a.view = chat.NewView(log, a.shared.Styles)
-	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events))
+	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events), a.view.Clock())
 }
 
 // follow watches a session.
@@ -374,7 +397,7 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(append(cmds, a.feed.next(a.shown), a.asks(), a.waiting(m.events))...)
+	return tea.Batch(append(cmds, a.feed.next(a.shown), a.asks(), a.waiting(m.events), a.view.Clock())...)
 }
 
 // asks closes the dialogs of what does not wait any more, and opens that of what

@@ -30,7 +30,7 @@ func (a *app) View() tea.View {
 		return v
 	}
 	v.Content = content
-	if c := a.editor.Cursor(); c != nil && !a.inChat {
+	if c := a.editor.Cursor(); c != nil && !a.inChat && !a.view.Finding() {
 		c.Y += room + 1
 		v.Cursor = c
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tui/flow"
+	"github.com/pawl-dev/pawl/internal/tui/markdown"
 )
 
 // Kind says what an entry is.
@@ -42,12 +44,16 @@ type Entry struct {
 	Turn int
 	At   time.Time
 
-	Text    string      // of all but calls
-	Tone    Tone        // of a note
-	Waiting bool        // a prompt that is not taken in yet
-	Steered bool        // a prompt that was taken into a turn
-	Files   []pawl.File // that came with a prompt
-	Growing bool        // more of it is to come
+	Text    string        // of all but calls
+	Tone    Tone          // of a note
+	Next    string        // of a note: what to do about it
+	Until   time.Time     // of a note on a retry: when it is made
+	Took    time.Duration // of reasoning; 0 means that nobody knows
+	Waiting bool          // a prompt that is not taken in yet
+	Queued  bool          // a prompt that comes after the open turn
+	Steered bool          // a prompt that was taken into a turn
+	Files   []pawl.File   // that came with a prompt
+	Growing bool          // more of it is to come
 
 	Call *CallView
 
@@ -68,19 +74,29 @@ type CallView struct {
 	Result   pawl.Result
 	Output   tail           // live
 	Children []pawl.Spawned // that it gave an errand to
+	Over     map[pawl.SessionID]bool
 	Asking   *pawl.Asked    // what it waits for a person for
+	Answer   *pawl.Answered // the last that a person gave
 	Unsafe   string         // why it cannot be undone
 }
 
 // Running reports whether the call has begun and not ended.
 func (c *CallView) Running() bool { return c.Status == "" && !c.Started.IsZero() }
 
+// Failed reports whether the call came to nothing good.
+func (c *CallView) Failed() bool {
+	return c.Status != "" && (c.Status != pawl.CallDone || c.Result.IsError)
+}
+
 // rendered is what was last made of an entry, and for what.
 type rendered struct {
-	lines   []string
+	lines   []flow.Line
 	width   int
 	version int
 	look    int
+
+	doc     *markdown.Doc // of a reply
+	written int           // bytes of the text that it has
 }
 
 func (e *Entry) changed() { e.version++ }

@@ -1,129 +1,163 @@
 package chat
 
 import (
-	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
-
-	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
+	"time"
+	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tui/flow"
+	"github.com/pawl-dev/pawl/internal/tui/markdown"
+)
+
+// How much is shown of what is not opened.
+const (
+	userLines    = 24
+	thoughtLines = 4    // while they grow
+	thoughtBytes = 2000 // that these are made of
 )
 
 // render makes the lines of an entry. All that a stranger wrote goes through
-// package plain here, and nowhere later.
-func (v *View) render(e *Entry) []string {
-	var lines []string
+// package plain here or in the packages that set it, and nowhere later.
+func (v *View) render(e *Entry) []flow.Line {
 	switch e.Kind {
 	case User:
-		lines = v.user(e)
+		return v.user(e)
 	case Reply:
-		lines = v.wrap(plain.Text(e.text()), "")
+		return v.reply(e)
 	case Reasoning:
-		lines = v.reasoning(e)
+		return v.reasoning(e)
 	case Call:
-		lines = v.call(e)
+		return v.card(e)
 	case Note:
-		lines = v.note(e)
+		return v.note(e)
 	}
-	if e == v.selected {
-		for i := range lines {
-			lines[i] = v.styles.Accent.Render("▌") + lines[i]
-		}
-	} else {
-		for i := range lines {
-			lines[i] = " " + lines[i]
-		}
-	}
-	return append(lines, "")
+	return []flow.Line{{}}
 }
 
-// wrap breaks text to the width, behind a prefix on each line.
-func (v *View) wrap(text, prefix string) []string {
-	width := max(1, v.width-lipgloss.Width(prefix)-2)
-	var lines []string
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		for part := range strings.SplitSeq(ansi.Wrap(line, width, ""), "\n") {
-			lines = append(lines, prefix+part)
-		}
-	}
-	return lines
+// wrap breaks text to the width, behind a frame.
+func (v *View) wrap(text string, ink flow.Ink, frame ...flow.Span) []flow.Line {
+	text = flow.Tabs(strings.Trim(plain.Text(text), "\n"))
+	return flow.Wrap([]flow.Span{{Text: text, Ink: ink}}, v.room(), flow.Same(frame...))
 }
 
-func (v *View) user(e *Entry) []string {
-	lines := v.wrap(plain.Text(e.Text), v.styles.User.Render("┃ "))
+// one is a single line.
+func (v *View) one(spans ...flow.Span) flow.Line {
+	return flow.Line{Text: flow.Cut(v.room(), spans...)}
+}
+
+func (v *View) user(e *Entry) []flow.Line {
+	bar := flow.Span{Text: "┃ ", Ink: v.ink.user}
+	var lines []flow.Line
+	if e.Text != "" {
+		lines = v.wrap(e.Text, v.ink.text, bar)
+	}
+	if len(lines) > userLines && !v.isOpen(e) {
+		more := flow.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-userLines), Ink: v.ink.muted}
+		lines = append(lines[:userLines:userLines], v.one(bar, more))
+	}
 	for _, f := range e.Files {
-		lines = append(lines, v.styles.User.Render("┃ ")+v.styles.Muted.Render("+ "+plain.Line(f.Name)))
+		lines = append(lines, v.one(bar, flow.Span{Text: "+ " + attachment(f), Ink: v.ink.muted}))
 	}
-	if e.Waiting {
-		lines = append(lines, v.styles.User.Render("┃ ")+v.styles.Muted.Render("waits"))
+	if mark := userMark(e); mark != "" {
+		lines = append(lines, v.one(bar, flow.Span{Text: mark, Ink: v.ink.muted}))
 	}
-	return lines
-}
-
-func (v *View) reasoning(e *Entry) []string {
-	text := plain.Text(e.text())
-	if !v.isOpen(e) && !e.Growing {
-		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-		return []string{v.styles.Muted.Render(ansi.Truncate("thought: "+first, v.width-2, "…"))}
-	}
-	lines := v.wrap(text, "")
-	if e.Growing && len(lines) > 6 {
-		lines = lines[len(lines)-6:]
-	}
-	for i := range lines {
-		lines[i] = v.styles.Muted.Render(lines[i])
+	if len(lines) == 0 {
+		lines = append(lines, v.one(bar, flow.Span{Text: "(an earlier message)", Ink: v.ink.muted}))
 	}
 	return lines
 }
 
-func (v *View) note(e *Entry) []string {
-	style := map[Tone]lipgloss.Style{Quiet: v.styles.Muted, Good: v.styles.Good, Warn: v.styles.Warn, Bad: v.styles.Bad}[e.Tone]
-	lines := v.wrap(plain.Text(e.Text), "· ")
-	for i := range lines {
-		lines[i] = style.Render(lines[i])
-	}
-	return lines
-}
-
-func (v *View) call(e *Entry) []string {
-	c := e.Call
-	mark, style := "●", v.styles.Muted
+// userMark says what became of a prompt.
+func userMark(e *Entry) string {
 	switch {
-	case c.Asking != nil:
-		mark, style = "?", v.styles.Warn
-	case c.Status == "":
-		mark, style = "◌", v.styles.Accent
-	case c.Status == pawl.CallDone && !c.Result.IsError:
-		style = v.styles.Good
-	default:
-		style = v.styles.Bad
-	}
-	head := fmt.Sprintf("%s %s %s", style.Render(mark), v.styles.Bold.Render(plain.Line(c.Tool)), v.styles.Muted.Render(plain.Line(subject(c.Input))))
-	lines := []string{ansi.Truncate(head, v.width-2, "…")}
-	text := c.Result.Content
-	if c.Status == "" {
-		text = c.Output.String()
-	}
-	body := v.wrap(plain.Text(text), "  ")
-	if !v.isOpen(e) && len(body) > 4 {
-		body = append(body[len(body)-4:len(body):len(body)], v.styles.Muted.Render(fmt.Sprintf("  … %d lines", len(body))))
-	}
-	return append(lines, body...)
-}
-
-// subject is what a call is about: the first of the usual keys of its input.
-func subject(input json.RawMessage) string {
-	var keys map[string]any
-	if json.Unmarshal(input, &keys) != nil {
-		return ""
-	}
-	for _, k := range []string{"command", "path", "file_path", "pattern", "query", "url", "description", "name"} {
-		if text, ok := keys[k].(string); ok {
-			return text
-		}
+	case e.Waiting && e.Queued:
+		return "queued: it is worked on after this turn"
+	case e.Waiting && e.Steered:
+		return "steers: it is taken in at the next step"
+	case e.Waiting:
+		return "waits"
+	case e.Steered:
+		return "steered"
 	}
 	return ""
 }
+
+// attachment names a file.
+func attachment(f pawl.File) string {
+	name := plain.Line(f.Name)
+	if name == "" {
+		name = "a file"
+	}
+	return fmt.Sprintf("%s (%s, %s)", name, plain.Line(f.MediaType), size(int64(len(f.Data))))
+}
+
+// reply sets what has come since it was last set.
+func (v *View) reply(e *Entry) []flow.Line {
+	text := e.text()
+	s := &e.shown
+	if s.doc == nil || s.written > len(text) {
+		s.doc, s.written = markdown.New(v.markdown, v.room()), 0
+	}
+	s.doc.Write(text[s.written:])
+	s.written = len(text)
+	lines := s.doc.Lines()
+	if len(lines) == 0 {
+		lines = []flow.Line{{}}
+	}
+	return lines
+}
+
+func (v *View) reasoning(e *Entry) []flow.Line {
+	text := e.text()
+	head := "thought"
+	if e.Took > 0 {
+		head += " for " + took(e.Took)
+	}
+	switch {
+	case e.Growing && e.Took == 0 && !v.isOpen(e):
+		lines := v.wrap(lastOf(text, thoughtBytes), v.ink.muted, flow.Span{Text: "  "})
+		lines = lines[max(0, len(lines)-thoughtLines):]
+		return append([]flow.Line{v.one(flow.Span{Text: "▾ thinks", Ink: v.ink.muted})}, lines...)
+	case !v.isOpen(e):
+		first, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), thoughtBytes)]), "\n")
+		return []flow.Line{v.one(flow.Span{Text: "▸ " + head + " · " + plain.Line(strings.Trim(first, "*# ")), Ink: v.ink.muted})}
+	}
+	return append([]flow.Line{v.one(flow.Span{Text: "▾ " + head, Ink: v.ink.muted})}, v.wrap(text, v.ink.muted, flow.Span{Text: "  "})...)
+}
+
+// lastOf is the end of a text of about so many bytes, from the beginning of a line or word on.
+func lastOf(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	text = text[len(text)-n:]
+	for text != "" && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	if i := strings.IndexAny(text, " \n"); i >= 0 {
+		text = text[i+1:]
+	}
+	return text
+}
+
+func (v *View) note(e *Entry) []flow.Line {
+	ink := map[Tone]flow.Ink{Quiet: v.ink.muted, Good: v.ink.good, Warn: v.ink.warn, Bad: v.ink.bad}[e.Tone]
+	mark := map[Tone]string{Quiet: "· ", Good: "✓ ", Warn: "! ", Bad: "✗ "}[e.Tone]
+	text := e.Text
+	if left := e.Until.Sub(v.now); left > 0 {
+		text += fmt.Sprintf(", in %d s", int(math.Ceil(left.Seconds())))
+	}
+	frame := flow.Frame{First: []flow.Span{{Text: mark, Ink: ink}}, Rest: []flow.Span{{Text: "  "}}}
+	lines := flow.Wrap([]flow.Span{{Text: flow.Tabs(plain.Text(text)), Ink: ink}}, v.room(), frame)
+	if e.Next != "" {
+		lines = append(lines, v.wrap(e.Next, v.ink.text, flow.Span{Text: "  "})...)
+	}
+	return lines
+}
+
+// since is how long ago a time was by the clock of the view.
+func (v *View) since(t time.Time) time.Duration { return max(0, v.now.Sub(t)) }

@@ -1,9 +1,13 @@
 package chat
 
 import (
-	"slices"
-	"strings"
+	"time"
 
+	"charm.land/lipgloss/v2"
+
+	"github.com/pawl-dev/pawl/internal/tui/diff"
+	"github.com/pawl-dev/pawl/internal/tui/flow"
+	"github.com/pawl-dev/pawl/internal/tui/markdown"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 )
 
@@ -14,26 +18,64 @@ type View struct {
 
 	width, height int
 	styles        *theme.Styles
+	ink           inks
+	markdown      *markdown.Look
+	diff          *diff.Look
 	look          int // changes with the styles
 
 	away     bool   // from the end
 	top      *Entry // the first that is seen, when away
 	skipped  int    // lines of it that are above the screen
+	hint     int    // where top was last found
 	selected *Entry // the one that keys are for; nil means none
 	allOpen  bool   // cards are shown whole
+
+	rows []row           // that were last drawn
+	kept map[*Entry]bool // whose lines are kept
+
+	now     time.Time // by the last tick
+	ticking bool
+	drag    selection
+	find    finder
+}
+
+// inks are the looks of the theme.
+type inks struct{ text, muted, accent, user, good, warn, bad, bold, border flow.Ink }
+
+// row is a line of the screen: one of an entry's, or the gap behind it.
+type row struct {
+	entry *Entry
+	line  int
 }
 
 // NewView returns a view of a log.
-func NewView(l *Log, s *theme.Styles) *View { return &View{Log: l, styles: s} }
+func NewView(l *Log, s *theme.Styles) *View {
+	v := &View{Log: l, kept: map[*Entry]bool{}, now: time.Now()}
+	v.SetStyles(s)
+	return v
+}
 
 // Resize gives the view its place.
-func (v *View) Resize(width, height int) { v.width, v.height = max(width, 1), max(height, 1) }
+func (v *View) Resize(width, height int) {
+	if width != v.width {
+		v.drag = selection{}
+	}
+	v.width, v.height = max(width, 1), max(height, 1)
+}
 
 // SetStyles changes the look.
 func (v *View) SetStyles(s *theme.Styles) {
-	v.styles = s
+	v.styles, v.markdown, v.diff = s, markdown.LookOf(s), diff.LookOf(s)
+	v.ink = inks{
+		text: flow.InkOf(s.Text), muted: flow.InkOf(s.Muted), accent: flow.InkOf(s.Accent), user: flow.InkOf(s.User), good: flow.InkOf(s.Good),
+		warn: flow.InkOf(s.Warn), bad: flow.InkOf(s.Bad), bold: flow.InkOf(s.Bold), border: flow.InkOf(s.Border),
+	}
 	v.look++
 }
+
+// room is how many cells the text has: there is a mark at the left and a blank at
+// the right.
+func (v *View) room() int { return max(4, v.width-2) }
 
 // Follows reports whether the end is seen.
 func (v *View) Follows() bool { return !v.away }
@@ -41,213 +83,151 @@ func (v *View) Follows() bool { return !v.away }
 // AtTop reports whether the oldest entry is seen: older ones may have to be read.
 func (v *View) AtTop() bool {
 	entries := v.Log.Entries()
-	return len(entries) == 0 || v.away && v.skipped == 0 && v.top == entries[0]
+	if len(entries) == 0 || v.away {
+		return len(entries) == 0 || v.skipped == 0 && v.top == entries[0]
+	}
+	return len(v.rows) > 0 && v.rows[0] == row{entries[0], 0} // all of it fits
 }
 
 // Render returns the lines that are seen, as many as there is room for.
 func (v *View) Render() []string {
-	lines := v.visible()
-	for len(lines) < v.height {
-		lines = append(lines, "")
+	v.rows = v.visible()
+	lines := make([]string, v.height)
+	for i, r := range v.rows {
+		lines[i] = v.draw(r)
 	}
+	if v.find.open {
+		lines[v.height-1] = v.findBar()
+	}
+	v.forget()
 	return lines
 }
 
-func (v *View) visible() []string {
+func (v *View) visible() []row {
 	entries := v.Log.Entries()
 	if v.away {
-		if lines := v.from(entries); len(lines) >= v.height {
-			return lines[:v.height]
+		rows := v.from(entries)
+		if n := len(rows); n >= v.height && (rows[n-1].entry != entries[len(entries)-1] || rows[n-1].line < v.tall(entries, len(entries)-1)-1) {
+			return rows
 		}
-		v.away = false // there is less below than fits
+		v.away = false // the last line is seen
 	}
 	return v.end(entries)
 }
 
-// from returns the lines from the top on.
-func (v *View) from(entries []*Entry) []string {
-	i := slices.Index(entries, v.top)
+// from returns the rows from the top on.
+func (v *View) from(entries []*Entry) []row {
+	i := v.index(entries)
 	if i < 0 {
 		return nil
 	}
-	var lines []string
+	var rows []row
 	skip := v.skipped
-	for _, e := range entries[i:] {
-		more := v.lines(e)
-		lines = append(lines, more[min(skip, len(more)):]...)
-		if skip = 0; len(lines) >= v.height {
-			break
+	for ; i < len(entries) && len(rows) < v.height; i++ {
+		for n := skip; n < v.tall(entries, i) && len(rows) < v.height; n++ {
+			rows = append(rows, row{entries[i], n})
 		}
+		skip = 0
 	}
-	return lines
+	return rows
 }
 
-// end returns the last lines.
-func (v *View) end(entries []*Entry) []string {
-	var parts [][]string
-	n := 0
-	for i := len(entries) - 1; i >= 0 && n < v.height; i-- {
-		lines := v.lines(entries[i])
-		parts = append(parts, lines)
-		n += len(lines)
-	}
-	lines := make([]string, 0, n)
-	for _, p := range slices.Backward(parts) {
-		lines = append(lines, p...)
-	}
-	return lines[max(0, len(lines)-v.height):]
-}
-
-// Scroll moves by so many lines, up if they are negative.
-func (v *View) Scroll(n int) {
-	entries := v.Log.Entries()
+// end returns the last rows.
+func (v *View) end(entries []*Entry) []row {
 	if len(entries) == 0 {
-		return
+		return nil
 	}
-	if !v.away {
-		if n > 0 {
-			return
+	first, skip := v.endTop(entries)
+	var rows []row
+	for i := first; i < len(entries); i++ {
+		for n := skip; n < v.tall(entries, i); n++ {
+			rows = append(rows, row{entries[i], n})
 		}
-		v.leaveEnd(entries)
+		skip = 0
 	}
-	i := max(0, slices.Index(entries, v.top))
-	v.skipped += n
-	for v.skipped < 0 && i > 0 {
-		i--
-		v.skipped += len(v.lines(entries[i]))
-	}
-	v.skipped = max(0, v.skipped)
-	for i < len(entries)-1 && v.skipped >= len(v.lines(entries[i])) {
-		v.skipped -= len(v.lines(entries[i]))
-		i++
-	}
-	v.top = entries[i]
+	return rows
 }
 
-// leaveEnd makes the first line that is seen at the end the top.
-func (v *View) leaveEnd(entries []*Entry) {
-	v.away = true
+// endTop returns the first entry that is seen at the end, and how many of its
+// lines are above the screen.
+func (v *View) endTop(entries []*Entry) (first, skipped int) {
 	room := v.height
-	for i := len(entries) - 1; i >= 0; i-- {
-		n := len(v.lines(entries[i]))
+	for i := len(entries) - 1; ; i-- {
+		n := v.tall(entries, i)
 		if n >= room || i == 0 {
-			v.top, v.skipped = entries[i], max(0, n-room)
-			return
+			return i, max(0, n-room)
 		}
 		room -= n
 	}
 }
 
-// ToTop and ToEnd go there.
-func (v *View) ToTop() {
-	if entries := v.Log.Entries(); len(entries) > 0 {
-		v.away, v.top, v.skipped = true, entries[0], 0
+// tall is how many rows an entry takes with the gap behind it.
+func (v *View) tall(entries []*Entry, i int) int {
+	n := len(v.lines(entries[i]))
+	if n == 1 && i+1 < len(entries) && small(entries[i]) && small(entries[i+1]) {
+		return n
 	}
+	return n + 1
 }
 
-// ToEnd goes to the end and stays there.
-func (v *View) ToEnd() { v.away, v.top, v.skipped = false, nil, 0 }
+// small reports whether an entry is a step among others, which stand together when
+// they are folded.
+func small(e *Entry) bool { return e.Kind == Call || e.Kind == Reasoning }
 
-// Page is how far a page is.
-func (v *View) Page() int { return max(1, v.height-2) }
-
-// Select moves the choice among the entries that can be opened or copied, and
-// brings it into view.
-func (v *View) Select(step int) {
-	entries := v.Log.Entries()
-	i := slices.Index(entries, v.selected)
-	if i < 0 {
-		i = len(entries)
+// draw prints a row.
+func (v *View) draw(r row) string {
+	lines := v.lines(r.entry)
+	mark := " "
+	if r.entry == v.selected {
+		mark = flow.Render(flow.Span{Text: "▌", Ink: v.ink.accent})
 	}
-	if i += step; i < 0 || i >= len(entries) {
-		return
+	if r.line >= len(lines) {
+		return ""
 	}
-	v.touch(v.selected)
-	v.selected = entries[i]
-	v.touch(v.selected)
-	v.reveal(entries, i)
+	line := lines[r.line]
+	text := v.findMarks(r, line)
+	if from, to, ok := v.drag.cells(v, r, line); ok {
+		text = lipgloss.StyleRanges(text, lipgloss.NewRange(from, to, v.styles.Selected.Reverse(true)))
+	}
+	return mark + text
 }
 
-// Unselect ends the choice.
-func (v *View) Unselect() {
-	v.touch(v.selected)
-	v.selected = nil
-}
-
-// Selected returns the chosen entry, or nil.
-func (v *View) Selected() *Entry { return v.selected }
-
-func (v *View) touch(e *Entry) {
-	if e != nil {
-		e.changed()
-	}
-}
-
-// reveal scrolls until the entry is seen.
-func (v *View) reveal(entries []*Entry, i int) {
-	above := 0 // lines before it that are seen
-	start := 0
-	if v.away {
-		start = max(0, slices.Index(entries, v.top))
-	} else {
-		v.leaveEnd(entries)
-		start = max(0, slices.Index(entries, v.top))
-	}
-	if i < start || i == start && v.skipped > 0 {
-		v.top, v.skipped = entries[i], 0
-		return
-	}
-	for _, e := range entries[start:i] {
-		above += len(v.lines(e))
-	}
-	above -= v.skipped
-	if below := above + len(v.lines(entries[i])) - v.height; below > 0 {
-		v.Scroll(min(below, above))
-	}
-}
-
-// Toggle opens or closes the chosen entry.
-func (v *View) Toggle() {
-	if e := v.selected; e != nil {
-		open := !v.isOpen(e)
-		e.Open = &open
-		e.changed()
-	}
-}
-
-// ToggleAll opens or closes all that can be.
-func (v *View) ToggleAll() {
-	v.allOpen = !v.allOpen
-	for _, e := range v.Log.Entries() {
-		e.Open = nil
-	}
-	v.look++
-}
-
-// isOpen reports whether an entry is shown whole.
-func (v *View) isOpen(e *Entry) bool {
-	if e.Open != nil {
-		return *e.Open
-	}
-	return v.allOpen
-}
+// The most that is kept of what is not on the screen.
+const (
+	maxKept      = 300    // entries
+	maxKeptLines = 40_000 // their lines
+)
 
 // lines returns those of an entry, as they are kept or made anew.
-func (v *View) lines(e *Entry) []string {
-	if e.shown.lines == nil || e.shown.width != v.width || e.shown.version != e.version || e.shown.look != v.look {
-		e.shown = rendered{v.render(e), v.width, e.version, v.look}
+func (v *View) lines(e *Entry) []flow.Line {
+	s := &e.shown
+	if s.width != v.width || s.look != v.look {
+		*s = rendered{width: v.width, look: v.look}
 	}
-	return e.shown.lines
+	if s.lines == nil || s.version != e.version {
+		s.lines, s.version = v.render(e), e.version
+	}
+	v.kept[e] = true
+	return s.lines
 }
 
-// Copy returns the chosen entry's text, as it was written and not as it is shown.
-func (v *View) Copy() string {
-	e := v.selected
-	switch {
-	case e == nil:
-		return ""
-	case e.Kind == Call:
-		return strings.TrimSpace(string(e.Call.Input) + "\n" + e.Call.Result.Content)
+// forget drops the lines of entries that are not on the screen, when there are many.
+func (v *View) forget() {
+	total := 0
+	for e := range v.kept {
+		total += len(e.shown.lines)
 	}
-	return e.text()
+	if len(v.kept) <= maxKept && total <= maxKeptLines {
+		return
+	}
+	seen := map[*Entry]bool{}
+	for _, r := range v.rows {
+		seen[r.entry] = true
+	}
+	for e := range v.kept {
+		if !seen[e] {
+			e.shown = rendered{}
+			delete(v.kept, e)
+		}
+	}
 }

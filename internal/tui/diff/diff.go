@@ -174,7 +174,7 @@ func (p *printer) below(h hunk) {
 // row sets one line of the diff within a width.
 func (p *printer) row(r row, width int) []flow.Line {
 	if r.sign == '\\' {
-		return flow.Wrap([]flow.Span{{Text: r.text, Ink: p.look.muted}}, width, flow.Same(flow.Span{Text: strings.Repeat(" ", p.digits+3)}))
+		return flow.Wrap([]flow.Span{{Text: flow.Tabs(r.text), Ink: p.look.muted}}, width, flow.Same(flow.Span{Text: strings.Repeat(" ", p.digits+3)}))
 	}
 	n, sign, ink, lexer := r.new, p.look.muted, flow.Ink(""), &p.new
 	switch r.sign {

@@ -56,6 +56,8 @@ const (
 	Fold        Action = "fold"
 	FoldAll     Action = "fold_all"
 	Copy        Action = "copy"
+	Find        Action = "find"
+	OpenOutput  Action = "open_output"
 	Send        Action = "send"
 	Queue       Action = "queue"
 	Newline     Action = "newline"
@@ -106,6 +108,8 @@ var Default = []Binding{
 	{Fold, Chat, []string{"enter", "space"}, "open or close the card"},
 	{FoldAll, Chat, []string{"a"}, "open or close all cards"},
 	{Copy, Chat, []string{"c", "y"}, "copy"},
+	{Find, Global, []string{"ctrl+f"}, "find in the conversation"},
+	{OpenOutput, Chat, []string{"o"}, "open all of a long output"},
 	{Send, Editor, []string{"enter"}, "send; steers while pawl works"},
 	{Queue, Editor, []string{"ctrl+q"}, "send after the work that is under way"},
 	{Newline, Editor, []string{"shift+enter", "alt+enter", "ctrl+j"}, "new line"},

@@ -1,0 +1,139 @@
+package chat
+
+import (
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// grow adds to the reply that is being written. A piece that does not join what is
+// there is left out: the whole comes with the reply.
+func (l *Log) grow(ev pawl.Event, d pawl.Delta) {
+	if d.Reply != l.reply || d.Offset > l.offsets[d.Channel] {
+		return
+	}
+	text := d.Text
+	if over := l.offsets[d.Channel] - d.Offset; over >= len(text) {
+		return
+	} else if over > 0 {
+		text = text[over:]
+	}
+	l.tried()
+	e := l.growing[d.Channel]
+	if e == nil {
+		kind := Reply
+		if d.Channel == pawl.ChannelReasoning {
+			kind = Reasoning
+		} else {
+			l.thought(ev)
+		}
+		e = l.add(&Entry{Kind: kind, At: ev.At, Growing: true})
+		l.growing[d.Channel] = e
+	}
+	e.grown.WriteString(text)
+	e.changed()
+	l.offsets[d.Channel] += len(text)
+}
+
+// thought notes how long the reasoning took that is over.
+func (l *Log) thought(ev pawl.Event) {
+	if e := l.growing[pawl.ChannelReasoning]; e != nil && e.Took == 0 && !e.At.IsZero() {
+		e.Took = max(1, ev.At.Sub(e.At))
+		e.changed()
+	}
+}
+
+// Join takes what has come of a reply before this watcher came.
+func (l *Log) Join(d pawl.Draft) {
+	if d.Reply != l.reply {
+		return
+	}
+	ev := pawl.Event{At: l.replyAt}
+	l.grow(ev, pawl.Delta{Reply: d.Reply, Channel: pawl.ChannelReasoning, Text: d.Reasoning})
+	l.grow(ev, pawl.Delta{Reply: d.Reply, Channel: pawl.ChannelText, Text: d.Text})
+	l.version++
+}
+
+// discard takes back what has come of a reply that is void.
+func (l *Log) discard() {
+	for _, e := range l.growing {
+		l.drop(e)
+	}
+	clear(l.growing)
+	clear(l.offsets)
+}
+
+// retried takes note that the model is asked again.
+func (l *Log) retried(ev pawl.Event, b pawl.Retried) {
+	l.discard()
+	l.tried()
+	text := b.Message
+	if text == "" {
+		text = string(b.Kind)
+	}
+	l.waiting = &b
+	l.retry = l.note(ev, Warn, "%s: attempt %d of %s", text, b.Attempt+1, b.Model)
+	l.retry.Until = ev.At.Add(b.Wait)
+}
+
+// tried ends the wait for another try.
+func (l *Log) tried() {
+	l.waiting = nil
+	if l.retry != nil {
+		l.retry.Until = l.retry.At
+		l.retry.changed()
+		l.retry = nil
+	}
+}
+
+// replied puts the whole reply in the place of what has grown. What is on the
+// screen stays the same entry, so that nobody loses their place.
+func (l *Log) replied(ev pawl.Event, b pawl.Replied) {
+	l.thought(ev)
+	grown := map[Kind]*Entry{Reply: l.growing[pawl.ChannelText], Reasoning: l.growing[pawl.ChannelReasoning]}
+	l.discard()
+	l.tried()
+	l.usage, l.total = b.Usage, l.total.Add(b.Usage)
+	for _, part := range b.Parts {
+		e := &Entry{At: ev.At}
+		switch p := part.(type) {
+		case pawl.Text:
+			e = l.whole(grown, Reply, p.Text)
+		case pawl.Reasoning:
+			e = l.whole(grown, Reasoning, p.Text)
+			if e.Took == 0 && b.Parts.Text() == "" && !l.replyAt.IsZero() {
+				e.Took = ev.At.Sub(l.replyAt)
+			}
+		case pawl.ToolCall:
+			e.Kind, e.Call = Call, &CallView{ID: p.ID, Tool: p.Name, Input: p.Input}
+			l.calls[p.ID] = e
+		case pawl.ToolResult, pawl.File, pawl.Patch:
+			continue
+		}
+		e.Seq, e.Turn = ev.Seq, ev.Turn
+		if e.At.IsZero() {
+			e.At = ev.At
+		}
+		if e.Kind == Call || strings.TrimSpace(e.Text) != "" {
+			l.add(e)
+		}
+	}
+}
+
+// whole returns the entry of a part that has come to its end: the one that has
+// grown, the first time.
+func (l *Log) whole(grown map[Kind]*Entry, kind Kind, text string) *Entry {
+	e := grown[kind]
+	delete(grown, kind)
+	if e == nil {
+		return &Entry{Kind: kind, Text: text}
+	}
+	same := e.grown.String() == text
+	e.Text, e.Growing = text, false
+	if !same || kind == Reasoning {
+		e.shown = rendered{}
+	}
+	e.grown.Reset()
+	e.changed()
+	return e
+}
