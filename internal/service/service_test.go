@@ -23,7 +23,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-func TestContract_Service(t *testing.T) { servicetest.Run(t, servicetest.Local) }
+func TestContract_Service(t *testing.T) {
+	servicetest.Run(t, func(t *testing.T) servicetest.Harness { return servicetest.Local(t) })
+}
 
 // absent is a runner that cannot work.
 type absent struct{}
