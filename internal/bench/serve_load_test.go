@@ -15,7 +15,7 @@ const (
 	loadClients  = 500
 	loadSlow     = 20 // of them, that stop reading
 	loadSessions = 200
-	maxServeRSS  = 600 << 20
+	maxServeRSS  = 300 << 20
 	loadTime     = 2 * time.Minute
 )
 

@@ -8,12 +8,14 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/server"
 )
 
@@ -85,49 +87,93 @@ func TestLargeHead(t *testing.T) {
 	}
 }
 
-// idle is a service that has nothing to cancel.
-type idle struct{ pawl.Service }
-
-func (idle) Cancel(context.Context, pawl.SessionID) error { return nil }
-
-// One who sends request after request and reads no answer is cut off too, if the
-// answers have nothing but a head.
-func TestSlowReadersOfHeads(t *testing.T) {
-	b := newBox(t, idle{}, quick)
-	one := fmt.Sprintf("POST %s/cancel HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer admin\r\n\r\n", nobody, b.addr)
-	c := b.dial()
-	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetReadBuffer(1 << 10) // so that it is full soon
-	}
-	var err error
-	for err == nil {
-		_, err = io.WriteString(c, one)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("it was not cut off: %v", err)
-	}
+// pipes is a listener whose connections hold nothing: who writes waits for the
+// reader.
+type pipes struct {
+	conns chan net.Conn
+	once  sync.Once
 }
 
-// A client that does not read a long answer is cut off, and one that reads it
-// slowly is not: the bound is for a piece of it.
+func (p *pipes) Accept() (net.Conn, error) {
+	c, ok := <-p.conns
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.conns) })
+	return nil
+}
+
+// overPipes serves a service within a bubble of synctest, and returns a client's
+// side of a connection that has sent a request.
+func overPipes(t *testing.T, svc pawl.Service, request string) net.Conn {
+	t.Helper()
+	s := server.New(server.Config{Service: func(api.Principal) pawl.Service { return svc }, Auth: byToken})
+	p := &pipes{conns: make(chan net.Conn)}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(p) }()
+	ours, theirs := net.Pipe()
+	p.conns <- theirs
+	t.Cleanup(func() {
+		_ = ours.Close()
+		if err := errors.Join(s.Close(context.WithoutCancel(t.Context())), <-done); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := io.WriteString(ours, request+" HTTP/1.1\r\nHost: pawl\r\nAuthorization: Bearer admin\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	return ours
+}
+
+// slowly reads a little, and then waits.
+type slowly struct{ net.Conn }
+
+func (c slowly) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p[:min(len(p), 32<<10)])
+	time.Sleep(3 * time.Second)
+	return n, err
+}
+
+// A client that reads slowly gets it all, however long it takes: the bound is for
+// a piece.
+func TestSlowReadersGetItAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		c := overPipes(t, &endless{size: 1 << 20, count: 2}, "GET "+nobody+"/log")
+		resp, err := http.ReadResponse(bufio.NewReaderSize(slowly{c}, 32<<10), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if n, err := io.Copy(io.Discard, resp.Body); err != nil || n < 2<<20 {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+		if took := time.Since(began); took < time.Minute {
+			t.Errorf("it was not slow: %s", took)
+		}
+	})
+}
+
+// One that reads nothing is cut off, whether the answer is long or has nothing but
+// a head.
 func TestSlowReaders(t *testing.T) {
-	b := newBox(t, &endless{size: 1 << 20, count: 64}, quick)
-	get := "GET " + nobody + "/log HTTP/1.1\r\nHost: " + b.addr + "\r\nAuthorization: Bearer admin\r\n\r\n"
-	c := b.dial()
-	if _, err := io.WriteString(c, get); err != nil {
-		t.Fatal(err)
-	}
-	b.ends(t) // the handler has ended, and nothing was read
-	n, _ := io.Copy(io.Discard, c)
-	if n >= 64<<20 {
-		t.Errorf("all of it came: %d bytes", n)
-	}
-	resp, err := b.http.Do(b.request(request{method: "GET", path: nobody + "/log"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if n, err := io.Copy(io.Discard, resp.Body); err != nil || n < 64<<20 {
-		t.Errorf("one who reads got %d bytes: %v", n, err)
+	for _, request := range []string{"GET " + nobody + "/log", "GET " + nobody + "/events", "POST " + nobody + "/cancel"} {
+		t.Run(request, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := overPipes(t, &endless{size: 1 << 20, count: 2}, request)
+				if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := io.WriteString(c, strings.Repeat("x", 1<<20)); !errors.Is(err, io.ErrClosedPipe) {
+					t.Errorf("it was not cut off: %v", err)
+				}
+			})
+		})
 	}
 }

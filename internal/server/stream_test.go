@@ -43,6 +43,8 @@ func (s *endless) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq)
 	}
 }
 
+func (s *endless) Cancel(context.Context, pawl.SessionID) error { return nil }
+
 // ends waits until an iteration of the service's has ended.
 func (b *box) ends(t *testing.T) {
 	t.Helper()
@@ -110,7 +112,7 @@ func TestStreamBeats(t *testing.T) {
 // One that does not read is cut off; when it comes again nothing is missing and
 // nothing comes twice.
 func TestStreamOfASlowClient(t *testing.T) {
-	svc := &endless{size: 1 << 20, count: 64, told: make(chan struct{})}
+	svc := &endless{size: 256 << 10, count: 64, told: make(chan struct{})}
 	b := newBox(t, svc, quick)
 	s := b.open("01JD0000000000000000000000", "", nil)
 	first := s.next()
@@ -130,12 +132,17 @@ func TestStreamOfASlowClient(t *testing.T) {
 	if int(last) >= svc.count {
 		t.Fatal("it was not cut off")
 	}
-	again := b.open("01JD0000000000000000000000", "", map[string]string{"Last-Event-ID": fmt.Sprint(last)})
-	for int(last) < svc.count {
-		if e := again.next(); e.Seq != last+1 {
-			t.Fatalf("event %d, want %d", e.Seq, last+1)
+	for int(last) < svc.count { // it may be cut off again: the machine may be busy
+		again := b.open("01JD0000000000000000000000", "", map[string]string{"Last-Event-ID": fmt.Sprint(last)})
+		for fields, ok := again.block(); ok && int(last) < svc.count; fields, ok = again.block() {
+			if fields["id"] == "" {
+				continue
+			}
+			if last++; fields["id"] != fmt.Sprint(last) {
+				t.Fatalf("event %s, want %d", fields["id"], last)
+			}
 		}
-		last++
+		again.close()
 	}
 }
 
