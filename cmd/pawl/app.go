@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,7 @@ func openApp(ctx context.Context) (*app, error) {
 	front := service.Config{Store: st, Bus: events, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
 		return checkSettings(ctx, models, &known, dir, s)
 	}}
+	front.Model = usualModel
 	useSnapshots(ctx, &loop, &front)
 	more, err := newServers(guard, func(name string) bool { _, taken := known.Tools.Tool(name); return taken })
 	if err != nil {
@@ -126,6 +128,12 @@ func newTools(c tool.Config) (*tool.Registry, error) {
 		return nil, err
 	}
 	return tool.Builtin(c)
+}
+
+// usualModel is the model of those who name none; "" if the user has chosen none.
+func usualModel() (string, error) {
+	user, err := loadUser()
+	return cmp.Or(os.Getenv("PAWL_MODEL"), user.Model), err
 }
 
 // checkSettings refuses a prompt that could not be worked on.

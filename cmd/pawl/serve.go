@@ -100,7 +100,7 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	place = place.of(l)
 	s := server.New(server.Config{
 		Service: func(p api.Principal) pawl.Service { return gate.access.For(a.Service, p) }, Auth: gate.auth, Allow: gate.allow,
-		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready,
+		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready, Mode: a.defaultMode,
 		Metrics: a.tells.Handler(), Observe: a.tells.Request,
 	})
 	a.tells.Process()
@@ -188,6 +188,12 @@ func (a *app) adoptAll(ctx context.Context, log *slog.Logger) error {
 		}
 	}
 	return err
+}
+
+// defaultMode is the mode of prompts that name none.
+func (a *app) defaultMode() (string, error) {
+	user, err := a.safety.User()
+	return user.Permissions.Mode, err
 }
 
 // ready reports whether the store can be reached.

@@ -113,7 +113,7 @@ func (t *teller) event(ctx context.Context, e pawl.Event) {
 		t.finished(ctx, e, b)
 	case pawl.Compacted, pawl.Reverted, pawl.Status:
 		t.remark(ctx, e.Body)
-	case pawl.SessionCreated, pawl.SessionSummarized, pawl.CompactionAsked, pawl.RevertAsked: // nothing to show
+	case pawl.SessionCreated, pawl.SessionSummarized, pawl.SessionShared, pawl.CompactionAsked, pawl.RevertAsked: // nothing to show
 	}
 }
 

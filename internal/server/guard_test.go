@@ -273,3 +273,16 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+// A prompt that names no mode is worked on in the user's own: one who may not do
+// without asking does not get there by saying nothing.
+func TestUsualMode(t *testing.T) {
+	for mode, want := range map[string]int{"yolo": 403, "guard": 202, "": 202} {
+		b := newBox(t, nil, func(c *server.Config) { c.Mode = func() (string, error) { return mode, nil } })
+		path := "/v1/sessions/" + string(b.create()) + "/prompts"
+		body := prompt(b.script(`{"text":"Done."}`), "")
+		if got := b.send(request{method: "POST", path: path, token: "run", body: body}); got.status != want {
+			t.Errorf("%q: %d %s", mode, got.status, got.text)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type Config struct {
 	Hosts    []string                                        // the names it may be asked by, with or without a port; nil means any, which is for a socket that no browser reaches
 	Origins  []string                                        // pages that may ask; none means no page
 	Allow    func(p api.Principal, dir string) error         // whether one may work in a folder; nil means any
+	Mode     func() (string, error)                          // the mode of prompts that name none; nil means that it asks
 	Ready    func(ctx context.Context) error                 // whether work can be done; nil means yes
 	Metrics  http.Handler                                    // nil means none
 	Observe  func(route string, status int, d time.Duration) // told of each request; nil means nobody

@@ -40,6 +40,9 @@ type Config struct {
 	Runner Runner
 	// Check says whether settings can be worked with in a folder, before a prompt is accepted.
 	Check func(ctx context.Context, dir string, s pawl.Settings) error
+	// Model names the model of a session's first prompt when that does not; nil
+	// means that it must.
+	Model func() (string, error)
 	// Plan says what a Revert would do.
 	Plan func(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error)
 	// Adopt keeps a session's snapshots for its fork too; nil if there are none.
@@ -123,6 +126,16 @@ func (s *Service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (p
 	return seq, nil
 }
 
+// check says why settings cannot be worked with. That is the asker's to cure, if
+// nothing else is said of it.
+func (s *Service) check(ctx context.Context, dir string, settings pawl.Settings) error {
+	err := s.Check(ctx, dir, settings)
+	if err != nil && ctx.Err() == nil && pawl.CodeOf(err) == pawl.CodeInternal {
+		err = fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+	}
+	return err
+}
+
 // accept appends the prompt. Whether the session is busy is decided at the
 // log's end: if the log moved on meanwhile, it is decided anew.
 func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
@@ -149,7 +162,12 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if p.Model == "" {
 			p.Model = row.Model
 		}
-		if err := s.Check(ctx, row.Dir, p.Settings); err != nil {
+		if p.Model == "" && s.Model != nil {
+			if p.Model, err = s.Model(); err != nil {
+				return 0, fmt.Errorf("send: %w", err)
+			}
+		}
+		if err := s.check(ctx, row.Dir, p.Settings); err != nil {
 			return 0, fmt.Errorf("send: %w", err)
 		}
 		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, By: pawl.ActorOf(ctx), Settings: p.Settings}))

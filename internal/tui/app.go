@@ -36,10 +36,9 @@ type app struct {
 	editor  *editor.Editor
 	dialogs []ui.Dialog // the last is on top
 	queue   *dialog.Queue
-	inChat  bool      // keys are for the conversation
-	message string    // to the person, until the next key
-	failed  bool      // it is a failure
-	escaped time.Time // when esc was last pressed
+	inChat  bool   // keys are for the conversation
+	message string // to the person, until the next key
+	failed  bool   // it is a failure
 
 	first    first.Options
 	notifier *notify.Notifier
