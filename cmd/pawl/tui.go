@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/tui"
+	prompts "github.com/pawl-dev/pawl/internal/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/tui/first"
 )
 
@@ -55,7 +57,11 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer a.Close()
-	c := tui.Config{Service: a.Service, Dir: dir, Settings: settings}
+	data, err := config.Data()
+	if err != nil {
+		return err
+	}
+	c := tui.Config{Service: a.Service, Dir: dir, Settings: settings, History: prompts.File{Path: filepath.Join(data, "prompts.jsonl")}}
 	if f.server == "" { // of a server's keys and configuration this machine knows nothing
 		c.First = first.Options{Help: modelHelp, Save: saveChoice}
 	}
