@@ -218,6 +218,7 @@ func (p *proof) answer(o *operation, resp *http.Response) error {
 		p.fault("%s answered %d with %q, which is not in the document", o.Name, resp.StatusCode, form)
 	case form == string(api.FormJSON):
 		return p.whole(o, resp, string(media.Schema.Ref))
+	case form == string(api.FormBytes): // anything
 	default:
 		resp.Body = &lines{ReadCloser: resp.Body, proof: p, name: o.Name, item: string(media.Item.Ref), stream: form == string(api.FormStream)}
 	}

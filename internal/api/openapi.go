@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -116,10 +117,10 @@ func (r Route) parameters() []parameter {
 // faults are the codes of what can go wrong.
 func (r Route) faults() []pawl.Code {
 	codes := []pawl.Code{pawl.CodeInvalid, CodeUnauthorized, pawl.CodeDenied, CodeLimited, pawl.CodeInternal, pawl.CodeUnavailable}
-	if strings.Contains(r.Path, "{id}") || r.InForm != FormNone {
+	if strings.Contains(r.Path, "{id}") || r.InForm != FormNone || slices.Contains(r.Query, folder) {
 		codes = append(codes, pawl.CodeNotFound) // what a body names may not be there either
 	}
-	if r.Scope == ScopeRun {
+	if r.Scope.Covers(ScopeRun) {
 		codes = append(codes, pawl.CodeConflict, pawl.CodeBusy)
 	}
 	return codes

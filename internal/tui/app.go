@@ -164,7 +164,14 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, ui.Do(func() error { return a.shared.Service.Withdraw(a.shared.Context, id, m.Prompt) })
 	case complete.Run:
 		return a, a.run(m)
-	case editor.Back, editor.Waiting, picker.Chosen:
+	case showMsg:
+		return a, a.open(m.id)
+	case picker.Chosen:
+		if cmd, taken := a.chosen(m); taken {
+			return a, cmd
+		}
+		return a, a.pass(msg)
+	case editor.Back, editor.Waiting:
 		return a, a.pass(msg)
 	case tea.KeyPressMsg:
 		return a, a.key(m)
@@ -245,7 +252,11 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
-	switch a.shared.Keys.Action(keys.Global, k.String()) {
+	action := a.shared.Keys.Action(keys.Global, k.String())
+	if name, ok := commandKeys[action]; ok {
+		return a.run(complete.Run{Name: name}), true
+	}
+	switch action {
 	case keys.Quit:
 		return tea.Quit, true
 	case keys.Palette:

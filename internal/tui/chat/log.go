@@ -97,6 +97,16 @@ func (l *Log) Ask(seq pawl.Seq) (pawl.Asked, bool) {
 	return a, ok
 }
 
+// LastReply returns the model's newest words.
+func (l *Log) LastReply() string {
+	for _, e := range slices.Backward(l.entries) {
+		if e.Kind == Reply {
+			return e.text()
+		}
+	}
+	return ""
+}
+
 // Entries returns what counts, the oldest first.
 func (l *Log) Entries() []*Entry { return l.entries }
 
