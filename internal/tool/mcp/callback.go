@@ -100,9 +100,14 @@ func (l *listener) wait(ctx context.Context) (string, error) {
 	}
 }
 
+// close lets the browser read its page before the server is gone.
 func (l *listener) close() {
 	if l.server != nil {
-		_ = l.server.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), endGrace)
+		defer cancel()
+		if l.server.Shutdown(ctx) != nil {
+			_ = l.server.Close()
+		}
 	}
 	_ = l.socket.Close()
 }
