@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -29,7 +30,11 @@ const (
 // program that reads the same bytes and does nothing with them.
 func TestBenchDeltas(t *testing.T) {
 	const maxCPU = 500 * time.Millisecond
-	line, err := json.Marshal(map[string]any{"text": strings.Repeat("word ", deltas), "deltas": deltas})
+	var words strings.Builder
+	for i := range deltas {
+		fmt.Fprintf(&words, "%04x ", i) // a reply that repeats itself is taken for a model that babbles
+	}
+	line, err := json.Marshal(map[string]any{"text": words.String(), "deltas": deltas})
 	if err != nil {
 		t.Fatal(err)
 	}
