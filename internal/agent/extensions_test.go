@@ -74,18 +74,7 @@ func TestSystemIsStableWithinATurn(t *testing.T) {
 func TestSystemAfterResume(t *testing.T) {
 	w := newWorld(t, setup{script: readTwice})
 	w.bring(true, map[string]string{"AGENTS.md": "Use tabs.", "a.txt": "a"})
-	ctx, stop := context.WithCancelCause(t.Context())
-	w.model.begins = func(r pawl.Request) {
-		if r.Replies == 1 {
-			stop(errLost) // as if the process ended
-		}
-	}
-	w.prompt("go")
-	if _, err := w.turn(ctx); err == nil {
-		t.Fatal("the turn was not interrupted")
-	}
-	w.model.begins = nil
-	w.Forget(session)
+	w.interrupted("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	for i, r := range w.model.requests {
 		if r.System != w.model.requests[0].System || !strings.Contains(r.System, "Use tabs.") {
@@ -326,4 +315,21 @@ func TestModeOf(t *testing.T) {
 			t.Errorf("%s in the mode %q: %q, %v", test.agent, test.mode, got, err)
 		}
 	}
+}
+
+// interrupted works on a prompt as a process that ends after its first step does.
+func (w *world) interrupted(prompt string) {
+	w.t.Helper()
+	ctx, stop := context.WithCancelCause(w.t.Context())
+	w.model.begins = func(r pawl.Request) {
+		if r.Replies == 1 {
+			stop(errLost)
+		}
+	}
+	w.prompt(prompt)
+	if _, err := w.turn(ctx); err == nil {
+		w.t.Fatal("the turn was not interrupted")
+	}
+	w.model.begins = nil
+	w.Forget(session)
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -51,18 +50,7 @@ func TestRulesOfAFolderAfterResume(t *testing.T) {
 		`{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
 	}})
 	w.bring(true, nested)
-	ctx, stop := context.WithCancelCause(t.Context())
-	w.model.begins = func(r pawl.Request) {
-		if r.Replies == 1 {
-			stop(errLost) // as if the process ended
-		}
-	}
-	w.prompt("go")
-	if _, err := w.turn(ctx); err == nil {
-		t.Fatal("the turn was not interrupted")
-	}
-	w.model.begins = nil
-	w.Forget(session)
+	w.interrupted("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.prompt("go on")
 	w.mustTurn(pawl.ReasonEndTurn)

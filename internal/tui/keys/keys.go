@@ -42,10 +42,6 @@ const (
 	Models      Action = "models"
 	Agents      Action = "agents"
 	NextMode    Action = "next_mode"
-	Themes      Action = "themes"
-	Rewind      Action = "rewind"
-	Todos       Action = "todos"
-	Children    Action = "children"
 	ScrollUp    Action = "scroll_up"
 	ScrollDown  Action = "scroll_down"
 	PageUp      Action = "page_up"
@@ -86,7 +82,7 @@ const (
 // Default are the keys when the user has said nothing else.
 var Default = []Binding{
 	{Quit, Global, []string{"ctrl+d"}, "quit"},
-	{Interrupt, Global, []string{"esc"}, "interrupt; twice: go back"},
+	{Interrupt, Global, []string{"esc"}, "interrupt"},
 	{Palette, Global, []string{"ctrl+p"}, "commands"},
 	{Help, Global, []string{"f1", "ctrl+_"}, "help"},
 	{Sessions, Global, []string{"ctrl+s"}, "sessions"},
@@ -94,10 +90,6 @@ var Default = []Binding{
 	{Models, Global, []string{"ctrl+l"}, "models"},
 	{Agents, Global, []string{"ctrl+g"}, "agents"},
 	{NextMode, Global, []string{"shift+tab"}, "next mode"},
-	{Themes, Global, nil, "themes"},
-	{Rewind, Global, nil, "go back to an earlier message"},
-	{Todos, Global, []string{"ctrl+t"}, "show or hide todos"},
-	{Children, Global, []string{"ctrl+b"}, "children and background jobs"},
 	{ScrollUp, Global, []string{"shift+up"}, "scroll up"},
 	{ScrollDown, Global, []string{"shift+down"}, "scroll down"},
 	{PageUp, Global, []string{"pgup"}, "page up"},

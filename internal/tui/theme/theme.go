@@ -22,8 +22,6 @@ type Colors struct {
 	Panel    string `json:"panel,omitempty"`    // behind dialogs and cards
 	Added    string `json:"added,omitempty"`    // behind added lines
 	Removed  string `json:"removed,omitempty"`  // behind removed lines
-	Syntax   string `json:"syntax,omitempty"`   // the name of a chroma style
-	Markdown string `json:"markdown,omitempty"` // dark, light or notty
 }
 
 // Theme is a look.
@@ -38,17 +36,17 @@ type Theme struct {
 var Builtin = []Theme{
 	{Name: "dark", Colors: Colors{
 		Text: "#d8dee9", Muted: "#7b8496", Accent: "#8fbcbb", User: "#b48ead", Good: "#a3be8c", Warn: "#ebcb8b", Bad: "#e06c75",
-		Border: "#3b4252", Selected: "#2e3440", Panel: "#242933", Added: "#1f3326", Removed: "#3a2226", Syntax: "nord", Markdown: "dark",
+		Border: "#3b4252", Selected: "#2e3440", Panel: "#242933", Added: "#1f3326", Removed: "#3a2226",
 	}},
 	{Name: "light", Colors: Colors{
 		Text: "#2b303b", Muted: "#6b7280", Accent: "#0b7285", User: "#862e9c", Good: "#2b8a3e", Warn: "#a35200", Bad: "#c92a2a",
-		Border: "#c9ced6", Selected: "#e7ecf3", Panel: "#f4f6f9", Added: "#dcf5e1", Removed: "#fbe1e1", Syntax: "github", Markdown: "light",
+		Border: "#c9ced6", Selected: "#e7ecf3", Panel: "#f4f6f9", Added: "#dcf5e1", Removed: "#fbe1e1",
 	}},
 	{Name: "contrast", Colors: Colors{
 		Text: "#ffffff", Muted: "#d0d0d0", Accent: "#00ffff", User: "#ffff00", Good: "#00ff00", Warn: "#ffd700", Bad: "#ff6060",
-		Border: "#ffffff", Selected: "#0000af", Panel: "#000000", Added: "#005f00", Removed: "#870000", Syntax: "monokai", Markdown: "dark",
+		Border: "#ffffff", Selected: "#0000af", Panel: "#000000", Added: "#005f00", Removed: "#870000",
 	}},
-	{Name: "plain", Plain: true, Colors: Colors{Markdown: "notty"}},
+	{Name: "plain", Plain: true},
 }
 
 // Find returns a theme by its name.
