@@ -118,7 +118,7 @@ func plan(turns []turn, now files, redo bool) (then files, ok bool) {
 		if redo {
 			target, expected = last, first
 		}
-		if now[path] == target {
+		if now[path] == target || target == expected { // as it should be, or all in all nothing was done to it
 			continue
 		}
 		if now[path] != expected {
