@@ -1,0 +1,71 @@
+//go:build tui
+
+package tuitest
+
+import (
+	"slices"
+	"testing"
+)
+
+// screen is a state of the terminal and how a person comes to it.
+type screen struct {
+	name    string
+	script  []reply
+	args    []string
+	prepare func(*World)
+	drive   func(*Terminal)
+	looks   string // a theme, if colors carry meaning here
+	sizes   []Size // nil means the usual ones
+	picture bool   // it is among the screenshots
+}
+
+// TestScreens holds what is seen against the golden files. A terminal that is made
+// larger shows what one of that size would.
+func TestScreens(t *testing.T) {
+	for _, s := range slices.Concat(talkScreens, askScreens, listScreens, smallScreens) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t, script(t, s.script...)...)
+			if s.prepare != nil {
+				s.prepare(w)
+			}
+			sizes := s.sizes
+			if sizes == nil {
+				sizes = []Size{Normal, Large}
+			}
+			x := w.Start(sizes[0], s.args...)
+			s.drive(x)
+			for _, size := range sizes {
+				if size != x.size {
+					x.Resize(size)
+				}
+				s.hold(x)
+			}
+		})
+	}
+}
+
+// hold compares what is seen with the file.
+func (s screen) hold(x *Terminal) {
+	x.t.Helper()
+	if s.looks != "" {
+		x.GoldenLooks(s.name, s.looks)
+		return
+	}
+	x.Golden(s.name)
+}
+
+// ready waits until a prompt can be written.
+func ready(x *Terminal) { x.Await("What is to be done?") }
+
+// ask sends the usual prompt.
+func ask(x *Terminal) {
+	ready(x)
+	x.Say("The total of a cart is wrong. Please fix it.")
+}
+
+// done sends it and waits for the end of the turn.
+func done(x *Terminal) {
+	ask(x)
+	x.Await("done ·")
+}
