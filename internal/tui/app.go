@@ -372,7 +372,7 @@ func (a *app) opened(m openedMsg) tea.Cmd {
 	}
 	log.Join(m.draft)
 	a.view = chat.NewView(log, a.shared.Styles)
-	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events), a.view.Clock())
+	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.resume(m.session), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events), a.view.Clock())
 }
 
 // follow watches a session.
