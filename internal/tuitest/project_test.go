@@ -47,6 +47,7 @@ type reply struct {
 	Deltas    int            `json:"deltas,omitempty"`
 	DelayMS   int            `json:"delay_ms,omitempty"`
 	Fault     string         `json:"fault,omitempty"`
+	Times     int            `json:"times,omitempty"`
 	Expect    string         `json:"expect,omitempty"`
 	Agent     string         `json:"agent,omitempty"`
 }

@@ -8,14 +8,12 @@
 package tuitest
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/model/wire"
@@ -33,11 +31,12 @@ type World struct {
 	Project string // where pawl is started
 	Data    string // PAWL_DATA
 	Bin     string
-	Config  map[string]any
-	Env     []string // beside what every world has
+	Config  map[string]any // as it is when pawl is first started
+	Env     []string       // beside what every world has
 	Server  *wiretest.Server
 
-	t testing.TB
+	t    testing.TB
+	once sync.Once
 }
 
 // NewWorld makes a world whose provider replies from a script.
@@ -88,13 +87,15 @@ func (w *World) Read(name string) string {
 func (w *World) Environ() []string {
 	w.t.Helper()
 	config := filepath.Join(w.Home, "pawl.json")
-	data, err := json.Marshal(w.Config)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(config, data, 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	w.once.Do(func() { // later it is pawl's to change
+		data, err := json.Marshal(w.Config)
+		if err == nil {
+			err = os.WriteFile(config, data, 0o600)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	})
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.Home, "SHELL=/bin/sh", "LANG=C.UTF-8", "TZ=UTC", "TERM=xterm-256color", "COLORTERM=truecolor",
 		"PAWL_DATA=" + w.Data, "PAWL_CONFIG=" + config,
@@ -110,29 +111,4 @@ func (w *World) box() *pawltest.Box {
 func (w *World) Run(args ...string) string {
 	w.t.Helper()
 	return w.box().Must(w.t, args...).Stdout
-}
-
-// Gate is a file that a command can wait at: `cat NAME` ends when the gate is opened.
-type Gate struct{ path string }
-
-// NewGate makes one in the project.
-func (w *World) NewGate(name string) Gate {
-	w.t.Helper()
-	g := Gate{filepath.Join(w.Project, name)}
-	if err := syscall.Mkfifo(g.path, 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	return g
-}
-
-// Open lets through who waits, or who comes first.
-func (g Gate) Open(ctx context.Context) error {
-	done := make(chan error, 1)
-	go func() { done <- os.WriteFile(g.path, []byte("open\n"), 0o600) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("nobody came to the gate %s: %w", g.path, ctx.Err())
-	}
 }
