@@ -45,6 +45,9 @@ type app struct {
 	lost     int // how often in a row the feed was lost
 
 	width, height int
+
+	program *tea.Program // nil in tests
+	frames  frames
 }
 
 func newApp(s *ui.Shared, c Config) *app {
@@ -126,6 +129,7 @@ func page(ctx context.Context, svc pawl.Service, id pawl.SessionID, after, upTo 
 
 // Update takes a message.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	a.frames.move(a.program)
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = m.Width, m.Height
