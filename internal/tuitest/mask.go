@@ -27,6 +27,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\b\d\d:\d\d(:\d\d)?\b`), "10:00"},
 	{regexp.MustCompile(`\b127\.0\.0\.1:\d+\b`), "127.0.0.1:40123"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "00000000-0000-0000-0000-000000000000"},
+	{regexp.MustCompile(`\b01[0-9A-HJKMNP-TV-Z]{24}\b`), "01JD3V5M8Q0000000000000000"},
 	{regexp.MustCompile(`[⠀-⣿◐◓◑◒]`), "⠋"},
 }
 
