@@ -29,7 +29,7 @@ type evidence struct {
 	new       map[string]Ran // the candidate's tests on the base's code
 	flaky     map[string]bool
 	agreed    Agreed
-	renamed   map[string]string // tests of the base by their new names' old ones
+	renamed   map[string]string // the old names of tests by their new ones, as they are in their files
 }
 
 // Agreed is what a person has agreed to before the work began.
@@ -126,7 +126,7 @@ func (e *evidence) kept(f *faults, before, now *inventory.Inventory) {
 		}
 		switch status, there := now.Tests[name]; {
 		case !there && slices.Contains(now.Broken, inventory.Holder(name)): // see failing
-		case !there && e.isRenamed(now, name):
+		case !there && e.isRenamed(before, now, name):
 		case !there && before.Whole(name) != name && now.Tests[before.Whole(name)] == inventory.Passed:
 			// A part of a test that is still there: what it asks is seen by the base's own.
 		case !there:
@@ -138,9 +138,24 @@ func (e *evidence) kept(f *faults, before, now *inventory.Inventory) {
 }
 
 // isRenamed reports whether a test is there under another name, with the same words.
-func (e *evidence) isRenamed(now *inventory.Inventory, name string) bool {
+func (e *evidence) isRenamed(before, now *inventory.Inventory, name string) bool {
 	for fresh, old := range e.renamed {
-		if old == name && now.Tests[fresh] == inventory.Passed {
+		if !named(before, name, old) {
+			continue
+		}
+		for _, test := range now.Names(inventory.Passed) {
+			if named(now, test, fresh) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wasRenamed reports whether a test is not new, but has a new name.
+func (e *evidence) wasRenamed(now *inventory.Inventory, name string) bool {
+	for fresh := range e.renamed {
+		if named(now, name, fresh) {
 			return true
 		}
 	}
@@ -205,7 +220,7 @@ func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inve
 		return
 	}
 	for _, name := range now.Names(inventory.Passed) {
-		if _, old := before.Tests[name]; old || now.Whole(name) != name || e.agreed.test(name) || e.renamed[name] != "" {
+		if _, old := before.Tests[name]; old || now.Whole(name) != name || e.agreed.test(name) || e.wasRenamed(now, name) {
 			continue
 		}
 		if ran.Tests.Tests[name] == inventory.Passed {
