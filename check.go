@@ -57,8 +57,8 @@ type CheckRun struct {
 	On       string        `json:"on"`    // base, candidate, old-tests, new-tests
 	Tree     string        `json:"tree"`  // the hash of the tree that it ran on
 	Args     []string      `json:"args"`
-	Env      string        `json:"env"`  // the hash of its environment
-	Code     int           `json:"code"` // -1 if a signal ended it
+	Env      string        `json:"env"`             // the hash of its environment
+	Code     int           `json:"code"`            // -1 if a signal ended it
 	Fault    string        `json:"fault,omitempty"` // why it did not come to an end: a timeout, say
 	Duration time.Duration `json:"duration"`
 	Output   string        `json:"output"`          // the hash of what it printed

@@ -20,6 +20,7 @@ type comparison struct {
 	frozen          Frozen
 	base, candidate []git.Entry
 	changes         []change
+	patch           []byte
 	before, after   map[string][]byte // files of which parts are protected, and tests that changed
 }
 
@@ -38,6 +39,7 @@ func (g *Gate) compare(ctx context.Context, f Frozen, candidate string) (*compar
 	if err != nil {
 		return nil, err
 	}
+	c.patch = patch
 	files, err := review.Parse(patch)
 	if err != nil {
 		return nil, fmt.Errorf("read the difference to the base: %w", err)

@@ -2,12 +2,14 @@ package gate
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/gate/inventory"
 )
 
 // Files are those of a tree, as far as finding its checks needs them.
@@ -30,6 +32,9 @@ func Discover(f Files) []pawl.Check {
 	}
 	return checks
 }
+
+// TestFormats are the ways in which a check can tell of its tests.
+func TestFormats() []string { return slices.Sorted(maps.Keys(inventory.Formats)) }
 
 func goChecks(f Files) []pawl.Check {
 	if !f.has("go.mod") {

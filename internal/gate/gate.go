@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/gate/inventory"
@@ -21,10 +22,19 @@ import (
 type Gate struct {
 	Repo *git.Repo
 	Dir  string // a folder of pawl's own for trees and caches; it goes with Close
-	Box  func(ctx context.Context, r Request) (sandbox.Wrapped, error)
+	// Box puts a command into a sandbox, with a way out to some hosts. Where there is
+	// none it is an error.
+	Box func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
 	// Hidden are whole paths that no check sees: the repository and the worktrees,
 	// whose history and whose future are not for the tests to read.
 	Hidden []string
+	// Seed is a folder that keeps the cache of the base's checks from one gate to
+	// the next; "" means that none is kept. No code of a candidate ever reaches it.
+	Seed string
+	// Review is asked when nothing else speaks against a candidate: it may find
+	// something, and must say a word to what is suspicious. nil means that nobody is
+	// there to ask: then what is suspicious speaks against the candidate.
+	Review func(ctx context.Context, d Dossier) ([]pawl.GateFault, error)
 	// Ran is told of each check that has run; nil tells nobody. An error ends it all.
 	Ran func(Ran) error
 
@@ -47,11 +57,12 @@ type Outcome struct {
 // Open reports whether nothing speaks against the candidate.
 func (o Outcome) Open() bool { return len(o.Faults) == 0 }
 
-// Baseline is what the checks said of the base.
-type Baseline struct {
-	Runs  []Ran
-	plot  plot
-	Files []git.Entry
+// Dossier is what a reviewer gets to see: the change and what it is to be, and
+// nothing that its author says about it.
+type Dossier struct {
+	Frozen  Frozen
+	Outcome Outcome
+	Patch   []byte // from the base to the candidate
 }
 
 // Run judges a candidate. A fault of the machinery is an error; all that the
@@ -77,21 +88,38 @@ func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, er
 	if err != nil {
 		return o, err
 	}
-	found = append(found, e.judge()...)
-	o.Faults, o.Suspicions = found, c.suspicious()
-	o.Before = e.before()
-	return o, nil
+	o.Faults, o.Suspicions, o.Before = append(found, e.judge()...), c.suspicious(), e.before()
+	return o, g.review(ctx, f, c, &o)
+}
+
+// review has the candidate looked at, if nothing speaks against it yet.
+func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, o *Outcome) error {
+	if len(o.Faults) > 0 {
+		return nil
+	}
+	if g.Review == nil {
+		for _, s := range o.Suspicions {
+			o.Faults = append(o.Faults, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": somebody has to look at this"})
+		}
+		return nil
+	}
+	found, err := g.Review(ctx, Dossier{f, *o, c.patch})
+	o.Faults = append(o.Faults, found...)
+	return err
 }
 
 // gather runs the checks on all trees that something can be seen on.
 func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) (*evidence, error) {
 	e := &evidence{checks: f.Checks, criteria: f.Criteria, agreed: f.Agreed, flaky: map[string]bool{}, renamed: c.renamed()}
 	e.checks = slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
-	base, err := g.plant(ctx, "base", c.base, "")
+	base, err := g.plant(ctx, "base", c.base, g.Seed)
 	if err != nil {
 		return nil, err
 	}
 	if e.base, err = g.all(ctx, base, f.Checks, o); err != nil {
+		return nil, err
+	}
+	if err := g.keep(base); err != nil {
 		return nil, err
 	}
 	now, err := g.plant(ctx, "candidate", c.candidate, base.cache)
@@ -152,17 +180,26 @@ func (g *Gate) plant(ctx context.Context, on string, entries []git.Entry, cache 
 	g.plots++
 	p := plot{on: on, dir: filepath.Join(g.Dir, fmt.Sprintf("%d-%s", g.plots, on))}
 	p.cache = p.dir + ".cache"
-	var err error
-	if cache == "" {
-		err = os.MkdirAll(p.cache, 0o700)
-	} else {
-		err = os.CopyFS(p.cache, os.DirFS(cache))
+	err := os.MkdirAll(p.cache, 0o700)
+	if cache != "" && err == nil {
+		err = copyInto(p.cache, cache)
 	}
 	if err != nil {
 		return p, fmt.Errorf("make a cache for checks: %w", err)
 	}
 	_, p.tree, err = g.Repo.Plant(ctx, p.dir, entries)
 	return p, err
+}
+
+// keep keeps the base's cache for the next gate.
+func (g *Gate) keep(base plot) error {
+	if g.Seed == "" {
+		return nil
+	}
+	if err := copyInto(g.Seed, base.cache); err != nil {
+		return fmt.Errorf("keep the cache of the checks in %s: %w", g.Seed, err)
+	}
+	return nil
 }
 
 // all runs the checks, one after the other.
@@ -192,6 +229,9 @@ func (g *Gate) once(ctx context.Context, p plot, c pawl.Check, o *Outcome) (Ran,
 	}
 	return ran, err
 }
+
+// Place is a name for what is kept of a repository.
+func Place(dir string) string { return strings.TrimPrefix(hash([]byte(dir)), "sha256:")[:16] }
 
 // Close removes the trees.
 func (g *Gate) Close() error {

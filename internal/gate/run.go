@@ -26,17 +26,6 @@ const (
 	maxTail   = 4 << 10          // bytes of that which are kept
 )
 
-// Request is a check that is to run in a box of its own.
-type Request struct {
-	Dir      string   // the tree, which it may write to
-	Work     string   // the folder in it to start in
-	Args     []string // the command
-	Env      []string // NAME=value, in addition to what boxes have
-	Hosts    []string // that it may reach
-	Hidden   []string // whole paths that it must not see
-	Writable []string // further folders
-}
-
 // plot is a tree that checks are run on.
 type plot struct {
 	on    string // base, candidate, old-tests, new-tests
@@ -61,7 +50,7 @@ func (g *Gate) run(ctx context.Context, p plot, c pawl.Check) (Ran, error) {
 	if weak.On("gate.hidden") {
 		hidden = nil
 	}
-	box, err := g.Box(ctx, Request{Dir: p.dir, Work: work, Args: c.Args, Env: env, Hosts: c.Network, Hidden: hidden, Writable: []string{p.cache}})
+	box, err := g.Box(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: hidden, Writable: []string{p.cache}}, c.Network)
 	if err != nil {
 		return ran, fmt.Errorf("the check %s: %w", c.ID, err)
 	}
@@ -100,6 +89,14 @@ func (g *Gate) execute(ctx context.Context, box sandbox.Wrapped, work string, c 
 		ran.tell(c, out.kept.Bytes(), report, work)
 	}
 	return nil
+}
+
+// Word says in a few words what came of it.
+func (r Ran) Word() string {
+	if r.CheckRun.Tests == nil {
+		return result(r.CheckRun)
+	}
+	return result(r.CheckRun) + ", " + tests(r.CheckRun.Tests)
 }
 
 // tell reads what the check has told of its tests.

@@ -74,7 +74,7 @@ func blocks(file, text string) []block {
 	var list []block
 	for i, line := range lines {
 		m := l.define.FindStringSubmatch(line)
-		if m == nil || (path.Ext(file) == ".rs" && !attributed(lines[:i])) {
+		if m == nil || strings.Join(m[1:], "") == "TestMain" || (path.Ext(file) == ".rs" && !attributed(lines[:i])) {
 			continue
 		}
 		list = append(list, block{file, strings.Join(m[1:], ""), body(lines[i:])})
