@@ -22,6 +22,7 @@ import (
 // lines "key: value", the files of the project are below base/, what the change
 // writes is below change/.
 //
+//	on: NAME              the project is that of testdata/bases, apart from base/
 //	reject: RULE ITEM     it must be refused for this; none means that it must not be
 //	delete: PATH          the change deletes this
 //	rename: PATH PATH     or gives it another path
@@ -45,6 +46,15 @@ func readStory(t *testing.T, path string) story {
 	for line := range strings.Lines(string(archive.Comment)) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && !strings.HasPrefix(key, "#") {
 			s.keys[key] = append(s.keys[key], strings.TrimSpace(value))
+		}
+	}
+	for _, name := range s.keys["on"] {
+		project, err := txtar.ParseFile(filepath.Join("testdata", "bases", name+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range project.Files {
+			s.base[f.Name] = string(f.Data)
 		}
 	}
 	for _, f := range archive.Files {
