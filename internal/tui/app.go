@@ -301,16 +301,13 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 			return pager.Open(a.shared, a.session.ID, title, blob.ID), true
 		}
 		return nil, true
-	default:
-	}
-	switch k.String() {
-	case "up", "k":
+	case keys.EntryUp:
 		a.view.Select(-1)
-	case "down", "j":
+	case keys.EntryDown:
 		a.view.Select(1)
-	case "/":
+	case keys.FindHere:
 		a.view.Find()
-	case "esc":
+	case keys.LeaveChat:
 		a.focusChat(false)
 	default:
 		return nil, false

@@ -174,4 +174,3 @@ func isColor(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 8)
 	return hex.MatchString(text) || text == ownColor || err == nil && strconv.FormatUint(n, 10) == text
 }
-

@@ -67,7 +67,7 @@ func TestReadRefuses(t *testing.T) {
 		says             []string
 	}{
 		{"no JSON", "a.json", `x`, []string{"invalid"}},
-		{"an unknown key", "a.json", `{"colours":{}}`, []string{"colours", "text, muted"}},
+		{"an unknown key", "a.json", `{"colorz":{}}`, []string{"colorz", "text, muted"}},
 		{"an unknown color", "a.json", `{"colors":{"txt":"#000000"}}`, []string{"txt", "text, muted"}},
 		{"another case", "a.json", `{"colors":{"Text":"#000000"}}`, []string{"Text"}},
 		{"a key twice", "a.json", `{"colors":{"text":"1","text":"2"}}`, []string{"text"}},
