@@ -57,7 +57,7 @@ func (a *app) heard(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	if a.queue.Len() > waited {
-		cmd = tea.Batch(cmd, a.notifier.Tell("waits for you: "+a.name()))
+		cmd = tea.Batch(cmd, a.notifier.Tell(a.looks.signs("waits for you: "+a.name())))
 	}
 	return tea.Batch(cmd, a.asks()), true
 }
@@ -66,10 +66,10 @@ func (a *app) heard(msg tea.Msg) (tea.Cmd, bool) {
 func (a *app) tell(e pawl.Event) tea.Cmd {
 	switch b := e.Body.(type) {
 	case pawl.Asked:
-		return a.notifier.Tell("waits for you: " + a.name())
+		return a.notifier.Tell(a.looks.signs("waits for you: " + a.name()))
 	case pawl.TurnFinished:
 		if b.Reason != pawl.ReasonCanceled {
-			return a.notifier.Tell("done: " + a.name())
+			return a.notifier.Tell(a.looks.signs("done: " + a.name()))
 		}
 	default: // nothing that one comes back for
 	}

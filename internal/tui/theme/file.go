@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -115,7 +116,7 @@ func derive(files map[string]File, name string, above []string) (Theme, error) {
 	}
 	_, own := files[base]
 	if _, brought := Find(base, nil); !own && !brought {
-		return Theme{}, fmt.Errorf("there is no theme %q to be its base%s", base, near.Ask("", base, namesOf(files)))
+		return Theme{}, fmt.Errorf("there is no theme %q to be its base%s", base, near.Ask("", base, append(Names(nil), slices.Sorted(maps.Keys(files))...)))
 	}
 	t, err := derive(files, base, append(above, name))
 	t.Name, t.Colors = name, f.Colors.over(t.Colors)
@@ -123,17 +124,6 @@ func derive(files map[string]File, name string, above []string) (Theme, error) {
 		t.Plain = false
 	}
 	return t, err
-}
-
-func namesOf(files map[string]File) []string {
-	var names []string
-	for _, t := range Builtin {
-		names = append(names, t.Name)
-	}
-	for name := range files {
-		names = append(names, name)
-	}
-	return names
 }
 
 // colorNames are the names of the colors, as files have them.

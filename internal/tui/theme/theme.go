@@ -3,9 +3,14 @@
 package theme
 
 import (
+	"fmt"
 	"image/color"
+	"slices"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/near"
 )
 
 // Colors are what a theme is made of. One that is "" is the terminal's own.
@@ -83,6 +88,24 @@ func Find(name string, more []Theme) (Theme, bool) {
 		}
 	}
 	return Theme{}, false
+}
+
+// Lookup is Find, with an error that says which was likely meant.
+func Lookup(name string, more []Theme) (Theme, error) {
+	t, ok := Find(name, more)
+	if !ok {
+		return t, fmt.Errorf("there is no theme %q%s: %w", name, near.Ask("", name, append(Names(more), Auto)), pawl.ErrInvalid)
+	}
+	return t, nil
+}
+
+// Names are the names of the looks that pawl brings, and of others.
+func Names(more []Theme) []string {
+	var names []string
+	for _, t := range slices.Concat(Builtin, more) {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // For returns the look for a background. For one that is not known it is the
