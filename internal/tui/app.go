@@ -233,8 +233,8 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	if n := len(a.dialogs); n > 0 {
-		if a.cramped && a.shared.Keys.Action(keys.Global, k.String()) != keys.Quit {
-			return nil // nobody answers what they do not see
+		if a.cramped {
+			return a.crampedKey(k)
 		}
 		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
 			return tea.Quit // what is asked waits in the log

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 )
 
@@ -38,7 +39,7 @@ func (a *app) View() tea.View {
 	default:
 		a.draw(&v)
 	}
-	v.Content = a.looks.signs(fit(v.Content, a.width, a.height))
+	v.Content = a.looks.signs(fit(v.Content, a.height))
 	return v
 }
 
@@ -55,7 +56,7 @@ func (a *app) draw(v *tea.View) {
 	if n := len(a.dialogs); n > 0 {
 		box := a.dialogs[n-1].View(a.width, a.height)
 		if a.cramped = lipgloss.Width(box) > a.width || lipgloss.Height(box) > a.height; a.cramped {
-			v.Content = a.sentence("There is no room for what is to be shown here. Make the window larger; until then keys do nothing, but " + a.shared.Keys.Key(keys.Quit) + " quits.")
+			v.Content = a.sentence("There is no room for what is to be shown. Make the window larger; " + a.shared.Keys.Key(keys.Quit) + " quits.")
 			return
 		}
 		v.Content = a.over(v.Content, box)
@@ -77,27 +78,33 @@ func (a *app) resize(m tea.WindowSizeMsg) tea.Cmd {
 	return nil
 }
 
+// crampedKey takes a key for what does not fit on the screen. Nobody answers what
+// they do not see: it can be closed if nothing is asked, and pawl can be ended.
+func (a *app) crampedKey(k tea.KeyPressMsg) tea.Cmd {
+	_, asks := a.dialogs[len(a.dialogs)-1].(dialog.Asker)
+	switch {
+	case a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit:
+		return tea.Quit
+	case !asks && a.shared.Keys.Action(keys.Dialog, k.String()) == keys.Close:
+		return a.pass(k)
+	}
+	return nil
+}
+
 // sentence is all that is said.
 func (a *app) sentence(text string) string { return ansi.Wrap(text, max(1, a.width), "") }
 
-// fit makes a screen of what was drawn: as many lines as it has, none too wide.
-func fit(content string, width, height int) string {
+// fit makes a screen of what was drawn: as many lines as it has.
+func fit(content string, height int) string {
 	lines := strings.Split(content, "\n")
-	if len(lines) > height {
-		lines = lines[:height]
-	}
-	for i, l := range lines {
-		if ansi.StringWidth(l) > width {
-			lines[i] = ansi.Truncate(l, width, "")
-		}
-	}
-	return strings.Join(lines, "\n") + strings.Repeat("\n", max(0, height-len(lines)))
+	lines = lines[:min(len(lines), height)]
+	return strings.Join(lines, "\n") + strings.Repeat("\n", height-len(lines))
 }
 
 // over puts a dialog above the screen.
-func (a *app) over(content, dialog string) string {
-	x, y := max(0, (a.width-lipgloss.Width(dialog))/2), max(0, (a.height-lipgloss.Height(dialog))/2)
-	return lipgloss.NewCompositor(lipgloss.NewLayer(content), lipgloss.NewLayer(dialog).X(x).Y(y).Z(1)).Render()
+func (a *app) over(content, box string) string {
+	x, y := max(0, (a.width-lipgloss.Width(box))/2), max(0, (a.height-lipgloss.Height(box))/2)
+	return lipgloss.NewCompositor(lipgloss.NewLayer(content), lipgloss.NewLayer(box).X(x).Y(y).Z(1)).Render()
 }
 
 func (a *app) rule() string { return a.shared.Styles.Border.Render(strings.Repeat("─", a.width)) }
