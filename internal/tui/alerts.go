@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // fail says what went wrong and what to do next: on a line, or in a dialog if it
@@ -88,7 +89,10 @@ func (a *app) name() string {
 func (a *app) title() string {
 	text := "pawl"
 	if t := a.view.Log.Title(); t != "" {
-		text += ": " + plain.Line(t)
+		if !weak.On("plain") {
+			t = plain.Line(t)
+		}
+		text += ": " + t
 	}
 	switch {
 	case a.queue.Len() > 0:
