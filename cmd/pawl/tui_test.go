@@ -134,3 +134,17 @@ func TestLookFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestGuideLook: what the guide shows can be used.
+func TestGuideLook(t *testing.T) {
+	blocks := guideBlocks(t, "look.md", "jsonc")
+	if len(blocks) == 0 {
+		t.Fatal("the guide has no example")
+	}
+	for _, text := range blocks {
+		userFiles(t, text, nil)
+		if c, err := lookOf(t, ""); err != nil || c.Theme != "light" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

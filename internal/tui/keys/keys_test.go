@@ -2,6 +2,10 @@ package keys
 
 import (
 	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,5 +123,41 @@ func TestActive(t *testing.T) {
 		if got := has(c.place, c.of); got != c.want {
 			t.Errorf("%s in %s has %q, want %q", c.of, c.place, got, c.want)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the table of the guide anew")
+
+const guide = "../../../docs/guide/look.md"
+
+// TestGuide: the guide lists every action, with its keys.
+func TestGuide(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| action | where | keys | |\n|---|---|---|---|\n")
+	for _, d := range Default {
+		var names []string
+		for _, k := range d.Keys {
+			names = append(names, "`"+k+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Action, d.Scope, strings.Join(names, ", "), d.Help)
+	}
+	text, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := regexp.MustCompile(`(?s)(<!-- keys: [^\n]*\n)(.*?)(<!-- end of keys -->)`)
+	m := table.FindStringSubmatch(string(text))
+	if m == nil {
+		t.Fatal("the guide has no place for the table")
+	}
+	if *update {
+		whole := strings.Replace(string(text), m[0], m[1]+b.String()+m[3], 1)
+		if err := os.WriteFile(guide, []byte(whole), 0o644); err != nil { //nolint:gosec // it is published
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(b.String(), m[2]); diff != "" {
+		t.Errorf("'go test ./internal/tui/keys -update' writes it anew: %s", diff)
 	}
 }

@@ -251,3 +251,21 @@ func TestScreenOn(t *testing.T) {
 		}
 	}
 }
+
+// TestGuide: the theme that the guide shows is one.
+func TestGuide(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/guide/look.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n```json\n")
+	example, _, _ := strings.Cut(rest, "```")
+	if got, err := Read(folder(map[string]string{"sea.json": example})); err != nil || len(got) != 1 || got[0].Colors.Selected != "24" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, name := range append(colorNames(), append(Names(nil), Auto)...) {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("the guide does not name %s", name)
+		}
+	}
+}
