@@ -25,27 +25,34 @@ func (a *app) help(place keys.Scope) tea.Cmd {
 // helpKey opens help if the key is for that, where the person is.
 func (a *app) helpKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	asked := a.shared.Keys.Action(keys.Global, k.String()) == keys.Help
-	place := keys.Editor
 	switch n := len(a.dialogs); {
-	case n > 0:
-		if p, ok := a.dialogs[n-1].(*picker.Picker); ok && p.Name() == help.ID {
-			return nil, asked // it is open
-		}
-		place = keys.Dialog
-		if d, ok := a.dialogs[n-1].(dialog.Asker); ok {
-			place, asked = keys.Ask, asked && !d.Typing()
-		}
-	case a.view.Finding():
+	case n > 0 && asked:
+		return a.helpOver(a.dialogs[n-1])
+	case n > 0, a.view.Finding():
 		return nil, false
+	case a.inChat && asked:
+		return a.help(keys.Chat), true
 	case a.inChat:
-		place = keys.Chat
-	default:
-		asked = asked || a.editor.Empty() && a.shared.Keys.Action(keys.Editor, k.String()) == keys.HelpEmpty
-	}
-	if !asked {
 		return nil, false
 	}
-	return a.help(place), true
+	if asked || a.editor.Empty() && a.shared.Keys.Action(keys.Editor, k.String()) == keys.HelpEmpty {
+		return a.help(keys.Editor), true
+	}
+	return nil, false
+}
+
+// helpOver opens help for a window, unless it is help itself or is written in.
+func (a *app) helpOver(d ui.Dialog) (tea.Cmd, bool) {
+	if p, ok := d.(*picker.Picker); ok && p.Name() == help.ID || a.cramped {
+		return nil, true
+	}
+	if ask, ok := d.(dialog.Asker); ok && ask.Typing() {
+		return nil, false
+	}
+	if own, ok := d.(interface{ Actions() []keys.Action }); ok {
+		return ui.Show(ui.Open{Dialog: help.Of(a.shared, own.Actions())}), true
+	}
+	return a.help(keys.Dialog), true
 }
 
 // helped does a command that was chosen in help.

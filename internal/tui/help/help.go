@@ -17,7 +17,7 @@ const ID = "help"
 
 // places are what the places are called.
 var places = map[keys.Scope]string{
-	keys.Editor: "while you write", keys.Chat: "in the conversation", keys.Dialog: "in a list", keys.Ask: "while pawl asks", keys.Global: "everywhere",
+	keys.Editor: "while you write", keys.Chat: "in the conversation", keys.Dialog: "in a window", keys.Ask: "while pawl asks", keys.Global: "everywhere",
 }
 
 // signs are what a prompt is written with, beside the keys that can be changed.
@@ -29,12 +29,26 @@ var signs = []picker.Item{
 	{Title: "copy what is selected, or take out what is written", Detail: "ctrl+c"},
 }
 
-// New returns the list for a place.
-func New(s *ui.Shared, place keys.Scope, folder pawl.Folder) *picker.Picker {
+// Of returns the list for a window that says itself what counts in it.
+func Of(s *ui.Shared, actions []keys.Action) *picker.Picker {
+	return list(s, itemsOf(s.Keys.Of(actions)))
+}
+
+func list(s *ui.Shared, items []picker.Item) *picker.Picker {
+	return picker.New(s, "Help", items, picker.Options{ID: ID})
+}
+
+func itemsOf(bindings []keys.Binding) []picker.Item {
 	var items []picker.Item
-	for _, b := range s.Keys.Active(place) {
+	for _, b := range bindings {
 		items = append(items, picker.Item{ID: string(b.Action), Title: b.Help, Detail: strings.Join(b.Keys, "  "), Group: places[b.Scope]})
 	}
+	return items
+}
+
+// New returns the list for a place.
+func New(s *ui.Shared, place keys.Scope, folder pawl.Folder) *picker.Picker {
+	items := itemsOf(s.Keys.Active(place))
 	if place == keys.Editor {
 		for _, it := range signs {
 			it.ID, it.Group = it.Detail, "in a prompt"
@@ -44,7 +58,7 @@ func New(s *ui.Shared, place keys.Scope, folder pawl.Folder) *picker.Picker {
 	if place == keys.Editor || place == keys.Chat {
 		items = append(items, commands(s, folder)...)
 	}
-	return picker.New(s, "Help", items, picker.Options{ID: ID})
+	return list(s, items)
 }
 
 // commands are those of the palette, by name.

@@ -197,6 +197,18 @@ func (m *Map) Bindings(scope Scope) []Binding {
 	return list
 }
 
+// Of returns those of actions that have keys, in their order.
+func (m *Map) Of(actions []Action) []Binding {
+	var list []Binding
+	for _, a := range actions {
+		i := slices.IndexFunc(m.bindings, func(b Binding) bool { return b.Action == a })
+		if i >= 0 && len(m.bindings[i].Keys) > 0 {
+			list = append(list, m.bindings[i])
+		}
+	}
+	return list
+}
+
 // Key returns the first key of an action, for hints; "" if it has none.
 func (m *Map) Key(a Action) string {
 	for _, b := range m.bindings {

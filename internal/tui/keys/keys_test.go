@@ -60,6 +60,7 @@ func TestFaults(t *testing.T) {
 		{"a key that counts everywhere", map[string][]string{"newline": {"ctrl+p"}}, "keys.newline: ctrl+p is the key of palette"},
 		{"one of the conversation", map[string][]string{"fold": {"ctrl+f"}}, "keys.fold: ctrl+f is the key of find"},
 		{"one that scrolls what is asked", map[string][]string{"approve": {"pgdown"}}, "keys.approve: pgdown is the key of page_down"},
+		{"one that moves it by a line", map[string][]string{"approve": {"down"}}, "keys.approve: down is the key of down"},
 		{"both are the user's", map[string][]string{"fold": {"f7"}, "copy": {"f7"}}, "f7 is the key of"},
 		{"a letter that one writes", map[string][]string{"quit": {"q"}}, "keys.quit: q could not be written any more"},
 		{"the blank", map[string][]string{"send": {"space"}}, "could not be written"},

@@ -96,7 +96,7 @@ var outer = map[Scope]func(Binding) bool{
 	Chat:   func(b Binding) bool { return b.Scope == Global },
 	Dialog: func(b Binding) bool { return b.Action == Help },
 	Ask: func(b Binding) bool {
-		return slices.Contains([]Action{Help, Quit, PageUp, PageDown, ScrollUp, ScrollDown, Top, Bottom}, b.Action)
+		return slices.Contains([]Action{Help, Quit, PageUp, PageDown, ScrollUp, ScrollDown, Top, Bottom, Up, Down}, b.Action)
 	},
 }
 
