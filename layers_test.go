@@ -71,6 +71,7 @@ var rooms = map[string]int{
 	"internal/workspace":  rowPart,
 
 	"internal/extend":   rowWork,
+	"internal/gate":     rowWork,
 	"internal/prompt":   rowWork,
 	"internal/safety":   rowWork,
 	"internal/snapshot": rowWork,

@@ -109,7 +109,7 @@ func checkFile(path string) ([]config.Finding, error) {
 
 func checkUserFile(path string) []config.Finding {
 	return config.CheckUser(path, func(u config.User) []config.Finding {
-		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkLanguages(u))
+		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkLanguages(u), checkLook(u))
 	})
 }
 

@@ -18,7 +18,11 @@ import (
 
 // usable refuses a configuration that pawl would not start with.
 func usable(u config.User) error {
-	for _, f := range checkPermissions(u) {
+	findings := checkPermissions(u)
+	if themes, err := userThemes(); err == nil { // a theme that cannot be read is no fault of the configuration
+		findings = append(findings, lookFaults(u, themes)...)
+	}
+	for _, f := range findings {
 		if f.Level == config.LevelError {
 			return errors.New(f.Message)
 		}

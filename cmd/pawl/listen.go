@@ -130,7 +130,7 @@ func (p place) of(l net.Listener) place {
 }
 
 // welcome says how the server is reached.
-func (p place) welcome(g gate) string {
+func (p place) welcome(g door) string {
 	if p.socket != "" {
 		return fmt.Sprintf("pawl serves on unix://%s\n", p.socket)
 	}

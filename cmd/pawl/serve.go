@@ -89,7 +89,7 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer a.Close()
-	gate, err := f.gate(ctx, place, a.tokens)
+	door, err := f.door(ctx, place, a.tokens)
 	if err != nil {
 		return err
 	}
@@ -99,14 +99,14 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	}
 	place = place.of(l)
 	s := server.New(server.Config{
-		Service: func(p api.Principal) pawl.Service { return gate.access.For(a.Service, p) }, Auth: gate.auth, Allow: gate.allow,
+		Service: func(p api.Principal) pawl.Service { return door.access.For(a.Service, p) }, Auth: door.auth, Allow: door.allow,
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready, Mode: a.defaultMode,
 		Metrics: a.tells.Handler(), Observe: a.tells.Request,
 	})
 	a.tells.Process()
 	a.tells.Gauge("pawl.turns.running", "Sessions that are worked on now.", "", func() float64 { return float64(a.runner.Busy()) })
 	a.tells.Gauge("pawl.http.streams", "Streams of events that are open.", "", func() float64 { return float64(s.OpenStreams()) })
-	fmt.Fprint(cmd.ErrOrStderr(), place.welcome(gate))
+	fmt.Fprint(cmd.ErrOrStderr(), place.welcome(door))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	if f.adopt {
@@ -204,8 +204,8 @@ func (a *app) ready(ctx context.Context) error {
 	return err
 }
 
-// gate says who may ask, and for work in which folders.
-type gate struct {
+// door says who may ask, and for work in which folders.
+type door struct {
 	socket bool   // whoever may use the socket is the user
 	token  string // else it needs this, or one of the users'
 	file   string // where it is kept; "" if the user gave it
@@ -213,9 +213,9 @@ type gate struct {
 	access *access.Access
 }
 
-// gate reads or makes the token, and finds the folders.
-func (f *serverFlags) gate(ctx context.Context, p place, tokens pawl.Tokens) (gate, error) {
-	g := gate{socket: p.socket != "", access: &access.Access{Tokens: tokens}}
+// door reads or makes the token, and finds the folders.
+func (f *serverFlags) door(ctx context.Context, p place, tokens pawl.Tokens) (door, error) {
+	g := door{socket: p.socket != "", access: &access.Access{Tokens: tokens}}
 	dirs := f.dirs
 	if !g.socket {
 		users, err := liveTokens(ctx, tokens)
@@ -255,7 +255,7 @@ func liveTokens(ctx context.Context, tokens pawl.Tokens) (n int, err error) {
 }
 
 // auth says who asks.
-func (g gate) auth(r *http.Request) (api.Principal, error) {
+func (g door) auth(r *http.Request) (api.Principal, error) {
 	if g.socket {
 		if err := samePeer(server.Conn(r)); err != nil {
 			return api.Principal{}, err
@@ -274,7 +274,7 @@ func (g gate) auth(r *http.Request) (api.Principal, error) {
 }
 
 // allow refuses folders that are not below one of the roots, by their real paths.
-func (g gate) allow(_ api.Principal, dir string) error {
+func (g door) allow(_ api.Principal, dir string) error {
 	if g.roots == nil {
 		return nil
 	}

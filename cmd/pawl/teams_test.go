@@ -40,7 +40,7 @@ func serveTeam(t *testing.T) *teamServer {
 	}
 	s := &teamServer{T: t, app: a, url: "http://" + l.Addr().String(), now: time.Now()}
 	f := serverFlags{dirs: []string{t.TempDir()}}
-	g, err := f.gate(t.Context(), place{address: l.Addr().String()}, a.tokens)
+	g, err := f.door(t.Context(), place{address: l.Addr().String()}, a.tokens)
 	if err != nil {
 		t.Fatal(err)
 	}

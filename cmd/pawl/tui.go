@@ -20,6 +20,7 @@ type tuiFlags struct {
 	session string
 	last    bool
 	server  string
+	theme   string
 }
 
 func (f *tuiFlags) add(cmd *cobra.Command) {
@@ -28,6 +29,7 @@ func (f *tuiFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.session, "session", "s", "", "go on with the session of this `id`")
 	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
 	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
+	flags.StringVar(&f.theme, "theme", "", "the colors, this time: dark, light, contrast, plain, terminal, auto, or one of your own by its `name`")
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
 }
 
@@ -45,11 +47,11 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	user, err := loadUser()
+	if err != nil {
+		return err
+	}
 	if settings.Model == "" && f.session == "" && !f.last {
-		user, err := loadUser()
-		if err != nil {
-			return err
-		}
 		settings.Model = user.Model // none is no failure: one can be chosen on the screen
 	}
 	a, err := openAt(ctx, f.server)
@@ -62,6 +64,9 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	c := tui.Config{Service: a.Service, Dir: dir, Settings: settings, History: prompts.File{Path: filepath.Join(data, "prompts.jsonl")}}
+	if err := addLook(&c, f.theme, user); err != nil {
+		return err
+	}
 	if f.server == "" { // of a server's keys and configuration this machine knows nothing
 		c.First = first.Options{Help: modelHelp, Save: saveChoice}
 	}

@@ -72,6 +72,12 @@ var keys = []key{
 	{path: "telemetry.headers.*", what: "A header's value.", replaced: true, secret: true},
 	{path: "telemetry.content", what: "Send prompts, replies, and what tools get and give, too, with secrets masked."},
 	{path: "telemetry.service_name", what: "The name to send it under. Without it, pawl."},
+	{path: "tui", what: "How the terminal looks, and what its keys do."},
+	{path: "tui.theme", what: "The colors: dark, light, contrast, plain, terminal, or one of your own by its name. Without it, or with auto, by the terminal's background."},
+	{path: "tui.keys", what: "Your own keys: for an action, the list of keys that do it. An empty list takes them away. F1 shows what there is."},
+	{path: "tui.mouse", what: "Whether pawl takes the mouse. If it does not, the terminal selects by itself. Without it, pawl does."},
+	{path: "tui.notify", what: "How you are told that pawl waits for you while you look elsewhere. Without it, desktop.", values: []string{"desktop", "bell", "off"}},
+	{path: "tui.screen_reader", what: "Show the conversation as lines that are only added, for screen readers."},
 }
 
 // keyOf returns what is known of a path.

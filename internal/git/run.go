@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,9 @@ type Call struct {
 	Args  []string // the command, one of the table, and options in our own words
 	Refs  []string // checked by CheckRef; they stand behind --end-of-options
 	Paths []string // from the top of the worktree, taken literally; they stand behind --
+
+	In  io.Reader // what git reads; nil is nothing
+	Out io.Writer // gets what git prints, all of it, in place of Run's result; nil is none
 
 	Limit     int      // bytes of output that are read; more is an error. 0 means 16 MiB
 	Protocols []string // the network is reached by these, of https and ssh; none means not at all
@@ -60,10 +64,12 @@ var commands = map[string]command{
 	"fetch":          {options: []string{"--no-recurse-submodules", "--no-auto-gc"}},
 	"for-each-ref":   {},
 	"hash-object":    {options: []string{"--no-filters"}},
+	"index-pack":     {},
 	"log":            {options: append(diffs[:len(diffs):len(diffs)], "--no-show-signature"), paths: true},
 	"ls-files":       {paths: true},
 	"ls-tree":        {paths: true},
 	"merge-base":     {},
+	"pack-objects":   {},
 	"read-tree":      {},
 	"rev-list":       {},
 	"rev-parse":      {},
@@ -108,7 +114,7 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 		limit = maxOutput
 	}
 	if weak.On("git.hardened") {
-		return r.git.exec(ctx, r.Top, os.Environ(), args, limit)
+		return r.git.pipe(ctx, r.Top, os.Environ(), args, c, limit)
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
@@ -122,7 +128,7 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.git.exec(ctx, r.Top, r.git.environment(r, c.Protocols, settings...), args, limit)
+	return r.git.pipe(ctx, r.Top, r.git.environment(r, c.Protocols, settings...), args, c, limit)
 }
 
 // line returns the whole command line.
@@ -144,7 +150,7 @@ func (c Call) line() ([]string, error) {
 		}
 		args = append(args, c.Refs...)
 	}
-	if len(c.Paths) > 0 || known.paths && !weak.On("git.refs") {
+	if len(c.Paths) > 0 || known.paths && c.In == nil && !weak.On("git.refs") {
 		args = append(append(args, "--"), c.Paths...)
 	}
 	return args, nil
@@ -187,6 +193,11 @@ func (g *Git) environment(r *Repo, protocols []string, settings ...setting) []st
 // exec runs git in a folder and returns what it prints, up to a limit. All that
 // it has started is killed when the context ends, or the limit is passed.
 func (g *Git) exec(ctx context.Context, dir string, env, args []string, limit int) ([]byte, error) {
+	return g.pipe(ctx, dir, env, args, Call{}, limit)
+}
+
+// pipe is exec with what a call gives git to read, and where its output goes.
+func (g *Git) pipe(ctx context.Context, dir string, env, args []string, c Call, limit int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, g.bin, args...) //nolint:gosec // no shell; the words are made in Call.line
@@ -195,7 +206,10 @@ func (g *Git) exec(ctx context.Context, dir string, env, args []string, limit in
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	out, faults := &bounded{limit: limit, full: cancel}, &bounded{limit: maxErrors}
-	cmd.Stdout, cmd.Stderr = out, faults
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.In, out, faults
+	if c.Out != nil {
+		cmd.Stdout = c.Out
+	}
 	err := cmd.Run()
 	switch {
 	case out.passed:

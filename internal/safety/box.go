@@ -233,3 +233,13 @@ func secretName(name string) bool {
 	}
 	return strings.HasPrefix(name, "AWS_") && name != "AWS_REGION" && name != "AWS_DEFAULT_REGION"
 }
+
+// WrapCheck puts a check of a gate into a box. Where there is no box it must not run.
+func (s *Safety) WrapCheck(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error) {
+	own, err := ownFiles()
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Pass, p.Env, p.Hidden = proc.Marks(), slices.Concat(toolVariables, p.Env), append(p.Hidden, own...)
+	return s.wrapOut(ctx, args, p, true, hosts)
+}

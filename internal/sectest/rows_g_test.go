@@ -3,10 +3,12 @@
 package sectest
 
 import (
+	"encoding/base64"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 )
 
@@ -17,7 +19,7 @@ var rowsG = []row{
 	{id: "G4", title: "Gemini: punycode/userinfo URL deception", attack: hostsThatDeceive, weak: "show.warnings"},
 	{id: "G5", title: "Claude Code: command truncated in prompt hides payload", attack: commandsThatHide, weak: "show.whole"},
 	{id: "G6", title: "many: invisible instructions", attack: invisibleOrders, weak: "plain.tags"},
-	{id: "G7", title: "Gemini: pasted text triggers file inclusion", owed: "the terminal front end (issue 9)"},
+	{id: "G7", title: "Gemini: pasted text triggers file inclusion", attack: pasteThatReads, weak: "tui.paste"},
 	{id: "G8", title: "Claude: buffered Enter approves", attack: keysBeforeTheQuestion, weak: "ask.dwell"},
 }
 
@@ -82,6 +84,30 @@ func textThatSteers(a *arena) {
 	}
 	for _, args := range [][]string{{"session", "list"}, {"session", "show", "last"}} {
 		a.unsteered("pawl "+args[0]+" "+args[1]+" at a terminal", a.atTerminal(args...).end())
+	}
+	a.pawl("session", "rename", "last", steering)
+	a.unsteeredScreen("-c")
+}
+
+// unsteeredScreen tells of a screen on which a text steers: it has more in it than
+// a screen is drawn with.
+func (a *arena) unsteeredScreen(args ...string) {
+	a.Helper()
+	t := a.onScreen(args...)
+	if !t.await("evil", 1) {
+		a.Fatalf("the screen shows nothing of it: %s", t.text())
+	}
+	if err := t.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		a.Fatal(err)
+	}
+	shown := t.end()
+	for _, sequence := range []string{"\x1b]0;", "\x1b]52;", "\x1b]8;", "\x1b[8m", "\x1bP+q", "\u009b", "\u009d"} {
+		if strings.Contains(shown, sequence) {
+			a.breach("the screen shows %q", sequence)
+		}
+	}
+	if r := steers(strings.Map(onlyHidden, shown)); r != "" {
+		a.breach("the screen shows %s", r)
 	}
 }
 
@@ -234,6 +260,56 @@ func invisibleOrders(a *arena) {
 			a.Fatalf("the call %d shows nothing of it: %s", i+1, text)
 		}
 	}
+}
+
+// pasteThatReads: a text that somebody was made to copy names files and command
+// lines, and hides some of it. They paste it into the screen and send it.
+func pasteThatReads(a *arena) {
+	const secret, hides = "what-the-file-says-4711", "\u202e\U000e0041\u200b\x1b]52;c;cm0=\x07"
+	a.write("secret.txt", secret)
+	a.write("note.txt", "a-note-that-is-meant")
+	encoded := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	for i, paste := range []string{"see @secret.txt now", "!cat secret.txt >" + a.canary("run"), strings.Repeat("@secret.txt\n", 20), "a" + hides + "b @secret.txt"} {
+		answer := fmt.Sprintf("answer-%d", i)
+		t := a.onScreen("--mode", "guard", "--model", a.script(reply{"text": answer}))
+		if !t.await("done?", 1) {
+			a.Fatalf("there is no prompt: %s", t.text())
+		}
+		t.keys("\x1b[200~" + paste + "\x1b[201~ @note.txt ok\r")
+		log := a.logged(answer)
+		t.keys(endOfInput)
+		if shown := t.end(); strings.Contains(shown, "\x1b]52;") || steers(strings.Map(onlyHidden, shown)) != "" {
+			a.breach("what the paste hides is drawn as it is")
+		}
+		if !strings.Contains(log, encoded("a-note-that-is-meant")) && !strings.Contains(log, "a-note-that-is-meant") {
+			a.Fatalf("a file that is named by hand is not read: %s", log)
+		}
+		if strings.Contains(log, encoded(secret)) || strings.Contains(log, secret) {
+			a.breach("a paste of %.20q had a file read", paste)
+		}
+	}
+	a.canaries()
+}
+
+// logged waits until the newest session's log has a text, and returns it.
+func (a *arena) logged(text string) string {
+	a.Helper()
+	log := ""
+	for start := time.Now(); time.Since(start) < time.Minute; {
+		if log = a.pawl("session", "export", "last").Stdout; strings.Contains(log, text) {
+			return log
+		}
+	}
+	a.Fatalf("%q was not said: %s", text, log)
+	return ""
+}
+
+// onlyHidden keeps the characters that do not show, and are no part of a screen.
+func onlyHidden(r rune) rune {
+	if unicode.Is(unicode.Cf, r) {
+		return r
+	}
+	return -1
 }
 
 // keysBeforeTheQuestion: keys that were typed for something else lie in wait when

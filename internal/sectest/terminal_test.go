@@ -29,9 +29,27 @@ type terminal struct {
 // atTerminal starts pawl at a terminal.
 func (a *arena) atTerminal(args ...string) *terminal {
 	a.Helper()
-	t := &terminal{a: a, cmd: a.command(args...), done: make(chan struct{}), news: make(chan struct{})}
-	var end *os.File
-	t.main, end = a.openTerminal()
+	main, end := a.openTerminal()
+	return a.startAt(a.command(args...), main, end)
+}
+
+// onScreen starts pawl at a terminal that has a size and no colors: its screen.
+func (a *arena) onScreen(args ...string) *terminal {
+	a.Helper()
+	main, end := a.openTerminal()
+	size := [4]uint16{24, 80}
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, main.Fd(), syscall.TIOCSWINSZ, uintptr(unsafe.Pointer(&size))); errno != 0 {
+		a.Fatal(errno)
+	}
+	cmd := a.command(args...)
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color", "NO_COLOR=1")
+	return a.startAt(cmd, main, end)
+}
+
+// startAt starts a command at the ends of a terminal.
+func (a *arena) startAt(cmd *exec.Cmd, main, end *os.File) *terminal {
+	a.Helper()
+	t := &terminal{a: a, cmd: cmd, main: main, done: make(chan struct{}), news: make(chan struct{})}
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = end, end, end
 	if err := t.cmd.Start(); err != nil {
 		a.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // fail says what went wrong and what to do next: on a line, or in a dialog if it
@@ -57,7 +58,7 @@ func (a *app) heard(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	if a.queue.Len() > waited {
-		cmd = tea.Batch(cmd, a.notifier.Tell("waits for you: "+a.name()))
+		cmd = tea.Batch(cmd, a.notifier.Tell(a.looks.signs("waits for you: "+a.name())))
 	}
 	return tea.Batch(cmd, a.asks()), true
 }
@@ -66,10 +67,10 @@ func (a *app) heard(msg tea.Msg) (tea.Cmd, bool) {
 func (a *app) tell(e pawl.Event) tea.Cmd {
 	switch b := e.Body.(type) {
 	case pawl.Asked:
-		return a.notifier.Tell("waits for you: " + a.name())
+		return a.notifier.Tell(a.looks.signs("waits for you: " + a.name()))
 	case pawl.TurnFinished:
 		if b.Reason != pawl.ReasonCanceled {
-			return a.notifier.Tell("done: " + a.name())
+			return a.notifier.Tell(a.looks.signs("done: " + a.name()))
 		}
 	default: // nothing that one comes back for
 	}
@@ -88,7 +89,10 @@ func (a *app) name() string {
 func (a *app) title() string {
 	text := "pawl"
 	if t := a.view.Log.Title(); t != "" {
-		text += ": " + plain.Line(t)
+		if !weak.On("plain") {
+			t = plain.Line(t)
+		}
+		text += ": " + t
 	}
 	switch {
 	case a.queue.Len() > 0:

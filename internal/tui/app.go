@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"os"
 	"slices"
 	"time"
 
@@ -42,22 +41,20 @@ type app struct {
 
 	first    first.Options
 	notifier *notify.Notifier
+	looks    looks
 	lost     int // how often in a row the feed was lost
 
 	width, height int
+	cramped       bool // what is on top does not fit on the screen
 
 	program *tea.Program // nil in tests
 	frames  frames
 }
 
 func newApp(s *ui.Shared, c Config) *app {
-	env := c.Env
-	if env == nil {
-		env = os.Environ()
-	}
 	c.First.Chosen = c.Settings.Model != "" || c.Session != "" // a session has its own
 	a := &app{
-		first: c.First, notifier: notify.New(c.Notify, env),
+		first: c.First, notifier: notify.New(c.Notify, c.env()), looks: newLooks(c),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
 		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s),
 	}
@@ -84,9 +81,9 @@ type olderMsg struct {
 // Init opens the session, if one is named.
 func (a *app) Init() tea.Cmd {
 	if a.session.ID == "" {
-		return tea.Batch(a.editor.Init(), first.Begin(a.shared, a.first))
+		return tea.Batch(a.editor.Init(), a.looks.ask(), first.Begin(a.shared, a.first))
 	}
-	return tea.Batch(a.editor.Init(), a.open(a.session.ID), first.Begin(a.shared, a.first))
+	return tea.Batch(a.editor.Init(), a.looks.ask(), a.open(a.session.ID), first.Begin(a.shared, a.first))
 }
 
 // open reads the end of a session.
@@ -132,7 +129,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.frames.move(a.program)
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
-		a.width, a.height = m.Width, m.Height
+		return a, a.resize(m)
+	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
+		a.told(m)
 	case newsMsg:
 		return a, a.news(m)
 	case openedMsg:
@@ -173,6 +172,11 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case picker.Chosen:
 		if cmd, taken := a.chosen(m); taken {
 			return a, cmd
+		}
+		return a, a.pass(msg)
+	case picker.Moved, picker.Closed:
+		if a.tried(m) {
+			return a, nil
 		}
 		return a, a.pass(msg)
 	case editor.Back, editor.Waiting:
@@ -229,7 +233,13 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 // key takes a key press.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
+	if cmd, taken := a.helpKey(k); taken {
+		return cmd
+	}
 	if n := len(a.dialogs); n > 0 {
+		if a.cramped {
+			return a.crampedKey(k)
+		}
 		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
 			return tea.Quit // what is asked waits in the log
 		}
@@ -305,16 +315,13 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 			return pager.Open(a.shared, a.session.ID, title, blob.ID), true
 		}
 		return nil, true
-	default:
-	}
-	switch k.String() {
-	case "up", "k":
+	case keys.EntryUp:
 		a.view.Select(-1)
-	case "down", "j":
+	case keys.EntryDown:
 		a.view.Select(1)
-	case "/":
+	case keys.FindHere:
 		a.view.Find()
-	case "esc":
+	case keys.LeaveChat:
 		a.focusChat(false)
 	default:
 		return nil, false

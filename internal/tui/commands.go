@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/chat"
 	"github.com/pawl-dev/pawl/internal/tui/complete"
 	"github.com/pawl-dev/pawl/internal/tui/first"
+	"github.com/pawl-dev/pawl/internal/tui/help"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/picker"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
@@ -19,12 +20,13 @@ import (
 // commands are what the terminal does by name, behind a slash or a key.
 var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"quit":     func(*app, string) tea.Cmd { return tea.Quit },
-	"help":     func(a *app, _ string) tea.Cmd { return a.help() },
+	"help":     func(a *app, _ string) tea.Cmd { return a.help(keys.Editor) },
 	"new":      func(a *app, _ string) tea.Cmd { return a.begin() },
 	"sessions": func(a *app, _ string) tea.Cmd { return a.listSessions() },
 	"models":   (*app).chooseModel,
 	"agents":   (*app).chooseAgent,
 	"mode":     (*app).chooseMode,
+	"theme":    (*app).chooseTheme,
 	"trust":    func(a *app, _ string) tea.Cmd { return first.AskTrust(a.shared) },
 	"search": func(a *app, _ string) tea.Cmd {
 		a.view.Find()
@@ -57,7 +59,7 @@ func (a *app) run(m complete.Run) tea.Cmd {
 
 // commandKeys are the keys of commands.
 var commandKeys = map[keys.Action]string{
-	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.NextMode: "mode",
+	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.NextMode: "mode", keys.Themes: "theme",
 }
 
 // order asks something of the session that is shown.
@@ -77,19 +79,6 @@ func (a *app) begin() tea.Cmd {
 	a.feed, a.session = nil, pawl.Session{}
 	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)
 	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil))
-}
-
-// help lists what the keys do, as they are now.
-func (a *app) help() tea.Cmd {
-	var items []picker.Item
-	for _, scope := range []keys.Scope{keys.Editor, keys.Global, keys.Chat, keys.Ask, keys.Dialog} {
-		for _, b := range a.shared.Keys.Bindings(scope) {
-			if len(b.Keys) > 0 {
-				items = append(items, picker.Item{ID: string(b.Action), Title: b.Help, Detail: strings.Join(b.Keys, ", "), Group: string(scope)})
-			}
-		}
-	}
-	return ui.Show(ui.Open{Dialog: picker.New(a.shared, "Keys", items, picker.Options{ID: "keys"})})
 }
 
 func (a *app) fork() tea.Cmd {
@@ -112,6 +101,7 @@ const (
 	pickModel   = "models"
 	pickAgent   = "agents"
 	pickMode    = "modes"
+	pickTheme   = "themes"
 )
 
 // maxListed is how many sessions are offered.
@@ -198,6 +188,10 @@ func (a *app) chosen(m picker.Chosen) (tea.Cmd, bool) {
 		return a.chooseAgent(m.ID), true
 	case pickMode:
 		return a.chooseMode(m.ID), true
+	case pickTheme:
+		return a.chooseTheme(m.ID), true
+	case help.ID:
+		return a.helped(m.ID), true
 	}
 	return nil, false
 }

@@ -31,13 +31,18 @@ type Config struct {
 	Session  pawl.SessionID // "" means a new one, made with the first prompt
 	Settings pawl.Settings  // of prompts, until the person chooses others
 	Theme    string         // "" means by the terminal's background
+	Themes   []theme.Theme  // the person's own
 	Keys     map[string][]string
+	NoMouse  bool          // the mouse is left to the terminal
 	History  history.Store // of prompts; nil keeps none
 	First    first.Options // for who has chosen nothing yet; Chosen is set by Run
 	Notify   notify.Mode
-	In       io.Reader // nil means standard input
-	Out      io.Writer // nil means standard output
-	Env      []string  // nil means the process's
+
+	KeepTheme func(name string) error // keeps the choice for the next start; nil keeps none
+
+	In  io.Reader // nil means standard input
+	Out io.Writer // nil means standard output
+	Env []string  // nil means the process's
 }
 
 // Run shows the terminal until the person ends it.
@@ -46,16 +51,14 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 	}
-	look, ok := theme.Find(c.Theme, nil)
-	if !ok && c.Theme != "" {
-		return fmt.Errorf("there is no theme %q: %w", c.Theme, pawl.ErrInvalid)
-	}
-	if !ok {
-		look = theme.Builtin[0]
+	if c.Theme != "" && c.Theme != theme.Auto {
+		if _, err := theme.Lookup(c.Theme, c.Themes); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := newApp(&ui.Shared{Service: c.Service, Context: ctx, Dir: c.Dir, Styles: theme.New(look), Keys: k}, c)
+	a := newApp(&ui.Shared{Service: c.Service, Context: ctx, Dir: c.Dir, Styles: theme.New(newLooks(c).theme()), Keys: k}, c)
 	options := []tea.ProgramOption{tea.WithContext(ctx)}
 	if c.In != nil {
 		options = append(options, tea.WithInput(c.In))

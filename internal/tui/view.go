@@ -9,38 +9,102 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/tui/keys"
+)
+
+// The least that the screen is drawn in.
+const (
+	minWidth  = 20
+	minHeight = 8
 )
 
 // View draws the screen: the conversation, the prompt, the status.
 func (a *app) View() tea.View {
 	v := tea.NewView("")
-	v.AltScreen, v.MouseMode, v.ReportFocus = true, tea.MouseModeCellMotion, true
-	v.WindowTitle = a.title()
-	if a.width == 0 {
-		return v
+	v.AltScreen, v.ReportFocus = true, true
+	if a.looks.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
 	}
+	if screen := a.shared.Styles.Theme.ScreenOn(a.looks.ground); screen != nil {
+		v.BackgroundColor, v.ForegroundColor = screen, a.shared.Styles.Text.GetForeground()
+	}
+	v.WindowTitle = a.looks.signs(a.title())
+	switch {
+	case a.width == 0:
+		return v
+	case a.width < minWidth || a.height < minHeight:
+		a.cramped = true
+		v.Content = a.sentence(fmt.Sprintf("pawl needs %d columns and %d rows", minWidth, minHeight))
+	default:
+		a.draw(&v)
+	}
+	v.Content = a.looks.signs(fit(v.Content, a.height))
+	return v
+}
+
+// draw draws the parts, and a dialog above them.
+func (a *app) draw(v *tea.View) {
 	a.editor.Resize(a.width)
+	a.editor.Limit(a.height - 3) // a line of the conversation, the rule, the status
 	below := []string{a.rule(), a.editor.View(), a.status()}
 	room := a.height - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)
 	a.editor.Place(room + 1)
-	content := strings.Join(append(a.view.Render(), below...), "\n")
+	v.Content = strings.Join(append(a.conversation(room), below...), "\n")
+	a.cramped = false
 	if n := len(a.dialogs); n > 0 {
-		v.Content = a.over(content, a.dialogs[n-1].View(a.width, a.height))
-		return v
+		box := a.dialogs[n-1].View(a.width, a.height)
+		if a.cramped = lipgloss.Width(box) > a.width || lipgloss.Height(box) > a.height; a.cramped {
+			v.Content = a.sentence("There is no room for what is to be shown. Make the window larger; " + a.shared.Keys.Key(keys.Quit) + " quits.")
+			return
+		}
+		v.Content = a.over(v.Content, box)
+		return
 	}
-	v.Content = content
 	if c := a.editor.Cursor(); c != nil && !a.inChat && !a.view.Finding() {
 		c.Y += room + 1
 		v.Cursor = c
 	}
-	return v
+}
+
+// resize gives the screen its size. What was not seen before, and is now, waits as
+// if it had just come.
+func (a *app) resize(m tea.WindowSizeMsg) tea.Cmd {
+	a.width, a.height = m.Width, m.Height
+	if a.cramped && len(a.dialogs) > 0 {
+		return a.uncovered()
+	}
+	return nil
+}
+
+// crampedKey takes a key for what does not fit on the screen. Nobody answers what
+// they do not see: it can be closed if nothing is asked, and pawl can be ended.
+func (a *app) crampedKey(k tea.KeyPressMsg) tea.Cmd {
+	_, asks := a.dialogs[len(a.dialogs)-1].(dialog.Asker)
+	switch {
+	case a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit:
+		return tea.Quit
+	case !asks && a.shared.Keys.Action(keys.Dialog, k.String()) == keys.Close:
+		return a.pass(k)
+	}
+	return nil
+}
+
+// sentence is all that is said.
+func (a *app) sentence(text string) string { return ansi.Wrap(text, max(1, a.width), "") }
+
+// fit makes a screen of what was drawn: as many lines as it has.
+func fit(content string, height int) string {
+	lines := strings.Split(content, "\n")
+	lines = lines[:min(len(lines), height)]
+	return strings.Join(lines, "\n") + strings.Repeat("\n", height-len(lines))
 }
 
 // over puts a dialog above the screen.
-func (a *app) over(content, dialog string) string {
-	x, y := max(0, (a.width-lipgloss.Width(dialog))/2), max(0, (a.height-lipgloss.Height(dialog))/2)
-	return lipgloss.NewCompositor(lipgloss.NewLayer(content), lipgloss.NewLayer(dialog).X(x).Y(y).Z(1)).Render()
+func (a *app) over(content, box string) string {
+	x, y := max(0, (a.width-lipgloss.Width(box))/2), max(0, (a.height-lipgloss.Height(box))/2)
+	return lipgloss.NewCompositor(lipgloss.NewLayer(content), lipgloss.NewLayer(box).X(x).Y(y).Z(1)).Render()
 }
 
 func (a *app) rule() string { return a.shared.Styles.Border.Render(strings.Repeat("─", a.width)) }

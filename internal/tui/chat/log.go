@@ -97,11 +97,11 @@ func (l *Log) Ask(seq pawl.Seq) (pawl.Asked, bool) {
 	return a, ok
 }
 
-// LastReply returns the model's newest words.
+// LastReply returns the model's newest words, for the clipboard.
 func (l *Log) LastReply() string {
 	for _, e := range slices.Backward(l.entries) {
 		if e.Kind == Reply {
-			return e.text()
+			return copyable(e.text())
 		}
 	}
 	return ""

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // index returns where the top is, or -1. It is looked for where it was first.
@@ -146,9 +148,18 @@ func (v *View) Copy() string {
 	case e == nil:
 		return ""
 	case e.Kind == Call:
-		return copyCall(e.Call)
+		return copyable(copyCall(e.Call))
 	}
-	return e.text()
+	return copyable(e.text())
+}
+
+// copyable is a text for the clipboard. It may be pasted into a shell, so nothing
+// that ends a paste, sends a line or does not show is in it.
+func copyable(text string) string {
+	if weak.On("tui.copy") {
+		return text
+	}
+	return plain.Text(text)
 }
 
 // Spill returns what is kept of the chosen call's output beside the log, and what

@@ -36,6 +36,7 @@ var Builtin = []Command{
 	{"compact", "make the conversation smaller", "[what matters]", ""},
 	{"fork", "begin another session as this one is", "", ""},
 	{"rename", "give the session another title", "<title>", ""},
+	{"theme", "choose the colors", "[theme]", keys.Themes},
 	{"trust", "what this folder brings, and whether it may", "", ""},
 	{"search", "find something in the conversation", "[words]", ""},
 	{"copy", "copy the newest reply", "", ""},

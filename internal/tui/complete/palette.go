@@ -14,6 +14,11 @@ const Palette = "palette"
 
 // NewPalette returns the list of all commands.
 func NewPalette(s *ui.Shared, folder pawl.Folder) *picker.Picker {
+	return picker.New(s, "Commands", Items(s, folder), picker.Options{ID: Palette})
+}
+
+// Items are all commands, by their names.
+func Items(s *ui.Shared, folder pawl.Folder) []picker.Item {
 	var items []picker.Item
 	for _, c := range Builtin {
 		detail := c.Help
@@ -30,7 +35,7 @@ func NewPalette(s *ui.Shared, folder pawl.Folder) *picker.Picker {
 			ID: c.Name, Title: strings.TrimSpace("/" + c.Name + " " + c.Arguments), Detail: c.Description, Group: group(c.Origin),
 		})
 	}
-	return picker.New(s, "Commands", items, picker.Options{ID: Palette})
+	return items
 }
 
 func group(origin string) string {

@@ -50,6 +50,8 @@ const (
 func (f *field) update(msg tea.Msg) (fieldEnd, tea.Cmd) {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		switch {
+		case f.shared.Keys.Action(keys.Editor, k.String()) == keys.Send: // as in a prompt
+			return fieldDone, nil
 		case f.shared.Keys.Action(keys.Editor, k.String()) == keys.Newline:
 			f.area.InsertRune('\n')
 			return fieldOpen, nil

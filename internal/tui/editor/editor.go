@@ -41,6 +41,7 @@ type Editor struct {
 	shut    complete.Kind // what is not offered again until something else is written
 
 	width    int
+	limit    int // how tall it may be; 0 means as it likes
 	y        int // where it is on the screen
 	top      int // the first row that is shown
 	dragging bool
@@ -97,6 +98,17 @@ func (e *Editor) Become(id pawl.SessionID) { e.session = id }
 
 // Resize gives the editor its width.
 func (e *Editor) Resize(width int) { e.width = width }
+
+// Limit says how many lines it may take.
+func (e *Editor) Limit(height int) { e.limit = max(1, height) }
+
+// tall is how many rows of text are shown.
+func (e *Editor) tall(head int) int {
+	if e.limit == 0 {
+		return maxRows
+	}
+	return max(1, min(maxRows, e.limit-head))
+}
 
 // Place says at which row of the screen the editor begins.
 func (e *Editor) Place(y int) { e.y = y }

@@ -24,12 +24,13 @@ func (e *Editor) View() string {
 func (e *Editor) lines() []string {
 	lines := e.head()
 	rows := len(e.draft.text.Rows(e.cells()))
-	e.scroll(rows)
+	tall := e.tall(len(lines))
+	e.scroll(min(rows, tall), rows)
 	s := e.shared.Styles
 	if e.draft.text.Len() == 0 {
 		return append(lines, s.Accent.Render(sign)+s.Muted.Render(ansi.Truncate(placeholder, e.cells(), "…")))
 	}
-	for i, l := range e.draft.text.Draw(e.cells(), e.top, e.top+maxRows, e.marks()) {
+	for i, l := range e.draft.text.Draw(e.cells(), e.top, e.top+tall, e.marks()) {
 		lines = append(lines, e.sign(e.top+i)+l)
 	}
 	return lines
@@ -40,6 +41,9 @@ func (e *Editor) head() []string {
 	lines := append(e.aboveView(e.width), e.complete.View(e.width)...)
 	for i, l := range lines {
 		lines[i] = ansi.Truncate(l, e.width, "…")
+	}
+	if over := len(lines) - e.limit + 1; e.limit > 0 && over > 0 {
+		lines = lines[over:] // the nearest to the text stay
 	}
 	return lines
 }
@@ -58,9 +62,8 @@ func (e *Editor) sign(row int) string {
 }
 
 // scroll keeps the cursor's row in sight.
-func (e *Editor) scroll(rows int) {
+func (e *Editor) scroll(shown, rows int) {
 	_, y := e.draft.text.Cursor(e.cells())
-	shown := min(rows, maxRows)
 	e.top = min(max(e.top, y-shown+1), y)
 	e.top = max(0, min(e.top, rows-shown))
 }
@@ -101,8 +104,9 @@ func (e *Editor) Cursor() *tea.Cursor {
 // mouse puts the cursor, and selects what it is dragged over.
 func (e *Editor) mouse(m tea.MouseMsg) tea.Cmd {
 	at := m.Mouse()
-	y := at.Y - e.y - len(e.head())
-	inside := y >= 0 && y < min(maxRows, len(e.draft.text.Rows(e.cells())))
+	head := len(e.head())
+	y := at.Y - e.y - head
+	inside := y >= 0 && y < min(e.tall(head), len(e.draft.text.Rows(e.cells())))
 	switch m.(type) {
 	case tea.MouseClickMsg:
 		if e.dragging = inside && at.Button == tea.MouseLeft; e.dragging {

@@ -2,10 +2,10 @@
 package keys
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/pawl-dev/pawl/internal/near"
 )
 
 // Action is something that a key does.
@@ -64,6 +64,13 @@ const (
 	Redo        Action = "redo_edit"
 	Paste       Action = "paste"
 
+	Themes    Action = "themes"
+	HelpEmpty Action = "help_when_empty"
+	EntryUp   Action = "entry_up"
+	EntryDown Action = "entry_down"
+	FindHere  Action = "find_here"
+	LeaveChat Action = "leave_chat"
+
 	SearchPrompts Action = "search_prompts"
 	Above         Action = "above"
 
@@ -90,6 +97,7 @@ var Default = []Binding{
 	{Models, Global, []string{"ctrl+l"}, "models"},
 	{Agents, Global, []string{"ctrl+g"}, "agents"},
 	{NextMode, Global, []string{"shift+tab"}, "next mode"},
+	{Themes, Global, nil, "themes"},
 	{ScrollUp, Global, []string{"shift+up"}, "scroll up"},
 	{ScrollDown, Global, []string{"shift+down"}, "scroll down"},
 	{PageUp, Global, []string{"pgup"}, "page up"},
@@ -97,6 +105,10 @@ var Default = []Binding{
 	{Top, Global, []string{"ctrl+home"}, "to the beginning"},
 	{Bottom, Global, []string{"ctrl+end"}, "to the end"},
 	{FocusChat, Global, []string{"ctrl+o"}, "look at the conversation, or go back to the prompt"},
+	{EntryUp, Chat, []string{"up", "k"}, "to the entry above"},
+	{EntryDown, Chat, []string{"down", "j"}, "to the entry below"},
+	{LeaveChat, Chat, []string{"esc"}, "back to the prompt"},
+	{FindHere, Chat, []string{"/"}, "find"},
 	{Fold, Chat, []string{"enter", "space"}, "open or close the card"},
 	{FoldAll, Chat, []string{"a"}, "open or close all cards"},
 	{Copy, Chat, []string{"c", "y"}, "copy"},
@@ -112,6 +124,7 @@ var Default = []Binding{
 	{Redo, Editor, []string{"ctrl+y"}, "redo"},
 	{Paste, Editor, []string{"ctrl+v"}, "paste, images too"},
 	{SearchPrompts, Editor, []string{"ctrl+r"}, "search earlier prompts"},
+	{HelpEmpty, Editor, []string{"?"}, "help, while nothing is written"},
 	{Above, Editor, []string{"alt+up"}, "go to the attachments and the prompts that wait"},
 	{Up, Dialog, []string{"up", "ctrl+k"}, "up"},
 	{Down, Dialog, []string{"down", "ctrl+j"}, "down"},
@@ -131,40 +144,43 @@ type Map struct {
 }
 
 // New returns the default keys with the user's own in their place: a list of keys
-// for each action that is named. An empty list takes the keys away.
+// for each action that is named. An empty list takes the keys away. What cannot be
+// is a *Fault.
 func New(own map[string][]string) (*Map, error) {
 	m := &Map{byKey: map[Scope]map[string]Action{}}
-	known := map[string]bool{}
+	known := make([]string, 0, len(Default))
 	for _, b := range Default {
-		known[string(b.Action)] = true
+		known = append(known, string(b.Action))
 		if keys, ok := own[string(b.Action)]; ok {
-			b.Keys = keys
+			var err error
+			if b.Keys, err = named(b, keys); err != nil {
+				return nil, err
+			}
 		}
 		m.bindings = append(m.bindings, b)
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		if !known[name] {
-			return nil, fmt.Errorf("keys.%s: there is no such action", name)
+		if !slices.Contains(known, name) {
+			return nil, &Fault{name, "there is no such action" + near.Ask("", name, known)}
 		}
 	}
-	return m, m.index()
+	if err := m.check(own); err != nil {
+		return nil, err
+	}
+	m.index()
+	return m, nil
 }
 
-// index fills byKey and refuses a key that does two things in one place.
-func (m *Map) index() error {
+// index fills byKey.
+func (m *Map) index() {
 	for _, b := range m.bindings {
 		if m.byKey[b.Scope] == nil {
 			m.byKey[b.Scope] = map[string]Action{}
 		}
 		for _, k := range b.Keys {
-			k = strings.ToLower(strings.TrimSpace(k))
-			if other, taken := m.byKey[b.Scope][k]; taken {
-				return fmt.Errorf("keys: %s is for %s and for %s: give one of them another", k, other, b.Action)
-			}
 			m.byKey[b.Scope][k] = b.Action
 		}
 	}
-	return nil
 }
 
 // Action returns what a key does in a scope, or "".
@@ -176,6 +192,18 @@ func (m *Map) Bindings(scope Scope) []Binding {
 	for _, b := range m.bindings {
 		if b.Scope == scope {
 			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// Of returns those of actions that have keys, in their order.
+func (m *Map) Of(actions []Action) []Binding {
+	var list []Binding
+	for _, a := range actions {
+		i := slices.IndexFunc(m.bindings, func(b Binding) bool { return b.Action == a })
+		if i >= 0 && len(m.bindings[i].Keys) > 0 {
+			list = append(list, m.bindings[i])
 		}
 	}
 	return list

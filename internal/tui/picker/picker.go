@@ -100,6 +100,9 @@ func New(s *ui.Shared, title string, items []Item, opts Options) *Picker {
 	return p
 }
 
+// Name is what its messages say.
+func (p *Picker) Name() string { return p.opts.ID }
+
 // fill takes items and keeps the bar on what it was on.
 func (p *Picker) fill(items []Item) {
 	id, had := p.ID()

@@ -28,8 +28,8 @@ type area struct{ x, y, width, height int }
 
 // View draws it within so many cells.
 func (p *Picker) View(width, height int) string {
-	inner := max(20, min(width-4, maxWidth)-frameWidth)
-	room := max(minRows, height-2-frameHeight-headHeight-footHeight)
+	inner := max(8, min(width-4, maxWidth)-frameWidth)
+	room := max(1, height-2-frameHeight-headHeight-footHeight)
 	body := p.body(inner, room)
 	lines := append([]string{p.head(inner), ""}, body...)
 	lines = append(lines, "", p.foot(inner))

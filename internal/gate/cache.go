@@ -1,0 +1,66 @@
+package gate
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// copyInto copies the files of a cache that are not in another yet. Entries of
+// caches are written once; one that comes or goes meanwhile is no loss. Links are
+// left out: they could lead anywhere.
+func copyInto(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		case d.Type().IsRegular():
+			return copyFile(filepath.Join(to, rel), path)
+		}
+		return nil
+	})
+}
+
+// copyFile copies a file unless it is there. It is there only when it is whole.
+func copyFile(to, from string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return nil
+	}
+	in, err := os.Open(from) //nolint:gosec // a cache of our own
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.CreateTemp(filepath.Dir(to), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	err = errors.Join(err, out.Chmod(info.Mode().Perm()|0o600), out.Close())
+	if err == nil {
+		err = os.Rename(out.Name(), to)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(out.Name()))
+	}
+	return nil
+}

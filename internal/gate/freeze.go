@@ -1,0 +1,153 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/git"
+)
+
+// Frozen is what must hold, written down before the work began. Nothing that
+// happens later changes it: its hash is in the log.
+type Frozen struct {
+	Base      string            `json:"base"` // the commit that the work began at
+	Checks    []pawl.Check      `json:"checks"`
+	Criteria  []pawl.Criterion  `json:"criteria,omitempty"`
+	Protected []string          `json:"protected,omitempty"` // in addition to those that pawl knows
+	Agreed    Agreed            `json:"agreed"`
+	Tools     map[string]string `json:"tools"` // the programs of the checks, and their hashes
+}
+
+// Hash is what the log keeps of it.
+func (f Frozen) Hash() string {
+	text, err := json.Marshal(f)
+	if err != nil { // it is made of texts and lists
+		panic(err)
+	}
+	return hash(text)
+}
+
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Freeze finds the programs of the checks and writes down what must hold. Without
+// checks of the caller's own, it is those that the project brings at its base.
+func Freeze(ctx context.Context, repo *git.Repo, base string, checks []pawl.Check, f Frozen) (Frozen, error) {
+	var err error
+	if f.Base, err = repo.Commit(ctx, base); err != nil {
+		return f, err
+	}
+	if len(checks) == 0 {
+		files, err := filesOf(ctx, repo, f.Base)
+		if err != nil {
+			return f, err
+		}
+		checks = Discover(files)
+	}
+	if len(checks) == 0 {
+		return f, fmt.Errorf("no check is known for this project, so nothing can be proven: name one, as in 'pawl gate -- make test': %w", pawl.ErrInvalid)
+	}
+	f.Tools = map[string]string{}
+	for _, c := range checks {
+		if c, err = f.found(c, repo.Top); err != nil {
+			return f, err
+		}
+		f.Checks = append(f.Checks, c)
+	}
+	if i := slices.IndexFunc(f.Checks, func(c pawl.Check) bool { return filepath.Base(c.Args[0]) == "make" }); i >= 0 {
+		f.Protected = append(f.Protected, "Makefile", "GNUmakefile", "makefile", "*.mk")
+	}
+	return f, nil
+}
+
+// found is the check with the whole path of its program.
+func (f Frozen) found(c pawl.Check, top string) (pawl.Check, error) {
+	if c.ID == "" || len(c.Args) == 0 || slices.ContainsFunc(f.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
+		return c, fmt.Errorf("a check needs an id of its own and a command, and this has not: %q: %w", c.ID, pawl.ErrInvalid)
+	}
+	if c.Dir != "" && !filepath.IsLocal(c.Dir) || c.Report != "" && !filepath.IsLocal(c.Report) {
+		return c, fmt.Errorf("the check %s names a path outside of the project: %w", c.ID, pawl.ErrInvalid)
+	}
+	program, err := exec.LookPath(c.Args[0])
+	if err != nil {
+		return c, fmt.Errorf("the check %s needs %s, which is not on this machine: install it, or leave the check out: %w", c.ID, c.Args[0], pawl.ErrUnavailable)
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return c, err
+	}
+	if within(program, top) {
+		return c, fmt.Errorf("the check %s would run %s, which is in the project itself and can be changed by the work: name a program outside of it: %w", c.ID, program, pawl.ErrDenied)
+	}
+	c.Args = append([]string{program}, c.Args[1:]...)
+	f.Tools[program], err = fileHash(program)
+	return c, err
+}
+
+// within reports whether a path is in a folder, also by where its links lead.
+func within(path, dir string) bool {
+	for _, p := range []string{path, resolved(path)} {
+		rel, err := filepath.Rel(resolved(dir), p)
+		if err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
+
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func fileHash(path string) (string, error) {
+	file, err := os.Open(path) //nolint:gosec // a program that is to be run
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }() // only read
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// changedTools are the programs that are not what they were when they were frozen.
+func (f Frozen) changedTools() (changed []string) {
+	for path, want := range f.Tools {
+		if got, err := fileHash(path); err != nil || got != want {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// filesOf are the files of a commit.
+func filesOf(ctx context.Context, repo *git.Repo, commit string) (Files, error) {
+	entries, err := repo.Tree(ctx, commit)
+	if err != nil {
+		return Files{}, err
+	}
+	f := Files{Read: func(name string) ([]byte, error) { return repo.Show(ctx, commit, name) }}
+	for _, e := range entries {
+		if !e.Submodule() && !strings.HasPrefix(e.Path, "node_modules/") {
+			f.Paths = append(f.Paths, e.Path)
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,266 @@
+// Package gate finds out whether a change may count as done: it runs the checks
+// itself, on a fresh tree that holds the candidate and nothing else, and compares
+// what it sees with the base. What a model says counts for nothing here.
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/gate/inventory"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/sandbox"
+)
+
+// Gate runs checks.
+type Gate struct {
+	Repo *git.Repo
+	Dir  string // a folder of pawl's own for trees and caches; it goes with Close
+	// Box puts a command into a sandbox, with a way out to some hosts. Where there is
+	// none it is an error.
+	Box func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
+	// Hidden are whole paths that no check sees: the repository and the worktrees,
+	// whose history and whose future are not for the tests to read.
+	Hidden []string
+	// Seed is a folder that keeps the cache of the base's checks from one gate to
+	// the next; "" means that none is kept. No code of a candidate ever reaches it.
+	Seed string
+	// Review is asked when nothing else speaks against a candidate: it may find
+	// something, and must say a word to what is suspicious. nil means that nobody is
+	// there to ask: then what is suspicious speaks against the candidate.
+	Review func(ctx context.Context, d Dossier) ([]pawl.GateFault, error)
+	// Ran is told of each check that has run; nil tells nobody. An error ends it all.
+	Ran func(Ran) error
+
+	plots int
+}
+
+// Outcome is what a gate has found.
+type Outcome struct {
+	Frozen     string           `json:"frozen"` // its hash
+	Base       string           `json:"base"`
+	Candidate  string           `json:"candidate"`
+	Tree       string           `json:"tree"` // of the candidate
+	Runs       []pawl.CheckRun  `json:"runs"`
+	Faults     []pawl.GateFault `json:"faults"`
+	Suspicions []pawl.GateFault `json:"suspicions,omitempty"` // what a reviewer must say a word to
+	Flaky      []string         `json:"flaky,omitempty"`      // tests that passed and failed on the base
+	Before     []string         `json:"before,omitempty"`     // tests that failed before as well
+}
+
+// Open reports whether nothing speaks against the candidate.
+func (o Outcome) Open() bool { return len(o.Faults) == 0 }
+
+// Dossier is what a reviewer gets to see: the change and what it is to be, and
+// nothing that its author says about it.
+type Dossier struct {
+	Frozen  Frozen
+	Outcome Outcome
+	Patch   []byte // from the base to the candidate
+}
+
+// Run judges a candidate. A fault of the machinery is an error; all that the
+// candidate did wrong is in the outcome.
+func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, error) {
+	o := Outcome{Frozen: f.Hash(), Base: f.Base}
+	var err error
+	if o.Candidate, err = g.Repo.Commit(ctx, candidate); err != nil {
+		return o, err
+	}
+	var found faults
+	if changed := f.changedTools(); len(changed) > 0 {
+		found.add("tool-changed", changed[0], "the program %s is not what it was when the checks were frozen", changed[0])
+		o.Faults = found
+		return o, nil
+	}
+	c, err := g.compare(ctx, f, o.Candidate)
+	if err != nil {
+		return o, err
+	}
+	c.look(&found)
+	e, err := g.gather(ctx, f, c, &o)
+	if err != nil {
+		return o, err
+	}
+	o.Faults, o.Suspicions, o.Before = append(found, e.judge()...), c.suspicious(), e.before()
+	return o, g.review(ctx, f, c, &o)
+}
+
+// review has the candidate looked at, if nothing speaks against it yet.
+func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, o *Outcome) error {
+	if len(o.Faults) > 0 {
+		return nil
+	}
+	if g.Review == nil {
+		for _, s := range o.Suspicions {
+			o.Faults = append(o.Faults, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": somebody has to look at this"})
+		}
+		return nil
+	}
+	found, err := g.Review(ctx, Dossier{f, *o, c.patch})
+	o.Faults = append(o.Faults, found...)
+	return err
+}
+
+// gather runs the checks on all trees that something can be seen on.
+func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) (*evidence, error) {
+	e := &evidence{checks: f.Checks, criteria: f.Criteria, agreed: f.Agreed, flaky: map[string]bool{}, renamed: c.renamed()}
+	e.checks = slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
+	base, err := g.plant(ctx, "base", c.base, g.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if e.base, err = g.all(ctx, base, f.Checks, o); err != nil {
+		return nil, err
+	}
+	if err := g.keep(base); err != nil {
+		return nil, err
+	}
+	now, err := g.plant(ctx, "candidate", c.candidate, base.cache)
+	if err != nil {
+		return nil, err
+	}
+	o.Tree = now.tree
+	if e.candidate, err = g.all(ctx, now, f.Checks, o); err != nil {
+		return nil, err
+	}
+	tests := slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Tests == "" && c.Kind != pawl.CheckSetup })
+	if !slices.ContainsFunc(tests, func(c pawl.Check) bool { return c.Tests != "" }) {
+		return e, nil
+	}
+	if e.old, err = g.mixed(ctx, "old-tests", c.candidate, c.base, base.cache, tests, o); err != nil {
+		return nil, err
+	}
+	if e.new, err = g.mixed(ctx, "new-tests", c.base, c.candidate, base.cache, tests, o); err != nil {
+		return nil, err
+	}
+	return e, g.settle(ctx, e, base, now, tests, o)
+}
+
+// mixed runs the tests of one tree on the code of another.
+func (g *Gate) mixed(ctx context.Context, on string, code, tests []git.Entry, cache string, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
+	var entries []git.Entry
+	for _, e := range code {
+		if !isTest(e.Path) {
+			entries = append(entries, e)
+		}
+	}
+	for _, e := range tests {
+		if isTest(e.Path) {
+			entries = append(entries, e)
+		}
+	}
+	p, err := g.plant(ctx, on, fitting(entries), cache)
+	if err != nil {
+		return nil, err
+	}
+	return g.all(ctx, p, checks, o)
+}
+
+// fitting leaves out what cannot be beside the others: a file where a folder is.
+func fitting(entries []git.Entry) []git.Entry {
+	folders := map[string]bool{}
+	for _, e := range entries {
+		for dir := filepath.Dir(e.Path); dir != "."; dir = filepath.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	return slices.DeleteFunc(entries, func(e git.Entry) bool { return folders[e.Path] })
+}
+
+// plant makes a tree to run checks on. Its cache begins as a copy: what the
+// candidate's own code leaves in one is seen by no other run.
+func (g *Gate) plant(ctx context.Context, on string, entries []git.Entry, cache string) (plot, error) {
+	g.plots++
+	p := plot{on: on, dir: filepath.Join(g.Dir, fmt.Sprintf("%d-%s", g.plots, on))}
+	p.cache = p.dir + ".cache"
+	err := os.MkdirAll(p.cache, 0o700)
+	if cache != "" && err == nil {
+		err = copyInto(p.cache, cache)
+	}
+	if err != nil {
+		return p, fmt.Errorf("make a cache for checks: %w", err)
+	}
+	_, p.tree, err = g.Repo.Plant(ctx, p.dir, entries)
+	return p, err
+}
+
+// keep keeps the base's cache for the next gate.
+func (g *Gate) keep(base plot) error {
+	if g.Seed == "" {
+		return nil
+	}
+	if err := copyInto(g.Seed, base.cache); err != nil {
+		return fmt.Errorf("keep the cache of the checks in %s: %w", g.Seed, err)
+	}
+	return nil
+}
+
+// all runs the checks, one after the other.
+func (g *Gate) all(ctx context.Context, p plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
+	runs := map[string]Ran{}
+	for _, c := range checks {
+		ran, err := g.once(ctx, p, c, o)
+		if err != nil {
+			return nil, err
+		}
+		if c.Kind == pawl.CheckSetup && !ran.OK() {
+			return nil, fmt.Errorf("%s could not prepare the tree (%s), so nothing can be checked: %s: %w", c.ID, ended(ran), ran.Tail, pawl.ErrUnavailable)
+		}
+		runs[c.ID] = ran
+	}
+	return runs, nil
+}
+
+func (g *Gate) once(ctx context.Context, p plot, c pawl.Check, o *Outcome) (Ran, error) {
+	ran, err := g.run(ctx, p, c)
+	if err != nil {
+		return ran, err
+	}
+	o.Runs = append(o.Runs, ran.CheckRun)
+	if g.Ran != nil {
+		err = g.Ran(ran)
+	}
+	return ran, err
+}
+
+// Place is a name for what is kept of a repository.
+func Place(dir string) string { return strings.TrimPrefix(hash([]byte(dir)), "sha256:")[:16] }
+
+// Close removes the trees.
+func (g *Gate) Close() error {
+	return errors.Join(makeWritable(g.Dir), os.RemoveAll(g.Dir))
+}
+
+// makeWritable undoes what some tools do to their caches.
+func makeWritable(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700) //nolint:gosec // a folder of our own
+		}
+		return nil
+	})
+}
+
+// before are the tests that fail and failed before.
+func (e *evidence) before() (names []string) {
+	for id, now := range e.candidate {
+		was := e.base[id]
+		if now.Tests == nil || was.Tests == nil {
+			continue
+		}
+		for _, name := range now.Tests.Names(inventory.Failed) {
+			if was.Tests.Tests[name] == inventory.Failed {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,100 @@
+package inventory
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// The files in testdata were written by the runners themselves, see their README.
+func TestParse(t *testing.T) {
+	tests := map[string]struct {
+		format string
+		want   Inventory
+	}{
+		"gotest.jsonl": {"gotest", Inventory{
+			Tests: map[string]Status{
+				"example.org/m::TestGood": Passed, "example.org/m::TestBad": Failed, "example.org/m::TestOff": Skipped,
+				"example.org/m::TestParts": Failed, "example.org/m::TestParts/a": Passed, "example.org/m::TestParts/b": Failed,
+				"example.org/m/exits::TestStuck": Failed,
+			},
+			Broken: []string{"example.org/m/broken"},
+		}},
+		"pytest.xml": {"junit", Inventory{
+			Tests: map[string]Status{
+				"test_a::test_good": Passed, "test_a::test_bad": Failed, "test_a::test_off": Skipped, "test_a.TestClass::test_in": Passed,
+				"test_a::test_some[1]": Passed, "test_a::test_some[2]": Failed,
+			},
+			Broken: []string{"test_broken"},
+		}},
+		"node.xml": {"junit", Inventory{
+			Tests: map[string]Status{"good": Passed, "bad": Failed, "off": Skipped},
+		}},
+		"jest.json": {"jest", Inventory{
+			Tests:  map[string]Status{"a.test.js::sum adds a/b": Passed, "a.test.js::sum fails": Failed, "a.test.js::off": Skipped},
+			Broken: []string{"broken.test.js"},
+		}},
+		"cargo.txt": {"cargo", Inventory{
+			Tests: map[string]Status{
+				"src/lib.rs::tests.good": Passed, "src/lib.rs::tests.bad": Failed, "src/lib.rs::tests.off": Skipped, "tests/whole.rs::whole": Passed,
+			},
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Parse(test.format, text, "/work")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, *got, cmpopts.IgnoreUnexported(Inventory{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParseFaults(t *testing.T) {
+	for name, test := range map[string]struct{ format, text string }{
+		"unknown format": {"tap", ""},
+		"cut go":         {"gotest", `{"Action":"run","Pack`},
+		"cut xml":        {"junit", `<testsuite><testcase name="a">`},
+		"no suite":       {"junit", `<html></html>`},
+		"entity":         {"junit", `<!DOCTYPE a [<!ENTITY x "y">]><testsuite><testcase name="&x;"/></testsuite>`},
+		"empty xml":      {"junit", ``},
+		"cut json":       {"jest", `{"testResults":[`},
+		"other json":     {"jest", `{"ok":true}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v, err := Parse(test.format, []byte(test.text), "/"); err == nil {
+				t.Errorf("read as %v", v)
+			}
+		})
+	}
+}
+
+func TestWhole(t *testing.T) {
+	v, err := Parse("gotest", []byte(strings.Join([]string{
+		`{"Action":"run","Package":"p","Test":"TestA/b/c"}`, `{"Action":"pass","Package":"p","Test":"TestA/b/c"}`,
+	}, "\n")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := v.Whole("p::TestA/b/c"); got != "p::TestA" {
+		t.Error(got)
+	}
+	j := empty()
+	if got := j.Whole("f.js::adds a/b"); got != "f.js::adds a/b" {
+		t.Error(got)
+	}
+	if Holder("p::T") != "p" || Leaf("p::T::x") != "T::x" || Holder("alone") != "" || Leaf("alone") != "alone" {
+		t.Error("names are taken apart wrongly")
+	}
+}

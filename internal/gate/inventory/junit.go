@@ -1,0 +1,73 @@
+package inventory
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+)
+
+// readJUnit reads JUnit's XML, as pytest, node and many others write it. Suites
+// may be within suites.
+func readJUnit(text []byte, root string) (*Inventory, error) {
+	v := empty()
+	d := xml.NewDecoder(bytes.NewReader(text))
+	d.Entity = map[string]string{} // it brings none of its own
+	seen := false
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		seen = seen || start.Name.Local == "testsuites" || start.Name.Local == "testsuite"
+		if start.Name.Local != "testcase" {
+			continue
+		}
+		var c junitCase
+		if err := d.DecodeElement(&c, &start); err != nil {
+			return nil, err
+		}
+		c.note(v, root)
+	}
+	if !seen {
+		return nil, errors.New("there is no suite of tests in it")
+	}
+	return v, nil
+}
+
+// junitCase is one test.
+type junitCase struct {
+	Name    string    `xml:"name,attr"`
+	Class   string    `xml:"classname,attr"`
+	File    string    `xml:"file,attr"`
+	Failure *struct{} `xml:"failure"`
+	Error   *struct{} `xml:"error"`
+	Skipped *struct{} `xml:"skipped"`
+}
+
+func (c junitCase) note(v *Inventory, root string) {
+	holder := c.Class
+	if holder == "" || holder == "test" { // node says "test" of each
+		holder = strings.TrimPrefix(c.File, root)
+	}
+	status := Passed
+	switch {
+	case c.Failure != nil, c.Error != nil:
+		status = Failed
+	case c.Skipped != nil:
+		status = Skipped
+	}
+	if c.Error != nil && (c.Class == "" || c.Name == "") { // pytest: the file could not be read
+		v.Broken = append(v.Broken, strings.TrimPrefix(c.Class+c.Name, root))
+		return
+	}
+	v.add(holder, c.Name, status)
+}

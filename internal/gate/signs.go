@@ -1,0 +1,76 @@
+package gate
+
+import (
+	"regexp"
+	"strings"
+)
+
+// sign is a mark in added lines that says that something is evaded.
+type sign struct {
+	rule  string
+	in    func(file string) bool
+	match *regexp.Regexp
+	text  string
+}
+
+func anywhere(string) bool       { return true }
+func outsideTests(f string) bool { return !isTest(f) }
+
+// signs are marks that speak against a change by themselves. A line that was only
+// moved does not count: as many were removed as were added.
+var signs = []sign{
+	{"lint-silenced", anywhere, regexp.MustCompile(
+		`//\s*nolint|#\s*noqa|#\s*type:\s*ignore|#\s*pylint:\s*disable|#\s*fmt:\s*off|eslint-disable|@ts-(ignore|nocheck|expect-error)|biome-ignore|#!?\[allow\(|#\s*pyright:\s*ignore|//\s*#nosec|staticcheck:ignore|//lint:(file-)?ignore`),
+		"it silences a check: fix what the check says, or agree on the exception in the plan"},
+	{"coverage-excluded", anywhere, regexp.MustCompile(`pragma:\s*no\s*cover|istanbul ignore|c8 ignore|v8 ignore|coverage:ignore|LCOV_EXCL|#\[coverage\(off\)\]`),
+		"it takes code out of the coverage: agree on that in the plan"},
+	{"test-aware", outsideTests, regexp.MustCompile(
+		`\btesting\.Testing\(\)|PYTEST_CURRENT_TEST|JEST_WORKER_ID|VITEST(_POOL_ID|_WORKER_ID)?\b|["']pytest["']\s+in\s+sys\.modules|flag\.Lookup\(["']test\.|HasSuffix\(os\.Args\[0\],\s*["'](\.test|_test)|NODE_ENV\s*={2,3}\s*["']test|cfg!\(test\)`),
+		"the program behaves differently when it is tested: have it behave the same"},
+}
+
+// suspicions are marks that need a reviewer's word: there are honest reasons for them.
+var suspicions = []sign{
+	{"ends-early", anywhere, regexp.MustCompile(`os\.Exit\(0\)|os\._exit\(|sys\.exit\(0?\)|process\.exit\(0?\)|std::process::exit\(0\)|atexit\.register|syscall\.Exit\(0\)`),
+		"it can end a program early and well"},
+	{"reads-results", outsideTests, regexp.MustCompile(`junitxml|--outputFile|test2json|/proc/self/(fd|cmdline)|sys\.argv.*junit`),
+		"it knows of the files that tell of tests"},
+	{"reads-history", anywhere, regexp.MustCompile(`\.git/(refs|objects|packed-refs|logs)|git\s+(show|log|cat-file|rev-parse|reflog)\b`),
+		"it reads the repository's history"},
+	{"skips", isTest, regexp.MustCompile(`\bt\.Skip|pytest\.(mark\.)?(skip|xfail)|\b(it|test|describe)\.(skip|todo|only)\b|\bx(it|describe|test)\(|#\[ignore`),
+		"tests are skipped, or only some are run"},
+}
+
+// change is a file of the difference between base and candidate.
+type change struct {
+	file           string
+	added, removed []string // lines
+}
+
+// spot returns the signs that a change adds more of than it removes.
+func spot(list []sign, c change) []sign {
+	var found []sign
+	for _, s := range list {
+		if s.in(c.file) && count(s.match, c.added) > count(s.match, c.removed) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+func count(re *regexp.Regexp, lines []string) (n int) {
+	for _, line := range lines {
+		n += len(re.FindAllString(line, -1))
+	}
+	return n
+}
+
+// first is the first line that has the sign, for people.
+func (s sign) first(c change) string {
+	for _, line := range c.added {
+		if s.match.MatchString(line) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}

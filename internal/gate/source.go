@@ -1,0 +1,138 @@
+package gate
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// language says how the tests of a language are written.
+type language struct {
+	tests   *regexp.Regexp // paths of files that hold tests, and of what tests use
+	define  *regexp.Regexp // a line that begins a test; the group "name" is its name
+	asserts *regexp.Regexp // what a test must do to be able to fail
+}
+
+// languages are those whose tests are looked at as text. Of others only the names
+// of the tests are compared.
+var languages = map[string]language{
+	"go": {
+		tests:   regexp.MustCompile(`(^|/)([^/]+_test\.go|testdata/.*)$`),
+		define:  regexp.MustCompile(`^func (?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)\(`),
+		asserts: regexp.MustCompile(`\b[tfbc]\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow|Run|Fuzz)\b|\([tfbc][,)]|// Output:`),
+	},
+	"python": {
+		tests:   regexp.MustCompile(`(^|/)(test_[^/]+\.py|[^/]+_test\.py|conftest\.py|tests?/.*)$`),
+		define:  regexp.MustCompile(`^\s*(?:async\s+)?def\s+(?P<name>test\w*)\s*\(`),
+		asserts: regexp.MustCompile(`\bassert|\.assert|raises\(|\.fail\(|\bcheck`),
+	},
+	"javascript": {
+		tests:   regexp.MustCompile(`(^|/)([^/]+\.(test|spec)\.[cm]?[jt]sx?|__tests__/.*|__snapshots__/.*|__mocks__/.*|tests?/.*)$`),
+		define:  regexp.MustCompile("^\\s*(?:it|test)(?:\\.\\w+)*\\(\\s*(?:'(?P<name>[^']*)'|\"(?P<name2>[^\"]*)\"|`(?P<name3>[^`]*)`)"),
+		asserts: regexp.MustCompile(`\bexpect\b|\bassert|\.rejects\b|\.throws\b|\bshould\b`),
+	},
+	"rust": {
+		tests:   regexp.MustCompile(`(^|/)tests/.*$`),
+		define:  regexp.MustCompile(`^\s*(?:pub\s+)?(?:async\s+)?fn\s+(?P<name>\w+)\s*\(\s*\)`),
+		asserts: regexp.MustCompile(`assert|panic!|unwrap|expect\(|should_panic|\?;`),
+	},
+}
+
+// languageOf is the language of a file, by the end of its name.
+func languageOf(name string) (language, bool) {
+	key := map[string]string{
+		".go": "go", ".py": "python", ".rs": "rust",
+		".js": "javascript", ".jsx": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".ts": "javascript", ".tsx": "javascript", ".mts": "javascript", ".cts": "javascript",
+	}[path.Ext(name)]
+	l, ok := languages[key]
+	return l, ok
+}
+
+// isTest reports whether a file belongs to the tests.
+func isTest(name string) bool {
+	for _, l := range languages {
+		if l.tests.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// block is a test as it is written.
+type block struct {
+	File, Name string
+	Text       string // without the spaces at the ends of lines
+}
+
+// blocks finds the tests in a file.
+func blocks(file, text string) []block {
+	l, ok := languageOf(file)
+	if !ok {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	var list []block
+	for i, line := range lines {
+		m := l.define.FindStringSubmatch(line)
+		if m == nil || strings.Join(m[1:], "") == "TestMain" || (path.Ext(file) == ".rs" && !attributed(lines[:i])) {
+			continue
+		}
+		list = append(list, block{file, strings.Join(m[1:], ""), body(lines[i:])})
+	}
+	return list
+}
+
+// attributed reports whether the lines end with attributes, one of them that of a test.
+func attributed(lines []string) bool {
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimSpace(lines[i])
+		switch {
+		case strings.HasPrefix(line, "#[") && strings.Contains(line, "test"):
+			return true
+		case strings.HasPrefix(line, "#["), strings.HasPrefix(line, "///"):
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// body is a block of lines: the first, all that are further in, and the one that
+// closes it.
+func body(lines []string) string {
+	depth := indent(lines[0])
+	kept := []string{strings.TrimRight(lines[0], " \t\r")}
+	for _, line := range lines[1:] {
+		trimmed := strings.TrimSpace(line)
+		if trimmed != "" && indent(line) <= depth {
+			if strings.ContainsAny(trimmed[:1], "})]") {
+				kept = append(kept, strings.TrimRight(line, " \t\r"))
+			}
+			break
+		}
+		if trimmed != "" {
+			kept = append(kept, strings.TrimRight(line, " \t\r"))
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// says reports whether two tests are the same but for their names.
+func (b block) says(other block) bool {
+	return strings.ReplaceAll(b.Text, b.Name, "·") == strings.ReplaceAll(other.Text, other.Name, "·")
+}
+
+// idle reports whether a test can never fail: it asks nothing.
+func (b block) idle() bool {
+	l, ok := languageOf(b.File)
+	if !ok {
+		return false
+	}
+	_, inner, _ := strings.Cut(b.Text, "\n")
+	if inner == "" { // all on one line
+		inner = l.define.ReplaceAllString(b.Text, "")
+	}
+	return !l.asserts.MatchString(inner)
+}

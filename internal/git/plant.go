@@ -1,0 +1,137 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Entry is a file of a tree: a file, a link or a submodule. Its path is a
+// stranger's text.
+type Entry struct {
+	Mode string // as git has them: 100644, 100755, 120000, 160000
+	ID   string
+	Path string
+}
+
+// Submodule reports whether an entry is a commit of another repository.
+func (e Entry) Submodule() bool { return e.Mode == "160000" }
+
+// Tree returns the files of a commit, by path.
+func (r *Repo) Tree(ctx context.Context, ref string) ([]Entry, error) {
+	commit, err := r.Commit(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.run(ctx, Call{Args: []string{"ls-tree", "-r", "-z", "--full-tree", commit}, Limit: maxTree})
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		about, path, ok := strings.Cut(line, "\t")
+		fields := strings.Fields(about)
+		if !ok || len(fields) != 3 {
+			if line == "" {
+				continue
+			}
+			return nil, fmt.Errorf("git ls-tree: what does %q mean?", line)
+		}
+		list = append(list, Entry{fields[0], fields[2], path})
+	}
+	return list, nil
+}
+
+// Plant makes a new repository in a folder that is not there yet. It holds these
+// files of r, checked out, in one commit that has no past: nothing else of r is in
+// it, neither its history nor its settings. Submodules are empty folders. It
+// returns the hash of the tree.
+func (r *Repo) Plant(ctx context.Context, dir string, entries []Entry) (planted *Repo, tree string, err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, "", err
+	}
+	if err := errors.Join(initialize(dir), identify(dir)); err != nil {
+		return nil, "", err
+	}
+	if planted, err = r.git.Open(ctx, dir); err != nil {
+		return nil, "", err
+	}
+	if err := r.carry(ctx, planted, entries); err != nil {
+		return nil, "", fmt.Errorf("plant %s: %w", dir, err)
+	}
+	if tree, err = planted.fill(ctx, entries); err != nil {
+		return nil, "", fmt.Errorf("plant %s: %w", dir, err)
+	}
+	return planted, tree, nil
+}
+
+// identify names who commits in a repository of pawl's making.
+func identify(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("[user]\n\tname = pawl\n\temail = pawl@localhost\n")
+	return errors.Join(err, f.Close())
+}
+
+// carry copies the contents of files to another repository.
+func (r *Repo) carry(ctx context.Context, to *Repo, entries []Entry) error {
+	var ids bytes.Buffer
+	for _, e := range entries {
+		if !e.Submodule() {
+			ids.WriteString(e.ID + "\n")
+		}
+	}
+	path := filepath.Join(to.Dir, "planted.pack")
+	pack, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = pack.Close()
+		_ = os.Remove(path) // its content is in place, or was not of use
+	}()
+	if _, err := r.run(ctx, Call{Args: []string{"pack-objects", "--stdout", "--quiet"}, In: &ids, Out: pack}); err != nil {
+		return err
+	}
+	if _, err := pack.Seek(0, 0); err != nil {
+		return err
+	}
+	_, err = to.run(ctx, Call{Args: []string{"index-pack", "--stdin"}, In: pack})
+	return err
+}
+
+// fill commits the entries and checks them out.
+func (r *Repo) fill(ctx context.Context, entries []Entry) (tree string, err error) {
+	var info bytes.Buffer
+	for _, e := range entries {
+		if strings.ContainsRune(e.Path, 0) || !filepath.IsLocal(e.Path) {
+			return "", fmt.Errorf("%q is no path in a repository: %w", e.Path, pawl.ErrInvalid)
+		}
+		info.WriteString(e.Mode + " " + e.ID + "\t" + e.Path + "\x00")
+	}
+	if _, err := r.run(ctx, Call{Args: []string{"update-index", "-z", "--index-info"}, In: &info}); err != nil {
+		return "", err
+	}
+	out, err := r.run(ctx, Call{Args: []string{"write-tree"}, Limit: maxLine})
+	if err != nil {
+		return "", err
+	}
+	tree = strings.TrimSpace(string(out))
+	out, err = r.run(ctx, Call{Args: []string{"commit-tree", "-m", "as it is", tree}, Limit: maxLine})
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.run(ctx, Call{Args: []string{"update-ref", "HEAD", strings.TrimSpace(string(out))}}); err != nil {
+		return "", err
+	}
+	_, err = r.run(ctx, Call{Args: []string{"checkout-index", "--all", "--force", "--quiet"}})
+	return tree, err
+}

@@ -1,0 +1,171 @@
+package pawl
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Plan is what a mission means to do: tasks, some of which come after others.
+type Plan struct {
+	Tasks []Task `json:"tasks"`
+}
+
+// Task is a part of a plan, for one worker.
+type Task struct {
+	ID     string   `json:"id"` // letters, digits, dots and dashes
+	Title  string   `json:"title"`
+	Detail string   `json:"detail,omitempty"`
+	Files  []string `json:"files,omitempty"`  // what it owns: paths, folders that end with a slash, patterns with *
+	After  []string `json:"after,omitempty"`  // the tasks that must be merged before
+	Accept []string `json:"accept,omitempty"` // what must hold when it is done
+	Size   string   `json:"size,omitempty"`   // S, M or L
+}
+
+const (
+	maxTasks     = 200
+	maxTaskTitle = 200
+	maxTaskText  = 8 << 10
+	maxTaskList  = 100
+)
+
+var taskID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,31}$`)
+
+// Check returns what is wrong with a plan, all of it.
+func (p Plan) Check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if len(p.Tasks) == 0 || len(p.Tasks) > maxTasks {
+		fault("a plan has 1 to %d tasks, and this has %d", maxTasks, len(p.Tasks))
+	}
+	known := map[string]bool{}
+	for _, t := range p.Tasks {
+		if known[t.ID] {
+			fault("there are two tasks %q", t.ID)
+		}
+		known[t.ID] = true
+		faults = append(faults, t.check()...)
+	}
+	for _, t := range p.Tasks {
+		for _, before := range t.After {
+			if !known[before] {
+				fault("the task %s is to come after %q, and there is no such task", t.ID, before)
+			}
+		}
+	}
+	if circle := p.circle(); len(circle) > 0 {
+		fault("tasks wait for each other: %s", strings.Join(circle, ", "))
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("the plan: %w: %w", errors.Join(faults...), ErrInvalid)
+	}
+	return nil
+}
+
+func (t Task) check() (faults []error) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if !taskID.MatchString(t.ID) {
+		fault("%q cannot be a task's id: use letters, digits, dots and dashes, 32 at most", t.ID)
+	}
+	if title := strings.TrimSpace(t.Title); title == "" || len(title) > maxTaskTitle || strings.ContainsAny(title, "\n\r") {
+		fault("the task %s needs a title of one line, of at most %d bytes", t.ID, maxTaskTitle)
+	}
+	if len(t.Detail) > maxTaskText || len(t.Files) > maxTaskList || len(t.After) > maxTaskList || len(t.Accept) > maxTaskList {
+		fault("the task %s is too long: at most %d bytes of detail, and %d files, tasks before it and points to accept it by", t.ID, maxTaskText, maxTaskList)
+	}
+	if !slices.Contains([]string{"", "S", "M", "L"}, t.Size) {
+		fault("the task %s has the size %q: use S, M or L", t.ID, t.Size)
+	}
+	for _, f := range t.Files {
+		if clean := strings.TrimSuffix(f, "/"); clean == "" || path.IsAbs(f) || path.Clean(clean) != clean || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(f, "\n\r\x00") {
+			fault("the task %s cannot own %q: name a path from the top of the project, a folder with a slash behind it, or a pattern", t.ID, f)
+		}
+	}
+	return faults
+}
+
+// circle returns the tasks that can never begin.
+func (p Plan) circle() []string {
+	left := map[string][]string{}
+	for _, t := range p.Tasks {
+		left[t.ID] = t.After
+	}
+	for again := true; again; {
+		again = false
+		for id, after := range left {
+			if !slices.ContainsFunc(after, func(b string) bool { _, waits := left[b]; return waits }) {
+				delete(left, id)
+				again = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(left))
+}
+
+// Task returns a task by its id.
+func (p Plan) Task(id string) (Task, bool) {
+	i := slices.IndexFunc(p.Tasks, func(t Task) bool { return t.ID == id })
+	if i < 0 {
+		return Task{}, false
+	}
+	return p.Tasks[i], true
+}
+
+// Ready returns the tasks that can begin beside those that run, in the order of
+// the plan: what they come after is merged, and no other owns one of their files.
+func (p Plan) Ready(merged, running map[string]bool) []Task {
+	var busy, ready []Task
+	for _, t := range p.Tasks {
+		if running[t.ID] {
+			busy = append(busy, t)
+		}
+	}
+	for _, t := range p.Tasks {
+		waits := slices.ContainsFunc(t.After, func(b string) bool { return !merged[b] })
+		if merged[t.ID] || running[t.ID] || waits || slices.ContainsFunc(busy, t.Overlaps) {
+			continue
+		}
+		busy, ready = append(busy, t), append(ready, t)
+	}
+	return ready
+}
+
+// Overlaps reports whether two tasks may own the same file. A task that owns
+// nothing is not kept from anything: the merge tells.
+func (t Task) Overlaps(other Task) bool {
+	for _, a := range t.Files {
+		if slices.ContainsFunc(other.Files, func(b string) bool { return mayMeet(a, b) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayMeet reports whether a file may fit both patterns. It says yes too often
+// rather than too seldom: what is before the first star decides.
+func mayMeet(a, b string) bool {
+	a, openA := fixed(a)
+	b, openB := fixed(b)
+	switch {
+	case openA && openB:
+		return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+	case openA:
+		return strings.HasPrefix(b, a)
+	case openB:
+		return strings.HasPrefix(a, b)
+	default:
+		return a == b
+	}
+}
+
+// fixed is the part of a pattern that stands for itself, and whether more may follow.
+func fixed(pattern string) (prefix string, open bool) {
+	if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
+		return pattern[:i], true
+	}
+	return pattern, strings.HasSuffix(pattern, "/")
+}
