@@ -358,10 +358,10 @@ func (a *app) wheel(m tea.MouseWheelMsg) {
 	}
 }
 
-// older reads a page of older events when the top is seen.
+// older reads a page of older events when the top is near.
 func (a *app) older() tea.Cmd {
 	first := a.view.Log.First()
-	if a.loading || first <= 1 || !a.view.AtTop() {
+	if a.loading || first <= 1 || !a.view.NearTop() {
 		return nil
 	}
 	a.loading = true
