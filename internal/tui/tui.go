@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/notify"
+	"github.com/pawl-dev/pawl/internal/tui/permits"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
@@ -35,9 +36,11 @@ type Config struct {
 	History  history.Store // of prompts; nil keeps none
 	First    first.Options // for who has chosen nothing yet; Chosen is set by Run
 	Notify   notify.Mode
-	In       io.Reader // nil means standard input
-	Out      io.Writer // nil means standard output
-	Env      []string  // nil means the process's
+	Export   Export          // nil means that sessions cannot be exported here
+	Permits  *permits.Source // nil means that they are another machine's
+	In       io.Reader       // nil means standard input
+	Out      io.Writer       // nil means standard output
+	Env      []string        // nil means the process's
 }
 
 // Run shows the terminal until the person ends it.

@@ -1,14 +1,11 @@
 package tui
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
-
-	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // View draws the screen: the conversation, the prompt, the status.
@@ -20,10 +17,11 @@ func (a *app) View() tea.View {
 		return v
 	}
 	a.editor.Resize(a.width)
-	below := []string{a.rule(), a.editor.View(), a.status()}
+	above := append([]string{a.rule()}, a.strip()...)
+	below := slices.Concat(above, []string{a.editor.View(), a.status()})
 	room := a.height - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)
-	a.editor.Place(room + 1)
+	a.editor.Place(room + len(above))
 	content := strings.Join(append(a.view.Render(), below...), "\n")
 	if n := len(a.dialogs); n > 0 {
 		v.Content = a.over(content, a.dialogs[n-1].View(a.width, a.height))
@@ -31,7 +29,7 @@ func (a *app) View() tea.View {
 	}
 	v.Content = content
 	if c := a.editor.Cursor(); c != nil && !a.inChat && !a.view.Finding() {
-		c.Y += room + 1
+		c.Y += room + len(above)
 		v.Cursor = c
 	}
 	return v
@@ -44,33 +42,3 @@ func (a *app) over(content, dialog string) string {
 }
 
 func (a *app) rule() string { return a.shared.Styles.Border.Render(strings.Repeat("─", a.width)) }
-
-// status is the last line.
-func (a *app) status() string {
-	s := a.shared.Styles
-	if a.message != "" {
-		style := s.Muted
-		if a.failed {
-			style = s.Bad
-		}
-		return style.Render(ansi.Truncate(plain.Line(a.message), a.width, "…"))
-	}
-	settings := a.view.Log.Settings()
-	left := []string{}
-	if a.view.Log.Working() {
-		left = append(left, s.Accent.Render("works")+s.Muted.Render(" esc interrupts"))
-	}
-	if settings.Model != "" {
-		left = append(left, s.Muted.Render(plain.Line(settings.Model)))
-	}
-	if settings.Mode != "" {
-		left = append(left, s.Muted.Render(plain.Line(settings.Mode)))
-	}
-	if u := a.view.Log.Usage(); u.Tokens() > 0 {
-		left = append(left, s.Muted.Render(fmt.Sprintf("%d tokens", u.Tokens())))
-	}
-	if !a.view.Follows() {
-		left = append(left, s.Warn.Render("↓ more"))
-	}
-	return ansi.Truncate(" "+strings.Join(left, s.Muted.Render(" · ")), a.width, "…")
-}
