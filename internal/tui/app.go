@@ -82,7 +82,7 @@ type olderMsg struct {
 // Init opens the session, if one is named.
 func (a *app) Init() tea.Cmd {
 	if a.session.ID == "" {
-		return tea.Batch(a.editor.Init(), a.moving(), first.Begin(a.shared, a.first))
+		return tea.Batch(a.editor.Init(), first.Begin(a.shared, a.first))
 	}
 	return tea.Batch(a.editor.Init(), a.open(a.session.ID), first.Begin(a.shared, a.first))
 }

@@ -66,8 +66,13 @@ func (a *app) listed(msg tea.Msg) (tea.Cmd, bool) {
 	}
 }
 
-// moving is what makes the status line move, if there is a reason.
+// moving is what makes the status line move, if there is a reason. The models are
+// not asked for before one has replied: that looks for keys, and may ask for a
+// password.
 func (a *app) moving() tea.Cmd {
+	if a.view.Log.Usage().Tokens() == 0 {
+		return a.lists.status.Clock()
+	}
 	return tea.Batch(a.lists.status.Clock(), a.lists.status.Know(a.current().Model))
 }
 

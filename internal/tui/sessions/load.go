@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,13 +47,14 @@ func (d *Dialog) load() tea.Cmd {
 	return d.ask(d.filter(), false)
 }
 
-// next reads the page behind the last row.
+// next reads the page behind the last row. Those that are as old as that one come
+// again: some of them may not be listed yet.
 func (d *Dialog) next() tea.Cmd {
 	if len(d.rows) == 0 {
 		return nil
 	}
 	f := d.filter()
-	f.Before = d.rows[len(d.rows)-1].Updated
+	f.Before = d.rows[len(d.rows)-1].Updated.Add(time.Microsecond) // as exact as stores are
 	return d.ask(f, true)
 }
 
@@ -80,8 +82,7 @@ func (d *Dialog) found(m foundMsg) tea.Cmd {
 	same := d.loaded == m.of
 	d.loaded = m.of
 	if m.behind {
-		d.rows = append(d.rows, m.rows...)
-		return tea.Batch(d.asking(m.rows), d.look())
+		return d.behind(m.rows)
 	}
 	d.rows = m.rows
 	d.at, d.top = max(0, min(d.at, len(d.rows)-1)), 0
@@ -91,6 +92,18 @@ func (d *Dialog) found(m foundMsg) tea.Cmd {
 		d.at = 0
 	}
 	return tea.Batch(d.asking(m.rows), d.look())
+}
+
+// behind takes a page that follows what is listed.
+func (d *Dialog) behind(rows []pawl.Session) tea.Cmd {
+	known := map[pawl.SessionID]bool{}
+	for _, s := range d.rows {
+		known[s.ID] = true
+	}
+	rows = slices.DeleteFunc(rows, func(s pawl.Session) bool { return known[s.ID] })
+	d.rows = append(d.rows, rows...)
+	d.more = d.more && len(rows) > 0
+	return tea.Batch(d.asking(rows), d.look())
 }
 
 // askingMsg says which of the sessions that work wait for a person.

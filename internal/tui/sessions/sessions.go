@@ -38,6 +38,7 @@ type Dialog struct {
 	at, top int
 	listed  int // rows that were drawn last
 	tallest int // the most rows so far: the window keeps its size while one searches
+	area    area
 	loading bool
 	stale   bool   // what is being read is not what is there by now
 	loaded  search // what rows are of
@@ -89,6 +90,8 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return d, d.paste(m.Content)
 	case tea.MouseWheelMsg:
 		return d, d.wheel(m)
+	case tea.MouseClickMsg:
+		return d.clicked(m)
 	case tea.KeyPressMsg:
 		d.fault = nil
 		if d.renaming != nil {
@@ -119,10 +122,7 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 	}
 	switch d.shared.Keys.Action(keys.Dialog, name) {
 	case keys.Choose:
-		if s, ok := d.session(); ok {
-			return nil, ui.Show(Open{s.ID})
-		}
-		return d, nil
+		return d.choose()
 	case keys.Close:
 		return nil, nil
 	case keys.Up:
@@ -131,6 +131,25 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 		return d, d.move(1)
 	default:
 		return d, d.other(k)
+	}
+}
+
+// choose opens the session under the bar.
+func (d *Dialog) choose() (ui.Dialog, tea.Cmd) {
+	if s, ok := d.session(); ok {
+		return nil, ui.Show(Open{s.ID})
+	}
+	return d, nil
+}
+
+func (d *Dialog) clicked(m tea.MouseClickMsg) (ui.Dialog, tea.Cmd) {
+	switch {
+	case d.renaming != nil:
+		return d, nil
+	case d.click(m):
+		return d.choose()
+	default:
+		return d, d.move(0)
 	}
 }
 

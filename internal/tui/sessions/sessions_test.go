@@ -194,6 +194,43 @@ func TestAll(t *testing.T) {
 	}
 }
 
+// TestSameAge: sessions of the same age are all listed, wherever a page ends.
+func TestSameAge(t *testing.T) {
+	w := newWorld(t)
+	for i := range pageRows + 5 {
+		w.keep(i+1, "/work/here", "work", time.Duration(min(i, pageRows-3))*time.Minute)
+	}
+	uitest.Press(w.begin(80).Dialog, "end", "end")
+	ids := w.ids()
+	if slices.Sort(ids); len(slices.Compact(ids)) != pageRows+5 || w.more {
+		t.Errorf("%d are listed, more: %v", len(w.rows), w.more)
+	}
+}
+
+// TestMouse: a click moves the bar, a second one opens; elsewhere it does nothing.
+func TestMouse(t *testing.T) {
+	for _, width := range []int{80, 120} {
+		w := newWorld(t)
+		w.four()
+		lines := strings.Split(ansi.Strip(w.begin(width).View(width, 24)), "\n")
+		top := (24 - len(lines)) / 2
+		y := top + slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "documentation") })
+		click := tea.MouseClickMsg{X: 20, Y: y, Button: tea.MouseLeft}
+		for _, other := range []tea.MouseClickMsg{{X: 0, Y: y, Button: tea.MouseLeft}, {X: width - 12, Y: top + 8, Button: tea.MouseLeft}, {X: 20, Y: y, Button: tea.MouseRight}} {
+			if d, _ := w.Update(other); d == nil || w.at != 0 {
+				t.Fatalf("a click on nothing does something: %v", other)
+			}
+		}
+		if d, _ := w.Update(click); d == nil || w.at != 1 {
+			t.Fatalf("the bar is on %d", w.at)
+		}
+		d, cmd := w.Update(click)
+		if d != nil || cmd == nil || cmd() != tea.Msg(Open{idOf(2)}) {
+			t.Error("the second click does not open")
+		}
+	}
+}
+
 // TestTyping: one question is under way at a time, and the last one counts.
 func TestTyping(t *testing.T) {
 	w := newWorld(t)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -23,6 +24,7 @@ const (
 	ageCells   = 4
 	minTitle   = 16 // what the title has at least, before columns are left out
 	minRows    = 3
+	aboveRows  = 3  // lines of them that are above the rows
 	around     = 5  // lines of the frame, the search and what is between
 	wideRows   = 12 // with a look beside the list
 )
@@ -38,7 +40,26 @@ func (d *Dialog) View(width, height int) string {
 	foot = append(foot, hints[:min(len(hints), max(1, height-around-minRows-len(foot)))]...)
 	room := max(minRows, height-around-len(foot))
 	lines := append([]string{d.searchLine(inner), ""}, d.body(inner, room)...)
-	return f.Render(append(append(lines, ""), foot...))
+	box := f.Render(append(append(lines, ""), foot...))
+	x, y := max(0, (width-lipgloss.Width(box))/2), max(0, (height-lipgloss.Height(box))/2)
+	d.area = area{x + 2, y + aboveRows, d.area.width, d.listed}
+	return box
+}
+
+// area is where the rows are on the screen: a dialog stands in its middle.
+type area struct{ x, y, width, height int }
+
+// click puts the bar where the mouse is. It reports whether it was there already: a
+// second click opens.
+func (d *Dialog) click(m tea.MouseClickMsg) bool {
+	n := d.top + m.Y - d.area.y
+	inside := m.X >= d.area.x && m.X < d.area.x+d.area.width && m.Y >= d.area.y && m.Y < d.area.y+d.area.height
+	if m.Button != tea.MouseLeft || !inside || n >= len(d.rows) {
+		return false
+	}
+	again := n == d.at
+	d.at = n
+	return again
 }
 
 func (d *Dialog) heading() string {
@@ -90,7 +111,7 @@ func (d *Dialog) body(width, room int) []string {
 
 // list draws the rows that are seen.
 func (d *Dialog) list(width, height int) []string {
-	d.listed = height
+	d.listed, d.area.width = height, width
 	d.top = min(max(d.top, d.at-height+1), d.at)
 	d.top = max(0, min(d.top, len(d.rows)-height))
 	lines := make([]string, height)
