@@ -103,6 +103,7 @@ var rooms = map[string]int{
 	"internal/service/servicetest": rowTest,
 	"internal/sectest":             rowTest,
 	"internal/store/storetest":     rowTest,
+	"internal/tui/uitest":          rowTest,
 	"internal/tuitest":             rowTest,
 
 	"dev": rowTool,

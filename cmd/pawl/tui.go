@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/tui"
 	prompts "github.com/pawl-dev/pawl/internal/tui/editor/history"
@@ -67,8 +69,12 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 	if err := addLook(&c, f.theme, user); err != nil {
 		return err
 	}
+	c.Export = func(ctx context.Context, id pawl.SessionID, file string) (string, error) {
+		return exportTo(ctx, a, dir, id, file)
+	}
 	if f.server == "" { // of a server's keys and configuration this machine knows nothing
 		c.First = first.Options{Help: modelHelp, Save: saveChoice}
+		c.Permits = permitsOf(a.safety)
 	}
 	if f.session != "" || f.last {
 		name := f.session

@@ -39,6 +39,7 @@ type app struct {
 	message string // to the person, until the next key
 	failed  bool   // it is a failure
 
+	lists    lists
 	first    first.Options
 	notifier *notify.Notifier
 	looks    looks
@@ -56,7 +57,7 @@ func newApp(s *ui.Shared, c Config) *app {
 	a := &app{
 		first: c.First, notifier: notify.New(c.Notify, c.env()), looks: newLooks(c),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
-		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s),
+		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), lists: newLists(s, c),
 	}
 	a.editor.Become(c.Session)
 	return a
@@ -179,7 +180,12 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return a, nil
 		}
 		return a, a.pass(msg)
-	case editor.Back, editor.Waiting:
+	case editor.Waiting:
+		if m.Session == a.session.ID {
+			a.lists.queued = len(m.List)
+		}
+		return a, a.pass(msg)
+	case editor.Back:
 		return a, a.pass(msg)
 	case tea.KeyPressMsg:
 		return a, a.key(m)
@@ -201,6 +207,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.view.Update(m)
 	default:
 		if cmd, taken := a.heard(msg); taken {
+			return a, cmd
+		}
+		if cmd, taken := a.listed(msg); taken {
 			return a, cmd
 		}
 		return a, a.pass(msg)
@@ -277,6 +286,8 @@ func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		return a.editor.Palette(), true
 	case keys.Interrupt:
 		return a.interrupt(), true
+	case keys.NextMode:
+		return a.nextMode(), true
 	case keys.ScrollUp:
 		a.view.Scroll(-1)
 	case keys.ScrollDown:
@@ -383,7 +394,8 @@ func (a *app) opened(m openedMsg) tea.Cmd {
 	}
 	log.Join(m.draft)
 	a.view = chat.NewView(log, a.shared.Styles)
-	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.resume(m.session), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events), a.view.Clock())
+	a.lists.open(m.session, m.events)
+	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.resume(m.session), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events), a.view.Clock(), a.moving())
 }
 
 // follow watches a session.
@@ -405,7 +417,8 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, e := range m.events {
 		a.view.Log.Apply(e)
-		cmds = append(cmds, a.queue.Apply(e), a.tell(e))
+		a.lists.status.Apply(e)
+		cmds = append(cmds, a.queue.Apply(e), a.tell(e), a.refreshed(e))
 		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
 			reload = true
 		}
@@ -418,7 +431,7 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(append(cmds, a.feed.next(a.shown), a.asks(), a.waiting(m.events), a.view.Clock())...)
+	return tea.Batch(append(cmds, a.feed.next(a.shown), a.asks(), a.waiting(m.events), a.view.Clock(), a.moving())...)
 }
 
 // asks closes the dialogs of what does not wait any more, and opens that of what

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,9 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/chat"
 	"github.com/pawl-dev/pawl/internal/tui/complete"
 	"github.com/pawl-dev/pawl/internal/tui/first"
-	"github.com/pawl-dev/pawl/internal/tui/help"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
-	"github.com/pawl-dev/pawl/internal/tui/picker"
+	"github.com/pawl-dev/pawl/internal/tui/permits"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -27,7 +25,13 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"agents":   (*app).chooseAgent,
 	"mode":     (*app).chooseMode,
 	"theme":    (*app).chooseTheme,
-	"trust":    func(a *app, _ string) tea.Cmd { return first.AskTrust(a.shared) },
+	"todos":    func(a *app, _ string) tea.Cmd { return a.toggleTodos() },
+	"stats":    func(a *app, _ string) tea.Cmd { return a.showStats() },
+	"export":   (*app).exportTo,
+	"permissions": func(a *app, _ string) tea.Cmd {
+		return permits.Open(a.shared, a.lists.permits, a.dir())
+	},
+	"trust": func(a *app, _ string) tea.Cmd { return first.AskTrust(a.shared) },
 	"search": func(a *app, _ string) tea.Cmd {
 		a.view.Find()
 		return nil
@@ -48,6 +52,12 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"fork": func(a *app, _ string) tea.Cmd { return a.fork() },
 }
 
+// Why a command cannot be done.
+var (
+	errNoSession = fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)
+	errNoExport  = fmt.Errorf("sessions cannot be written to files here: 'pawl session export' does it: %w", pawl.ErrUnavailable)
+)
+
 // run does a command of the terminal.
 func (a *app) run(m complete.Run) tea.Cmd {
 	do, ok := commands[m.Name]
@@ -59,14 +69,14 @@ func (a *app) run(m complete.Run) tea.Cmd {
 
 // commandKeys are the keys of commands.
 var commandKeys = map[keys.Action]string{
-	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.NextMode: "mode", keys.Themes: "theme",
+	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.Todos: "todos", keys.Themes: "theme",
 }
 
 // order asks something of the session that is shown.
 func (a *app) order(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
 	id := a.session.ID
 	if id == "" {
-		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
+		return ui.Show(ui.Failed{Err: errNoSession})
 	}
 	return ui.Do(func() error { return do(a.shared.Service, id) })
 }
@@ -78,6 +88,7 @@ func (a *app) begin() tea.Cmd {
 	}
 	a.feed, a.session = nil, pawl.Session{}
 	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)
+	a.lists.open(pawl.Session{}, nil)
 	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil))
 }
 
@@ -94,104 +105,3 @@ func (a *app) fork() tea.Cmd {
 
 // showMsg is a session that is to be opened.
 type showMsg struct{ id pawl.SessionID }
-
-// The pickers.
-const (
-	pickSession = "sessions"
-	pickModel   = "models"
-	pickAgent   = "agents"
-	pickMode    = "modes"
-	pickTheme   = "themes"
-)
-
-// maxListed is how many sessions are offered.
-const maxListed = 200
-
-func (a *app) listSessions() tea.Cmd {
-	return func() tea.Msg {
-		list, err := a.shared.Service.List(a.shared.Context, pawl.Filter{Dir: a.shared.Dir, Limit: maxListed})
-		if err != nil {
-			return ui.Failed{Err: err}
-		}
-		var items []picker.Item
-		for _, s := range list {
-			items = append(items, picker.Item{ID: string(s.ID), Title: s.Name(), Detail: s.Updated.Local().Format("2 Jan 15:04") + " " + string(s.State())})
-		}
-		return ui.Open{Dialog: picker.New(a.shared, "Sessions in this folder", items, picker.Options{ID: pickSession, Empty: "There are none yet."})}
-	}
-}
-
-func (a *app) chooseModel(name string) tea.Cmd {
-	if name != "" {
-		a.settings.Model = name
-		return ui.Show(ui.Notice{Text: "the next prompts go to " + name})
-	}
-	return func() tea.Msg {
-		list, err := a.shared.Service.Models(a.shared.Context)
-		if err != nil {
-			return ui.Failed{Err: err}
-		}
-		var items []picker.Item
-		for _, m := range list {
-			items = append(items, picker.Item{ID: m.Ref, Title: m.Ref, Detail: m.Name, Group: m.Provider})
-		}
-		return ui.Open{Dialog: picker.New(a.shared, "Models", items, picker.Options{ID: pickModel, Chosen: a.settings.Model, Empty: "No model can be asked: 'pawl auth login' keeps a key."})}
-	}
-}
-
-func (a *app) chooseAgent(name string) tea.Cmd {
-	if name != "" {
-		a.settings.Agent = name
-		return ui.Show(ui.Notice{Text: "the next prompts are for " + name})
-	}
-	return func() tea.Msg {
-		f, err := a.shared.Service.Look(a.shared.Context, a.dir())
-		if err != nil {
-			return ui.Failed{Err: err}
-		}
-		var items []picker.Item
-		for _, g := range f.Agents {
-			items = append(items, picker.Item{ID: g.Name, Title: g.Name, Detail: g.Description})
-		}
-		return ui.Open{Dialog: picker.New(a.shared, "Agents", items, picker.Options{ID: pickAgent, Chosen: a.settings.Agent})}
-	}
-}
-
-// modeWords say what the modes mean.
-var modeWords = []picker.Item{
-	{ID: "plan", Title: "plan", Detail: "look and plan, change nothing"},
-	{ID: "ask", Title: "ask", Detail: "ask before each change and command"},
-	{ID: "guard", Title: "guard", Detail: "work in the sandbox, ask before something leaves it"},
-	{ID: "auto", Title: "auto", Detail: "work in the sandbox, refuse what would leave it"},
-}
-
-func (a *app) chooseMode(name string) tea.Cmd {
-	if name == "" {
-		return ui.Show(ui.Open{Dialog: picker.New(a.shared, "What pawl may do without asking", modeWords, picker.Options{ID: pickMode, Chosen: a.settings.Mode})})
-	}
-	if !slices.ContainsFunc(modeWords, func(i picker.Item) bool { return i.ID == name }) {
-		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no mode %q to choose here: plan, ask, guard or auto: %w", name, pawl.ErrInvalid)})
-	}
-	a.settings.Mode = name
-	return ui.Show(ui.Notice{Text: "the next prompts are worked on in the mode " + name})
-}
-
-// chosen takes what was chosen from a list. It reports whether the list is of the
-// app's own.
-func (a *app) chosen(m picker.Chosen) (tea.Cmd, bool) {
-	switch m.Picker {
-	case pickSession:
-		return a.open(pawl.SessionID(m.ID)), true
-	case pickModel:
-		return a.chooseModel(m.ID), true
-	case pickAgent:
-		return a.chooseAgent(m.ID), true
-	case pickMode:
-		return a.chooseMode(m.ID), true
-	case pickTheme:
-		return a.chooseTheme(m.ID), true
-	case help.ID:
-		return a.helped(m.ID), true
-	}
-	return nil, false
-}

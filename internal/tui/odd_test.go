@@ -42,15 +42,15 @@ func odd(content string, width, height int) string {
 	return ""
 }
 
-// words are what strangers and persons write.
-var words = []string{
+// strange are what strangers and persons write.
+var strange = []string{
 	"plain", "größe", "日本語のテキスト", "👩‍💻👨‍👩‍👧‍👦", "e\u0301\u0302\u0303", "\u202egpj.exe\u2066x\u2069", "עברית", "नमस्ते क्ष", "\x1b[2J\x1b]0;t\x07", "\t", "\r", "\n", "a\u200bb",
 	strings.Repeat("long", 60), strings.Repeat("日", 90), "```go\nx := \"日\"\n```\n", "| a | b |\n|---|---|\n| 日 | 👩‍💻 |\n", "- [ ] x\n  > q\n", "@file ", "/th", "!ls", "\U000e0041", "\xff\x9b",
 }
 
 // storm is what may come to an app at any time.
 func storm(t *rapid.T, a *app, seq *pawl.Seq) tea.Msg {
-	text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 4).Draw(t, "text"), " ")
+	text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(strange), 1, 4).Draw(t, "text"), " ")
 	event := func(b pawl.Body) tea.Msg {
 		e := pawl.Event{Session: "s", Turn: 1, Body: b}
 		if pawl.KindOf(b).Durable() {

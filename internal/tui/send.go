@@ -95,6 +95,7 @@ func (a *app) sent(m sentMsg) tea.Cmd {
 	}
 	if m.created && a.session.ID == "" {
 		a.editor.Become(m.session.ID)
+		a.lists.open(m.session, nil)
 		cmds = append(cmds, a.follow(m.session, 0), a.queue.Open(m.session.ID, nil))
 	}
 	if m.failed != nil {

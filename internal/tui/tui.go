@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/notify"
+	"github.com/pawl-dev/pawl/internal/tui/permits"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
@@ -37,6 +38,8 @@ type Config struct {
 	History  history.Store // of prompts; nil keeps none
 	First    first.Options // for who has chosen nothing yet; Chosen is set by Run
 	Notify   notify.Mode
+	Export   Export          // nil means that sessions cannot be exported here
+	Permits  *permits.Source // nil means that they are another machine's
 
 	KeepTheme func(name string) error // keeps the choice for the next start; nil keeps none
 

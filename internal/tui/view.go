@@ -2,13 +2,13 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 )
@@ -46,11 +46,12 @@ func (a *app) View() tea.View {
 // draw draws the parts, and a dialog above them.
 func (a *app) draw(v *tea.View) {
 	a.editor.Resize(a.width)
-	a.editor.Limit(a.height - 3) // a line of the conversation, the rule, the status
-	below := []string{a.rule(), a.editor.View(), a.status()}
+	above := append([]string{a.rule()}, a.strip()...)
+	a.editor.Limit(a.height - 2 - len(above)) // a line of the conversation, what is above, the status
+	below := slices.Concat(above, []string{a.editor.View(), a.status()})
 	room := a.height - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)
-	a.editor.Place(room + 1)
+	a.editor.Place(room + len(above))
 	v.Content = strings.Join(append(a.conversation(room), below...), "\n")
 	a.cramped = false
 	if n := len(a.dialogs); n > 0 {
@@ -63,7 +64,7 @@ func (a *app) draw(v *tea.View) {
 		return
 	}
 	if c := a.editor.Cursor(); c != nil && !a.inChat && !a.view.Finding() {
-		c.Y += room + 1
+		c.Y += room + len(above)
 		v.Cursor = c
 	}
 }
@@ -108,33 +109,3 @@ func (a *app) over(content, box string) string {
 }
 
 func (a *app) rule() string { return a.shared.Styles.Border.Render(strings.Repeat("─", a.width)) }
-
-// status is the last line.
-func (a *app) status() string {
-	s := a.shared.Styles
-	if a.message != "" {
-		style := s.Muted
-		if a.failed {
-			style = s.Bad
-		}
-		return style.Render(ansi.Truncate(plain.Line(a.message), a.width, "…"))
-	}
-	settings := a.view.Log.Settings()
-	left := []string{}
-	if a.view.Log.Working() {
-		left = append(left, s.Accent.Render("works")+s.Muted.Render(" esc interrupts"))
-	}
-	if settings.Model != "" {
-		left = append(left, s.Muted.Render(plain.Line(settings.Model)))
-	}
-	if settings.Mode != "" {
-		left = append(left, s.Muted.Render(plain.Line(settings.Mode)))
-	}
-	if u := a.view.Log.Usage(); u.Tokens() > 0 {
-		left = append(left, s.Muted.Render(fmt.Sprintf("%d tokens", u.Tokens())))
-	}
-	if !a.view.Follows() {
-		left = append(left, s.Warn.Render("↓ more"))
-	}
-	return ansi.Truncate(" "+strings.Join(left, s.Muted.Render(" · ")), a.width, "…")
-}

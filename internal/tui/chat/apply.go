@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tui/words"
 )
 
 // Apply takes an event. Those of the log come in order.
@@ -66,7 +67,7 @@ func (l *Log) beside(e pawl.Event) {
 			l.note(e, Warn, "the conversation was not made smaller: %s", b.Message)
 			return
 		}
-		text := fmt.Sprintf("the conversation before this was summarized: %s tokens are now %s", short(int64(b.Before)), short(int64(b.After)))
+		text := fmt.Sprintf("the conversation before this was summarized: %s tokens are now %s", words.Short(int64(b.Before)), words.Short(int64(b.After)))
 		if b.Message != "" {
 			text += "; " + b.Message
 		}
@@ -169,13 +170,13 @@ func (l *Log) ended(ev pawl.Event, b pawl.TurnFinished) {
 		e.Next = nextSteps[b.Reason]
 	}
 	if b.Steps > 0 {
-		e.Text += fmt.Sprintf(" · %s", plural(b.Steps, "step"))
+		e.Text += fmt.Sprintf(" · %s", words.Plural(b.Steps, "step"))
 	}
 	if n := b.Usage.Tokens(); n > 0 {
-		e.Text += fmt.Sprintf(" · %s tokens", short(n))
+		e.Text += fmt.Sprintf(" · %s tokens", words.Short(n))
 	}
 	if b.Usage.Cost > 0 {
-		e.Text += " · " + dollars(b.Usage.Cost)
+		e.Text += " · " + words.Dollars(b.Usage.Cost)
 	}
 	if !l.turnAt.IsZero() && ev.At.After(l.turnAt) {
 		e.Text += " · " + took(ev.At.Sub(l.turnAt))
@@ -203,7 +204,7 @@ func (l *Log) reverted(ev pawl.Event, b pawl.Reverted) {
 		text = "went forward again"
 	}
 	if n := len(b.Changed); n > 0 {
-		text += fmt.Sprintf(", %s put back", plural(n, "file"))
+		text += fmt.Sprintf(", %s put back", words.Plural(n, "file"))
 	}
 	l.note(ev, Quiet, "%s", text)
 }

@@ -5,42 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tui/words"
 )
-
-// short is a number that need not be exact.
-func short(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 100_000:
-		return strings.Replace(fmt.Sprintf("%.1fk", float64(n)/1e3), ".0k", "k", 1)
-	case n < 1_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
 
 // size is how big a file is.
 func size(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}
-	return strings.NewReplacer("k", " kB", "M", " MB").Replace(short(n))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func dollars(m pawl.Money) string {
-	if d := m.Dollars(); d < 0.1 {
-		return fmt.Sprintf("$%.4f", d)
-	}
-	return fmt.Sprintf("$%.2f", m.Dollars())
+	return strings.NewReplacer("k", " kB", "M", " MB").Replace(words.Short(n))
 }
 
 // took is how long something was under way.

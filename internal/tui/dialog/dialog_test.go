@@ -87,6 +87,8 @@ func lockOf(d ui.Dialog) *Lock {
 		return &d.lock
 	case *Trust:
 		return &d.lock
+	case *Sure:
+		return d.lock
 	default:
 		return nil
 	}

@@ -21,6 +21,8 @@ const (
 	Chat   Scope = "chat"   // while the conversation is looked at
 	Dialog Scope = "dialog"
 	Ask    Scope = "ask" // while pawl asks something
+
+	InSessions Scope = "sessions" // while the sessions are listed
 )
 
 // Binding is an action, where it counts and the keys that do it.
@@ -84,6 +86,14 @@ const (
 	EditRule Action = "edit_rule"
 	Decline  Action = "decline"
 	Word     Action = "answer_with_words"
+
+	Todos Action = "todos"
+
+	SessionNew     Action = "session_new"
+	SessionRename  Action = "session_rename"
+	SessionFork    Action = "session_fork"
+	SessionDelete  Action = "session_delete"
+	SessionFolders Action = "session_folders"
 )
 
 // Default are the keys when the user has said nothing else.
@@ -109,6 +119,7 @@ var Default = []Binding{
 	{EntryDown, Chat, []string{"down", "j"}, "to the entry below"},
 	{LeaveChat, Chat, []string{"esc"}, "back to the prompt"},
 	{FindHere, Chat, []string{"/"}, "find"},
+	{Todos, Global, []string{"ctrl+t"}, "open or close the list of what is to be done"},
 	{Fold, Chat, []string{"enter", "space"}, "open or close the card"},
 	{FoldAll, Chat, []string{"a"}, "open or close all cards"},
 	{Copy, Chat, []string{"c", "y"}, "copy"},
@@ -135,6 +146,11 @@ var Default = []Binding{
 	{EditRule, Ask, []string{"e"}, "change the rule first"},
 	{Decline, Ask, []string{"n", "esc"}, "no"},
 	{Word, Ask, []string{"w"}, "with a word to the model"},
+	{SessionNew, InSessions, []string{"ctrl+n"}, "new"},
+	{SessionRename, InSessions, []string{"ctrl+r"}, "rename"},
+	{SessionFork, InSessions, []string{"ctrl+f"}, "fork"},
+	{SessionDelete, InSessions, []string{"ctrl+x", "delete"}, "delete"},
+	{SessionFolders, InSessions, []string{"tab"}, "this folder, or all"},
 }
 
 // Map finds what a key does.

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/tui/permits"
+)
+
+// maxNames is how many names are tried for an export that has none.
+const maxNames = 100
+
+// exportTo writes a session to a file for the terminal, and returns where it is. A
+// name is taken from the folder on or from ~; the file must not be there yet.
+// Without a name it is Markdown, in the folder.
+func exportTo(ctx context.Context, a *app, dir string, id pawl.SessionID, file string) (string, error) {
+	s, err := a.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if file != "" {
+		path, err := exportPath(dir, file)
+		if err != nil {
+			return "", err
+		}
+		return path, exportFile(ctx, a, s, path)
+	}
+	for n := range maxNames {
+		path := filepath.Join(dir, "pawl-"+strings.ToLower(string(id))+".md")
+		if n > 0 {
+			path = strings.TrimSuffix(path, ".md") + fmt.Sprintf("-%d.md", n+1)
+		}
+		if err = exportFile(ctx, a, s, path); !errors.Is(err, os.ErrExist) {
+			return path, err
+		}
+	}
+	return "", err
+}
+
+// exportPath is where a file is that a person has named.
+func exportPath(dir, file string) (string, error) {
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("export: %w", err)
+		}
+		file = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	return file, nil
+}
+
+func exportFile(ctx context.Context, a *app, s pawl.Session, path string) error {
+	f := exportFlags{file: path}
+	if f.check(io.Discard) != nil {
+		return fmt.Errorf("%s: its name does not tell the format: let it end in .md, .html or .jsonl (the log, which 'pawl session import' reads): %w", plain.Line(path), pawl.ErrInvalid)
+	}
+	err := f.output(io.Discard, func(w io.Writer) error { return f.write(ctx, w, io.Discard, a, s) })
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s is there already: give it another name: %w: %w", plain.Line(path), pawl.ErrConflict, os.ErrExist)
+	}
+	return err
+}
+
+// permitsOf is what the terminal knows of permissions.
+func permitsOf(s *safety.Safety) *permits.Source {
+	return &permits.Source{
+		List: func(ctx context.Context, dir string) (permits.List, error) {
+			p, err := s.Policy(ctx, "", dir, pawl.Settings{})
+			if err != nil {
+				return permits.List{}, err
+			}
+			var list permits.List
+			for _, r := range p.Rules {
+				list.Rules = append(list.Rules, permits.Rule{Text: r.String(), Origin: origins[r.Origin]})
+			}
+			for _, g := range p.Grants {
+				if g.Dir != p.Dir {
+					continue // of another folder
+				}
+				list.Grants = append(list.Grants, permits.Grant{ID: g.ID(), Text: g.Rule.String(), Where: g.Where()})
+			}
+			return list, nil
+		},
+		Revoke: func(id string) error { return s.Grants().Revoke(id) },
+	}
+}
+
+// origins say where rules are written.
+var origins = map[permission.Origin]string{
+	permission.OriginUser:    "your configuration",
+	permission.OriginProject: "this folder's configuration",
+	permission.OriginPawl:    "built in",
+}
