@@ -114,6 +114,9 @@ crash: services ## the crash matrix: kill the program at every step, then resume
 tui: ## the terminal in a terminal emulator: screens and journeys; needs tmux
 	$(GOTEST) -tags tui -count=1 -timeout 10m ./internal/tuitest/
 
+screenshots: ## draw what the terminal looks like into docs/screenshots
+	dev/screenshots
+
 wire: ## replay every recorded stream and every fault against the model clients
 	dev/wire
 

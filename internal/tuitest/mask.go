@@ -37,9 +37,22 @@ func masked(s Screen) Screen {
 		for _, m := range masks {
 			row = mask(row, m.pattern, m.text)
 		}
-		s[i] = row
+		s[i] = untimed(row)
 	}
 	return s
+}
+
+// card is the line of a call that says how long it took, which those say that
+// took a while.
+var card = regexp.MustCompile(`^.[●✗◌*x] .*( [·-] 0\.1 s) *$`)
+
+// untimed takes out how long a call took.
+func untimed(row []Cell) []Cell {
+	found := card.FindStringSubmatchIndex(textOf(row))
+	if found == nil {
+		return row
+	}
+	return row[:cellAt(row, found[2])]
 }
 
 // mask replaces what matches in a row. The blanks behind it make up for a change

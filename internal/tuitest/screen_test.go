@@ -33,6 +33,7 @@ func TestMasks(t *testing.T) {
 		{"in a box, longer", "│ took 9 s          │", "│ took 0.1 s        │"},
 		{"two of them", "1.5 s and 2.5 s", "0.1 s and 0.1 s"},
 		{"a countdown", "attempt 2, in 17 s", "attempt 2, in 20 s"},
+		{"a call that took a while", " ● bash make · exit 0 · 3 s  ", " ● bash make · exit 0"},
 		{"a date", "at  3 Jan 12:34 idle", "at 15 Nov 10:00 idle"},
 		{"wide characters before", "世界 9.5 s", "世界 0.1 s"},
 	} {

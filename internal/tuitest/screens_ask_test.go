@@ -38,7 +38,7 @@ var askScreens = []screen{
 		drive: func(x *Terminal) { x.Await(".mcp.json", "trust it as it is now") },
 	},
 	{
-		name: "first-run-no-key", prepare: func(w *World) { w.Config, w.Env = map[string]any{}, nil },
+		name: "first-run-no-key", prepare: func(w *World) { w.Config, w.Env = map[string]any{"tui": w.Config["tui"]}, nil },
 		drive: func(x *Terminal) { x.Await("Welcome to pawl") },
 	},
 	{

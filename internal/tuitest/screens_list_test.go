@@ -14,7 +14,7 @@ var listScreens = []screen{
 	{name: "mention", picture: true, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Type("see @cart"); x.Await("cart/price.go") }},
 	{name: "models", looks: "dark", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-l"); x.Await("Models", "claude-sonnet-4-5") }},
 	{name: "agents", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-g"); x.Await("Agents", "build") }},
-	{name: "modes", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("BTab"); x.Await("guard") }},
+	{name: "modes", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Say("/mode"); x.Await("look and plan", "guard") }},
 	{name: "help", picture: true, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("F1"); x.Await("send; steers while pawl works") }},
 	{name: "sessions", picture: true, looks: "dark", script: []reply{{Text: "It is the count."}}, drive: func(x *Terminal) {
 		done(x)
@@ -32,6 +32,30 @@ var listScreens = []screen{
 		}
 		x.Await("more")
 	}},
+}
+
+// lookScreens are the same conversation in other colors, and without any.
+var lookScreens = []screen{
+	{name: "theme-light", looks: "light", picture: true, script: aTurn, args: []string{"--mode", "yolo"}, prepare: themed("light"), drive: done},
+	{name: "theme-contrast", looks: "contrast", script: aTurn, args: []string{"--mode", "yolo"}, prepare: themed("contrast"), drive: done},
+	{name: "theme-plain", looks: "plain", script: aTurn, args: []string{"--mode", "yolo"}, prepare: themed("plain"), drive: done},
+	{name: "no-color", looks: "plain", script: aTurn, args: []string{"--mode", "yolo"}, prepare: func(w *World) { w.Env = append(w.Env, "NO_COLOR=1") }, drive: done},
+	{name: "ascii", script: aTurn, args: []string{"--mode", "yolo"}, prepare: func(w *World) { w.Env = append(w.Env, "LANG=C", "LC_ALL=C") }, drive: func(x *Terminal) {
+		x.Await("What is to be done?")
+		x.Say(fix)
+		x.Await("done ")
+	}},
+	{name: "themes", script: []reply{sumsUp}, drive: func(x *Terminal) {
+		done(x)
+		x.Say("/theme")
+		x.Await("contrast", "light")
+	}},
+}
+
+var aTurn = []reply{{Calls: looks.Calls[:1]}, changes, {Text: "Fixed."}}
+
+func themed(name string) func(*World) {
+	return func(w *World) { w.Config["tui"] = map[string]any{"theme": name} }
 }
 
 // smallScreens are those of terminals that have little room.

@@ -97,4 +97,18 @@ var talkScreens = []screen{
 		x.Type("cart")
 		x.Await("find: cart")
 	}},
+	{name: "stats", script: []reply{sumsUp}, drive: func(x *Terminal) {
+		done(x)
+		x.Say("/stats")
+		x.Gone("› /stats")
+		x.Await("claude-sonnet-4-5", "tokens")
+	}},
+	{name: "permissions", script: []reply{{Calls: []call{bash("touch made")}}, {Text: "Made."}}, args: []string{"--mode", "ask"}, drive: func(x *Terminal) {
+		ask(x)
+		x.Answer("a", "always")
+		x.Await("done ·")
+		x.Say("/permissions")
+		x.Gone("› /permissions")
+		x.Await("touch made")
+	}},
 }

@@ -3,8 +3,14 @@
 package tuitest
 
 import (
+	"cmp"
+	"flag"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/pawl-dev/pawl/internal/tui/theme"
 )
 
 // screen is a state of the terminal and how a person comes to it.
@@ -22,7 +28,7 @@ type screen struct {
 // TestScreens holds what is seen against the golden files. A terminal that is made
 // larger shows what one of that size would.
 func TestScreens(t *testing.T) {
-	for _, s := range slices.Concat(talkScreens, askScreens, listScreens, smallScreens) {
+	for _, s := range slices.Concat(talkScreens, askScreens, listScreens, lookScreens, smallScreens) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			w := newShop(t, script(t, s.script...)...)
@@ -39,20 +45,34 @@ func TestScreens(t *testing.T) {
 				if size != x.size {
 					x.Resize(size)
 				}
-				s.hold(x)
+				s.draw(t, s.hold(x), size)
 			}
 		})
 	}
 }
 
 // hold compares what is seen with the file.
-func (s screen) hold(x *Terminal) {
+func (s screen) hold(x *Terminal) Screen {
 	x.t.Helper()
 	if s.looks != "" {
-		x.GoldenLooks(s.name, s.looks)
+		return x.GoldenLooks(s.name, s.looks)
+	}
+	return x.Golden(s.name)
+}
+
+var shots = flag.String("shots", "", "the folder to put screenshots into")
+
+// draw puts a picture into the folder of screenshots, if one is wanted.
+func (s screen) draw(t *testing.T, seen Screen, size Size) {
+	t.Helper()
+	if *shots == "" || !s.picture {
 		return
 	}
-	x.Golden(s.name)
+	look, _ := theme.Find(cmp.Or(s.looks, "dark"), nil)
+	file := filepath.Join(*shots, s.name+"."+size.String()+".svg")
+	if err := os.WriteFile(file, []byte(seen.SVG(look)), 0o644); err != nil { //nolint:gosec // a document
+		t.Fatal(err)
+	}
 }
 
 // ready waits until a prompt can be written.

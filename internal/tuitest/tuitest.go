@@ -45,7 +45,7 @@ func NewWorld(t testing.TB, script ...string) *World {
 	home := filepath.Join("/tmp", prefix+strings.ToLower(rand.Text()[:nameLen]))
 	w := &World{
 		t: t, Home: home, Project: filepath.Join(home, "shop"), Data: filepath.Join(home, "data"), Bin: pawltest.Binary(t, ""),
-		Config: map[string]any{"model": Model, "small_model": "none"},
+		Config: map[string]any{"model": Model, "small_model": "none", "tui": map[string]any{"theme": "dark"}},
 	}
 	if err := os.MkdirAll(w.Project, 0o700); err != nil {
 		t.Fatal(err)
