@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"os"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/complete"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/editor"
+	"github.com/pawl-dev/pawl/internal/tui/feed"
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/notify"
@@ -28,7 +28,7 @@ type app struct {
 	session  pawl.Session // as it was when it was opened; its ID is "" until there is one
 	settings pawl.Settings
 	outbox   outbox
-	feed     *feed
+	feed     *feed.Feed
 	shown    time.Time // when news were last taken in
 	loading  bool      // an older page is read
 
@@ -62,16 +62,6 @@ func newApp(s *ui.Shared, c Config) *app {
 	return a
 }
 
-// pageEvents is how many events are read at a time.
-const pageEvents = 400
-
-// openedMsg is a session that is to be shown.
-type openedMsg struct {
-	session pawl.Session
-	events  []pawl.Event
-	draft   pawl.Draft
-}
-
 // olderMsg is a page of older events.
 type olderMsg struct {
 	session pawl.SessionID
@@ -90,38 +80,12 @@ func (a *app) Init() tea.Cmd {
 func (a *app) open(id pawl.SessionID) tea.Cmd {
 	svc, ctx := a.shared.Service, a.shared.Context
 	return func() tea.Msg {
-		s, err := svc.Get(ctx, id)
+		m, err := feed.Open(ctx, svc, id)
 		if err != nil {
 			return ui.Failed{Err: err}
 		}
-		events, err := page(ctx, svc, id, max(0, s.Head-pageEvents), s.Head)
-		if err != nil {
-			return ui.Failed{Err: err}
-		}
-		draft, _ := svc.Draft(ctx, id) // none is no failure
-		return openedMsg{s, events, draft}
+		return m
 	}
-}
-
-// page reads the events after one and up to another.
-func page(ctx context.Context, svc pawl.Service, id pawl.SessionID, after, upTo pawl.Seq) ([]pawl.Event, error) {
-	var events []pawl.Event
-	if after >= upTo {
-		return nil, nil
-	}
-	for e, err := range svc.Events(ctx, id, after) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Seq == 0 {
-			continue
-		}
-		events = append(events, e)
-		if e.Seq >= upTo {
-			break
-		}
-	}
-	return events, nil
 }
 
 // Update takes a message.
@@ -129,9 +93,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = m.Width, m.Height
-	case newsMsg:
+	case feed.News:
 		return a, a.news(m)
-	case openedMsg:
+	case feed.Opened:
 		return a, a.opened(m)
 	case olderMsg:
 		a.loading = false
@@ -356,7 +320,7 @@ func (a *app) older() tea.Cmd {
 	a.loading = true
 	svc, ctx, id := a.shared.Service, a.shared.Context, a.session.ID
 	return func() tea.Msg {
-		events, err := page(ctx, svc, id, max(0, first-1-pageEvents), first-1)
+		events, err := feed.Page(ctx, svc, id, first-1-feed.PageEvents, first-1)
 		if err != nil {
 			return ui.Failed{Err: err}
 		}
@@ -365,34 +329,32 @@ func (a *app) older() tea.Cmd {
 }
 
 // opened shows a session.
-func (a *app) opened(m openedMsg) tea.Cmd {
+func (a *app) opened(m feed.Opened) tea.Cmd {
 	log := chat.NewLog()
-	for _, e := range m.events {
+	for _, e := range m.Events {
 		log.Apply(e)
 	}
-	log.Join(m.draft)
+	log.Join(m.Draft)
 	a.view = chat.NewView(log, a.shared.Styles)
-	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events), a.view.Clock())
+	return tea.Batch(a.editor.Switch(m.Session.ID, m.Session.Dir), a.follow(m.Session, log.Last()), a.queue.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock())
 }
 
 // follow watches a session.
 func (a *app) follow(s pawl.Session, after pawl.Seq) tea.Cmd {
-	if a.feed != nil {
-		a.feed.cancel()
-	}
+	a.feed.Close()
 	a.session = s
-	a.feed = watch(a.shared.Context, a.shared.Service, s.ID, after)
-	return a.feed.next(a.shown)
+	a.feed = feed.Watch(a.shared.Context, a.shared.Service, s.ID, after)
+	return a.feed.Next(a.shown)
 }
 
 // news takes in what has come.
-func (a *app) news(m newsMsg) tea.Cmd {
-	if m.feed != a.feed {
+func (a *app) news(m feed.News) tea.Cmd {
+	if m.Feed != a.feed {
 		return nil // of a session that is not shown any more
 	}
 	reload := false
 	var cmds []tea.Cmd
-	for _, e := range m.events {
+	for _, e := range m.Events {
 		a.view.Log.Apply(e)
 		cmds = append(cmds, a.queue.Apply(e), a.tell(e))
 		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
@@ -402,12 +364,12 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	a.shown = time.Now()
 	a.found(m)
 	switch {
-	case m.err != nil:
-		return tea.Batch(append(cmds, a.lose(m.err))...)
+	case m.Err != nil:
+		return tea.Batch(append(cmds, a.lose(m.Err))...)
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(append(cmds, a.feed.next(a.shown), a.asks(), a.waiting(m.events), a.view.Clock())...)
+	return tea.Batch(append(cmds, a.feed.Next(a.shown), a.asks(), a.waiting(m.Events), a.view.Clock())...)
 }
 
 // asks closes the dialogs of what does not wait any more, and opens that of what

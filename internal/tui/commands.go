@@ -71,9 +71,7 @@ func (a *app) order(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
 
 // begin shows an empty session, which is made with its first prompt.
 func (a *app) begin() tea.Cmd {
-	if a.feed != nil {
-		a.feed.cancel()
-	}
+	a.feed.Close()
 	a.feed, a.session = nil, pawl.Session{}
 	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)
 	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil))
