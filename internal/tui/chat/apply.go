@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
 // Apply takes an event. Those of the log come in order.
@@ -169,16 +170,16 @@ func (l *Log) ended(ev pawl.Event, b pawl.TurnFinished) {
 		e.Next = nextSteps[b.Reason]
 	}
 	if b.Steps > 0 {
-		e.Text += fmt.Sprintf(" · %s", plural(b.Steps, "step"))
+		e.Text += fmt.Sprintf(" · %s", ui.Plural(b.Steps, "step"))
 	}
 	if n := b.Usage.Tokens(); n > 0 {
 		e.Text += fmt.Sprintf(" · %s tokens", short(n))
 	}
 	if b.Usage.Cost > 0 {
-		e.Text += " · " + dollars(b.Usage.Cost)
+		e.Text += " · " + ui.Dollars(b.Usage.Cost)
 	}
 	if !l.turnAt.IsZero() && ev.At.After(l.turnAt) {
-		e.Text += " · " + took(ev.At.Sub(l.turnAt))
+		e.Text += " · " + ui.Took(ev.At.Sub(l.turnAt))
 	}
 	l.turnOpen = false
 	l.tried()
@@ -203,7 +204,7 @@ func (l *Log) reverted(ev pawl.Event, b pawl.Reverted) {
 		text = "went forward again"
 	}
 	if n := len(b.Changed); n > 0 {
-		text += fmt.Sprintf(", %s put back", plural(n, "file"))
+		text += fmt.Sprintf(", %s put back", ui.Plural(n, "file"))
 	}
 	l.note(ev, Quiet, "%s", text)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/diff"
 	"github.com/pawl-dev/pawl/internal/tui/flow"
+	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
 // card shows a call: a line that says what it is and what came of it, and below
@@ -96,10 +97,10 @@ func (v *View) outcome(c *CallView, in input) []flow.Span {
 	}
 	if c.Running() {
 		if d := v.since(c.Started); d.Seconds() >= 1 {
-			say(took(d.Truncate(1e9)), v.ink.muted)
+			say(ui.Took(d.Truncate(1e9)), v.ink.muted)
 		}
 	} else if d := c.Ended.Sub(c.Started); !c.Started.IsZero() && d.Milliseconds() >= 100 {
-		say(took(d), v.ink.muted)
+		say(ui.Took(d), v.ink.muted)
 	}
 	if c.Unsafe != "" {
 		say("cannot be undone", v.ink.warn)
@@ -116,7 +117,7 @@ func (v *View) done(c *CallView, in input, say func(string, flow.Ink)) {
 	}
 	if added, removed, files := changed(r.Display); files > 0 {
 		if files > 1 {
-			say(plural(files, "file"), v.ink.muted)
+			say(ui.Plural(files, "file"), v.ink.muted)
 		}
 		say(fmt.Sprintf("+%d", added), v.ink.good)
 		say(fmt.Sprintf("-%d", removed), v.ink.bad)
@@ -206,14 +207,14 @@ func (in input) count(c *CallView) string {
 	switch c.Tool {
 	case "grep":
 		if n := matches(content); n > 0 {
-			return plural(n, "matching line")
+			return ui.Plural(n, "matching line")
 		}
 		if strings.HasPrefix(content, "(no match") || content == "" {
 			return "no match"
 		}
-		return plural(lineCount(content), "line")
+		return ui.Plural(lineCount(content), "line")
 	case "read", "list", "glob", "webfetch", "websearch", "codesearch", "skill":
-		return plural(lineCount(content), "line")
+		return ui.Plural(lineCount(content), "line")
 	case "todowrite":
 		done, all := 0, 0
 		for _, t := range in.todos() {

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/flow"
 	"github.com/pawl-dev/pawl/internal/tui/markdown"
+	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
 // How much is shown of what is not opened.
@@ -115,7 +116,7 @@ func (v *View) reasoning(e *Entry) []flow.Line {
 	text := e.text()
 	head := "thought"
 	if e.Took > 0 {
-		head += " for " + took(e.Took)
+		head += " for " + ui.Took(e.Took)
 	}
 	switch {
 	case e.Growing && e.Took == 0 && !v.isOpen(e):
