@@ -331,9 +331,7 @@ func (a *app) older() tea.Cmd {
 // opened shows a session.
 func (a *app) opened(m feed.Opened) tea.Cmd {
 	log := chat.NewLog()
-	for _, e := range m.Events {
-		log.Apply(e)
-	}
+	log.Read(m.Events)
 	log.Join(m.Draft)
 	a.view = chat.NewView(log, a.shared.Styles)
 	return tea.Batch(a.editor.Switch(m.Session.ID, m.Session.Dir), a.follow(m.Session, log.Last()), a.queue.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock())
