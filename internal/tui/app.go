@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/notify"
 	"github.com/pawl-dev/pawl/internal/tui/pager"
 	"github.com/pawl-dev/pawl/internal/tui/picker"
+	"github.com/pawl-dev/pawl/internal/tui/rewind"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -39,6 +40,9 @@ type app struct {
 	inChat  bool   // keys are for the conversation
 	message string // to the person, until the next key
 	failed  bool   // it is a failure
+
+	escape   escape
+	returned returned // words for a session that is being opened
 
 	first    first.Options
 	notifier *notify.Notifier
@@ -128,8 +132,10 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, ui.Do(func() error { return a.shared.Service.Withdraw(a.shared.Context, id, m.Prompt) })
 	case complete.Run:
 		return a, a.run(m)
-	case showMsg:
-		return a, a.open(m.id)
+	case rewind.Ended:
+		return a, a.wentBack(m)
+	case disarmMsg:
+		a.disarm(m)
 	case picker.Chosen:
 		if cmd, taken := a.chosen(m); taken {
 			return a, cmd
@@ -189,6 +195,8 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 // key takes a key press.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
+	armed := a.escape.armed
+	a.escape.armed = false
 	if n := len(a.dialogs); n > 0 {
 		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
 			return tea.Quit // what is asked waits in the log
@@ -206,7 +214,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 			return cmd
 		}
 	}
-	if cmd, taken := a.globalKey(k); taken {
+	if cmd, taken := a.globalKey(k, armed); taken {
 		return cmd
 	}
 	if a.inChat {
@@ -215,7 +223,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.editor.Update(k)
 }
 
-func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+func (a *app) globalKey(k tea.KeyPressMsg, armed bool) (tea.Cmd, bool) {
 	action := a.shared.Keys.Action(keys.Global, k.String())
 	if name, ok := commandKeys[action]; ok {
 		return a.run(complete.Run{Name: name}), true
@@ -226,7 +234,7 @@ func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	case keys.Palette:
 		return a.editor.Palette(), true
 	case keys.Interrupt:
-		return a.interrupt(), true
+		return a.interrupt(armed), true
 	case keys.ScrollUp:
 		a.view.Scroll(-1)
 	case keys.ScrollDown:
@@ -292,10 +300,10 @@ func (a *app) focusChat(in bool) {
 	}
 }
 
-// interrupt ends the turn.
-func (a *app) interrupt() tea.Cmd {
+// interrupt ends the turn, or goes back if none is open.
+func (a *app) interrupt(armed bool) tea.Cmd {
 	if !a.view.Log.Working() {
-		return nil
+		return a.goBackKey(armed)
 	}
 	id := a.session.ID
 	return ui.Do(func() error { return a.shared.Service.Cancel(a.shared.Context, id) })
@@ -334,7 +342,9 @@ func (a *app) opened(m feed.Opened) tea.Cmd {
 	log.Read(m.Events)
 	log.Join(m.Draft)
 	a.view = chat.NewView(log, a.shared.Styles)
-	return tea.Batch(a.editor.Switch(m.Session.ID, m.Session.Dir), a.follow(m.Session, log.Last()), a.queue.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock())
+	look := a.editor.Switch(m.Session.ID, m.Session.Dir)
+	a.shownAgain(m.Session.ID)
+	return tea.Batch(look, a.follow(m.Session, log.Last()), a.queue.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock())
 }
 
 // follow watches a session.

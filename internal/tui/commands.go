@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/picker"
+	"github.com/pawl-dev/pawl/internal/tui/rewind"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -43,7 +44,10 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"rename": func(a *app, title string) tea.Cmd {
 		return a.order(func(s pawl.Service, id pawl.SessionID) error { return s.Rename(a.shared.Context, id, title) })
 	},
-	"fork": func(a *app, _ string) tea.Cmd { return a.fork() },
+	"fork":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Fork) },
+	"rewind": func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Back) },
+	"undo":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Undo) },
+	"redo":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Redo) },
 }
 
 // run does a command of the terminal.
@@ -89,20 +93,6 @@ func (a *app) help() tea.Cmd {
 	}
 	return ui.Show(ui.Open{Dialog: picker.New(a.shared, "Keys", items, picker.Options{ID: "keys"})})
 }
-
-func (a *app) fork() tea.Cmd {
-	id := a.session.ID
-	return func() tea.Msg {
-		s, err := a.shared.Service.Fork(a.shared.Context, id, 0)
-		if err != nil {
-			return ui.Failed{Err: err}
-		}
-		return showMsg{s.ID}
-	}
-}
-
-// showMsg is a session that is to be opened.
-type showMsg struct{ id pawl.SessionID }
 
 // The pickers.
 const (

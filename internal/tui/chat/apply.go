@@ -186,4 +186,3 @@ func (l *Log) ended(ev pawl.Event, b pawl.TurnFinished) {
 	l.settle()
 	clear(l.running)
 }
-

@@ -72,6 +72,11 @@ const (
 	Choose Action = "choose"
 	Close  Action = "close"
 
+	ForkHere  Action = "fork_here"
+	NextScope Action = "next_scope"
+	KeepAside Action = "keep_aside"
+	Leave     Action = "leave_changed"
+
 	Approve  Action = "approve"
 	Always   Action = "approve_always"
 	EditRule Action = "edit_rule"
@@ -117,6 +122,10 @@ var Default = []Binding{
 	{Down, Dialog, []string{"down", "ctrl+j"}, "down"},
 	{Choose, Dialog, []string{"enter"}, "choose"},
 	{Close, Dialog, []string{"esc"}, "close"},
+	{NextScope, Dialog, []string{"tab"}, "what goes back: files, conversation or both"},
+	{KeepAside, Dialog, []string{"a"}, "go back, and keep files that others changed aside"},
+	{Leave, Dialog, []string{"l"}, "go back, and leave files that others changed as they are"},
+	{ForkHere, Dialog, []string{"f"}, "begin another session before a message"},
 	{Approve, Ask, []string{"y"}, "yes"},
 	{Always, Ask, []string{"a"}, "yes, and keep the rule"},
 	{EditRule, Ask, []string{"e"}, "change the rule first"},
