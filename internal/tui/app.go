@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/chat"
+	"github.com/pawl-dev/pawl/internal/tui/children"
 	"github.com/pawl-dev/pawl/internal/tui/complete"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/editor"
@@ -37,6 +38,7 @@ type app struct {
 	editor  *editor.Editor
 	dialogs []ui.Dialog // the last is on top
 	queue   *dialog.Queue
+	tasks   *children.Tasks
 	inChat  bool   // keys are for the conversation
 	message string // to the person, until the next key
 	failed  bool   // it is a failure
@@ -60,7 +62,7 @@ func newApp(s *ui.Shared, c Config) *app {
 	a := &app{
 		first: c.First, notifier: notify.New(c.Notify, env),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
-		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s),
+		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), tasks: children.New(s),
 	}
 	a.editor.Become(c.Session)
 	return a
@@ -136,6 +138,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.wentBack(m)
 	case disarmMsg:
 		a.disarm(m)
+	case children.Tick:
+		cmd, _ := a.tasks.Update(m)
+		return a, tea.Batch(cmd, a.tellDialogs(m))
 	case picker.Chosen:
 		if cmd, taken := a.chosen(m); taken {
 			return a, cmd
@@ -156,13 +161,13 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return a, a.pass(msg)
 		}
 		return a, tea.Batch(a.view.Update(m), a.editor.Update(msg)) // each knows its place
-	case chat.SecondMsg:
-		if len(a.dialogs) > 0 { // it may show a conversation of its own
-			return a, tea.Batch(a.view.Update(m), a.pass(m))
-		}
-		return a, a.view.Update(m)
+	case chat.SecondMsg: // a dialog may show a conversation of its own
+		return a, tea.Batch(a.view.Update(m), a.tellDialogs(m))
 	default:
 		if cmd, taken := a.heard(msg); taken {
+			return a, cmd
+		}
+		if cmd, taken := a.tasks.Update(msg); taken {
 			return a, cmd
 		}
 		return a, a.pass(msg)
@@ -344,7 +349,7 @@ func (a *app) opened(m feed.Opened) tea.Cmd {
 	a.view = chat.NewView(log, a.shared.Styles)
 	look := a.editor.Switch(m.Session.ID, m.Session.Dir)
 	a.shownAgain(m.Session.ID)
-	return tea.Batch(look, a.follow(m.Session, log.Last()), a.queue.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock())
+	return tea.Batch(look, a.follow(m.Session, log.Last()), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock())
 }
 
 // follow watches a session.
@@ -357,14 +362,14 @@ func (a *app) follow(s pawl.Session, after pawl.Seq) tea.Cmd {
 
 // news takes in what has come.
 func (a *app) news(m feed.News) tea.Cmd {
-	if m.Feed != a.feed {
-		return nil // of a session that is not shown any more
+	if m.Feed != a.feed { // of a dialog's, or of a session that is not shown any more
+		return a.tellDialogs(m)
 	}
 	reload := false
 	var cmds []tea.Cmd
 	for _, e := range m.Events {
 		a.view.Log.Apply(e)
-		cmds = append(cmds, a.queue.Apply(e), a.tell(e))
+		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.tell(e))
 		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
 			reload = true
 		}

@@ -47,6 +47,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"fork":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Fork) },
 	"rewind": func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Back) },
 	"undo":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Undo) },
+	"tasks":  func(a *app, _ string) tea.Cmd { return a.showTasks() },
 	"redo":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Redo) },
 }
 
@@ -61,7 +62,7 @@ func (a *app) run(m complete.Run) tea.Cmd {
 
 // commandKeys are the keys of commands.
 var commandKeys = map[keys.Action]string{
-	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.NextMode: "mode",
+	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.NextMode: "mode", keys.Tasks: "tasks",
 }
 
 // order asks something of the session that is shown.
@@ -78,7 +79,7 @@ func (a *app) begin() tea.Cmd {
 	a.feed.Close()
 	a.feed, a.session = nil, pawl.Session{}
 	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)
-	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil))
+	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil), a.tasks.Open("", nil))
 }
 
 // help lists what the keys do, as they are now.

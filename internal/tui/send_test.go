@@ -76,13 +76,14 @@ func (s *screen) give(msg tea.Msg) {
 // until takes messages until something holds.
 func (s *screen) until(what string, holds func() bool) {
 	s.t.Helper()
+	late := time.After(time.Minute)
 	for !holds() {
 		select {
 		case msg := <-s.news:
 			s.give(msg)
 		case <-s.shared.Context.Done():
 			s.t.Fatalf("ended before: %s", what)
-		case <-time.After(time.Minute):
+		case <-late:
 			s.t.Fatalf("not within a minute: %s; the screen:\n%s", what, ansi.Strip(s.View().Content))
 		}
 	}

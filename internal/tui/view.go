@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,10 +21,11 @@ func (a *app) View() tea.View {
 		return v
 	}
 	a.editor.Resize(a.width)
-	below := []string{a.rule(), a.editor.View(), a.status()}
+	above := append(a.strips(), a.rule())
+	below := slices.Concat(above, []string{a.editor.View(), a.status()})
 	room := a.height - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)
-	a.editor.Place(room + 1)
+	a.editor.Place(room + len(above))
 	content := strings.Join(append(a.view.Render(), below...), "\n")
 	if n := len(a.dialogs); n > 0 {
 		v.Content = a.over(content, a.dialogs[n-1].View(a.width, a.height))
@@ -31,7 +33,7 @@ func (a *app) View() tea.View {
 	}
 	v.Content = content
 	if c := a.editor.Cursor(); c != nil && !a.inChat && !a.view.Finding() {
-		c.Y += room + 1
+		c.Y += room + len(above)
 		v.Cursor = c
 	}
 	return v
@@ -41,6 +43,14 @@ func (a *app) View() tea.View {
 func (a *app) over(content, dialog string) string {
 	x, y := max(0, (a.width-lipgloss.Width(dialog))/2), max(0, (a.height-lipgloss.Height(dialog))/2)
 	return lipgloss.NewCompositor(lipgloss.NewLayer(content), lipgloss.NewLayer(dialog).X(x).Y(y).Z(1)).Render()
+}
+
+// strips are lines about what goes on beside the conversation.
+func (a *app) strips() []string {
+	if line := a.tasks.Line(a.width); line != "" {
+		return []string{line}
+	}
+	return nil
 }
 
 func (a *app) rule() string { return a.shared.Styles.Border.Render(strings.Repeat("─", a.width)) }

@@ -38,6 +38,7 @@ var Builtin = []Command{
 	{"undo", "take the newest turn back, files too", "", ""},
 	{"redo", "bring back what was taken back", "", ""},
 	{"fork", "begin another session as this one is or was", "", ""},
+	{"tasks", "tasks and commands in the background", "", keys.Tasks},
 	{"rename", "give the session another title", "<title>", ""},
 	{"trust", "what this folder brings, and whether it may", "", ""},
 	{"search", "find something in the conversation", "[words]", ""},

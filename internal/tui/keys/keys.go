@@ -72,6 +72,8 @@ const (
 	Choose Action = "choose"
 	Close  Action = "close"
 
+	Tasks     Action = "tasks"
+	EndTask   Action = "end_task"
 	ForkHere  Action = "fork_here"
 	NextScope Action = "next_scope"
 	KeepAside Action = "keep_aside"
@@ -95,6 +97,7 @@ var Default = []Binding{
 	{Models, Global, []string{"ctrl+l"}, "models"},
 	{Agents, Global, []string{"ctrl+g"}, "agents"},
 	{NextMode, Global, []string{"shift+tab"}, "next mode"},
+	{Tasks, Global, []string{"ctrl+t"}, "tasks and commands in the background"},
 	{ScrollUp, Global, []string{"shift+up"}, "scroll up"},
 	{ScrollDown, Global, []string{"shift+down"}, "scroll down"},
 	{PageUp, Global, []string{"pgup"}, "page up"},
@@ -126,6 +129,7 @@ var Default = []Binding{
 	{KeepAside, Dialog, []string{"a"}, "go back, and keep files that others changed aside"},
 	{Leave, Dialog, []string{"l"}, "go back, and leave files that others changed as they are"},
 	{ForkHere, Dialog, []string{"f"}, "begin another session before a message"},
+	{EndTask, Dialog, []string{"x"}, "end a task"},
 	{Approve, Ask, []string{"y"}, "yes"},
 	{Always, Ask, []string{"a"}, "yes, and keep the rule"},
 	{EditRule, Ask, []string{"e"}, "change the rule first"},
