@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/tui/feed"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -57,7 +58,7 @@ func storm(t *rapid.T, a *app, seq *pawl.Seq) tea.Msg {
 			*seq++
 			e.Seq = *seq
 		}
-		return newsMsg{feed: a.feed, events: []pawl.Event{e}}
+		return feed.News{Feed: a.feed, Events: []pawl.Event{e}}
 	}
 	call := pawl.CallID(fmt.Sprint(*seq))
 	return rapid.SampledFrom([]func() tea.Msg{
@@ -137,7 +138,7 @@ func TestStorm(t *testing.T) {
 			env = []string{"LANG=C"}
 		}
 		a := dressed(t, Config{Env: env})
-		a.session, a.feed = pawl.Session{ID: "s"}, &feed{id: "s", news: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+		a.session, a.feed = pawl.Session{ID: "s"}, &feed.Feed{}
 		a.queue.Open("s", nil)
 		var seq pawl.Seq
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
