@@ -14,7 +14,7 @@ import (
 // done, can be looked at live, read and ended; the session goes on then.
 func TestTasks(t *testing.T) {
 	child := filepath.Join(t.TempDir(), "child.jsonl")
-	lines := `{"text":"I begin.","calls":[{"name":"bash","input":{"command":"echo at it; until [ -e go ]; do sleep 0.02; done; echo gone on; sleep 600"}}],"usage":{"output":7,"cost":3000000}}`
+	lines := `{"text":"I begin.","calls":[{"name":"bash","input":{"command":"echo at it; until [ -e go ]; do sleep 0.02; done; while sleep 0.1; do printf 'gone %s' on; echo; done"}}],"usage":{"output":7,"cost":3000000}}`
 	if err := os.WriteFile(child, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -76,15 +76,19 @@ func TestClock(t *testing.T) {
 	if k.Apply(e[0]) == nil || k.Apply(e[1]) != nil || k.Apply(e[2]) != nil {
 		t.Error("not one clock")
 	}
-	k.known([]pawl.Session{{ID: "child2"}, {ID: "child0", Title: "older"}})
+	k.known([]pawl.Session{{ID: "child2"}, {ID: "child0", Title: "older", TurnOpen: true}, {ID: "child9", Turns: 1}})
 	if got := len(k.Working()); got != 3 || k.list[0].Title != "older" {
 		t.Errorf("%d tasks", got)
+	}
+	k.known([]pawl.Session{{ID: "child1", Turns: 1}}) // the log of the session does not tell yet
+	if got := k.Working(); len(got) != 2 || got[1].Title != "task 2" {
+		t.Errorf("%d tasks", len(got))
 	}
 	for i := range 3 * maxTasks {
 		k.Apply(pawl.Event{Body: pawl.Spawned{Call: "x", Child: pawl.SessionID(fmt.Sprint("many", i))}})
 		k.Apply(pawl.Event{Body: pawl.CallFinished{Call: "x"}})
 	}
-	if n := len(k.list); n > maxTasks+4 || len(k.Working()) != 3 {
+	if n := len(k.list); n > maxTasks+4 || len(k.Working()) != 2 {
 		t.Errorf("%d tasks are kept", n)
 	}
 }

@@ -58,8 +58,8 @@ type Tick struct {
 	at    time.Time
 }
 
-// workingMsg are the children that work.
-type workingMsg struct {
+// rowsOf are the newest children of a session.
+type rowsOf struct {
 	session pawl.SessionID
 	rows    []pawl.Session
 }
@@ -77,15 +77,20 @@ func (t *Tasks) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 	if id == "" {
 		return nil
 	}
-	ctx, svc := t.ctx, t.shared.Service
-	working := func() tea.Msg {
-		rows, err := svc.List(ctx, pawl.Filter{Parent: id, Unfinished: true})
+	return tea.Batch(t.look(), t.clock())
+}
+
+// look asks how the children are: of one that works in the background the log of
+// the session tells late that it has ended, and nothing if it began long ago.
+func (t *Tasks) look() tea.Cmd {
+	ctx, svc, id := t.ctx, t.shared.Service, t.session
+	return func() tea.Msg {
+		rows, err := svc.List(ctx, pawl.Filter{Parent: id})
 		if err != nil {
 			return nil // the events that come tell the rest
 		}
-		return workingMsg{id, rows}
+		return rowsOf{id, rows}
 	}
-	return tea.Batch(working, t.clock())
 }
 
 // Apply takes an event of the session.
@@ -149,26 +154,38 @@ func (t *Tasks) Find(id pawl.SessionID) *Task {
 // Update takes what was found out, and ticks. It reports whether it was that.
 func (t *Tasks) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
-	case workingMsg:
+	case rowsOf:
 		if m.session == t.session {
 			t.known(m.rows)
 		}
 		return t.clock(), true
 	case Tick:
-		if m.tasks == t {
-			t.ticking, t.now = false, m.at
+		if m.tasks != t {
+			return nil, true
 		}
-		return t.clock(), true
+		t.ticking, t.now = false, m.at
+		return tea.Batch(t.clock(), t.lookAgain()), true
 	default:
 		return nil, false
 	}
 }
 
-// known takes children that were given their errands before the oldest event that
-// is known.
+// lookAgain looks while a task works in the background.
+func (t *Tasks) lookAgain() tea.Cmd {
+	if slices.ContainsFunc(t.list, func(k *Task) bool { return k.Background && !k.Over }) {
+		return t.look()
+	}
+	return nil
+}
+
+// known takes what the children's rows say.
 func (t *Tasks) known(rows []pawl.Session) {
 	for _, row := range rows {
-		if t.Find(row.ID) == nil {
+		works := row.State() != pawl.StateIdle
+		switch k := t.Find(row.ID); {
+		case k != nil: // one that was only just made is idle too
+			k.Over = k.Over || !works && row.Turns > 0
+		case works:
 			t.list = append(t.list, &Task{ID: row.ID, Title: row.Name(), Background: true, Began: row.Created})
 		}
 	}
