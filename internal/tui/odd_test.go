@@ -229,6 +229,8 @@ func TestCramped(t *testing.T) {
 	for _, key := range []string{"down", "enter"} {
 		a.do(press(key))
 	}
+	a.do(tea.PasteMsg{Content: "light"})
+	a.do(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 	if a.looks.tried != "" || a.looks.chosen != "" || len(a.dialogs) != 1 {
 		t.Errorf("something was chosen that was not seen: %+v", a.looks)
 	}
