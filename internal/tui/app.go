@@ -192,6 +192,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // on top alone; answers find their way to the editor below it.
 func (a *app) pass(msg tea.Msg) tea.Cmd {
 	if n := len(a.dialogs); n > 0 {
+		if a.cramped && unseen(msg) {
+			return nil
+		}
 		next, cmd := a.dialogs[n-1].Update(msg)
 		if next == nil {
 			a.dialogs = a.dialogs[:n-1]

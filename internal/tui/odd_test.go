@@ -224,6 +224,18 @@ func TestCramped(t *testing.T) {
 		t.Error("pawl cannot be ended")
 	}
 	a = narrow(t)
+	a.do(ui.Open{Dialog: a.themes()})
+	a.do(tea.WindowSizeMsg{Width: minWidth - 1, Height: minHeight})
+	a.View()
+	for _, key := range []string{"down", "enter"} {
+		a.do(press(key))
+	}
+	a.do(tea.PasteMsg{Content: "light"})
+	a.do(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if a.looks.tried != "" || a.looks.chosen != "" || len(a.dialogs) != 1 {
+		t.Errorf("something was chosen that was not seen: %+v", a.looks)
+	}
+	a = narrow(t)
 	a.do(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("that went wrong"))})
 	a.says(t, "There is no room")
 	if a.do(press("esc")); len(a.dialogs) != 0 {

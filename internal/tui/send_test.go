@@ -46,7 +46,7 @@ func newScreen(t *testing.T, lines ...string) *screen {
 	svc := servicetest.Local(t).Service
 	t.Cleanup(cancel)
 	shared := &ui.Shared{Service: svc, Context: ctx, Dir: t.TempDir(), Styles: theme.New(theme.Builtin[3]), Keys: k}
-	return &screen{newApp(shared, Config{Settings: pawl.Settings{Model: "script:" + script}}), t, make(chan tea.Msg)}
+	return &screen{newApp(shared, Config{Settings: pawl.Settings{Model: "script:" + script}, Env: []string{}}), t, make(chan tea.Msg)}
 }
 
 // start has a command done beside the test, as the program would.

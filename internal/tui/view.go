@@ -92,6 +92,15 @@ func (a *app) crampedKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// unseen reports whether a message is from a person who does not see what it is for.
+func unseen(msg tea.Msg) bool {
+	switch msg.(type) {
+	case tea.MouseMsg, tea.PasteMsg, tea.ClipboardMsg:
+		return true
+	}
+	return false
+}
+
 // sentence is all that is said.
 func (a *app) sentence(text string) string { return ansi.Wrap(text, max(1, a.width), "") }
 
