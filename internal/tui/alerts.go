@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/tui/feed"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -30,20 +31,20 @@ func (a *app) fail(err error) tea.Cmd {
 const maxPause = 15 * time.Second
 
 // againMsg is that a lost feed is to be read again.
-type againMsg struct{ feed *feed }
+type againMsg struct{ feed *feed.Feed }
 
 // lose says that the session cannot be followed, and tries again after a while.
 // What was written stays; what has come meanwhile is read then.
 func (a *app) lose(err error) tea.Cmd {
 	a.lost++
 	a.message, a.failed = fmt.Sprintf("the connection is lost, trying again: %v", err), true
-	feed := a.feed
-	return tea.Tick(min(time.Second<<min(a.lost-1, 4), maxPause), func(time.Time) tea.Msg { return againMsg{feed} })
+	lost := a.feed
+	return tea.Tick(min(time.Second<<min(a.lost-1, 4), maxPause), func(time.Time) tea.Msg { return againMsg{lost} })
 }
 
 // found says that a lost session is followed again.
-func (a *app) found(m newsMsg) {
-	if a.lost == 0 || m.err != nil {
+func (a *app) found(m feed.News) {
+	if a.lost == 0 || m.Err != nil {
 		return
 	}
 	a.lost = 0

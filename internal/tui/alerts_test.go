@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/tui/feed"
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
@@ -26,7 +27,7 @@ func drawn(t *testing.T) *app {
 	}
 	a := newApp(&ui.Shared{Context: t.Context(), Styles: theme.New(theme.Builtin[0]), Keys: k}, Config{Env: []string{}})
 	a.session = pawl.Session{ID: "s", Prompt: "do it"}
-	a.feed = &feed{id: "s", news: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	a.feed = &feed.Feed{}
 	a.queue.Open("s", nil)
 	a.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	a.View()
@@ -42,7 +43,7 @@ func (a *app) says(t *testing.T, text string) {
 
 // give gives the app events, as its feed does.
 func give(a *app, err error, events ...pawl.Event) tea.Cmd {
-	_, cmd := a.Update(newsMsg{feed: a.feed, events: events, err: err})
+	_, cmd := a.Update(feed.News{Feed: a.feed, Events: events, Err: err})
 	return cmd
 }
 
@@ -71,8 +72,9 @@ func TestLost(t *testing.T) {
 	a.says(t, "half a prompt")
 	give(a, nil)
 	a.says(t, "connected again")
-	a.Update(againMsg{&feed{}}) // of a session that is not shown any more
-	if a.feed.id != "s" {
+	shown := a.feed
+	a.Update(againMsg{&feed.Feed{}}) // of a session that is not shown any more
+	if a.feed != shown {
 		t.Error("another feed is read")
 	}
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -9,14 +8,17 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/chat"
+	"github.com/pawl-dev/pawl/internal/tui/children"
 	"github.com/pawl-dev/pawl/internal/tui/complete"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/editor"
+	"github.com/pawl-dev/pawl/internal/tui/feed"
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/notify"
 	"github.com/pawl-dev/pawl/internal/tui/pager"
 	"github.com/pawl-dev/pawl/internal/tui/picker"
+	"github.com/pawl-dev/pawl/internal/tui/rewind"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -27,7 +29,7 @@ type app struct {
 	session  pawl.Session // as it was when it was opened; its ID is "" until there is one
 	settings pawl.Settings
 	outbox   outbox
-	feed     *feed
+	feed     *feed.Feed
 	shown    time.Time // when news were last taken in
 	loading  bool      // an older page is read
 
@@ -35,11 +37,15 @@ type app struct {
 	editor  *editor.Editor
 	dialogs []ui.Dialog // the last is on top
 	queue   *dialog.Queue
+	tasks   *children.Tasks
 	inChat  bool   // keys are for the conversation
 	message string // to the person, until the next key
 	failed  bool   // it is a failure
 
 	lists    lists
+	escape   escape
+	returned returned // words for a session that is being opened
+
 	first    first.Options
 	notifier *notify.Notifier
 	looks    looks
@@ -57,20 +63,10 @@ func newApp(s *ui.Shared, c Config) *app {
 	a := &app{
 		first: c.First, notifier: notify.New(c.Notify, c.env()), looks: newLooks(c),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
-		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), lists: newLists(s, c),
+		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), tasks: children.New(s), lists: newLists(s, c),
 	}
 	a.editor.Become(c.Session)
 	return a
-}
-
-// pageEvents is how many events are read at a time.
-const pageEvents = 400
-
-// openedMsg is a session that is to be shown.
-type openedMsg struct {
-	session pawl.Session
-	events  []pawl.Event
-	draft   pawl.Draft
 }
 
 // olderMsg is a page of older events.
@@ -91,38 +87,12 @@ func (a *app) Init() tea.Cmd {
 func (a *app) open(id pawl.SessionID) tea.Cmd {
 	svc, ctx := a.shared.Service, a.shared.Context
 	return func() tea.Msg {
-		s, err := svc.Get(ctx, id)
+		m, err := feed.Open(ctx, svc, id)
 		if err != nil {
 			return ui.Failed{Err: err}
 		}
-		events, err := page(ctx, svc, id, max(0, s.Head-pageEvents), s.Head)
-		if err != nil {
-			return ui.Failed{Err: err}
-		}
-		draft, _ := svc.Draft(ctx, id) // none is no failure
-		return openedMsg{s, events, draft}
+		return m
 	}
-}
-
-// page reads the events after one and up to another.
-func page(ctx context.Context, svc pawl.Service, id pawl.SessionID, after, upTo pawl.Seq) ([]pawl.Event, error) {
-	var events []pawl.Event
-	if after >= upTo {
-		return nil, nil
-	}
-	for e, err := range svc.Events(ctx, id, after) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Seq == 0 {
-			continue
-		}
-		events = append(events, e)
-		if e.Seq >= upTo {
-			break
-		}
-	}
-	return events, nil
 }
 
 // Update takes a message.
@@ -133,9 +103,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.resize(m)
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
 		a.told(m)
-	case newsMsg:
+	case feed.News:
 		return a, a.news(m)
-	case openedMsg:
+	case feed.Opened:
 		return a, a.opened(m)
 	case olderMsg:
 		a.loading = false
@@ -168,8 +138,13 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, ui.Do(func() error { return a.shared.Service.Withdraw(a.shared.Context, id, m.Prompt) })
 	case complete.Run:
 		return a, a.run(m)
-	case showMsg:
-		return a, a.open(m.id)
+	case rewind.Ended:
+		return a, a.wentBack(m)
+	case disarmMsg:
+		a.disarm(m)
+	case children.Tick:
+		cmd, _ := a.tasks.Update(m)
+		return a, tea.Batch(cmd, a.tellDialogs(m))
 	case picker.Chosen:
 		if cmd, taken := a.chosen(m); taken {
 			return a, cmd
@@ -200,16 +175,16 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return a, a.pass(msg)
 		}
 		return a, tea.Batch(a.view.Update(m), a.editor.Update(msg)) // each knows its place
-	case chat.SecondMsg:
-		if len(a.dialogs) > 0 { // it may show a conversation of its own
-			return a, tea.Batch(a.view.Update(m), a.pass(m))
-		}
-		return a, a.view.Update(m)
+	case chat.SecondMsg: // a dialog may show a conversation of its own
+		return a, tea.Batch(a.view.Update(m), a.tellDialogs(m))
 	default:
 		if cmd, taken := a.heard(msg); taken {
 			return a, cmd
 		}
 		if cmd, taken := a.listed(msg); taken {
+			return a, cmd
+		}
+		if cmd, taken := a.tasks.Update(msg); taken {
 			return a, cmd
 		}
 		return a, a.pass(msg)
@@ -221,6 +196,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // on top alone; answers find their way to the editor below it.
 func (a *app) pass(msg tea.Msg) tea.Cmd {
 	if n := len(a.dialogs); n > 0 {
+		if a.cramped && unseen(msg) {
+			return nil
+		}
 		next, cmd := a.dialogs[n-1].Update(msg)
 		if next == nil {
 			a.dialogs = a.dialogs[:n-1]
@@ -242,6 +220,8 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 // key takes a key press.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
+	armed := a.escape.armed
+	a.escape.armed = false
 	if cmd, taken := a.helpKey(k); taken {
 		return cmd
 	}
@@ -265,7 +245,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 			return cmd
 		}
 	}
-	if cmd, taken := a.globalKey(k); taken {
+	if cmd, taken := a.globalKey(k, armed); taken {
 		return cmd
 	}
 	if a.inChat {
@@ -274,7 +254,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.editor.Update(k)
 }
 
-func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+func (a *app) globalKey(k tea.KeyPressMsg, armed bool) (tea.Cmd, bool) {
 	action := a.shared.Keys.Action(keys.Global, k.String())
 	if name, ok := commandKeys[action]; ok {
 		return a.run(complete.Run{Name: name}), true
@@ -285,7 +265,7 @@ func (a *app) globalKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	case keys.Palette:
 		return a.editor.Palette(), true
 	case keys.Interrupt:
-		return a.interrupt(), true
+		return a.interrupt(armed), true
 	case keys.NextMode:
 		return a.nextMode(), true
 	case keys.ScrollUp:
@@ -350,10 +330,10 @@ func (a *app) focusChat(in bool) {
 	}
 }
 
-// interrupt ends the turn.
-func (a *app) interrupt() tea.Cmd {
+// interrupt ends the turn, or goes back if none is open.
+func (a *app) interrupt(armed bool) tea.Cmd {
 	if !a.view.Log.Working() {
-		return nil
+		return a.goBackKey(armed)
 	}
 	id := a.session.ID
 	return ui.Do(func() error { return a.shared.Service.Cancel(a.shared.Context, id) })
@@ -378,7 +358,7 @@ func (a *app) older() tea.Cmd {
 	a.loading = true
 	svc, ctx, id := a.shared.Service, a.shared.Context, a.session.ID
 	return func() tea.Msg {
-		events, err := page(ctx, svc, id, max(0, first-1-pageEvents), first-1)
+		events, err := feed.Page(ctx, svc, id, first-1-feed.PageEvents, first-1)
 		if err != nil {
 			return ui.Failed{Err: err}
 		}
@@ -387,38 +367,36 @@ func (a *app) older() tea.Cmd {
 }
 
 // opened shows a session.
-func (a *app) opened(m openedMsg) tea.Cmd {
+func (a *app) opened(m feed.Opened) tea.Cmd {
 	log := chat.NewLog()
-	for _, e := range m.events {
-		log.Apply(e)
-	}
-	log.Join(m.draft)
+	log.Read(m.Events)
+	log.Join(m.Draft)
 	a.view = chat.NewView(log, a.shared.Styles)
-	a.lists.open(m.session, m.events)
-	return tea.Batch(a.editor.Switch(m.session.ID, m.session.Dir), a.follow(m.session, log.Last()), a.resume(m.session), a.queue.Open(m.session.ID, m.events), a.asks(), a.waiting(m.events), a.view.Clock(), a.moving())
+	a.lists.open(m.Session, m.Events)
+	look := a.editor.Switch(m.Session.ID, m.Session.Dir)
+	a.shownAgain(m.Session.ID)
+	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())
 }
 
 // follow watches a session.
 func (a *app) follow(s pawl.Session, after pawl.Seq) tea.Cmd {
-	if a.feed != nil {
-		a.feed.cancel()
-	}
+	a.feed.Close()
 	a.session = s
-	a.feed = watch(a.shared.Context, a.shared.Service, s.ID, after)
-	return a.feed.next(a.shown)
+	a.feed = feed.Watch(a.shared.Context, a.shared.Service, s.ID, after)
+	return a.feed.Next(a.shown)
 }
 
 // news takes in what has come.
-func (a *app) news(m newsMsg) tea.Cmd {
-	if m.feed != a.feed {
-		return nil // of a session that is not shown any more
+func (a *app) news(m feed.News) tea.Cmd {
+	if m.Feed != a.feed { // of a dialog's, or of a session that is not shown any more
+		return a.tellDialogs(m)
 	}
 	reload := false
 	var cmds []tea.Cmd
-	for _, e := range m.events {
+	for _, e := range m.Events {
 		a.view.Log.Apply(e)
 		a.lists.status.Apply(e)
-		cmds = append(cmds, a.queue.Apply(e), a.tell(e), a.refreshed(e))
+		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.tell(e), a.refreshed(e))
 		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
 			reload = true
 		}
@@ -426,12 +404,12 @@ func (a *app) news(m newsMsg) tea.Cmd {
 	a.shown = time.Now()
 	a.found(m)
 	switch {
-	case m.err != nil:
-		return tea.Batch(append(cmds, a.lose(m.err))...)
+	case m.Err != nil:
+		return tea.Batch(append(cmds, a.lose(m.Err))...)
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(append(cmds, a.feed.next(a.shown), a.asks(), a.waiting(m.events), a.view.Clock(), a.moving())...)
+	return tea.Batch(append(cmds, a.feed.Next(a.shown), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())...)
 }
 
 // asks closes the dialogs of what does not wait any more, and opens that of what

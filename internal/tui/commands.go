@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/permits"
+	"github.com/pawl-dev/pawl/internal/tui/rewind"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -49,7 +50,11 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"rename": func(a *app, title string) tea.Cmd {
 		return a.order(func(s pawl.Service, id pawl.SessionID) error { return s.Rename(a.shared.Context, id, title) })
 	},
-	"fork": func(a *app, _ string) tea.Cmd { return a.fork() },
+	"fork":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Fork) },
+	"rewind": func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Back) },
+	"undo":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Undo) },
+	"tasks":  func(a *app, _ string) tea.Cmd { return a.showTasks() },
+	"redo":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Redo) },
 }
 
 // Why a command cannot be done.
@@ -69,7 +74,7 @@ func (a *app) run(m complete.Run) tea.Cmd {
 
 // commandKeys are the keys of commands.
 var commandKeys = map[keys.Action]string{
-	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.Todos: "todos", keys.Themes: "theme",
+	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.Todos: "todos", keys.Themes: "theme", keys.Tasks: "tasks",
 }
 
 // order asks something of the session that is shown.
@@ -83,25 +88,9 @@ func (a *app) order(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
 
 // begin shows an empty session, which is made with its first prompt.
 func (a *app) begin() tea.Cmd {
-	if a.feed != nil {
-		a.feed.cancel()
-	}
+	a.feed.Close()
 	a.feed, a.session = nil, pawl.Session{}
 	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)
 	a.lists.open(pawl.Session{}, nil)
-	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil))
+	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil), a.tasks.Open("", nil))
 }
-
-func (a *app) fork() tea.Cmd {
-	id := a.session.ID
-	return func() tea.Msg {
-		s, err := a.shared.Service.Fork(a.shared.Context, id, 0)
-		if err != nil {
-			return ui.Failed{Err: err}
-		}
-		return showMsg{s.ID}
-	}
-}
-
-// showMsg is a session that is to be opened.
-type showMsg struct{ id pawl.SessionID }

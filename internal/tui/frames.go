@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	often = time.Second / 60       // between two frames, as the library has it
 	calm  = 250 * time.Millisecond // without a message, before frames become rare
 	rarer = 5 * time.Second        // between two frames while nothing moves
 )
@@ -54,7 +55,7 @@ func (f *frames) move(p *tea.Program) {
 	}
 	if f.rests {
 		f.rests = false
-		f.ticker.Reset(frame)
+		f.ticker.Reset(often)
 		f.timer.Reset(calm)
 	}
 }

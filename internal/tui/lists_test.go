@@ -21,9 +21,9 @@ import (
 // text is what the screen says.
 func (s *screen) text() string { return ansi.Strip(s.View().Content) }
 
-func (s *screen) shows(what string) {
+func (s *screen) untilShown(what string) {
 	s.t.Helper()
-	s.until(what, func() bool { return strings.Contains(s.text(), what) })
+	s.until(what, s.shows(what))
 }
 
 // TestDeleteShown: who deletes the session on the screen is in a new one, and the
@@ -35,10 +35,10 @@ func TestDeleteShown(t *testing.T) {
 	s.until("it works", func() bool { return s.view.Log.Working() })
 	id := s.session.ID
 	s.give(uitest.Key("ctrl+s"))
-	s.shows("• one")
+	s.untilShown("• one")
 
 	s.give(uitest.Key("ctrl+x"))
-	s.shows("Delete this session?")
+	s.untilShown("Delete this session?")
 	sure, ok := s.dialogs[len(s.dialogs)-1].(*dialog.Sure)
 	if !ok {
 		t.Fatal("it is not asked")
@@ -48,9 +48,9 @@ func TestDeleteShown(t *testing.T) {
 	}
 	s.dialogs = s.dialogs[:1] // as a yes does
 	s.give(sure.Do())         // it is at work
-	s.shows("busy: ")
+	s.untilShown("busy: ")
 
-	s.start(s.interrupt())
+	s.start(s.interrupt(false))
 	s.until("it is idle", func() bool { return !s.view.Log.Working() })
 	s.until("it is deleted", func() bool {
 		s.give(sure.Do())
@@ -61,7 +61,7 @@ func TestDeleteShown(t *testing.T) {
 	if len(s.dialogs) != 1 {
 		t.Errorf("%d dialogs", len(s.dialogs))
 	}
-	s.shows("There are none yet.")
+	s.untilShown("There are none yet.")
 }
 
 // TestModes: the key goes through the modes at once; yolo is for who began with it.

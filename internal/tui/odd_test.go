@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/tui/feed"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
@@ -57,7 +58,7 @@ func storm(t *rapid.T, a *app, seq *pawl.Seq) tea.Msg {
 			*seq++
 			e.Seq = *seq
 		}
-		return newsMsg{feed: a.feed, events: []pawl.Event{e}}
+		return feed.News{Feed: a.feed, Events: []pawl.Event{e}}
 	}
 	call := pawl.CallID(fmt.Sprint(*seq))
 	return rapid.SampledFrom([]func() tea.Msg{
@@ -137,7 +138,7 @@ func TestStorm(t *testing.T) {
 			env = []string{"LANG=C"}
 		}
 		a := dressed(t, Config{Env: env})
-		a.session, a.feed = pawl.Session{ID: "s"}, &feed{id: "s", news: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+		a.session, a.feed = pawl.Session{ID: "s"}, &feed.Feed{}
 		a.queue.Open("s", nil)
 		var seq pawl.Seq
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
@@ -221,6 +222,18 @@ func TestCramped(t *testing.T) {
 	a.View()
 	if _, cmd := a.Update(press("ctrl+d")); cmd == nil || cmd() != (tea.QuitMsg{}) {
 		t.Error("pawl cannot be ended")
+	}
+	a = narrow(t)
+	a.do(ui.Open{Dialog: a.themes()})
+	a.do(tea.WindowSizeMsg{Width: minWidth - 1, Height: minHeight})
+	a.View()
+	for _, key := range []string{"down", "enter"} {
+		a.do(press(key))
+	}
+	a.do(tea.PasteMsg{Content: "light"})
+	a.do(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if a.looks.tried != "" || a.looks.chosen != "" || len(a.dialogs) != 1 {
+		t.Errorf("something was chosen that was not seen: %+v", a.looks)
 	}
 	a = narrow(t)
 	a.do(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("that went wrong"))})

@@ -21,18 +21,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
 
-// screen is an app over a real service whose model writes for as long as the test
-// runs.
+// screen is an app over a real service. Without a script its model writes for as
+// long as the test runs.
 type screen struct {
 	*app
 	t    *testing.T
 	news chan tea.Msg
 }
 
-func newScreen(t *testing.T) *screen {
+func newScreen(t *testing.T, lines ...string) *screen {
 	t.Helper()
+	if lines == nil {
+		lines = []string{`{"text":"I am at it","fault":"hang"}`}
+	}
 	script := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(script, []byte(`{"text":"I am at it","fault":"hang"}`), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	k, err := keys.New(nil)
@@ -43,7 +46,7 @@ func newScreen(t *testing.T) *screen {
 	svc := servicetest.Local(t).Service
 	t.Cleanup(cancel)
 	shared := &ui.Shared{Service: svc, Context: ctx, Dir: t.TempDir(), Styles: theme.New(theme.Builtin[3]), Keys: k}
-	return &screen{newApp(shared, Config{Settings: pawl.Settings{Model: "script:" + script}}), t, make(chan tea.Msg)}
+	return &screen{newApp(shared, Config{Settings: pawl.Settings{Model: "script:" + script}, Env: []string{}}), t, make(chan tea.Msg)}
 }
 
 // start has a command done beside the test, as the program would.
@@ -86,6 +89,14 @@ func (s *screen) until(what string, holds func() bool) {
 	}
 }
 
+// shows says whether all parts are on the screen.
+func (s *screen) shows(parts ...string) func() bool {
+	return func() bool {
+		view := ansi.Strip(s.View().Content)
+		return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(view, p) })
+	}
+}
+
 func (s *screen) typed(text string) {
 	for _, r := range text {
 		k := tea.KeyPressMsg{Text: string(r), Code: r}
@@ -119,13 +130,7 @@ func TestOutbox(t *testing.T) {
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.typed("one\rtwo\x11three\x11typed ahead")
-	shows := func(parts ...string) func() bool {
-		return func() bool {
-			view := ansi.Strip(s.View().Content)
-			return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(view, p) })
-		}
-	}
-	s.until("both are listed", shows("queued · two\nqueued · three\n› typed ahead"))
+	s.until("both are listed", s.shows("queued · two\nqueued · three\n› typed ahead"))
 	if diff := cmp.Diff([]string{"two", "three"}, s.waits()); diff != "" {
 		t.Error(diff)
 	}
@@ -139,7 +144,7 @@ func TestOutbox(t *testing.T) {
 	s.until("one is gone", func() bool { return !strings.Contains(s.View().Content, "three") })
 	s.give(tea.KeyPressMsg{Code: tea.KeyEnter})
 	s.typed(" more\r")
-	s.until("the other has other words", shows("queued · two more\n› typed ahead"))
+	s.until("the other has other words", s.shows("queued · two more\n› typed ahead"))
 	if diff := cmp.Diff([]string{"two more"}, s.waits()); diff != "" {
 		t.Error(diff)
 	}

@@ -46,7 +46,7 @@ func (a *app) View() tea.View {
 // draw draws the parts, and a dialog above them.
 func (a *app) draw(v *tea.View) {
 	a.editor.Resize(a.width)
-	above := append([]string{a.rule()}, a.strip()...)
+	above := slices.Concat(a.strips(), []string{a.rule()}, a.strip())
 	a.editor.Limit(a.height - 2 - len(above)) // a line of the conversation, what is above, the status
 	below := slices.Concat(above, []string{a.editor.View(), a.status()})
 	room := a.height - lipgloss.Height(strings.Join(below, "\n"))
@@ -92,6 +92,15 @@ func (a *app) crampedKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// unseen reports whether a message is from a person who does not see what it is for.
+func unseen(msg tea.Msg) bool {
+	switch msg.(type) {
+	case tea.MouseMsg, tea.PasteMsg, tea.ClipboardMsg:
+		return true
+	}
+	return false
+}
+
 // sentence is all that is said.
 func (a *app) sentence(text string) string { return ansi.Wrap(text, max(1, a.width), "") }
 
@@ -106,6 +115,14 @@ func fit(content string, height int) string {
 func (a *app) over(content, box string) string {
 	x, y := max(0, (a.width-lipgloss.Width(box))/2), max(0, (a.height-lipgloss.Height(box))/2)
 	return lipgloss.NewCompositor(lipgloss.NewLayer(content), lipgloss.NewLayer(box).X(x).Y(y).Z(1)).Render()
+}
+
+// strips are lines about what goes on beside the conversation.
+func (a *app) strips() []string {
+	if line := a.tasks.Line(a.width); line != "" {
+		return []string{line}
+	}
+	return nil
 }
 
 func (a *app) rule() string { return a.shared.Styles.Border.Render(strings.Repeat("─", a.width)) }

@@ -120,7 +120,7 @@ func (l *Log) take(ev pawl.Event, prompt pawl.Seq, steered bool) {
 		l.prompts[prompt] = p
 	}
 	l.drop(p)
-	p.Waiting, p.Queued, p.Steered, p.Turn = false, false, steered, ev.Turn
+	p.Waiting, p.Queued, p.Steered, p.Turn, p.In = false, false, steered, ev.Turn, ev.Seq
 	p.changed()
 	l.add(p)
 }
@@ -179,32 +179,10 @@ func (l *Log) ended(ev pawl.Event, b pawl.TurnFinished) {
 		e.Text += " · " + words.Dollars(b.Usage.Cost)
 	}
 	if !l.turnAt.IsZero() && ev.At.After(l.turnAt) {
-		e.Text += " · " + took(ev.At.Sub(l.turnAt))
+		e.Text += " · " + words.Took(ev.At.Sub(l.turnAt))
 	}
 	l.turnOpen = false
 	l.tried()
 	l.settle()
 	clear(l.running)
-}
-
-// reverted hides what was undone. What comes back by a redo is read anew by
-// whoever shows it.
-func (l *Log) reverted(ev pawl.Event, b pawl.Reverted) {
-	r := l.orders[b.Asked]
-	switch {
-	case b.Refused != "":
-		l.note(ev, Warn, "not undone: %s", b.Refused)
-		return
-	case r.Redo == 0 && r.Scope.Conversation():
-		l.undone = append(l.undone, span{r.To, b.Asked})
-		l.hide()
-	}
-	text := "went back"
-	if r.Redo != 0 {
-		text = "went forward again"
-	}
-	if n := len(b.Changed); n > 0 {
-		text += fmt.Sprintf(", %s put back", words.Plural(n, "file"))
-	}
-	l.note(ev, Quiet, "%s", text)
 }

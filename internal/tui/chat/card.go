@@ -97,10 +97,10 @@ func (v *View) outcome(c *CallView, in input) []flow.Span {
 	}
 	if c.Running() {
 		if d := v.since(c.Started); d.Seconds() >= 1 {
-			say(took(d.Truncate(1e9)), v.ink.muted)
+			say(words.Took(d.Truncate(1e9)), v.ink.muted)
 		}
 	} else if d := c.Ended.Sub(c.Started); !c.Started.IsZero() && d.Milliseconds() >= 100 {
-		say(took(d), v.ink.muted)
+		say(words.Took(d), v.ink.muted)
 	}
 	if c.Unsafe != "" {
 		say("cannot be undone", v.ink.warn)

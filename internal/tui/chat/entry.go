@@ -41,6 +41,7 @@ const (
 type Entry struct {
 	Kind Kind
 	Seq  pawl.Seq // the event that brought it in; 0 for what is still being written
+	In   pawl.Seq // of a prompt: the event that took it in; 0 while it waits
 	Turn int
 	At   time.Time
 

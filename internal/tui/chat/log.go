@@ -18,6 +18,7 @@ type Log struct {
 	prompts  map[pawl.Seq]*Entry
 	asks     map[pawl.Seq]pawl.Asked // that wait for an answer
 	undone   []span                  // what does not count any more
+	redone   map[pawl.Seq]bool       // the steps back that were taken back
 	orders   map[pawl.Seq]pawl.Revert
 
 	reply   pawl.Seq  // the ReplyStarted of what is being written
@@ -39,14 +40,11 @@ type Log struct {
 	version     int
 }
 
-// span is a range of events, both ends in it.
-type span struct{ from, to pawl.Seq }
-
 // NewLog returns an empty one.
 func NewLog() *Log {
 	return &Log{
 		calls: map[pawl.CallID]*Entry{}, running: map[pawl.CallID]*Entry{}, children: map[pawl.SessionID]*Entry{},
-		prompts: map[pawl.Seq]*Entry{}, asks: map[pawl.Seq]pawl.Asked{}, orders: map[pawl.Seq]pawl.Revert{},
+		prompts: map[pawl.Seq]*Entry{}, asks: map[pawl.Seq]pawl.Asked{}, orders: map[pawl.Seq]pawl.Revert{}, redone: map[pawl.Seq]bool{},
 		growing: map[pawl.Channel]*Entry{}, offsets: map[pawl.Channel]int{},
 	}
 }
@@ -113,9 +111,8 @@ func (l *Log) Entries() []*Entry { return l.entries }
 // Prepend takes a page of events that are older than all others.
 func (l *Log) Prepend(events []pawl.Event) {
 	older := NewLog()
-	for _, e := range events {
-		older.Apply(e)
-	}
+	older.redone = l.redone
+	older.Read(events)
 	older.settle()
 	for id, begun := range older.calls {
 		if entry, ok := l.calls[id]; ok { // it began in the older page and ended here
@@ -187,16 +184,6 @@ func (l *Log) settle() {
 		e.changed()
 	}
 	clear(l.growing)
-}
-
-// hide takes out what was undone.
-func (l *Log) hide() {
-	if len(l.undone) == 0 {
-		return
-	}
-	l.entries = slices.DeleteFunc(l.entries, func(e *Entry) bool {
-		return e.Seq > 0 && slices.ContainsFunc(l.undone, func(s span) bool { return e.Seq >= s.from && e.Seq <= s.to })
-	})
 }
 
 func (l *Log) add(e *Entry) *Entry {

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-dev/pawl/internal/tui/words"
+
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/flow"
@@ -115,7 +117,7 @@ func (v *View) reasoning(e *Entry) []flow.Line {
 	text := e.text()
 	head := "thought"
 	if e.Took > 0 {
-		head += " for " + took(e.Took)
+		head += " for " + words.Took(e.Took)
 	}
 	switch {
 	case e.Growing && e.Took == 0 && !v.isOpen(e):

@@ -132,6 +132,18 @@ func (e *Editor) SetText(s string) {
 	e.complete.Close()
 }
 
+// Return gives the words of a prompt back that was taken in before. It returns
+// false if something else is written. The words count as pasted: files' texts may
+// be among them.
+func (e *Editor) Return(parts pawl.Parts) bool {
+	if !e.draft.empty() {
+		return false
+	}
+	e.draft.text.Set([]text.Piece{{Text: parts.Text(), Pasted: true}})
+	e.complete.Close()
+	return true
+}
+
 // Update takes a message.
 func (e *Editor) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {

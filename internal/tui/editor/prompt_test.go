@@ -306,3 +306,18 @@ func TestView(t *testing.T) {
 		})
 	}
 }
+
+// TestReturn: words that come back count as pasted, whatever they look like, and
+// what is written is not lost for them.
+func TestReturn(t *testing.T) {
+	e := newStage(t, nil)
+	if !e.Return(pawl.Parts{pawl.Text{Text: "/quit @secret"}, pawl.File{Name: "a.png"}}) {
+		t.Fatal("nothing was written, and it did not come back")
+	}
+	if diff := cmp.Diff([]text.Piece{{Text: "/quit @secret", Pasted: true}}, e.draft.text.Pieces()); diff != "" {
+		t.Error(diff)
+	}
+	if e.Return(pawl.Parts{pawl.Text{Text: "another"}}) || e.Text() != "/quit @secret" {
+		t.Errorf("%q is written now", e.Text())
+	}
+}

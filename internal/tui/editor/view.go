@@ -87,7 +87,7 @@ func (e *Editor) marks() []text.Mark {
 		marks = append(marks, text.Mark{Range: r, Style: s.User})
 	}
 	if from, to := b.Selected(); from < to {
-		marks = append(marks, text.Mark{Range: text.Range{From: from, To: to}, Style: s.Selected.Reverse(s.Theme.Plain)})
+		marks = append(marks, text.Mark{Range: text.Range{From: from, To: to}, Style: s.Selected})
 	}
 	return marks
 }

@@ -23,6 +23,8 @@ const (
 	Ask    Scope = "ask" // while pawl asks something
 
 	InSessions Scope = "sessions" // while the sessions are listed
+	InRewind   Scope = "rewind"   // while it is chosen what to go back to
+	InTasks    Scope = "tasks"    // while the tasks are listed
 )
 
 // Binding is an action, where it counts and the keys that do it.
@@ -81,6 +83,13 @@ const (
 	Choose Action = "choose"
 	Close  Action = "close"
 
+	Tasks     Action = "tasks"
+	EndTask   Action = "end_task"
+	ForkHere  Action = "fork_here"
+	NextScope Action = "next_scope"
+	KeepAside Action = "keep_aside"
+	Leave     Action = "leave_changed"
+
 	Approve  Action = "approve"
 	Always   Action = "approve_always"
 	EditRule Action = "edit_rule"
@@ -108,6 +117,7 @@ var Default = []Binding{
 	{Agents, Global, []string{"ctrl+g"}, "agents"},
 	{NextMode, Global, []string{"shift+tab"}, "next mode"},
 	{Themes, Global, nil, "themes"},
+	{Tasks, Global, []string{"ctrl+b"}, "tasks and commands in the background"},
 	{ScrollUp, Global, []string{"shift+up"}, "scroll up"},
 	{ScrollDown, Global, []string{"shift+down"}, "scroll down"},
 	{PageUp, Global, []string{"pgup"}, "page up"},
@@ -141,6 +151,11 @@ var Default = []Binding{
 	{Down, Dialog, []string{"down", "ctrl+j"}, "down"},
 	{Choose, Dialog, []string{"enter"}, "choose"},
 	{Close, Dialog, []string{"esc"}, "close"},
+	{NextScope, InRewind, []string{"tab"}, "what goes back: files, conversation or both"},
+	{KeepAside, InRewind, []string{"a"}, "go back, and keep files that others changed aside"},
+	{Leave, InRewind, []string{"l"}, "go back, and leave files that others changed as they are"},
+	{ForkHere, InRewind, []string{"f"}, "begin another session before a message"},
+	{EndTask, InTasks, []string{"x"}, "end a task"},
 	{Approve, Ask, []string{"y"}, "yes"},
 	{Always, Ask, []string{"a"}, "yes, and keep the rule"},
 	{EditRule, Ask, []string{"e"}, "change the rule first"},
@@ -201,6 +216,17 @@ func (m *Map) index() {
 
 // Action returns what a key does in a scope, or "".
 func (m *Map) Action(scope Scope, key string) Action { return m.byKey[scope][key] }
+
+// Either returns what a key does in the first of some scopes in which it does
+// something, or "".
+func (m *Map) Either(key string, scopes ...Scope) Action {
+	for _, s := range scopes {
+		if a := m.Action(s, key); a != "" {
+			return a
+		}
+	}
+	return ""
+}
 
 // Bindings returns those of a scope.
 func (m *Map) Bindings(scope Scope) []Binding {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	pageRows = 60 // sessions that are read at a time
+	pageRows = 40 // sessions that are read at a time
 	near     = 10 // rows before the end from which on more are read
 
 	maxLooked  = 10 // sessions at work of a page of which it is looked whether they ask

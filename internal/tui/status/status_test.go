@@ -241,3 +241,12 @@ func TestOneLine(t *testing.T) {
 		}
 	})
 }
+
+func BenchmarkView(b *testing.B) {
+	l := newLine(b, "dark", nil)
+	told(l, pawl.TurnStarted{})
+	n := busy()
+	for b.Loop() {
+		l.View(80, n)
+	}
+}

@@ -30,11 +30,26 @@ var spinner = []string{"◐", "◓", "◑", "◒"}
 type piece struct {
 	weight int
 	tone   lipgloss.Style
-	forms  []string // from the longest on
-	right  bool     // it stands at the right end
+	forms  []form // from the longest on
+	right  bool   // it stands at the right end
 }
 
-func (p piece) text() string { return p.forms[0] }
+// form is a text, safe to show, and how many cells it takes.
+type form struct {
+	text  string
+	cells int
+}
+
+// formsOf leaves out what says nothing, or the same again.
+func formsOf(texts ...string) []form {
+	var forms []form
+	for _, t := range slices.Compact(texts) {
+		if t = plain.Line(t); t != "" {
+			forms = append(forms, form{t, ansi.StringWidth(t)})
+		}
+	}
+	return forms
+}
 
 // View draws the line in exactly one row of at most so many cells.
 func (l *Line) View(width int, n Now) string {
@@ -42,9 +57,9 @@ func (l *Line) View(width int, n Now) string {
 	var left, right []string
 	for _, p := range pieces {
 		if p.right {
-			right = append(right, p.tone.Render(p.text()))
+			right = append(right, p.tone.Render(p.forms[0].text))
 		} else {
-			left = append(left, p.tone.Render(p.text()))
+			left = append(left, p.tone.Render(p.forms[0].text))
 		}
 	}
 	dot := l.shared.Styles.Muted.Render(" · ")
@@ -88,7 +103,7 @@ func lightest(pieces []piece, meant func(piece) bool) int {
 func total(pieces []piece) int {
 	n := 1
 	for i, p := range pieces {
-		if n += ansi.StringWidth(p.text()); i > 0 {
+		if n += p.forms[0].cells; i > 0 {
 			n += 3
 		}
 	}
@@ -99,10 +114,9 @@ func total(pieces []piece) int {
 func (l *Line) pieces(n Now) []piece {
 	s := l.shared.Styles
 	var all []piece
-	add := func(weight int, tone lipgloss.Style, forms ...string) {
-		forms = slices.DeleteFunc(forms, func(f string) bool { return f == "" })
-		if len(forms) > 0 {
-			all = append(all, piece{weight: weight, tone: tone, forms: slices.Compact(forms)})
+	add := func(weight int, tone lipgloss.Style, texts ...string) {
+		if forms := formsOf(texts...); len(forms) > 0 {
+			all = append(all, piece{weight: weight, tone: tone, forms: forms})
 		}
 	}
 	if l.working {
@@ -118,10 +132,8 @@ func (l *Line) pieces(n Now) []piece {
 	if n.Away {
 		add(95, s.Warn, "↓ more")
 	}
-	add(80, s.Muted, plain.Line(n.Settings.Model), plain.Line(shortModel(n.Settings.Model)))
-	if n.Settings.Agent != "" {
-		add(50, s.Muted, plain.Line(n.Settings.Agent))
-	}
+	add(80, s.Muted, n.Settings.Model, shortModel(n.Settings.Model))
+	add(50, s.Muted, n.Settings.Agent)
 	mode := cmp.Or(n.Settings.Mode, n.Folder.Mode)
 	l.safety(mode, n, add)
 	l.window(n, add)
@@ -138,7 +150,7 @@ func (l *Line) pieces(n Now) []piece {
 		add(66, s.Accent, words.Plural(t, "task")+" in the background", words.Plural(t, "task"))
 	}
 	if n.Folder.Dir != "" {
-		all = append(all, piece{weight: 20, tone: s.Muted, right: true, forms: place(n.Folder)})
+		all = append(all, piece{weight: 20, tone: s.Muted, right: true, forms: formsOf(place(n.Folder)...)})
 	}
 	return all
 }
@@ -171,9 +183,9 @@ func (l *Line) safety(mode string, n Now, add func(int, lipgloss.Style, ...strin
 		tone, box = s.Warn, noSandbox
 	}
 	if n.Next != "" && n.Next != mode {
-		add(85, tone, plain.Line(mode+", then "+n.Next), plain.Line(mode))
+		add(85, tone, mode+", then "+n.Next, mode)
 	} else {
-		add(85, tone, plain.Line(mode))
+		add(85, tone, mode)
 	}
 	switch box {
 	case "": // nobody knows
@@ -191,10 +203,9 @@ func shortModel(ref string) string {
 
 // place is the folder and what is checked out there.
 func place(f pawl.Folder) []string {
-	dir, base := plain.Line(f.Dir), plain.Line(filepath.Base(f.Dir))
+	base := filepath.Base(f.Dir)
 	if f.Branch == "" {
-		return []string{dir, base}
+		return []string{f.Dir, base}
 	}
-	branch := plain.Line(f.Branch)
-	return slices.Compact([]string{dir + " (" + branch + ")", base + " (" + branch + ")", base})
+	return []string{f.Dir + " (" + f.Branch + ")", base + " (" + f.Branch + ")", base}
 }

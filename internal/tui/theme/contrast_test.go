@@ -93,6 +93,8 @@ func TestSixteen(t *testing.T) {
 		}
 		if s := New(look.Sixteen()); !s.Selected.GetReverse() {
 			t.Errorf("%s: what is chosen does not show", look.Name)
+		} else if !look.Plain && (s.Added.GetForeground() == s.Text.GetForeground() || s.Removed.GetForeground() == s.Added.GetForeground()) {
+			t.Errorf("%s: what is added and removed looks alike", look.Name)
 		}
 	}
 }

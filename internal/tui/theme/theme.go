@@ -143,14 +143,17 @@ func New(t Theme) *Styles {
 		Panel: fg(t.Colors.Text).Background(colorOf(t.Colors.Panel)),
 		Added: fg(t.Colors.Text).Background(colorOf(t.Colors.Added)), Removed: fg(t.Colors.Text).Background(colorOf(t.Colors.Removed)),
 	}
-	if t.Colors.Selected == "" || t.Colors.Selected == ownColor {
+	if none(t.Colors.Selected) {
 		s.Selected = lipgloss.NewStyle().Reverse(true)
 	}
+	if none(t.Colors.Added) && none(t.Colors.Removed) { // then the lines themselves have a color
+		s.Added, s.Removed = s.Good, s.Bad
+	}
 	if t.Plain {
-		none := lipgloss.NewStyle()
+		bare := lipgloss.NewStyle()
 		*s = Styles{
-			Theme: t, Text: none, Muted: none, Accent: none.Bold(true), User: none.Bold(true), Good: none, Warn: none.Bold(true), Bad: none.Bold(true),
-			Bold: none.Bold(true), Border: none, Selected: none.Reverse(true), Panel: none, Added: none, Removed: none,
+			Theme: t, Text: bare, Muted: bare, Accent: bare.Bold(true), User: bare.Bold(true), Good: bare, Warn: bare.Bold(true), Bad: bare.Bold(true),
+			Bold: bare.Bold(true), Border: bare, Selected: bare.Reverse(true), Panel: bare, Added: bare, Removed: bare,
 		}
 	}
 	return s
@@ -159,8 +162,11 @@ func New(t Theme) *Styles {
 // ownColor is how a theme says that a color is the terminal's own.
 const ownColor = "default"
 
+// none reports whether a color is the terminal's own.
+func none(name string) bool { return name == "" || name == ownColor }
+
 func colorOf(name string) color.Color {
-	if name == "" || name == ownColor {
+	if none(name) {
 		return lipgloss.NoColor{}
 	}
 	return lipgloss.Color(name)
@@ -169,7 +175,7 @@ func colorOf(name string) color.Color {
 // ScreenOn returns the color to put behind all, on a terminal of a background: none
 // where the terminal's own does.
 func (t Theme) ScreenOn(g Ground) color.Color {
-	if g == Unknown || t.Ground == Unknown || g == t.Ground || t.Colors.Screen == "" || t.Colors.Screen == ownColor {
+	if g == Unknown || t.Ground == Unknown || g == t.Ground || none(t.Colors.Screen) {
 		return nil
 	}
 	return lipgloss.Color(t.Colors.Screen)

@@ -32,7 +32,7 @@ func Shared(t testing.TB, svc pawl.Service, look string) *ui.Shared {
 	if !ok {
 		t.Fatalf("there is no theme %q", look)
 	}
-	return &ui.Shared{Service: svc, Context: t.Context(), Styles: theme.New(th), Keys: k}
+	return &ui.Shared{Service: svc, Context: t.Context(), Dir: t.TempDir(), Styles: theme.New(th), Keys: k}
 }
 
 // Golden holds a screen to a file in testdata: without the blanks at the ends of

@@ -64,6 +64,19 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%ds", s)
 }
 
+// Took is how long something was under way.
+func Took(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d m", int(d.Hours()), int(d.Minutes())%60)
+}
+
 // Age is how long ago something was, in one unit.
 func Age(d time.Duration) string {
 	const day = 24 * time.Hour

@@ -1,4 +1,6 @@
-package tui
+// Package feed reads sessions for the screen: what is there already a page at a
+// time, and what comes in batches.
+package feed
 
 import (
 	"context"
@@ -18,9 +20,8 @@ const frame = 16 * time.Millisecond
 // further until they are taken.
 const maxPending = 4096
 
-// feed reads a session's events, and gives them out in batches.
-type feed struct {
-	id     pawl.SessionID
+// Feed reads a session's events, and gives them out in batches.
+type Feed struct {
 	cancel context.CancelFunc
 	news   chan struct{}
 	room   chan struct{}
@@ -31,23 +32,30 @@ type feed struct {
 	ended   bool
 }
 
-// newsMsg is what has come of a session.
-type newsMsg struct {
-	feed   *feed
-	events []pawl.Event
-	err    error // the feed has ended
+// News is what has come of a session.
+type News struct {
+	Feed   *Feed
+	Events []pawl.Event
+	Err    error // the feed has ended
 }
 
-// watch begins to read the events after the given Seq.
-func watch(ctx context.Context, svc pawl.Service, id pawl.SessionID, after pawl.Seq) *feed {
+// Watch begins to read the events after the given Seq.
+func Watch(ctx context.Context, svc pawl.Service, id pawl.SessionID, after pawl.Seq) *Feed {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &feed{id: id, cancel: cancel, news: make(chan struct{}, 1), room: make(chan struct{}, 1)}
-	go f.read(ctx, svc, after)
+	f := &Feed{cancel: cancel, news: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	go f.read(ctx, svc, id, after)
 	return f
 }
 
-func (f *feed) read(ctx context.Context, svc pawl.Service, after pawl.Seq) {
-	for e, err := range svc.Events(ctx, f.id, after) {
+// Close ends the reading. News of it may still come.
+func (f *Feed) Close() {
+	if f != nil {
+		f.cancel()
+	}
+}
+
+func (f *Feed) read(ctx context.Context, svc pawl.Service, id pawl.SessionID, after pawl.Seq) {
+	for e, err := range svc.Events(ctx, id, after) {
 		for !f.put(e, err) {
 			select {
 			case <-f.room:
@@ -66,7 +74,7 @@ func (f *feed) read(ctx context.Context, svc pawl.Service, after pawl.Seq) {
 }
 
 // put keeps an event for the screen. It returns false if there is no room.
-func (f *feed) put(e pawl.Event, err error) bool {
+func (f *Feed) put(e pawl.Event, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -88,8 +96,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// next is a command that waits for what comes. Without news nothing runs.
-func (f *feed) next(last time.Time) tea.Cmd {
+// Next is a command that waits for what comes. Without news nothing runs.
+func (f *Feed) Next(last time.Time) tea.Cmd {
 	return func() tea.Msg {
 		<-f.news
 		if wait := frame - time.Since(last); wait > 0 {
@@ -97,11 +105,11 @@ func (f *feed) next(last time.Time) tea.Cmd {
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		msg := newsMsg{feed: f, events: f.pending}
+		msg := News{Feed: f, Events: f.pending}
 		f.pending = nil
 		signal(f.room)
 		if f.ended {
-			msg.err = f.err
+			msg.Err = f.err
 		}
 		return msg
 	}

@@ -1,0 +1,115 @@
+package rewind
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// pause is how long the bar must rest on a message before it is found out what
+// going back to it would change: that takes a look at all files.
+const pause = 150 * time.Millisecond
+
+// maxLooks bounds the plans that are kept.
+const maxLooks = 60
+
+// look is what a Revert would do, or why nobody knows.
+type look struct {
+	plan pawl.RevertPlan
+	err  error
+}
+
+// restedMsg is that the bar has rested.
+type restedMsg struct {
+	dialog *Dialog
+	round  int
+}
+
+// lookedMsg is a plan that was made.
+type lookedMsg struct {
+	dialog *Dialog
+	order  pawl.Revert
+	look
+}
+
+// order is what would be done as things are chosen. It returns false if nothing is.
+func (d *Dialog) order() (pawl.Revert, bool) {
+	switch d.kind {
+	case Undo:
+		return pawl.Revert{Scope: d.scope}, true
+	case Redo:
+		return pawl.Revert{Redo: pawl.LastRevert}, true
+	case Fork:
+		return pawl.Revert{}, false
+	default:
+		m, ok := d.message()
+		return pawl.Revert{To: m.Seq, Scope: d.scope}, ok
+	}
+}
+
+// looked returns the plan of what is chosen, or nil while it is made.
+func (d *Dialog) looked() *look {
+	order, ok := d.order()
+	if !ok {
+		return nil
+	}
+	return d.looks[order]
+}
+
+// look has the plan made of what is chosen, after a pause, unless it is known.
+func (d *Dialog) look(pause time.Duration) tea.Cmd {
+	d.round++
+	d.stop()
+	if _, ok := d.order(); !ok || d.looked() != nil {
+		return nil
+	}
+	msg := restedMsg{d, d.round}
+	if pause == 0 {
+		return d.rested(msg)
+	}
+	return tea.Tick(pause, func(time.Time) tea.Msg { return msg })
+}
+
+// stop ends the look that is under way: nobody waits for it.
+func (d *Dialog) stop() {
+	if d.cancel != nil {
+		d.cancel()
+		d.cancel = nil
+	}
+}
+
+// rested has the plan made.
+func (d *Dialog) rested(m restedMsg) tea.Cmd {
+	order, ok := d.order()
+	if m.round != d.round || !ok {
+		return nil
+	}
+	var ctx context.Context
+	ctx, d.cancel = context.WithCancel(d.shared.Context)
+	svc, id := d.shared.Service, d.session
+	return func() tea.Msg {
+		plan, err := svc.Preview(ctx, id, order)
+		if ctx.Err() != nil {
+			return nil
+		}
+		return lookedMsg{d, order, look{plan, err}}
+	}
+}
+
+// take keeps a plan.
+func (d *Dialog) take(m lookedMsg) {
+	if d.looks == nil || len(d.looks) >= maxLooks {
+		d.looks = map[pawl.Revert]*look{}
+	}
+	d.looks[m.order] = &m.look
+	d.pane.Renew()
+}
+
+// nothing reports whether there is nothing to undo or redo at all.
+func (d *Dialog) nothing(m lookedMsg) bool {
+	return (d.kind == Undo || d.kind == Redo) && errors.Is(m.err, pawl.ErrNotFound)
+}
