@@ -238,3 +238,26 @@ func TestEarlyKeys(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who goes back to before a message has the files as they were, and the words to
+// say it otherwise.
+func TestRewind(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, aTurn...)...)
+	x := w.Start(Large, "--mode", "yolo")
+	done(x)
+	if !strings.Contains(w.Read("cart/cart.go"), "i.Cents * i.Count") {
+		t.Fatal("the file was not changed")
+	}
+	x.Say("/rewind")
+	x.Answer("enter", "look closer")
+	x.Await("1 file changes", "goes back")
+	x.Answer("enter", "go back")
+	s := x.Await("went back", "› "+fix)
+	if s.Has("Fixed.") {
+		t.Errorf("what was taken back is still seen:\n%s", s)
+	}
+	if got := w.Read("cart/cart.go"); got != cartGo {
+		t.Errorf("the file is not as it was:\n%s", got)
+	}
+}

@@ -2,6 +2,7 @@ package tuitest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,6 +30,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "00000000-0000-0000-0000-000000000000"},
 	{regexp.MustCompile(`\b01[0-9A-HJKMNP-TV-Z]{24}\b`), "01JD3V5M8Q0000000000000000"},
 	{regexp.MustCompile(`[⠀-⣿◐◓◑◒]`), "⠋"},
+	{regexp.MustCompile(`⠋ (\d+h ?)?(\d+m ?)?\d+s\b`), "⠋ 1s"},
 }
 
 // masked puts the same in the place of all that differs from run to run.
@@ -62,13 +64,35 @@ func mask(row []Cell, pattern *regexp.Regexp, text string) []Cell {
 	for i := len(found) - 1; i >= 0; i-- { // from the end, or the places would move
 		from, to := cellAt(row, found[i][0]), cellAt(row, found[i][1])
 		put := cells(text, row[from].Style)
-		if rest := row[to:]; to-from != len(put) {
-			row = append(append(row[:from:from], put...), moved(rest, len(put)-(to-from))...)
-			continue
+		before, rest, by := row[:from:from], row[to:], len(put)-(to-from)
+		switch {
+		case by == 0:
+		case strings.Contains(textOf(rest), "  "):
+			rest = moved(rest, by)
+		case strings.HasSuffix(textOf(rest), "│"): // at the right in a frame
+			before = shortened(before, by)
 		}
-		row = append(append(row[:from:from], put...), row[to:]...)
+		row = slices.Concat(before, put, rest)
 	}
 	return row
+}
+
+// shortened is a beginning of a row that has so many blanks less, or more.
+func shortened(row []Cell, by int) []Cell {
+	const wide = "   " // what is at the right begins behind more than two blanks
+	at := strings.LastIndex(textOf(row), wide)
+	if at < 0 {
+		return row
+	}
+	gap := cellAt(row, at) + len(wide) - 1
+	if by < 0 {
+		return slices.Insert(slices.Clone(row), gap, cells(strings.Repeat(" ", -by), row[gap].Style)...)
+	}
+	begin := gap
+	for begin > 0 && row[begin-1].Text == " " && gap-begin < by {
+		begin--
+	}
+	return slices.Concat(row[:begin], row[gap:])
 }
 
 // moved is a rest of a row that begins so many cells later: it has as many blanks

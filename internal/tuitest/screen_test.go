@@ -31,6 +31,8 @@ func TestMasks(t *testing.T) {
 		{"minutes", "done · 3 m 07 s · x", "done · 0.1 s · x"},
 		{"in a box, shorter", "│ took 3 m 07 s     │", "│ took 0.1 s        │"},
 		{"in a box, longer", "│ took 9 s          │", "│ took 0.1 s        │"},
+		{"at the right in a box, longer", "│ a task      works  9 s │", "│ a task    works  0.1 s │"},
+		{"at the right in a box, shorter", "│ a task   works  1 m 09 s │", "│ a task      works  0.1 s │"},
 		{"two of them", "1.5 s and 2.5 s", "0.1 s and 0.1 s"},
 		{"a countdown", "attempt 2, in 17 s", "attempt 2, in 20 s"},
 		{"a call that took a while", " ● bash make · exit 0 · 3 s  ", " ● bash make · exit 0"},

@@ -2,6 +2,8 @@
 
 package tuitest
 
+import "strings"
+
 // talkScreens are conversations.
 var talkScreens = []screen{
 	{name: "empty", script: []reply{sumsUp}, looks: "dark", drive: ready},
@@ -111,4 +113,36 @@ var talkScreens = []screen{
 		x.Gone("› /permissions")
 		x.Await("touch made")
 	}},
+	{name: "rewind", looks: "dark", picture: true, script: aTurn, args: []string{"--mode", "yolo"}, drive: func(x *Terminal) {
+		done(x)
+		x.Say("/rewind")
+		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "look closer") })
+	}},
+	{name: "rewind-preview", picture: true, looks: "dark", script: aTurn, args: []string{"--mode", "yolo"}, drive: func(x *Terminal) {
+		done(x)
+		x.Say("/rewind")
+		x.Answer("enter", "look closer")
+		x.Await("i.Cents * i.Count", "goes back")
+		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "go back") })
+	}},
+	{name: "undone", script: aTurn, args: []string{"--mode", "yolo"}, drive: func(x *Terminal) {
+		done(x)
+		x.Say("/undo")
+		x.Answer("enter", "go back")
+		x.Await("went back")
+	}},
+	{
+		name: "tasks", picture: true, looks: "dark", args: []string{"--mode", "yolo", "--model", "script:s.jsonl"},
+		prepare: func(w *World) {
+			w.Write("s.jsonl", strings.Join(script(w.t, reply{Text: "I ask another.", Calls: []call{
+				{"task", object{"agent": "explore", "description": "Find the total", "prompt": "Where is the total?"}},
+			}}, reply{Agent: "explore", Text: "I look for it everywhere and cannot find it at all.", Fault: "hang"}), "\n"))
+		},
+		drive: func(x *Terminal) {
+			ask(x)
+			x.Await("Find the total", "works")
+			x.Keys("C-b")
+			x.Await("Tasks and commands in the background", "end it")
+		},
+	},
 }
