@@ -2,7 +2,6 @@ package linear
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -82,7 +81,7 @@ func (t *talk) said(ctx context.Context) ([]pawl.Message, error) {
 		}
 	}
 	if len(said) == 0 {
-		return nil, invalid("nothing was said yet: send a prompt first")
+		return nil, slip("nothing was said yet: send a prompt first")
 	}
 	return said, nil
 }
@@ -118,12 +117,12 @@ func (t *talk) revert(ctx context.Context, r pawl.Revert) error {
 // reverting orders it. The session says what comes of it.
 func (t *talk) reverting(ctx context.Context, r pawl.Revert) {
 	err := t.order(ctx, func(ctx context.Context, id pawl.SessionID) error {
-		_, err := t.Service.Revert(ctx, id, r)
+		seq, err := t.Service.Revert(ctx, id, r)
+		if err == nil {
+			t.teller.ordered[seq] = true
+		}
 		return err
 	})
-	if errors.Is(err, pawl.ErrBusy) {
-		t.voice.say("next: interrupt the work first, with Ctrl-C")
-	}
 	if err != nil {
 		t.voice.fail(err)
 	}

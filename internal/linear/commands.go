@@ -2,7 +2,6 @@ package linear
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,11 +41,6 @@ func commands() []command {
 		{"bell", "[on or off]", "whether a bell rings when pawl asks something", (*talk).setBell},
 		{"quit", "", "end pawl; the session can be continued", (*talk).end},
 	}
-}
-
-// invalid is a command that cannot be done as it was written.
-func invalid(format string, arguments ...any) error {
-	return fmt.Errorf(format+": %w", append(arguments, pawl.ErrInvalid)...)
 }
 
 func (t *talk) help(context.Context, string) error {
@@ -101,9 +95,9 @@ func numbered(argument string, length int, list string) (int, error) {
 	n, err := strconv.Atoi(argument)
 	switch {
 	case length == 0:
-		return 0, invalid("there is no list yet: %s makes one", list)
+		return 0, slip("there is no list yet: %s makes one", list)
 	case err != nil || n < 1 || n > length:
-		return 0, invalid("%q is no number of the list: %s says it again", name(argument), list)
+		return 0, slip("%q is no number of the list: %s says it again", name(argument), list)
 	}
 	return n - 1, nil
 }
@@ -143,7 +137,7 @@ func (t *talk) findModels(ctx context.Context) (list []pawl.ModelInfo, err error
 
 func (t *talk) chooseModel(_ context.Context, argument string) error {
 	if argument == "" {
-		return invalid("name a model: /models lists them")
+		return slip("name a model: /models lists them")
 	}
 	if _, err := strconv.Atoi(argument); err == nil {
 		n, err := numbered(argument, len(t.models), "/models")
@@ -170,7 +164,7 @@ func (t *talk) chooseAgent(ctx context.Context, argument string) error {
 		return nil
 	}
 	if len(folder.Agents) > 0 && !slices.ContainsFunc(folder.Agents, func(a pawl.AgentInfo) bool { return a.Name == argument }) {
-		return invalid("there is no agent %q: /agents lists them", name(argument))
+		return slip("there is no agent %q: /agents lists them", name(argument))
 	}
 	t.Settings.Agent = argument
 	t.voice.say("agent: the next prompts are for %s", name(argument))
@@ -199,7 +193,7 @@ func (t *talk) chooseMode(_ context.Context, argument string) error {
 			return nil
 		}
 	}
-	return invalid("there is no mode %q to choose here: plan, ask, guard or auto", name(argument))
+	return slip("there is no mode %q to choose here: plan, ask, guard or auto", name(argument))
 }
 
 // toggled reads on or off; nothing is the other one of what holds.
@@ -212,7 +206,7 @@ func toggled(holds bool, argument string) (bool, error) {
 	case "off":
 		return false, nil
 	}
-	return holds, invalid("on or off, not %q", name(argument))
+	return holds, slip("on or off, not %q", name(argument))
 }
 
 func (t *talk) setReasoning(_ context.Context, argument string) error {
@@ -238,14 +232,17 @@ func (t *talk) setBell(_ context.Context, argument string) error {
 // order asks something of the session.
 func (t *talk) order(ctx context.Context, work func(context.Context, pawl.SessionID) error) error {
 	if t.session.ID == "" {
-		return invalid("there is no session yet: send a prompt first")
+		return slip("there is no session yet: send a prompt first")
 	}
 	return t.do(ctx, func(ctx context.Context) error { return work(ctx, t.session.ID) })
 }
 
 func (t *talk) compact(ctx context.Context, words string) error {
 	err := t.order(ctx, func(ctx context.Context, id pawl.SessionID) error {
-		_, err := t.Service.Compact(ctx, id, words)
+		seq, err := t.Service.Compact(ctx, id, words)
+		if err == nil {
+			t.teller.ordered[seq] = true
+		}
 		return err
 	})
 	if err == nil {
@@ -256,7 +253,7 @@ func (t *talk) compact(ctx context.Context, words string) error {
 
 func (t *talk) rename(ctx context.Context, title string) error {
 	if title == "" {
-		return invalid("say the title behind /rename")
+		return slip("say the title behind /rename")
 	}
 	err := t.order(ctx, func(ctx context.Context, id pawl.SessionID) error { return t.Service.Rename(ctx, id, title) })
 	if err == nil {

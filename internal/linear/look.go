@@ -10,7 +10,7 @@ import (
 
 func (t *talk) sayLast(context.Context, string) error {
 	if t.teller.last == "" {
-		return invalid("there is no reply yet: send a prompt first")
+		return slip("there is no reply yet: send a prompt first")
 	}
 	s := newSpeech(t.voice, "pawl")
 	s.add(t.teller.last)
@@ -28,7 +28,7 @@ func (t *talk) sayOutput(ctx context.Context, argument string) error {
 	}
 	outputs := t.teller.outputs
 	if len(outputs) == 0 {
-		return invalid("no tool has given anything back yet")
+		return slip("no tool has given anything back yet")
 	}
 	n, err := numbered(argument, len(outputs), "/output")
 	if err != nil {
@@ -46,7 +46,7 @@ func (t *talk) sayOutput(ctx context.Context, argument string) error {
 			return err
 		}
 	}
-	t.voice.say("output of %s: %s", out.title, lineCount(text))
+	t.voice.say("output: %s, %s", out.title, lineCount(text))
 	if strings.TrimSpace(text) != "" {
 		t.voice.block(text)
 	}
@@ -71,7 +71,7 @@ func (t *talk) kept(ctx context.Context, out output) (text string, err error) {
 // showAll says the whole session.
 func (t *talk) showAll(ctx context.Context, _ string) error {
 	if t.Show == nil {
-		return invalid("it cannot be shown here: 'pawl session show' does it")
+		return slip("it cannot be shown here: 'pawl session show' does it")
 	}
 	var b strings.Builder
 	err := t.order(ctx, func(ctx context.Context, id pawl.SessionID) error {

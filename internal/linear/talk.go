@@ -89,7 +89,7 @@ func (t *talk) rest(ctx context.Context) {
 		t.voice.prompt(t.question.hint)
 	case t.question == nil && len(t.draft) > 0:
 		t.voice.prompt("+ ")
-	case t.question == nil && !t.teller.working():
+	case t.question == nil && !t.teller.working() && len(t.teller.ordered) == 0:
 		t.voice.prompt("> ")
 	}
 }

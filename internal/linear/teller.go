@@ -32,6 +32,7 @@ type teller struct {
 	prompts map[pawl.Seq]string // that were accepted and not taken in
 	own     map[pawl.Seq]bool   // those that were typed here
 	orders  map[pawl.Seq]pawl.Revert
+	ordered map[pawl.Seq]bool      // what was ordered here and is not done yet
 	calls   map[pawl.CallID]string // of the turn: what they are called
 	outputs []output               // the newest last
 
@@ -41,7 +42,7 @@ type teller struct {
 }
 
 func newTeller(v *voice, dir string) *teller {
-	return &teller{voice: v, dir: dir, prompts: map[pawl.Seq]string{}, own: map[pawl.Seq]bool{}, orders: map[pawl.Seq]pawl.Revert{}, calls: map[pawl.CallID]string{}}
+	return &teller{voice: v, dir: dir, prompts: map[pawl.Seq]string{}, own: map[pawl.Seq]bool{}, orders: map[pawl.Seq]pawl.Revert{}, ordered: map[pawl.Seq]bool{}, calls: map[pawl.CallID]string{}}
 }
 
 // working reports whether there is work that a person waits for.
@@ -196,7 +197,10 @@ func (t *teller) endReply() {
 // finished says how the turn ended, and what it took.
 func (t *teller) finished(e pawl.Event, b pawl.TurnFinished) {
 	t.endReply()
-	sum := []string{plural(t.tools, "tool")}
+	var sum []string
+	if t.tools > 0 {
+		sum = append(sum, plural(t.tools, "tool"))
+	}
 	if b.Usage.Cost > 0 {
 		sum = append(sum, dollars(b.Usage.Cost))
 	}
@@ -229,6 +233,7 @@ func (t *teller) beside(e pawl.Event) {
 	case pawl.ModeChanged:
 		t.voice.say("mode: %s", name(b.Mode))
 	case pawl.Compacted:
+		delete(t.ordered, b.Asked)
 		if b.Message != "" {
 			t.voice.say("compacting: %s", name(b.Message))
 		}
@@ -254,10 +259,12 @@ func (t *teller) status(b pawl.Status) {
 	t.voice.say("next: the session is kept: send a prompt to go on")
 	t.open = false
 	clear(t.prompts)
+	clear(t.ordered)
 }
 
 // reverted says what an undo or redo has done.
 func (t *teller) reverted(b pawl.Reverted) {
+	delete(t.ordered, b.Asked)
 	if b.Refused != "" {
 		t.voice.say("not undone: %s", name(b.Refused))
 		return

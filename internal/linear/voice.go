@@ -92,23 +92,39 @@ func (v *voice) whole(text string) {
 	v.write(b.String())
 }
 
-// broken writes a line of at most so many columns, and more below it if it is longer.
+// broken writes a line of at most so many columns, and more below it if it is
+// longer. It is broken behind a blank, if there is one.
 func broken(b *strings.Builder, line string, columns int) {
-	b.WriteString(indent)
-	at := len(indent)
-	for _, r := range line {
+	mark := indent
+	for {
+		n := fitting(line, columns-len(mark))
+		b.WriteString(mark + line[:n] + "\n")
+		if line = line[n:]; line == "" {
+			return
+		}
+		mark = goesOn
+	}
+}
+
+// fitting is how much of a line, at least a character, is said in so many columns.
+func fitting(line string, columns int) int {
+	at, blank := 0, 0
+	for i, r := range line {
 		wide := ansi.StringWidth(string(r))
 		if r == '\t' {
-			wide = tabStop - at%tabStop
+			wide = tabStop // it is that at most
 		}
-		if at+wide > columns {
-			b.WriteString("\n" + goesOn)
-			at = len(goesOn)
+		if at += wide; at > columns && i > 0 {
+			if blank > 0 {
+				return blank
+			}
+			return i
 		}
-		b.WriteRune(r)
-		at += wide
+		if r == ' ' {
+			blank = i + 1
+		}
 	}
-	b.WriteByte('\n')
+	return len(line)
 }
 
 // shown is a text of many lines as it is shown.

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -61,6 +62,17 @@ var nextSteps = map[pawl.Code]string{
 	pawl.CodeInternal:    "'pawl doctor' checks what pawl needs; what was said so far is kept",
 }
 
+// slipError is something that cannot be done as it was written. It says itself what
+// to do.
+type slipError string
+
+func (e slipError) Error() string { return string(e) }
+
+// slip returns one. What of it a stranger wrote was made safe before.
+func slip(format string, arguments ...any) error {
+	return slipError(fmt.Sprintf(format, arguments...))
+}
+
 // fail says what went wrong and what to do next.
 func (v *voice) fail(err error) {
 	text := strings.TrimSpace(shown(err.Error()))
@@ -69,7 +81,10 @@ func (v *voice) fail(err error) {
 	if more {
 		v.block(rest)
 	}
-	v.say("next: %s", nextSteps[pawl.CodeOf(err)])
+	var s slipError
+	if !errors.As(err, &s) {
+		v.say("next: %s", nextSteps[pawl.CodeOf(err)])
+	}
 }
 
 // ends say what a person can do about the end of a turn.

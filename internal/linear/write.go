@@ -86,7 +86,7 @@ func (t *talk) known(ctx context.Context, command string) error {
 	if slices.Contains(names, command) {
 		return nil
 	}
-	return fmt.Errorf("there is no command /%s%s; a blank before the slash makes it text: %w", command, near.Ask("/", command, names), pawl.ErrNotFound)
+	return slip("there is no command /%s%s; /help lists them, and a blank before the slash makes it text", command, near.Ask("/", command, names))
 }
 
 // look looks at the folder. A service without a desk knows of none.
@@ -177,7 +177,7 @@ type sheller interface {
 func (t *talk) shell(ctx context.Context, command string) {
 	svc, ok := t.Service.(sheller)
 	if !ok {
-		t.voice.fail(fmt.Errorf("commands behind a ! cannot be run here: use another terminal: %w", pawl.ErrUnavailable))
+		t.voice.fail(slip("commands behind a ! cannot be run here: use another terminal"))
 		return
 	}
 	if command == "" {
