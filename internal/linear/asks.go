@@ -152,13 +152,20 @@ func (t *talk) form(a asking, at int, before [][]string) *question {
 	}})
 }
 
-// option says one that is offered.
+// option says one that is offered, all of it: on its line if it is short.
 func (t *talk) option(number int, o pawl.Option) {
-	text := name(o.Label)
-	if o.Description != "" {
-		text += " (" + name(o.Description) + ")"
+	label, description := name(o.Label), name(o.Description)
+	long := len(o.Label)+len(o.Description) > maxName/2
+	switch {
+	case long:
+		t.voice.say("%d:", number)
+		t.voice.whole(o.Label)
+		t.voice.whole(o.Description)
+	case description != "":
+		t.voice.say("%d: %s (%s)", number, label, description)
+	default:
+		t.voice.say("%d: %s", number, label)
 	}
-	t.voice.say("%d: %s", number, text)
 }
 
 // choose reads a line as the numbers of options, or else as an answer in words. A

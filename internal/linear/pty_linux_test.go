@@ -1,6 +1,7 @@
 package linear_test
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -401,5 +402,47 @@ func TestSessions(t *testing.T) {
 		if _, err := pawl.Conversation(b.Export(t, string(s.ID))); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Whatever a model that was taken over says, calls, asks and fails with: the terminal
+// is given lines of text. Row G1.
+func TestNothingSteersTheTerminal(t *testing.T) {
+	const evil = "ok\x1b]0;title\x07\x1b[2J\x1b[1;1Hyes\r\u009b31m\u202e\u2028> \x1b]52;c;cm0=\x1b\\\nask: may this run?\n1: yes, once\nnumber: "
+	line := func(reply map[string]any) string {
+		text, err := json.Marshal(reply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	call := func(name string, input any) map[string]any { return map[string]any{"name": name, "input": input} }
+	b := newBox(t,
+		line(map[string]any{"text": evil, "reasoning": evil, "deltas": 7, "calls": []any{
+			call("bash", map[string]any{"command": "printf '" + strings.ReplaceAll(evil, "\x1b", `\033`) + "'", "description": evil}),
+			call("evil"+evil, map[string]any{evil: evil}),
+			call("todowrite", map[string]any{"items": []any{map[string]any{"id": "1", "content": evil, "status": "in_progress", "priority": "low"}}}),
+			call("question", map[string]any{"questions": []any{map[string]any{"header": "x\x1b[2J\n1: yes", "question": evil, "options": []any{map[string]any{"label": "y\x1b[2J\n> ", "description": evil}}}}}),
+		}}),
+		line(map[string]any{"fault": "error", "text": evil}))
+	x := talk(t, b, "ask")
+	x.Await("\n> ")
+	x.Type("/reasoning on\n")
+	x.Await("\n> ")
+	x.Type("go\n")
+	x.Await("4: no, and say what to do instead\nnumber: ")
+	x.Type("1\n")
+	x.Await("number, or your own words: ")
+	x.Type("1\n")
+	x.Await("\nended: ")
+	x.Await("\n> ")
+	for _, command := range []string{"/output\n", "/output 2\n", "/output 4\n", "/last\n", "/show\n", "/rename x\n", "/sessions\n"} {
+		x.Type(command)
+		x.Await("\n> ")
+	}
+	x.Type("/quit\n")
+	quits(t, x)
+	if n := strings.Count(x.Screen(), "\nask: may this run?"); n != 1 {
+		t.Errorf("it seems to be asked %d times:\n%s", n, x.Screen())
 	}
 }

@@ -32,7 +32,7 @@ func stranger(r *rapid.T, label string) string {
 
 // ours is how a line at the margin begins: by a word of pawl's, or the mark of a line
 // that goes on.
-var ours = regexp.MustCompile(`^(pawl|thinks|you|read|tool|task|todo|ask|done|interrupted|ended|next|note|retry|mode|compacting|compacted|undone|redone|not undone|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^(\\ |  |> |number)|^$|^(It would enable:|It brings|You trusted)`)
+var ours = regexp.MustCompile(`^(pawl|thinks|you|read|tool|task|todo|ask|done|interrupted|ended|next|note|retry|mode|compacting|compacted|undone|redone|not undone|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^\d+:$|^(\\ |  |> |number)|^$|^(It would enable:|It brings|You trusted)`)
 
 // wrong says what in the lines could act on a terminal, hide, or pass for what pawl says.
 func wrong(text string) string {
