@@ -53,5 +53,6 @@ func Run(ctx context.Context, c Config) error {
 	typed := make(chan typed)
 	go read(ctx, c.In, c.Pending, typed)
 	t.begin(ctx)
+	defer t.voice.end()
 	return t.run(ctx, typed)
 }

@@ -97,12 +97,14 @@ type margin struct {
 func (m *margin) Write(p []byte) (int, error) {
 	var b strings.Builder
 	for piece := range strings.SplitAfterSeq(string(p), "\n") {
-		line := strings.TrimSuffix(piece, "\n")
+		line, ends := strings.CutSuffix(piece, "\n")
 		if line != "" {
-			m.begin(&b)
+			if m.begin(&b) {
+				line = strings.TrimLeft(line, " ")
+			}
 			b.WriteString(line)
 		}
-		if line != piece && m.word == "" { // blank lines before the first one are nothing
+		if ends && m.word == "" { // blank lines before the first one are nothing
 			m.ends++
 		}
 	}
@@ -110,13 +112,14 @@ func (m *margin) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// begin goes to where the next text stands: on in the same line, or in one below.
-func (m *margin) begin(b *strings.Builder) {
+// begin goes to where the next text stands: on in the same line, or in one below. It
+// reports whether something else was said in the middle of a line.
+func (m *margin) begin(b *strings.Builder) (broken bool) {
 	v := m.voice
-	own := v.open && v.margin == m
-	if own && m.ends == 0 {
-		return
+	if v.open && v.margin == m && m.ends == 0 {
+		return false
 	}
+	broken = m.ends == 0 && m.word == ""
 	if v.open {
 		b.WriteByte('\n')
 	}
@@ -130,4 +133,5 @@ func (m *margin) begin(b *strings.Builder) {
 	}
 	m.word, m.ends = "", 0
 	v.open, v.margin, v.spoke = true, m, time.Now()
+	return broken
 }

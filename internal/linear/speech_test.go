@@ -68,3 +68,19 @@ func TestPiecesDoNotMatter(t *testing.T) {
 		}
 	})
 }
+
+// What is said in the middle of a sentence ends its line; the sentence goes on moved in.
+func TestInterruptedSpeech(t *testing.T) {
+	var out bytes.Buffer
+	v := &voice{w: &out}
+	s := newSpeech(v, "pawl")
+	s.add("One. Two")
+	v.say("note: hm")
+	s.add(". Three")
+	s.end()
+	v.end()
+	v.end()
+	if diff := cmp.Diff("pawl: One.\nnote: hm\n  Two. Three\n", out.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -114,6 +114,7 @@ func (t *talk) hears(ctx context.Context, h heard) {
 	switch {
 	case h.ear != t.ear && !child: // of a session that is not talked about any more
 	case child && h.ended:
+		h.ear.cancel()
 		delete(t.children, h.ear.id)
 		if h.err != nil {
 			t.voice.fail(fmt.Errorf("what %s asks cannot be heard: %w", h.ear.who, h.err))

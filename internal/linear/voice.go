@@ -53,6 +53,13 @@ func (v *voice) prompt(text string) {
 // typed says that the person has ended a line.
 func (v *voice) typed() { v.open, v.margin = false, nil }
 
+// end ends the line that is begun.
+func (v *voice) end() {
+	if v.open {
+		v.write("")
+	}
+}
+
 // prompted reports whether a line is begun that the person ends.
 func (v *voice) prompted() bool { return v.open && v.margin == nil }
 
