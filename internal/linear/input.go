@@ -48,7 +48,7 @@ func read(ctx context.Context, in io.Reader, pending func() bool, out chan<- typ
 	lines := make(chan rawLine)
 	go readLines(ctx, in, pending, lines)
 	for {
-		got, ended := gather(ctx, lines)
+		got, ended := gather(ctx, lines, pending)
 		for _, t := range []typed{got, {end: true}} {
 			if t.end && !ended || !t.end && len(t.lines) == 0 {
 				continue
@@ -67,28 +67,37 @@ func read(ctx context.Context, in io.Reader, pending func() bool, out chan<- typ
 
 // gather returns the next line, with those of the same paste. It reports whether
 // nothing more comes.
-func gather(ctx context.Context, lines <-chan rawLine) (t typed, ended bool) {
+func gather(ctx context.Context, lines <-chan rawLine, pending func() bool) (t typed, ended bool) {
 	var wait <-chan time.Time // until then another may come; nil means for ever
 	for {
+		var l rawLine
 		select {
-		case l := <-lines:
-			if l.end {
-				return t, true
-			}
-			if len(t.lines) == 0 {
-				t.at = l.at
-			}
-			if t.lines = append(t.lines, l.text); len(t.lines) == maxTyped {
-				return t, false
-			}
-			wait = nil
-			if !l.more {
-				wait = time.After(together)
-			}
-		case <-wait:
-			return t, false
+		case l = <-lines:
 		case <-ctx.Done():
 			return t, true
+		case <-wait:
+			select {
+			case l = <-lines: // it was there in time, and this program was late
+			default:
+				if pending == nil || !pending() {
+					return t, false
+				}
+				wait = time.After(together)
+				continue
+			}
+		}
+		if l.end {
+			return t, true
+		}
+		if len(t.lines) == 0 {
+			t.at = l.at
+		}
+		if t.lines = append(t.lines, l.text); len(t.lines) == maxTyped {
+			return t, false
+		}
+		wait = nil
+		if !l.more {
+			wait = time.After(together)
 		}
 	}
 }

@@ -138,15 +138,22 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// waits is a call that ends once the test says so.
+const waits = `{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.02; done"}}]}`
+
 // What was half typed when a question comes is forgotten: Enter does not complete it
 // to an answer.
 func TestHalfALineIsForgotten(t *testing.T) {
-	b := newBox(t, `{"text":"One. Two. Three. Four.","deltas":10,"delay_ms":100,"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`, done)
+	b := newBox(t, waits, writes, done)
 	x := talk(t, b, "ask")
 	x.Await("\n> ")
 	x.Type("go\n")
-	x.Await("One.")
+	x.Await("number: ")
+	x.Type("1\n")
+	x.Await("tool: bash: ")
 	x.Type("1")
+	b.Write(t, "go", "")
+	x.Await("ask: may this run?")
 	x.Await("number: ")
 	x.Type("\n")
 	x.Await("number: ")
@@ -176,7 +183,7 @@ func TestPaste(t *testing.T) {
 
 // A line that is sent while pawl works is read at the next step.
 func TestSteer(t *testing.T) {
-	b := newBox(t, `{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.02; done"}}]}`, `{"expect":"and the tests","text":"Both."}`)
+	b := newBox(t, waits, `{"expect":"and the tests","text":"Both."}`)
 	x := talk(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("fix it\n")
