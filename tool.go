@@ -63,6 +63,7 @@ type Call struct {
 	Reads    func(path string) bool // whether a file of the workspace may be read: a call that looks into many leaves others out; nil means all
 	Progress func(text string)      // shows output as it comes; never nil
 	Host     Host                   // what the call may ask of its session
+	Buffers  Buffers                // what of the workspace is open in an editor; nil means nothing
 }
 
 // Host is the session as a call that runs in it may use it. All that goes

@@ -36,7 +36,7 @@ func (p *paper) choose(_ context.Context, _ pawl.SessionID, q choice) (string, e
 	return p.answer, p.fail
 }
 
-func (p *paper) read(context.Context, pawl.SessionID, string) (string, error) {
+func (p *paper) read(context.Context, pawl.SessionID, string, int) (string, error) {
 	return "", errors.ErrUnsupported
 }
 

@@ -55,6 +55,10 @@ type Config struct {
 
 	Servers Servers // the MCP servers, whose tools join the others; nil means that there are none
 
+	// Buffers returns what a session has open in an editor, nil if it has nothing; nil
+	// means that there are no editors.
+	Buffers func(pawl.SessionID) pawl.Buffers
+
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
 }
