@@ -25,8 +25,8 @@ What it prints is printed, and its exit code is this command's. No model is call
 with your next prompt it knows what you ran and what came of it.
 
 You are not asked whether it may run. What your rules deny stays denied (exit code 3).
-While the agent works in the session the command waits for the turn's end. After ten
-minutes it is ended.
+While the agent works in the session the command waits for the turn's end. It is waited
+for ten minutes, and ends then if nobody else has the session.
 
 One word is a command line for bash. Several are a program and what it is given, as
 they stand.`,
