@@ -30,6 +30,9 @@ var kinds = map[Kind]kind{
 	"compacted":          durable[Compacted](),
 	"revert.asked":       durable[RevertAsked](),
 	"reverted":           durable[Reverted](),
+	"shell.asked":        durable[ShellAsked](),
+	"shell.started":      durable[ShellStarted](),
+	"shell.ran":          durable[ShellRan](),
 
 	"delta":    unsaved[Delta](),
 	"progress": unsaved[Progress](),
@@ -247,9 +250,9 @@ type Delta struct {
 	Text    string  `json:"text"`
 }
 
-// Progress is a piece of a running call's output.
+// Progress is a piece of a running call's output, or of a command of the person's.
 type Progress struct {
-	Call CallID `json:"call"`
+	Call CallID `json:"call"` // see [ShellCall]
 	Text string `json:"text"`
 }
 
@@ -285,6 +288,9 @@ func (CompactionAsked) kind() Kind   { return "compaction.asked" }
 func (Compacted) kind() Kind         { return "compacted" }
 func (RevertAsked) kind() Kind       { return "revert.asked" }
 func (Reverted) kind() Kind          { return "reverted" }
+func (ShellAsked) kind() Kind        { return "shell.asked" }
+func (ShellStarted) kind() Kind      { return "shell.started" }
+func (ShellRan) kind() Kind          { return "shell.ran" }
 func (Delta) kind() Kind             { return "delta" }
 func (Progress) kind() Kind          { return "progress" }
 func (Status) kind() Kind            { return "status" }

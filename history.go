@@ -34,10 +34,13 @@ type History struct {
 }
 
 // Order is what a person has ordered to be done to the session and that is not
-// done yet: a CompactionAsked or a RevertAsked.
+// done yet: a CompactionAsked, a RevertAsked or a ShellAsked.
 type Order struct {
 	Seq  Seq
 	Body Body
+
+	Began   Seq           // of a ShellAsked: its ShellStarted event; 0 until then
+	Started *ShellStarted // likewise
 }
 
 // Gone is a [Revert] that was carried out and can be taken back.
@@ -248,6 +251,8 @@ func (h *History) skip(e Event) {
 		for _, c := range b.Parts.Calls() {
 			h.useCallID(c.ID, nil)
 		}
+	case ShellStarted:
+		h.goOn(b.Asked)
 	case Compacted:
 		if b.Model != "" {
 			h.compactions++
@@ -273,13 +278,19 @@ func (h *History) apply(e Event) error {
 		h.created = b
 	case SessionTitled, SessionShared, SessionSummarized, Retried:
 	case CompactionAsked:
-		h.orders = append(h.orders, Order{e.Seq, b})
+		h.orders = append(h.orders, Order{Seq: e.Seq, Body: b})
 	case Compacted:
 		return h.compact(e, b)
 	case RevertAsked:
 		return h.askRevert(e, b)
 	case Reverted:
 		return h.revert(e, b)
+	case ShellAsked:
+		h.orders = append(h.orders, Order{Seq: e.Seq, Body: b})
+	case ShellStarted:
+		return h.startShell(e, b)
+	case ShellRan:
+		return h.endShell(b)
 	case Prompted:
 		h.waiting = append(h.waiting, Waiting{e.Seq, b})
 		h.settings = b.Settings
@@ -332,6 +343,9 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 	}
 	if h.open != nil {
 		return fmt.Errorf("turn %d is still open", h.open.Number)
+	}
+	if slices.ContainsFunc(h.orders, func(o Order) bool { return o.Started != nil }) {
+		return fmt.Errorf("a command of the person's has no end")
 	}
 	h.turns++
 	h.reverts = nil

@@ -51,18 +51,18 @@ func (h *History) askRevert(e Event, b RevertAsked) error {
 	case (b.To == 0) == (b.Redo == 0), b.To >= e.Seq, b.Redo >= e.Seq:
 		return fmt.Errorf("there is nothing to go back to")
 	}
-	h.orders = append(h.orders, Order{e.Seq, b})
+	h.orders = append(h.orders, Order{Seq: e.Seq, Body: b})
 	return nil
 }
 
 // revert notes what can be taken back. What the conversation is after it, Fold
 // has seen to.
 func (h *History) revert(e Event, b Reverted) error {
-	body, err := h.takeOrder(b.Asked)
+	taken, err := h.takeOrder(b.Asked)
 	if err != nil {
 		return err
 	}
-	order, ok := body.(RevertAsked)
+	order, ok := taken.Body.(RevertAsked)
 	if !ok {
 		return fmt.Errorf("the order %d is another one", b.Asked)
 	}
@@ -105,12 +105,12 @@ func putBack(r Revert, files []string) string {
 }
 
 // takeOrder removes an order that is carried out.
-func (h *History) takeOrder(seq Seq) (Body, error) {
+func (h *History) takeOrder(seq Seq) (Order, error) {
 	i := slices.IndexFunc(h.orders, func(o Order) bool { return o.Seq == seq })
 	if i < 0 {
-		return nil, fmt.Errorf("there is no order %d", seq)
+		return Order{}, fmt.Errorf("there is no order %d", seq)
 	}
-	body := h.orders[i].Body
+	order := h.orders[i]
 	h.orders = slices.Delete(slices.Clone(h.orders), i, i+1) // others may hold the list
-	return body, nil
+	return order, nil
 }

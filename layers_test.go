@@ -90,6 +90,7 @@ var rooms = map[string]int{
 
 	"client":            rowFront,
 	"internal/acp":      rowFront,
+	"internal/linear":   rowFront,
 	"internal/mcpserve": rowFront,
 	"internal/server":   rowFront,
 	"internal/tui":      rowFront,

@@ -56,8 +56,14 @@ type Service interface {
 	// the next step; the Compacted event says what came of it.
 	Compact(ctx context.Context, id SessionID, instructions string) (Seq, error)
 
+	// Shell runs a command of the person's own in the session's folder, as the
+	// agent's commands run there, and returns the Seq of its ShellAsked event. It is
+	// run while no turn is open, so it waits for one that is; the ShellRan event says
+	// what came of it, and the model knows it from the next prompt on. Cancel ends it.
+	Shell(ctx context.Context, id SessionID, command string) (Seq, error)
+
 	// Preview says what a Revert would do. Of a Revert without To and Redo it is
-	// the undo of the newest turn. ErrNotFound if there is no such message, or
+	// the undo of the newest turn, or of the person's command after it. ErrNotFound if there is no such message, or
 	// nothing to undo or redo.
 	Preview(ctx context.Context, id SessionID, r Revert) (RevertPlan, error)
 

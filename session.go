@@ -109,9 +109,9 @@ func ChangeOf(events []Event) Change {
 		case SessionSummarized:
 			c.Usage = c.Usage.Add(b.Usage)
 			touched = false
-		case CompactionAsked, RevertAsked:
+		case CompactionAsked, RevertAsked, ShellAsked:
 			c.Queued++
-		case Reverted:
+		case Reverted, ShellRan:
 			c.Queued--
 		case Compacted:
 			c.Usage = c.Usage.Add(b.Usage)
@@ -143,7 +143,7 @@ func ChangeOf(events []Event) Change {
 		case Replied:
 			c.Usage = c.Usage.Add(b.Usage)
 			touched = false
-		case Reworded, ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, Delta, Progress, Status:
+		case Reworded, ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, ShellStarted, Delta, Progress, Status:
 			touched = false
 		}
 		if touched {

@@ -63,6 +63,7 @@ type Call struct {
 	Reads    func(path string) bool // whether a file of the workspace may be read: a call that looks into many leaves others out; nil means all
 	Progress func(text string)      // shows output as it comes; never nil
 	Host     Host                   // what the call may ask of its session
+	Buffers  Buffers                // what of the workspace is open in an editor; nil means nothing
 }
 
 // Host is the session as a call that runs in it may use it. All that goes
@@ -114,6 +115,18 @@ type Result struct {
 	IsError bool              `json:"is_error,omitempty"`
 	Spill   *Blob             `json:"spill,omitempty"` // the whole content, when Content is only its head and tail
 	Seen    map[string]string `json:"seen,omitempty"`  // files whose content the model knows now: path to hash; "" if it is gone
+}
+
+// SpillOf returns where the whole of the result is that a body has, or nil.
+func SpillOf(b Body) *Blob {
+	switch b := b.(type) {
+	case CallFinished:
+		return b.Result.Spill
+	case ShellRan:
+		return b.Result.Spill
+	default: // has no result
+		return nil
+	}
 }
 
 // ErrorResult is a failure that the model can read and act on.

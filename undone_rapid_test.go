@@ -37,6 +37,8 @@ func drawReverts(t *rapid.T) *goer {
 		}
 		if g.turn {
 			moves = append(moves, g.todo, g.mode)
+		} else {
+			moves = append(moves, g.shell)
 		}
 		if !g.asked && len(g.calls) == 0 {
 			moves = append(moves, g.compact)
@@ -56,6 +58,17 @@ func (g *goer) mode(t *rapid.T) {
 	g.write(ModeChanged{Mode: rapid.SampledFrom([]string{"plan", "ask"}).Draw(t, "mode")})
 }
 
+// shell is a command of the person's, which may be refused before it begins.
+func (g *goer) shell(t *rapid.T) {
+	g.write(ShellAsked{Command: "make"})
+	asked := Seq(len(g.log))
+	if rapid.IntRange(0, 3).Draw(t, "refused") > 0 {
+		g.write(ShellStarted{Asked: asked})
+		g.steps = nil // the session went on
+	}
+	g.write(ShellRan{Asked: asked, Status: CallDone, Result: Result{Content: "made"}})
+}
+
 func (g *goer) compact(t *rapid.T) {
 	keep := rapid.SampledFrom(append(g.messages(), Seq(len(g.log)+1))).Draw(t, "keep")
 	g.write(Compacted{Keep: keep, Text: "a summary", Spent: Spent{Model: "m"}})
@@ -65,7 +78,7 @@ func (g *goer) compact(t *rapid.T) {
 func (g *goer) messages() (list []Seq) {
 	for _, e := range g.log {
 		switch e.Body.(type) {
-		case TurnStarted, Injected, Replied:
+		case TurnStarted, Injected, Replied, ShellStarted:
 			if !g.gone[0][e.Seq] {
 				list = append(list, e.Seq)
 			}
@@ -149,6 +162,9 @@ func (g *goer) plainLog(t *rapid.T) []Event {
 func endsOf(h *History) (ends []Body) {
 	if h.Open() != nil {
 		ends = append(ends, TurnFinished{})
+	}
+	for _, o := range h.Orders() {
+		ends = append(ends, ShellRan{Asked: o.Seq, Status: CallCanceled})
 	}
 	for _, w := range h.Waiting() {
 		ends = append(ends, Withdrawn{Prompt: w.Seq})

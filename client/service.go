@@ -125,6 +125,11 @@ func (c *Client) Compact(ctx context.Context, id pawl.SessionID, instructions st
 	return c.accepted(ctx, id, path(id, "/compact"), api.Instructions{Instructions: instructions})
 }
 
+// Shell runs a command of the person's.
+func (c *Client) Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error) {
+	return c.accepted(ctx, id, path(id, "/shell"), api.Shell{Command: command})
+}
+
 // Preview says what a Revert would do.
 func (c *Client) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (p pawl.RevertPlan, err error) {
 	return p, c.ask(ctx, id, http.MethodPost, path(id, "/revert/preview"), nil, r, &p)

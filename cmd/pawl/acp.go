@@ -69,7 +69,11 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 			*p, notes, err = a.Expand(ctx, dir, *p)
 			return notes, err
 		},
-		Notes: func(ctx context.Context, dir string) []string { return f.notes(ctx, a, dir) },
+		Notes:   func(ctx context.Context, dir string) []string { return f.notes(ctx, a, dir) },
+		Buffers: a.open.set,
+		Servers: func(ctx context.Context, id pawl.SessionID, dir string, servers []acp.Server) []string {
+			return a.mcp.lend(ctx, id, dir, f.trust, servers)
+		},
 	}, in, maskedLines{os.Stdout})
 }
 

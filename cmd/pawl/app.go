@@ -36,6 +36,7 @@ type app struct {
 	jobs   *tool.Jobs
 	faults *lsp.Servers
 	mcp    *toolServers
+	open   *openBuffers
 	desk   *desk.Desk
 	safety *safety.Safety
 	store  pawl.Store
@@ -96,6 +97,8 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	useServers(more, &loop)
+	buffers := &openBuffers{}
+	loop.Buffers = buffers.of
 	table, err := newDesk(guard, st, more)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -106,7 +109,7 @@ func openApp(ctx context.Context) (*app, error) {
 	front.Runner, front.Plan = runner, stepper.Plan
 	svc := service.New(front)
 	stepper.Service = svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, desk: table, safety: guard, store: st, tokens: kept, tells: tells}, nil
+	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, open: buffers, desk: table, safety: guard, store: st, tokens: kept, tells: tells}, nil
 }
 
 // newTools returns the tools, with the search services that the user has chosen.

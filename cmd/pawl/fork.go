@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,13 +127,18 @@ type listedMessage struct {
 func listMessages(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session, asJSON bool) error {
 	var events []pawl.Event
 	said := map[pawl.Seq]bool{} // what is no one's message cannot be gone back to
+	shells := map[pawl.Seq]string{}
 	for e, err := range logOf(ctx, svc, s) {
 		if err != nil {
 			return err
 		}
-		switch e.Body.(type) {
+		switch b := e.Body.(type) {
 		case pawl.TurnStarted, pawl.Injected, pawl.Replied:
 			said[e.Seq] = true
+		case pawl.ShellAsked:
+			shells[e.Seq] = "!" + b.Command
+		case pawl.ShellStarted:
+			said[e.Seq], shells[e.Seq] = true, shells[b.Asked]
 		default:
 		}
 		events = append(events, e)
@@ -144,7 +150,7 @@ func listMessages(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Ses
 	list := []listedMessage{}
 	for _, m := range messages {
 		if m.Role != pawl.RoleTool && said[m.Seq] {
-			list = append(list, listedMessage{m.Seq, m.Role, messageLine(m)})
+			list = append(list, listedMessage{m.Seq, m.Role, cmp.Or(shells[m.Seq], messageLine(m))})
 		}
 	}
 	if asJSON {

@@ -21,8 +21,9 @@ type toolServers struct {
 	guard *safety.Safety
 
 	mu   sync.Mutex
-	told map[string]bool     // faults of configurations that a person was told
-	news map[string][]string // those that they are yet to be told, by folder
+	lent map[pawl.SessionID]*mcp.Servers // by an editor; nil once they are closed
+	told map[string]bool                 // faults of configurations that a person was told
+	news map[string][]string             // those that they are yet to be told, by folder
 }
 
 var _ agent.Servers = (*toolServers)(nil)
@@ -35,7 +36,7 @@ func newServers(guard *safety.Safety, taken func(name string) bool) (*toolServer
 	}
 	return &toolServers{
 		Servers: mcp.New(mcp.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}, Taken: taken}),
-		guard:   guard, told: map[string]bool{}, news: map[string][]string{},
+		guard:   guard, lent: map[pawl.SessionID]*mcp.Servers{}, told: map[string]bool{}, news: map[string][]string{},
 	}, nil
 }
 
@@ -80,14 +81,24 @@ func (s *toolServers) begin(ctx context.Context, dir string, told bool) {
 	}
 }
 
+// Tools returns the tools that a session's servers offer now.
+func (s *toolServers) Tools(id pawl.SessionID, dir string, keep func(name string) bool) []pawl.Tool {
+	return s.of(id).Tools(dir, keep)
+}
+
+// Tool returns the tool of that name, of one of a session's servers.
+func (s *toolServers) Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(name string) bool) (pawl.Tool, bool) {
+	return s.of(id).Tool(ctx, dir, name, keep)
+}
+
 // Notes returns what a person is to be told of the servers and of what configures
 // them, each once.
-func (s *toolServers) Notes(dir string) []string {
+func (s *toolServers) Notes(id pawl.SessionID, dir string) []string {
 	s.mu.Lock()
 	notes := s.news[dir]
 	delete(s.news, dir)
 	s.mu.Unlock()
-	return append(notes, s.Servers.Notes(dir)...)
+	return append(notes, s.of(id).Notes(dir)...)
 }
 
 // heldTokens is where logins are kept. What it gives out, and what is kept in it,

@@ -18,7 +18,7 @@ func showSession(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Sess
 	if name := s.Name(); name != "" {
 		fmt.Fprintf(w, "%s\n", firstLine(name, 100))
 	}
-	v := shown{w: w, calls: map[pawl.CallID]pawl.ToolCall{}, prompts: map[pawl.Seq]pawl.Parts{}, orders: map[pawl.Seq]pawl.Revert{}}
+	v := shown{w: w, calls: map[pawl.CallID]pawl.ToolCall{}, prompts: map[pawl.Seq]pawl.Parts{}, orders: map[pawl.Seq]pawl.Revert{}, shells: map[pawl.Seq]string{}}
 	for e, err := range logOf(ctx, svc, s) {
 		if err != nil {
 			return err
@@ -44,7 +44,8 @@ type shown struct {
 	calls   map[pawl.CallID]pawl.ToolCall
 	prompts map[pawl.Seq]pawl.Parts
 	orders  map[pawl.Seq]pawl.Revert
-	reply   pawl.Seq // the reply that was started and has not ended
+	shells  map[pawl.Seq]string // the person's commands
+	reply   pawl.Seq            // the reply that was started and has not ended
 }
 
 // reverted says that a part of what stands above does not count any more.
@@ -105,9 +106,13 @@ func (v *shown) event(e pawl.Event) {
 		v.orders[e.Seq] = b.Revert
 	case pawl.Reverted:
 		v.reverted(b)
+	case pawl.ShellAsked:
+		v.shells[e.Seq] = b.Command
+	case pawl.ShellRan:
+		v.finished("you ran: "+firstLine(v.shells[b.Asked], 200), b.Status, b.Result)
 	case pawl.SessionShared:
 		fmt.Fprintf(v.w, "\n-- %s\n", plain.Line(sharedText(b)))
-	case pawl.SessionSummarized, pawl.CompactionAsked, pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
+	case pawl.SessionSummarized, pawl.CompactionAsked, pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.ShellStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
 		pawl.Delta, pawl.Progress, pawl.Status: // a call's result says what came of it
 	}
 }
@@ -170,14 +175,19 @@ const shownLines = 12
 func (v *shown) result(b pawl.CallFinished) {
 	call := v.calls[b.Call]
 	delete(v.calls, b.Call)
+	v.finished(plain.Line(call.Name)+" "+firstLine(string(call.Input), 100), b.Status, b.Result)
+}
+
+// finished shows what came of a call, or of a command of the person's.
+func (v *shown) finished(what string, status pawl.CallStatus, r pawl.Result) {
 	mark := "ok"
-	if b.Status != pawl.CallDone {
-		mark = string(b.Status)
-	} else if b.Result.IsError {
+	if status != pawl.CallDone {
+		mark = string(status)
+	} else if r.IsError {
 		mark = "failed"
 	}
-	fmt.Fprintf(v.w, "\n%s %s [%s]\n", plain.Line(call.Name), firstLine(string(call.Input), 100), mark)
-	lines := strings.Split(strings.TrimRight(shownText(b.Result.Content), "\n"), "\n")
+	fmt.Fprintf(v.w, "\n%s [%s]\n", what, mark)
+	lines := strings.Split(strings.TrimRight(shownText(r.Content), "\n"), "\n")
 	for i, line := range lines {
 		if i == shownLines {
 			fmt.Fprintf(v.w, "  … %d more lines\n", len(lines)-i)

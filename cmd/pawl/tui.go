@@ -23,6 +23,7 @@ type tuiFlags struct {
 	last    bool
 	server  string
 	theme   string
+	lines   bool // a conversation of lines, no screen
 }
 
 func (f *tuiFlags) add(cmd *cobra.Command) {
@@ -32,6 +33,7 @@ func (f *tuiFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
 	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
 	flags.StringVar(&f.theme, "theme", "", "the colors, this time: dark, light, contrast, plain, terminal, auto, or one of your own by its `name`")
+	flags.BoolVar(&f.lines, "screen-reader", false, "talk in lines, without a screen: for screen readers and simple terminals; also PAWL_SCREEN_READER=1")
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
 }
 
@@ -43,6 +45,10 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); !ok || !isTerminal(in) || !isTerminal(cmd.OutOrStdout()) {
 		return noTerminal(cmd)
+	}
+	lines, err := f.screenReader(cmd)
+	if err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	dir, err := workingDir()
@@ -86,6 +92,9 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 		c.Session = s.ID
+	}
+	if lines {
+		return runLinear(cmd, a, c)
 	}
 	return tui.Run(ctx, c)
 }

@@ -173,6 +173,10 @@ func (b *team) attempts() map[string]attempt {
 			_, err := s.Compact(ctx, id, "")
 			return err
 		}},
+		"Shell": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
+			_, err := s.Shell(ctx, id, "true")
+			return err
+		}},
 		"Preview": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
 			_, err := s.Preview(ctx, id, pawl.Revert{})
 			return err

@@ -58,6 +58,8 @@ func TestBudget(t *testing.T) {
 	}
 	_, err = ada.Compact(t.Context(), first, "")
 	b.limited(err, "budget")
+	_, err = ada.Shell(t.Context(), first, "true")
+	b.limited(err, "budget")
 	b.limited(ada.Resume(t.Context(), first), "budget")
 	b.limited(ada.Delete(t.Context(), first), "delete it after") // what was spent would be forgotten
 	b.same("log", len(b.log(first)) > 0, true)

@@ -78,6 +78,15 @@ func (s *service) Cancel(ctx context.Context, id pawl.SessionID) error {
 	return s.next.Cancel(s.by(ctx), id)
 }
 
+// Shell runs a command of the user's in a session of their own, within the limits.
+func (s *service) Shell(ctx context.Context, id pawl.SessionID, command string) (seq pawl.Seq, err error) {
+	err = s.within(ctx, id, func(ctx context.Context, _ bounds) error {
+		seq, err = s.next.Shell(ctx, id, command)
+		return err
+	})
+	return seq, err
+}
+
 // Revert orders to go back to before a message, or forward again.
 func (s *service) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.Seq, error) {
 	if err := s.own(ctx, id); err != nil {
@@ -166,6 +175,9 @@ func (s *service) claimed(ctx context.Context, e pawl.Event) (pawl.Body, error) 
 		b.By = pawl.ActorOf(ctx)
 		return b, nil
 	case pawl.RevertAsked:
+		b.By = pawl.ActorOf(ctx)
+		return b, nil
+	case pawl.ShellAsked:
 		b.By = pawl.ActorOf(ctx)
 		return b, nil
 	default:

@@ -35,6 +35,13 @@ type Config struct {
 	Expand Expand
 	// Notes say what a person is to know of a folder.
 	Notes func(ctx context.Context, dir string) []string
+	// Buffers is told what a session has open in the editor; nil that it has nothing
+	// any more. nil means that nobody wants to know.
+	Buffers func(id pawl.SessionID, b pawl.Buffers)
+	// Servers has a session use these MCP servers, and no others that it was given
+	// before, and says what a person is to know of them. nil means that none can be
+	// used.
+	Servers func(ctx context.Context, id pawl.SessionID, dir string, servers []Server) (notes []string)
 	// Mask hides secrets; nil means that there are none.
 	Mask Mask
 	// Log is where faults of the connection are told; nil means nowhere.
@@ -69,6 +76,8 @@ type agent struct {
 	editor  editor
 	life    func() (context.Context, context.CancelFunc) // a context that ends with the connection
 	running sync.WaitGroup
+
+	former former
 
 	mu       sync.Mutex
 	sessions map[pawl.SessionID]*session
@@ -105,7 +114,7 @@ func folder(dir string, more []string) (string, error) {
 }
 
 // create makes a session. Nothing is heard of it before the editor knows its id.
-func (a *agent) create(ctx context.Context, dir string, servers []string) (*session, chosen, error) {
+func (a *agent) create(ctx context.Context, dir string, servers []Server) (*session, chosen, error) {
 	model := a.Settings.Model
 	if model == "" {
 		var err error
@@ -122,7 +131,7 @@ func (a *agent) create(ctx context.Context, dir string, servers []string) (*sess
 		return nil, chosen{}, err
 	}
 	s := a.open(row, a.Settings)
-	s.model, s.notes = model, append(serverNotes(servers), a.notes(ctx, dir)...)
+	s.model, s.notes = model, append(a.serve(ctx, row, servers), a.notes(ctx, dir)...)
 	return s, c, nil
 }
 
@@ -151,14 +160,6 @@ func (a *agent) notes(ctx context.Context, dir string) []string {
 	return a.Notes(ctx, dir)
 }
 
-// serverNotes says that MCP servers of the editor's are not used.
-func serverNotes(servers []string) []string {
-	if len(servers) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("The editor's MCP servers are not used (%s): pawl uses those of its own configuration.", line(strings.Join(servers, ", ")))}
-}
-
 // open makes a session one that the editor has open, instead of an earlier one.
 func (a *agent) open(row pawl.Session, settings pawl.Settings) *session {
 	s := &session{
@@ -166,6 +167,7 @@ func (a *agent) open(row pawl.Session, settings pawl.Settings) *session {
 		settings: settings, waits: map[pawl.Seq]*wait{}, stop: func() {}, heard: make(chan struct{}),
 	}
 	s.begun = sync.OnceFunc(func() { close(s.heard) })
+	s.buffers = a.lend(row.ID)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if before := a.sessions[row.ID]; before != nil {
@@ -210,7 +212,7 @@ func (a *agent) offer(ctx context.Context, s *session) {
 
 // load opens a session that is there, tells what was unless it is to be quiet,
 // and goes on with what was left open.
-func (a *agent) load(ctx context.Context, id pawl.SessionID, dir string, servers []string, quiet bool) (chosen, error) {
+func (a *agent) load(ctx context.Context, id pawl.SessionID, dir string, servers []Server, quiet bool) (chosen, error) {
 	row, err := a.Service.Get(ctx, id)
 	if err != nil {
 		return chosen{}, fmt.Errorf("there is no session %q here: begin a new one: %w", id, err)
@@ -231,7 +233,7 @@ func (a *agent) load(ctx context.Context, id pawl.SessionID, dir string, servers
 		return c, err
 	}
 	s := a.open(row, settings)
-	s.notes = append(serverNotes(servers), a.notes(ctx, row.Dir)...)
+	s.notes = append(a.serve(ctx, row, servers), a.notes(ctx, row.Dir)...)
 	t := newTeller(s)
 	t.quiet = quiet
 	if err := t.replay(ctx, past); err != nil {
@@ -356,6 +358,7 @@ func (a *agent) end(ctx context.Context, id pawl.SessionID) error {
 	if err := s.cancel(ctx); err != nil {
 		return err
 	}
+	a.takeBack(ctx, s)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s.stop()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -32,11 +33,13 @@ type editor struct {
 	err  bytes.Buffer // what the program said on standard error; read it after the end
 
 	permit func(sdk.RequestPermissionRequest) sdk.PermissionOptionId // "" means canceled
-	files  map[string]string
+	files  map[string]string                                         // what it has open and has not saved
+	hand   func(path string) (string, error)                         // hands over a file instead, if it is set
 
 	mu    sync.Mutex
+	reads []sdk.ReadTextFileRequest
 	shown []sdk.SessionNotification
-	asked []sdk.RequestPermissionRequest
+	asks  []sdk.RequestPermissionRequest
 	news  chan struct{}
 	lines []string // that the program wrote, as they were
 }
@@ -45,6 +48,12 @@ var _ sdk.Client = (*editor)(nil)
 
 // start starts the program in a box and says hello.
 func start(t testing.TB, b *pawltest.Box, args ...string) *editor {
+	t.Helper()
+	return startAs(t, b, sdk.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}, args...)
+}
+
+// startAs is start of an editor that can do this with files. It has terminals.
+func startAs(t testing.TB, b *pawltest.Box, fs sdk.FileSystemCapabilities, args ...string) *editor {
 	t.Helper()
 	e := &editor{t: t, cmd: b.Command(append([]string{"acp"}, args...)...), news: make(chan struct{}, 1)}
 	in, err := e.cmd.StdinPipe()
@@ -73,10 +82,13 @@ func start(t testing.TB, b *pawltest.Box, args ...string) *editor {
 	})
 	r, err := e.conn.Initialize(t.Context(), sdk.InitializeRequest{
 		ProtocolVersion:    sdk.ProtocolVersionNumber,
-		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: true}},
+		ClientCapabilities: sdk.ClientCapabilities{Fs: fs, Terminal: true},
 	})
 	if err != nil {
 		t.Fatalf("initialize: %v", err)
+	}
+	if !r.AgentCapabilities.McpCapabilities.Http || !r.AgentCapabilities.McpCapabilities.Sse {
+		t.Fatalf("initialize: %+v", r.AgentCapabilities)
 	}
 	if r.ProtocolVersion != 1 || !r.AgentCapabilities.LoadSession || !r.AgentCapabilities.PromptCapabilities.Image {
 		t.Fatalf("initialize: %+v", r)
@@ -181,7 +193,7 @@ func (e *editor) updates(id sdk.SessionId) []sdk.SessionUpdate {
 func (e *editor) requests() []sdk.RequestPermissionRequest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append([]sdk.RequestPermissionRequest{}, e.asked...)
+	return append([]sdk.RequestPermissionRequest{}, e.asks...)
 }
 
 // text is what the model has said in a session; thoughts what it thought.
@@ -276,7 +288,7 @@ func (e *editor) SessionUpdate(_ context.Context, n sdk.SessionNotification) err
 // RequestPermission chooses as the test says.
 func (e *editor) RequestPermission(_ context.Context, r sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
 	e.mu.Lock()
-	e.asked = append(e.asked, r)
+	e.asks = append(e.asks, r)
 	permit := e.permit
 	e.wake()
 	e.mu.Unlock()
@@ -289,12 +301,37 @@ func (e *editor) RequestPermission(_ context.Context, r sdk.RequestPermissionReq
 	return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeCancelled()}, nil
 }
 
-// ReadTextFile is the editor's own view of a file.
+// ReadTextFile is the editor's own view of a file: what is not saved, else what is
+// on the disk.
 func (e *editor) ReadTextFile(_ context.Context, r sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
-	if text, ok := e.files[r.Path]; ok {
+	e.mu.Lock()
+	e.reads = append(e.reads, r)
+	text, ok := e.files[r.Path]
+	hand := e.hand
+	e.mu.Unlock()
+	if hand != nil {
+		text, err := hand(r.Path)
+		return sdk.ReadTextFileResponse{Content: text}, err
+	}
+	if ok {
 		return sdk.ReadTextFileResponse{Content: text}, nil
 	}
-	return sdk.ReadTextFileResponse{}, sdk.NewInvalidParams("no such file")
+	data, err := os.ReadFile(r.Path)
+	if err != nil {
+		return sdk.ReadTextFileResponse{}, sdk.NewInvalidParams("no such file")
+	}
+	return sdk.ReadTextFileResponse{Content: string(data)}, nil
+}
+
+// asked are the files that the editor was asked for, in their order.
+func (e *editor) asked() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var paths []string
+	for _, r := range e.reads {
+		paths = append(paths, r.Path)
+	}
+	return paths
 }
 
 var errNotUsed = errors.New("pawl must not use this")

@@ -1,6 +1,7 @@
 // Package acp lets an editor work with pawl over the Agent Client Protocol: one
 // JSON message a line, on standard input and output. It knows pawl.Service and
-// nothing behind it; the protocol's library is known to sdk.go alone.
+// nothing behind it; the protocol's library is known to sdk.go and
+// sdk_values.go alone.
 package acp
 
 // The bounds of a connection.

@@ -14,8 +14,9 @@ type editor interface {
 	// choose asks the person to choose and returns the option's id, or "" if they
 	// chose none.
 	choose(ctx context.Context, id pawl.SessionID, q choice) (string, error)
-	// read returns a file as the editor has it, saved or not.
-	read(ctx context.Context, id pawl.SessionID, path string) (string, error)
+	// read returns a file as the editor has it, saved or not: so many lines of it, or
+	// all for 0.
+	read(ctx context.Context, id pawl.SessionID, path string, lines int) (string, error)
 	// reads reports whether the editor can do that.
 	reads() bool
 }

@@ -94,7 +94,7 @@ func (s *session) attached(ctx context.Context, b block) (pawl.Part, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	text, err := s.editor.read(ctx, s.id, path)
+	text, err := s.editor.read(ctx, s.id, path, maxLines)
 	if err != nil || len(text) > maxLinked {
 		return nil, nil //nolint:nilerr // a folder, or no text: its name is in the words
 	}

@@ -23,6 +23,7 @@ type session struct {
 	stop    context.CancelFunc
 	heard   chan struct{} // closed once the session is heard, or is not to be
 	begun   func()        // closes it
+	buffers *buffers      // nil if the editor cannot say what it has open
 
 	mu       sync.Mutex
 	settings pawl.Settings      // of the next prompt
@@ -87,6 +88,9 @@ func (s *session) cancel(ctx context.Context) error {
 // shown by then. While a turn is open, it is worked on after that.
 func (s *session) prompt(ctx context.Context, e *entry, blocks []block, expand Expand) (pawl.TurnFinished, error) {
 	defer s.leave(e)
+	if s.buffers != nil {
+		s.buffers.silent.Store(false)
+	}
 	p, notes, err := s.made(ctx, blocks, expand)
 	if err != nil {
 		return pawl.TurnFinished{}, err

@@ -191,22 +191,6 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestServersAreNamed: MCP servers of the editor's are not used, and the person is told.
-func TestServersAreNamed(t *testing.T) {
-	b, model := newBox(t, `{"text":"One."}`)
-	e := start(t, b, "--model", model)
-	r, err := e.conn.NewSession(t.Context(), sdk.NewSessionRequest{Cwd: b.Dir, McpServers: []sdk.McpServer{
-		{Stdio: &sdk.McpServerStdio{Name: "files", Command: filepath.Join(b.Dir, "none"), Args: []string{}, Env: []sdk.EnvVariable{}}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.prompt(r.SessionId, sdk.TextBlock("go"))
-	if got := e.thoughts(r.SessionId); !strings.Contains(got, "MCP servers are not used (files)") {
-		t.Errorf("told %q", got)
-	}
-}
-
 // TestCommands: the folder's commands are offered, and one that is called is what
 // the prompt says.
 func TestCommands(t *testing.T) {

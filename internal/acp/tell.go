@@ -2,6 +2,7 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -19,7 +20,8 @@ type teller struct {
 	reply   *stream
 	calls   map[pawl.CallID]call
 	tails   map[pawl.CallID]string
-	open    []pawl.Event // asked before, and not answered
+	shells  map[pawl.Seq]string // the person's commands that are not shown yet
+	open    []pawl.Event        // asked before, and not answered
 	spawned []pawl.Spawned
 	err     error // the first that showing gave
 }
@@ -27,7 +29,7 @@ type teller struct {
 func newTeller(s *session) *teller {
 	return &teller{
 		session: s, asks: &asks{session: s, open: map[askID]context.CancelFunc{}},
-		prompts: map[pawl.Seq]pawl.Parts{}, calls: map[pawl.CallID]call{}, tails: map[pawl.CallID]string{},
+		prompts: map[pawl.Seq]pawl.Parts{}, calls: map[pawl.CallID]call{}, tails: map[pawl.CallID]string{}, shells: map[pawl.Seq]string{},
 	}
 }
 
@@ -97,6 +99,8 @@ func (t *teller) event(ctx context.Context, e pawl.Event) {
 		t.replies(ctx, e)
 	case pawl.CallStarted, pawl.Progress, pawl.CallFinished, pawl.Spawned:
 		t.called(ctx, e)
+	case pawl.ShellAsked, pawl.ShellStarted, pawl.ShellRan:
+		t.ran(ctx, e)
 	case pawl.Asked:
 		if t.live {
 			t.asks.begin(ctx, "", e, t.about(e))
@@ -187,6 +191,30 @@ func (t *teller) called(ctx context.Context, e pawl.Event) {
 			t.spawned = append(t.spawned, b)
 		}
 	default: // not about a call
+	}
+}
+
+// ran shows how a command of the person's gets on: as a call of theirs.
+func (t *teller) ran(ctx context.Context, e pawl.Event) {
+	announced := func(asked pawl.Seq) { // once: when it begins, or came to nothing
+		if command, ok := t.shells[asked]; ok {
+			input, _ := json.Marshal(map[string]string{"command": command}) // a text has no way to fail
+			t.show(ctx, called{announce(t.dir, pawl.ToolCall{ID: pawl.ShellCall(asked), Name: "bash", Input: input})})
+			delete(t.shells, asked)
+		}
+	}
+	switch b := e.Body.(type) {
+	case pawl.ShellAsked:
+		t.shells[e.Seq] = b.Command
+	case pawl.ShellStarted:
+		announced(b.Asked)
+		t.show(ctx, moved{begun(t.dir, pawl.CallStarted{Call: pawl.ShellCall(b.Asked)})})
+	case pawl.ShellRan:
+		announced(b.Asked)
+		id := pawl.ShellCall(b.Asked)
+		t.show(ctx, moved{ended(t.dir, pawl.CallFinished{Call: id, Status: b.Status, Result: b.Result})})
+		delete(t.tails, id)
+	default: // not about one
 	}
 }
 

@@ -36,7 +36,7 @@ func (p *paper) choose(_ context.Context, _ pawl.SessionID, q choice) (string, e
 	return p.answer, p.fail
 }
 
-func (p *paper) read(context.Context, pawl.SessionID, string) (string, error) {
+func (p *paper) read(context.Context, pawl.SessionID, string, int) (string, error) {
 	return "", errors.ErrUnsupported
 }
 
@@ -76,6 +76,10 @@ func TestTold(t *testing.T) {
 		{"a cancel says nothing", []pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "by you"}}, nil},
 		{"a word of a hook's", []pawl.Body{pawl.Status{State: "notice", Message: "mind"}}, []string{"thought: pawl: mind"}},
 		{"a conversation summed up", []pawl.Body{pawl.Compacted{Keep: 1, Before: 9, After: 2}}, []string{"thought: pawl: The conversation was summed up: about 9 tokens became 2."}},
+		{"a command of the person's, when it runs", []pawl.Body{
+			pawl.ShellAsked{Command: "make"}, pawl.TurnFinished{}, pawl.ShellStarted{Asked: 1}, pawl.ShellRan{Asked: 1, Status: pawl.CallDone},
+			pawl.ShellAsked{Command: "rm -r /"}, pawl.ShellRan{Asked: 5, Status: pawl.CallDenied},
+		}, []string{"acp.called", "acp.moved", "acp.moved", "acp.called", "acp.moved"}},
 		{"a title", []pawl.Body{pawl.SessionTitled{Title: "x"}}, []string{"acp.titled"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

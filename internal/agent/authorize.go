@@ -154,6 +154,9 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 		Progress: show,
 		Host:     host{j},
 	}
+	if s.Buffers != nil {
+		call.Buffers = s.Buffers(j.front())
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			err = panicked(tool.Name, v)

@@ -25,6 +25,9 @@ type compaction struct {
 func (s *Stepper) fit(ctx context.Context, j *journal, t pawl.Turn) error {
 	before := j.history.Compaction()
 	for _, o := range j.history.Orders() {
+		if _, waits := o.Body.(pawl.ShellAsked); waits {
+			continue // for the turn's end
+		}
 		if err := s.carryOut(ctx, j, o); err != nil {
 			return err
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/snapshot"
 )
 
-// deeds collects what the calls of a session did to its workspace, and those of
-// its children, as far as it was not taken back.
+// deeds collects what the calls of a session and the person's commands did to its
+// workspace, and those of its children, as far as it was not taken back.
 type deeds struct {
 	s     *Stepper
 	dir   string
@@ -33,6 +33,17 @@ func (d *deeds) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began
 	open := map[pawl.CallID]snapshot.Span{}
 	var order []pawl.CallID
 	now := began
+	begin := func(id pawl.CallID, before string, from time.Time) {
+		open[id] = snapshot.Span{Before: snapshot.ID(before), From: from}
+		order = append(order, id)
+	}
+	end := func(id pawl.CallID, after string) {
+		if span, ok := open[id]; ok {
+			delete(open, id)
+			span.After, span.To = snapshot.ID(after), now
+			d.add(span, cmp.Or(call, id))
+		}
+	}
 	for e := range pawl.Live(pawl.InMemory(events), pawl.ScopeFiles) {
 		// A call begins before its snapshot is taken, so with the event before. And
 		// clocks are set back at times: what comes later in a log was later.
@@ -43,17 +54,16 @@ func (d *deeds) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began
 		switch b := e.Body.(type) {
 		case pawl.CallStarted:
 			if e.Seq >= to && !b.ReadOnly {
-				open[b.Call] = snapshot.Span{Before: snapshot.ID(b.Snapshot), From: earlier}
-				order = append(order, b.Call)
+				begin(b.Call, b.Snapshot, earlier)
 			}
 		case pawl.CallFinished:
-			span, ok := open[b.Call]
-			if !ok {
-				continue
+			end(b.Call, b.Snapshot)
+		case pawl.ShellStarted:
+			if e.Seq >= to {
+				begin(pawl.ShellCall(b.Asked), b.Snapshot, earlier)
 			}
-			delete(open, b.Call)
-			span.After, span.To = snapshot.ID(b.Snapshot), now
-			d.add(span, cmp.Or(call, b.Call))
+		case pawl.ShellRan:
+			end(pawl.ShellCall(b.Asked), b.Snapshot)
 		case pawl.Spawned:
 			if err := d.child(ctx, b, e.Seq, to, events, now); err != nil {
 				return err

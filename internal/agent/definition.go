@@ -195,7 +195,7 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 	if s.Servers == nil {
 		return tools, nil
 	}
-	return tools.With(s.Servers.Tools(j.history.Created().Dir, keep)...)
+	return tools.With(s.Servers.Tools(j.front(), j.history.Created().Dir, keep)...)
 }
 
 // keeps returns which tools the open turn may have, by their names: those that its

@@ -22,18 +22,19 @@ type brought struct {
 	claimed map[string]bool // files of rules that calls of this step give; under the journal's lock
 }
 
-// bring reads what the folder brings, once for a turn.
+// bring reads what the folder brings, once for a turn. What it was for the newest
+// turn it is until the next.
 func (j *journal) bring(ctx context.Context) error {
-	open := j.history.Open()
+	turn := j.history.Turns()
 	j.brought.claimed = map[string]bool{}
-	if j.s.Extensions == nil || open == nil || j.brought.found != nil && j.brought.turn == open.Number {
+	if j.s.Extensions == nil || j.brought.found != nil && j.brought.turn == turn {
 		return nil
 	}
-	found, err := j.s.Extensions(ctx, j.history.Created().Dir, open.Settings)
+	found, err := j.s.Extensions(ctx, j.history.Created().Dir, host{j}.settings())
 	if err != nil {
 		return fmt.Errorf("read what the folder brings: %w", err)
 	}
-	j.brought = brought{turn: open.Number, found: found, claimed: map[string]bool{}}
+	j.brought = brought{turn: turn, found: found, claimed: map[string]bool{}}
 	return nil
 }
 

@@ -91,10 +91,11 @@ var errGivenUp = errors.New("canceled while hooks looked at it")
 // patience is how long a prompt waits for hooks before the person is told.
 const patience = time.Second
 
-// heeded is a prompt that waits for hooks.
+// heeded is what a person can end before a turn begins: a prompt that waits for
+// hooks, or a command of their own.
 type heeded struct {
-	prompt pawl.Seq
-	giveUp context.CancelCauseFunc
+	order  pawl.Seq
+	giveUp func()
 }
 
 // interruptible returns the context of a wait for hooks that Interrupt can end.
@@ -109,7 +110,7 @@ func (s *Stepper) interruptible(ctx context.Context, j *journal, prompt pawl.Seq
 		s.notice(j, turn, "hooks are still at work before the turn begins: a cancel ends the wait, and takes the prompt back")
 	})
 	s.mu.Lock()
-	s.heeded[j.id] = heeded{prompt, giveUp}
+	s.heeded[j.id] = heeded{prompt, func() { giveUp(errGivenUp) }}
 	s.mu.Unlock()
 	return ctx, func() {
 		told.Stop()
@@ -120,13 +121,15 @@ func (s *Stepper) interruptible(ctx context.Context, j *journal, prompt pawl.Seq
 	}
 }
 
-// Interrupt ends the wait of a prompt for hooks, if it is one up to the given Seq:
-// the prompt is taken back. Otherwise it does nothing.
+// Interrupt ends the wait of a prompt for hooks, which is taken back, and a command
+// of the person's, if they are ones up to the given Seq. Commands up to there that
+// still wait are not run, until the session is forgotten.
 func (s *Stepper) Interrupt(id pawl.SessionID, upTo pawl.Seq) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h, ok := s.heeded[id]; ok && h.prompt <= upTo {
-		h.giveUp(errGivenUp)
+	s.canceled[id] = max(s.canceled[id], upTo)
+	if h, ok := s.heeded[id]; ok && h.order <= upTo {
+		h.giveUp()
 	}
 }
 

@@ -61,11 +61,14 @@ func (h host) asked(call pawl.CallID, kind pawl.AskKind) *pawl.OpenAsk {
 	}
 }
 
-// settings are those of the open turn now.
+// settings are those of the open turn now or, without one, of the newest prompt.
 func (h host) settings() pawl.Settings {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
-	return h.j.history.Open().Settings
+	if open := h.j.history.Open(); open != nil {
+		return open.Settings
+	}
+	return h.j.history.Settings()
 }
 
 var errNoAnswer = errors.New("nobody answered in time")

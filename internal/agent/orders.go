@@ -14,6 +14,8 @@ func (s *Stepper) carryOut(ctx context.Context, j *journal, o pawl.Order) error 
 		return s.compact(ctx, j, compaction{asked: o.Seq, instructions: b.Instructions})
 	case pawl.RevertAsked:
 		return s.revert(ctx, j, o.Seq, b.Revert)
+	case pawl.ShellAsked:
+		return s.shell(ctx, j, o, b)
 	default:
 		return fmt.Errorf("nobody knows how to carry out %s", pawl.KindOf(o.Body))
 	}

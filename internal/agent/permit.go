@@ -62,26 +62,34 @@ func (p plannedCall) judge(j *journal) (permission.Call, permission.Verdict, err
 	return subject, r.with(permission.Decide(p.policy, subject)), nil
 }
 
-// policy is what holds for the open turn now. Without an authority, as for a
-// policy that cannot be read, nothing may run.
+// policy is what holds for the calls of the open turn now.
 func (s *Stepper) policy(ctx context.Context, j *journal) (permission.Policy, error) {
+	p, def, err := s.basePolicy(ctx, j)
+	if err == nil {
+		p.Rules = append(p.Rules, def.narrowing(s.Tools.Names())...)
+	}
+	return p, err
+}
+
+// basePolicy is what holds in the session now, whoever acts, and its agent. Without
+// an authority, as for a policy that cannot be read, nothing may run.
+func (s *Stepper) basePolicy(ctx context.Context, j *journal) (permission.Policy, Definition, error) {
 	if s.Authority == nil {
-		return permission.Policy{}, denied("not permitted: nobody has said what may run here")
+		return permission.Policy{}, Definition{}, denied("not permitted: nobody has said what may run here")
 	}
 	settings := host{j}.settings()
 	def, err := j.agent(settings.Agent)
 	if err != nil {
-		return permission.Policy{}, denied("not permitted: %v", err)
+		return permission.Policy{}, def, denied("not permitted: %v", err)
 	}
 	if def.Plan && !weak.On("agent.rules") {
 		settings.Mode = string(permission.ModePlan)
 	}
 	p, err := s.Authority.Policy(ctx, j.id, j.history.Created().Dir, settings)
 	if err != nil {
-		return p, denied("not permitted: what may run here cannot be told: %v", err)
+		return p, def, denied("not permitted: what may run here cannot be told: %v", err)
 	}
-	p.Rules = append(p.Rules, def.narrowing(s.Tools.Names())...)
-	return p, nil
+	return p, def, nil
 }
 
 // maxPreview bounds the diff that a person is asked to look at.

@@ -234,7 +234,8 @@ func newestRevert(h *pawl.History, redo pawl.Seq) (pawl.Gone, error) {
 	return newest, nil
 }
 
-// newestTurn is where the newest turn that counts began, or 0. If only the files
+// newestTurn is where the newest turn that counts began, or a command of the
+// person's after it, or 0. If only the files
 // are to go back it is one whose files are not back already.
 func newestTurn(events []pawl.Event, scope pawl.Scope) (newest pawl.Seq) {
 	there := map[pawl.Seq]bool{}
@@ -242,8 +243,12 @@ func newestTurn(events []pawl.Event, scope pawl.Scope) (newest pawl.Seq) {
 		there[e.Seq] = true
 	}
 	for e := range pawl.Live(pawl.InMemory(events), pawl.ScopeConversation) {
-		if _, ok := e.Body.(pawl.TurnStarted); ok && (scope != pawl.ScopeFiles || there[e.Seq]) {
-			newest = e.Seq
+		switch e.Body.(type) {
+		case pawl.TurnStarted, pawl.ShellStarted:
+			if scope != pawl.ScopeFiles || there[e.Seq] {
+				newest = e.Seq
+			}
+		default: // within one
 		}
 	}
 	return newest
@@ -267,6 +272,11 @@ func (b *goingBack) messages(events []pawl.Event, to pawl.Seq) error {
 			prompt = body.Prompt
 		case pawl.Injected:
 			prompt = body.Prompt
+		case pawl.ShellAsked:
+			words[e.Seq] = pawl.Parts{pawl.Text{Text: "!" + body.Command}}
+			continue
+		case pawl.ShellStarted:
+			prompt = body.Asked
 		case pawl.Replied:
 		default:
 			continue

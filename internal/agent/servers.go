@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,16 +14,21 @@ import (
 
 // Servers are the MCP servers of folders, as turns know them. keep says which
 // tools a turn may have, by their names; by mcp__server it says whether any of a
-// server's may be had.
+// server's may be had. A session may have more servers than its folder; its
+// children have them too.
 type Servers interface {
-	// Tools returns the tools that a folder's servers offer now. It waits for
-	// nothing.
-	Tools(dir string, keep func(name string) bool) []pawl.Tool
+	// Tools returns the tools that the servers offer now. It waits for nothing.
+	Tools(id pawl.SessionID, dir string, keep func(name string) bool) []pawl.Tool
 	// Tool returns the tool of that name, be it one that is not offered just now: a
 	// model may know it from before. It waits for a server that starts, not for long.
-	Tool(ctx context.Context, dir, name string, keep func(name string) bool) (pawl.Tool, bool)
+	Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(name string) bool) (pawl.Tool, bool)
 	// Notes returns what a person is to be told of the servers, each once.
-	Notes(dir string) []string
+	Notes(id pawl.SessionID, dir string) []string
+}
+
+// front is the session that a person has before them: a child's is its parent.
+func (j *journal) front() pawl.SessionID {
+	return cmp.Or(j.history.Created().Parent, j.id)
 }
 
 // noteServers tells the person what is wrong with servers.
@@ -30,7 +36,7 @@ func (s *Stepper) noteServers(j *journal, turn int) {
 	if s.Servers == nil {
 		return
 	}
-	for _, text := range s.Servers.Notes(j.history.Created().Dir) {
+	for _, text := range s.Servers.Notes(j.front(), j.history.Created().Dir) {
 		s.notice(j, turn, text)
 	}
 }
@@ -49,7 +55,7 @@ func (s *Stepper) meant(ctx context.Context, j *journal, c *pawl.CallState) (t p
 		if err != nil {
 			return t, nil, false, err
 		}
-		t, ok = s.Servers.Tool(ctx, j.history.Created().Dir, c.Call.Name, keep)
+		t, ok = s.Servers.Tool(ctx, j.front(), j.history.Created().Dir, c.Call.Name, keep)
 	}
 	if !ok {
 		return t, nil, false, fmt.Errorf("there is no tool %q; there are: %s", c.Call.Name, strings.Join(tools.Names(), ", "))

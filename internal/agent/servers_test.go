@@ -43,7 +43,7 @@ func (s *shop) all(keep func(string) bool) []pawl.Tool {
 	return tools
 }
 
-func (s *shop) Tools(_ string, keep func(string) bool) []pawl.Tool {
+func (s *shop) Tools(_ pawl.SessionID, _ string, keep func(string) bool) []pawl.Tool {
 	if !s.hidden {
 		return s.all(keep)
 	}
@@ -70,7 +70,7 @@ func (s *shop) Tools(_ string, keep func(string) bool) []pawl.Tool {
 	}}
 }
 
-func (s *shop) Tool(_ context.Context, _, name string, keep func(string) bool) (pawl.Tool, bool) {
+func (s *shop) Tool(_ context.Context, _ pawl.SessionID, _, name string, keep func(string) bool) (pawl.Tool, bool) {
 	for _, t := range s.all(keep) {
 		if t.Name == name {
 			return t, true
@@ -79,7 +79,7 @@ func (s *shop) Tool(_ context.Context, _, name string, keep func(string) bool) (
 	return pawl.Tool{}, false
 }
 
-func (s *shop) Notes(string) []string {
+func (s *shop) Notes(pawl.SessionID, string) []string {
 	notes := s.notes
 	s.notes = nil
 	return notes

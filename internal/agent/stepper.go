@@ -55,6 +55,10 @@ type Config struct {
 
 	Servers Servers // the MCP servers, whose tools join the others; nil means that there are none
 
+	// Buffers returns what a session has open in an editor, nil if it has nothing; nil
+	// means that there are no editors.
+	Buffers func(pawl.SessionID) pawl.Buffers
+
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
 }
@@ -72,7 +76,8 @@ type Stepper struct {
 	mu       sync.Mutex
 	journals map[pawl.SessionID]*journal
 	welcomed map[pawl.SessionID]place    // sessions that hooks were told the start of
-	heeded   map[pawl.SessionID]heeded   // prompts that wait for hooks
+	heeded   map[pawl.SessionID]heeded   // what waits for hooks, or runs, before a turn
+	canceled map[pawl.SessionID]pawl.Seq // commands of the person's up to here are not to be run
 	later    map[pawl.SessionID][]string // what hooks have to say before the next step
 }
 
@@ -93,7 +98,7 @@ func NewStepper(c Config) *Stepper {
 	}
 	return &Stepper{
 		Config: c, journals: map[pawl.SessionID]*journal{},
-		welcomed: map[pawl.SessionID]place{}, heeded: map[pawl.SessionID]heeded{}, later: map[pawl.SessionID][]string{},
+		welcomed: map[pawl.SessionID]place{}, heeded: map[pawl.SessionID]heeded{}, canceled: map[pawl.SessionID]pawl.Seq{}, later: map[pawl.SessionID][]string{},
 	}
 }
 
@@ -102,6 +107,7 @@ func (s *Stepper) Forget(id pawl.SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.journals, id)
+	delete(s.canceled, id)
 }
 
 // Begin returns the turn to work on: the open one or, for the oldest prompt

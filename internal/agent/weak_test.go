@@ -14,8 +14,8 @@ import (
 )
 
 // Without a look at what may be read, what a call of unknown outcome changed
-// shows the model any file; without its rules, an agent does what it may not: the
-// tests of them notice.
+// shows the model any file; without rules, an agent does what it may not, and a
+// person too: the tests of them notice.
 func TestDefensesMatter(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -26,6 +26,7 @@ func TestDefensesMatter(t *testing.T) {
 		{"agent.rules", "^TestDefinedAgent$/^plan_only$", "written true"},
 		{"agent.rules", "^TestDefinedAgent$/^a_rule$", "written true"},
 		{"agent.rules", "^TestDefinedAgent$/^an_odd_pattern$", "written true"},
+		{"shell.rules", "^TestShellIsPermitted$/^a_rule_that_denies$", "not a git repository"},
 		{"rules.trust", "^TestRulesOfAFolderComeOnce$/^not_a_stranger's$", "they came 1 times, want 0"},
 		{"rules.trust", "^TestNothingOfAStranger$", "the model is told what a stranger says"},
 	} {

@@ -91,6 +91,11 @@ type Instructions struct {
 	Instructions string `json:"instructions,omitempty"` // what matters
 }
 
+// Shell is the body of runCommand.
+type Shell struct {
+	Command string `json:"command"` // the command line
+}
+
 // Fork is the body of forkSession.
 type Fork struct {
 	At pawl.Seq `json:"at,omitempty"` // before this message; left out, all of it

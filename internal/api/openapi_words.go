@@ -28,7 +28,7 @@ var tagged = []struct{ end, tag string }{
 	{"/prompts", "prompts"}, {"/prompts/{seq}", "prompts"},
 	{"/answer", "turns"}, {"/cancel", "turns"}, {"/resume", "turns"},
 	{"/events", "events"}, {"/log", "events"}, {"/draft", "events"},
-	{"/compact", "history"}, {"/revert", "history"}, {"/preview", "history"}, {"/fork", "history"},
+	{"/shell", "turns"}, {"/compact", "history"}, {"/revert", "history"}, {"/preview", "history"}, {"/fork", "history"},
 }
 
 func (r Route) tag() string {
@@ -66,9 +66,11 @@ var more = map[string]string{
 		"to permit a call is to answer without `answers`. It is a conflict if it has its answer already.",
 	"cancelSession":  "With nothing to do it is no error.",
 	"compactSession": "It is done before the next step; the event `compacted` says what came of it.",
-	"previewRevert":  "Without `to` and `redo` it is the undo of the newest turn.",
-	"revertSession":  "The event `reverted` says what came of it. It is busy unless the session is idle.",
-	"forkSession":    "The files stay as they are.",
+	"runCommand": "It runs as the agent's commands run, and waits until no turn is open. Events `progress` have its output as it comes, " +
+		"and the event `shell.ran` says what came of it.",
+	"previewRevert": "Without `to` and `redo` it is the undo of the newest turn, or of the person's command after it.",
+	"revertSession": "The event `reverted` says what came of it. It is busy unless the session is idle.",
+	"forkSession":   "The files stay as they are.",
 }
 
 // faultWords say what a code means.
@@ -95,6 +97,7 @@ var examples = map[string]any{
 	"rewordPrompt":   Parts{Parts: pawl.Parts{pawl.Text{Text: "Fix the build, and say why it broke."}}},
 	"answer":         pawl.Answer{Outcome: pawl.OutcomeAnswered},
 	"compactSession": Instructions{Instructions: "Keep the names of the tests."},
+	"runCommand":     Shell{Command: "go test ./..."},
 	"previewRevert":  pawl.Revert{To: 12},
 	"revertSession":  pawl.Revert{To: 12, Conflicts: pawl.ConflictsAside},
 	"forkSession":    Fork{At: 12},

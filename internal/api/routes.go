@@ -119,6 +119,7 @@ var Routes = []Route{
 	one[Empty, Empty]("cancelSession", "POST", session+"/cancel", "End the open turn and what was accepted before this.", ScopeRun),
 	one[Empty, Empty]("resumeSession", "POST", session+"/resume", "Go on with a session that was interrupted.", ScopeRun),
 	one[Instructions, Accepted]("compactSession", "POST", session+"/compact", "Make the conversation smaller.", ScopeRun).with(accepted),
+	one[Shell, Accepted]("runCommand", "POST", session+"/shell", "Run a command of the person's in the session's folder.", ScopeRun).with(accepted),
 	one[pawl.Revert, pawl.RevertPlan]("previewRevert", "POST", session+"/revert/preview", "See what going back would do.", ScopeRead),
 	one[pawl.Revert, Accepted]("revertSession", "POST", session+"/revert", "Go back to before a message, or forward again.", ScopeRun).with(accepted),
 	one[Fork, pawl.Session]("forkSession", "POST", session+"/fork", "Make a session that begins as this one was.", ScopeRun).with(created),

@@ -134,6 +134,8 @@ func (l *leavings) recall(t *testing.T, events []pawl.Event) {
 				t.Errorf("what was ordered was not done: %s", body.Refused)
 			}
 			list = append(list, reverted+strings.Join(body.Changed, " "))
+		case pawl.ShellRan:
+			list = append(list, ran+string(body.Status))
 		default: // told in the conversation
 		}
 	}
@@ -142,6 +144,9 @@ func (l *leavings) recall(t *testing.T, events []pawl.Event) {
 
 // reverted begins what is told of an undo; the files follow.
 const reverted = "reverted: "
+
+// ran begins what is told of a command of the person's; its status follows.
+const ran = "ran: "
 
 // hear adds what was said in a session, and which commands run in it.
 func (s scenario) hear(t *testing.T, l *leavings, events []pawl.Event) {
@@ -157,6 +162,12 @@ func (s scenario) hear(t *testing.T, l *leavings, events []pawl.Event) {
 			open[body.Call] = !body.ReadOnly
 		case pawl.CallFinished:
 			delete(open, body.Call)
+		case pawl.ShellAsked:
+			command[pawl.ShellCall(e.Seq)] = body.Command
+		case pawl.ShellStarted:
+			open[pawl.ShellCall(body.Asked)] = true
+		case pawl.ShellRan:
+			delete(open, pawl.ShellCall(body.Asked))
 		default: // no call
 		}
 	}
@@ -207,15 +218,18 @@ func (l leavings) without(running []string, uncrashed leavings) leavings {
 	for i, list := range l.Asides {
 		l.Asides[i] = slices.Clone(list)
 		for k, what := range list {
-			if len(running) > 0 && strings.HasPrefix(what, reverted) {
-				l.Asides[i][k] = reverted
+			for _, order := range []string{reverted, ran} {
+				if len(running) > 0 && strings.HasPrefix(what, order) {
+					l.Asides[i][k] = order
+				}
 			}
 		}
 	}
 	for _, command := range running {
 		for i := range l.Said {
 			l.Said[i] = slices.DeleteFunc(slices.Clone(l.Said[i]), func(said string) bool {
-				return strings.Contains(said, " of "+command) || dependent.MatchString(said)
+				mine := strings.HasPrefix(said, "user: I ran ") && strings.Contains(said, command)
+				return mine || strings.Contains(said, " of "+command) || dependent.MatchString(said)
 			})
 		}
 		for line := range strings.Lines(l.Out) {

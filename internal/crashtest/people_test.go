@@ -54,7 +54,7 @@ func TestWhateverPeopleDo(t *testing.T) {
 				w.box.Write(t, "a.txt", "a\n")
 				w.box.Write(t, "b.txt", "b\n")
 				r.Repeat(map[string]func(*rapid.T){
-					"edit": w.edit, "shell": w.shell, "undo": w.undo, "redo": w.redo, "rewind": w.rewind, "fork": w.fork, "outside": w.outside,
+					"edit": w.edit, "shell": w.shell, "mine": w.mine, "undo": w.undo, "redo": w.redo, "rewind": w.rewind, "fork": w.fork, "outside": w.outside,
 					"": w.check,
 				})
 			})
@@ -216,12 +216,35 @@ func (w *world) edit(*rapid.T) {
 
 func (w *world) shell(*rapid.T) {
 	w.count["shell"]++
+	w.turn(fmt.Sprintf(`{"name":"bash","input":{"command":%q}}`, w.command()))
+}
+
+// command draws a command that changes files.
+func (w *world) command() string {
 	name := names.Draw(w.r, "file")
-	command := rapid.SampledFrom([]string{
+	return rapid.SampledFrom([]string{
 		"rm -rf d a.txt", "rm -f " + name, "chmod +x b.txt", "ln -sf b.txt link", "mv b.txt c.txt", "mkdir -p d/f && echo new > d/f/new.txt",
 		"echo more >> " + name, "rm -rf d && echo file > d", "true",
 	}).Draw(w.r, "command")
-	w.turn(fmt.Sprintf(`{"name":"bash","input":{"command":%q}}`, command))
+}
+
+// mine is a command of the person's own, which counts as a turn does.
+func (w *world) mine(*rapid.T) {
+	s := w.pick()
+	w.count["mine"]++
+	w.n++
+	command := fmt.Sprintf("%s # %d", w.command(), w.n)
+	before := w.scan()
+	out, killed := w.pawl("session", "shell", s.id, "--", command)
+	if !killed && strings.Contains(out.Stderr, "pawl: ") {
+		w.r.Fatalf("%s: exit %d: %s", command, out.Code, out.Stderr)
+	}
+	if killed && !w.accepted(s.id, "!"+command) {
+		w.same(before)
+		return
+	}
+	s.turns = append(s.turns, turn{prompt: "!" + command, before: before, after: w.scan(), said: true, done: true, then: s.clone()})
+	s.undone = nil
 }
 
 // outside is somebody else who edits files.

@@ -198,7 +198,7 @@ func (s scenario) orders(t *testing.T, b *pawltest.Box) (n int) {
 				if body.Forked != nil {
 					n++
 				}
-			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.CompactionAsked, pawl.RevertAsked:
+			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.CompactionAsked, pawl.RevertAsked, pawl.ShellAsked:
 				n++
 			default: // pawl's own
 			}

@@ -103,6 +103,23 @@ var scenarios = []scenario{
 		},
 	},
 	{
+		name:   "a command of the person's",
+		files:  map[string]string{"a": "a\n"},
+		script: []string{says("1"), done, says("3"), done},
+		commands: [][]string{runArgs(), {"session", "shell", "last", "--", "echo 2 >> out.txt; printf 2 > a; echo seen"}, again("go on"),
+			{"session", "shell", "last", "--", "printf 4 > a; exit 7"}, {"session", "undo", "last", "--yes", "--files"}},
+		reasons: ended(2), out: "1\n2\n3\n", from: 1, kills: 14,
+		check: func(t *testing.T, l leavings) {
+			happened(t, l, "ran: done", "ran: done", "reverted: a")
+			if diff := cmp.Diff([]int{0, 0, 0, 7, 0}, l.Codes); diff != "" || !strings.Contains(strings.Join(l.Said[0], ""), "\nseen\n") {
+				t.Errorf("it said %q, and ended (-want, +got):\n%s", l.Said, diff)
+			}
+			if got := l.Folders[5]["a"]; got != "-rw-r--r-- 2" {
+				t.Errorf("a is %q", got)
+			}
+		},
+	},
+	{
 		name:  "forked",
 		files: map[string]string{"a": "a\n"},
 		script: []string{does("seq 1 30000; printf 1 > a"), done,

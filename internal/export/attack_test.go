@@ -46,6 +46,9 @@ func hostile(text string) export.Document {
 		pawl.Reverted{Asked: 18, Changed: []string{text}},
 		pawl.RevertAsked{Revert: pawl.Revert{To: 3}},
 		pawl.Reverted{Asked: 20, Refused: text},
+		pawl.ShellAsked{Command: text},
+		pawl.ShellRan{Asked: 23, Status: pawl.CallStatus(text), Result: pawl.Result{Content: text}},
+		pawl.ShellAsked{Command: text},
 		pawl.Prompted{Parts: words},
 	))
 	s := &d.Session

@@ -35,15 +35,15 @@ type Outputs struct {
 
 // Add takes in what an event names.
 func (o *Outputs) Add(e pawl.Event) {
-	b, ok := e.Body.(pawl.CallFinished)
-	if !ok || b.Result.Spill == nil || o.has[*b.Result.Spill] {
+	spill := pawl.SpillOf(e.Body)
+	if spill == nil || o.has[*spill] {
 		return
 	}
 	if o.has == nil {
 		o.has = map[pawl.Blob]bool{}
 	}
-	o.has[*b.Result.Spill] = true
-	o.List = append(o.List, *b.Result.Spill)
+	o.has[*spill] = true
+	o.List = append(o.List, *spill)
 }
 
 // Matches reads a content to its end and reports whether it is the output's own.

@@ -71,6 +71,10 @@ func sample() []pawl.Event {
 		pawl.Prompted{Parts: text("one more thing"), Delivery: pawl.DeliverQueue},
 		pawl.SessionShared{With: []pawl.User{"bob", "eve"}, By: pawl.Actor{User: "ada"}},
 		pawl.SessionShared{},
+		pawl.ShellAsked{Command: "go test ./...", By: pawl.Actor{User: "ada"}},
+		pawl.ShellStarted{Asked: 36},
+		pawl.ShellRan{Asked: 36, Status: pawl.CallDone, Result: pawl.Result{Content: "FAIL\n(exit code 1)", IsError: true}},
+		pawl.ShellAsked{Command: "sleep 100"},
 	)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,10 +22,11 @@ type teller struct {
 	orders  map[pawl.Seq]pawl.Revert
 	turns   map[pawl.Seq]int // by their TurnStarted
 	calls   []pawl.ToolCall
+	shells  map[pawl.Seq]string // the person's commands that have no end
 }
 
 func newTeller(w writer) *teller {
-	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Revert{}, turns: map[pawl.Seq]int{}}
+	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Revert{}, turns: map[pawl.Seq]int{}, shells: map[pawl.Seq]string{}}
 }
 
 // shown is a text as a document has it: nothing in it steers or deceives.
@@ -81,10 +83,14 @@ func (t *teller) event(e pawl.Event) error {
 		t.orders[e.Seq], t.by[e.Seq] = b.Revert, b.By
 	case pawl.Reverted:
 		return t.reverted(b)
+	case pawl.ShellAsked:
+		t.shells[e.Seq], t.by[e.Seq] = b.Command, b.By
+	case pawl.ShellRan:
+		return t.ran(b)
 	case pawl.SessionShared:
 		return t.shared(b)
 	case pawl.SessionCreated, pawl.SessionTitled, pawl.SessionSummarized: // in the header
-	case pawl.ReplyStarted, pawl.CallStarted: // what came of it follows
+	case pawl.ReplyStarted, pawl.CallStarted, pawl.ShellStarted: // what came of it follows
 	case pawl.Delta, pawl.Progress, pawl.Status: // in no log
 	}
 	return nil
@@ -94,6 +100,11 @@ func (t *teller) event(e pawl.Event) error {
 func (t *teller) rest() error {
 	for _, c := range t.calls {
 		if err := t.w.block(callBlock(c, "has no result yet")); err != nil {
+			return err
+		}
+	}
+	for _, seq := range slices.Sorted(maps.Keys(t.shells)) {
+		if err := t.w.block(t.shellBlock(seq, "has no end yet")); err != nil {
 			return err
 		}
 	}
@@ -242,18 +253,40 @@ func (t *teller) finished(b pawl.CallFinished) error {
 		call = t.calls[i]
 		t.calls = slices.Delete(t.calls, i, i+1)
 	}
-	mark := line(string(b.Status), 50)
-	if b.Status == pawl.CallDone && b.Result.IsError {
-		mark = "failed"
+	return t.w.block(callBlock(call, markOf(b.Status, b.Result)).with(b.Result))
+}
+
+// shellBlock begins the block of a command of the person's.
+func (t *teller) shellBlock(asked pawl.Seq, mark string) block {
+	command := t.shells[asked]
+	return block{Kind: foldBlock, Label: named("You ran", t.by[asked]), Name: line(command, 120), Mark: mark,
+		Parts: []part{{Label: "Command", Text: cut(command, maxDetail)}}}
+}
+
+// ran shows what came of a command of the person's.
+func (t *teller) ran(b pawl.ShellRan) error {
+	bl := t.shellBlock(b.Asked, markOf(b.Status, b.Result)).with(b.Result)
+	delete(t.shells, b.Asked)
+	return t.w.block(bl)
+}
+
+// markOf says in a word what came of a call.
+func markOf(status pawl.CallStatus, r pawl.Result) string {
+	if status == pawl.CallDone && r.IsError {
+		return "failed"
 	}
-	bl := callBlock(call, mark)
-	bl.Failed = mark != string(pawl.CallDone)
-	result := part{Label: "Result", Text: cut(b.Result.Content, maxDetail)}
-	if s := b.Result.Spill; s != nil {
+	return line(string(status), 50)
+}
+
+// with is a block with the result of what it shows.
+func (bl block) with(r pawl.Result) block {
+	bl.Failed = bl.Mark != string(pawl.CallDone)
+	result := part{Label: "Result", Text: cut(r.Content, maxDetail)}
+	if s := r.Spill; s != nil {
 		result.Label = fmt.Sprintf("Result: the head and tail of %d bytes", s.Size)
 	}
 	bl.Parts = append(bl.Parts, result)
-	for _, p := range b.Result.Display {
+	for _, p := range r.Display {
 		switch p := p.(type) {
 		case pawl.Patch:
 			bl.Parts = append(bl.Parts, part{Label: "Change of", Name: line(p.Path, 300), Lang: "diff", Text: cut(p.Diff, maxDetail)})
@@ -264,10 +297,10 @@ func (t *teller) finished(b pawl.CallFinished) error {
 		case pawl.Reasoning, pawl.ToolCall, pawl.File: // not for people
 		}
 	}
-	for _, f := range b.Result.Files {
+	for _, f := range r.Files {
 		bl.Files = append(bl.Files, attachment(f))
 	}
-	return t.w.block(bl)
+	return bl
 }
 
 func (t *teller) ended(turn int, b pawl.TurnFinished) error {

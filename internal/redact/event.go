@@ -90,6 +90,10 @@ func maskFiles(b pawl.Body, mask func(string) string) pawl.Body {
 		b.Result.Files = files(b.Result.Files, mask)
 		b.Result.Display = maskFileParts(b.Result.Display, mask)
 		return b
+	case pawl.ShellRan:
+		b.Result.Files = files(b.Result.Files, mask)
+		b.Result.Display = maskFileParts(b.Result.Display, mask)
+		return b
 	default: // has no files
 		return b
 	}

@@ -104,6 +104,14 @@ var handlers = map[string]handler{
 		seq, err := r.service.Compact(r.Context(), r.id, in.Instructions)
 		return api.Accepted{Seq: seq}, err
 	},
+	"runCommand": func(w *response, r *asked) (any, error) {
+		in, err := decode[api.Shell](w, r)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := r.service.Shell(r.Context(), r.id, in.Command)
+		return api.Accepted{Seq: seq}, err
+	},
 	"previewRevert": func(w *response, r *asked) (any, error) {
 		in, err := decode[pawl.Revert](w, r)
 		if err != nil {

@@ -246,6 +246,18 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/compact", `{}`)
 	},
+	"runCommand": func(b *box) {
+		id := b.create()
+		s := "/v1/sessions/" + string(id)
+		var a api.Accepted
+		b.ask(202, "POST", s+"/shell", `{"command":"echo hello"}`, &a)
+		e := b.until(id, is[pawl.ShellRan])
+		if r, ok := e.Body.(pawl.ShellRan); !ok || r.Asked != a.Seq || r.Result.Content != "hello\n" {
+			b.Errorf("it ended as %+v", e.Body)
+		}
+		b.refused(400, pawl.CodeInvalid, "POST", s+"/shell", `{"command":" "}`)
+		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/shell", `{"command":"true"}`)
+	},
 	"previewRevert": revert,
 	"revertSession": revert,
 	"forkSession": func(b *box) {

@@ -88,11 +88,11 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 func (s *Service) blobs(ctx context.Context, id pawl.SessionID, events []pawl.Event) iter.Seq2[io.Reader, error] {
 	return func(yield func(io.Reader, error) bool) {
 		for _, e := range events {
-			f, ok := e.Body.(pawl.CallFinished)
-			if !ok || f.Result.Spill == nil {
+			spill := pawl.SpillOf(e.Body)
+			if spill == nil {
 				continue
 			}
-			blob, err := s.Store.OpenBlob(ctx, id, f.Result.Spill.ID)
+			blob, err := s.Store.OpenBlob(ctx, id, spill.ID)
 			if errors.Is(err, pawl.ErrNotFound) {
 				continue
 			}
@@ -152,6 +152,9 @@ func ends(h *pawl.History) []pawl.Body {
 		switch o.Body.(type) {
 		case pawl.CompactionAsked:
 			bodies = append(bodies, pawl.Compacted{Asked: o.Seq, Message: "the session was forked before it was done"})
+		case pawl.ShellAsked:
+			bodies = append(bodies, pawl.ShellRan{Asked: o.Seq, Status: pawl.CallCanceled, Result: pawl.ErrorResult(
+				"The session was forked here. What came of this command, the session that it was forked from knows.")})
 		default:
 			bodies = append(bodies, pawl.Reverted{Asked: o.Seq, Refused: "the session was forked before it was done"})
 		}

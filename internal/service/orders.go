@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
 )
@@ -16,6 +17,25 @@ func (s *Service) Compact(ctx context.Context, id pawl.SessionID, instructions s
 			return nil, fmt.Errorf("compact: nothing was said yet in session %s: %w", id, pawl.ErrInvalid)
 		}
 		return pawl.CompactionAsked{Instructions: instructions}, nil
+	}
+	return s.order(ctx, id, order)
+}
+
+// maxCommand bounds a command of the person's: Linux gives a program no longer one.
+const maxCommand = 128 << 10
+
+// Shell orders a command of the person's to be run.
+func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error) {
+	switch {
+	case strings.TrimSpace(command) == "":
+		return 0, fmt.Errorf("shell: the command is empty: %w", pawl.ErrInvalid)
+	case len(command) > maxCommand:
+		return 0, fmt.Errorf("shell: the command has %d bytes, more than the %d that a program can be given: put it into a file: %w", len(command), maxCommand, pawl.ErrInvalid)
+	case strings.ContainsRune(command, 0) || !utf8.ValidString(command):
+		return 0, fmt.Errorf("shell: the command is no text: %w", pawl.ErrInvalid)
+	}
+	order := func(pawl.Session) (pawl.Body, error) {
+		return pawl.ShellAsked{Command: command, By: pawl.ActorOf(ctx)}, nil
 	}
 	return s.order(ctx, id, order)
 }

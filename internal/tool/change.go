@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -24,10 +26,11 @@ type Diagnoser interface {
 
 // file is one that a tool is about to change, as it is on the disk now.
 type file struct {
-	path   string // in the workspace
-	text   string
-	exists bool
-	seen   string // the hash that the model last knew; "" if it never did
+	path    string // in the workspace
+	text    string
+	exists  bool
+	changed time.Time
+	seen    string // the hash that the model last knew; "" if it never did
 }
 
 // stale reports whether the file was changed behind the model's back.
@@ -63,7 +66,7 @@ func preview(call pawl.Call, path string, next rewrite) (string, error) {
 	defer w.Close()
 	old, text, err := proposed(w, call, path, next)
 	if err != nil {
-		return "", err
+		return "", perhapsUnsaved(call, err)
 	}
 	return wholeDiff(old.path, old, text), nil
 }
@@ -76,7 +79,13 @@ func change(ctx context.Context, call pawl.Call, path string, faults Diagnoser, 
 		return pawl.Result{}, err
 	}
 	defer w.Close()
-	old, text, err := proposed(w, call, path, next)
+	var note string
+	old, text, err := proposed(w, call, path, func(f file) (_ string, err error) {
+		if note, err = saved(ctx, call, f); err != nil {
+			return "", err // whatever else is wrong: to read it again would not help
+		}
+		return next(f)
+	})
 	if err != nil {
 		return pawl.Result{}, err
 	}
@@ -96,6 +105,7 @@ func change(ctx context.Context, call pawl.Call, path string, faults Diagnoser, 
 	} else {
 		result.Content = rel + " was made, empty.\n"
 	}
+	result.Content += note
 	addFaults(ctx, &result, faults, call.Dir, rel)
 	return result, nil
 }
@@ -144,20 +154,25 @@ func current(w *workspace.Workspace, rel string) (file, error) {
 		return file{}, fmt.Errorf("%s: %w", rel, err)
 	}
 	defer f.Close()
+	return contentOf(f, rel)
+}
+
+// contentOf reads a file that is open, as one that can be changed.
+func contentOf(f *os.File, path string) (file, error) {
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 		return file{}, err
 	case !info.Mode().IsRegular():
-		return file{}, fmt.Errorf("%s is not a regular file", rel)
+		return file{}, fmt.Errorf("%s is not a regular file", path)
 	case info.Size() > EditBytes:
-		return file{}, tooLarge(rel, int(info.Size()))
+		return file{}, tooLarge(path, int(info.Size()))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, EditBytes+1))
 	if len(data) > EditBytes {
-		return file{}, tooLarge(rel, len(data))
+		return file{}, tooLarge(path, len(data))
 	}
-	return file{path: rel, text: string(data), exists: true}, err
+	return file{path: path, text: string(data), exists: true, changed: info.ModTime()}, err
 }
 
 func tooLarge(path string, size int) error {

@@ -10,6 +10,7 @@ const (
 	ReadFileBytes   = 5 << 20          // the largest image or PDF that read hands to a model
 	EditBytes       = 10 << 20         // the largest file that edit, write and apply_patch take
 	DiffBytes       = 20_000           // bytes of a diff that the model and people are shown
+	BufferTime      = 10 * time.Second // that an editor is given to say what is not saved of the files that a call changes
 	PatchBytes      = 5 << 20          // the largest patch that apply_patch takes
 	PatchFiles      = 500              // files that one patch may touch
 	BashTimeout     = 2 * time.Minute  // when bash is given none

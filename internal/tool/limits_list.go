@@ -17,6 +17,7 @@ var Limits = []Limit{
 	{"ReadFileBytes", sizeText(ReadFileBytes), "the largest image or PDF that read hands to a model"},
 	{"EditBytes", sizeText(EditBytes), "the largest file that edit, write and apply_patch take"},
 	{"DiffBytes", sizeText(DiffBytes), "bytes of a diff that the model and people are shown"},
+	{"BufferTime", BufferTime.String(), "that an editor is given to say what is not saved of the files that a call changes"},
 	{"PatchBytes", sizeText(PatchBytes), "the largest patch that apply_patch takes"},
 	{"PatchFiles", strconv.Itoa(PatchFiles), "files that one patch may touch"},
 	{"BashTimeout", BashTimeout.String(), "when bash is given none"},

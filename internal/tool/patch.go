@@ -34,9 +34,9 @@ func ApplyPatch(faults Diagnoser) pawl.Tool {
 			return patchAccess(p), nil
 		},
 		preview: func(ctx context.Context, call pawl.Call, in patchInput) (string, error) {
-			w, plan, err := openPatch(ctx, call.Dir, in.Patch, call.Host.Seen)
+			w, plan, err := openPatch(ctx, call, in.Patch)
 			if err != nil {
-				return "", err
+				return "", perhapsUnsaved(call, err)
 			}
 			defer w.Close()
 			var diffs strings.Builder
@@ -46,7 +46,7 @@ func ApplyPatch(faults Diagnoser) pawl.Tool {
 			return diffs.String(), nil
 		},
 		run: func(ctx context.Context, call pawl.Call, in patchInput) (pawl.Result, error) {
-			result, files, err := applyPatch(ctx, call.Dir, in.Patch, call.Host.Seen)
+			result, files, err := applyPatch(ctx, call, in.Patch)
 			if err != nil {
 				return result, err
 			}
@@ -96,8 +96,12 @@ type written struct {
 // file that it touched. A file that is not as it was last seen is changed only
 // where the patch fits exactly. An error means that no file has changed, or is
 // a workspace.ErrHalfway.
-func applyPatch(ctx context.Context, dir, text string, seen func(path string) string) (pawl.Result, []written, error) {
-	w, plan, err := openPatch(ctx, dir, text, seen)
+func applyPatch(ctx context.Context, call pawl.Call, text string) (pawl.Result, []written, error) {
+	note, err := savedOfPatch(ctx, call, text)
+	if err != nil {
+		return pawl.Result{}, nil, err
+	}
+	w, plan, err := openPatch(ctx, call, text)
 	if err != nil {
 		return pawl.Result{}, nil, err
 	}
@@ -117,23 +121,50 @@ func applyPatch(ctx context.Context, dir, text string, seen func(path string) st
 		return pawl.Result{}, nil, fmt.Errorf("no file was changed: %w", err)
 	}
 	result := patchResult(plan)
+	result.Content += note
 	if left != nil {
 		result.Content += "\n" + left.Error()
 	}
 	return result, files, nil
 }
 
+// savedOfPatch is saved for the files of a patch, those that cannot be read apart.
+func savedOfPatch(ctx context.Context, call pawl.Call, text string) (note string, err error) {
+	if call.Buffers == nil {
+		return "", nil
+	}
+	p, err := parsePatch(call.Dir, text)
+	if err != nil {
+		return "", err
+	}
+	w, err := workspace.Open(call.Dir)
+	if err != nil {
+		return "", err
+	}
+	defer w.Close()
+	var files []file
+	for _, section := range p.Files {
+		if f, err := current(w, section.Path); err == nil {
+			files = append(files, f)
+		}
+	}
+	if note, err = saved(ctx, call, files...); err != nil {
+		err = fmt.Errorf("no file was changed: %w", err)
+	}
+	return note, err
+}
+
 // openPatch opens the workspace and finds out what a patch would do to it.
-func openPatch(ctx context.Context, dir, text string, seen func(path string) string) (*workspace.Workspace, []plannedFile, error) {
-	p, err := parsePatch(dir, text)
+func openPatch(ctx context.Context, call pawl.Call, text string) (*workspace.Workspace, []plannedFile, error) {
+	p, err := parsePatch(call.Dir, text)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := workspace.Open(dir)
+	w, err := workspace.Open(call.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := planPatch(ctx, w, p, seen)
+	plan, err := planPatch(ctx, w, p, call.Host.Seen)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("no file was changed: %w", err), w.Close())
 	}

@@ -138,7 +138,7 @@ func runCase(t *testing.T, path string) (missed, wrong string) {
 		return ""
 	}
 	_, accessErr := ApplyPatch(nil).Access(t.Context(), call(dir, input(t, fields{"patch": c.patch})))
-	_, done, err := applyPatch(t.Context(), dir, c.patch, seen)
+	_, done, err := applyPatch(t.Context(), knowing(dir, seen), c.patch)
 	if accessErr != nil && err == nil {
 		return "", fmt.Sprintf("Access refused what was then done: %v", accessErr)
 	}

@@ -22,7 +22,7 @@ func init() {
 			PatchBytes + 1: "the patch has 5242881 bytes: more than the 5242880 of one patch; split it",
 		} {
 			dir := folder(t, nil)
-			_, _, err := applyPatch(t.Context(), dir, patchOf("*** Add File: new\n+"+strings.Repeat("x", size-frame)+"\n"), neverSeen)
+			_, _, err := applyPatch(t.Context(), knowing(dir, neverSeen), patchOf("*** Add File: new\n+"+strings.Repeat("x", size-frame)+"\n"))
 			checkError(t, err, says)
 			if n := len(files(t, dir)); (n == 1) != (says == "") {
 				t.Errorf("a patch of %d bytes made %d files", size, n)
@@ -158,7 +158,7 @@ func TestApplyPatchResult(t *testing.T) {
 // The caller is told of each file that was touched.
 func TestApplyPatchTells(t *testing.T) {
 	dir := folder(t, allFiles())
-	_, done, err := applyPatch(t.Context(), dir, patchOf(allSections), neverSeen)
+	_, done, err := applyPatch(t.Context(), knowing(dir, neverSeen), patchOf(allSections))
 	checkError(t, err, "")
 	want := []written{
 		{Path: "sub/new", Content: "new\n"},
@@ -178,6 +178,18 @@ func TestApplyPatchTells(t *testing.T) {
 }
 
 func neverSeen(string) string { return "" }
+
+// knowing is a call of a session whose model knows of files what seen says.
+func knowing(dir string, seen func(path string) string) pawl.Call {
+	return pawl.Call{Dir: dir, Host: knowledge{seen: seen}}
+}
+
+type knowledge struct {
+	pawl.Host
+	seen func(path string) string
+}
+
+func (k knowledge) Seen(path string) string { return k.seen(path) }
 
 // A file that is not as the model last saw it is changed only where the patch fits exactly.
 func TestApplyPatchKnowsWhatItChanges(t *testing.T) {
@@ -298,12 +310,12 @@ func TestApplyPatchIsCanceled(t *testing.T) {
 		if n = 0; stop == 0 {
 			cancel()
 		}
-		_, _, err := applyPatch(ctx, dir, patchOf(allSections), func(string) string {
+		_, _, err := applyPatch(ctx, knowing(dir, func(string) string {
 			if n++; n == stop {
 				cancel()
 			}
 			return ""
-		})
+		}), patchOf(allSections))
 		cancel()
 		if n < stop {
 			checkError(t, err, "")

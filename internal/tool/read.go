@@ -94,12 +94,13 @@ func readPath(ctx context.Context, call pawl.Call, in readInput) (pawl.Result, e
 	case !info.Mode().IsRegular():
 		return pawl.Result{}, fmt.Errorf("read %s: it is not a regular file", in.Path)
 	}
-	return readFile(ctx, f, info.Size(), rel, in)
+	return readFile(ctx, call, f, info.Size(), real, rel, in)
 }
 
 // readFile shows a file by what it holds. What the model knows of it then is
-// recorded, unless it is too large to be edited anyway.
-func readFile(ctx context.Context, f *os.File, size int64, rel string, in readInput) (pawl.Result, error) {
+// recorded, unless it is too large to be edited anyway. real is its own name, rel
+// the one that the model knows it by.
+func readFile(ctx context.Context, call pawl.Call, f *os.File, size int64, real, rel string, in readInput) (pawl.Result, error) {
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -116,6 +117,9 @@ func readFile(ctx context.Context, f *os.File, size int64, rel string, in readIn
 	}
 	if size > EditBytes {
 		return readLines(ctx, f, in)
+	}
+	if call.Buffers != nil {
+		return readOpen(ctx, call, f, real, rel, in)
 	}
 	content := workspace.NewHash()
 	result, err := readLines(ctx, io.TeeReader(f, content), in)

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -136,21 +134,15 @@ func (a *app) send(m editor.Submit) tea.Cmd {
 	})
 }
 
-// sheller runs commands of the person's.
-type sheller interface {
-	Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error)
-}
-
-// shell runs a command of the person's.
+// shell runs a command of the person's. While a turn is open it waits, which its
+// card says.
 func (a *app) shell(m editor.Shell) tea.Cmd {
-	svc, ok := a.shared.Service.(sheller)
-	if !ok {
-		return tea.Batch(a.post(m.Number, outgoing{}), ui.Show(ui.Failed{Err: fmt.Errorf("commands behind a ! cannot be run here: use another terminal: %w", pawl.ErrUnavailable)}))
-	}
+	svc, ctx := a.shared.Service, a.shared.Context
+	a.view.ToEnd()
 	return a.post(m.Number, outgoing{
 		session: a.session,
 		send: func(s pawl.Session) ([]string, error) {
-			_, err := svc.Shell(a.shared.Context, s.ID, m.Command)
+			_, err := svc.Shell(ctx, s.ID, m.Command)
 			return nil, err
 		},
 		back: func(err error) tea.Msg { return ui.Failed{Err: err} },

@@ -162,11 +162,23 @@ func TestRefused(t *testing.T) {
 	s.until("it is there again, and it is said why", func() bool { return s.editor.Text() == "one" && s.failed })
 }
 
-// TestShell: a command of the person's goes its own way, and what is written after
-// it is sent.
+// TestShell: a command of the person's is run and shown, also before there is a
+// session, and what is written after it is sent.
 func TestShell(t *testing.T) {
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
-	s.typed("!true\rone\r")
-	s.until("the prompt is taken in", func() bool { return s.view.Log.Working() })
+	shows := func(text string) func() bool {
+		return func() bool { return strings.Contains(ansi.Strip(s.View().Content), text) }
+	}
+	s.typed("!echo $((40+2)); exit 3\r")
+	s.until("its output is shown", shows("  42\n"))
+	s.until("and its end", shows("! echo $((40+2)); exit 3 · exit 3"))
+	s.typed("!echo be''gun; exec sleep 1000\r")
+	s.until("what another prints is shown while it runs", shows("  begun\n"))
+	s.give(tea.KeyPressMsg{Code: tea.KeyEscape})
+	s.until("it is canceled", shows("exec sleep 1000 · canceled"))
+	s.typed("one\r")
+	s.until("the prompt is taken in", shows("I am"))
+	s.typed("!true\r")
+	s.until("the command waits", shows("! true · waits until nothing else runs"))
 }

@@ -148,6 +148,7 @@ func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, until chan st
 	case w == nil:
 		w = &run{leased: make(chan struct{}), over: make(chan struct{}), canceled: cancel}
 		r.runs[id] = w
+		r.Stepper.Interrupt(id, cancel)
 		r.wg.Add(1)
 		return w, nil
 	case w.ending:
@@ -178,6 +179,7 @@ func (r *Runner) askedFor(w *run) int {
 // begin takes the lease and sets to work.
 func (r *Runner) begin(ctx context.Context, id pawl.SessionID, w *run) error {
 	if w.err = r.lease(ctx, id); w.err != nil {
+		r.Stepper.Forget(id) // what was to be canceled is not
 		r.mu.Lock()
 		delete(r.runs, id)
 		r.mu.Unlock()

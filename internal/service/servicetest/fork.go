@@ -157,7 +157,7 @@ func testForkWithAnAsk(b *box) {
 // What a session that was interrupted was ordered to do is not done in its fork.
 func testForkWithOrders(b *box) {
 	model := b.script(`{"text":"One."}`)
-	for name, order := range map[string]pawl.Body{"compact": pawl.CompactionAsked{}, "revert": pawl.RevertAsked{Revert: pawl.Revert{To: 3}}} {
+	for name, order := range map[string]pawl.Body{"compact": pawl.CompactionAsked{}, "revert": pawl.RevertAsked{Revert: pawl.Revert{To: 3}}, "shell": pawl.ShellAsked{Command: "true"}} {
 		log := b.events(
 			pawl.SessionCreated{Dir: b.dir},
 			pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "one"}}, Settings: pawl.Settings{Model: model}},

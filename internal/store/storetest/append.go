@@ -37,6 +37,9 @@ var samples = []pawl.Body{
 	pawl.Compacted{Asked: 3, Keep: 2, Text: "So far.", Task: "Go.", Files: []string{"a.go"}, Before: 10, After: 5, Message: "Oh.", Spent: pawl.Spent{Model: "m", Usage: pawl.Usage{Output: 3}}},
 	pawl.RevertAsked{Revert: pawl.Revert{To: 2, Redo: 3, Scope: pawl.ScopeFiles, Conflicts: pawl.ConflictsLeave}},
 	pawl.Reverted{Asked: 5, Refused: "no", Changed: []string{"a.go"}, Aside: map[string]string{"a.go": "/aside/a.go"}, Left: []string{"b.go"}},
+	pawl.ShellAsked{Command: "make", By: pawl.Actor{User: "ada"}},
+	pawl.ShellStarted{Asked: 6, Snapshot: "4b825dc", Unsafe: "too large"},
+	pawl.ShellRan{Asked: 6, Status: pawl.CallDone, Result: pawl.Result{Content: "made", Meta: map[string]string{"exit_code": "0"}}, Snapshot: "4b825dc"},
 	pawl.Prompted{
 		Parts:    pawl.Parts{pawl.Text{Text: "see <a> & b"}, pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte{0, 255, 1}}},
 		Delivery: pawl.DeliverQueue,

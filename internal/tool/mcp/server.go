@@ -196,13 +196,14 @@ func parseEntry(name string, text json.RawMessage, from Origin) (Server, error) 
 // of tools, mcp__server__tool, have one reading.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*$`)
 
-// maxServerName leaves room for the tool in a name of 64.
-const maxServerName = 24
+// MaxServerName is how long a server's name may be: it leaves room for the tool
+// in a name of 64.
+const MaxServerName = 24
 
 // Check returns what is wrong with an entry.
 func (s Server) Check() error {
-	if len(s.Name) > maxServerName || !serverName.MatchString(s.Name) {
-		return fmt.Errorf("a server's name has 1 to %d letters, digits, - and single _ between them: rename it", maxServerName)
+	if len(s.Name) > MaxServerName || !serverName.MatchString(s.Name) {
+		return fmt.Errorf("a server's name has 1 to %d letters, digits, - and single _ between them: rename it", MaxServerName)
 	}
 	if err := s.checkSizes(); err != nil {
 		return err

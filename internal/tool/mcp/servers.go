@@ -44,6 +44,7 @@ type Config struct {
 // Servers are the MCP servers of this process. Close ends all.
 type Servers struct {
 	config Config
+	base   *Servers // whose servers a folder has too; nil means none
 
 	mu     sync.Mutex
 	links  map[string][]*link // by folder, in the order of their names
@@ -57,6 +58,13 @@ func New(c Config) *Servers {
 		c.times = times{start: startTime, wait: waitTime, pause: firstPause, steady: steadyTime, refresh: refreshPause}
 	}
 	return &Servers{config: c, links: map[string][]*link{}}
+}
+
+// Beside returns a set for somebody who has servers of their own, beside those
+// that a folder has in s. Of two of one name, that of s is used. Its Close ends
+// its own alone.
+func (s *Servers) Beside() *Servers {
+	return &Servers{config: s.config, base: s, links: map[string][]*link{}}
 }
 
 // Start has these servers run for a folder, and no others: those that run
@@ -91,7 +99,7 @@ func (s *Servers) Start(dir string, servers []Server) error {
 			s.ending.Go(old.end)
 		}
 	}
-	slices.SortFunc(links, func(a, b *link) int { return strings.Compare(a.server.Name, b.server.Name) })
+	slices.SortFunc(links, byName)
 	s.links[dir] = links
 	return nil
 }
@@ -122,12 +130,29 @@ func (s *Servers) keep(dir string, server Server) *link {
 	return l
 }
 
-// of returns the links of a folder.
+// of returns the links of a folder, in the order of their names.
 func (s *Servers) of(dir string) []*link {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.links[dir]
+	own := s.links[dir]
+	s.mu.Unlock()
+	if s.base == nil {
+		return own
+	}
+	all := slices.Clone(s.base.of(dir))
+	taken := map[string]bool{}
+	for _, l := range all {
+		taken[l.server.Name] = true
+	}
+	for _, l := range own {
+		if !taken[l.server.Name] {
+			all = append(all, l)
+		}
+	}
+	slices.SortStableFunc(all, byName)
+	return all
 }
+
+func byName(a, b *link) int { return strings.Compare(a.server.Name, b.server.Name) }
 
 // find returns the link of a server.
 func (s *Servers) find(dir, name string) (*link, error) {

@@ -49,6 +49,8 @@ func (l *Log) Apply(e pawl.Event) {
 		l.note(e, Quiet, "mode %s", b.Mode)
 	case pawl.CallStarted, pawl.Progress, pawl.Asked, pawl.Answered, pawl.CallFinished, pawl.Spawned:
 		l.ofCall(e)
+	case pawl.ShellAsked, pawl.ShellStarted, pawl.ShellRan:
+		l.ofShell(e)
 	default:
 		l.beside(e)
 	}

@@ -19,6 +19,8 @@ const (
 	liveBytes  = 4000 // that these are made of
 	faultLines = 4    // of what went wrong
 	diffLines  = 16   // of a change, or a plan
+
+	personLines = 16 // of what a command of the person's printed
 )
 
 // maxOutput bounds the lines of a card that is open: the end of them.
@@ -215,6 +217,8 @@ func (v *View) printed(c *CallView, open bool) []flow.Line {
 		return lines[max(0, len(lines)-liveLines):]
 	case c.Status == "":
 		return nil
+	case c.Person:
+		return v.limited(v.output(saying(c), v.ink.text), personLines, open)
 	case c.Failed():
 		return v.limited(v.output(saying(c), v.ink.muted), faultLines, open)
 	case changes(c):

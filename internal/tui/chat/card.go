@@ -61,6 +61,9 @@ func (v *View) mark(c *CallView) (string, flow.Ink) {
 // toolName is the tool as people know it: of an MCP server's with the server.
 func toolName(c *CallView) string {
 	name := c.Tool
+	if c.Person {
+		return "!"
+	}
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
 		name = strings.Replace(rest, "__", " · ", 1)
 	} else if s := c.Result.Meta["server"]; s != "" && c.Result.Meta["tool"] != "" {
@@ -83,6 +86,8 @@ func (v *View) outcome(c *CallView, in input) []flow.Span {
 	switch {
 	case c.Asking != nil:
 		say("waits for you", v.ink.warn)
+	case c.Person && c.Status == "" && !c.Running():
+		say("waits until nothing else runs", v.ink.muted)
 	case c.Status == "":
 	case c.Status == pawl.CallDenied:
 		say("denied", v.ink.warn)

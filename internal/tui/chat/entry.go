@@ -79,6 +79,7 @@ type CallView struct {
 	Asking   *pawl.Asked    // what it waits for a person for
 	Answer   *pawl.Answered // the last that a person gave
 	Unsafe   string         // why it cannot be undone
+	Person   bool           // it is a command of the person's own
 }
 
 // Running reports whether the call has begun and not ended.

@@ -14,6 +14,7 @@ type Log struct {
 	entries  []*Entry
 	calls    map[pawl.CallID]*Entry
 	running  map[pawl.CallID]*Entry
+	shells   map[pawl.CallID]*Entry    // the person's own commands that have no end yet
 	children map[pawl.SessionID]*Entry // the calls that they work for
 	prompts  map[pawl.Seq]*Entry
 	asks     map[pawl.Seq]pawl.Asked // that wait for an answer
@@ -43,7 +44,7 @@ type Log struct {
 // NewLog returns an empty one.
 func NewLog() *Log {
 	return &Log{
-		calls: map[pawl.CallID]*Entry{}, running: map[pawl.CallID]*Entry{}, children: map[pawl.SessionID]*Entry{},
+		calls: map[pawl.CallID]*Entry{}, running: map[pawl.CallID]*Entry{}, shells: map[pawl.CallID]*Entry{}, children: map[pawl.SessionID]*Entry{},
 		prompts: map[pawl.Seq]*Entry{}, asks: map[pawl.Seq]pawl.Asked{}, orders: map[pawl.Seq]pawl.Revert{}, redone: map[pawl.Seq]bool{},
 		growing: map[pawl.Channel]*Entry{}, offsets: map[pawl.Channel]int{},
 	}
@@ -58,8 +59,8 @@ func (l *Log) Last() pawl.Seq { return l.last }
 // Todos returns the list that the model keeps.
 func (l *Log) Todos() []pawl.Todo { return l.todos }
 
-// Working reports whether a turn is open.
-func (l *Log) Working() bool { return l.turnOpen }
+// Working reports whether a turn is open, or a command of the person's runs or waits.
+func (l *Log) Working() bool { return l.turnOpen || len(l.shells) > 0 }
 
 // Retrying returns what is waited for before the model is asked again, or nil.
 func (l *Log) Retrying() *pawl.Retried { return l.waiting }
@@ -115,13 +116,18 @@ func (l *Log) Prepend(events []pawl.Event) {
 	older.Read(events)
 	older.settle()
 	for id, begun := range older.calls {
-		if entry, ok := l.calls[id]; ok { // it began in the older page and ended here
+		entry, ok := l.calls[id]
+		switch {
+		case begun.Call.Person:
+			l.prependShell(older, begun, entry)
+			continue
+		case ok: // it began in the older page and ended here
 			begun.join(entry)
 			l.drop(entry)
 			if _, runs := l.running[id]; runs {
 				l.running[id] = begun
 			}
-		} else if begun.Call.Running() && l.turnOpen {
+		case begun.Call.Running() && l.turnOpen:
 			l.running[id] = begun
 		}
 		l.calls[id] = begun

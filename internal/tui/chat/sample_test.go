@@ -125,6 +125,27 @@ var scenes = map[string]func(*teller){
 		t.call("c7", "bash", `{"command":"watch"}`, "", pawl.Result{})
 		t.add(pawl.Progress{Call: "c7", Text: "a\nb\nc\nd\ne\nf\n"}, pawl.Progress{Call: "c7", Text: "g\n"})
 	},
+	"shell": func(t *teller) {
+		ran := func(command string, status pawl.CallStatus, r pawl.Result) {
+			asked := t.add(pawl.ShellAsked{Command: command})
+			if status != pawl.CallDenied {
+				t.add(pawl.ShellStarted{Asked: asked}, pawl.Progress{Call: pawl.ShellCall(asked), Text: "live\n"})
+			}
+			if status != "" {
+				t.add(pawl.ShellRan{Asked: asked, Status: status, Result: r})
+			}
+		}
+		ran("git status --short", pawl.CallDone, pawl.Result{Content: " M a.go\n?? b.go\n", Meta: map[string]string{"exit_code": "0"}})
+		ran("seq 20; exit 2", pawl.CallDone, pawl.Result{Content: strings.Repeat("line\n", 20) + "(exit code 2)", IsError: true, Meta: map[string]string{"exit_code": "2"}})
+		ran("git push", pawl.CallDenied, pawl.Result{Content: "not permitted: git push: your rule", IsError: true})
+		ran("make", pawl.CallUnknown, pawl.Result{Content: "The outcome is unknown.", IsError: true})
+		prompt := t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}})
+		t.add(pawl.TurnStarted{Prompt: prompt})
+		early := t.add(pawl.ShellAsked{Command: "make early"})
+		t.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "Done."}}}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn}, pawl.ShellStarted{Asked: early, Unsafe: "too large"})
+		t.add(pawl.Progress{Call: pawl.ShellCall(early), Text: "compiling\n"})
+		t.add(pawl.ShellAsked{Command: "make late"})
+	},
 	"changes": func(t *teller) {
 		patch := pawl.Patch{Path: "a.go", Diff: change}
 		t.call("c1", "edit", `{"path":"a.go","old":"1","new":"2"}`, pawl.CallDone, pawl.Result{Content: change + "a.go:2: x is not used\n", Display: pawl.Parts{patch}})

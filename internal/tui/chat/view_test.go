@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,23 @@ func TestPrepend(t *testing.T) {
 		v.Log.Prepend(tl.events[:cut])
 		if diff := cmp.Diff(whole, text(all(v))); diff != "" {
 			t.Errorf("cut at %d: %s", cut, diff)
+		}
+	}
+}
+
+// So is a command of the person's, which stands where it began to run.
+func TestPrependShell(t *testing.T) {
+	tl := tell()
+	scenes["shell"](tl)
+	tl.events = slices.DeleteFunc(tl.events, func(e pawl.Event) bool { return e.Seq == 0 }) // no page has them
+	// How long a turn took, only a page that has its begin and its end can tell.
+	shown := func(v *View) string { return strings.Replace(text(all(v)), "done · 3.0 s", "done", 1) }
+	whole := shown(viewOf(t, tl, "plain", 60, 20))
+	for cut := 1; cut < len(tl.events); cut++ {
+		v := viewOf(t, &teller{events: tl.events[cut:], at: tl.at}, "plain", 60, 20)
+		v.Log.Prepend(tl.events[:cut])
+		if diff := cmp.Diff(whole, shown(v)); diff != "" || len(v.Log.shells) != 2 || len(v.Log.running) != 1 {
+			t.Errorf("cut at %d, %d open, %d run: %s", cut, len(v.Log.shells), len(v.Log.running), diff)
 		}
 	}
 }

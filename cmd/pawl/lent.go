@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/acp"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/tool/mcp"
+)
+
+// What an editor lends to sessions: what it has open, and its MCP servers.
+
+// openBuffers are what sessions have open in an editor.
+type openBuffers struct{ sessions sync.Map }
+
+// set says what a session has open; nil means nothing any more.
+func (o *openBuffers) set(id pawl.SessionID, b pawl.Buffers) {
+	if b == nil {
+		o.sessions.Delete(id)
+		return
+	}
+	o.sessions.Store(id, b)
+}
+
+// of returns what a session has open, or nil.
+func (o *openBuffers) of(id pawl.SessionID) pawl.Buffers {
+	if b, ok := o.sessions.Load(id); ok {
+		return b.(pawl.Buffers)
+	}
+	return nil
+}
+
+// lend has a session use the MCP servers that an editor hands over, and no others
+// that it was lent before. They count as the user's own: the editor is the user's
+// program. What is wrong with one is told, and it is left out. told is that the
+// user has named the folder trusted.
+func (s *toolServers) lend(ctx context.Context, id pawl.SessionID, dir string, told bool, list []acp.Server) (notes []string) {
+	var servers []mcp.Server
+	if len(list) > 0 {
+		servers, notes = s.lendable(ctx, dir, told, list)
+	}
+	s.mu.Lock()
+	own := s.lent[id]
+	if own == nil && len(servers) > 0 && s.lent != nil {
+		own = s.Beside()
+		s.lent[id] = own
+	}
+	s.mu.Unlock()
+	if own == nil {
+		return notes
+	}
+	if err := own.Start(dir, servers); err != nil {
+		notes = append(notes, "The editor's MCP servers are not used: "+err.Error())
+	}
+	return notes
+}
+
+// lendable are those of an editor's servers that can be used in a folder.
+func (s *toolServers) lendable(ctx context.Context, dir string, told bool, list []acp.Server) (servers []mcp.Server, notes []string) {
+	configured, _, err := serversOf(ctx, s.guard, dir, told)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("The editor's MCP servers are not used: %v", err)}
+	}
+	for _, l := range list {
+		secrets.AddHeaders(l.Name, l.Headers)
+		secrets.AddHeaders(l.Name, l.Env)
+		server := lentServer(l)
+		shown := fmt.Sprintf("The editor's MCP server %.40q", plain.Line(l.Name))
+		same := func(name string) bool { return name == server.Name }
+		switch err := server.Check(); {
+		case slices.ContainsFunc(configured, func(e serverEntry) bool { return same(e.Name) }):
+			notes = append(notes, fmt.Sprintf("%s is not used: pawl's configuration has one of that name (%s).", shown, server.Name))
+			continue
+		case slices.ContainsFunc(servers, func(o mcp.Server) bool { return same(o.Name) }):
+			notes = append(notes, fmt.Sprintf("%s is not used: the editor has another that is called %s here: rename it there.", shown, server.Name))
+			continue
+		case err != nil:
+			notes = append(notes, fmt.Sprintf("%s is not used: %s.", shown, plain.Line(err.Error())))
+			continue
+		case server.Name != l.Name:
+			notes = append(notes, fmt.Sprintf("%s is called %s here.", shown, server.Name))
+		}
+		servers = append(servers, server)
+	}
+	return servers, notes
+}
+
+// lentServer is an editor's server as one of the user's own. It may be on this
+// machine, without TLS, if its address says so by itself.
+func lentServer(l acp.Server) mcp.Server {
+	return mcp.Server{
+		Name: lentName(l.Name), Transport: l.Transport, Command: l.Command, Args: l.Args, Env: l.Env, Unboxed: true,
+		URL: l.URL, Headers: l.Headers, Local: onThisMachine(l.URL),
+	}
+}
+
+// onThisMachine reports whether an address names this very machine.
+func onThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+var unnamable = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+
+// lentName is a server's name as names are here. Editors let people write any, and
+// give long ones themselves.
+func lentName(name string) string {
+	if (mcp.Server{Name: name, Transport: mcp.Stdio, Command: "x"}).Check() == nil {
+		return name
+	}
+	name = strings.Trim(unnamable.ReplaceAllString(name, "-"), "-")
+	return strings.TrimRight(name[:min(len(name), mcp.MaxServerName)], "-")
+}
+
+// of returns the servers of a session: those of its folder, and those that it is
+// lent.
+func (s *toolServers) of(id pawl.SessionID) *mcp.Servers {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if own := s.lent[id]; own != nil {
+		return own
+	}
+	return s.Servers
+}
+
+// Close ends all servers.
+func (s *toolServers) Close() {
+	s.mu.Lock()
+	lent := s.lent
+	s.lent = nil
+	s.mu.Unlock()
+	for _, own := range lent {
+		own.Close()
+	}
+	s.Servers.Close()
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/acp"
+	"github.com/pawl-dev/pawl/internal/tool/mcp"
+)
+
+// TestLentServers: an editor's server counts as one of the user's own, and may be
+// on this machine if its address says so, and nowhere else that is not public.
+func TestLentServers(t *testing.T) {
+	env := map[string]string{"A": "b"}
+	for name, test := range map[string]struct {
+		lent acp.Server
+		want mcp.Server
+	}{
+		"a program": {
+			acp.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env},
+			mcp.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env, Unboxed: true},
+		},
+		"an address": {
+			acp.Server{Name: "hub", Transport: "http", URL: "https://hub.example.com/mcp", Headers: env},
+			mcp.Server{Name: "hub", Transport: "http", URL: "https://hub.example.com/mcp", Headers: env, Unboxed: true},
+		},
+		"this machine":            {acp.Server{URL: "http://localhost:1/mcp"}, mcp.Server{URL: "http://localhost:1/mcp", Unboxed: true, Local: true}},
+		"this machine, by number": {acp.Server{URL: "http://127.0.0.1:1/"}, mcp.Server{URL: "http://127.0.0.1:1/", Unboxed: true, Local: true}},
+		"this machine, the new":   {acp.Server{URL: "http://[::1]:1/"}, mcp.Server{URL: "http://[::1]:1/", Unboxed: true, Local: true}},
+		"its network":             {acp.Server{URL: "http://10.0.0.1/"}, mcp.Server{URL: "http://10.0.0.1/", Unboxed: true}},
+		"a name that looks so":    {acp.Server{URL: "http://localhost.example.com/"}, mcp.Server{URL: "http://localhost.example.com/", Unboxed: true}},
+		"a name in front":         {acp.Server{URL: "http://localhost@example.com/"}, mcp.Server{URL: "http://localhost@example.com/", Unboxed: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, lentServer(test.lent)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestLentNames: a name that pawl has no use for becomes one that it has.
+func TestLentNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"files": "files", "a_b-c": "a_b-c", "My server": "My-server", "a__b": "a-b", "_a_": "a", "mcp-server-sequential-thinking": "mcp-server-sequential-th",
+		"0123456789012345678901 3456": "0123456789012345678901-3", "01234567890123456789012 x": "01234567890123456789012", "日本": "", "": "", "日本 a": "a",
+	} {
+		got := lentName(name)
+		if got != want {
+			t.Errorf("%q is called %q, want %q", name, got, want)
+		}
+		if err := (mcp.Server{Name: got, Transport: mcp.Stdio, Command: "x"}).Check(); (err == nil) != (want != "") {
+			t.Errorf("%q: %v", got, err)
+		}
+	}
+}
+
+// TestOpenBuffers: what a session has open is found by its id, until it is closed.
+func TestOpenBuffers(t *testing.T) {
+	var o openBuffers
+	o.set("one", noBuffers{})
+	if o.of("one") == nil || o.of("two") != nil {
+		t.Error("it is not found, or another is")
+	}
+	o.set("one", nil)
+	if o.of("one") != nil {
+		t.Error("it is found though it is closed")
+	}
+}
+
+type noBuffers struct{}
+
+func (noBuffers) Unsaved(context.Context, pawl.OnDisk) (string, bool, error) { return "", false, nil }
+
+// TestLentTooMany: an editor with too many servers is told so.
+func TestLentTooMany(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"HOME", "PAWL_DATA", "XDG_CONFIG_HOME"} {
+		t.Setenv(name, dir)
+	}
+	t.Setenv("PAWL_STORE", "")
+	a, err := openApp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []acp.Server
+	for i := range 40 {
+		list = append(list, acp.Server{Name: strings.Repeat("x", i%20+1) + string(rune('a'+i/20)), Transport: "stdio", Command: "none"})
+	}
+	notes := a.mcp.lend(t.Context(), "one", t.TempDir(), false, list)
+	if len(notes) != 1 || !strings.Contains(notes[0], "not used: start MCP servers: 40 are more than 32") {
+		t.Errorf("told %q", notes)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if notes := a.mcp.lend(t.Context(), "two", t.TempDir(), false, list[:1]); notes != nil || a.mcp.lent != nil {
+		t.Errorf("after the end: %q, %v", notes, a.mcp.lent)
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/linear"
+	"github.com/pawl-dev/pawl/internal/tui"
+)
+
+// screenReaderVar asks for the conversation of lines, as --screen-reader does.
+const screenReaderVar = "PAWL_SCREEN_READER"
+
+// screenReader says who wants a conversation of lines in place of a screen.
+type screenReader struct {
+	flag       bool
+	flagGiven  bool   // the flag was, as yes or no: it decides
+	variable   string // PAWL_SCREEN_READER
+	configured bool   // in the user's configuration
+	terminal   string // TERM
+}
+
+// wanted reports whether it is wanted. The flag goes before the variable, and that
+// before the configuration; a terminal that can only add text gets it in any case
+// but a flag that says no.
+func (s screenReader) wanted() (bool, error) {
+	if s.flagGiven {
+		return s.flag, nil
+	}
+	dumb := s.terminal == "dumb"
+	if s.variable == "" {
+		return s.configured || dumb, nil
+	}
+	on, err := strconv.ParseBool(s.variable)
+	if err != nil {
+		return false, fmt.Errorf("%s=%q: it is 1 or 0", screenReaderVar, s.variable)
+	}
+	return on || dumb, nil
+}
+
+// screenReader resolves the flag of a command.
+func (f *tuiFlags) screenReader(cmd *cobra.Command) (bool, error) {
+	on, err := screenReader{
+		flag: f.lines, flagGiven: cmd.Flags().Changed("screen-reader"),
+		variable: os.Getenv(screenReaderVar), terminal: os.Getenv("TERM"),
+	}.wanted()
+	if err != nil {
+		return false, usageError(cmd, err)
+	}
+	return on, nil
+}
+
+// runLinear talks with the person in lines, about what the screen would show.
+func runLinear(cmd *cobra.Command, a *app, c tui.Config) error {
+	ctx, stop := context.WithCancelCause(cmd.Context())
+	defer stop(nil)
+	interrupts, kills := make(chan os.Signal, 4), make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	signal.Notify(kills, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(interrupts)
+	defer signal.Stop(kills)
+	go func() {
+		select {
+		case s := <-kills:
+			stop(signalError{s})
+		case <-ctx.Done():
+		}
+	}()
+	in := cmd.InOrStdin()
+	err := linear.Run(ctx, linear.Config{
+		Service: c.Service, Dir: c.Dir, Session: c.Session, Settings: c.Settings,
+		In: in, Out: cmd.OutOrStdout(), Interrupts: interrupts,
+		Pending: func() bool { return linePending(in) }, Forget: func() { flushTyped(in) },
+		Columns: terminalColumns, Bell: func() { _, _ = os.Stdout.WriteString("\a") },
+		First: linear.First{Help: c.First.Help, Save: c.First.Save},
+		Show:  func(ctx context.Context, w io.Writer, s pawl.Session) error { return showSession(ctx, w, a.Service, s) },
+	})
+	var killed signalError
+	if errors.As(err, &killed) {
+		return &exitError{code: 128 + int(killed.Signal.(syscall.Signal)), err: fmt.Errorf("%w: 'pawl -c' goes on", killed)}
+	}
+	return err
+}
+
+// terminalColumns is how wide standard output is.
+func terminalColumns() int {
+	if n, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && n > 0 {
+		return n
+	}
+	return defaultColumns
+}
+
+// linePending reports whether a line was typed that nobody has read yet.
+func linePending(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	var set unix.FdSet
+	fd := int(f.Fd())
+	set.Set(fd)
+	n, err := unix.Select(fd+1, &set, nil, nil, &unix.Timeval{})
+	return err == nil && n > 0
+}

@@ -1,0 +1,229 @@
+package acp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// failure is an error as the editor shows it: its words, and its class. It is nil
+// for none.
+func failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	code := pawl.CodeOf(err)
+	number := -32603
+	switch code {
+	case pawl.CodeInvalid:
+		number = -32602
+	case pawl.CodeNotFound:
+		number = -32002
+	default: // the editor can do nothing about it
+	}
+	return &sdk.RequestError{Code: number, Message: err.Error(), Data: map[string]any{"code": string(code)}}
+}
+
+// stopReason is why a turn ended. A failure is an error, so that people see it.
+func stopReason(f pawl.TurnFinished) (sdk.StopReason, error) {
+	switch f.Reason {
+	case pawl.ReasonEndTurn, pawl.ReasonPermissionDenied:
+		return sdk.StopReasonEndTurn, nil
+	case pawl.ReasonMaxTokens:
+		return sdk.StopReasonMaxTokens, nil
+	case pawl.ReasonMaxSteps, pawl.ReasonBudget, pawl.ReasonLoop:
+		return sdk.StopReasonMaxTurnRequests, nil
+	case pawl.ReasonCanceled:
+		return sdk.StopReasonCancelled, nil
+	}
+	if f.Fault == pawl.FaultModel && strings.HasPrefix(f.Message, string(pawl.ErrorRefused)+": ") {
+		return sdk.StopReasonRefusal, nil
+	}
+	if f.Fault == pawl.FaultModel {
+		return "", fmt.Errorf("the model failed: %s. Nothing is lost: prompt again to go on, or choose another model", f.Message)
+	}
+	return "", fmt.Errorf("the turn failed: %s. Nothing is lost: prompt again to go on", f.Message)
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// serversOf are the MCP servers that a session is given. One of a kind that is not
+// known is named all the same, so that the person is told.
+func serversOf(list []sdk.McpServer) []Server {
+	servers := []Server{}
+	for _, s := range list {
+		switch {
+		case s.Stdio != nil:
+			env := map[string]string{}
+			for _, v := range s.Stdio.Env {
+				env[v.Name] = v.Value
+			}
+			servers = append(servers, Server{Name: s.Stdio.Name, Transport: "stdio", Command: s.Stdio.Command, Args: s.Stdio.Args, Env: env})
+		case s.Http != nil:
+			servers = append(servers, Server{Name: s.Http.Name, Transport: "http", URL: s.Http.Url, Headers: headersOf(s.Http.Headers)})
+		case s.Sse != nil:
+			servers = append(servers, Server{Name: s.Sse.Name, Transport: "sse", URL: s.Sse.Url, Headers: headersOf(s.Sse.Headers)})
+		case s.Acp != nil:
+			servers = append(servers, Server{Name: s.Acp.Name, Transport: "acp"})
+		}
+	}
+	return servers
+}
+
+func headersOf(list []sdk.HttpHeader) map[string]string {
+	headers := map[string]string{}
+	for _, h := range list {
+		headers[h.Name] = h.Value
+	}
+	return headers
+}
+
+func models(c chosen) *sdk.SessionModelState {
+	if len(c.models) == 0 {
+		return nil
+	}
+	state := &sdk.SessionModelState{CurrentModelId: sdk.ModelId(c.model)}
+	for _, m := range c.models {
+		state.AvailableModels = append(state.AvailableModels, sdk.ModelInfo{ModelId: sdk.ModelId(m.Ref), Name: m.Name})
+	}
+	return state
+}
+
+// blocks are the pieces of a prompt. What cannot be read has no data and is refused
+// by its kind.
+func blocks(list []sdk.ContentBlock) []block {
+	var all []block
+	for _, b := range list {
+		switch {
+		case b.Text != nil:
+			all = append(all, block{text: b.Text.Text})
+		case b.Image != nil:
+			all = append(all, block{media: b.Image.MimeType, data: bytesOf(b.Image.Data)})
+		case b.ResourceLink != nil:
+			all = append(all, block{uri: b.ResourceLink.Uri, name: b.ResourceLink.Name})
+		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
+			r := b.Resource.Resource.TextResourceContents
+			all = append(all, block{uri: r.Uri, text: r.Text, inner: true})
+		case b.Resource != nil && b.Resource.Resource.BlobResourceContents != nil:
+			r := b.Resource.Resource.BlobResourceContents
+			all = append(all, block{uri: r.Uri, media: text(r.MimeType), data: bytesOf(r.Blob)})
+		case b.Audio != nil:
+			all = append(all, block{media: b.Audio.MimeType, data: []byte{}})
+		}
+	}
+	return all
+}
+
+// bytesOf reads data in base64. Data that is none is empty.
+func bytesOf(data string) []byte {
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return []byte{}
+	}
+	return b
+}
+
+func updateOf(u update) sdk.SessionUpdate {
+	switch u := u.(type) {
+	case said:
+		return words(u)
+	case called:
+		return sdk.SessionUpdate{ToolCall: &sdk.SessionUpdateToolCall{
+			ToolCallId: sdk.ToolCallId(u.id), Title: u.title, Kind: sdk.ToolKind(u.kind), Status: sdk.ToolCallStatus(u.status),
+			Content: contents(u.content), Locations: locations(u.places), RawInput: raw(u.input),
+		}}
+	case moved:
+		return sdk.SessionUpdate{ToolCallUpdate: &sdk.SessionToolCallUpdate{
+			ToolCallId: sdk.ToolCallId(u.id), Status: optional(sdk.ToolCallStatus(u.status)), Content: contents(u.content), Locations: locations(u.places),
+		}}
+	case planned:
+		return sdk.SessionUpdate{Plan: plan(u.todos)}
+	case modeSet:
+		return sdk.SessionUpdate{CurrentModeUpdate: &sdk.SessionCurrentModeUpdate{CurrentModeId: sdk.SessionModeId(u.mode)}}
+	case titled:
+		return sdk.SessionUpdate{SessionInfoUpdate: &sdk.SessionSessionInfoUpdate{Title: sdk.Ptr(line(u.title))}}
+	case offered:
+		list := []sdk.AvailableCommand{}
+		for _, c := range u.commands {
+			offer := sdk.AvailableCommand{Name: c.Name, Description: c.Description}
+			if c.Hint != "" {
+				offer.Input = &sdk.AvailableCommandInput{Unstructured: &sdk.UnstructuredCommandInput{Hint: c.Hint}}
+			}
+			list = append(list, offer)
+		}
+		return sdk.SessionUpdate{AvailableCommandsUpdate: &sdk.SessionAvailableCommandsUpdate{AvailableCommands: list}}
+	}
+	return sdk.SessionUpdate{}
+}
+
+func words(s said) sdk.SessionUpdate {
+	block := sdk.TextBlock(s.text)
+	if len(s.file.Data) > 0 && strings.HasPrefix(s.file.MediaType, "image/") {
+		block = sdk.ImageBlock(base64.StdEncoding.EncodeToString(s.file.Data), s.file.MediaType)
+	}
+	switch s.who {
+	case person:
+		return sdk.UpdateUserMessage(block)
+	case model:
+		return sdk.UpdateAgentMessage(block)
+	default:
+		return sdk.UpdateAgentThought(block)
+	}
+}
+
+// plan is the list of the model's work. What was given up is in it no more.
+func plan(todos []pawl.Todo) *sdk.SessionUpdatePlan {
+	p := &sdk.SessionUpdatePlan{Entries: []sdk.PlanEntry{}}
+	for _, t := range todos {
+		if t.Status != pawl.TodoCanceled {
+			p.Entries = append(p.Entries, sdk.PlanEntry{Content: t.Content, Status: sdk.PlanEntryStatus(t.Status), Priority: sdk.PlanEntryPriority(t.Priority)})
+		}
+	}
+	return p
+}
+
+func contents(list []content) []sdk.ToolCallContent {
+	var all []sdk.ToolCallContent
+	for _, c := range list {
+		if c.change == nil {
+			all = append(all, sdk.ToolContent(sdk.TextBlock(c.text)))
+		} else {
+			all = append(all, sdk.ToolCallContent{Diff: &sdk.ToolCallContentDiff{Path: c.change.path, OldText: c.change.old, NewText: c.change.new}})
+		}
+	}
+	return all
+}
+
+func locations(list []place) []sdk.ToolCallLocation {
+	var all []sdk.ToolCallLocation
+	for _, p := range list {
+		all = append(all, sdk.ToolCallLocation{Path: p.path, Line: optional(p.line)})
+	}
+	return all
+}
+
+// optional is nil for what is empty.
+func optional[T comparable](v T) *T {
+	var none T
+	if v == none {
+		return nil
+	}
+	return &v
+}
+
+func raw(input json.RawMessage) any {
+	if input == nil {
+		return nil
+	}
+	return input
+}

@@ -1,0 +1,108 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// What the model is told of files that are open in an editor.
+const (
+	unsavedNote = "(this is what the user has in the editor and has not saved. The file on the disk is another: it can be changed once they save or discard this)\n"
+	unaskedNote = "(whether the editor has changes of it that are not saved is not known: %v. This is about the file on the disk)\n"
+)
+
+// unsaved returns what an editor has of a file, if that is not saved. An error
+// means that the editor did not say. The editor is asked about text only.
+func unsaved(ctx context.Context, call pawl.Call, f file) (text string, ok bool, err error) {
+	if call.Buffers == nil || !f.exists || !utf8.ValidString(f.text) || len(f.text) > EditBytes {
+		return "", false, nil
+	}
+	text, ok, err = call.Buffers.Unsaved(ctx, pawl.OnDisk{Path: filepath.Join(call.Dir, f.path), Text: f.text, Changed: f.changed})
+	if err == nil && len(text) > EditBytes {
+		return "", false, fmt.Errorf("what it has is longer than %d bytes", EditBytes)
+	}
+	return text, ok, err
+}
+
+// readOpen shows a text file as somebody has it in an editor, or as it is on the
+// disk if that is the same or the editor does not say. path is its own name,
+// shown the one that the model knows it by.
+func readOpen(ctx context.Context, call pawl.Call, f *os.File, path, shown string, in readInput) (pawl.Result, error) {
+	disk, err := contentOf(f, path)
+	if err != nil {
+		return pawl.Result{}, fmt.Errorf("read %s: %w", in.Path, err)
+	}
+	text, note := disk.text, ""
+	_, ok, err := unsaved(ctx, call, disk)
+	if ok && err == nil { // the editor has read it by its name: what counts is what it says while that leads nowhere else
+		err = workspace.Steady(ctx, call.Dir, path, func() (err error) {
+			text, ok, err = unsaved(ctx, call, disk)
+			return err
+		})
+	}
+	switch {
+	case ctx.Err() != nil:
+		return pawl.Result{}, ctx.Err()
+	case err != nil:
+		text, note = disk.text, fmt.Sprintf(unaskedNote, err)
+	case ok:
+		note = unsavedNote
+	default:
+		text = disk.text
+	}
+	result, err := readLines(ctx, strings.NewReader(text), in)
+	if err != nil {
+		return result, err
+	}
+	result.Content = note + result.Content
+	result.Seen = map[string]string{shown: workspace.Hash([]byte(text))}
+	return result, nil
+}
+
+// saved returns an error if somebody has changes of these files in an editor that
+// they have not saved: to change the file on the disk would take one or the other
+// from them. The note says which files the editor said nothing about.
+func saved(ctx context.Context, call pawl.Call, files ...file) (note string, err error) {
+	if call.Buffers == nil || weak.On("change.unsaved") {
+		return "", nil
+	}
+	asking, cancel := context.WithTimeout(ctx, BufferTime)
+	defer cancel()
+	var open, unknown []string
+	var why error
+	for _, f := range files {
+		_, ok, err := unsaved(asking, call, f)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil:
+			unknown, why = append(unknown, f.path), err
+		case ok:
+			open = append(open, f.path)
+		}
+	}
+	if open != nil {
+		return "", fmt.Errorf("the user has changes in the editor that are not saved, of %s: ask them to save or to discard these, then read it again", strings.Join(open, ", "))
+	}
+	if unknown != nil {
+		note = fmt.Sprintf("%s: "+unaskedNote, strings.Join(unknown[:min(len(unknown), 5)], ", "), why)
+	}
+	return note, nil
+}
+
+// perhapsUnsaved adds to why a change cannot be shown what may be the reason: no
+// editor is asked before the change is permitted.
+func perhapsUnsaved(call pawl.Call, err error) error {
+	if call.Buffers == nil {
+		return err
+	}
+	return fmt.Errorf("%w (if read shows what the user has not saved, ask them to save or to discard that first)", err)
+}

@@ -1,0 +1,58 @@
+package chat
+
+import (
+	"encoding/json"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// ofShell takes the events of the person's own commands. Each is a card, which
+// moves to where it begins to run.
+func (l *Log) ofShell(ev pawl.Event) {
+	switch b := ev.Body.(type) { //nolint:gochecksumtype // a part of Apply
+	case pawl.ShellAsked:
+		e := l.shell(ev, ev.Seq)
+		e.Call.Input, _ = json.Marshal(map[string]string{"command": b.Command}) // a text has no way to fail
+	case pawl.ShellStarted:
+		e := l.shell(ev, b.Asked)
+		l.drop(e)
+		e.Seq, e.Turn, e.Call.Started, e.Call.Unsafe = ev.Seq, ev.Turn, ev.At, b.Unsafe
+		l.running[e.Call.ID] = l.add(e)
+		e.changed()
+	case pawl.ShellRan:
+		e := l.shell(ev, b.Asked)
+		l.finished(ev, pawl.CallFinished{Call: e.Call.ID, Status: b.Status, Result: b.Result})
+		delete(l.shells, e.Call.ID)
+	}
+}
+
+// shell returns the entry of a command of the person's, which may have been asked
+// for before the oldest event that is known.
+func (l *Log) shell(ev pawl.Event, asked pawl.Seq) *Entry {
+	e := l.call(ev, pawl.ShellCall(asked))
+	e.Call.Tool, e.Call.Person = "bash", true
+	l.shells[e.Call.ID] = e
+	return e
+}
+
+// prependShell takes in a command of an older page, whose entry here is nil if no
+// event that is known is about it. What it was is known there, where it stands here.
+func (l *Log) prependShell(older *Log, begun, entry *Entry) {
+	id := begun.Call.ID
+	if entry == nil {
+		l.calls[id] = begun
+		if _, open := older.shells[id]; open {
+			l.shells[id] = begun
+		}
+		if begun.Call.Running() {
+			l.running[id] = begun
+		}
+		return
+	}
+	entry.Call.Input = begun.Call.Input
+	if c := begun.Call; !c.Started.IsZero() {
+		entry.Seq, entry.Call.Started, entry.Call.Unsafe = begun.Seq, c.Started, c.Unsafe
+	}
+	entry.changed()
+	older.drop(begun)
+}
