@@ -48,11 +48,12 @@ func (a *app) draw(v *tea.View) {
 	a.editor.Resize(a.width)
 	above := slices.Concat(a.strips(), []string{a.rule()}, a.strip())
 	a.editor.Limit(a.height - 2 - len(above)) // a line of the conversation, what is above, the status
-	below := slices.Concat(above, []string{a.editor.View(), a.status()})
-	room := a.height - lipgloss.Height(strings.Join(below, "\n"))
+	below := slices.Concat(above, []string{a.editor.View()})
+	room := a.height - 1 - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)
 	a.editor.Place(room + len(above))
-	v.Content = strings.Join(append(a.conversation(room), below...), "\n")
+	talk := a.conversation(room)
+	v.Content = strings.Join(slices.Concat(talk, below, []string{a.status()}), "\n") // the status knows what is seen
 	a.cramped = false
 	if n := len(a.dialogs); n > 0 {
 		box := a.dialogs[n-1].View(a.width, a.height)
