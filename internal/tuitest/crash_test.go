@@ -19,7 +19,7 @@ func TestResumeAfterKill(t *testing.T) {
 	w := newShop(t, script(t, looks, changes, halfway("The total counts every item now, and all of the tests pass."))...)
 	x := w.Start(Large, "--mode", "yolo")
 	ask(x)
-	x.Await("The total counts")
+	x.Until("the provider was asked a third time", func(Screen) bool { return len(w.Asked()) > 2 })
 	x.Kill()
 
 	y := w.Start(Large, "--mode", "yolo", "-c")
@@ -54,7 +54,7 @@ func TestServerKilled(t *testing.T) {
 	server := w.Serve()
 	x := w.Start(Large, "--attach", server.URL)
 	ask(x)
-	x.Await("The total counts")
+	x.Until("the provider was asked", func(Screen) bool { return len(w.Asked()) > 0 })
 	server.Kill()
 	x.Await("the server cannot be reached")
 	x.Type("What I was writing")
@@ -80,6 +80,7 @@ func TestResizeWhileStreaming(t *testing.T) {
 	x.Resize(Normal)
 	x.Await("The end of it.", "done ·")
 	y := w.Start(Normal, "-c")
-	want := y.Await("The end of it.", "done ·").String()
+	y.Await("The end of it.", "done ·")
+	want := y.still(Screen.String).String()
 	x.Until("the same as on a terminal of this size:\n"+want, func(s Screen) bool { return s.String() == want })
 }
