@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # A suite that is too slow for `check` has a build tag: named here, so that vet and lint read it too,
 # and a target of its own, which joins `test` and .ci/run.
-TAGS := crashtest,bench,wire,sectest,npx
+TAGS := crashtest,bench,wire,sectest,npx,tui
 
 # Further flags for every test run, e.g. make unit TESTFLAGS='-count=1 -run TestAppend'.
 TESTFLAGS ?=
@@ -37,7 +37,7 @@ export PAWL_TEST_MCP_DIR := $(MCP_DIR)/node_modules
 CLIENT_TS_LOCK := clients/typescript/package-lock.json
 CLIENT_TS_DIR := $(TOOLS)/client-ts-$(shell cksum $(CLIENT_TS_LOCK) | cut -d ' ' -f 1)
 
-.PHONY: help build tools lsp-path client-ts mcp-servers fmt fmt-check vet lint services unit check crash oracle wire escape corpus skills-npx as-user vuln edits extensions fuzz test bench clean
+.PHONY: help build tools lsp-path client-ts mcp-servers fmt fmt-check vet lint services unit check crash oracle wire tui screenshots escape corpus skills-npx as-user vuln edits extensions fuzz test bench bench-tui clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -111,6 +111,12 @@ check: services fmt-check vet lint unit ## what to run before a commit; under a 
 crash: services ## the crash matrix: kill the program at every step, then resume
 	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
 
+tui: ## the terminal in a terminal emulator: screens and journeys; needs tmux
+	$(GOTEST) -tags tui -count=1 -timeout 10m ./internal/tuitest/
+
+screenshots: ## draw what the terminal looks like into docs/screenshots
+	dev/screenshots
+
 wire: ## replay every recorded stream and every fault against the model clients
 	dev/wire
 
@@ -149,10 +155,13 @@ client-ts: $(CLIENT_TS_DIR) ## the OpenAPI document and the TypeScript client th
 fuzz: ## the fuzzers, FUZZTIME each (60s)
 	dev/fuzz
 
-test: unit edits extensions client-ts escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
+test: unit edits extensions client-ts tui escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
 
 bench: ## measure; the numbers are in the output
 	./dev/bench
+
+bench-tui: ## measure the terminal: keys under load, opening, scrolling, idling
+	go run ./dev/gotest -count=1 -v -run '^TestBench' -tags bench -timeout 10m ./internal/tuitest/
 
 clean: ## remove what the build wrote
 	rm -rf bin dist

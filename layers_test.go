@@ -105,6 +105,7 @@ var rooms = map[string]int{
 	"internal/sectest":             rowTest,
 	"internal/store/storetest":     rowTest,
 	"internal/tui/uitest":          rowTest,
+	"internal/tuitest":             rowTest,
 
 	"dev": rowTool,
 }

@@ -32,7 +32,7 @@ type Terminal struct {
 // Terminal starts pawl at a terminal of its own. It ends with the test.
 func (b *Box) Terminal(t testing.TB, args ...string) *Terminal {
 	t.Helper()
-	keys, tty := openTerminal(t)
+	keys, tty := OpenTerminal(t)
 	x := &Terminal{t: t, cmd: b.Command(args...), keys: keys, ended: make(chan struct{})}
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -52,7 +52,9 @@ func (b *Box) Terminal(t testing.TB, args ...string) *Terminal {
 	return x
 }
 
-func openTerminal(t testing.TB) (keys, tty *os.File) {
+// OpenTerminal returns the two sides of a terminal: that of a person, which reads
+// and types, and that of a program.
+func OpenTerminal(t testing.TB) (keys, tty *os.File) {
 	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {

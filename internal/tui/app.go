@@ -53,6 +53,9 @@ type app struct {
 
 	width, height int
 	cramped       bool // what is on top does not fit on the screen
+
+	program *tea.Program // nil in tests
+	frames  frames
 }
 
 func newApp(s *ui.Shared, c Config) *app {
@@ -94,6 +97,7 @@ func (a *app) open(id pawl.SessionID) tea.Cmd {
 
 // Update takes a message.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	a.frames.move(a.program)
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
 		return a, a.resize(m)
@@ -345,10 +349,10 @@ func (a *app) wheel(m tea.MouseWheelMsg) {
 	}
 }
 
-// older reads a page of older events when the top is seen.
+// older reads a page of older events when the top is near.
 func (a *app) older() tea.Cmd {
 	first := a.view.Log.First()
-	if a.loading || first <= 1 || !a.view.AtTop() {
+	if a.loading || first <= 1 || !a.view.NearTop() {
 		return nil
 	}
 	a.loading = true
@@ -371,7 +375,7 @@ func (a *app) opened(m feed.Opened) tea.Cmd {
 	a.lists.open(m.Session, m.Events)
 	look := a.editor.Switch(m.Session.ID, m.Session.Dir)
 	a.shownAgain(m.Session.ID)
-	return tea.Batch(look, a.follow(m.Session, log.Last()), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())
+	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())
 }
 
 // follow watches a session.

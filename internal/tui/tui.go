@@ -72,7 +72,8 @@ func Run(ctx context.Context, c Config) error {
 	if c.Env != nil {
 		options = append(options, tea.WithEnvironment(c.Env))
 	}
-	_, err = tea.NewProgram(a, options...).Run()
+	a.program = tea.NewProgram(a, options...)
+	_, err = a.program.Run()
 	if errors.Is(err, tea.ErrInterrupted) {
 		err = nil
 	}

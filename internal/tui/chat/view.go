@@ -89,6 +89,19 @@ func (v *View) AtTop() bool {
 	return len(v.rows) > 0 && v.rows[0] == row{entries[0], 0} // all of it fits
 }
 
+// nearTop is how many entries are above the screen when older ones are read: who
+// scrolls up does not wait for them.
+const nearTop = 60
+
+// NearTop reports whether the oldest entry is seen, or soon will be.
+func (v *View) NearTop() bool {
+	entries := v.Log.Entries()
+	if v.away {
+		return v.index(entries) < nearTop
+	}
+	return v.AtTop()
+}
+
 // Render returns the lines that are seen, as many as there is room for.
 func (v *View) Render() []string {
 	v.rows = v.visible()

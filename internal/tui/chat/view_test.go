@@ -37,6 +37,9 @@ func TestScrollAndFollow(t *testing.T) {
 		t.Fatal("it is at the end after scrolling up")
 	}
 	up := seen(v)
+	if v.NearTop() {
+		t.Error("far from the top older entries would be read")
+	}
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "more"}}})
 	v.Log.Apply(tl.events[len(tl.events)-1])
 	if diff := cmp.Diff(up, seen(v)); diff != "" {
@@ -50,6 +53,11 @@ func TestScrollAndFollow(t *testing.T) {
 	if got := seen(v); !v.AtTop() || !strings.Contains(got, "Reply 0") {
 		t.Errorf("the top is %q", got)
 	}
+	v.Scroll(v.Page())
+	if v.AtTop() || !v.NearTop() {
+		t.Error("a page below the top older entries would not be read yet")
+	}
+	v.ToTop()
 	for range 400 { // by single steps there are no jumps
 		before := strings.Split(seen(v), "\n")
 		v.Scroll(1)
