@@ -68,7 +68,7 @@ var apart = []setting{
 	{"core.splitIndex", "false"}, // a part of the index would be in the repository
 	{"core.sparseCheckout", "false"},
 	{"index.sparse", "false"},
-	{"merge.renames", "false"}, // a guess, by how much two files are alike
+	{"merge.renames", "true"}, // not every git can be told false
 	{"merge.directoryRenames", "false"},
 	{"merge.renormalize", "false"},
 	{"merge.conflictStyle", "merge"},
