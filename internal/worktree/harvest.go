@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -90,6 +91,9 @@ func (t *Trees) harvest(ctx context.Context, name, base string, label Label) (h 
 		return h, err
 	}
 	if h.Commit, err = t.commit(ctx, apart, tree, base, label); err != nil {
+		return h, err
+	}
+	if err := w.verify(ctx, h.Commit); err != nil {
 		return h, err
 	}
 	t.reach("harvested")
@@ -237,6 +241,34 @@ func (t *Trees) tree(ctx context.Context, apart, base string, gone []string, fre
 		return "", err
 	}
 	return t.line(ctx, git.Call{Args: []string{"write-tree"}, Apart: apart})
+}
+
+// verify refuses a commit that does not hold what was read: git passes over paths
+// that it does not like, and calls that a success.
+func (w *walker) verify(ctx context.Context, commit string) error {
+	entries, err := w.Repo.Tree(ctx, commit)
+	if err != nil {
+		return err
+	}
+	fresh := map[string]git.Entry{}
+	for _, e := range w.fresh {
+		fresh[e.Path] = e
+	}
+	missing := maps.Clone(w.files)
+	for _, e := range entries {
+		want, ok := fresh[e.Path]
+		if !ok {
+			want = w.base[e.Path]
+		}
+		if !missing[e.Path] || want != e {
+			return fmt.Errorf("git has stored another %q than it was given: %w", e.Path, pawl.ErrInvalid)
+		}
+		delete(missing, e.Path)
+	}
+	for p := range missing {
+		return fmt.Errorf("git refuses the path %q: rename it: %w", p, pawl.ErrInvalid)
+	}
+	return nil
 }
 
 // commit writes a commit of pawl's. It says all of it itself: no setting of the

@@ -121,7 +121,7 @@ func (p *plan) arrange() error {
 		case modeSubmodule:
 		case modeLink:
 			p.links = append(p.links, i)
-		case modeFile, modeExec, "100664":
+		case modeFile, modeExec:
 			at[dir].files = append(at[dir].files, i)
 		default:
 			return fmt.Errorf("%q has the mode %s, which pawl does not know: %w", e.Path, e.Mode, pawl.ErrInvalid)

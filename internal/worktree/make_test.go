@@ -110,6 +110,18 @@ func TestMakeKinds(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	t.Run("a mode that git no longer writes", func(t *testing.T) {
+		w := newWorld(t, map[string]string{"f": "one\n"})
+		w.sh(w.dir, `tree=$(git ls-tree main | sed s/100644/100664/ | git mktree); git update-ref refs/heads/pawl/m1 $(git commit-tree -m old $tree)`)
+		w.write(filepath.Join(w.make("one"), "g"), "two")
+		h := w.harvest("one", "pawl/m1")
+		if diff := cmp.Diff([]Change{{"A", "g"}}, h.Changes); diff != "" {
+			t.Error(diff)
+		}
+		if m, err := w.trees.Merge(t.Context(), "pawl/m1", h.Commit, label("one")); err != nil || len(m.Conflicts) > 0 {
+			t.Errorf("%+v, %v", m, err)
+		}
+	})
 	t.Run("a shallow clone, in a linked worktree", func(t *testing.T) {
 		w := newWorld(t, map[string]string{"f": "one\n"})
 		w.sh(w.dir, "git commit -q --allow-empty -m second; git branch -qf pawl/m1")

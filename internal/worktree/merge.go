@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -28,7 +31,7 @@ type Outcome struct {
 // Conflict is what two changes do not agree on. Its texts are strangers'.
 type Conflict struct {
 	Path string
-	Kind string // as git calls it: contents, modify/delete, file/directory, binary, distinct types, …
+	Kind string // as git calls it: contents, modify/delete, file/directory, binary, distinct modes, …; or kindRename
 	Says string // git's own words
 }
 
@@ -37,10 +40,9 @@ type Conflict struct {
 // call makes the same commit, unless the branch has moved.
 //
 // The commit must be one of Harvest whose parent the branch has. Files are merged
-// line by line, by their paths alone: git does not guess that one was renamed, so
-// a rename on one side and a change on the other are a conflict, and never
-// something that nobody has written. Of attributes only those in the repository's
-// own folder count.
+// line by line, and by their paths alone: where git guesses that a file was renamed
+// on one side and so changes it elsewhere, that is a conflict, as git may be wrong.
+// Of attributes only those in the repository's own folder count.
 func (t *Trees) Merge(ctx context.Context, branch, commit string, label Label) (Outcome, error) {
 	m, err := t.merge(ctx, branch, commit, label)
 	if err != nil {
@@ -66,7 +68,8 @@ func (t *Trees) merge(ctx context.Context, branch, commit string, label Label) (
 	if commit, err = t.Repo.Commit(ctx, commit); err != nil {
 		return m, err
 	}
-	if err := t.checkBase(ctx, m.Onto, commit); err != nil {
+	base, err := t.baseOf(ctx, m.Onto, commit)
+	if err != nil {
 		return m, err
 	}
 	apart, remove, err := t.temporary()
@@ -82,6 +85,11 @@ func (t *Trees) merge(ctx context.Context, branch, commit string, label Label) (
 	if err != nil {
 		return m, err
 	}
+	if len(conflicts) == 0 {
+		if conflicts, err = t.guessed(ctx, base, m.Onto, commit, made); err != nil {
+			return m, err
+		}
+	}
 	if len(conflicts) > 0 {
 		m.Marked, m.Conflicts = made, conflicts[:min(len(conflicts), maxConflicts)]
 		return m, nil
@@ -91,23 +99,23 @@ func (t *Trees) merge(ctx context.Context, branch, commit string, label Label) (
 	return m, nil
 }
 
-// checkBase refuses a commit that is not one step away from what the branch has:
-// its changes would not be those of a task alone.
-func (t *Trees) checkBase(ctx context.Context, onto, commit string) error {
+// baseOf returns what a commit was made from. It refuses one that is not one step
+// away from what the branch has: its changes would not be those of a task alone.
+func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error) {
 	out, err := t.line(ctx, git.Call{Args: []string{"rev-list", "--parents", "--max-count=1"}, Refs: []string{commit}})
 	if err != nil {
-		return err
+		return "", err
 	}
 	words := strings.Fields(out)
 	if len(words) != 2 {
-		return fmt.Errorf("it has %d parents, and a harvest has one: %w", max(len(words)-1, 0), pawl.ErrInvalid)
+		return "", fmt.Errorf("it has %d parents, and a harvest has one: %w", max(len(words)-1, 0), pawl.ErrInvalid)
 	}
 	_, err = t.Repo.Run(ctx, git.Call{Args: []string{"merge-base", "--is-ancestor"}, Refs: []string{words[1], onto}})
 	var failed *git.Failed
 	if errors.As(err, &failed) && failed.Code == 1 {
-		return fmt.Errorf("it was made from %s, which the branch does not have: harvest the workplace again, from a commit of the branch: %w", words[1], pawl.ErrConflict)
+		return "", fmt.Errorf("it was made from %s, which the branch does not have: harvest the workplace again, from a commit of the branch: %w", words[1], pawl.ErrConflict)
 	}
-	return err
+	return words[1], err
 }
 
 // mergeTree merges two commits and returns the tree, with marks in it if there
@@ -124,6 +132,9 @@ func (t *Trees) mergeTree(ctx context.Context, apart, ours, theirs string) (stri
 		return "", nil, err
 	}
 	tree, conflicts, err := readMerge(out.String())
+	for i, c := range conflicts { // git puts a file aside where a folder is to be
+		conflicts[i].Path = strings.TrimSuffix(strings.TrimSuffix(c.Path, "~"+ours), "~"+theirs)
+	}
 	if err == nil && clean != (len(conflicts) == 0) {
 		err = errors.New("it does not say whether there are conflicts")
 	}
@@ -165,4 +176,47 @@ func readMerge(text string) (tree string, conflicts []Conflict, err error) {
 		words = words[n+3:]
 	}
 	return tree, conflicts, nil
+}
+
+// kindRename is a conflict that git does not see: it has taken a file for renamed.
+const kindRename = "rename"
+
+// guessed compares a merge that git calls clean with what was merged. What one
+// side alone has changed must be as that side has it, and what one has deleted and
+// the other changed must be a conflict. All else is a guess.
+func (t *Trees) guessed(ctx context.Context, base, ours, theirs, merged string) ([]Conflict, error) {
+	if weak.On("worktree.renames") {
+		return nil, nil
+	}
+	var sides [4]map[string]git.Entry
+	paths := map[string]bool{}
+	for i, commit := range []string{base, ours, theirs, merged} {
+		entries, err := t.Repo.Tree(ctx, commit)
+		if err != nil {
+			return nil, err
+		}
+		sides[i] = make(map[string]git.Entry, len(entries))
+		for _, e := range entries {
+			sides[i][e.Path], paths[e.Path] = e, true
+		}
+	}
+	var conflicts []Conflict
+	for _, p := range slices.Sorted(maps.Keys(paths)) {
+		if !plainly(sides[0][p], sides[1][p], sides[2][p], sides[3][p]) {
+			conflicts = append(conflicts, Conflict{Path: p, Kind: kindRename, Says: "one side has renamed a file and the other has changed it: git would move the change along, which is a guess"})
+		}
+	}
+	return conflicts, nil
+}
+
+// plainly reports whether a file of a merge needs no guess.
+func plainly(base, ours, theirs, merged git.Entry) bool {
+	var none git.Entry
+	switch {
+	case ours == base:
+		return merged == theirs
+	case theirs == base || ours == theirs:
+		return merged == ours
+	}
+	return ours != none && theirs != none && merged != none
 }

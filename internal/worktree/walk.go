@@ -349,7 +349,7 @@ func (w *walker) readAll(f io.Reader, size int64) ([]byte, error) {
 // readLarge takes a file that is too large to be taken, unless it is as the
 // commit has it.
 func (w *walker) readLarge(f io.Reader, path, mode string, size int64, was git.Entry) error {
-	if was.ID != "" && plainMode(was.Mode) == mode {
+	if was.ID != "" && was.Mode == mode {
 		w.sum.Reset()
 		w.sum.Write(blobHead(size))
 		if _, err := io.Copy(w.sum, io.LimitReader(f, size)); err != nil {
@@ -370,7 +370,7 @@ func (w *walker) take(path, mode string, data []byte, was git.Entry) error {
 	w.sum.Write(data)
 	id := hex.EncodeToString(w.sum.Sum(nil))
 	w.files[path] = true
-	if was.ID == id && plainMode(was.Mode) == mode {
+	if was.ID == id && was.Mode == mode {
 		return nil
 	}
 	w.fresh = append(w.fresh, git.Entry{Mode: mode, ID: id, Path: path})
@@ -378,15 +378,6 @@ func (w *walker) take(path, mode string, data []byte, was git.Entry) error {
 		return nil
 	}
 	return w.store.add(id, data)
-}
-
-// plainMode returns the mode that git gives to a new file: old commits have one
-// more.
-func plainMode(mode string) string {
-	if mode == "100664" {
-		return modeFile
-	}
-	return mode
 }
 
 // moving is about something that cannot be read.
