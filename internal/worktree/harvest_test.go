@@ -39,7 +39,7 @@ var harvests = []struct {
 b' ' ' 'HEAD' 'main' 'work'; mkdir -p refs/heads; echo x >refs/heads/main`, changes: "A  ,A -x,A HEAD,A a\nb,A main,A refs/heads/main,A work"},
 	{name: "empty folders", do: "mkdir -p x/y/z"},
 
-	{name: "ignored", do: "echo x >x.log; mkdir build/x; echo x >build/x/y; echo KEY >.env; echo x >dir/x.log"},
+	{name: "ignored", do: "echo x >x.log; mkdir build/x; echo x >build/x/y; echo KEY >.env; echo x >dir/x.log; echo x >x.private"},
 	{name: "files of the commit in an ignored folder", do: "echo changed >build/kept; echo x >build/other", changes: "M build/kept"},
 	{name: "rules that take less", do: "echo '' >.gitignore; echo KEY >.env; echo n >n", changes: "M .gitignore,A n", left: ".env: " + outBase + ",build: " + outBase},
 	{name: "rules of a folder that take less", do: "echo '!x.log' >dir/.gitignore; echo x >dir/x.log", changes: "A dir/.gitignore", left: "dir/x.log: " + outBase},
@@ -72,6 +72,7 @@ func TestHarvest(t *testing.T) {
 	w.write(filepath.Join(w.root, "outside/g"), "secret\n")
 	w.write(filepath.Join(w.root, "outside/deep/h"), "secret\n")
 	w.write(filepath.Join(w.dir, "f"), "the user's, not committed\n")
+	w.write(filepath.Join(w.dir, ".git/info/exclude"), "*.private\n")
 	before, base := w.state(), w.git("rev-parse", "main")
 	for i, tt := range harvests {
 		t.Run(tt.name, func(t *testing.T) {
