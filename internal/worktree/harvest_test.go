@@ -99,9 +99,10 @@ func TestHarvest(t *testing.T) {
 	if diff := cmp.Diff(before, w.state()); diff != "" {
 		t.Errorf("the user's repository has changed:\n%s", diff)
 	}
-	entries, err := os.ReadDir(w.trees.Dir)
-	if err != nil || len(entries) != len(harvests) {
-		t.Errorf("something is left: %d, %v", len(entries), err)
+	for _, name := range w.left() {
+		if strings.HasPrefix(name, ".") {
+			t.Errorf("%s is left", name)
+		}
 	}
 }
 
