@@ -70,7 +70,7 @@ type spot struct {
 func (w *walker) walk(ctx context.Context, dir string, exclude []byte) error {
 	fd, err := openAt(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
 	if err != nil {
-		return &os.PathError{Op: "open", Path: dir, Err: err}
+		return fmt.Errorf("there is no such folder: make the workplace anew: %w", err)
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
