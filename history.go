@@ -425,13 +425,6 @@ func (h *History) reply(e Event, b Replied) error {
 	return nil
 }
 
-func (h *History) useCallID(id CallID, c *CallState) {
-	if h.calls == nil {
-		h.calls = map[CallID]*CallState{}
-	}
-	h.calls[id] = c
-}
-
 func (h *History) finishCall(b CallFinished) error {
 	call, err := h.unfinished(b.Call)
 	if err != nil {

@@ -27,6 +27,14 @@ func (h *History) take(seq Seq) (Waiting, error) {
 	return w, nil
 }
 
+// useCallID notes that an id is taken, by a call of the open turn or none.
+func (h *History) useCallID(id CallID, c *CallState) {
+	if h.calls == nil {
+		h.calls = map[CallID]*CallState{}
+	}
+	h.calls[id] = c
+}
+
 // unfinished returns a call of the open turn that has no result yet.
 func (h *History) unfinished(id CallID) (*CallState, error) {
 	call := h.calls[id]

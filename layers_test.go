@@ -76,6 +76,7 @@ var rooms = map[string]int{
 	"internal/safety":   rowWork,
 	"internal/snapshot": rowWork,
 	"internal/tool":     rowWork,
+	"internal/worktree": rowWork,
 
 	"internal/agent":   rowLoop,
 	"internal/mission": rowLoop,

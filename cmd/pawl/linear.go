@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/linear"
 	"github.com/pawl-dev/pawl/internal/tui"
 )
@@ -50,10 +51,10 @@ func (s screenReader) wanted() (bool, error) {
 }
 
 // screenReader resolves the flag of a command.
-func (f *tuiFlags) screenReader(cmd *cobra.Command) (bool, error) {
+func (f *tuiFlags) screenReader(cmd *cobra.Command, user config.User) (bool, error) {
 	on, err := screenReader{
 		flag: f.lines, flagGiven: cmd.Flags().Changed("screen-reader"),
-		variable: os.Getenv(screenReaderVar), terminal: os.Getenv("TERM"),
+		variable: os.Getenv(screenReaderVar), configured: user.TUI.ScreenReader, terminal: os.Getenv("TERM"),
 	}.wanted()
 	if err != nil {
 		return false, usageError(cmd, err)

@@ -46,16 +46,16 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 	if in, ok := cmd.InOrStdin().(*os.File); !ok || !isTerminal(in) || !isTerminal(cmd.OutOrStdout()) {
 		return noTerminal(cmd)
 	}
-	lines, err := f.screenReader(cmd)
-	if err != nil {
-		return err
-	}
 	ctx := cmd.Context()
 	dir, err := workingDir()
 	if err != nil {
 		return err
 	}
 	user, err := loadUser()
+	if err != nil {
+		return err
+	}
+	lines, err := f.screenReader(cmd, user)
 	if err != nil {
 		return err
 	}

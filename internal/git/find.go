@@ -60,16 +60,24 @@ func (g *Git) readVersion(ctx context.Context) error {
 		return err
 	}
 	g.version, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "git version "), " ")
+	return g.atLeast(minMajor, minMinor)
+}
+
+// atLeast refuses a git that is older.
+func (g *Git) atLeast(major, minor int) error {
 	numbers := strings.SplitN(g.version, ".", 3)
 	if len(numbers) >= 2 {
-		major, err1 := strconv.Atoi(numbers[0])
-		minor, err2 := strconv.Atoi(numbers[1])
-		if err1 == nil && err2 == nil && (major > minMajor || major == minMajor && minor >= minMinor) {
+		first, err1 := strconv.Atoi(numbers[0])
+		second, err2 := strconv.Atoi(numbers[1])
+		if err1 == nil && err2 == nil && (first > major || first == major && second >= minor) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is version %.20q, needed is %d.%d or later: upgrade it: %w", g.bin, g.version, minMajor, minMinor, pawl.ErrInvalid)
+	return fmt.Errorf("%s is version %.20q, needed is %d.%d or later: upgrade it: %w", g.bin, g.version, major, minor, pawl.ErrInvalid)
 }
+
+// AtLeast refuses a git that is older than this version.
+func (r *Repo) AtLeast(major, minor int) error { return r.git.atLeast(major, minor) }
 
 // program reports whether a file can be run and could not have been put there
 // by anybody else.

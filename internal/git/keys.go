@@ -31,6 +31,8 @@ var neutral = []setting{
 	{"core.alternateRefsCommand", "false"},
 	{"core.untrackedCache", "false"},
 	{"core.quotePath", "true"},
+	{"core.protectHFS", "true"},
+	{"core.protectNTFS", "true"},
 	{"credential.helper", ""},
 	{"credential.interactive", "false"},
 	{"diff.external", "false"},
@@ -58,6 +60,18 @@ var neutral = []setting{
 	{"init.templateDir", ""},
 	{"color.ui", "false"},
 	{"column.ui", "never"},
+}
+
+// apart is what a git is told that works apart from the worktree. What it makes
+// of some commits must not depend on the settings of whoever has them.
+var apart = []setting{
+	{"core.splitIndex", "false"}, // a part of the index would be in the repository
+	{"core.sparseCheckout", "false"},
+	{"index.sparse", "false"},
+	{"merge.renames", "true"}, // not every git can be told false
+	{"merge.directoryRenames", "false"},
+	{"merge.renormalize", "false"},
+	{"merge.conflictStyle", "merge"},
 }
 
 // muted returns what takes the sting out of a key of the repository's own

@@ -12,6 +12,9 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
+// maxEntries bounds the bytes of the list of a tree's files.
+const maxEntries = 64 << 20
+
 // Entry is a file of a tree: a file, a link or a submodule. Its path is a
 // stranger's text.
 type Entry struct {
@@ -29,7 +32,7 @@ func (r *Repo) Tree(ctx context.Context, ref string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.run(ctx, Call{Args: []string{"ls-tree", "-r", "-z", "--full-tree", commit}, Limit: maxTree})
+	out, err := r.run(ctx, Call{Args: []string{"ls-tree", "-r", "-z", "--full-tree", commit}, Limit: maxEntries})
 	if err != nil {
 		return nil, err
 	}

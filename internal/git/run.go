@@ -36,6 +36,8 @@ type Call struct {
 	In  io.Reader // what git reads; nil is nothing
 	Out io.Writer // gets what git prints, all of it, in place of Run's result; nil is none
 
+	Apart string // an empty folder of pawl's own, which git takes for the worktree and has its index in; "" means the repository's own
+
 	Limit     int      // bytes of output that are read; more is an error. 0 means 16 MiB
 	Protocols []string // the network is reached by these, of https and ssh; none means not at all
 }
@@ -69,6 +71,7 @@ var commands = map[string]command{
 	"ls-files":       {paths: true},
 	"ls-tree":        {paths: true},
 	"merge-base":     {},
+	"merge-tree":     {},
 	"pack-objects":   {},
 	"read-tree":      {},
 	"rev-list":       {},
@@ -127,6 +130,11 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 	settings, err := mute(foreign(string(keys)), len(c.Protocols) > 0)
 	if err != nil {
 		return nil, err
+	}
+	if c.Apart != "" {
+		// The last of two settings of a name counts, in the environment too.
+		env := r.git.environment(r, c.Protocols, slices.Concat(settings, apart)...)
+		return r.git.pipe(ctx, c.Apart, append(env, "GIT_WORK_TREE="+c.Apart, "GIT_INDEX_FILE="+filepath.Join(c.Apart, "index")), args, c, limit)
 	}
 	return r.git.pipe(ctx, r.Top, r.git.environment(r, c.Protocols, settings...), args, c, limit)
 }

@@ -106,7 +106,10 @@ func TestConversations(t *testing.T) {
 		}},
 		{"slips", "yolo", []string{`{"fault":"error","text":"no such key"}`}, []step{
 			{"\n> ", "/udno\n"}, {"\n> ", "/open 1\n"}, {"\n> ", "/mode nonsense\n"}, {"\n> ", "/rename\n"}, {"\n> ", "/undo\n"},
-			{"\n> ", "!ls\n"}, {"\n> ", "go\n"}, {"\nnext: send", ""}, {"\n> ", "\x04"},
+			{"\n> ", "go\n"}, {"\nnext: send", ""}, {"\n> ", "\x04"},
+		}},
+		{"command", "yolo", []string{done}, []step{
+			{"\n> ", "!echo here; false\n"}, {"exit code 1", ""}, {"\n> ", "!seq 70\n"}, {"with your next prompt", ""}, {"\n> ", "and now\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"},
 		}},
 		{"help", "yolo", nil, []step{{"\n> ", "/help\n"}, {"\n> ", "/mode\n"}, {"\n> ", "/new\n"}, {"\n> ", "/sessions\n"}, {"\n> ", "/quit\n"}}},
 	} {

@@ -34,6 +34,7 @@ type teller struct {
 	orders  map[pawl.Seq]pawl.Revert
 	ordered map[pawl.Seq]bool      // what was ordered here and is not done yet
 	calls   map[pawl.CallID]string // of the turn: what they are called
+	shells  map[pawl.Seq]string    // commands of the person that wait or run
 	outputs []output               // the newest last
 
 	open  bool // a turn is
@@ -42,11 +43,11 @@ type teller struct {
 }
 
 func newTeller(v *voice, dir string) *teller {
-	return &teller{voice: v, dir: dir, prompts: map[pawl.Seq]string{}, own: map[pawl.Seq]bool{}, orders: map[pawl.Seq]pawl.Revert{}, ordered: map[pawl.Seq]bool{}, calls: map[pawl.CallID]string{}}
+	return &teller{voice: v, dir: dir, prompts: map[pawl.Seq]string{}, own: map[pawl.Seq]bool{}, orders: map[pawl.Seq]pawl.Revert{}, ordered: map[pawl.Seq]bool{}, calls: map[pawl.CallID]string{}, shells: map[pawl.Seq]string{}}
 }
 
 // working reports whether there is work that a person waits for.
-func (t *teller) working() bool { return t.open || len(t.prompts) > 0 }
+func (t *teller) working() bool { return t.open || len(t.prompts) > 0 || len(t.shells) > 0 }
 
 // sent takes note of a prompt that was typed here.
 func (t *teller) sent(prompt pawl.Seq, text string) {
@@ -80,6 +81,8 @@ func (t *teller) event(e pawl.Event) {
 		t.finished(e, b)
 	case pawl.CallStarted, pawl.CallFinished, pawl.Spawned, pawl.TodosSet:
 		t.ofCall(e)
+	case pawl.ShellAsked, pawl.ShellStarted, pawl.ShellRan:
+		t.ofShell(e)
 	default:
 		t.beside(e)
 	}
@@ -100,6 +103,10 @@ func (t *teller) skip(e pawl.Event) {
 		delete(t.prompts, b.Prompt)
 	case pawl.RevertAsked:
 		t.orders[e.Seq] = b.Revert
+	case pawl.ShellAsked:
+		t.shells[e.Seq] = b.Command
+	case pawl.ShellRan:
+		delete(t.shells, b.Asked)
 	default: // leaves nothing
 	}
 }
@@ -321,9 +328,7 @@ func (t *teller) called(e pawl.Event, b pawl.CallFinished) {
 	if tool == "" {
 		tool = "a call"
 	}
-	if t.outputs = append(t.outputs, output{e.Session, tool, b.Result}); len(t.outputs) > maxOutputs {
-		t.outputs = t.outputs[1:]
-	}
+	t.keep(output{e.Session, tool, b.Result})
 	lines := lineCount(b.Result.Content)
 	if b.Result.Spill != nil {
 		lines = fmt.Sprintf("%d bytes of output", b.Result.Spill.Size)

@@ -168,26 +168,19 @@ func (t *talk) inSession(ctx context.Context, work func(context.Context, pawl.Se
 	return err
 }
 
-// sheller runs commands of the person's.
-type sheller interface {
-	Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error)
-}
-
 // shell runs a command of the person's.
 func (t *talk) shell(ctx context.Context, command string) {
-	svc, ok := t.Service.(sheller)
-	if !ok {
-		t.voice.fail(slip("commands behind a ! cannot be run here: use another terminal"))
-		return
-	}
 	if command == "" {
 		return
 	}
-	err := t.inSession(ctx, func(ctx context.Context, id pawl.SessionID) error {
-		_, err := svc.Shell(ctx, id, command)
+	var seq pawl.Seq
+	err := t.inSession(ctx, func(ctx context.Context, id pawl.SessionID) (err error) {
+		seq, err = t.Service.Shell(ctx, id, command)
 		return err
 	})
 	if err != nil {
 		t.voice.fail(err)
+		return
 	}
+	t.teller.shells[seq] = command
 }

@@ -1,0 +1,73 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+const (
+	maxShallow = 1 << 20 // bytes of the list of the commits that a history is cut off at
+	sha256Hex  = 64      // the length of an id, in a repository whose ids are SHA-256
+)
+
+// Borrow makes a repository in a folder that is there, with one branch at a
+// commit of r. It has no objects of its own but reads those of r, so its history
+// is there; it has neither settings nor hooks of r, and its index is empty. The
+// commit is a full id.
+func (r *Repo) Borrow(dir, branch, commit string) error {
+	if err := CheckRef(branch); err != nil {
+		return err
+	}
+	objects := filepath.Join(r.Common, "objects")
+	if strings.ContainsAny(objects, "\n\r") {
+		return fmt.Errorf("%q has a line break in its path, so no repository can borrow from it: rename the folder: %w", objects, pawl.ErrInvalid)
+	}
+	shallow, err := bytesOf(filepath.Join(r.Common, "shallow"), maxShallow)
+	if err != nil {
+		return err
+	}
+	dotgit := filepath.Join(dir, ".git")
+	heads, info := filepath.Join(dotgit, "refs", "heads"), filepath.Join(dotgit, "objects", "info")
+	if err := errors.Join(initialize(dir), os.Mkdir(heads, 0o700), os.Mkdir(info, 0o700)); err != nil {
+		return err
+	}
+	files := map[string]string{
+		filepath.Join(info, "alternates"): objects + "\n",
+		filepath.Join(dotgit, "HEAD"):     "ref: refs/heads/" + branch + "\n",
+		filepath.Join(heads, branch):      commit + "\n",
+	}
+	if shallow != "" {
+		files[filepath.Join(dotgit, "shallow")] = shallow
+	}
+	if len(commit) == sha256Hex {
+		files[filepath.Join(dotgit, "config")] = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
+	}
+	for path, text := range files {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return identify(dir)
+}
+
+// bytesOf returns what a file holds, "" if there is none.
+func bytesOf(path string, limit int64) (string, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Size() > limit {
+		return "", fmt.Errorf("%s is no file, or has more than %d bytes: %w", path, limit, pawl.ErrInvalid)
+	}
+	text, err := os.ReadFile(path)
+	return string(text), err
+}

@@ -1,0 +1,80 @@
+package worktree
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// checkPath refuses a path that git, here or on another system, would take for
+// one of its own.
+func checkPath(p string) error {
+	if weak.On("worktree.names") {
+		return nil
+	}
+	if !filepath.IsLocal(p) || p != path.Clean(p) || strings.ContainsRune(p, 0) {
+		return fmt.Errorf("%q is no path in a repository: %w", p, pawl.ErrInvalid)
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {
+		if isGit(part) {
+			return fmt.Errorf("%q is a name of git's own on some systems: rename it: %w", p, pawl.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// isGit reports whether a name means .git to some file system: those of macOS
+// pass over letters that are not seen, those of Windows over dots and blanks at
+// the end and what stands behind a colon; both over case.
+func isGit(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+			return -1
+		}
+		return r
+	}, name)
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.ToLower(strings.TrimRight(name, ". "))
+	return name == ".git" || name == "git~1"
+}
+
+// checkCase refuses paths that differ from others in case only, unless the
+// commit has both already: on some systems one would take the other's place, a
+// link that of a folder say.
+func checkCase(before, after map[string]bool) error {
+	if weak.On("worktree.names") {
+		return nil
+	}
+	known := sync.OnceValue(func() map[string]bool { return withFolders(before) })
+	spelled := map[string]string{} // how it is spelled, by how it is folded
+	for p := range withFolders(after) {
+		folded := strings.ToLower(p)
+		other, ok := spelled[folded]
+		if !ok {
+			spelled[folded] = p
+			continue
+		}
+		if !known()[p] || !known()[other] {
+			a, b := min(p, other), max(p, other)
+			return fmt.Errorf("%q and %q differ in case only, so they cannot both be there on some systems: rename one: %w", a, b, pawl.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// withFolders returns paths and all folders above them.
+func withFolders(paths map[string]bool) map[string]bool {
+	all := make(map[string]bool, len(paths))
+	for p := range paths {
+		for ; p != "." && !all[p]; p = path.Dir(p) {
+			all[p] = true
+		}
+	}
+	return all
+}
