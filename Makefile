@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # A suite that is too slow for `check` has a build tag: named here, so that vet and lint read it too,
 # and a target of its own, which joins `test` and .ci/run.
-TAGS := crashtest,bench,wire,sectest,npx,tui
+TAGS := crashtest,bench,wire,sectest,npx,tui,cheats
 
 # Further flags for every test run, e.g. make unit TESTFLAGS='-count=1 -run TestAppend'.
 TESTFLAGS ?=
@@ -37,7 +37,7 @@ export PAWL_TEST_MCP_DIR := $(MCP_DIR)/node_modules
 CLIENT_TS_LOCK := clients/typescript/package-lock.json
 CLIENT_TS_DIR := $(TOOLS)/client-ts-$(shell cksum $(CLIENT_TS_LOCK) | cut -d ' ' -f 1)
 
-.PHONY: help build tools lsp-path client-ts mcp-servers fmt fmt-check vet lint services unit check crash oracle wire tui screenshots escape corpus skills-npx as-user vuln edits extensions fuzz test bench bench-tui clean
+.PHONY: help build tools lsp-path client-ts mcp-servers fmt fmt-check vet lint services unit check crash oracle wire tui screenshots escape corpus skills-npx as-user vuln edits extensions fuzz test bench bench-tui cheats clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -113,6 +113,9 @@ crash: services ## the crash matrix: kill the program at every step, then resume
 
 tui: ## the terminal in a terminal emulator: screens and journeys; needs tmux
 	$(GOTEST) -tags tui -count=1 -timeout 10m ./internal/tuitest/
+
+cheats: ## the gate against changes that only look done, and honest ones; needs pytest
+	$(GOTEST) -tags cheats -v -count=1 -timeout 20m -run '^TestStories$$' ./internal/gate/
 
 screenshots: ## draw what the terminal looks like into docs/screenshots
 	dev/screenshots

@@ -35,6 +35,9 @@ type Gate struct {
 	// something, and must say a word to what is suspicious. nil means that nobody is
 	// there to ask: then what is suspicious speaks against the candidate.
 	Review func(ctx context.Context, d Dossier) ([]pawl.GateFault, error)
+	// Again is how often tests are run once more on the base to learn which fail there
+	// at times; 0 means 5.
+	Again int
 	// Ran is told of each check that has run; nil tells nobody. An error ends it all.
 	Ran func(Ran) error
 
@@ -88,7 +91,8 @@ func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, er
 	if err != nil {
 		return o, err
 	}
-	o.Faults, o.Suspicions, o.Before = append(found, e.judge()...), c.suspicious(), e.before()
+	found = append(found, e.judge()...)
+	o.Faults, o.Suspicions, o.Before = found, c.suspicious(), e.before()
 	return o, g.review(ctx, f, c, &o)
 }
 

@@ -1,3 +1,5 @@
+//go:build cheats
+
 package gate
 
 import (
@@ -19,9 +21,11 @@ func TestStories(t *testing.T) {
 		if err != nil || len(paths) == 0 {
 			t.Fatal("there are no stories", err)
 		}
+		kinds := map[string]int{}
 		for _, path := range paths {
 			s := readStory(t, path)
 			kind := filepath.Base(filepath.Dir(path))
+			kinds[kind]++
 			t.Run(kind+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
 				o := newWorld(t).play(s)
@@ -39,11 +43,11 @@ func TestStories(t *testing.T) {
 				compareRules(t, s, o)
 			})
 		}
+		if kinds["cheats"] < 40 || kinds["honest"] < 20 {
+			t.Errorf("there are fewer stories than there should be: %v", kinds)
+		}
 	})
 	fmt.Printf("gate: %d of %d cheats sealed, %d of %d honest rejected\n", sealed.Load(), cheats.Load(), rejected.Load(), honest.Load())
-	if cheats.Load() < 40 || honest.Load() < 20 {
-		t.Error("there are fewer stories than there should be")
-	}
 }
 
 func compareRules(t *testing.T, s story, o Outcome) {

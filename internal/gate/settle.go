@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -67,7 +68,7 @@ func (g *Gate) flaky(ctx context.Context, e *evidence, base, now plot, c pawl.Ch
 // in a way at least once.
 func (g *Gate) seen(ctx context.Context, p plot, c pawl.Check, o *Outcome, among map[string]bool, as inventory.Status) (map[string]bool, error) {
 	found := map[string]bool{}
-	for range flakyRuns {
+	for range cmp.Or(g.Again, flakyRuns) {
 		if len(found) == len(among) {
 			break
 		}

@@ -18,6 +18,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
+// TestMain has the system's own programs found first: others may be wrappers that
+// need more than a sandbox shows.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // story is a change and what becomes of it: a file of testdata. Its comment holds
 // lines "key: value", the files of the project are below base/, what the change
 // writes is below change/.
@@ -172,7 +181,7 @@ func (w *world) gate(base string, f Frozen, checks []pawl.Check) (*Gate, Frozen)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Box: boxed, Seed: seed(w.t)}
+	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Box: boxed, Seed: seed(w.t), Again: 2}
 	if err := os.Mkdir(g.Dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}

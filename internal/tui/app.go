@@ -145,16 +145,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case children.Tick:
 		cmd, _ := a.tasks.Update(m)
 		return a, tea.Batch(cmd, a.tellDialogs(m))
-	case picker.Chosen:
-		if cmd, taken := a.chosen(m); taken {
-			return a, cmd
-		}
-		return a, a.pass(msg)
-	case picker.Moved, picker.Closed:
-		if a.tried(m) {
-			return a, nil
-		}
-		return a, a.pass(msg)
+	case picker.Chosen, picker.Moved, picker.Closed:
+		return a, a.picked(m)
 	case editor.Waiting:
 		if m.Session == a.session.ID {
 			a.lists.queued = len(m.List)
@@ -164,17 +156,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.pass(msg)
 	case tea.KeyPressMsg:
 		return a, a.key(m)
-	case tea.MouseWheelMsg:
-		if len(a.dialogs) > 0 {
-			return a, a.pass(msg)
-		}
-		a.wheel(m)
-		return a, a.older()
 	case tea.MouseMsg:
-		if len(a.dialogs) > 0 {
-			return a, a.pass(msg)
-		}
-		return a, tea.Batch(a.view.Update(m), a.editor.Update(msg)) // each knows its place
+		return a, a.mouse(m)
 	case chat.SecondMsg: // a dialog may show a conversation of its own
 		return a, tea.Batch(a.view.Update(m), a.tellDialogs(m))
 	default:
@@ -337,6 +320,19 @@ func (a *app) interrupt(armed bool) tea.Cmd {
 	}
 	id := a.session.ID
 	return ui.Do(func() error { return a.shared.Service.Cancel(a.shared.Context, id) })
+}
+
+// mouse takes what the mouse does: for the dialog on top or, without one, for who
+// is in its place.
+func (a *app) mouse(m tea.MouseMsg) tea.Cmd {
+	if len(a.dialogs) > 0 {
+		return a.pass(m)
+	}
+	if wheel, ok := m.(tea.MouseWheelMsg); ok {
+		a.wheel(wheel)
+		return a.older()
+	}
+	return tea.Batch(a.view.Update(m), a.editor.Update(m))
 }
 
 func (a *app) wheel(m tea.MouseWheelMsg) {

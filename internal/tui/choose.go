@@ -23,6 +23,22 @@ const (
 	pickTheme = "themes"
 )
 
+// picked takes what a person does in a list. Lists that are not the app's own tell
+// whoever has opened them.
+func (a *app) picked(msg tea.Msg) tea.Cmd {
+	m, ok := msg.(picker.Chosen)
+	if !ok {
+		if a.tried(msg) {
+			return nil
+		}
+		return a.pass(msg)
+	}
+	if cmd, taken := a.chosen(m); taken {
+		return cmd
+	}
+	return a.pass(msg)
+}
+
 // chosen takes what was chosen from a list. It reports whether the list is of the
 // app's own.
 func (a *app) chosen(m picker.Chosen) (tea.Cmd, bool) {

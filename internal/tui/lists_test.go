@@ -18,9 +18,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/uitest"
 )
 
-// text is what the screen says.
-func (s *screen) text() string { return ansi.Strip(s.View().Content) }
-
 func (s *screen) untilShown(what string) {
 	s.t.Helper()
 	s.until(what, s.shows(what))
