@@ -116,18 +116,21 @@ func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, o *Outcome) 
 func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) (*evidence, error) {
 	e := &evidence{checks: f.Checks, criteria: f.Criteria, agreed: f.Agreed, flaky: map[string]bool{}, renamed: c.renamed()}
 	e.checks = slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
-	base, err := g.plant(ctx, "base", c.base, g.Seed)
+	base, err := g.plant(ctx, "base", c.base)
 	if err != nil {
 		return nil, err
+	}
+	if g.Seed != "" { // the base is not suspected of anything
+		base.cache = g.Seed
 	}
 	if e.base, err = g.all(ctx, base, f.Checks, o); err != nil {
 		return nil, err
 	}
-	if err := g.keep(base); err != nil {
+	now, err := g.plant(ctx, "candidate", c.candidate)
+	if err != nil {
 		return nil, err
 	}
-	now, err := g.plant(ctx, "candidate", c.candidate, base.cache)
-	if err != nil {
+	if err := copyInto(now.cache, base.cache); err != nil {
 		return nil, err
 	}
 	o.Tree = now.tree
@@ -138,17 +141,40 @@ func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) 
 	if !slices.ContainsFunc(tests, func(c pawl.Check) bool { return c.Tests != "" }) {
 		return e, nil
 	}
-	if e.old, err = g.mixed(ctx, "old-tests", c.candidate, c.base, base.cache, tests, o); err != nil {
+	if e.old, err = g.oldTests(ctx, c, base, tests, o); err != nil {
 		return nil, err
 	}
-	if e.new, err = g.mixed(ctx, "new-tests", c.base, c.candidate, base.cache, tests, o); err != nil {
+	if e.new, err = g.newTests(ctx, c, now, tests, o); err != nil {
 		return nil, err
 	}
 	return e, g.settle(ctx, e, base, now, tests, o)
 }
 
-// mixed runs the tests of one tree on the code of another.
-func (g *Gate) mixed(ctx context.Context, on string, code, tests []git.Entry, cache string, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
+// oldTests runs the base's tests on the candidate's code.
+func (g *Gate) oldTests(ctx context.Context, c *comparison, base plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
+	p, err := g.plant(ctx, "old-tests", mixed(c.candidate, c.base))
+	if err != nil {
+		return nil, err
+	}
+	if err := copyInto(p.cache, base.cache); err != nil {
+		return nil, err
+	}
+	return g.all(ctx, p, checks, o)
+}
+
+// newTests runs the candidate's tests on the base's code. They are what would
+// spoil a cache, and have the candidate's already.
+func (g *Gate) newTests(ctx context.Context, c *comparison, now plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
+	p, err := g.plant(ctx, "new-tests", mixed(c.base, c.candidate))
+	if err != nil {
+		return nil, err
+	}
+	p.cache = now.cache
+	return g.all(ctx, p, checks, o)
+}
+
+// mixed are the files of one tree with the tests of another.
+func mixed(code, tests []git.Entry) []git.Entry {
 	var entries []git.Entry
 	for _, e := range code {
 		if !isTest(e.Path) {
@@ -160,11 +186,7 @@ func (g *Gate) mixed(ctx context.Context, on string, code, tests []git.Entry, ca
 			entries = append(entries, e)
 		}
 	}
-	p, err := g.plant(ctx, on, fitting(entries), cache)
-	if err != nil {
-		return nil, err
-	}
-	return g.all(ctx, p, checks, o)
+	return fitting(entries)
 }
 
 // fitting leaves out what cannot be beside the others: a file where a folder is.
@@ -178,32 +200,18 @@ func fitting(entries []git.Entry) []git.Entry {
 	return slices.DeleteFunc(entries, func(e git.Entry) bool { return folders[e.Path] })
 }
 
-// plant makes a tree to run checks on. Its cache begins as a copy: what the
-// candidate's own code leaves in one is seen by no other run.
-func (g *Gate) plant(ctx context.Context, on string, entries []git.Entry, cache string) (plot, error) {
+// plant makes a tree to run checks on, with an empty cache. What the candidate's
+// code leaves in its own is seen by no other run.
+func (g *Gate) plant(ctx context.Context, on string, entries []git.Entry) (plot, error) {
 	g.plots++
 	p := plot{on: on, dir: filepath.Join(g.Dir, fmt.Sprintf("%d-%s", g.plots, on))}
 	p.cache = p.dir + ".cache"
-	err := os.MkdirAll(p.cache, 0o700)
-	if cache != "" && err == nil {
-		err = copyInto(p.cache, cache)
-	}
-	if err != nil {
+	if err := os.MkdirAll(p.cache, 0o700); err != nil {
 		return p, fmt.Errorf("make a cache for checks: %w", err)
 	}
+	var err error
 	_, p.tree, err = g.Repo.Plant(ctx, p.dir, entries)
 	return p, err
-}
-
-// keep keeps the base's cache for the next gate.
-func (g *Gate) keep(base plot) error {
-	if g.Seed == "" {
-		return nil
-	}
-	if err := copyInto(g.Seed, base.cache); err != nil {
-		return fmt.Errorf("keep the cache of the checks in %s: %w", g.Seed, err)
-	}
-	return nil
 }
 
 // all runs the checks, one after the other.

@@ -136,6 +136,9 @@ func (w *world) play(s story) Outcome {
 	var agreed Agreed
 	agreed.Tests, agreed.Files = s.keys["agree-tests"], s.keys["agree-files"]
 	g, frozen := w.gate(base, Frozen{Agreed: agreed}, s.checks())
+	if s.base["go.mod"] != "" {
+		g.Seed = seed(w.t)
+	}
 	for _, pair := range s.keys["rename"] {
 		from, to, _ := strings.Cut(pair, " ")
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(w.dir, to)), 0o700); err != nil {
@@ -181,7 +184,7 @@ func (w *world) gate(base string, f Frozen, checks []pawl.Check) (*Gate, Frozen)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Box: boxed, Seed: seed(w.t), Again: 2}
+	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Box: boxed, Again: 2}
 	if err := os.Mkdir(g.Dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}

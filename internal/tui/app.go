@@ -32,6 +32,7 @@ type app struct {
 	feed     *feed.Feed
 	shown    time.Time // when news were last taken in
 	loading  bool      // an older page is read
+	catching bool      // so is what was missed of a reply
 
 	view    *chat.View
 	editor  *editor.Editor
@@ -112,6 +113,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.session == a.session.ID && len(m.events) > 0 {
 			a.view.Log.Prepend(m.events)
 		}
+	case draftMsg:
+		a.caughtUp(m)
 	case sentMsg:
 		return a, a.sent(m)
 	case ui.Open:
@@ -203,7 +206,8 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 // key takes a key press.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
-	armed := a.escape.armed
+	k, armed := twice(k)
+	armed = armed || a.escape.armed
 	a.escape.armed = false
 	if cmd, taken := a.helpKey(k); taken {
 		return cmd
@@ -405,7 +409,7 @@ func (a *app) news(m feed.News) tea.Cmd {
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(append(cmds, a.feed.Next(a.shown), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())...)
+	return tea.Batch(append(cmds, a.feed.Next(a.shown), a.catchUp(), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())...)
 }
 
 // asks closes the dialogs of what does not wait any more, and opens that of what

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawl-dev/pawl/internal/tui/words"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/rewind"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
+	"github.com/pawl-dev/pawl/internal/tui/words"
 )
 
 // again is how long a second press of the key that interrupts means to go back.
@@ -27,6 +26,16 @@ type escape struct {
 
 // disarmMsg is that the second press did not come in time.
 type disarmMsg struct{ round int }
+
+// twice is the key for one who presses it so fast that the terminal takes both
+// presses for one with alt.
+func twice(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
+	if k.Mod != tea.ModAlt || k.Code != tea.KeyEscape {
+		return k, false
+	}
+	k.Mod = 0
+	return k, true
+}
 
 // goBackKey takes the key that interrupts while nothing is under way.
 func (a *app) goBackKey(armed bool) tea.Cmd {

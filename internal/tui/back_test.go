@@ -73,6 +73,9 @@ func TestEscape(t *testing.T) {
 	s.press("ctrl+u", "esc", "esc")
 	s.until("the messages are shown", s.shows("› second", "first", "3 messages are taken back", "modify  a"))
 	s.press("esc")
+	s.give(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt}) // both presses at once
+	s.until("the messages are shown", s.shows("› second", "first"))
+	s.press("esc")
 
 	s.typed("third\r")
 	s.until("it works", func() bool { return s.view.Log.Working() })

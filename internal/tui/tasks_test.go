@@ -26,9 +26,9 @@ func TestTasks(t *testing.T) {
 	s.settings.Mode = "yolo"
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 30})
 	s.typed("give tasks\r")
-	s.until("it is said above the prompt", s.shows("1 task works: wait for it (", "ctrl+t"))
+	s.until("it is said above the prompt", s.shows("1 task works: wait for it (", "ctrl+b"))
 
-	s.press("ctrl+t")
+	s.press("ctrl+b")
 	s.until("both are listed", s.shows("wait for it", "general  works", "$0.0030", "at it", "look around", "explore  done", "Nothing here.", "job_1  runs", "served"))
 	if err := os.WriteFile(filepath.Join(s.shared.Dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestTasks(t *testing.T) {
 		t.Errorf("%d work, %v", len(rows), err)
 	}
 
-	s.press("ctrl+t")
+	s.press("ctrl+b")
 	s.until("both are listed again", s.shows("general  ended", "Nothing here."))
 	s.press("enter")
 	s.until("one that is over is read too", s.shows("┃ wait", "interrupted"))

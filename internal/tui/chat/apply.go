@@ -94,7 +94,9 @@ func (l *Log) prompted(ev pawl.Event, b pawl.Prompted) {
 		Kind: User, Seq: ev.Seq, Turn: ev.Turn, At: ev.At, Text: b.Parts.Text(), Files: filesOf(b.Parts),
 		Waiting: true, Steered: b.Delivery == pawl.DeliverSteer, Queued: b.Delivery == pawl.DeliverQueue,
 	}
-	l.prompts[ev.Seq] = l.add(e)
+	if l.prompts[ev.Seq] = e; !l.turnOpen { // else it waits above the editor until it is taken in
+		l.add(e)
+	}
 }
 
 func filesOf(parts pawl.Parts) []pawl.File {

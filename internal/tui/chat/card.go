@@ -224,7 +224,7 @@ func (in input) count(c *CallView) string {
 		done, all := 0, 0
 		for _, t := range in.todos() {
 			all++
-			if t.status == pawl.TodoCompleted {
+			if t.status == pawl.TodoCompleted || t.status == pawl.TodoCanceled {
 				done++
 			}
 		}

@@ -23,6 +23,7 @@ type Log struct {
 	orders   map[pawl.Seq]pawl.Revert
 
 	reply   pawl.Seq  // the ReplyStarted of what is being written
+	missed  bool      // a piece of it did not come
 	replyAt time.Time // when it was
 	growing map[pawl.Channel]*Entry
 	offsets map[pawl.Channel]int

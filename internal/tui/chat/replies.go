@@ -7,9 +7,13 @@ import (
 )
 
 // grow adds to the reply that is being written. A piece that does not join what is
-// there is left out: the whole comes with the reply.
+// there is left out: what was missed comes with the draft, or with the reply.
 func (l *Log) grow(ev pawl.Event, d pawl.Delta) {
-	if d.Reply != l.reply || d.Offset > l.offsets[d.Channel] {
+	if d.Reply != l.reply {
+		return
+	}
+	if d.Offset > l.offsets[d.Channel] {
+		l.missed = true
 		return
 	}
 	text := d.Text
@@ -41,6 +45,13 @@ func (l *Log) thought(ev pawl.Event) {
 		e.Took = max(1, ev.At.Sub(e.At))
 		e.changed()
 	}
+}
+
+// Missed reports whether a piece of the reply did not come since it was last asked.
+func (l *Log) Missed() bool {
+	missed := l.missed
+	l.missed = false
+	return missed
 }
 
 // Join takes what has come of a reply before this watcher came.
