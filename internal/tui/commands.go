@@ -33,9 +33,9 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 		return permits.Open(a.shared, a.lists.permits, a.dir())
 	},
 	"trust": func(a *app, _ string) tea.Cmd { return first.AskTrust(a.shared) },
-	"search": func(a *app, _ string) tea.Cmd {
-		a.view.Find()
-		return nil
+	"search": func(a *app, words string) tea.Cmd {
+		a.view.Seek(words)
+		return a.older()
 	},
 	"copy": func(a *app, _ string) tea.Cmd {
 		text := a.view.Log.LastReply()

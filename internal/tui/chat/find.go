@@ -25,6 +25,12 @@ type finder struct {
 // Find begins to look for something.
 func (v *View) Find() { v.find = finder{open: true} }
 
+// Seek is Find for words that are known already.
+func (v *View) Seek(words string) {
+	v.Find()
+	v.findPaste(words)
+}
+
 // Finding reports whether keys are for what is looked for.
 func (v *View) Finding() bool { return v.find.open }
 

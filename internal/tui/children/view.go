@@ -25,7 +25,7 @@ func (d *Dialog) View(width, height int) string {
 	list := d.lines()
 	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Tasks and commands in the background", Width: width}
 	if n := len(d.tasks.Working()); n > 0 {
-		f.Right = fmt.Sprintf("%d work", n)
+		f.Right = words.Plural(n, "task") + " under way"
 	}
 	inner := f.Inner()
 	foot := slices.Concat([]string{""}, d.faults(inner), d.hints(inner))

@@ -81,10 +81,23 @@ func hung(line string, width int) []string {
 		prefix = ""
 	}
 	var lines []string
-	for part := range strings.SplitSeq(ansi.Hardwrap(line[len(prefix):], max(1, width-len(prefix)), true), "\n") {
-		lines = append(lines, prefix+part)
+	for rest := line[len(prefix):]; rest != ""; {
+		n := fitting(rest, max(1, width-len(prefix)))
+		lines = append(lines, prefix+rest[:n])
+		rest = rest[n:]
 	}
 	return lines
+}
+
+// fitting is how many bytes of a text are put on a line: behind a blank, if there
+// is one in its second half.
+func fitting(text string, width int) int {
+	some := text[:min(len(text), 64*width)] // more than a line has; a sign has a few bytes
+	line, _, more := strings.Cut(ansi.Hardwrap(some, width, true), "\n")
+	if blank := strings.LastIndexByte(line, ' ') + 1; more && blank > len(line)/2 {
+		return blank
+	}
+	return max(1, len(line))
 }
 
 // worded breaks prose between words.
