@@ -74,10 +74,11 @@ func (a *app) draw(v *tea.View) {
 // if it had just come.
 func (a *app) resize(m tea.WindowSizeMsg) tea.Cmd {
 	a.width, a.height = m.Width, m.Height
+	cmd := a.tellDialogs(m)
 	if a.cramped && len(a.dialogs) > 0 {
-		return a.uncovered()
+		return tea.Batch(cmd, a.uncovered())
 	}
-	return nil
+	return cmd
 }
 
 // crampedKey takes a key for what does not fit on the screen. Nobody answers what
@@ -112,10 +113,17 @@ func fit(content string, height int) string {
 	return strings.Join(lines, "\n") + strings.Repeat("\n", height-len(lines))
 }
 
-// over puts a dialog above the screen.
+// over puts a dialog above the screen. The rows beside it are blank: pieces of
+// words there would only disturb.
 func (a *app) over(content, box string) string {
-	x, y := max(0, (a.width-lipgloss.Width(box))/2), max(0, (a.height-lipgloss.Height(box))/2)
-	return lipgloss.NewCompositor(lipgloss.NewLayer(content), lipgloss.NewLayer(box).X(x).Y(y).Z(1)).Render()
+	lines, above := strings.Split(content, "\n"), strings.Split(box, "\n")
+	x, y := max(0, (a.width-lipgloss.Width(box))/2), max(0, (a.height-len(above))/2)
+	for i, line := range above {
+		if y+i < len(lines) {
+			lines[y+i] = strings.Repeat(" ", x) + line
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // strips are lines about what goes on beside the conversation.

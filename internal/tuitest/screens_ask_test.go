@@ -15,7 +15,7 @@ var askScreens = []screen{
 		drive:  func(x *Terminal) { ask(x); x.Await("May this run?", "yes, once") },
 	},
 	{
-		name: "question", picture: true, args: []string{"--mode", "yolo"},
+		name: "question", picture: true, args: []string{"--mode", "guard"},
 		script: []reply{{Calls: []call{{"question", object{"questions": []object{{
 			"header": "Rounding", "question": "How are fractions of a cent rounded?",
 			"options": []object{{"label": "Up", "description": "in favor of the shop"}, {"label": "Down", "description": "in favor of the customer"}, {"label": "To even", "description": "as banks do"}},

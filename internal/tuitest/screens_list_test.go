@@ -36,11 +36,11 @@ var listScreens = []screen{
 
 // lookScreens are the same conversation in other colors, and without any.
 var lookScreens = []screen{
-	{name: "theme-light", looks: "light", picture: true, script: aTurn, args: []string{"--mode", "yolo"}, prepare: themed("light"), drive: done},
-	{name: "theme-contrast", looks: "contrast", script: aTurn, args: []string{"--mode", "yolo"}, prepare: themed("contrast"), drive: done},
-	{name: "theme-plain", looks: "plain", script: aTurn, args: []string{"--mode", "yolo"}, prepare: themed("plain"), drive: done},
-	{name: "no-color", looks: "plain", script: aTurn, args: []string{"--mode", "yolo"}, prepare: func(w *World) { w.Env = append(w.Env, "NO_COLOR=1") }, drive: done},
-	{name: "ascii", script: aTurn, args: []string{"--mode", "yolo"}, prepare: func(w *World) { w.Env = append(w.Env, "LANG=C", "LC_ALL=C") }, drive: func(x *Terminal) {
+	{name: "theme-light", looks: "light", picture: true, script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("light"), drive: done},
+	{name: "theme-contrast", looks: "contrast", script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("contrast"), drive: done},
+	{name: "theme-plain", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("plain"), drive: done},
+	{name: "no-color", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *World) { w.Env = append(w.Env, "NO_COLOR=1") }, drive: done},
+	{name: "ascii", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *World) { w.Env = append(w.Env, "LANG=C", "LC_ALL=C") }, drive: func(x *Terminal) {
 		x.Await("What is to be done?")
 		x.Say(fix)
 		x.Await("done ")
@@ -60,7 +60,7 @@ func themed(name string) func(*World) {
 
 // smallScreens are those of terminals that have little room.
 var smallScreens = []screen{
-	{name: "small-talk", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{looks, changes, {Text: "It is the **count**:\n\n- one\n- two"}}, args: []string{"--mode", "yolo"}, drive: func(x *Terminal) {
+	{name: "small-talk", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{looks, changes, {Text: "It is the **count**:\n\n- one\n- two"}}, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		ready(x)
 		x.Type("Fix it.")
 		x.Keys("Enter")

@@ -10,7 +10,7 @@ var talkScreens = []screen{
 	{
 		name: "live-output", picture: true,
 		script:  []reply{looks, {Text: "Now the tests.", Calls: []call{bash("for i in 1 2 3 4 5 6 7 8; do echo \"test $i ok\"; done; cat gate")}}},
-		args:    []string{"--mode", "yolo"},
+		args:    []string{"--mode", "guard"},
 		prepare: func(w *World) { w.NewGate("gate") },
 		drive: func(x *Terminal) {
 			ask(x)
@@ -27,12 +27,12 @@ var talkScreens = []screen{
 	},
 	{
 		name: "cards-folded", picture: true, looks: "dark",
-		script: []reply{looks, changes, tests, sumsUp}, args: []string{"--mode", "yolo"},
+		script: []reply{looks, changes, tests, sumsUp}, args: []string{"--mode", "guard"},
 		drive: done,
 	},
 	{
 		name:   "cards-open",
-		script: []reply{looks, tests, {Text: "Fixed."}}, args: []string{"--mode", "yolo"},
+		script: []reply{looks, tests, {Text: "Fixed."}}, args: []string{"--mode", "guard"},
 		drive: func(x *Terminal) {
 			done(x)
 			x.Keys("C-o")
@@ -42,7 +42,7 @@ var talkScreens = []screen{
 	},
 	{
 		name: "diff", picture: true, looks: "dark",
-		script: []reply{{Calls: looks.Calls[:1]}, changes, {Text: "Fixed."}}, args: []string{"--mode", "yolo"},
+		script: []reply{{Calls: looks.Calls[:1]}, changes, {Text: "Fixed."}}, args: []string{"--mode", "guard"},
 		drive: done,
 	},
 	{
@@ -66,7 +66,7 @@ var talkScreens = []screen{
 			{"content": "Read the cart", "status": "completed"}, {"content": "Multiply by the count", "status": "in_progress"},
 			{"content": "Add a test", "status": "pending"}, {"content": "Round to cents", "status": "canceled"},
 		}}}}}, {Text: "Half of it is done."}},
-		args: []string{"--mode", "yolo"}, drive: done,
+		args: []string{"--mode", "guard"}, drive: done,
 	},
 	{name: "error", looks: "dark", picture: true, script: []reply{{Fault: "401"}}, drive: func(x *Terminal) {
 		ask(x)
@@ -113,26 +113,26 @@ var talkScreens = []screen{
 		x.Gone("› /permissions")
 		x.Await("touch made")
 	}},
-	{name: "rewind", looks: "dark", picture: true, script: aTurn, args: []string{"--mode", "yolo"}, drive: func(x *Terminal) {
+	{name: "rewind", looks: "dark", picture: true, script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/rewind")
 		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "look closer") })
 	}},
-	{name: "rewind-preview", picture: true, looks: "dark", script: aTurn, args: []string{"--mode", "yolo"}, drive: func(x *Terminal) {
+	{name: "rewind-preview", picture: true, looks: "dark", script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/rewind")
 		x.Answer("enter", "look closer")
 		x.Await("i.Cents * i.Count", "goes back")
 		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "go back") })
 	}},
-	{name: "undone", script: aTurn, args: []string{"--mode", "yolo"}, drive: func(x *Terminal) {
+	{name: "undone", script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/undo")
 		x.Answer("enter", "go back")
 		x.Await("went back")
 	}},
 	{
-		name: "tasks", picture: true, looks: "dark", args: []string{"--mode", "yolo", "--model", "script:s.jsonl"},
+		name: "tasks", picture: true, looks: "dark", args: []string{"--mode", "guard", "--model", "script:s.jsonl"},
 		prepare: func(w *World) {
 			w.Write("s.jsonl", strings.Join(script(w.t, reply{Text: "I ask another.", Calls: []call{
 				{"task", object{"agent": "explore", "description": "Find the total", "prompt": "Where is the total?"}},

@@ -26,7 +26,7 @@ type lookedMsg struct {
 // is read at a time.
 func (d *Dialog) look() tea.Cmd {
 	s, ok := d.session()
-	if !ok || !d.wide || d.preview.loading != "" || d.kept(s) {
+	if !ok || d.narrow || d.preview.loading != "" || d.kept(s) {
 		return nil
 	}
 	d.preview.loading = s.ID

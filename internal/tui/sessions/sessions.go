@@ -48,7 +48,7 @@ type Dialog struct {
 	renaming *line // the title that is written
 	fault    error
 
-	wide    bool // there is room for a look at the session under the bar
+	narrow  bool // there is no room for a look at a session
 	preview preview
 	views   map[pawl.SessionID]*chat.View
 }
@@ -86,6 +86,9 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return d, d.looked(m)
 	case doneMsg:
 		return d.done(m)
+	case tea.WindowSizeMsg: // there may be room now; drawing tells
+		d.narrow = false
+		return d, d.look()
 	case tea.PasteMsg:
 		return d, d.paste(m.Content)
 	case tea.MouseWheelMsg:

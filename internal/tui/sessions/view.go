@@ -34,7 +34,7 @@ func (d *Dialog) View(width, height int) string {
 	s := d.shared.Styles
 	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: d.heading(), Right: d.count(), Width: width}
 	inner := f.Inner()
-	d.wide = inner >= wideInner
+	d.narrow = inner < wideInner
 	foot := d.faults(inner)
 	hints := d.hints(inner)
 	foot = append(foot, hints[:min(len(hints), max(1, height-around-minRows-len(foot)))]...)
@@ -93,7 +93,7 @@ func (d *Dialog) searchLine(width int) string {
 // body is the list and, where there is room, a look beside it.
 func (d *Dialog) body(width, room int) []string {
 	d.tallest = max(d.tallest, len(d.rows))
-	if !d.wide {
+	if d.narrow {
 		return d.list(width, min(room, max(minRows, d.tallest)))
 	}
 	left := width / 2
