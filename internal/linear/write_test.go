@@ -51,7 +51,6 @@ func TestWrite(t *testing.T) {
 		{"a paste with words", []lines{{"what is this?\\"}, {"one", "two"}, {"thanks"}, {""}}, []string{"what is this?\none\ntwo\nthanks"}, 0, ""},
 		{"a paste that is dropped", []lines{{"one", "two"}, {"/drop"}, {"go"}}, []string{"go"}, 1, "dropped: "},
 		{"an unknown command", []lines{{"/udno"}}, nil, 0, "did you mean /undo"},
-		{"a shell where there is none", []lines{{"!ls"}}, nil, 0, "use another terminal"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t)
