@@ -1,0 +1,121 @@
+// Package mission knows what a mission is: its plan as people read and edit it.
+package mission
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// State is how far a task has come.
+type State string
+
+// States of a task. One that has none waits.
+const (
+	Working  State = "working"
+	Returned State = "returned" // its work could not be merged and goes back to a worker
+	Merged   State = "merged"
+)
+
+// Write is a plan as a list with boxes, for people to read and to edit. The boxes
+// and the lines "state" are only shown: what is read back is what is to be done.
+func Write(goal string, p pawl.Plan, states map[string]State) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Mission: %s\n\n", oneLine(goal))
+	b.WriteString("<!-- Edit titles, details, order and lists as you like; pawl reads them. Boxes are ticked by pawl alone. -->\n")
+	for _, t := range p.Tasks {
+		b.WriteString("\n" + task(t, states[t.ID]))
+	}
+	return b.String()
+}
+
+func task(t pawl.Task, s State) string {
+	box := " "
+	if s == Merged {
+		box = "x"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "- [%s] **%s**: %s\n", box, t.ID, t.Title)
+	for line := range strings.SplitSeq(t.Detail, "\n") {
+		if t.Detail != "" {
+			b.WriteString(strings.TrimRight("  > "+line, " ") + "\n")
+		}
+	}
+	entry := func(key, value string) { fmt.Fprintf(&b, "  - %s: %s\n", key, value) }
+	if len(t.After) > 0 {
+		entry("after", strings.Join(t.After, ", "))
+	}
+	for _, f := range t.Files {
+		entry("owns", "`"+f+"`")
+	}
+	for _, a := range t.Accept {
+		entry("accept", a)
+	}
+	if t.Size != "" {
+		entry("size", t.Size)
+	}
+	if s != "" {
+		entry("state", string(s))
+	}
+	return b.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+var (
+	todoTask  = regexp.MustCompile(`^[-*] \[[ xX]\] \*\*([^*]+)\*\*:? (.*)$`)
+	todoEntry = regexp.MustCompile(`^\s+[-*] (after|owns|accept|size|state): (.*)$`)
+	todoText  = regexp.MustCompile(`^\s+> ?(.*)$`)
+)
+
+// Read reads a plan that a person may have edited. What it does not understand is
+// an error that names the line: an edit must not be lost without a word.
+func Read(text string) (pawl.Plan, error) {
+	var p pawl.Plan
+	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "<!--") {
+			continue
+		}
+		if m := todoTask.FindStringSubmatch(line); m != nil {
+			p.Tasks = append(p.Tasks, pawl.Task{ID: strings.TrimSpace(m[1]), Title: strings.TrimSpace(m[2])})
+			continue
+		}
+		if len(p.Tasks) == 0 || !extend(&p.Tasks[len(p.Tasks)-1], line) {
+			return p, fmt.Errorf("line %d of the plan is neither a task (- [ ] **id**: title) nor about one (  > detail, or   - after|owns|accept|size: …): %q: %w", i+1, line, pawl.ErrInvalid)
+		}
+	}
+	return p, p.Check()
+}
+
+// extend adds what a line says to a task.
+func extend(t *pawl.Task, line string) bool {
+	if m := todoText.FindStringSubmatch(line); m != nil {
+		if t.Detail != "" {
+			t.Detail += "\n"
+		}
+		t.Detail += m[1]
+		return true
+	}
+	m := todoEntry.FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	value := strings.TrimSpace(m[2])
+	switch m[1] {
+	case "after":
+		for id := range strings.SplitSeq(value, ",") {
+			if id = strings.TrimSpace(id); id != "" {
+				t.After = append(t.After, id)
+			}
+		}
+	case "owns":
+		t.Files = append(t.Files, strings.Trim(value, "`"))
+	case "accept":
+		t.Accept = append(t.Accept, value)
+	case "size":
+		t.Size = value
+	}
+	return true
+}
