@@ -48,7 +48,7 @@ func runPlanExit(ctx context.Context, call pawl.Call, in planExitInput) (pawl.Re
 		q.Options = append(q.Options, a.Option)
 	}
 	answer, err := call.Host.Ask(ctx, call.ID, pawl.Ask{
-		Kind: pawl.AskPlan, Text: in.Plan, Questions: []pawl.Question{q}, Timeout: QuestionTimeout,
+		Kind: pawl.AskPlan, Text: in.Plan, Questions: []pawl.Question{q}, // however long it takes to read it
 	})
 	if err != nil {
 		return pawl.Result{}, err
