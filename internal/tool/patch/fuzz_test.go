@@ -86,8 +86,9 @@ func checkApply(t fataler, file string, hunks []Hunk) (string, error) {
 			if next >= now.len() {
 				t.Fatalf("line %d is lost: %q", at+1, result)
 			}
-			ended := old.end(at) == "" && at+1 == old.len() // it may have got an end
-			if old.raw(at, at+1) != now.raw(next, next+1) && (!ended || old.line(at) != now.line(next)) {
+			more, ok := strings.CutPrefix(now.raw(next, next+1), old.raw(at, at+1))
+			ended := old.end(at) == "" && at+1 == old.len() // it may have got an end; a \r that it had is part of that then
+			if !ok || more != "" && (!ended || strings.Trim(more, "\r\n") != "") {
 				t.Fatalf("line %d was %q and is %q", at+1, old.raw(at, at+1), now.raw(next, next+1))
 			}
 		}
