@@ -95,13 +95,14 @@ var limits = map[string]func(*testing.T){
 		for _, test := range []struct {
 			tool pawl.Tool
 			name string
-		}{{Question(), "question"}, {PlanExit(), "plan_exit"}} {
+			wait time.Duration
+		}{{Question(), "question", QuestionTimeout}, {PlanExit(), "plan_exit", 0}} { // a plan waits until it is read
 			c := call(t.TempDir(), with(t, test.name, "", "", nil))
 			d := &desk{answer: pawl.Answer{Outcome: pawl.OutcomeTimeout}}
 			c.Host = d
 			got, err := try(t.Context(), test.tool, c)
 			checkError(t, err, "")
-			if d.asked.Timeout != QuestionTimeout || !strings.Contains(got.Content, "null (nobody answered in time") {
+			if d.asked.Timeout != test.wait || !strings.Contains(got.Content, "null (nobody answered in time") {
 				t.Errorf("%s: asked %+v, answers %q", test.name, d.asked, got.Content)
 			}
 		}
