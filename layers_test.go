@@ -47,6 +47,7 @@ var rooms = map[string]int{
 	"internal/plain":   rowBase,
 	"internal/private": rowBase,
 	"internal/weak":    rowBase,
+	"internal/words":   rowBase,
 
 	"internal/access":     rowPart,
 	"internal/auth":       rowPart,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 func (t *talk) undo(ctx context.Context, _ string) error { return t.revert(ctx, pawl.Revert{}) }
@@ -136,18 +137,18 @@ func (t *talk) sayPlan(p pawl.RevertPlan) {
 	}
 	t.voice.say("ask: shall this be %s?", verb)
 	if p.Scope.Conversation() {
-		t.voice.say("conversation: %s would be %s", plural(p.Messages, "message"), verb)
+		t.voice.say("conversation: %s would be %s", words.Plural(p.Messages, "message"), verb)
 		if text := p.Prompt.Text(); text != "" {
 			t.voice.say("from: %s", name(text))
 		}
 	}
 	if p.Scope.Files() {
-		t.voice.say("files: %s would be changed", plural(len(p.Files), "file"))
+		t.voice.say("files: %s would be changed", words.Plural(len(p.Files), "file"))
 	}
 	for _, f := range p.Files {
 		line := f.Kind + " " + name(f.Path)
 		if f.Added+f.Deleted > 0 {
-			line += ", " + plural(f.Added, "line") + " added, " + plural(f.Deleted, "line") + " deleted"
+			line += ", " + words.Plural(f.Added, "line") + " added, " + words.Plural(f.Deleted, "line") + " deleted"
 		}
 		if f.Conflict != "" {
 			line += "; in the way: " + name(f.Conflict)
@@ -155,7 +156,7 @@ func (t *talk) sayPlan(p pawl.RevertPlan) {
 		t.voice.say("file: %s", line)
 	}
 	if n := len(p.Blind); n > 0 && p.Scope.Files() {
-		t.voice.say("note: what %s did stays: no snapshot was taken", plural(n, "call"))
+		t.voice.say("note: what %s did stays: no snapshot was taken", words.Plural(n, "call"))
 	}
 	if diff := strings.TrimSpace(p.Diff); diff != "" {
 		t.voice.whole(p.Diff)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 func (t *talk) sayLast(context.Context, string) error {
@@ -108,6 +109,6 @@ func (t *talk) stats(ctx context.Context, _ string) error {
 		said = "reply"
 	}
 	t.voice.say("stats: %d %s, %d tokens read, %d from the cache, %d written, %s; 'pawl stats' says more",
-		replies, said, sum.Input+sum.CacheWrite, sum.CacheRead, sum.Output, dollars(sum.Cost))
+		replies, said, sum.Input+sum.CacheWrite, sum.CacheRead, sum.Output, words.Dollars(sum.Cost))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // talk is the conversation with the person. One goroutine has it: what is heard and
@@ -251,7 +252,7 @@ func (t *talk) open(ctx context.Context, id pawl.SessionID) error {
 	}
 	t.leave()
 	t.session, t.teller.dir = s, s.Dir
-	t.voice.say("session: %s, %s", orUnnamed(s), plural(s.Turns, "turn"))
+	t.voice.say("session: %s, %s", orUnnamed(s), words.Plural(s.Turns, "turn"))
 	from := newest(events)
 	for i, e := range events {
 		if i < from {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // maxOutputs is how many results of calls can be asked for.
@@ -56,13 +57,8 @@ func (t *teller) sent(prompt pawl.Seq, text string) {
 
 // event says what an event tells.
 func (t *teller) event(e pawl.Event) {
+	t.waits(e)
 	switch b := e.Body.(type) {
-	case pawl.Prompted:
-		t.prompts[e.Seq] = b.Parts.Text()
-	case pawl.Reworded:
-		t.prompts[b.Prompt] = b.Parts.Text()
-	case pawl.Withdrawn:
-		delete(t.prompts, b.Prompt)
 	case pawl.TurnStarted:
 		t.open, t.began, t.tools = true, e.At, 0
 		t.taken(b.Prompt, "you")
@@ -88,8 +84,8 @@ func (t *teller) event(e pawl.Event) {
 	}
 }
 
-// skip takes note of what an event before all that is told leaves waiting.
-func (t *teller) skip(e pawl.Event) {
+// waits takes note of the prompts that wait.
+func (t *teller) waits(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
 		t.prompts[e.Seq] = b.Parts.Text()
@@ -97,6 +93,14 @@ func (t *teller) skip(e pawl.Event) {
 		t.prompts[b.Prompt] = b.Parts.Text()
 	case pawl.Withdrawn:
 		delete(t.prompts, b.Prompt)
+	default: // changes nothing about them, or is told
+	}
+}
+
+// skip takes note of what an event before all that is told leaves waiting.
+func (t *teller) skip(e pawl.Event) {
+	t.waits(e)
+	switch b := e.Body.(type) {
 	case pawl.TurnStarted:
 		delete(t.prompts, b.Prompt)
 	case pawl.Injected:
@@ -206,10 +210,10 @@ func (t *teller) finished(e pawl.Event, b pawl.TurnFinished) {
 	t.endReply()
 	var sum []string
 	if t.tools > 0 {
-		sum = append(sum, plural(t.tools, "tool"))
+		sum = append(sum, words.Plural(t.tools, "tool"))
 	}
 	if b.Usage.Cost > 0 {
-		sum = append(sum, dollars(b.Usage.Cost))
+		sum = append(sum, words.Dollars(b.Usage.Cost))
 	}
 	if !t.began.IsZero() {
 		sum = append(sum, took(e.At.Sub(t.began)))
@@ -280,7 +284,7 @@ func (t *teller) reverted(b pawl.Reverted) {
 	if t.orders[b.Asked].Redo != 0 {
 		what = "redone"
 	}
-	t.voice.say("%s: %s put back", what, plural(len(b.Changed), "file"))
+	t.voice.say("%s: %s put back", what, words.Plural(len(b.Changed), "file"))
 	for _, path := range slices.Sorted(maps.Keys(b.Aside)) {
 		t.voice.say("%s: the version of %s that was here is kept as %s", what, name(path), name(b.Aside[path]))
 	}

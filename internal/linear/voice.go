@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 const (
@@ -77,7 +78,7 @@ func (v *voice) block(text string) {
 	}
 	v.write(b.String())
 	if left > 0 {
-		v.say("note: %s more", plural(left, "line"))
+		v.say("note: %s more", words.Plural(left, "line"))
 	}
 }
 

@@ -7,28 +7,15 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/words"
 )
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func dollars(m pawl.Money) string {
-	if d := m.Dollars(); d < 0.1 {
-		return fmt.Sprintf("$%.4f", d)
-	}
-	return fmt.Sprintf("$%.2f", m.Dollars())
-}
 
 // took is how long something was under way, as it is spoken.
 func took(d time.Duration) string {
 	seconds := int(d.Round(time.Second).Seconds())
 	switch {
 	case seconds < 60:
-		return plural(seconds, "second")
+		return words.Plural(seconds, "second")
 	case seconds < 3600:
 		return spoken(seconds/60, "minute", seconds%60, "second")
 	}
@@ -37,9 +24,9 @@ func took(d time.Duration) string {
 
 func spoken(n int, unit string, m int, smaller string) string {
 	if m == 0 {
-		return plural(n, unit)
+		return words.Plural(n, unit)
 	}
-	return plural(n, unit) + " " + plural(m, smaller)
+	return words.Plural(n, unit) + " " + words.Plural(m, smaller)
 }
 
 // lineCount says how many lines a text has.
@@ -48,7 +35,7 @@ func lineCount(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "no output"
 	}
-	return plural(strings.Count(text, "\n")+1, "line") + " of output"
+	return words.Plural(strings.Count(text, "\n")+1, "line") + " of output"
 }
 
 // nextSteps are what to do about a failure, by its class.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/near"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // write takes what was typed for a prompt: a line, one that goes on, or a paste. A
@@ -20,7 +21,7 @@ func (t *talk) write(ctx context.Context, in typed) {
 	switch {
 	case in.pasted():
 		t.draft, t.pasted = append(t.draft, in.lines...), true
-		t.voice.say("pasted: %s; Enter alone sends all of it, /drop drops it, more lines are added", plural(len(in.lines), "line"))
+		t.voice.say("pasted: %s; Enter alone sends all of it, /drop drops it, more lines are added", words.Plural(len(in.lines), "line"))
 	case t.pasted && strings.TrimSpace(line) == "" && !goesOn:
 		text := strings.Join(t.draft, "\n")
 		t.draft, t.pasted = nil, false

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/rewind"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // again is how long a second press of the key that interrupts means to go back.

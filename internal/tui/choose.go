@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/help"
 	"github.com/pawl-dev/pawl/internal/tui/picker"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // The pickers.

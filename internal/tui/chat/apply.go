@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // Apply takes an event. Those of the log come in order.

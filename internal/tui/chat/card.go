@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/diff"
 	"github.com/pawl-dev/pawl/internal/tui/flow"
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // card shows a call: a line that says what it is and what came of it, and below

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"

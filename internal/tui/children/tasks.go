@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 
 	tea "charm.land/bubbletea/v2"
 

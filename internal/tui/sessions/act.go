@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // doneMsg is what came of something that was done with a session.

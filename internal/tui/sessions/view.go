@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // The measures, in cells.

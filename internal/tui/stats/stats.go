@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
-	"github.com/pawl-dev/pawl/internal/tui/words"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // scope is whose usage is shown.
