@@ -129,7 +129,7 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## take each defense out and see that the attacks get through
-	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/ ./internal/tool/mcp/ ./internal/agent/ ./internal/safety/ ./internal/service/ ./internal/snapshot/ ./internal/worktree/ ./internal/acp/ ./cmd/pawl/
+	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/ ./internal/tool/mcp/ ./internal/agent/ ./internal/safety/ ./internal/service/ ./internal/snapshot/ ./internal/gate/ ./internal/worktree/ ./internal/acp/ ./cmd/pawl/
 
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus

@@ -86,7 +86,12 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t, filepath.Join(t.TempDir(), "repo")}
+	return newWorldIn(t, t.TempDir())
+}
+
+func newWorldIn(t *testing.T, dir string) *world {
+	t.Helper()
+	w := &world{t, filepath.Join(dir, "repo")}
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,50 @@
+package gate
+
+import (
+	"os"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// seen is what a check prints that looks into the repository, and how it ends.
+func seen(t *testing.T) Ran {
+	t.Helper()
+	here, err := os.Getwd() // not among temporary files, which boxes do not see anyway
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(here, ".hidden-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	w := newWorldIn(t, dir)
+	base := w.commit(map[string]string{"answer": "42\n"})
+	look := pawl.Check{ID: "look", Kind: pawl.CheckOther, Args: []string{"sh", "-c", "cat " + w.dir + "/answer && cat " + w.dir + "/.git/HEAD"}}
+	g, frozen := w.gate(base, Frozen{}, []pawl.Check{look})
+	entries, err := g.Repo.Tree(t.Context(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := g.plant(t.Context(), "base", entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran, err := g.run(t.Context(), p, frozen.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ran
+}
+
+// The checks see their own tree, and nothing of the repository that it is from.
+func TestRepositoryIsHidden(t *testing.T) {
+	if ran := seen(t); ran.OK() {
+		t.Errorf("a check has read %q", ran.Tail)
+	}
+}
