@@ -1,17 +1,14 @@
 package chat
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/pawl-dev/pawl/internal/tui/uitest"
+)
 
 // Every kind of entry, as it is shown when nobody has touched it and when all is
 // open.
@@ -40,16 +37,5 @@ func TestGolden(t *testing.T) {
 func compare(t *testing.T, path, got string) {
 	t.Helper()
 	got = strings.ReplaceAll(strings.ReplaceAll(got, "\x1b", "␛"), "\x07", "␇")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s differs; see -update: %s", path, diff)
-	}
+	uitest.Same(t, path, got)
 }

@@ -3,8 +3,6 @@ package complete
 import (
 	"context"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,15 +10,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
+	"github.com/pawl-dev/pawl/internal/tui/uitest"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // desk is a service of which only the desk is there.
 type desk struct {
@@ -66,18 +62,7 @@ func golden(t *testing.T, name string, lines []string) {
 		lines[i] = strings.TrimRight(ansi.Strip(l), " ")
 	}
 	got := strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
-	}
+	uitest.Same(t, path, got)
 }
 
 func folder() pawl.Folder {

@@ -1,20 +1,16 @@
 package diff
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl/internal/tui/theme"
+	"github.com/pawl-dev/pawl/internal/tui/uitest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const sample = `rename from a/store.go
 rename to b/store.go
@@ -57,18 +53,7 @@ func TestGolden(t *testing.T) {
 
 func compare(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s differs; see -update: %s", path, diff)
-	}
+	uitest.Same(t, path, got)
 }
 
 func TestCount(t *testing.T) {

@@ -2,9 +2,6 @@ package editor
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -12,16 +9,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
+	"github.com/pawl-dev/pawl/internal/tui/uitest"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // desk is a service of which only the desk is there.
 type desk struct {
@@ -159,18 +154,7 @@ func (s *stage) golden(name string) {
 		}
 	}
 	got := strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		s.t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
-	}
+	uitest.Same(s.t, path, got)
 }
 
 // TestKeys: what keys make of a text. The bar is where the cursor is.

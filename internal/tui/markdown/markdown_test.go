@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -15,9 +14,8 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/tui/flow"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
+	"github.com/pawl-dev/pawl/internal/tui/uitest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func look(t testing.TB, name string) *Look {
 	th, ok := theme.Find(name, nil)
@@ -58,18 +56,7 @@ func TestGolden(t *testing.T) {
 func compare(t *testing.T, path, got string) {
 	t.Helper()
 	got = strings.ReplaceAll(strings.ReplaceAll(got, "\x1b", "␛"), "\x07", "␇")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s differs; see -update: %s", path, diff)
-	}
+	uitest.Same(t, path, got)
 }
 
 // However a text comes, it looks as if it had come at once.

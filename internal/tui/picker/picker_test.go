@@ -2,9 +2,7 @@ package picker
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,9 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
+	"github.com/pawl-dev/pawl/internal/tui/uitest"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func shared(t testing.TB, look string) *ui.Shared {
 	t.Helper()
@@ -43,21 +40,7 @@ func golden(t *testing.T, name, got string) {
 		lines[i] = strings.TrimRight(l, " ")
 	}
 	got = strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
-	}
+	uitest.Same(t, path, got)
 }
 
 // press gives a dialog keys, by their names; what is no key's name is text.

@@ -2,6 +2,7 @@
 package uitest
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -46,13 +47,14 @@ func Golden(t *testing.T, name, got string, width int) {
 		}
 		lines[i] = strings.TrimRight(l, " ")
 	}
-	got = strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "\x1b", "␛")
-	path := filepath.Join("testdata", name+".golden")
+	Same(t, filepath.Join("testdata", name+".golden"), strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "\x1b", "␛"))
+}
+
+// Same holds a text to a file, which -update writes.
+func Same(t testing.TB, path, got string) {
+	t.Helper()
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
