@@ -30,15 +30,7 @@ type change struct {
 // as it is.
 func readChange(ctx context.Context, base, head string) (change, error) {
 	c := change{left: []review.Left{}}
-	dir, err := workingDir()
-	if err != nil {
-		return c, err
-	}
-	g, err := git.Find(ctx, dir)
-	if err != nil {
-		return c, err
-	}
-	repo, err := g.Open(ctx, dir)
+	repo, err := openRepo(ctx)
 	if err != nil {
 		return c, err
 	}

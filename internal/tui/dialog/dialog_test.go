@@ -13,7 +13,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 	"github.com/pawl-dev/pawl/internal/tui/uitest"
@@ -21,15 +20,7 @@ import (
 
 func shared(t testing.TB, look string, svc pawl.Service) *ui.Shared {
 	t.Helper()
-	k, err := keys.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	th, ok := theme.Find(look, nil)
-	if !ok {
-		t.Fatalf("no theme %s", look)
-	}
-	return &ui.Shared{Service: svc, Context: t.Context(), Styles: theme.New(th), Keys: k}
+	return uitest.Shared(t, svc, look)
 }
 
 func golden(t *testing.T, name, got string) {

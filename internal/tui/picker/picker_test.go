@@ -1,7 +1,6 @@
 package picker
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -13,23 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/pawl-dev/pawl/internal/tui/keys"
-	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 	"github.com/pawl-dev/pawl/internal/tui/uitest"
 )
 
 func shared(t testing.TB, look string) *ui.Shared {
 	t.Helper()
-	k, err := keys.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	th, ok := theme.Find(look, nil)
-	if !ok {
-		t.Fatalf("no theme %s", look)
-	}
-	return &ui.Shared{Context: context.Background(), Styles: theme.New(th), Keys: k}
+	return uitest.Shared(t, nil, look)
 }
 
 func golden(t *testing.T, name, got string) {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tui/feed"
 )
 
 const (
@@ -135,24 +136,9 @@ func (d *Dialog) asking(rows []pawl.Session) tea.Cmd {
 	}
 }
 
-// tail reads the end of a session.
+// tail is the end of a session.
 func tail(ctx context.Context, svc pawl.Service, s pawl.Session) ([]pawl.Event, error) {
-	var events []pawl.Event
-	if s.Head == 0 {
-		return nil, nil
-	}
-	for e, err := range svc.Events(ctx, s.ID, max(0, s.Head-tailEvents)) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Seq == 0 {
-			continue
-		}
-		if events = append(events, e); e.Seq >= s.Head {
-			break
-		}
-	}
-	return events, nil
+	return feed.Page(ctx, svc, s.ID, s.Head-tailEvents, s.Head)
 }
 
 // waits reports whether something was asked that has no answer.
