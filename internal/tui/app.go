@@ -150,11 +150,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, tea.Batch(cmd, a.tellDialogs(m))
 	case picker.Chosen, picker.Moved, picker.Closed:
 		return a, a.picked(m)
-	case editor.Waiting:
-		if m.Session == a.session.ID {
-			a.lists.queued = len(m.List)
-		}
-		return a, a.pass(msg)
+	case waitingMsg:
+		return a, a.showWaiting(m)
 	case editor.Back:
 		return a, a.pass(msg)
 	case tea.KeyPressMsg:

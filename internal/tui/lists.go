@@ -28,6 +28,7 @@ type lists struct {
 	status  *status.Line
 	todos   *todos.Strip
 	queued  int // prompts that wait
+	asked   int // how often it was asked which prompts wait
 	export  Export
 	permits *permits.Source
 	yolo    bool // pawl was started in that mode: it may be chosen

@@ -162,11 +162,28 @@ func (a *app) waiting(events []pawl.Event) tea.Cmd {
 		return nil
 	}
 	svc, ctx, id := a.shared.Service, a.shared.Context, a.session.ID
+	a.lists.asked++
+	ask := a.lists.asked
 	return func() tea.Msg {
 		list, err := svc.Waiting(ctx, id)
 		if err != nil {
 			return nil // the next event asks again
 		}
-		return editor.Waiting{Session: id, List: list}
+		return waitingMsg{ask, editor.Waiting{Session: id, List: list}}
 	}
+}
+
+// waitingMsg answers one question which prompts wait. Answers can overtake each other.
+type waitingMsg struct {
+	ask int
+	editor.Waiting
+}
+
+// showWaiting shows which prompts wait, unless that is asked again by now.
+func (a *app) showWaiting(m waitingMsg) tea.Cmd {
+	if m.ask != a.lists.asked || m.Session != a.session.ID {
+		return nil
+	}
+	a.lists.queued = len(m.List)
+	return a.pass(m.Waiting)
 }

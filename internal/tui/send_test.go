@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/tui/editor"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
@@ -122,6 +123,23 @@ func (s *screen) waits() []string {
 		texts = append(texts, w.Prompt.Parts.Text())
 	}
 	return texts
+}
+
+// TestOvertaken: an answer which prompts wait does not count once it is asked again.
+func TestOvertaken(t *testing.T) {
+	s := newScreen(t)
+	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
+	s.typed("one\r")
+	s.until("there is a session", func() bool { return s.session.ID != "" })
+	prompted := []pawl.Event{{Body: pawl.Prompted{}}}
+	s.waiting(prompted)
+	first := waitingMsg{s.lists.asked, editor.Waiting{Session: s.session.ID, List: []pawl.Waiting{{Seq: 9, Prompt: pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "is taken in by now"}}}}}}}
+	s.waiting(prompted)
+	s.give(waitingMsg{s.lists.asked, editor.Waiting{Session: s.session.ID}})
+	s.give(first)
+	if s.lists.queued != 0 || strings.Contains(s.View().Content, "by now") {
+		t.Errorf("the older answer won:\n%s", s.View().Content)
+	}
 }
 
 // TestOutbox: what is sent before there is a session goes to one session, in its

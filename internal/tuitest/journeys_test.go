@@ -156,7 +156,8 @@ func TestSteer(t *testing.T) {
 	x.Say("Answer in French.")
 	x.Await("steers")
 	gate.Open()
-	s := x.Await("In French, then.", "done ·")
+	x.Await("In French, then.", "done ·")
+	s := x.Gone("steers ·")
 	if n := strings.Count(s.String(), "Answer in French."); n != 1 {
 		t.Errorf("the prompt is seen %d times:\n%s", n, s)
 	}
