@@ -1,6 +1,9 @@
 package pawl
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +52,37 @@ type Criterion struct {
 	Category string   `json:"category,omitempty"`
 	Text     string   `json:"text"`
 	Checks   []string `json:"checks,omitempty"` // of these ids: all must pass, whatever they did before
+}
+
+// Agreed is what a person has agreed to before the work began.
+type Agreed struct {
+	Files []string `json:"files,omitempty"` // patterns of protected files that may change
+	Tests []string `json:"tests,omitempty"` // patterns of tests that may go, change, or pass without the change
+}
+
+// Frozen is what must hold, written down before the work began. Nothing that
+// happens later changes it: its hash is in the log.
+type Frozen struct {
+	Base      string            `json:"base"` // the commit that the work began at
+	Checks    []Check           `json:"checks"`
+	Criteria  []Criterion       `json:"criteria,omitempty"`
+	Protected []string          `json:"protected,omitempty"` // in addition to those that pawl knows
+	Agreed    Agreed            `json:"agreed"`
+	Tools     map[string]string `json:"tools"` // the programs of the checks, and their hashes
+}
+
+// Hash is what the log keeps of it.
+func (f Frozen) Hash() string {
+	text, err := json.Marshal(f)
+	if err != nil { // it is made of texts and lists
+		panic(err)
+	}
+	return digest(text)
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // CheckRun is a check that pawl itself ran.

@@ -127,7 +127,7 @@ func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')
 func (c *comparison) look(f *faults) {
 	for _, name := range c.changed() {
 		switch {
-		case c.frozen.Agreed.file(name):
+		case fileAgreed(c.frozen.Agreed, name):
 		case isProtected(name, c.frozen.Protected):
 			f.add("protected-changed", name, "%s says how this project is checked, and was changed: take the change back, or have it agreed on in the plan", name)
 		case partsDiffer(name, c.before[name], c.after[name]):
@@ -136,13 +136,13 @@ func (c *comparison) look(f *faults) {
 	}
 	for _, change := range c.changes {
 		for _, s := range spot(signs, change) {
-			if !c.frozen.Agreed.file(change.file) {
+			if !fileAgreed(c.frozen.Agreed, change.file) {
 				f.add(s.rule, change.file, "%s: %q: %s", change.file, s.first(change), s.text)
 			}
 		}
 	}
 	for _, b := range c.freshTests() {
-		if b.idle() && !c.frozen.Agreed.test(b.Name) {
+		if b.idle() && !testAgreed(c.frozen.Agreed, b.Name) {
 			f.add("test-idle", b.Name, "the test %s in %s asks nothing, so it cannot fail: have it look at what it tests", b.Name, b.File)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -17,25 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Frozen is what must hold, written down before the work began. Nothing that
-// happens later changes it: its hash is in the log.
-type Frozen struct {
-	Base      string            `json:"base"` // the commit that the work began at
-	Checks    []pawl.Check      `json:"checks"`
-	Criteria  []pawl.Criterion  `json:"criteria,omitempty"`
-	Protected []string          `json:"protected,omitempty"` // in addition to those that pawl knows
-	Agreed    Agreed            `json:"agreed"`
-	Tools     map[string]string `json:"tools"` // the programs of the checks, and their hashes
-}
-
-// Hash is what the log keeps of it.
-func (f Frozen) Hash() string {
-	text, err := json.Marshal(f)
-	if err != nil { // it is made of texts and lists
-		panic(err)
-	}
-	return hash(text)
-}
+// Frozen is what must hold, written down before the work began.
+type Frozen = pawl.Frozen
 
 func hash(text []byte) string {
 	sum := sha256.Sum256(text)
@@ -61,7 +43,7 @@ func Freeze(ctx context.Context, repo *git.Repo, base string, checks []pawl.Chec
 	}
 	f.Tools = map[string]string{}
 	for _, c := range checks {
-		if c, err = f.found(c, repo.Top); err != nil {
+		if c, err = findProgram(f, c, repo.Top); err != nil {
 			return f, err
 		}
 		f.Checks = append(f.Checks, c)
@@ -72,8 +54,8 @@ func Freeze(ctx context.Context, repo *git.Repo, base string, checks []pawl.Chec
 	return f, nil
 }
 
-// found is the check with the whole path of its program.
-func (f Frozen) found(c pawl.Check, top string) (pawl.Check, error) {
+// findProgram is the check with the whole path of its program.
+func findProgram(f Frozen, c pawl.Check, top string) (pawl.Check, error) {
 	if c.ID == "" || len(c.Args) == 0 || slices.ContainsFunc(f.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
 		return c, fmt.Errorf("a check needs an id of its own and a command, and this has not: %q: %w", c.ID, pawl.ErrInvalid)
 	}
@@ -127,7 +109,7 @@ func fileHash(path string) (string, error) {
 }
 
 // changedTools are the programs that are not what they were when they were frozen.
-func (f Frozen) changedTools() (changed []string) {
+func changedTools(f Frozen) (changed []string) {
 	for path, want := range f.Tools {
 		if got, err := fileHash(path); err != nil || got != want {
 			changed = append(changed, path)

@@ -77,7 +77,7 @@ func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, er
 		return o, err
 	}
 	var found faults
-	if changed := f.changedTools(); len(changed) > 0 {
+	if changed := changedTools(f); len(changed) > 0 {
 		found.add("tool-changed", changed[0], "the program %s is not what it was when the checks were frozen", changed[0])
 		o.Faults = found
 		return o, nil

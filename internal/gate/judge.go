@@ -33,10 +33,7 @@ type evidence struct {
 }
 
 // Agreed is what a person has agreed to before the work began.
-type Agreed struct {
-	Files []string `json:"files,omitempty"` // patterns of protected files that may change
-	Tests []string `json:"tests,omitempty"` // patterns of tests that may go, change, or pass without the change
-}
+type Agreed = pawl.Agreed
 
 // faults collects reasons.
 type faults []pawl.GateFault
@@ -121,7 +118,7 @@ func (e *evidence) excused(v *inventory.Inventory) bool {
 // kept is about tests that passed on the base and are not there any more, or are skipped.
 func (e *evidence) kept(f *faults, before, now *inventory.Inventory) {
 	for _, name := range before.Names(inventory.Passed) {
-		if e.agreed.test(name) || e.flaky[name] {
+		if testAgreed(e.agreed, name) || e.flaky[name] {
 			continue
 		}
 		switch status, there := now.Tests[name]; {
@@ -196,7 +193,7 @@ func (e *evidence) oldTests(f *faults, c pawl.Check, before *inventory.Inventory
 		holder := inventory.Holder(name)
 		status, there := ran.Tests.Tests[name]
 		switch {
-		case status == inventory.Passed, e.agreed.test(name), e.flaky[name]:
+		case status == inventory.Passed, testAgreed(e.agreed, name), e.flaky[name]:
 		case !there && slices.Contains(ran.Tests.Broken, holder):
 			broken[holder] = true
 		case before.Whole(name) != name && before.Tests[before.Whole(name)] == inventory.Passed && ran.Tests.Tests[before.Whole(name)] != inventory.Passed:
@@ -220,7 +217,7 @@ func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inve
 		return
 	}
 	for _, name := range now.Names(inventory.Passed) {
-		if _, old := before.Tests[name]; old || now.Whole(name) != name || e.agreed.test(name) || e.wasRenamed(now, name) {
+		if _, old := before.Tests[name]; old || now.Whole(name) != name || testAgreed(e.agreed, name) || e.wasRenamed(now, name) {
 			continue
 		}
 		if ran.Tests.Tests[name] == inventory.Passed {
@@ -229,13 +226,13 @@ func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inve
 	}
 }
 
-// test reports whether a person has agreed that a test changes.
-func (a Agreed) test(name string) bool {
+// testAgreed reports whether a person has agreed that a test changes.
+func testAgreed(a Agreed, name string) bool {
 	return slices.ContainsFunc(a.Tests, func(pattern string) bool { return match(pattern, name) })
 }
 
-// file reports whether a person has agreed that a protected file changes.
-func (a Agreed) file(name string) bool {
+// fileAgreed reports whether a person has agreed that a protected file changes.
+func fileAgreed(a Agreed, name string) bool {
 	return slices.ContainsFunc(a.Files, func(pattern string) bool { return match(pattern, name) })
 }
 
