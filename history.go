@@ -21,6 +21,7 @@ type History struct {
 	open     *OpenTurn
 	calls    map[CallID]*CallState
 	todos    []Todo
+	mission  *Mission
 	seen     map[string]string
 
 	orders      []Order
@@ -76,6 +77,7 @@ type OpenTurn struct {
 	Asked    *OpenAsk  // what the turn itself asked since then, or nil
 	Kept     int       // how often hooks kept it going when it would have ended
 	Children []SpawnedChild
+	Workers  []SessionID // of a mission: the workers and reviewers that began in this turn
 	Usage    Usage
 }
 
@@ -277,6 +279,10 @@ func (h *History) apply(e Event) error {
 	case SessionCreated:
 		h.created = b
 	case SessionTitled, SessionShared, SessionSummarized, Retried:
+	case MissionStarted:
+		return h.startMission(e, b)
+	case Planned, GateFrozen, Delegated, TaskStarted, TaskMerged, TaskReturned, CheckRan, ReviewStarted, Reviewed, Judged, Sealed, Blocked:
+		return h.ofMission(e)
 	case CompactionAsked:
 		h.orders = append(h.orders, Order{Seq: e.Seq, Body: b})
 	case Compacted:
@@ -349,6 +355,9 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 	}
 	h.turns++
 	h.reverts = nil
+	if h.mission != nil {
+		h.mission.Blocked, h.mission.Nudges = nil, 0
+	}
 	h.open = &OpenTurn{Number: h.turns, Prompt: prompt.Seq, Began: e.At, Settings: prompt.Prompt.Settings}
 	h.add(e.Seq, RoleUser, prompt.Prompt.Parts)
 	return nil
@@ -379,6 +388,10 @@ func (h *History) inject(e Event, b Injected) error {
 		if r := h.open.Steps[n-1].Reply; r != nil && r.Finish == FinishEndTurn {
 			h.open.Kept++
 		}
+	}
+	if b.Source == SourceMission && h.mission != nil {
+		h.mission.News = nil
+		h.mission.Nudges++
 	}
 	h.open.Injected = append(h.open.Injected, b.Source)
 	h.add(e.Seq, RoleUser, parts)

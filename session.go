@@ -33,21 +33,22 @@ const (
 // Session is the row that lists show: a projection of the log, written in the
 // same transaction as the events.
 type Session struct {
-	ID       SessionID `json:"id"`
-	Parent   SessionID `json:"parent,omitempty"`
-	Owner    User      `json:"owner,omitempty"`  // whose it is; "" is the one who runs pawl
-	Shared   []User    `json:"shared,omitempty"` // who may read it too
-	Dir      string    `json:"dir"`
-	Title    string    `json:"title"`  // "" until titled
-	Prompt   string    `json:"prompt"` // the first prompt's beginning
-	Model    string    `json:"model"`  // of the newest prompt
-	Head     Seq       `json:"head"`   // the newest event
-	Turns    int       `json:"turns"`
-	TurnOpen bool      `json:"turn_open"`
-	Queued   int       `json:"queued"` // prompts and orders accepted and not yet taken in
-	Usage    Usage     `json:"usage"`
-	Created  time.Time `json:"created"`
-	Updated  time.Time `json:"updated"` // when a prompt, title or turn last moved it
+	ID       SessionID    `json:"id"`
+	Parent   SessionID    `json:"parent,omitempty"`
+	Owner    User         `json:"owner,omitempty"`  // whose it is; "" is the one who runs pawl
+	Shared   []User       `json:"shared,omitempty"` // who may read it too
+	Dir      string       `json:"dir"`
+	Title    string       `json:"title"`  // "" until titled
+	Prompt   string       `json:"prompt"` // the first prompt's beginning
+	Model    string       `json:"model"`  // of the newest prompt
+	Head     Seq          `json:"head"`   // the newest event
+	Turns    int          `json:"turns"`
+	TurnOpen bool         `json:"turn_open"`
+	Queued   int          `json:"queued"` // prompts and orders accepted and not yet taken in
+	Usage    Usage        `json:"usage"`
+	Created  time.Time    `json:"created"`
+	Mission  MissionState `json:"mission,omitempty"` // of a mission's Commander: where it is; "" for all others
+	Updated  time.Time    `json:"updated"`           // when a prompt, title or turn last moved it
 }
 
 // State derives whether the session has work.
@@ -60,6 +61,14 @@ func (s Session) State() State {
 	default:
 		return StateIdle
 	}
+}
+
+// MissionState is where the mission is that the session commands, "" if it has none.
+func (s Session) MissionState() MissionState {
+	if s.Mission == MissionWorking && s.State() == StateIdle {
+		return MissionStopped
+	}
+	return s.Mission
 }
 
 // Name is the title or, without one, the first prompt's first line.
@@ -85,6 +94,7 @@ type Change struct {
 	TurnOpen *bool
 	Queued   int
 	Usage    Usage
+	Mission  *MissionState
 	Created  *time.Time
 	Updated  *time.Time
 }
@@ -143,7 +153,13 @@ func ChangeOf(events []Event) Change {
 		case Replied:
 			c.Usage = c.Usage.Add(b.Usage)
 			touched = false
-		case Reworded, ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, ShellStarted, Delta, Progress, Status:
+		case MissionStarted, Planned, Delegated, TaskStarted, TaskMerged, TaskReturned, Judged:
+			c.Mission = ptr(MissionWorking)
+		case Sealed:
+			c.Mission = ptr(MissionSealed)
+		case Blocked:
+			c.Mission = ptr(MissionBlocked)
+		case GateFrozen, CheckRan, ReviewStarted, Reviewed, Reworded, ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, ShellStarted, Delta, Progress, Status:
 			touched = false
 		}
 		if touched {
@@ -168,9 +184,12 @@ func (s *Session) Apply(c Change) {
 	set(&s.TurnOpen, c.TurnOpen)
 	s.Queued += c.Queued
 	s.Usage = s.Usage.Add(c.Usage)
+	set(&s.Mission, c.Mission)
 	set(&s.Created, c.Created)
 	set(&s.Updated, c.Updated)
 }
+
+func ptr[T any](v T) *T { return &v }
 
 func set[T any](dst, src *T) {
 	if src != nil {

@@ -21,7 +21,8 @@ const (
 // Tool is something that the model can call.
 type Tool struct {
 	ToolSpec
-	Risk Risk
+	Risk  Risk
+	Alone bool // no other call runs beside it, though it only reads
 
 	// Means returns the tool that a call with this input is for, and that tool's
 	// input: of a tool that calls others by their names. It changes nothing. An error
@@ -87,6 +88,10 @@ type Host interface {
 	// Spawn has a child session work on an errand and waits for its end, unless
 	// it is a background one. Spawned again by the same call, it is the same child.
 	Spawn(ctx context.Context, call CallID, e Errand) (Child, error)
+
+	// Bridge returns what mission control needs of the session, nil unless it commands
+	// a mission.
+	Bridge() Bridge
 }
 
 // Errand is the work that a child session is spawned for.

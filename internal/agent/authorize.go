@@ -154,7 +154,7 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 		Progress: show,
 		Host:     host{j},
 	}
-	if s.Buffers != nil {
+	if s.Buffers != nil && !j.ofTeam() { // a worker's folder is another
 		call.Buffers = s.Buffers(j.front())
 	}
 	defer func() {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -27,8 +28,12 @@ func (s *Stepper) bounds(ctx context.Context, j *journal) ([]bound, error) {
 		return nil, nil
 	}
 	spent := open.Usage
+	children := slices.Clone(open.Workers)
 	for _, c := range open.Children {
-		row, err := s.Store.Session(ctx, c.Spawned.Child)
+		children = append(children, c.Spawned.Child)
+	}
+	for _, id := range children {
+		row, err := s.Store.Session(ctx, id)
 		if err != nil && pawl.CodeOf(err) != pawl.CodeNotFound { // it may not be made yet
 			return nil, fmt.Errorf("budget: %w", err)
 		}

@@ -29,6 +29,18 @@ var explorePrompt string
 //go:embed prompts/general.md
 var generalPrompt string
 
+//go:embed prompts/commander.md
+var commanderPrompt string
+
+//go:embed prompts/planner.md
+var plannerPrompt string
+
+//go:embed prompts/worker.md
+var workerPrompt string
+
+//go:embed prompts/reviewer.md
+var reviewerPrompt string
+
 //go:embed prompts/compaction.md
 var compactionPrompt string
 
@@ -49,6 +61,7 @@ type Definition struct {
 	Tools  []string // the tools it has; nil means all
 	Child  bool     // a task may be given to it
 	Looks  bool     // it only looks: no call of it may write
+	Team   bool     // it is of a mission's team: no tools of servers, and no session of its own
 	Begins string   // the mode that its turns begin in; "" means the session's
 
 	// Of those that people have defined.
@@ -67,6 +80,21 @@ var builtin = map[string]Definition{
 		"read", "list", "glob", "grep", "diagnostics", "webfetch", "websearch", "codesearch",
 	}},
 	"general": {Name: "general", Prompt: generalPrompt, Steps: 100, Child: true},
+}
+
+// team are the agents of a mission. Only mission control gives them work, but for
+// the planner, whom the Commander calls.
+var team = map[string]Definition{
+	pawl.AgentCommander: {Name: pawl.AgentCommander, Prompt: commanderPrompt, Team: true, Looks: true, Tools: []string{
+		"read", "list", "glob", "grep", "question", "webfetch", "plan", "delegate", "task_status", "task_result", "task_message", "task_cancel", "seal", "block",
+	}},
+	pawl.AgentPlanner: {Name: pawl.AgentPlanner, Prompt: plannerPrompt, Team: true, Looks: true, Child: true, Steps: 60, Tools: []string{
+		"read", "list", "glob", "grep", "webfetch", "plan",
+	}},
+	pawl.AgentWorker: {Name: pawl.AgentWorker, Prompt: workerPrompt, Team: true, Steps: 200},
+	pawl.AgentReviewer: {Name: pawl.AgentReviewer, Prompt: reviewerPrompt, Team: true, Looks: true, Steps: 60, Tools: []string{
+		"read", "list", "glob", "grep", "verdict",
+	}},
 }
 
 // hidden are the agents that pawl itself calls, beside the conversation. They
@@ -89,7 +117,7 @@ func Find(name string, f *extend.Found) (Definition, error) {
 	if _, ok := hidden[name]; ok {
 		return Definition{}, fmt.Errorf("the agent %q is pawl's own and takes no prompts: choose another: %w", name, pawl.ErrInvalid)
 	}
-	if d, ok := builtin[name]; ok {
+	if d, ok := union(builtin, team)[name]; ok {
 		return d, nil
 	}
 	if f != nil {
@@ -120,7 +148,7 @@ func ModeOf(s pawl.Settings) (string, error) {
 
 // Reserved names pawl's own agents.
 func Reserved() []string {
-	return slices.Sorted(maps.Keys(union(builtin, hidden)))
+	return slices.Sorted(maps.Keys(union(union(builtin, hidden), team)))
 }
 
 func union(a, b map[string]Definition) map[string]Definition {
@@ -181,6 +209,8 @@ func (d Definition) narrowing(tools []string) []permission.Rule {
 	return rules
 }
 
+var missionTools = pawl.MissionTools()
+
 // notForChildren are the tools that need a person, or would make a family tree.
 var notForChildren = []string{"task", "question", "plan_exit"}
 
@@ -192,8 +222,8 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 		return nil, err
 	}
 	tools := s.Tools.Only(keep)
-	if s.Servers == nil {
-		return tools, nil
+	if def, err := j.agent(j.history.Open().Settings.Agent); s.Servers == nil || err == nil && def.Team {
+		return tools, nil // a server runs outside of a worker's box
 	}
 	return tools.With(s.Servers.Tools(j.front(), j.history.Created().Dir, keep)...)
 }
@@ -209,7 +239,8 @@ func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 	child := j.history.Created().Parent != ""
 	return func(name string) bool {
 		switch {
-		case name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
+		case !def.Team && slices.Contains(missionTools, name),
+			name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
 			name == "task" && len(def.Rules) > 0, // they would not hold for a child
 			def.Tools != nil && !define.Grants(def.Tools, name) && !weak.On("agent.tools"),
 			len(settings.Tools) > 0 && !define.Grants(settings.Tools, name),

@@ -47,7 +47,7 @@ func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) e
 // made it another than the one that was permitted.
 func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.CallID) (together []plannedCall, rest []pawl.CallID, err error) {
 	for i, id := range ids {
-		if len(together) > 0 && (!together[0].started.ReadOnly || len(together) == maxParallel) {
+		if len(together) > 0 && (!together[0].started.ReadOnly || together[0].tool.Alone || len(together) == maxParallel) {
 			return together, ids[i:], nil
 		}
 		c := j.history.Call(id)
@@ -61,10 +61,10 @@ func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
+		if err == nil && (!p.started.ReadOnly || p.tool.Alone) && len(together) > 0 {
+			return together, ids[i:], nil
+		}
 		if err == nil && !p.started.ReadOnly {
-			if len(together) > 0 {
-				return together, ids[i:], nil
-			}
 			if p, err = s.secure(ctx, j, t, c, p); ctx.Err() != nil {
 				return nil, nil, context.Cause(ctx)
 			}

@@ -187,6 +187,11 @@ func (s *Stepper) cancelChildren(ctx context.Context, j *journal) error {
 			return err
 		}
 	}
+	for _, id := range j.history.Open().Workers {
+		if err := s.cancelWorker(ctx, id); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

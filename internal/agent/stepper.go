@@ -59,6 +59,8 @@ type Config struct {
 	// means that there are no editors.
 	Buffers func(pawl.SessionID) pawl.Buffers
 
+	Missions Missions // mission control; nil means that there are no missions
+
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
 }
@@ -168,6 +170,11 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if err != nil {
 		return err
 	}
+	news, err := s.advanceMission(ctx, j)
+	if err != nil {
+		return err
+	}
+	bodies = append(bodies, news...)
 	if warning != "" {
 		bodies = append(bodies, pawl.Injected{Source: "budget", Text: warning})
 	}
@@ -231,11 +238,13 @@ func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err erro
 	if len(open.Steps) > t.Step || len(open.Injected) > 0 || len(j.steering()) > 0 {
 		return true, nil
 	}
-	children := untold(open)
-	if len(children) == 0 || t.Last() {
-		return s.kept(ctx, j, t)
+	if children := untold(open); len(children) > 0 && !t.Last() {
+		return true, s.awaitAny(ctx, children)
 	}
-	return true, s.awaitAny(ctx, children)
+	if again, err := s.settleMission(ctx, j, t); again || err != nil {
+		return again, err
+	}
+	return s.kept(ctx, j, t)
 }
 
 // Finish ends the turn: calls that have no result get one, and the log says why
@@ -253,6 +262,11 @@ func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 	s.noteServers(j, t.Number)
 	if err := s.cancelChildren(ctx, j); err != nil {
 		return err
+	}
+	if s.commands(j) {
+		if err := s.Missions.Leave(ctx, bridge{j}); err != nil {
+			s.notice(j, t.Number, err.Error())
+		}
 	}
 	bodies := j.abandon(ctx, pawl.CallCanceled)
 	replies := 0

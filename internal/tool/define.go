@@ -77,6 +77,17 @@ func define[In any](d definition[In]) pawl.Tool {
 	return t
 }
 
+// Simple makes a tool that touches nothing itself, for the rooms above: what it
+// does goes through its session. No other call runs beside it.
+func Simple[In any](name, description string, run func(ctx context.Context, call pawl.Call, in In) (pawl.Result, error)) pawl.Tool {
+	t := define(definition[In]{
+		name: name, description: description, risk: pawl.RiskSafe, run: run,
+		access: func(pawl.Call, In) ([]pawl.Access, error) { return nil, nil },
+	})
+	t.Alone = true
+	return t
+}
+
 // brief leaves out of a schema what a model need not be told: that nothing else
 // is allowed, which the error says when it matters, and that a list may be null.
 // The tools are part of every request.
