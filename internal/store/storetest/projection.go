@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -76,6 +77,14 @@ var (
 		rapid.Map(anyUsage, func(u pawl.Usage) pawl.Body { return pawl.TurnFinished{Usage: u} }),
 	)
 )
+
+// init has the generators name themselves: they do it at their first use, and
+// tests that run beside each other would race for it.
+func init() { //nolint:gochecknoinits // of a library's own state
+	for _, g := range []fmt.Stringer{anyText, anyUsage, anyEvent, anyBody, anyReply} {
+		_ = g.String()
+	}
+}
 
 func projectionMissing(t *testing.T, s pawl.Store) {
 	create(t, s)
