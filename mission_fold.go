@@ -28,7 +28,7 @@ type Mission struct {
 	Blocked  *Blocked     `json:"blocked,omitempty"`
 	Chain    string       `json:"chain,omitempty"` // the hash of the newest CheckRan
 	Nudges   int          `json:"nudges,omitempty"`
-	News     []Seq        `json:"-"` // of the events that the Commander was not told of
+	News     []string     `json:"-"` // the tasks that the Commander was not told the newest of
 	Children []SessionID  `json:"-"` // all workers and reviewers there ever were
 }
 
@@ -265,7 +265,7 @@ func (m *Mission) merge(e Event, b TaskMerged) error {
 	if b.Commit != m.Tip {
 		m.Tip, m.Judged = b.Commit, nil
 	}
-	m.News = append(m.News, e.Seq)
+	m.tell(b.Task)
 	return nil
 }
 
@@ -286,8 +286,14 @@ func (m *Mission) giveBack(e Event, b TaskReturned) error {
 			t.Phase = PhaseReturned
 		}
 	}
-	m.News = append(m.News, e.Seq)
+	m.tell(b.Task)
 	return nil
+}
+
+func (m *Mission) tell(task string) {
+	if !slices.Contains(m.News, task) {
+		m.News = append(m.News, task)
+	}
 }
 
 func (m *Mission) ran(b CheckRan) error {

@@ -73,6 +73,10 @@ func openApp(ctx context.Context) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	control := newControl(guard)
+	if tools, err = tools.With(control.Tools()...); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	models, err := newModels()
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -82,7 +86,7 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	events := tells.Watch(bus.New(st, bus.Config{}))
-	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Sibling: models.Sibling, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End}
+	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Sibling: models.Sibling, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End, Missions: control}
 	if err := useExtensions(guard, &loop); err != nil {
 		return nil, errors.Join(err, tells.Close(), st.Close())
 	}
@@ -108,7 +112,7 @@ func openApp(ctx context.Context) (*app, error) {
 	runner := local.New(local.Config{Stepper: stepper})
 	front.Runner, front.Plan = runner, stepper.Plan
 	svc := service.New(front)
-	stepper.Service = svc // its children are sessions like any other
+	stepper.Service, control.Sessions = svc, svc // its children are sessions like any other
 	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, open: buffers, desk: table, safety: guard, store: st, tokens: kept, tells: tells}, nil
 }
 

@@ -143,7 +143,11 @@ func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.
 	for i := range frozen.Checks {
 		frozen.Checks[i].Timeout = cmp.Or(frozen.Checks[i].Timeout, f.timeout)
 	}
-	g, err := openGate(repo)
+	s, err := safety.Open()
+	if err != nil {
+		return nil, frozen, "", err
+	}
+	g, err := openGate(repo, s)
 	if err != nil {
 		return nil, frozen, "", err
 	}
@@ -162,6 +166,11 @@ func openRepo(ctx context.Context) (*git.Repo, error) {
 	if err != nil {
 		return nil, err
 	}
+	return repoOf(ctx, dir)
+}
+
+// repoOf opens the repository that a folder is in.
+func repoOf(ctx context.Context, dir string) (*git.Repo, error) {
 	g, err := git.Find(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -171,11 +180,7 @@ func openRepo(ctx context.Context) (*git.Repo, error) {
 
 // openGate makes a gate for a repository. Its trees are below the folder for
 // temporary files; the cache of the base's checks is pawl's own.
-func openGate(repo *git.Repo) (*gate.Gate, error) {
-	s, err := safety.Open()
-	if err != nil {
-		return nil, err
-	}
+func openGate(repo *git.Repo, s *safety.Safety) (*gate.Gate, error) {
 	cache, err := config.Cache()
 	if err != nil {
 		return nil, err

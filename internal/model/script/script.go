@@ -218,8 +218,10 @@ func (m *Model) block(req pawl.Request) (block, error) {
 	if child, ok := m.children[req.ParentCall]; ok {
 		return child, nil
 	}
-	if b, ok := m.agents[req.Agent]; ok {
-		return b, nil
+	for name := range ofTeam(req) {
+		if b, ok := m.agents[name]; ok {
+			return b, nil
+		}
 	}
 	place := m.file
 	if line, ok := m.callers[req.ParentCall]; ok {
@@ -231,6 +233,24 @@ func (m *Model) block(req pawl.Request) (block, error) {
 	}
 	return block{}, misfit("%s: call %s names no script for its child, and no line has agent %q (there are lines for: %s)",
 		place, req.ParentCall, req.Agent, have)
+}
+
+// ofTeam yields the names that lines can have for a session: of a mission's team
+// its agent with the task and the attempt, with the task, and alone.
+func ofTeam(req pawl.Request) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		name := req.Agent
+		if post, ok := strings.CutPrefix(string(req.ParentCall), "mission:"); ok {
+			name += ":" + post
+		}
+		for yield(name) {
+			i := strings.LastIndex(name, ":")
+			if i < 0 {
+				return
+			}
+			name = name[:i]
+		}
+	}
 }
 
 // reply is the block's line at the request's position.

@@ -1,0 +1,241 @@
+// Package mission is mission control. It leads a mission from its plan to its
+// seal: it gives tasks to workers, puts what they leave together, and asks the
+// gate. It decides by the mission that the log tells, and every effect of it can
+// be repeated: whoever is killed goes on from there.
+package mission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/worktree"
+)
+
+// Sessions is where the sessions of workers are made; a [pawl.Service] is one.
+type Sessions interface {
+	Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error)
+	Get(ctx context.Context, id pawl.SessionID) (pawl.Session, error)
+	Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error)
+	Cancel(ctx context.Context, id pawl.SessionID) error
+	Resume(ctx context.Context, id pawl.SessionID) error
+	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
+}
+
+// Config is what mission control needs.
+type Config struct {
+	Sessions   Sessions
+	Repo       func(ctx context.Context, dir string) (*git.Repo, error)       // finds the repository of a project
+	Workplaces func(ctx context.Context, repo *git.Repo) (dir string, err error) // a folder for those of a repository, apart from all others
+	Gate       func(repo *git.Repo) (*gate.Gate, error)                       // opens a gate; it is closed
+	Clock      func() time.Time                                               // nil means time.Now
+}
+
+// Control leads missions.
+type Control struct {
+	Config
+	mu     sync.Mutex
+	fields map[pawl.SessionID]*field
+}
+
+// New returns mission control.
+func New(c Config) *Control {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return &Control{Config: c, fields: map[pawl.SessionID]*field{}}
+}
+
+// field is what a mission works on: its repository, the workplaces, the gate.
+type field struct {
+	repo  *git.Repo
+	trees *worktree.Trees
+	gate  *gate.Gate
+	seen  map[pawl.SessionID]*sign // the workers that this process has looked after
+}
+
+// field returns that of a mission, which is opened if it has to be.
+func (c *Control) field(ctx context.Context, b pawl.Bridge) (*field, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.fields[b.Session()]; f != nil {
+		return f, nil
+	}
+	repo, err := c.Repo(ctx, b.Dir())
+	if err != nil {
+		return nil, fmt.Errorf("a mission needs a git repository: %w", err)
+	}
+	dir, err := c.Workplaces(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	g, err := c.Gate(repo)
+	if err != nil {
+		return nil, err
+	}
+	g.Hidden = append(g.Hidden, dir)
+	f := &field{repo: repo, trees: &worktree.Trees{Repo: repo, Dir: dir}, gate: g, seen: map[pawl.SessionID]*sign{}}
+	c.fields[b.Session()] = f
+	return f, nil
+}
+
+// Leave forgets what was kept of a mission, and removes the workplaces of those
+// whose work was taken over. What the others have left is kept for the next turn.
+func (c *Control) Leave(ctx context.Context, b pawl.Bridge) error {
+	c.mu.Lock()
+	f := c.fields[b.Session()]
+	delete(c.fields, b.Session())
+	c.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	m := b.Mission()
+	err := c.show(b, m)
+	for _, id := range m.Children {
+		if m.Sealed == nil && atWork(m, id) {
+			continue
+		}
+		err = errors.Join(err, f.trees.Remove(place(id)))
+	}
+	return errors.Join(err, f.gate.Close())
+}
+
+// atWork reports whether a worker has a task that is not taken over yet.
+func atWork(m *pawl.Mission, id pawl.SessionID) bool {
+	for _, t := range m.In(pawl.PhaseRunning) {
+		if t.Child == id {
+			return true
+		}
+	}
+	return false
+}
+
+// place is the name of a worker's workplace.
+func place(id pawl.SessionID) string { return strings.ToLower(string(id)) }
+
+// Advance takes in what workers have left and starts those that can begin.
+func (c *Control) Advance(ctx context.Context, b pawl.Bridge) (string, error) {
+	if over(b.Mission()) || b.Mission().Frozen == nil {
+		return "", nil
+	}
+	f, err := c.field(ctx, b)
+	if err != nil {
+		return "", err
+	}
+	edits, err := c.step(ctx, b, f)
+	if err != nil {
+		return "", err
+	}
+	m := b.Mission()
+	return joined(edits, news(m)), c.show(b, m)
+}
+
+// over reports whether nothing is to be done any more.
+func over(m *pawl.Mission) bool { return m.Sealed != nil || m.Blocked != nil }
+
+// step does all that can be done without waiting for a worker. What it returns is
+// for the Commander: what is wrong with the user's edits.
+func (c *Control) step(ctx context.Context, b pawl.Bridge, f *field) (edits string, err error) {
+	if edits, err = c.readEdits(ctx, b); err != nil {
+		return "", err
+	}
+	for _, t := range b.Mission().In(pawl.PhaseRunning) {
+		if err := c.lookAfter(ctx, b, f, t); err != nil {
+			return "", err
+		}
+	}
+	return edits, c.startReady(ctx, b, f)
+}
+
+// sealWords in the Commander's last words ask for the seal, as the tool does.
+const sealWords = "<mission_seal>SEALED</mission_seal>"
+
+// Settle waits for the workers until the Commander has something to decide.
+func (c *Control) Settle(ctx context.Context, b pawl.Bridge, said string) (string, error) {
+	m := b.Mission()
+	if over(m) {
+		return "", c.show(b, m)
+	}
+	if bound := c.bound(m); bound != "" {
+		return "", b.Record(ctx, pawl.Blocked{By: "pawl", Reason: bound})
+	}
+	if len(m.Tasks) == 0 || m.Frozen == nil {
+		return noPlan, nil
+	}
+	f, err := c.field(ctx, b)
+	if err != nil {
+		return "", err
+	}
+	for {
+		edits, err := c.step(ctx, b, f)
+		if err != nil {
+			return "", err
+		}
+		m := b.Mission()
+		if err := c.show(b, m); err != nil {
+			return "", err
+		}
+		switch {
+		case strings.Contains(said, sealWords) && len(m.Open()) == 0:
+			text, err := c.seal(ctx, b, f, func(string) {})
+			if err != nil || b.Mission().Sealed != nil {
+				return "", err
+			}
+			return text, nil
+		case edits != "" || calls(m):
+			return joined(edits, standing(m)), nil
+		}
+		if prompted, err := c.wait(ctx, b, f, m); err != nil || prompted {
+			return "", err
+		}
+	}
+}
+
+// calls reports whether the Commander has something to decide: a task came back
+// too often and it was not told, or nobody is at work and nobody can begin.
+func calls(m *pawl.Mission) bool {
+	for _, id := range m.News {
+		if t := m.Task(id); t != nil && t.Phase == pawl.PhaseReturned {
+			return true
+		}
+	}
+	return len(m.In(pawl.PhaseRunning)) == 0
+}
+
+// bound returns which bound of the mission is reached, or "".
+func (c *Control) bound(m *pawl.Mission) string {
+	switch {
+	case m.Nudges >= pawl.MissionNudges:
+		return fmt.Sprintf("The Commander ended its work %d times without a step forward.", m.Nudges)
+	case m.Round >= pawl.MissionRounds:
+		return fmt.Sprintf("The gate has found faults %d times.", m.Round)
+	case m.Attempts >= pawl.MissionAttempts:
+		return fmt.Sprintf("There were %d attempts at tasks.", m.Attempts)
+	default:
+		return ""
+	}
+}
+
+// branch is where the work of a mission is put together.
+func branch(id pawl.SessionID) string { return worktree.Prefix + "mission-" + strings.ToLower(string(id)) }
+
+// Dir is the folder that shows a mission to people, from the top of the project.
+func Dir(id pawl.SessionID) string { return filepath.Join(".pawl", "missions", string(id)) }
+
+func joined(texts ...string) string {
+	var some []string
+	for _, t := range texts {
+		if t != "" {
+			some = append(some, t)
+		}
+	}
+	return strings.Join(some, "\n\n")
+}

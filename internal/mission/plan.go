@@ -1,0 +1,216 @@
+package mission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+// planInput is what the tool plan takes.
+type planInput struct {
+	Tasks      []taskInput      `json:"tasks" jsonschema:"all tasks, also those that are done"`
+	Criteria   []criterionInput `json:"criteria,omitempty" jsonschema:"what must hold in the end; only with the first plan"`
+	Checks     []checkInput     `json:"checks,omitempty" jsonschema:"commands that must pass, beside the project's own; only with the first plan"`
+	AgreeFiles []string         `json:"agree_files,omitempty" jsonschema:"protected files that must change: the user is asked"`
+	AgreeTests []string         `json:"agree_tests,omitempty" jsonschema:"tests that must go or change: the user is asked"`
+}
+
+type taskInput struct {
+	ID     string   `json:"id" jsonschema:"such as T1"`
+	Title  string   `json:"title"`
+	Detail string   `json:"detail,omitempty" jsonschema:"all that a worker must know"`
+	Files  []string `json:"files,omitempty" jsonschema:"what it owns: paths, folders that end with a slash, patterns with *"`
+	After  []string `json:"after,omitempty" jsonschema:"the tasks that must be merged before"`
+	Accept []string `json:"accept,omitempty" jsonschema:"what must hold when it is done"`
+	Size   string   `json:"size,omitempty" jsonschema:"S, M or L"`
+}
+
+type criterionInput struct {
+	ID       string   `json:"id" jsonschema:"such as C1"`
+	Category string   `json:"category,omitempty"`
+	Text     string   `json:"text"`
+	Checks   []string `json:"checks,omitempty" jsonschema:"ids of checks that prove it"`
+}
+
+type checkInput struct {
+	ID      string   `json:"id"`
+	Command []string `json:"command" jsonschema:"the program and its arguments; no shell"`
+	Kind    string   `json:"kind,omitempty" jsonschema:"build, lint, types, test or other"`
+}
+
+func (in planInput) plan() pawl.Plan {
+	var p pawl.Plan
+	for _, t := range in.Tasks {
+		p.Tasks = append(p.Tasks, pawl.Task(t))
+	}
+	return p
+}
+
+// check returns what is wrong with a plan, by itself.
+func (in planInput) check() error {
+	faults := []error{in.plan().Check()}
+	ids := map[string]bool{"goal": true}
+	for _, c := range in.Criteria {
+		if c.ID == "" || ids[c.ID] || strings.TrimSpace(c.Text) == "" {
+			faults = append(faults, fmt.Errorf("a criterion needs an id of its own, which is not goal, and a text: %q has not", c.ID))
+		}
+		ids[c.ID] = true
+	}
+	for _, c := range in.Checks {
+		if c.ID == "" || len(c.Command) == 0 {
+			faults = append(faults, fmt.Errorf("a check needs an id and a command: %q has not", c.ID))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// errFrozen refuses to change what must hold.
+var errFrozen = errors.New("what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone")
+
+// takePlan makes a plan the mission's. With the first one it is frozen what must
+// hold in the end.
+func (c *Control) takePlan(ctx context.Context, call pawl.Call, b pawl.Bridge, in planInput, by string) (string, error) {
+	if err := in.check(); err != nil {
+		return "", err
+	}
+	m := b.Mission()
+	if m.Frozen != nil && (len(in.Criteria)+len(in.Checks)+len(in.AgreeFiles)+len(in.AgreeTests) > 0) && !frozenAlready(m, in) {
+		return "", errFrozen
+	}
+	if m.Plans == 0 || !reflect.DeepEqual(m.Plan(), in.plan()) {
+		if err := b.Record(ctx, pawl.Planned{Plan: in.plan(), By: by}); err != nil {
+			return "", err
+		}
+	}
+	f, err := c.field(ctx, b)
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("The plan has %d tasks.", len(in.Tasks))
+	if m.Frozen == nil {
+		more, err := c.freeze(ctx, call, b, f, in)
+		if err != nil {
+			return "", err
+		}
+		text += " " + more
+	}
+	return text, c.show(b, b.Mission())
+}
+
+// frozenAlready reports whether what a plan says must hold is what is frozen: a
+// planner's plan may be taken over twice.
+func frozenAlready(m *pawl.Mission, in planInput) bool {
+	for _, c := range criteria(m.Order, in) {
+		if !slices.ContainsFunc(m.Frozen.Criteria, func(o pawl.Criterion) bool { return reflect.DeepEqual(o, c) }) {
+			return false
+		}
+	}
+	for _, c := range in.Checks {
+		if !slices.ContainsFunc(m.Frozen.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
+			return false
+		}
+	}
+	return true
+}
+
+// criteria are those of the user, those of the plan, and always the goal itself.
+func criteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
+	list := []pawl.Criterion{{ID: "goal", Text: o.Goal}}
+	list = append(list, o.Criteria...)
+	for _, c := range in.Criteria {
+		if !slices.ContainsFunc(list, func(k pawl.Criterion) bool { return k.ID == c.ID }) {
+			list = append(list, pawl.Criterion(c))
+		}
+	}
+	return list
+}
+
+// freeze writes down what must hold, runs the checks on the base, and makes the
+// mission's branch.
+func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.Bridge, f *field, in planInput) (string, error) {
+	m := b.Mission()
+	agreed, err := c.agree(ctx, call, m.Order.Agreed, in)
+	if err != nil {
+		return "", err
+	}
+	frozen := pawl.Frozen{Criteria: criteria(m.Order, in), Protected: m.Order.Protected, Agreed: agreed}
+	if frozen, err = c.freezeChecks(ctx, f, m.Order.Checks, in.Checks, frozen); err != nil {
+		return "", err
+	}
+	name := branch(b.Session())
+	if err := f.trees.Advance(ctx, name, "", frozen.Base); err != nil {
+		return "", err
+	}
+	if err := b.Record(ctx, pawl.GateFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: name}); err != nil {
+		return "", err
+	}
+	f.gate.Ran = func(r gate.Ran) error {
+		call.Progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
+		return ran(ctx, b, pawl.CheckRan{CheckRun: r.CheckRun})
+	}
+	runs, err := f.gate.Baseline(ctx, frozen)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "Frozen: %d criteria, %d checks, beginning at %.12s. The checks on what is there:\n", len(frozen.Criteria), len(frozen.Checks), frozen.Base)
+	for _, r := range runs {
+		word := "passes"
+		if !r.OK() {
+			word = "fails already"
+		}
+		fmt.Fprintf(&text, "- %s %s\n", r.Check, word)
+	}
+	return text.String(), nil
+}
+
+// freezeChecks finds the checks: the user's, or the project's, and those that the
+// plan adds.
+func (c *Control) freezeChecks(ctx context.Context, f *field, given []pawl.Check, more []checkInput, frozen pawl.Frozen) (pawl.Frozen, error) {
+	if len(more) == 0 {
+		return gate.Freeze(ctx, f.repo, "HEAD", given, frozen)
+	}
+	found, err := gate.Freeze(ctx, f.repo, "HEAD", given, pawl.Frozen{})
+	if err != nil && !errors.Is(err, pawl.ErrInvalid) { // without any of the project's own, the plan's alone count
+		return frozen, err
+	}
+	checks := found.Checks
+	for _, one := range more {
+		kind := pawl.CheckKind(one.Kind)
+		if !slices.Contains([]pawl.CheckKind{pawl.CheckBuild, pawl.CheckLint, pawl.CheckTypes, pawl.CheckTest}, kind) {
+			kind = pawl.CheckOther
+		}
+		checks = append(checks, pawl.Check{ID: one.ID, Kind: kind, Args: one.Command})
+	}
+	return gate.Freeze(ctx, f.repo, "HEAD", checks, frozen)
+}
+
+const yes = "Yes, it may"
+
+// agree asks the user whether protected files and tests may change that the plan
+// wants changed. Without a yes, they may not.
+func (c *Control) agree(ctx context.Context, call pawl.Call, agreed pawl.Agreed, in planInput) (pawl.Agreed, error) {
+	if len(in.AgreeFiles)+len(in.AgreeTests) == 0 {
+		return agreed, nil
+	}
+	question := fmt.Sprintf("The plan wants to change what is protected. Files: %s. Tests: %s. May it?",
+		strings.Join(in.AgreeFiles, ", "), strings.Join(in.AgreeTests, ", "))
+	answer, err := call.Host.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Timeout: tool.QuestionTimeout, Questions: []pawl.Question{{
+		Header: "Protected files", Question: question, Options: []pawl.Option{{Label: yes}, {Label: "No"}},
+	}}})
+	if err != nil {
+		return agreed, err
+	}
+	if answer.Outcome != pawl.OutcomeAnswered || len(answer.Answers) != 1 || !slices.Equal(answer.Answers[0], []string{yes}) {
+		return agreed, fmt.Errorf("the user has not agreed that %s change: plan without it", strings.Join(slices.Concat(in.AgreeFiles, in.AgreeTests), ", "))
+	}
+	agreed.Files, agreed.Tests = append(agreed.Files, in.AgreeFiles...), append(agreed.Tests, in.AgreeTests...)
+	return agreed, nil
+}

@@ -1,0 +1,202 @@
+package mission
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/gate"
+)
+
+// unready returns why the gate need not be asked yet, or "".
+func unready(m *pawl.Mission) string {
+	var b strings.Builder
+	switch {
+	case m.Frozen == nil:
+		return noPlan
+	case m.Round >= pawl.MissionRounds:
+		return fmt.Sprintf("The gate was asked %d times: that is the most. Call block and say what is missing.", m.Round)
+	case m.Judged != nil && m.Judged.Candidate == m.Tip:
+		return "The gate has judged this very commit, and nothing has changed since. Mend first what it found:\n" + listed(m.Judged.Faults)
+	case len(m.Open()) == 0:
+		return ""
+	}
+	b.WriteString("Not sealed: there are tasks that are not merged. Have them done, or drop them from the plan:\n")
+	for _, t := range m.Open() {
+		fmt.Fprintf(&b, "- %s: %s\n", t.Task.ID, t.Phase)
+	}
+	for _, t := range m.Issues() {
+		fmt.Fprintf(&b, "Sync issue, %s: %s\n", t.Task.ID, t.Why)
+	}
+	return b.String()
+}
+
+// seal asks the gate about what is merged, and seals the mission if nothing speaks
+// against it. The text is for the Commander.
+func (c *Control) seal(ctx context.Context, b pawl.Bridge, f *field, progress func(string)) (string, error) {
+	m := b.Mission()
+	if m.Sealed != nil {
+		return "The mission is sealed already.", nil
+	}
+	if why := unready(m); why != "" {
+		return why, nil
+	}
+	if err := f.sameTip(ctx, m); err != nil {
+		return "", err
+	}
+	round := m.Round + 1
+	f.gate.Ran = func(r gate.Ran) error {
+		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
+		return ran(ctx, b, pawl.CheckRan{CheckRun: r.CheckRun, Round: round})
+	}
+	f.gate.Review = func(ctx context.Context, d gate.Dossier) ([]pawl.GateFault, error) {
+		progress("reviewers look at it\n")
+		return c.review(ctx, b, f, d, round)
+	}
+	o, err := f.gate.Run(ctx, *m.Frozen, m.Tip)
+	if err != nil {
+		return "", err
+	}
+	judged := pawl.Judged{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
+	bodies := []pawl.Body{judged}
+	if o.Open() {
+		bodies = append(bodies, pawl.Sealed{Round: round, Candidate: o.Candidate, Tree: o.Tree, Frozen: m.Hash, Chain: b.Mission().Chain})
+	}
+	if err := b.Record(ctx, bodies...); err != nil {
+		return "", err
+	}
+	if err := c.show(b, b.Mission()); err != nil {
+		return "", err
+	}
+	if !o.Open() {
+		return "Not sealed. The gate has found:\n" + listed(o.Faults) + "Plan tasks that mend this, and do not touch what checks it.", nil
+	}
+	return fmt.Sprintf("Sealed: %.12s on the branch %s is proven to be done. Say so to the user in a few sentences, and end.", o.Candidate, m.Branch), nil
+}
+
+// sameTip returns an error if somebody else has moved the mission's branch.
+func (f *field) sameTip(ctx context.Context, m *pawl.Mission) error {
+	at, err := f.repo.Commit(ctx, m.Branch)
+	if err != nil {
+		return err
+	}
+	if at != m.Tip {
+		return fmt.Errorf("the branch %s is at %.12s, and the mission has left it at %.12s: put it back with 'git branch -f %s %s': %w", m.Branch, at, m.Tip, m.Branch, m.Tip, pawl.ErrConflict)
+	}
+	return nil
+}
+
+// reviewTime bounds one reviewer's work.
+const reviewTime = 30 * time.Minute
+
+// maxPatch bounds how much of a change a reviewer is shown at once; it has the tree.
+const maxPatch = 100_000
+
+// review has reviewers look at a candidate, one after the other, who know nothing
+// of each other. What one of them finds is enough.
+func (c *Control) review(ctx context.Context, b pawl.Bridge, f *field, d gate.Dossier, round int) ([]pawl.GateFault, error) {
+	models := b.Mission().Order.Reviewers
+	if len(models) == 0 {
+		models = []string{""}
+	}
+	var all []pawl.GateFault
+	for i, model := range models {
+		v, err := c.reviewBy(ctx, b, f, d, round, i+1, model)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.Record(ctx, v); err != nil {
+			return nil, err
+		}
+		all = append(all, v.Faults...)
+	}
+	return all, nil
+}
+
+func (c *Control) reviewBy(ctx context.Context, b pawl.Bridge, f *field, d gate.Dossier, round, n int, model string) (pawl.Reviewed, error) {
+	child := pawl.SessionID(ulid.Make().String())
+	r := pawl.Reviewed{Round: round, Child: child}
+	if err := b.Record(ctx, pawl.ReviewStarted{Round: round, Child: child, Model: cmp.Or(model, b.Settings().Model)}); err != nil {
+		return r, err
+	}
+	err := c.employ(ctx, b, f, post{
+		child: child, from: d.Outcome.Candidate, agent: pawl.AgentReviewer, model: model,
+		title: fmt.Sprintf("Review %d.%d", round, n), call: call("review", round, n), prompt: d.Markdown(maxPatch),
+	})
+	if err != nil {
+		return r, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, reviewTime)
+	defer cancel()
+	_, err = c.await(bounded, child)
+	switch {
+	case ctx.Err() != nil:
+		return r, context.Cause(ctx)
+	case err != nil && bounded.Err() == nil:
+		return r, err
+	case err != nil:
+		_, _ = c.end(ctx, child) // its verdict counts as none
+	}
+	if r.Holds, r.Faults, err = c.verdict(ctx, d, child); err != nil {
+		return r, err
+	}
+	return r, f.trees.Remove(place(child))
+}
+
+// verdict reads what a reviewer has found off its log: the last verdict that it was
+// let give. None is a fault.
+func (c *Control) verdict(ctx context.Context, d gate.Dossier, child pawl.SessionID) ([]pawl.Judgment, []pawl.GateFault, error) {
+	input, err := c.lastCall(ctx, child, "verdict")
+	if err != nil {
+		return nil, nil, err
+	}
+	if input == nil {
+		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(child), Text: "a reviewer gave no verdict"}}, nil
+	}
+	v, err := gate.ReadVerdict(input)
+	if err != nil {
+		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(child), Text: fmt.Sprintf("a reviewer's verdict cannot be read: %v", err)}}, nil
+	}
+	return slices.Concat(v.Criteria, v.Suspicions), d.Judge(v), nil
+}
+
+// lastCall returns the input of the last call of a tool that a session was let make
+// without an error, or nil.
+func (c *Control) lastCall(ctx context.Context, id pawl.SessionID, tool string) ([]byte, error) {
+	row, err := c.Sessions.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	calls := map[pawl.CallID][]byte{}
+	var last []byte
+	for e, err := range c.Sessions.Events(ctx, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		switch body := e.Body.(type) {
+		case pawl.Replied:
+			for _, call := range body.Parts.Calls() {
+				if call.Name == tool {
+					calls[call.ID] = call.Input
+				}
+			}
+		case pawl.CallFinished:
+			if input, ok := calls[body.Call]; ok && body.Status == pawl.CallDone && !body.Result.IsError {
+				last = input
+			}
+		default:
+		}
+		if e.Seq >= row.Head {
+			return last, nil
+		}
+	}
+	return nil, context.Cause(ctx)
+}

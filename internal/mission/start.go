@@ -1,0 +1,170 @@
+package mission
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// ready returns the tasks that begin now: those that wait for nothing, do not
+// touch what another is at, and have a slot.
+func ready(m *pawl.Mission) []pawl.TaskState {
+	var open pawl.Plan
+	merged, running := map[string]bool{}, map[string]bool{}
+	for _, t := range m.Tasks {
+		switch t.Phase {
+		case pawl.PhaseMerged:
+			merged[t.Task.ID] = true
+		case pawl.PhaseRunning:
+			running[t.Task.ID] = true
+			open.Tasks = append(open.Tasks, t.Task)
+		case pawl.PhaseQueued:
+			open.Tasks = append(open.Tasks, t.Task)
+		case pawl.PhasePlanned, pawl.PhaseReturned, pawl.PhaseDropped:
+		}
+	}
+	var list []pawl.TaskState
+	slots := min(m.Order.Workers-len(running), pawl.MissionAttempts-m.Attempts)
+	for _, t := range open.Ready(merged, running) {
+		if len(list) < slots {
+			list = append(list, *m.Task(t.ID))
+		}
+	}
+	return list
+}
+
+// startReady gives tasks to workers.
+func (c *Control) startReady(ctx context.Context, b pawl.Bridge, f *field) error {
+	for _, t := range ready(b.Mission()) {
+		tip := b.Mission().Tip
+		started := pawl.TaskStarted{Task: t.Task.ID, Attempt: t.Attempt + 1, Child: pawl.SessionID(ulid.Make().String()), Base: tip, From: tip}
+		if t.Base == tip && t.From != "" { // what the attempt before has left still fits
+			started.From = t.From
+		}
+		if err := b.Record(ctx, started); err != nil {
+			return err
+		}
+		if err := c.ensure(ctx, b, f, *b.Mission().Task(t.Task.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ensure makes a worker and gives it its task, unless an earlier attempt did, and
+// sees that somebody works on it.
+func (c *Control) ensure(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState) error {
+	row, err := c.Sessions.Get(ctx, t.Child)
+	if err != nil && !errors.Is(err, pawl.ErrNotFound) {
+		return err
+	}
+	if row.Turns == 0 && row.Queued == 0 {
+		return c.employ(ctx, b, f, post{
+			child: t.Child, from: t.From, agent: pawl.AgentWorker, model: b.Mission().Order.Model,
+			title: t.Task.ID + ": " + t.Task.Title, call: call(t.Task.ID, t.Attempt), prompt: errand(b.Mission(), t), known: err == nil,
+		})
+	}
+	if row.State() != pawl.StateIdle && f.seen[t.Child] == nil {
+		if err := c.Sessions.Resume(ctx, t.Child); err != nil && !errors.Is(err, pawl.ErrBusy) {
+			return fmt.Errorf("go on with the worker %s: %w", t.Child, err)
+		}
+	}
+	return nil
+}
+
+// call names what a worker is for, in the place of the call that other children
+// come from.
+func call(words ...any) pawl.CallID {
+	id := "mission"
+	for _, w := range words {
+		id += fmt.Sprintf(":%v", w)
+	}
+	return pawl.CallID(id)
+}
+
+// post is a place to be filled on the team.
+type post struct {
+	child        pawl.SessionID
+	from         string // the commit that it finds
+	agent, model string
+	title        string
+	call         pawl.CallID
+	prompt       string
+	known        bool // its session exists already
+}
+
+// employ makes a workplace and a session in it, and gives it its errand.
+func (c *Control) employ(ctx context.Context, b pawl.Bridge, f *field, p post) error {
+	name := place(p.child)
+	if err := f.trees.Remove(name); err != nil { // of an earlier attempt
+		return err
+	}
+	if err := f.trees.Make(ctx, p.from, name); err != nil {
+		return fmt.Errorf("make a workplace: %w", err)
+	}
+	if !p.known {
+		_, err := c.Sessions.Create(ctx, pawl.NewSession{ID: p.child, Dir: f.trees.Path(name), Title: p.title, Parent: b.Session(), ParentCall: p.call})
+		if err != nil {
+			return fmt.Errorf("make a worker: %w", err)
+		}
+	}
+	lead := b.Settings()
+	s := pawl.Settings{Agent: p.agent, Model: cmp.Or(p.model, lead.Model), Mode: lead.Mode, Absent: lead.Absent, AskTimeout: lead.AskTimeout}
+	if err := b.Bound(ctx, &s); err != nil {
+		return err
+	}
+	if _, err := c.Sessions.Send(ctx, p.child, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: p.prompt}}, Settings: s}); err != nil {
+		return fmt.Errorf("give a worker its task: %w", err)
+	}
+	return nil
+}
+
+// errand is all that a worker is told.
+func errand(m *pawl.Mission, t pawl.TaskState) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The mission: %s\n\nYour task, %s: %s\n", m.Order.Goal, t.Task.ID, t.Task.Title)
+	if t.Task.Detail != "" {
+		fmt.Fprintf(&b, "\n%s\n", t.Task.Detail)
+	}
+	list := func(head string, items []string) {
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "\n%s:\n- %s\n", head, strings.Join(items, "\n- "))
+		}
+	}
+	list("What you own", t.Task.Files)
+	list("It is done when", t.Task.Accept)
+	var others []string
+	for _, o := range m.In(pawl.PhaseRunning) {
+		if o.Task.ID != t.Task.ID {
+			others = append(others, fmt.Sprintf("%s: %s", o.Task.ID, o.Task.Title))
+		}
+	}
+	slices.Sort(others)
+	list("Others are at", others)
+	if t.Why != "" {
+		fmt.Fprintf(&b, "\nAn attempt before this one came back: %s.", reasons[t.Why])
+		if t.From != t.Base {
+			b.WriteString(" What it did is in your folder.")
+		}
+		fmt.Fprintf(&b, "\n%s\n", quoted(t.Text))
+	}
+	return b.String()
+}
+
+var reasons = map[pawl.ReturnReason]string{
+	pawl.ReturnConflict:  "it did not fit together with what others had merged meanwhile. Where git marked conflicts in files, settle them so that both changes hold",
+	pawl.ReturnCheck:     "put together with what others had merged, a check fails",
+	pawl.ReturnProtected: "it changed files that must stay as they are. Do without",
+	pawl.ReturnRefused:   "its files could not be taken over",
+	pawl.ReturnFailed:    "its worker did not come to an end",
+	pawl.ReturnStuck:     "its worker gave no sign any more",
+	pawl.ReturnCanceled:  "the Commander took it back",
+	pawl.ReturnStopped:   "the mission was stopped meanwhile",
+}

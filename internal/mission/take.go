@@ -1,0 +1,205 @@
+package mission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/worktree"
+)
+
+// ended is what came of a session's newest turn.
+type ended struct {
+	finish pawl.TurnFinished
+	text   string // its last words
+}
+
+// lookAfter takes over what a worker has left, if it has ended, and sees that it
+// is worked on, if it has not.
+func (c *Control) lookAfter(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState) error {
+	if err := c.ensure(ctx, b, f, t); err != nil {
+		return err
+	}
+	if f.seen[t.Child] == nil {
+		f.seen[t.Child] = &sign{at: c.Clock()}
+	}
+	row, err := c.Sessions.Get(ctx, t.Child)
+	if err != nil {
+		return err
+	}
+	if row.State() == pawl.StateIdle {
+		end, err := c.endOf(ctx, row)
+		if err != nil {
+			return err
+		}
+		return c.take(ctx, b, f, t, end)
+	}
+	return c.watch(ctx, b, f, t)
+}
+
+// endOf reads how a session's newest turn ended.
+func (c *Control) endOf(ctx context.Context, row pawl.Session) (ended, error) {
+	var e ended
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for event, err := range c.Sessions.Events(ctx, row.ID, 0) {
+		if err != nil {
+			return e, fmt.Errorf("read the log of the worker %s: %w", row.ID, err)
+		}
+		switch body := event.Body.(type) {
+		case pawl.Replied:
+			if text := body.Parts.Text(); text != "" {
+				e.text = text
+			}
+		case pawl.TurnFinished:
+			e.finish = body
+		default: // says nothing of its end
+		}
+		if event.Seq >= row.Head {
+			return e, nil
+		}
+	}
+	return e, context.Cause(ctx)
+}
+
+// take puts what a worker has left onto the mission's branch, or sends it back.
+func (c *Control) take(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, end ended) error {
+	label := labelOf(b.Session(), t, end)
+	if commit, ok, err := f.trees.Merged(ctx, b.Mission().Branch, t.Base, label); err != nil {
+		return err
+	} else if ok {
+		return c.merged(ctx, b, f, t, commit)
+	}
+	switch end.finish.Reason {
+	case pawl.ReasonEndTurn:
+	case pawl.ReasonCanceled:
+		return c.sendBack(ctx, b, f, t, label, pawl.ReturnStopped, "The mission was stopped while it was at work.")
+	default:
+		return c.sendBack(ctx, b, f, t, label, pawl.ReturnFailed, fmt.Sprintf("Its work ended with %s: %s\n%s", end.finish.Reason, end.finish.Message, end.text))
+	}
+	got, err := f.trees.Harvest(ctx, place(t.Child), t.Base, label)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnRefused, Text: err.Error()})
+	case got.Commit == "":
+		return c.merged(ctx, b, f, t, b.Mission().Tip) // nothing had to be changed, it says; the gate will tell
+	}
+	if touched := protected(*b.Mission().Frozen, got.Changes); len(touched) > 0 {
+		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnProtected, Text: "It changed: " + strings.Join(touched, ", ")})
+	}
+	return c.merge(ctx, b, f, t, got.Commit, label)
+}
+
+func labelOf(id pawl.SessionID, t pawl.TaskState, end ended) worktree.Label {
+	return worktree.Label{Mission: string(id), Task: t.Task.ID, Attempt: t.Attempt, Title: t.Task.Title, Text: cut(end.text, 4000), At: t.Began}
+}
+
+// protected are the files among some changes that must stay as they are.
+func protected(f pawl.Frozen, changes []worktree.Change) (paths []string) {
+	for _, ch := range changes {
+		if gate.Protects(f, ch.Path) {
+			paths = append(paths, ch.Path)
+		}
+	}
+	return paths
+}
+
+// maxTries bounds how often a merge begins anew because the branch has moved.
+const maxTries = 5
+
+// merge puts a commit on top of the branch, checks what comes of it, and moves the
+// branch there.
+func (c *Control) merge(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string, label worktree.Label) error {
+	m := b.Mission()
+	for range maxTries {
+		put, err := f.trees.Merge(ctx, m.Branch, commit, label)
+		if err != nil {
+			return err
+		}
+		if len(put.Conflicts) > 0 {
+			return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnConflict, Text: conflicts(put.Conflicts), Base: put.Onto, From: put.Marked})
+		}
+		faults, err := c.check(ctx, b, f, t, put.Commit)
+		if err != nil {
+			return err
+		}
+		if len(faults) > 0 {
+			return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnCheck, Text: listed(faults), Base: put.Onto, From: put.Commit})
+		}
+		err = f.trees.Advance(ctx, m.Branch, put.Onto, put.Commit)
+		if err == nil {
+			return c.merged(ctx, b, f, t, put.Commit)
+		}
+		if !errors.Is(err, pawl.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("the branch %s moves all the time: does somebody else work on it? %w", m.Branch, pawl.ErrConflict)
+}
+
+// check runs the checks on a merged commit.
+func (c *Control) check(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
+	f.gate.Ran = func(r gate.Ran) error { return ran(ctx, b, pawl.CheckRan{CheckRun: r.CheckRun, Task: t.Task.ID}) }
+	o, err := f.gate.Check(ctx, *b.Mission().Frozen, commit)
+	return o.Faults, err
+}
+
+// ran puts a check that was run into the chain of evidence.
+func ran(ctx context.Context, b pawl.Bridge, r pawl.CheckRan) error {
+	return b.Record(ctx, r.Link(b.Mission().Chain))
+}
+
+// merged writes down that a task is done. The workplace goes afterwards: if that
+// is not reached, the end of the turn removes it.
+func (c *Control) merged(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string) error {
+	if err := b.Record(ctx, pawl.TaskMerged{Task: t.Task.ID, Attempt: t.Attempt, Commit: commit}); err != nil {
+		return err
+	}
+	return f.trees.Remove(place(t.Child))
+}
+
+// giveBack writes down that an attempt came to nothing.
+func (c *Control) giveBack(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, r pawl.TaskReturned) error {
+	r.Task, r.Attempt, r.Text = t.Task.ID, t.Attempt, cut(r.Text, 16<<10)
+	if err := b.Record(ctx, r); err != nil {
+		return err
+	}
+	return f.trees.Remove(place(t.Child))
+}
+
+// sendBack is giveBack for work that broke off: what there is of it is kept for the
+// next attempt, if it still fits.
+func (c *Control) sendBack(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
+	r := pawl.TaskReturned{Why: why, Text: text}
+	got, err := f.trees.Harvest(ctx, place(t.Child), t.Base, label)
+	if err == nil && got.Commit != "" && len(protected(*b.Mission().Frozen, got.Changes)) == 0 {
+		if put, err := f.trees.Merge(ctx, b.Mission().Branch, got.Commit, label); err == nil && len(put.Conflicts) == 0 {
+			r.Base, r.From = put.Onto, put.Commit
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return c.giveBack(ctx, b, f, t, r)
+}
+
+func conflicts(list []worktree.Conflict) string {
+	var b strings.Builder
+	for _, one := range list {
+		fmt.Fprintf(&b, "%s: %s\n", one.Path, one.Kind)
+	}
+	return b.String()
+}
+
+func listed(faults []pawl.GateFault) string {
+	var b strings.Builder
+	for _, f := range faults {
+		fmt.Fprintf(&b, "%s: %s\n", f.Rule, f.Text)
+	}
+	return b.String()
+}
