@@ -88,7 +88,7 @@ func digest(text []byte) string {
 // CheckRun is a check that pawl itself ran.
 type CheckRun struct {
 	Check    string        `json:"check"` // its id
-	On       string        `json:"on"`    // base, candidate, old-tests, new-tests
+	On       string        `json:"on"`    // base, candidate, old-tests, new-tests, merge
 	Tree     string        `json:"tree"`  // the hash of the tree that it ran on
 	Args     []string      `json:"args"`
 	Env      string        `json:"env"`             // the hash of its environment

@@ -12,12 +12,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
+//go:embed head.html
+var headText string
+
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"text": text, "diff": diffLines, "left": excerpt.leftOut,
-}).Parse(pageText))
+// Page makes the template of a page from its text. It may call "head" with the
+// page's title, which begins a page as all of pawl's do, up to its body: with its
+// look, and the policy that forbids scripts, links and whatever would be loaded
+// from elsewhere.
+func Page(text string, funcs template.FuncMap) *template.Template {
+	return template.Must(template.Must(template.New("page").Funcs(funcs).Parse(headText)).Parse(text))
+}
+
+var page = Page(pageText, template.FuncMap{"text": text, "diff": diffLines, "left": excerpt.leftOut})
 
 // HTML writes a session as one page without a script, a link or anything that
 // would be loaded from elsewhere; its own policy forbids them.

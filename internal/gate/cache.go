@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
-// copyInto copies the files of a cache that are not in another yet. Entries of
-// caches are written once; one that comes or goes meanwhile is no loss. Links are
-// left out: they could lead anywhere.
+// copyInto copies the files of a cache that are not in another yet. That there is
+// none is fine. Links are left out: they could lead anywhere.
 func copyInto(to, from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,8 @@ func copyInto(to, from string) error {
 	})
 }
 
-// copyFile copies a file unless it is there. It is there only when it is whole.
+// copyFile copies a file unless it is there. It is there only when it is whole. It
+// stays as old as it is: by that tools find what they do not need any more.
 func copyFile(to, from string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return nil
@@ -55,7 +56,7 @@ func copyFile(to, from string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	err = errors.Join(err, out.Chmod(info.Mode().Perm()|0o600), out.Close())
+	err = errors.Join(err, out.Chmod(info.Mode().Perm()|0o600), out.Close(), os.Chtimes(out.Name(), time.Time{}, info.ModTime()))
 	if err == nil {
 		err = os.Rename(out.Name(), to)
 	}

@@ -34,7 +34,7 @@ func (g *Gate) compare(ctx context.Context, f Frozen, candidate string) (*compar
 		return nil, err
 	}
 	patch, err := g.Repo.Run(ctx, git.Call{
-		Args: []string{"diff-tree", "-r", "-p", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--unified=0"}, Refs: []string{f.Base, candidate}, Limit: maxPatch,
+		Args: []string{"diff-tree", "-r", "-p", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3"}, Refs: []string{f.Base, candidate}, Limit: maxPatch,
 	})
 	if err != nil {
 		return nil, err
@@ -127,10 +127,9 @@ func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')
 func (c *comparison) look(f *faults) {
 	for _, name := range c.changed() {
 		switch {
-		case fileAgreed(c.frozen.Agreed, name):
-		case isProtected(name, c.frozen.Protected):
+		case Protects(c.frozen, name):
 			f.add("protected-changed", name, "%s says how this project is checked, and was changed: take the change back, or have it agreed on in the plan", name)
-		case partsDiffer(name, c.before[name], c.after[name]):
+		case !fileAgreed(c.frozen.Agreed, name) && partsDiffer(name, c.before[name], c.after[name]):
 			f.add("protected-changed", name, "%s was changed where it says how this project is checked or what stands in for its parts: take that back, or have it agreed on in the plan", name)
 		}
 	}

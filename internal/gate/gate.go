@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,10 +16,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
-// Gate runs checks.
+// Gate runs checks. It is for one goroutine at a time; others of the same
+// repository and with the same Seed may be at work beside it, in other processes
+// too.
 type Gate struct {
 	Repo *git.Repo
-	Dir  string // a folder of pawl's own for trees and caches; it goes with Close
+	Dir  string // a folder of pawl's own for trees and caches, of this gate alone; it goes with Close
 	// Box puts a command into a sandbox, with a way out to some hosts. Where there is
 	// none it is an error.
 	Box func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
@@ -38,10 +38,13 @@ type Gate struct {
 	// Again is how often tests are run once more on the base to learn which fail there
 	// at times; 0 means 5.
 	Again int
-	// Ran is told of each check that has run; nil tells nobody. An error ends it all.
+	// Ran is told of each check when it has run, so of the baseline's once; nil tells
+	// nobody. An error ends it all.
 	Ran func(Ran) error
 
-	plots int
+	plots  int
+	seated *plot     // the tree that has the seat; nil if it is empty
+	base   *baseline // nil until there is one
 }
 
 // Outcome is what a gate has found.
@@ -53,39 +56,26 @@ type Outcome struct {
 	Runs       []pawl.CheckRun  `json:"runs"`
 	Faults     []pawl.GateFault `json:"faults"`
 	Suspicions []pawl.GateFault `json:"suspicions,omitempty"` // what a reviewer must say a word to
-	Flaky      []string         `json:"flaky,omitempty"`      // tests that passed and failed on the base
+	Flaky      []string         `json:"flaky,omitempty"`      // tests that passed and failed on the base, and here
 	Before     []string         `json:"before,omitempty"`     // tests that failed before as well
 }
 
 // Open reports whether nothing speaks against the candidate.
 func (o Outcome) Open() bool { return len(o.Faults) == 0 }
 
-// Dossier is what a reviewer gets to see: the change and what it is to be, and
-// nothing that its author says about it.
-type Dossier struct {
-	Frozen  Frozen
-	Outcome Outcome
-	Patch   []byte // from the base to the candidate
-}
-
 // Run judges a candidate. A fault of the machinery is an error; all that the
-// candidate did wrong is in the outcome.
+// candidate did wrong is in the outcome. The runs of the outcome begin with those
+// of the baseline.
 func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, error) {
-	o := Outcome{Frozen: f.Hash(), Base: f.Base}
-	var err error
-	if o.Candidate, err = g.Repo.Commit(ctx, candidate); err != nil {
+	o, err := g.begin(ctx, f, candidate)
+	if err != nil || !o.Open() {
 		return o, err
-	}
-	var found faults
-	if changed := changedTools(f); len(changed) > 0 {
-		found.add("tool-changed", changed[0], "the program %s is not what it was when the checks were frozen", changed[0])
-		o.Faults = found
-		return o, nil
 	}
 	c, err := g.compare(ctx, f, o.Candidate)
 	if err != nil {
 		return o, err
 	}
+	var found faults
 	c.look(&found)
 	e, err := g.gather(ctx, f, c, &o)
 	if err != nil {
@@ -93,11 +83,27 @@ func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, er
 	}
 	found = append(found, e.judge()...)
 	o.Faults, o.Suspicions, o.Before = found, c.suspicious(), e.before()
-	return o, g.review(ctx, f, c, &o)
+	return o, g.review(ctx, f, c, e, &o)
+}
+
+// begin finds the commit that is asked about, and makes sure of the programs that
+// are to judge it.
+func (g *Gate) begin(ctx context.Context, f Frozen, commit string) (Outcome, error) {
+	o := Outcome{Frozen: f.Hash(), Base: f.Base}
+	var err error
+	if o.Candidate, err = g.Repo.Commit(ctx, commit); err != nil {
+		return o, err
+	}
+	var found faults
+	if changed := changedTools(f); len(changed) > 0 {
+		found.add("tool-changed", changed[0], "the program %s is not what it was when the checks were frozen", changed[0])
+	}
+	o.Faults = found
+	return o, nil
 }
 
 // review has the candidate looked at, if nothing speaks against it yet.
-func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, o *Outcome) error {
+func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, e *evidence, o *Outcome) error {
 	if len(o.Faults) > 0 {
 		return nil
 	}
@@ -107,33 +113,30 @@ func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, o *Outcome) 
 		}
 		return nil
 	}
-	found, err := g.Review(ctx, Dossier{f, *o, c.patch})
+	found, err := g.Review(ctx, newDossier(f, *o, c, e))
 	o.Faults = append(o.Faults, found...)
 	return err
 }
 
-// gather runs the checks on all trees that something can be seen on.
-func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) (*evidence, error) {
-	e := &evidence{checks: f.Checks, criteria: f.Criteria, agreed: f.Agreed, flaky: map[string]bool{}, renamed: c.renamed()}
-	e.checks = slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
-	base, err := g.plant(ctx, "base", c.base)
+// gather runs the checks on all trees that something can be seen on. A tree goes
+// as soon as nothing more can be seen on it.
+func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) (e *evidence, err error) {
+	b, err := g.baseline(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	if g.Seed != "" { // the base is not suspected of anything
-		base.cache = g.Seed
-	}
-	if e.base, err = g.all(ctx, base, f.Checks, o); err != nil {
-		return nil, err
-	}
+	o.Runs = slices.Clone(b.runs)
+	e = newEvidence(f, b)
+	e.criteria, e.renamed = f.Criteria, c.renamed()
 	now, err := g.plant(ctx, "candidate", c.candidate)
 	if err != nil {
 		return nil, err
 	}
-	if err := copyInto(now.cache, base.cache); err != nil {
+	defer func() { err = errors.Join(err, g.remove(now)) }()
+	o.Tree = now.tree
+	if err := copyInto(now.cache, b.plot.cache); err != nil {
 		return nil, err
 	}
-	o.Tree = now.tree
 	if e.candidate, err = g.all(ctx, now, f.Checks, o); err != nil {
 		return nil, err
 	}
@@ -141,22 +144,23 @@ func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) 
 	if !slices.ContainsFunc(tests, func(c pawl.Check) bool { return c.Tests != "" }) {
 		return e, nil
 	}
-	if e.old, err = g.oldTests(ctx, c, base, tests, o); err != nil {
+	if e.old, err = g.oldTests(ctx, c, b.plot.cache, tests, o); err != nil {
 		return nil, err
 	}
-	if e.new, err = g.newTests(ctx, c, now, tests, o); err != nil {
+	if e.new, err = g.newTests(ctx, c, now.cache, tests, o); err != nil {
 		return nil, err
 	}
-	return e, g.settle(ctx, e, base, now, tests, o)
+	return e, g.settle(ctx, e, b, now, o)
 }
 
 // oldTests runs the base's tests on the candidate's code.
-func (g *Gate) oldTests(ctx context.Context, c *comparison, base plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
+func (g *Gate) oldTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]Ran, err error) {
 	p, err := g.plant(ctx, "old-tests", mixed(c.candidate, c.base))
 	if err != nil {
 		return nil, err
 	}
-	if err := copyInto(p.cache, base.cache); err != nil {
+	defer func() { err = errors.Join(err, g.remove(p)) }()
+	if err := copyInto(p.cache, cache); err != nil {
 		return nil, err
 	}
 	return g.all(ctx, p, checks, o)
@@ -164,58 +168,18 @@ func (g *Gate) oldTests(ctx context.Context, c *comparison, base plot, checks []
 
 // newTests runs the candidate's tests on the base's code. They are what would
 // spoil a cache, and have the candidate's already.
-func (g *Gate) newTests(ctx context.Context, c *comparison, now plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
+func (g *Gate) newTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]Ran, err error) {
 	p, err := g.plant(ctx, "new-tests", mixed(c.base, c.candidate))
 	if err != nil {
 		return nil, err
 	}
-	p.cache = now.cache
+	defer func() { err = errors.Join(err, g.remove(p)) }()
+	p.cache = cache
 	return g.all(ctx, p, checks, o)
 }
 
-// mixed are the files of one tree with the tests of another.
-func mixed(code, tests []git.Entry) []git.Entry {
-	var entries []git.Entry
-	for _, e := range code {
-		if !isTest(e.Path) {
-			entries = append(entries, e)
-		}
-	}
-	for _, e := range tests {
-		if isTest(e.Path) {
-			entries = append(entries, e)
-		}
-	}
-	return fitting(entries)
-}
-
-// fitting leaves out what cannot be beside the others: a file where a folder is.
-func fitting(entries []git.Entry) []git.Entry {
-	folders := map[string]bool{}
-	for _, e := range entries {
-		for dir := filepath.Dir(e.Path); dir != "."; dir = filepath.Dir(dir) {
-			folders[dir] = true
-		}
-	}
-	return slices.DeleteFunc(entries, func(e git.Entry) bool { return folders[e.Path] })
-}
-
-// plant makes a tree to run checks on, with an empty cache. What the candidate's
-// code leaves in its own is seen by no other run.
-func (g *Gate) plant(ctx context.Context, on string, entries []git.Entry) (plot, error) {
-	g.plots++
-	p := plot{on: on, dir: filepath.Join(g.Dir, fmt.Sprintf("%d-%s", g.plots, on))}
-	p.cache = p.dir + ".cache"
-	if err := os.MkdirAll(p.cache, 0o700); err != nil {
-		return p, fmt.Errorf("make a cache for checks: %w", err)
-	}
-	var err error
-	_, p.tree, err = g.Repo.Plant(ctx, p.dir, entries)
-	return p, err
-}
-
 // all runs the checks, one after the other.
-func (g *Gate) all(ctx context.Context, p plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
+func (g *Gate) all(ctx context.Context, p *plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
 	runs := map[string]Ran{}
 	for _, c := range checks {
 		ran, err := g.once(ctx, p, c, o)
@@ -230,7 +194,7 @@ func (g *Gate) all(ctx context.Context, p plot, checks []pawl.Check, o *Outcome)
 	return runs, nil
 }
 
-func (g *Gate) once(ctx context.Context, p plot, c pawl.Check, o *Outcome) (Ran, error) {
+func (g *Gate) once(ctx context.Context, p *plot, c pawl.Check, o *Outcome) (Ran, error) {
 	ran, err := g.run(ctx, p, c)
 	if err != nil {
 		return ran, err
@@ -244,21 +208,6 @@ func (g *Gate) once(ctx context.Context, p plot, c pawl.Check, o *Outcome) (Ran,
 
 // Place is a name for what is kept of a repository.
 func Place(dir string) string { return strings.TrimPrefix(hash([]byte(dir)), "sha256:")[:16] }
-
-// Close removes the trees.
-func (g *Gate) Close() error {
-	return errors.Join(makeWritable(g.Dir), os.RemoveAll(g.Dir))
-}
-
-// makeWritable undoes what some tools do to their caches.
-func makeWritable(dir string) error {
-	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			return os.Chmod(path, 0o700) //nolint:gosec // a folder of our own
-		}
-		return nil
-	})
-}
 
 // before are the tests that fail and failed before.
 func (e *evidence) before() (names []string) {

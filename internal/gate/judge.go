@@ -32,6 +32,12 @@ type evidence struct {
 	renamed   map[string]string // the old names of tests by their new ones, as they are in their files
 }
 
+// newEvidence is what is known before a candidate is looked at.
+func newEvidence(f Frozen, b *baseline) *evidence {
+	proofs := slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
+	return &evidence{checks: proofs, agreed: f.Agreed, base: b.ran, flaky: map[string]bool{}}
+}
+
 // Agreed is what a person has agreed to before the work began.
 type Agreed = pawl.Agreed
 

@@ -3,6 +3,7 @@ package gate
 import (
 	"encoding/json"
 	"path"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -31,20 +32,22 @@ var protected = []string{
 	".gitattributes", ".gitmodules",
 }
 
-// isProtected reports whether a file is one of them, or of those that a gate adds.
-func isProtected(name string, more []string) bool {
-	for _, pattern := range slices.Concat(protected, more) {
-		if protects(pattern, name) {
-			return true
-		}
+// Protects reports whether a change of a file speaks against a candidate by its
+// path alone: it says how the project is checked, and nobody has agreed to its
+// change. The path is from the top of the tree; one that leads out of it is
+// protected. Files of which only parts are protected are not among them.
+func Protects(f Frozen, name string) bool {
+	name = path.Clean(name)
+	if !filepath.IsLocal(name) {
+		return true
 	}
-	return false
+	return !fileAgreed(f.Agreed, name) && slices.ContainsFunc(slices.Concat(protected, f.Protected), func(pattern string) bool { return protects(pattern, name) })
 }
 
 func protects(pattern, name string) bool {
 	switch {
 	case strings.HasSuffix(pattern, "/"):
-		return strings.HasPrefix(name, pattern) || strings.Contains(name, "/"+pattern)
+		return strings.Contains("/"+name+"/", "/"+pattern) // a link of that name leads to such a folder
 	case strings.Contains(pattern, "/"):
 		return match(pattern, name)
 	default:

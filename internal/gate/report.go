@@ -13,11 +13,8 @@ import (
 // Markdown is the evidence for people.
 func (o Outcome) Markdown(f Frozen) string {
 	var b strings.Builder
-	word := "**Passed**: nothing speaks against this change."
-	if !o.Open() {
-		word = fmt.Sprintf("**Not passed**: %d reasons.", len(o.Faults))
-	}
-	fmt.Fprintf(&b, "# Gate\n\n%s\n\nCandidate `%s` (tree `%s`), base `%s`, checks `%s`.\n", word, o.Candidate, o.Tree, o.Base, o.Frozen)
+	word, reason := o.word()
+	fmt.Fprintf(&b, "# Gate\n\n**%s**: %s\n\nCandidate `%s` (tree `%s`), base `%s`, checks `%s`.\n", word, reason, o.Candidate, o.Tree, o.Base, o.Frozen)
 	list(&b, "Reasons", o.Faults)
 	list(&b, "Suspicious", o.Suspicions)
 	if len(f.Criteria) > 0 {
@@ -32,7 +29,7 @@ func (o Outcome) Markdown(f Frozen) string {
 	}
 	b.WriteString("\n## What was run\n\n| check | on | result | tests | took | output |\n|---|---|---|---|---|---|\n")
 	for _, r := range o.Runs {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%.15s` |\n", cell(r.Check), r.On, result(r), tests(r.Tests), r.Duration.Round(time.Millisecond), strings.TrimPrefix(r.Output, "sha256:"))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n", cell(r.Check), r.On, cell(result(r)), tests(r.Tests), took(r), output(r))
 	}
 	names(&b, "Failed before as well", o.Before)
 	names(&b, "Flaky on the base", o.Flaky)
@@ -41,6 +38,14 @@ func (o Outcome) Markdown(f Frozen) string {
 		fmt.Fprintf(&b, "- **%s** (%s): `%s`\n", cell(c.ID), c.Kind, plain.Line(c.String()))
 	}
 	return b.String()
+}
+
+// word is the outcome in a word, and why.
+func (o Outcome) word() (word, reason string) {
+	if o.Open() {
+		return "Passed", "nothing speaks against this change."
+	}
+	return "Not passed", fmt.Sprintf("%d reasons.", len(o.Faults))
 }
 
 func list(b *strings.Builder, title string, faults []pawl.GateFault) {
@@ -74,12 +79,19 @@ func cell(text string) string { return strings.ReplaceAll(plain.Line(text), "|",
 func result(r pawl.CheckRun) string {
 	switch {
 	case r.Fault != "":
-		return cell(r.Fault)
+		return plain.Line(r.Fault)
 	case r.Code == 0:
 		return "passed"
 	default:
 		return fmt.Sprintf("exit %d", r.Code)
 	}
+}
+
+func took(r pawl.CheckRun) string { return r.Duration.Round(time.Millisecond).String() }
+
+// output is enough of the hash of what was printed to find it again.
+func output(r pawl.CheckRun) string {
+	return fmt.Sprintf("%.15s", strings.TrimPrefix(r.Output, "sha256:"))
 }
 
 func tests(c *pawl.TestCount) string {

@@ -26,16 +26,11 @@ const (
 	maxTail   = 4 << 10          // bytes of that which are kept
 )
 
-// plot is a tree that checks are run on.
-type plot struct {
-	on    string // base, candidate, old-tests, new-tests
-	dir   string
-	tree  string // its hash
-	cache string
-}
-
 // run runs a check on a tree, in a box.
-func (g *Gate) run(ctx context.Context, p plot, c pawl.Check) (Ran, error) {
+func (g *Gate) run(ctx context.Context, p *plot, c pawl.Check) (Ran, error) {
+	if err := g.sit(p); err != nil {
+		return Ran{}, fmt.Errorf("the check %s: %w", c.ID, err)
+	}
 	work := filepath.Join(p.dir, c.Dir)
 	ran := Ran{CheckRun: pawl.CheckRun{Check: c.ID, On: p.on, Tree: p.tree, Args: c.Args}}
 	report := ""
@@ -136,7 +131,7 @@ func readReport(path string) ([]byte, error) {
 }
 
 // envHash is the hash of an environment, without the places that are new each time.
-func envHash(env []string, p plot) string {
+func envHash(env []string, p *plot) string {
 	lines := slices.Clone(env)
 	for i, line := range lines {
 		line = strings.ReplaceAll(line, p.dir, "TREE")

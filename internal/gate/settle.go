@@ -11,21 +11,35 @@ import (
 )
 
 const (
-	flakyRuns = 5 // of the base, to learn which tests fail there at times
-	newRuns   = 2 // more of the candidate, if it has new tests: they must pass each time
+	flakyRuns   = 5 // of the base, to learn which tests fail there at times
+	flakyRounds = 4 // as often a baseline is asked that anew; then what is remembered must do
+	newRuns     = 2 // more of the candidate, if it has new tests: they must pass each time
 )
 
 // settle runs tests again where one run does not tell: a test that fails now may
 // have failed at times before, and a new one may pass at times only.
-func (g *Gate) settle(ctx context.Context, e *evidence, base, now plot, checks []pawl.Check, o *Outcome) error {
-	for _, c := range checks {
-		if c.Tests == "" || e.base[c.ID].Tests == nil || e.candidate[c.ID].Tests == nil {
+func (g *Gate) settle(ctx context.Context, e *evidence, b *baseline, now *plot, o *Outcome) error {
+	if err := g.excuse(ctx, e, b, now, o); err != nil {
+		return err
+	}
+	for _, c := range e.checks {
+		if !e.told(c) {
 			continue
 		}
-		if err := g.flaky(ctx, e, base, now, c, o); err != nil {
+		if err := g.again(ctx, e, now, c, o); err != nil {
 			return err
 		}
-		if err := g.again(ctx, e, now, c, o); err != nil {
+	}
+	return nil
+}
+
+// excuse finds the tests that fail now, and at times on the base too.
+func (g *Gate) excuse(ctx context.Context, e *evidence, b *baseline, now *plot, o *Outcome) error {
+	for _, c := range e.checks {
+		if !e.told(c) {
+			continue
+		}
+		if err := g.flaky(ctx, e, b, now, c, o); err != nil {
 			return err
 		}
 	}
@@ -33,9 +47,14 @@ func (g *Gate) settle(ctx context.Context, e *evidence, base, now plot, checks [
 	return nil
 }
 
+// told reports whether a check has told of its tests, on the base and now.
+func (e *evidence) told(c pawl.Check) bool {
+	return c.Tests != "" && e.base[c.ID].Tests != nil && e.candidate[c.ID].Tests != nil
+}
+
 // flaky finds the tests that fail at times on the base too. They are excused if
 // they pass at times on the candidate.
-func (g *Gate) flaky(ctx context.Context, e *evidence, base, now plot, c pawl.Check, o *Outcome) error {
+func (g *Gate) flaky(ctx context.Context, e *evidence, b *baseline, now *plot, c pawl.Check, o *Outcome) error {
 	suspects := map[string]bool{}
 	for _, runs := range []map[string]Ran{e.candidate, e.old} {
 		tests := runs[c.ID].Tests
@@ -48,11 +67,11 @@ func (g *Gate) flaky(ctx context.Context, e *evidence, base, now plot, c pawl.Ch
 			}
 		}
 	}
-	failed, err := g.seen(ctx, base, c, o, suspects, inventory.Failed)
+	failed, err := g.fails(ctx, b, c, o, suspects)
 	if err != nil || len(failed) == 0 {
 		return err
 	}
-	passed, err := g.seen(ctx, now, c, o, failed, inventory.Passed)
+	passed, err := g.passes(ctx, now, c, o, failed)
 	for name := range passed {
 		e.flaky[name] = true
 	}
@@ -64,9 +83,9 @@ func (g *Gate) flaky(ctx context.Context, e *evidence, base, now plot, c pawl.Ch
 	return err
 }
 
-// seen runs a check some more times, and returns the tests among some that ended
-// in a way at least once.
-func (g *Gate) seen(ctx context.Context, p plot, c pawl.Check, o *Outcome, among map[string]bool, as inventory.Status) (map[string]bool, error) {
+// passes runs a check some more times, and returns the tests among some that
+// passed at least once.
+func (g *Gate) passes(ctx context.Context, p *plot, c pawl.Check, o *Outcome, among map[string]bool) (map[string]bool, error) {
 	found := map[string]bool{}
 	for range cmp.Or(g.Again, flakyRuns) {
 		if len(found) == len(among) {
@@ -77,7 +96,7 @@ func (g *Gate) seen(ctx context.Context, p plot, c pawl.Check, o *Outcome, among
 			return nil, err
 		}
 		for name := range among {
-			if ran.Tests != nil && ran.Tests.Tests[name] == as {
+			if ran.Tests != nil && ran.Tests.Tests[name] == inventory.Passed {
 				found[name] = true
 			}
 		}
@@ -86,7 +105,7 @@ func (g *Gate) seen(ctx context.Context, p plot, c pawl.Check, o *Outcome, among
 }
 
 // again runs new tests again: the worst of all runs counts.
-func (g *Gate) again(ctx context.Context, e *evidence, now plot, c pawl.Check, o *Outcome) error {
+func (g *Gate) again(ctx context.Context, e *evidence, now *plot, c pawl.Check, o *Outcome) error {
 	ran := e.candidate[c.ID]
 	fresh := slices.DeleteFunc(ran.Tests.Names(inventory.Passed), func(name string) bool {
 		_, old := e.base[c.ID].Tests.Tests[name]

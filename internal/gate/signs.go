@@ -65,10 +65,19 @@ func count(re *regexp.Regexp, lines []string) (n int) {
 	return n
 }
 
-// first is the first line that has the sign, for people.
+// maxQuote is how much of a line is shown, in bytes.
+const maxQuote = 300
+
+// first is the first line that has the sign, for people: of a long one, what
+// begins with the sign.
 func (s sign) first(c change) string {
 	for _, line := range c.added {
-		if s.match.MatchString(line) {
+		at := s.match.FindStringIndex(line)
+		switch {
+		case at == nil:
+		case len(line) > maxQuote:
+			return strings.ToValidUTF8(line[at[0]:min(len(line), at[0]+maxQuote)], "") + "…"
+		default:
 			return strings.TrimSpace(line)
 		}
 	}

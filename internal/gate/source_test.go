@@ -83,11 +83,11 @@ func TestProtected(t *testing.T) {
 		".github/workflows/ci.yml": true, ".github/ISSUE_TEMPLATE.md": false, "sub/conftest.py": true, "my_conftest.py": false, "jest.config.mjs": true, "tsconfig.base.json": true,
 		"src/vendor/x.go": true, "vendors/x.go": false, "main.go": false, "Makefile": false, ".pawl/config.json": true, "a/b.pth": true,
 	} {
-		if got := isProtected(name, nil); got != want {
+		if got := Protects(Frozen{}, name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if !isProtected("x/Makefile", []string{"Makefile"}) {
+	if !Protects(Frozen{Protected: []string{"Makefile"}}, "x/Makefile") {
 		t.Error("what a gate adds is not protected")
 	}
 }

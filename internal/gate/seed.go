@@ -1,0 +1,111 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	maxSeed  = 8 << 30               // bytes of a cache that is kept for the next gate
+	seedPoll = 20 * time.Millisecond // between two looks whether others are done with it
+)
+
+// fromSeed fills a cache with what an earlier base has left. No check works on the
+// seed itself: two at once would find what the other is about to write.
+func (g *Gate) fromSeed(ctx context.Context, cache string) error {
+	if g.Seed == "" {
+		return nil
+	}
+	return g.withSeed(ctx, unix.LOCK_SH, func() error {
+		return copyInto(cache, filepath.Join(g.Seed, "cache"))
+	})
+}
+
+// toSeed keeps the cache of a base for the next gate, in place of the one before.
+// It is taken whole or not at all, so what tools have cleaned up is gone there too.
+// One that is too large is not kept.
+func (g *Gate) toSeed(ctx context.Context, cache string) error {
+	if g.Seed == "" {
+		return nil
+	}
+	size, err := weigh(cache)
+	if err != nil {
+		return err
+	}
+	return g.withSeed(ctx, unix.LOCK_EX, func() error {
+		kept, fresh, old := filepath.Join(g.Seed, "cache"), filepath.Join(g.Seed, "new"), filepath.Join(g.Seed, "old")
+		if err := errors.Join(clearAway(fresh), clearAway(old)); err != nil {
+			return err
+		}
+		if size <= maxSeed {
+			if err := copyInto(fresh, cache); err != nil {
+				return errors.Join(err, clearAway(fresh))
+			}
+		}
+		for _, move := range [][2]string{{kept, old}, {fresh, kept}} {
+			if err := os.Rename(move[0], move[1]); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return clearAway(old)
+	})
+}
+
+// withSeed does something while the seed is locked, which is for as long as it
+// takes to copy it.
+func (g *Gate) withSeed(ctx context.Context, how int, do func() error) error {
+	lock, err := lockSeed(ctx, g.Seed, how)
+	if err != nil {
+		return fmt.Errorf("lock the cache of checks: %w", err)
+	}
+	defer func() { _ = lock.Close() }() // which lets go of it
+	if err := do(); err != nil {
+		return fmt.Errorf("copy the cache of checks (it can be removed: %s): %w", g.Seed, err)
+	}
+	return nil
+}
+
+func lockSeed(ctx context.Context, dir string, how int) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(seedPoll)
+	defer tick.Stop()
+	for {
+		err := unix.Flock(int(lock.Fd()), how|unix.LOCK_NB)
+		if err == nil {
+			return lock, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return nil, errors.Join(err, lock.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), lock.Close())
+		case <-tick.C:
+		}
+	}
+}
+
+// weigh is how many bytes the files of a folder have.
+func weigh(dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
+}

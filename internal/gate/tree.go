@@ -1,0 +1,127 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-dev/pawl/internal/git"
+)
+
+// plot is a tree that checks are run on.
+type plot struct {
+	on    string // base, candidate, old-tests, new-tests, merge
+	dir   string // where it is now: the seat, or its home
+	home  string // where it is while another has the seat
+	tree  string // its hash
+	cache string
+	apart bool // it stays at its home
+}
+
+// seat is where a tree is while its checks run. It is the same for all of them,
+// one after the other: compilers that know a file by its path find in the cache
+// what the base has made of it.
+func (g *Gate) seat() string { return filepath.Join(g.Dir, "tree") }
+
+// plant makes a tree to run checks on, with an empty cache. What the candidate's
+// code leaves in its own is seen by no other run. What a gate that was killed has
+// left in its place goes.
+func (g *Gate) plant(ctx context.Context, on string, entries []git.Entry) (*plot, error) {
+	g.plots++
+	p := &plot{on: on, dir: g.seat(), home: filepath.Join(g.Dir, fmt.Sprintf("%d-%s", g.plots, on))}
+	p.cache = p.home + ".cache"
+	if err := errors.Join(g.vacate(), clearAway(p.dir), clearAway(p.home), clearAway(p.cache)); err != nil {
+		return nil, fmt.Errorf("make room for checks: %w", err)
+	}
+	if err := os.MkdirAll(p.cache, 0o700); err != nil {
+		return nil, fmt.Errorf("make a cache for checks: %w", err)
+	}
+	g.seated = p
+	var err error
+	if _, p.tree, err = g.Repo.Plant(ctx, p.dir, entries); err != nil {
+		return nil, errors.Join(err, g.remove(p))
+	}
+	return p, nil
+}
+
+// sit gives the seat to a tree, unless it is to stay apart.
+func (g *Gate) sit(p *plot) error {
+	if g.seated == p || p.apart {
+		return nil
+	}
+	if err := g.vacate(); err != nil {
+		return err
+	}
+	if err := os.Rename(p.dir, g.seat()); err != nil {
+		return err
+	}
+	p.dir, g.seated = g.seat(), p
+	return nil
+}
+
+// vacate sends the tree that has the seat to its home.
+func (g *Gate) vacate() error {
+	p := g.seated
+	if p == nil {
+		return nil
+	}
+	if err := os.Rename(p.dir, p.home); err != nil {
+		return err
+	}
+	p.dir, g.seated = p.home, nil
+	return nil
+}
+
+// remove takes a tree and its cache away.
+func (g *Gate) remove(p *plot) error {
+	if g.seated == p {
+		g.seated = nil
+	}
+	return errors.Join(clearAway(p.dir), clearAway(p.home+".cache"))
+}
+
+// Close removes the trees.
+func (g *Gate) Close() error { return clearAway(g.Dir) }
+
+// clearAway removes a folder. That it is not there is fine.
+func clearAway(dir string) error { return errors.Join(makeWritable(dir), os.RemoveAll(dir)) }
+
+// makeWritable undoes what some tools do to their caches.
+func makeWritable(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700) //nolint:gosec // a folder of our own
+		}
+		return nil
+	})
+}
+
+// mixed are the files of one tree with the tests of another.
+func mixed(code, tests []git.Entry) []git.Entry {
+	var entries []git.Entry
+	for _, e := range code {
+		if !isTest(e.Path) {
+			entries = append(entries, e)
+		}
+	}
+	for _, e := range tests {
+		if isTest(e.Path) {
+			entries = append(entries, e)
+		}
+	}
+	return fitting(entries)
+}
+
+// fitting leaves out what cannot be beside the others: a file where a folder is.
+func fitting(entries []git.Entry) []git.Entry {
+	folders := map[string]bool{}
+	for _, e := range entries {
+		for dir := filepath.Dir(e.Path); dir != "."; dir = filepath.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	return slices.DeleteFunc(entries, func(e git.Entry) bool { return folders[e.Path] })
+}
