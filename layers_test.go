@@ -101,6 +101,7 @@ var rooms = map[string]int{
 	"internal/bus/bustest":         rowTest,
 	"internal/crashtest":           rowTest,
 	"internal/egress/egresstest":   rowTest,
+	"internal/missiontest":         rowTest,
 	"internal/model/modeltest":     rowTest,
 	"internal/pawltest":            rowTest,
 	"internal/service/servicetest": rowTest,

@@ -163,7 +163,11 @@ func (c *Control) verdict(ctx context.Context, d gate.Dossier, child pawl.Sessio
 	if err != nil {
 		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(child), Text: fmt.Sprintf("a reviewer's verdict cannot be read: %v", err)}}, nil
 	}
-	return slices.Concat(v.Criteria, v.Suspicions), d.Judge(v), nil
+	var words []pawl.Judgment
+	for _, j := range slices.Concat(v.Criteria, v.Suspicions) {
+		words = append(words, pawl.Judgment(j))
+	}
+	return words, d.Judge(v), nil
 }
 
 // lastCall returns the input of the last call of a tool that a session was let make

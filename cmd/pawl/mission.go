@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// missionFlags are the flags of 'pawl mission'.
+type missionFlags struct {
+	settingsFlags
+	outputFlags
+	order    pawl.MissionOrder
+	criteria []string
+	checks   []string
+	server   string
+}
+
+func missionCommand() *cobra.Command {
+	var f missionFlags
+	cmd := &cobra.Command{
+		Use:   "mission [flags] goal…",
+		Short: "Have a team work on a goal until it is proven to be reached",
+		Long: `Have a team work on a goal in this git repository until it is proven to be reached.
+
+A Commander plans and leads, workers change copies of the project side by side, each in
+a sandbox, and pawl merges what they leave, one task at a time, after it has run the
+checks. The mission is sealed only when pawl's own gate finds nothing against what is
+merged: see 'pawl gate'. Otherwise it ends when the Commander says what it needs a person
+for, or when a limit is reached. Your files and branches stay as they are; the work is on
+a branch of its own, to be merged by you.
+
+The plan is in .pawl/missions/<id>/TODO.md while it runs: edits are taken in.
+Should pawl be killed, 'pawl mission resume' goes on from there.
+
+Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reached,
+5 the model failed, 6 not sealed, 130 canceled.`,
+		Example: `  pawl mission "add retries to the client, with tests"
+  pawl mission --workers 5 --max-cost 20 "port the parser to the new lexer"
+  pawl mission --criterion "no public name changes" --check "make check" "split package store"
+  pawl mission status --watch`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.settingsFlags.add(cmd)
+	f.outputFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.IntVar(&f.order.Workers, "workers", 0, fmt.Sprintf("how many work at once (default %d)", pawl.MissionWorkers))
+	flags.StringVar(&f.order.Model, "worker-model", "", "the workers' `model` (default: the Commander's)")
+	flags.StringArrayVar(&f.order.Reviewers, "reviewer", nil, "a reviewer's `model` (repeatable; default: one with the Commander's)")
+	flags.StringArrayVar(&f.criteria, "criterion", nil, "what must hold in the end, in your `words` (repeatable)")
+	flags.StringArrayVar(&f.checks, "check", nil, "a `command` that must pass, in place of the project's own checks (repeatable)")
+	flags.StringArrayVar(&f.order.Protected, "protect", nil, "files that must stay as they are: a `pattern` with * (repeatable)")
+	flags.StringArrayVar(&f.order.Agreed.Files, "agree-file", nil, "protected files that may change: a `pattern` with *")
+	flags.StringArrayVar(&f.order.Agreed.Tests, "agree-test", nil, "tests that may go or change: a `pattern` with *")
+	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("a worker that gives no sign for this `time` is asked, and then ended (default %s)", pawl.MissionStuck))
+	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket")
+	cmd.AddCommand(missionStatusCommand())
+	return cmd
+}
+
+func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
+	n, err := f.mission(cmd, args)
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	ctx := cmd.Context()
+	a, err := openAt(ctx, f.server)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if n.Settings.Model == "" {
+		if n.Settings.Model, err = defaultModel(ctx); err != nil {
+			return err
+		}
+	}
+	s, err := a.StartMission(ctx, n)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s\n", s.ID)
+	return followMission(cmd, a, f.outputFlags, s, 0)
+}
+
+// mission is what the flags say.
+func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMission, error) {
+	n := pawl.NewMission{Order: f.order}
+	if err := f.outputFlags.check(); err != nil {
+		return n, err
+	}
+	n.Order.Goal = strings.TrimSpace(strings.Join(args, " "))
+	if n.Order.Goal == "" {
+		return n, errors.New("say what the goal is")
+	}
+	for i, text := range f.criteria {
+		n.Order.Criteria = append(n.Order.Criteria, pawl.Criterion{ID: fmt.Sprintf("U%d", i+1), Text: text})
+	}
+	for i, line := range f.checks {
+		c := pawl.Check{ID: fmt.Sprintf("check-%d", i+1), Kind: pawl.CheckOther, Args: strings.Fields(line), Timeout: 20 * time.Minute}
+		if len(c.Args) == 0 {
+			return n, errors.New("--check: name a command")
+		}
+		n.Order.Checks = append(n.Order.Checks, c)
+	}
+	var err error
+	if n.Settings, err = f.settings(); err != nil {
+		return n, err
+	}
+	n.Settings.Absent = !f.attended(cmd)
+	n.Dir, err = os.Getwd()
+	return n, err
+}
+
+// followMission shows a mission until its turn has ended, and returns what came of
+// it as an exit code.
+func followMission(cmd *cobra.Command, a *app, out outputFlags, s pawl.Session, after pawl.Seq) error {
+	err := out.follow(cmd, a, s, after, nil, func(e pawl.Event) bool { _, ends := e.Body.(pawl.TurnFinished); return ends })
+	if err = a.leave(cmd, s.ID, err); err != nil {
+		return err
+	}
+	board, err := a.Mission(context.WithoutCancel(cmd.Context()), s.ID)
+	switch {
+	case err != nil:
+		return err
+	case board.Mission.Sealed != nil:
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: sealed: 'git merge %s' brings it to your branch; 'pawl mission report %s' has the evidence\n", board.Mission.Branch, s.ID)
+		return nil
+	case board.Mission.Blocked != nil:
+		return &exitError{code: exitGate, err: fmt.Errorf("the mission is blocked: %s", board.Mission.Blocked.Reason)}
+	default:
+		return &exitError{code: exitGate, err: errors.New("the mission is not sealed: 'pawl mission resume' goes on")}
+	}
+}
