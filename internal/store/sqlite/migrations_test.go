@@ -57,7 +57,9 @@ func TestOldFile(t *testing.T) {
 	if err := errors.Join(err, old.Close()); err != nil {
 		t.Fatal(err)
 	}
-	storetest.TakesUsage(t, open(t, path), id, 1)
+	s := open(t, path)
+	storetest.TakesUsage(t, s, id, 1)
+	storetest.TakesMissions(t, s, id, 2)
 }
 
 // step migrates and wants an error (or none) and the version that the file has then.
