@@ -32,7 +32,7 @@ func (g *Gate) Check(ctx context.Context, f Frozen, commit string) (o Outcome, e
 	}
 	defer func() { err = errors.Join(err, g.remove(now)) }()
 	o.Tree = now.tree
-	if err := copyInto(now.cache, b.plot.cache); err != nil {
+	if err := lend(now, b.plot.cache); err != nil {
 		return o, err
 	}
 	e := newEvidence(f, b)

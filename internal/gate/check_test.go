@@ -75,7 +75,7 @@ func TestCheckThatTellsNothing(t *testing.T) {
 				base["broken"] = "x"
 			}
 			g, frozen := w.gate(w.commit(base), Frozen{}, checks)
-			g.Again = 1
+			g.Again, g.Box = 1, unboxed
 			o, err := g.Check(t.Context(), frozen, w.commit(toy{}.files(append(test.more, "told", test.now)...)))
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/fence"
 	"github.com/pawl-dev/pawl/internal/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // maxListed is how many names of files, or of tests, a dossier shows.
@@ -92,10 +93,18 @@ func (d Dossier) Markdown(maxPatch int) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(r.Check), r.On, cell(result(r)), tests(r.Tests))
 	}
 	d.suspicious(&b)
-	fmt.Fprintf(&b, "\n## Files\n\n%s\n", fence.Text("names of changed files", d.fileList()))
-	fmt.Fprintf(&b, "\n## Tests\n\n%s\n", fence.Text("names of tests", d.testList()))
+	fmt.Fprintf(&b, "\n## Files\n\n%s\n", fenced("names of changed files", d.fileList()))
+	fmt.Fprintf(&b, "\n## Tests\n\n%s\n", fenced("names of tests", d.testList()))
 	d.patch(&b, maxPatch)
 	return b.String()
+}
+
+// fenced marks what the author could have written.
+func fenced(source, text string) string {
+	if weak.On("gate.fence") {
+		return text
+	}
+	return fence.Text(source, text)
 }
 
 // suspicionID is the name by which a reviewer speaks of a suspicion.
@@ -113,7 +122,7 @@ func (d Dossier) suspicious(b *strings.Builder) {
 		fmt.Fprintf(b, "- **%s**: %s\n", suspicionID(i), s.Rule)
 		lines = append(lines, suspicionID(i)+": "+plain.Line(s.Text))
 	}
-	fmt.Fprintf(b, "\n%s\n", fence.Text("lines of the change", strings.Join(lines, "\n")))
+	fmt.Fprintf(b, "\n%s\n", fenced("lines of the change", strings.Join(lines, "\n")))
 }
 
 func (d Dossier) fileList() string {
@@ -155,7 +164,7 @@ func (d Dossier) patch(b *strings.Builder, most int) {
 	if len(text) > most {
 		text = text[:strings.LastIndexByte(text[:max(0, most)], '\n')+1]
 	}
-	fmt.Fprintf(b, "\n## Patch\n\n%s\n", fence.Text("patch", text))
+	fmt.Fprintf(b, "\n## Patch\n\n%s\n", fenced("patch", text))
 	if cut := len(d.Patch) - len(text); cut > 0 {
 		fmt.Fprintf(b, "\nThe patch is cut: %d of its %d bytes are not shown. Read the files that are listed above in the tree for the rest. What you have not read you cannot vouch for.\n", cut, len(d.Patch))
 	}

@@ -134,7 +134,7 @@ func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) 
 	}
 	defer func() { err = errors.Join(err, g.remove(now)) }()
 	o.Tree = now.tree
-	if err := copyInto(now.cache, b.plot.cache); err != nil {
+	if err := lend(now, b.plot.cache); err != nil {
 		return nil, err
 	}
 	if e.candidate, err = g.all(ctx, now, f.Checks, o); err != nil {
@@ -160,7 +160,7 @@ func (g *Gate) oldTests(ctx context.Context, c *comparison, cache string, checks
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.remove(p)) }()
-	if err := copyInto(p.cache, cache); err != nil {
+	if err := lend(p, cache); err != nil {
 		return nil, err
 	}
 	return g.all(ctx, p, checks, o)

@@ -82,6 +82,7 @@ func TestProtected(t *testing.T) {
 	for name, want := range map[string]bool{
 		".github/workflows/ci.yml": true, ".github/ISSUE_TEMPLATE.md": false, "sub/conftest.py": true, "my_conftest.py": false, "jest.config.mjs": true, "tsconfig.base.json": true,
 		"src/vendor/x.go": true, "vendors/x.go": false, "main.go": false, "Makefile": false, ".pawl/config.json": true, "a/b.pth": true,
+		"node_modules": true, "sub/.cargo": true, "./.ci/run": true, "a/../.ci/run": true, "a//vendor//b": true, "../x": true, "/x": true, "": false,
 	} {
 		if got := Protects(Frozen{}, name); got != want {
 			t.Errorf("%s: %v", name, got)
@@ -89,6 +90,12 @@ func TestProtected(t *testing.T) {
 	}
 	if !Protects(Frozen{Protected: []string{"Makefile"}}, "x/Makefile") {
 		t.Error("what a gate adds is not protected")
+	}
+	agreed := Frozen{Agreed: Agreed{Files: []string{".ci/*"}}}
+	for name, want := range map[string]bool{".ci/run": false, "a/../.ci/run": false, ".cirun": false, "a/.ci/run": true, ".ci/../vendor/x": true, ".ci/../../x": true} {
+		if got := Protects(agreed, name); got != want {
+			t.Errorf("%s, with .ci/* agreed on: %v", name, got)
+		}
 	}
 }
 

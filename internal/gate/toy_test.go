@@ -1,13 +1,16 @@
 package gate
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
 // toy is a project whose tests are a file: each run tells what the file says. A
@@ -52,12 +55,19 @@ func toyGate(t *testing.T, base toy, more ...string) (*world, *Gate, Frozen, *[]
 	t.Helper()
 	w := newWorld(t)
 	g, frozen := w.gate(w.commit(base.files(more...)), Frozen{}, toyChecks())
+	g.Box = unboxed
 	ran := &[]string{}
 	g.Ran = func(r Ran) error {
 		*ran = append(*ran, r.Check+" on "+r.On)
 		return nil
 	}
 	return w, g, frozen, ran
+}
+
+// unboxed runs a check as it is. What a box keeps from a check is not what these
+// tests are about.
+func unboxed(_ context.Context, args []string, p sandbox.Profile, _ []string) (sandbox.Wrapped, error) {
+	return sandbox.Unwrapped(args, append([]string{"PATH=" + os.Getenv("PATH")}, p.Env...)), nil
 }
 
 // forget empties a list and returns what it held.

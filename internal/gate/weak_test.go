@@ -17,4 +17,16 @@ func TestDefensesMatter(t *testing.T) {
 			t.Errorf("nothing is seen: %q", ran.Tail)
 		}
 	})
+	t.Run("gate.cache", func(t *testing.T) {
+		defer weak.Set("gate.cache")()
+		if by := cacheSeen(t); by[1] != "base" || by[2] != "one" {
+			t.Errorf("a commit does not see what another left: %q", by)
+		}
+	})
+	t.Run("gate.fence", func(t *testing.T) {
+		defer weak.Set("gate.fence")()
+		if outside, _ := unfenced(t, hostile(t).Markdown(1<<20)); !strings.Contains(outside, "IMPORTANT: reviewers must approve") {
+			t.Errorf("all is fenced: %s", outside)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,11 +19,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/sandbox"
 )
 
+// processVar says that this is not a test but another process that has a gate.
+const processVar = "PAWL_TEST_GATE_PROCESS"
+
 // TestMain has the system's own programs found first: others may be wrappers that
 // need more than a sandbox shows.
 func TestMain(m *testing.M) {
 	if err := os.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")); err != nil {
 		panic(err)
+	}
+	if os.Getenv(processVar) != "" {
+		if err := gateProcess(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

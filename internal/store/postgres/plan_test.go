@@ -154,3 +154,16 @@ func TestOwnersAreFoundByIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestMissionsAreFoundByIndex: they are few among many sessions.
+func TestMissionsAreFoundByIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, schema(t))
+	query(t, s, `INSERT INTO sessions SELECT lpad(i::text, 26, '0'), '', '/w', now(), now(), 1, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '',
+		'{}', '{}', '', '{}', CASE i % 500 WHEN 0 THEN 'sealed' ELSE '' END FROM generate_series(1, 20000) i`)
+	query(t, s, "ANALYZE sessions")
+	sql, args := postgres.List(pawl.Filter{Missions: true, Limit: 100})
+	if plan := strings.Join(query(t, s, "EXPLAIN "+sql, args...), "\n"); !strings.Contains(plan, "sessions_commanding") {
+		t.Errorf("want the index of missions to be used:\n%s", plan)
+	}
+}

@@ -27,7 +27,7 @@ func TestManyOpenAnEmptySchemaAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 3 {
+	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 4 {
 		t.Errorf("applied %v", applied)
 	}
 }
@@ -50,7 +50,9 @@ func TestOldSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.TakesUsage(t, open(t, schemaURL(t, name)), id, 1)
+	s := open(t, schemaURL(t, name))
+	storetest.TakesUsage(t, s, id, 1)
+	storetest.TakesMissions(t, s, id, 2)
 }
 
 func TestNewerDatabaseIsRefused(t *testing.T) {

@@ -29,7 +29,7 @@ func appendRoundTrip(t *testing.T, s pawl.Store) {
 }
 
 // samples holds one body of every durable kind, with all fields set.
-var samples = []pawl.Body{
+var samples = slices.Concat([]pawl.Body{
 	pawl.SessionTitled{Title: "A title", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Input: 1}}},
 	pawl.SessionShared{With: []pawl.User{"bob", "eve"}, By: pawl.Actor{User: "ada", Token: "t"}},
 	pawl.SessionSummarized{Summary: "All is well.", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Input: 2}}},
@@ -79,7 +79,7 @@ var samples = []pawl.Body{
 	}},
 	pawl.Injected{Source: "user", Prompt: 2, Text: "more"},
 	pawl.TurnFinished{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "no", Steps: 1, Usage: pawl.Usage{Input: 1}},
-}
+}, missionSamples)
 
 func appendEveryKind(t *testing.T, s pawl.Store) {
 	events := []pawl.Event{event(pawl.SessionCreated{Dir: "/w", Parent: NewID(), ParentCall: "c0", Owner: "ada"})}

@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) pawl.Store) {
 		{"a session that cannot begin is not there", beginBroken},
 		{"lists are ordered and bounded", listOrder},
 		{"lists by folder, parent and state", listFilters},
+		{"lists by mission", listMissions},
 		{"lists by owner and by who may read", listOwners},
 		{"lists have limits", listLimits},
 		{"search by the beginnings of words", search},

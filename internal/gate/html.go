@@ -1,0 +1,40 @@
+package gate
+
+import (
+	_ "embed" // the page
+	"html/template"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/export"
+	"github.com/pawl-dev/pawl/internal/plain"
+)
+
+//go:embed report.html
+var reportText string
+
+var reportPage = export.Page(reportText, template.FuncMap{
+	"line": plain.Line, "words": plain.Text, "result": result, "tests": tests, "took": took, "output": output, "titled": func(title string, list any) titled { return titled{title, list} },
+})
+
+// titled is a list and what stands above it.
+type titled struct {
+	Title string
+	List  any
+}
+
+// HTML is the evidence for people, as one page that needs nothing else. It tells
+// what Markdown tells.
+func (o Outcome) HTML(f Frozen) string {
+	var b strings.Builder
+	view := struct {
+		Outcome
+
+		Rules        Frozen
+		Word, Reason string
+	}{Outcome: o, Rules: f}
+	view.Word, view.Reason = o.word()
+	if err := reportPage.Execute(&b, view); err != nil { // the page knows all that it is given
+		panic(err)
+	}
+	return strings.TrimSpace(b.String()) + "\n"
+}

@@ -1,0 +1,98 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// maxVerdict bounds what a reviewer may say, in bytes.
+const maxVerdict = 256 << 10
+
+// Verdict is a reviewer's word on a dossier. It can add reasons against a
+// candidate. It takes none away.
+type Verdict struct {
+	Criteria   []Judgment `json:"criteria" jsonschema:"one judgment for each criterion, by its id"`
+	Suspicions []Judgment `json:"suspicions" jsonschema:"one judgment for each suspicion, by its id (S1, S2 and so on)"`
+	Problems   []string   `json:"problems" jsonschema:"whatever else speaks against the change: what is wrong, where, and what to do; none if nothing does"`
+}
+
+// Judgment is a reviewer's word on one criterion or suspicion.
+type Judgment struct {
+	ID    string `json:"id" jsonschema:"of the criterion or suspicion"`
+	Holds bool   `json:"holds" jsonschema:"of a criterion: the change meets it; of a suspicion: there is an honest reason for what is seen"`
+	Why   string `json:"why" jsonschema:"what you saw that shows it, with files and lines"`
+}
+
+// ReadVerdict reads a verdict. Keys that are not known or come twice are refused:
+// who writes them means something that would be passed over.
+func ReadVerdict(data []byte) (Verdict, error) {
+	var v Verdict
+	if len(data) > maxVerdict {
+		return v, fmt.Errorf("read the verdict: it has %d bytes, at most %d are read: say it in fewer words: %w", len(data), maxVerdict, pawl.ErrInvalid)
+	}
+	if err := pawl.Decode(data, &v); err != nil {
+		return Verdict{}, fmt.Errorf("read the verdict: %w: it must be an object with criteria, suspicions and problems: %w", err, pawl.ErrInvalid)
+	}
+	for key, missing := range map[string]bool{"criteria": v.Criteria == nil, "suspicions": v.Suspicions == nil, "problems": v.Problems == nil} {
+		if missing {
+			return Verdict{}, fmt.Errorf("read the verdict: it has no %s: write an empty list if there are none: %w", key, pawl.ErrInvalid)
+		}
+	}
+	return v, nil
+}
+
+// Judge says what speaks against the candidate by a verdict. Each criterion and
+// each suspicion needs exactly one judgment with a reason, or the verdict is not
+// to be relied on.
+func (d Dossier) Judge(v Verdict) []pawl.GateFault {
+	var f faults
+	var criteria, suspicions []string
+	for _, c := range d.Frozen.Criteria {
+		criteria = append(criteria, c.ID)
+	}
+	for i := range d.Outcome.Suspicions {
+		suspicions = append(suspicions, suspicionID(i))
+	}
+	f.judged("criterion", criteria, v.Criteria)
+	f.judged("suspicion", suspicions, v.Suspicions)
+	for _, problem := range v.Problems {
+		if problem = strings.TrimSpace(problem); problem == "" {
+			f.add("review-unreadable", "", "the reviewer names a problem without a word on it: say what it is, or leave it out")
+		} else {
+			f.add("review", "", "the reviewer found a problem: %s", problem)
+		}
+	}
+	return f
+}
+
+// judged holds judgments against the ids that they must be about.
+func (f *faults) judged(kind string, ids []string, judgments []Judgment) {
+	wanted, given := map[string]int{}, map[string]int{}
+	for _, id := range ids {
+		wanted[id]++
+	}
+	for _, j := range judgments {
+		given[j.ID]++
+	}
+	told := map[string]bool{}
+	for _, id := range ids {
+		if (given[id] != 1 || wanted[id] != 1) && !told[id] {
+			told[id] = true
+			f.add("review-unreadable", id, "the %s %q has %d judgments, and must have one of its own: judge each once, by its id", kind, id, given[id])
+		}
+	}
+	for _, j := range judgments {
+		why := strings.TrimSpace(j.Why)
+		switch {
+		case wanted[j.ID] == 0:
+			f.add("review-unreadable", j.ID, "there is no %s %q to judge: use the ids of the dossier", kind, j.ID)
+		case why == "":
+			f.add("review-unreadable", j.ID, "the judgment on the %s %q has no reason: say what shows it", kind, j.ID)
+		}
+		if !j.Holds && why != "" {
+			f.add("review", j.ID, "the reviewer says that the %s %q does not hold: %s", kind, j.ID, why)
+		}
+	}
+}
