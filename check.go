@@ -72,15 +72,22 @@ type Frozen struct {
 }
 
 // Hash is what the log keeps of it.
-func (f Frozen) Hash() string {
-	text, err := json.Marshal(f)
-	if err != nil { // it is made of texts and lists
+func (f Frozen) Hash() string { return digest(f) }
+
+// digest is the hash of a value as the log keeps it: what is no text in it, as a
+// program may print, becomes one when it is written, and so the hash is of that.
+func digest[T any](v T) string {
+	var kept T
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if err == nil {
+		text, err = json.Marshal(kept)
+	}
+	if err != nil { // it is made of texts, numbers and lists
 		panic(err)
 	}
-	return digest(text)
-}
-
-func digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
