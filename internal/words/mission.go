@@ -25,7 +25,7 @@ const (
 func Mission(b pawl.Body) (line string, level Level) {
 	switch b := b.(type) {
 	case pawl.MissionStarted:
-		return "the mission: " + part(b.Order.Goal), Quiet
+		return "the goal: " + part(b.Order.Goal), Quiet
 	case pawl.Planned:
 		return fmt.Sprintf("planned by the %s: %s", part(b.By), Plural(len(b.Plan.Tasks), "task")), Quiet
 	case pawl.GateFrozen:

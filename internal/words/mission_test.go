@@ -26,8 +26,8 @@ func TestMission(t *testing.T) {
 		level  Level
 		detail string
 	}{
-		{pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "make it fast\n\nand small"}}, "the mission: make it fast …", Quiet, "make it fast\n\nand small"},
-		{pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "make it fast", Criteria: []pawl.Criterion{{ID: "C1", Text: "below 1 s"}}}}, "the mission: make it fast", Quiet, "C1: below 1 s"},
+		{pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "make it fast\n\nand small"}}, "the goal: make it fast …", Quiet, "make it fast\n\nand small"},
+		{pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "make it fast", Criteria: []pawl.Criterion{{ID: "C1", Text: "below 1 s"}}}}, "the goal: make it fast", Quiet, "C1: below 1 s"},
 		{
 			pawl.Planned{By: "commander", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two", After: []string{"T1"}}}}},
 			"planned by the commander: 2 tasks", Quiet, "T1: one\nT2: two, after T1",
