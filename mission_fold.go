@@ -361,7 +361,8 @@ func (h *History) ofMission(e Event) error {
 
 // NewMission says what mission to begin, and where.
 type NewMission struct {
-	ID       SessionID    `json:"id,omitempty"` // "" means that one is made
+	ID       SessionID    `json:"id,omitempty"`    // "" means that one is made
+	Owner    User         `json:"owner,omitempty"` // whose it is
 	Dir      string       `json:"dir"`
 	Order    MissionOrder `json:"order"`
 	Settings Settings     `json:"settings"` // of the Commander's first turn; the agent is given

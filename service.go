@@ -22,6 +22,15 @@ type Service interface {
 	// Usage returns what the replies that match consumed; see [Store.Usage].
 	Usage(ctx context.Context, f UsageFilter) ([]UsageRow, error)
 
+	// StartMission begins a mission: a session whose Commander works toward a goal
+	// until it is proven to be reached. The session and its first prompt are there at
+	// once or not at all.
+	StartMission(ctx context.Context, n NewMission) (Session, error)
+
+	// Mission returns all that can be seen of the mission that a session commands,
+	// or ErrInvalid if it commands none.
+	Mission(ctx context.Context, id SessionID) (Board, error)
+
 	// Send gives the session a prompt and returns the Seq of its Prompted
 	// event. Accepted means appended: from then on a crash does not lose it.
 	// While a turn is open the prompt's Delivery decides.

@@ -63,6 +63,7 @@ type Filter struct {
 	Owner      *User     // this user's only; nil means any
 	Shared     bool      // with Owner: and those that others share with them
 	Unfinished bool      // only those that are not idle
+	Missions   bool      // only those that command one
 	Before     time.Time // updated before this; zero means no bound
 	Limit      int       // 0 means 100, at most 1000
 }

@@ -19,6 +19,16 @@ func (c *Client) Create(ctx context.Context, n pawl.NewSession) (s pawl.Session,
 	return s, c.ask(ctx, n.ID, http.MethodPost, "/v1/sessions", nil, in, &s)
 }
 
+// StartMission begins a mission.
+func (c *Client) StartMission(ctx context.Context, n pawl.NewMission) (s pawl.Session, err error) {
+	return s, c.ask(ctx, n.ID, http.MethodPost, "/v1/missions", nil, n, &s)
+}
+
+// Mission returns all that can be seen of a mission.
+func (c *Client) Mission(ctx context.Context, id pawl.SessionID) (b pawl.Board, err error) {
+	return b, c.ask(ctx, id, http.MethodGet, path(id, "/mission"), nil, nil, &b)
+}
+
 // Get returns one session.
 func (c *Client) Get(ctx context.Context, id pawl.SessionID) (s pawl.Session, err error) {
 	return s, c.ask(ctx, id, http.MethodGet, path(id, ""), nil, nil, &s)
@@ -36,6 +46,9 @@ func (c *Client) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error
 	}
 	if f.Unfinished {
 		q.Set("unfinished", "true")
+	}
+	if f.Missions {
+		q.Set("missions", "true")
 	}
 	setTime(q, "before", f.Before)
 	if f.Limit != 0 {

@@ -34,6 +34,11 @@ func (s *service) within(ctx context.Context, id pawl.SessionID, do func(context
 	if err != nil {
 		return err
 	}
+	return s.limited(ctx, row, do)
+}
+
+// limited gives work to a session, or to one that is not there yet and has no id.
+func (s *service) limited(ctx context.Context, row pawl.Session, do func(context.Context, bounds) error) (err error) {
 	var left bounds
 	if limits := s.who.Limits; limits.Budget > 0 || limits.Parallel > 0 {
 		lock := s.access.sends.of(s.who.User)
@@ -42,7 +47,7 @@ func (s *service) within(ctx context.Context, id pawl.SessionID, do func(context
 		if err := s.mayBegin(ctx, row); err != nil {
 			return err
 		}
-		if left, err = s.left(ctx, id); err != nil {
+		if left, err = s.left(ctx, row.ID); err != nil {
 			return err
 		}
 	}
@@ -83,9 +88,12 @@ func (s *service) left(ctx context.Context, id pawl.SessionID) (bounds, error) {
 		return bounds{}, nil
 	}
 	now := s.access.now()
-	before, err := s.cost(ctx, pawl.UsageFilter{Session: id}) // first: what comes between the two is then counted
-	if err != nil {
-		return bounds{}, err
+	var before pawl.Money
+	if id != "" { // first: what comes between the two is then counted
+		var err error
+		if before, err = s.cost(ctx, pawl.UsageFilter{Session: id}); err != nil {
+			return bounds{}, err
+		}
 	}
 	today, err := s.cost(ctx, pawl.UsageFilter{Owner: &s.who.User, Since: now})
 	if err != nil {

@@ -20,6 +20,19 @@ func (s *service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (s
 	return seq, err
 }
 
+// StartMission begins a mission of the user's own, within the limits.
+func (s *service) StartMission(ctx context.Context, n pawl.NewMission) (row pawl.Session, err error) {
+	if n.Owner, err = s.owner(n.Owner); err != nil {
+		return row, fmt.Errorf("start mission: %w", err)
+	}
+	err = s.limited(ctx, pawl.Session{}, func(ctx context.Context, left bounds) error {
+		n.Settings.MaxCost, n.Settings.MaxSessionCost = least(n.Settings.MaxCost, left.turn), least(n.Settings.MaxSessionCost, left.session)
+		row, err = s.next.StartMission(ctx, n)
+		return err
+	})
+	return row, err
+}
+
 // least is the smaller of two bounds, of which 0 is none.
 func least(a, b pawl.Money) pawl.Money {
 	if a == 0 || b != 0 && b < a {
@@ -167,6 +180,9 @@ func (s *service) claimed(ctx context.Context, e pawl.Event) (pawl.Body, error) 
 		return b, nil
 	case pawl.SessionShared:
 		b.With, b.By = nil, pawl.ActorOf(ctx)
+		return b, nil
+	case pawl.MissionStarted:
+		b.By = pawl.ActorOf(ctx)
 		return b, nil
 	case pawl.Prompted:
 		b.By = pawl.ActorOf(ctx)

@@ -95,6 +95,7 @@ var Routes = []Route{
 		Param{"owner", "string", "of this user only"},
 		Param{"shared", "boolean", "with owner: and those that others share with this user"},
 		Param{"unfinished", "boolean", "only those that have work"},
+		Param{"missions", "boolean", "only those that command a mission"},
 		Param{"before", "date-time", "updated before this time: the next page"},
 		Param{"limit", "integer", "at most so many: 100 if left out, 1000 at most"}),
 	one[Empty, pawl.Session]("importSession", "POST", "/v1/sessions/import", "Make a session from events, as exportSession gives them.", ScopeRun).with(func(r *Route) {
@@ -123,6 +124,8 @@ var Routes = []Route{
 	one[pawl.Revert, pawl.RevertPlan]("previewRevert", "POST", session+"/revert/preview", "See what going back would do.", ScopeRead),
 	one[pawl.Revert, Accepted]("revertSession", "POST", session+"/revert", "Go back to before a message, or forward again.", ScopeRun).with(accepted),
 	one[Fork, pawl.Session]("forkSession", "POST", session+"/fork", "Make a session that begins as this one was.", ScopeRun).with(created),
+	one[pawl.NewMission, pawl.Session]("startMission", "POST", "/v1/missions", "Begin a mission: a session that works toward a goal until it is proven to be reached.", ScopeRun).with(created),
+	one[Empty, pawl.Board]("getMission", "GET", session+"/mission", "Get all that can be seen of the mission that a session commands.", ScopeRead),
 	one[Empty, Usage]("getUsage", "GET", "/v1/usage", "Get what was used, by session, day, model and agent.", ScopeRead,
 		Param{"since", "date-time", "from this day on"},
 		Param{"session", "string", "of this session and those below it"},

@@ -54,7 +54,7 @@ func (s *Server) serve(route api.Route, do handler) http.Handler {
 // begins are the routes by which work begins. What is under way when the server
 // is about to end can still be answered and canceled.
 var begins = map[string]bool{
-	"createSession": true, "importSession": true, "sendPrompt": true, "resumeSession": true,
+	"createSession": true, "startMission": true, "importSession": true, "sendPrompt": true, "resumeSession": true,
 	"compactSession": true, "revertSession": true, "forkSession": true,
 }
 

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/pawl-dev/pawl"
@@ -134,6 +135,8 @@ var handlers = map[string]handler{
 		}
 		return r.service.Fork(r.Context(), r.id, in.At)
 	},
+	"startMission": startMission,
+	"getMission":   func(_ *response, r *asked) (any, error) { return r.service.Mission(r.Context(), r.id) },
 	"getUsage": func(_ *response, r *asked) (any, error) {
 		since, err := r.time("since")
 		if err != nil {
@@ -194,6 +197,34 @@ var handlers = map[string]handler{
 	},
 	"getOutput":  getOutput,
 	"getOpenAPI": func(*response, *asked) (any, error) { return api.OpenAPI() },
+}
+
+// startMission begins a mission. The checks that it is proven by run without
+// asking, so those that reach the network are for the one who runs the server.
+func startMission(w *response, r *asked) (any, error) {
+	in, err := decode[pawl.NewMission](w, r)
+	if err != nil {
+		return nil, err
+	}
+	if in.Dir, err = r.mayWorkIn(in.Dir); err != nil {
+		return nil, err
+	}
+	if err := r.mayWorkBy(in.Settings); err != nil {
+		return nil, err
+	}
+	if err := r.mayCheckBy(in.Order.Checks); err != nil {
+		return nil, err
+	}
+	return r.service.StartMission(r.Context(), in)
+}
+
+// mayCheckBy refuses checks by which a request would reach the network unasked.
+func (r *asked) mayCheckBy(checks []pawl.Check) error {
+	reaches := slices.ContainsFunc(checks, func(c pawl.Check) bool { return len(c.Network) > 0 })
+	if !reaches || r.who.Scope.Covers(api.ScopeAdmin) || weak.On("server.checks") {
+		return nil
+	}
+	return fmt.Errorf("a check that reaches the network needs the scope %q: leave its hosts out: %w", api.ScopeAdmin, pawl.ErrDenied)
 }
 
 // orEmpty makes a list that JSON has as [] and not as null.
@@ -283,6 +314,11 @@ func (r *asked) filter() (f pawl.Filter, err error) {
 	if text := r.query.Get("unfinished"); text != "" {
 		if f.Unfinished, err = strconv.ParseBool(text); err != nil {
 			return f, fmt.Errorf("unfinished is true or false: %w", pawl.ErrInvalid)
+		}
+	}
+	if text := r.query.Get("missions"); text != "" {
+		if f.Missions, err = strconv.ParseBool(text); err != nil {
+			return f, fmt.Errorf("missions is true or false: %w", pawl.ErrInvalid)
 		}
 	}
 	if f.Limit, err = r.limit(); err != nil {
@@ -381,6 +417,10 @@ func (r *asked) event(text []byte) (pawl.Event, error) {
 		return e, err
 	case pawl.Prompted:
 		return e, r.mayWorkBy(b.Settings)
+	case pawl.MissionStarted:
+		return e, r.mayCheckBy(b.Order.Checks)
+	case pawl.GateFrozen:
+		return e, r.mayCheckBy(b.Frozen.Checks)
 	default:
 		return e, nil
 	}

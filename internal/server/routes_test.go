@@ -269,6 +269,37 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/fork", `{}`)
 	},
+	"startMission": func(b *box) {
+		var s pawl.Session
+		order := fmt.Sprintf(`{"id":"01JD0000000000000000000009","dir":%q,"order":{"goal":"Be done."},"settings":{"model":%q}}`, b.dir, b.script(`{"text":"Done."}`))
+		b.ask(201, "POST", "/v1/missions", order, &s)
+		if s.ID != "01JD0000000000000000000009" || s.Dir != b.dir || s.Mission != pawl.MissionWorking {
+			b.Errorf("made %+v", s)
+		}
+		b.finished(s.ID)
+		b.refused(409, pawl.CodeConflict, "POST", "/v1/missions", order)
+		b.refused(400, pawl.CodeInvalid, "POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":" "},"settings":{}}`, b.dir))
+		var list api.Sessions
+		b.create()
+		b.ask(200, "GET", "/v1/sessions?missions=true", "", &list)
+		if len(list.Sessions) != 1 || list.Sessions[0].ID != s.ID {
+			b.Errorf("missions are %+v", list)
+		}
+		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions?missions=x", "")
+	},
+	"getMission": func(b *box) {
+		var s pawl.Session
+		b.ask(201, "POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":"Be done."},"settings":{"model":%q}}`, b.dir, b.script(`{"text":"Done."}`)), &s)
+		b.finished(s.ID)
+		var got pawl.Board
+		b.ask(200, "GET", "/v1/sessions/"+string(s.ID)+"/mission", "", &got)
+		want, err := b.svc.Mission(b.Context(), s.ID)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			b.Errorf("%v %s", err, diff)
+		}
+		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions/"+string(b.create())+"/mission", "")
+		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/mission", "")
+	},
 	"getUsage": func(b *box) {
 		id := b.create()
 		if got := b.send(request{method: "GET", path: "/v1/usage?session=" + string(id)}); strings.TrimSpace(got.text) != `{"rows":[]}` {

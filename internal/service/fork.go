@@ -22,6 +22,9 @@ func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (paw
 	if err != nil {
 		return pawl.Session{}, err
 	}
+	if err := noMission(row); err != nil {
+		return pawl.Session{}, fmt.Errorf("fork: %w", err)
+	}
 	if at == 0 {
 		at = row.Head + 1
 	}

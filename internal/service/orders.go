@@ -34,7 +34,10 @@ func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) 
 	case strings.ContainsRune(command, 0) || !utf8.ValidString(command):
 		return 0, fmt.Errorf("shell: the command is no text: %w", pawl.ErrInvalid)
 	}
-	order := func(pawl.Session) (pawl.Body, error) {
+	order := func(row pawl.Session) (pawl.Body, error) {
+		if err := noMission(row); err != nil {
+			return nil, fmt.Errorf("shell: %w", err)
+		}
 		return pawl.ShellAsked{Command: command, By: pawl.ActorOf(ctx)}, nil
 	}
 	return s.order(ctx, id, order)
@@ -43,6 +46,9 @@ func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) 
 // Revert orders to go back to before a message, or forward again.
 func (s *Service) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.Seq, error) {
 	order := func(row pawl.Session) (pawl.Body, error) {
+		if err := noMission(row); err != nil {
+			return nil, fmt.Errorf("revert: %w", err)
+		}
 		if row.State() != pawl.StateIdle {
 			return nil, &pawl.BusyError{Session: id}
 		}
@@ -68,8 +74,12 @@ func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert)
 	case r.To != 0 && r.Redo != 0:
 		return pawl.RevertPlan{}, fmt.Errorf("revert: either to a message or forward again: %w", pawl.ErrInvalid)
 	}
-	if _, err := s.Store.Session(ctx, id); err != nil {
+	row, err := s.Store.Session(ctx, id)
+	if err != nil {
 		return pawl.RevertPlan{}, err
+	}
+	if err := noMission(row); err != nil {
+		return pawl.RevertPlan{}, fmt.Errorf("revert: %w", err)
 	}
 	return s.Plan(ctx, id, r)
 }

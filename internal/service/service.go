@@ -2,6 +2,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,12 +79,9 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 	if !filepath.IsAbs(n.Dir) {
 		return pawl.Session{}, fmt.Errorf("create session: the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
 	}
-	id := n.ID
-	if id == "" {
-		id = pawl.SessionID(ulid.Make().String())
-	}
-	if !id.Valid() {
-		return pawl.Session{}, fmt.Errorf("create session: %q is no session id: %w", id, pawl.ErrInvalid)
+	id, err := newID(n.ID)
+	if err != nil {
+		return pawl.Session{}, fmt.Errorf("create session: %w", err)
 	}
 	owner, err := s.ownerOf(ctx, n)
 	if err != nil {
@@ -97,6 +95,17 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 		return pawl.Session{}, fmt.Errorf("create session: %w", err)
 	}
 	return s.Get(ctx, id)
+}
+
+// newID is the id of a new session: the one that was given, if any.
+func newID(given pawl.SessionID) (pawl.SessionID, error) {
+	if given == "" {
+		return pawl.SessionID(ulid.Make().String()), nil
+	}
+	if !given.Valid() {
+		return "", fmt.Errorf("%q is no session id: %w", given, pawl.ErrInvalid)
+	}
+	return given, nil
 }
 
 // Get returns one session.
@@ -136,6 +145,14 @@ func (s *Service) check(ctx context.Context, dir string, settings pawl.Settings)
 	return err
 }
 
+// model is the first that is named, or the usual one.
+func (s *Service) model(names ...string) (string, error) {
+	if name := cmp.Or(names...); name != "" || s.Model == nil {
+		return name, nil
+	}
+	return s.Model()
+}
+
 // accept appends the prompt. Whether the session is busy is decided at the
 // log's end: if the log moved on meanwhile, it is decided anew.
 func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
@@ -159,13 +176,11 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if p.Delivery == pawl.DeliverNow && row.State() != pawl.StateIdle {
 			return 0, &pawl.BusyError{Session: id}
 		}
-		if p.Model == "" {
-			p.Model = row.Model
+		if p.Settings, err = ofTeam(row, p.Settings); err != nil {
+			return 0, fmt.Errorf("send: %w", err)
 		}
-		if p.Model == "" && s.Model != nil {
-			if p.Model, err = s.Model(); err != nil {
-				return 0, fmt.Errorf("send: %w", err)
-			}
+		if p.Model, err = s.model(p.Model, row.Model); err != nil {
+			return 0, fmt.Errorf("send: %w", err)
 		}
 		if err := s.check(ctx, row.Dir, p.Settings); err != nil {
 			return 0, fmt.Errorf("send: %w", err)

@@ -22,8 +22,8 @@ import (
 // and last what replies consumed.
 const (
 	createSession = `INSERT INTO sessions (id, head, input, output, reasoning, cache_read, cache_write, cost,
-			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, shared, parent, dir, created, owner)
-		VALUES ($1, $3, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, shared, mission, parent, dir, created, owner)
+		VALUES ($1, $3, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
 		ON CONFLICT (id) DO NOTHING`
 
 	changeSession = `UPDATE sessions SET head = $3, input = input + $9, output = output + $10, reasoning = reasoning + $11,
@@ -33,7 +33,7 @@ const (
 			title = coalesce($20, title), title_words = coalesce($21, title_words),
 			prompt = CASE prompt WHEN '' THEN coalesce($22, prompt) ELSE prompt END,
 			prompt_words = CASE prompt WHEN '' THEN coalesce($23, prompt_words) ELSE prompt_words END,
-			shared = coalesce($24, shared)
+			shared = coalesce($24, shared), mission = coalesce($25, mission)
 		WHERE id = $1 AND head = $2`
 
 	// For the events in mid-turn, nearly all: half the work of changeSession.
@@ -53,8 +53,8 @@ const (
 type statement struct{ one, several, oneReplied, severalReplied string }
 
 var (
-	create  = appending(createSession, 28)
-	change  = appending(changeSession, 24)
+	create  = appending(createSession, 29)
+	change  = appending(changeSession, 25)
 	advance = appending(advanceSession, 8)
 )
 
@@ -100,7 +100,7 @@ type execer interface {
 
 func appendBatch(ctx context.Context, db execer, id pawl.SessionID, after pawl.Seq, batch record.Batch) error {
 	statement, row := rowOf(after, batch.Change)
-	args := append(make([]any, 0, 28+len(usageTypes)), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
+	args := append(make([]any, 0, 29+len(usageTypes)), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
 	if len(batch.Rows) == 1 {
 		r := batch.Rows[0]
 		args = append(args, r.Turn, r.At, string(r.Kind), r.Version, string(r.Data))
@@ -138,7 +138,7 @@ func rowOf(after pawl.Seq, c pawl.Change) (statement, []any) {
 		s.Apply(c)
 		return create, append(changes(pawl.Change{
 			Updated: &s.Updated, Turns: s.Turns, TurnOpen: &s.TurnOpen, Queued: s.Queued, Usage: s.Usage,
-			Model: &s.Model, Title: &s.Title, Prompt: &s.Prompt, Shared: &s.Shared,
+			Model: &s.Model, Title: &s.Title, Prompt: &s.Prompt, Shared: &s.Shared, Mission: &s.Mission,
 		}), quote(string(s.Parent)), quote(s.Dir), s.Created, quote(string(s.Owner)))
 	case c == pawl.Change{}:
 		return advance, nil
@@ -147,12 +147,12 @@ func rowOf(after pawl.Seq, c pawl.Change) (statement, []any) {
 	}
 }
 
-// changes returns what a change sets or adds as $9 to $24; nil leaves a column as it is.
+// changes returns what a change sets or adds as $9 to $25; nil leaves a column as it is.
 func changes(c pawl.Change) []any {
 	return []any{
 		c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
 		c.Updated, c.Turns, c.TurnOpen, c.Queued, quoted(c.Model), quoted(c.Title), words(c.Title), quoted(c.Prompt), words(c.Prompt),
-		sharedNames(c.Shared),
+		sharedNames(c.Shared), c.Mission,
 	}
 }
 

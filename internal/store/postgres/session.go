@@ -12,7 +12,7 @@ import (
 )
 
 const selectSession = `SELECT id, parent, owner, shared, dir, title, prompt, model, head, turns, turn_open, queued,
-	input, output, reasoning, cache_read, cache_write, cost, created, updated FROM sessions `
+	input, output, reasoning, cache_read, cache_write, cost, mission, created, updated FROM sessions `
 
 // scanSession reads a row of selectSession.
 func scanSession(row pgx.CollectableRow) (pawl.Session, error) {
@@ -20,7 +20,7 @@ func scanSession(row pgx.CollectableRow) (pawl.Session, error) {
 	var shared []string
 	u := &s.Usage
 	err := row.Scan(&s.ID, &s.Parent, &s.Owner, &shared, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Created, &s.Updated)
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Mission, &s.Created, &s.Updated)
 	for _, u := range shared {
 		unquote(&u)
 		s.Shared = append(s.Shared, pawl.User(u))
@@ -71,6 +71,9 @@ func list(f pawl.Filter) (query string, args []any) {
 	}
 	if f.Unfinished {
 		where = append(where, "(turn_open OR queued > 0)")
+	}
+	if f.Missions {
+		where = append(where, "mission <> ''")
 	}
 	if !f.Before.IsZero() {
 		pick("updated < $%d", f.Before)

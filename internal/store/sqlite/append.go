@@ -18,8 +18,8 @@ import (
 // rewrites the entries of an index whenever a column of it is assigned.
 const (
 	createSession = `INSERT INTO sessions (id, parent, owner, shared, dir, title, title_words, prompt, prompt_words, model,
-		head, turns, turn_open, queued, input, output, reasoning, cache_read, cache_write, cost, created, updated)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		head, turns, turn_open, queued, input, output, reasoning, cache_read, cache_write, cost, mission, created, updated)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`
 
 	changeSession = `UPDATE sessions SET
@@ -27,7 +27,7 @@ const (
 		prompt = iif(prompt = '', coalesce(?, prompt), prompt),
 		prompt_words = iif(prompt = '', coalesce(?, prompt_words), prompt_words),
 		model = coalesce(?, model), turns = turns + ?, turn_open = coalesce(?, turn_open), queued = queued + ?,
-		updated = coalesce(?, updated),` + advance
+		mission = coalesce(?, mission), updated = coalesce(?, updated),` + advance
 
 	advanceSession = `UPDATE sessions SET ` + advance
 
@@ -118,7 +118,7 @@ func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.
 		return nil, err
 	}
 	return w.change.ExecContext(ctx, append([]any{
-		shared, c.Title, words(c.Title), c.Prompt, words(c.Prompt), c.Model, c.Turns, c.TurnOpen, c.Queued, updated}, tail...)...)
+		shared, c.Title, words(c.Title), c.Prompt, words(c.Prompt), c.Model, c.Turns, c.TurnOpen, c.Queued, c.Mission, updated}, tail...)...)
 }
 
 // words returns what the column beside a searched text holds; nil for nil.

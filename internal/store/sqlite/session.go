@@ -12,7 +12,7 @@ import (
 )
 
 const selectSession = `SELECT id, parent, owner, shared, dir, title, prompt, model, head, turns, turn_open, queued,
-	input, output, reasoning, cache_read, cache_write, cost, created, updated FROM sessions `
+	input, output, reasoning, cache_read, cache_write, cost, mission, created, updated FROM sessions `
 
 // columnsOf returns the values of createSession.
 func columnsOf(s pawl.Session) ([]any, error) {
@@ -23,7 +23,7 @@ func columnsOf(s pawl.Session) ([]any, error) {
 	u := s.Usage
 	return []any{string(s.ID), string(s.Parent), string(s.Owner), *shared, s.Dir, s.Title, *words(&s.Title), s.Prompt, *words(&s.Prompt), s.Model,
 		int64(s.Head), s.Turns, s.TurnOpen, s.Queued, u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost),
-		s.Created.UnixMicro(), s.Updated.UnixMicro()}, nil
+		string(s.Mission), s.Created.UnixMicro(), s.Updated.UnixMicro()}, nil
 }
 
 // sharedText returns what the column of users holds; nil for nil.
@@ -42,7 +42,7 @@ func scanSession(row interface{ Scan(...any) error }) (pawl.Session, error) {
 	var shared []byte
 	u := &s.Usage
 	err := row.Scan(&s.ID, &s.Parent, &s.Owner, &shared, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &created, &updated)
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Mission, &created, &updated)
 	if err == nil && string(shared) != "[]" {
 		err = json.Unmarshal(shared, &s.Shared)
 	}
@@ -101,6 +101,9 @@ func list(f pawl.Filter) (query string, args []any) {
 	}
 	if f.Unfinished {
 		pick("(turn_open OR queued > 0)")
+	}
+	if f.Missions {
+		pick("mission <> ''")
 	}
 	if !f.Before.IsZero() {
 		pick("updated < ?", f.Before.UnixMicro())

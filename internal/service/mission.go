@@ -1,0 +1,193 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+)
+
+// StartMission begins a mission and sees that it is worked on. Its session, its
+// order and its prompt are one append: killed before it, there is nothing, and
+// after it a whole mission.
+func (s *Service) StartMission(ctx context.Context, n pawl.NewMission) (pawl.Session, error) {
+	id, events, err := s.mission(ctx, n)
+	if err == nil {
+		_, err = s.Bus.Append(ctx, id, 0, events...)
+	}
+	if err != nil {
+		return pawl.Session{}, fmt.Errorf("start mission: %w", err)
+	}
+	wake := s.Runner.Wake(ctx, id)
+	row, err := s.Get(ctx, id)
+	if wake != nil {
+		err = fmt.Errorf("start work on mission %s (it is kept: resume it): %w", id, wake)
+	}
+	return row, err
+}
+
+// mission returns what a mission begins with.
+func (s *Service) mission(ctx context.Context, n pawl.NewMission) (pawl.SessionID, []pawl.Event, error) {
+	if !filepath.IsAbs(n.Dir) {
+		return "", nil, fmt.Errorf("the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
+	}
+	id, err := newID(n.ID)
+	if err != nil {
+		return "", nil, err
+	}
+	owner, err := s.ownerOf(ctx, pawl.NewSession{Owner: n.Owner})
+	if err != nil {
+		return "", nil, err
+	}
+	if err := n.Order.Check(); err != nil {
+		return "", nil, err
+	}
+	settings, err := s.commands(ctx, n)
+	if err != nil {
+		return "", nil, err
+	}
+	by := pawl.ActorOf(ctx)
+	return id, []pawl.Event{
+		s.event(pawl.SessionCreated{Dir: n.Dir, Owner: owner}),
+		s.event(pawl.MissionStarted{Order: n.Order.Complete(), By: by}),
+		s.event(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: n.Order.Goal}}, By: by, Settings: settings}),
+	}, nil
+}
+
+// commands returns the settings of a mission's first turn, if it and the whole
+// team can be worked with.
+func (s *Service) commands(ctx context.Context, n pawl.NewMission) (pawl.Settings, error) {
+	settings, err := ofTeam(pawl.Session{Mission: pawl.MissionWorking}, n.Settings)
+	if err != nil {
+		return settings, err
+	}
+	if settings.Mode, err = agent.ModeOf(settings); err != nil {
+		return settings, err
+	}
+	if settings.Model, err = s.model(settings.Model); err != nil {
+		return settings, err
+	}
+	if err := s.check(ctx, n.Dir, settings); err != nil {
+		return settings, err
+	}
+	others := []pawl.Settings{{Agent: pawl.AgentWorker, Model: n.Order.Model}}
+	for _, model := range n.Order.Reviewers {
+		others = append(others, pawl.Settings{Agent: pawl.AgentReviewer, Model: model})
+	}
+	for _, other := range others {
+		if other.Model == "" {
+			continue // the Commander's
+		}
+		other.Mode, other.Trusted = settings.Mode, settings.Trusted
+		if err := s.check(ctx, n.Dir, other); err != nil {
+			return settings, fmt.Errorf("the model of the %s: %w", other.Agent, err)
+		}
+	}
+	return settings, nil
+}
+
+// ofTeam returns the settings of a prompt with the agent that works in a session:
+// a mission has its Commander, and its team works for missions only.
+func ofTeam(row pawl.Session, s pawl.Settings) (pawl.Settings, error) {
+	switch commands := row.Mission != ""; {
+	case commands && s.Agent != "" && s.Agent != pawl.AgentCommander:
+		return s, fmt.Errorf("a mission is worked on by its Commander, not by the agent %.40q: name none, or begin a session for it: %w", s.Agent, pawl.ErrInvalid)
+	case commands:
+		s.Agent = pawl.AgentCommander
+		if s.MaxTime == 0 {
+			s.MaxTime = pawl.MissionTime
+		}
+	case s.Agent == pawl.AgentCommander, row.Parent == "" && (s.Agent == pawl.AgentPlanner || s.Agent == pawl.AgentWorker || s.Agent == pawl.AgentReviewer):
+		return s, fmt.Errorf("the agent %s works for missions only: begin one, or name another agent: %w", s.Agent, pawl.ErrInvalid)
+	}
+	return s, nil
+}
+
+// noMission refuses what a mission cannot take.
+func noMission(row pawl.Session) error {
+	if row.Mission == "" {
+		return nil
+	}
+	return fmt.Errorf("session %s commands a mission: what its workers have merged would not follow, and what is proven would not be true any more; give it a prompt instead: %w", row.ID, pawl.ErrInvalid)
+}
+
+// Mission returns all that can be seen of a mission. What the log tells and what
+// the row says are of the same moment.
+func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, error) {
+	row, err := s.Store.Session(ctx, id)
+	if err != nil {
+		return pawl.Board{}, err
+	}
+	var ended *pawl.TurnFinished
+	h, err := pawl.Fold(func(after pawl.Seq) iter.Seq2[pawl.Event, error] {
+		return until(s.Store.Events(ctx, id, after), row.Head, func(e pawl.Event) {
+			switch b := e.Body.(type) {
+			case pawl.TurnStarted:
+				ended = nil
+			case pawl.TurnFinished:
+				ended = &b
+			default:
+			}
+		})
+	})
+	if err != nil {
+		return pawl.Board{}, fmt.Errorf("read log of %s: %w", id, err)
+	}
+	mission := h.Mission()
+	if mission == nil {
+		return pawl.Board{}, fmt.Errorf("session %s commands no mission: 'pawl mission list' shows those that do: %w", id, pawl.ErrInvalid)
+	}
+	board := pawl.Board{Session: row, State: row.MissionState(), Mission: *mission, Ended: ended}
+	if board.Team, err = s.team(ctx, id, mission); err != nil {
+		return pawl.Board{}, err
+	}
+	board.Usage, err = s.spent(ctx, id)
+	return board, err
+}
+
+// until yields the events of a log up to a Seq, and shows them to somebody before.
+func until(events iter.Seq2[pawl.Event, error], last pawl.Seq, show func(pawl.Event)) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		for e, err := range events {
+			if e.Seq > last {
+				return
+			}
+			if err == nil {
+				show(e)
+			}
+			if !yield(e, err) || err != nil || e.Seq == last {
+				return
+			}
+		}
+	}
+}
+
+// team returns the workers and reviewers that there are. A log that was brought in
+// may name any session: only those below the mission's are its team.
+func (s *Service) team(ctx context.Context, id pawl.SessionID, m *pawl.Mission) ([]pawl.Session, error) {
+	team := []pawl.Session{}
+	for _, child := range m.Children {
+		row, err := s.Store.Session(ctx, child)
+		switch {
+		case errors.Is(err, pawl.ErrNotFound): // it was not made yet, or is deleted
+		case err != nil:
+			return nil, err
+		case row.Parent == id:
+			team = append(team, row)
+		}
+	}
+	return team, nil
+}
+
+// spent is what a session and all below it have used.
+func (s *Service) spent(ctx context.Context, id pawl.SessionID) (sum pawl.Usage, err error) {
+	rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: id})
+	for _, r := range rows {
+		sum = sum.Add(r.Usage)
+	}
+	return sum, err
+}

@@ -1,0 +1,213 @@
+package servicetest
+
+import (
+	"iter"
+	"time"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// start begins a mission whose Commander follows a script.
+func (b *box) start(o pawl.MissionOrder, lines ...string) pawl.Session {
+	b.Helper()
+	s, err := b.StartMission(b.Context(), pawl.NewMission{Dir: b.dir, Order: o, Settings: pawl.Settings{Model: b.script(lines...)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func (b *box) board(id pawl.SessionID) pawl.Board {
+	b.Helper()
+	board, err := b.Mission(b.Context(), id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return board
+}
+
+// A mission is a session with an order and a prompt from its first moment on.
+func testMission(b *box) {
+	ordinary := b.create()
+	order := pawl.MissionOrder{
+		Goal:     "Make the tests pass\nand keep them so.",
+		Criteria: []pawl.Criterion{{ID: "AC-1", Text: "They pass.", Checks: []string{"test"}}},
+		Checks:   []pawl.Check{{ID: "test", Args: []string{"true"}}},
+	}
+	s := b.start(order, asks, `{"text":"Done.","usage":{"input":3}}`)
+	check(b, "Make the tests pass", s.Name())
+	check(b, pawl.MissionWorking, s.MissionState())
+
+	log := b.until(s.ID, 0, is[pawl.Asked])
+	check(b, []pawl.Kind{"session.created", "mission.started", "prompted", "turn.started"}, kinds(log[:4]))
+	order.Workers, order.Stuck, order.Checks[0].Kind = pawl.MissionWorkers, pawl.MissionStuck, pawl.CheckOther
+	check(b, pawl.Body(pawl.MissionStarted{Order: order}), log[1].Body)
+	check(b, pawl.Body(pawl.Prompted{
+		Parts:    pawl.Parts{pawl.Text{Text: order.Goal}},
+		Settings: pawl.Settings{Agent: pawl.AgentCommander, Model: b.get(s.ID).Model, MaxTime: pawl.MissionTime},
+	}), log[2].Body)
+
+	check(b, pawl.MissionWorking, b.board(s.ID).State)
+	check(b, nil, b.board(s.ID).Ended)
+	b.ok(b.Answer(b.Context(), s.ID, log[len(log)-1].Seq, pawl.Answer{Outcome: pawl.OutcomeDeclined}))
+	b.idle(s.ID)
+	want := pawl.Board{
+		Session: b.get(s.ID), State: pawl.MissionStopped, Team: []pawl.Session{}, Usage: pawl.Usage{Input: 3},
+		Mission: pawl.Mission{Order: order, Began: log[1].At, Tasks: []pawl.TaskState{}},
+		Ended:   &pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 2, Usage: pawl.Usage{Input: 3}},
+	}
+	check(b, want, b.board(s.ID))
+
+	list, err := b.List(b.Context(), pawl.Filter{Missions: true})
+	b.ok(err)
+	check(b, []pawl.Session{b.get(s.ID)}, list)
+	_, err = b.Mission(b.Context(), ordinary)
+	b.code(pawl.CodeInvalid, err)
+	_, err = b.Mission(b.Context(), "01JD0000000000000000000000")
+	b.code(pawl.CodeNotFound, err)
+}
+
+func testMissionRefuses(b *box) {
+	model := b.script(`{"text":"x"}`)
+	for name, change := range map[string]func(*pawl.NewMission){
+		"a folder that is not absolute": func(n *pawl.NewMission) { n.Dir = "sub" },
+		"an id that is none":            func(n *pawl.NewMission) { n.ID = "x" },
+		"an owner that is none":         func(n *pawl.NewMission) { n.Owner = "a\nb" },
+		"another agent":                 func(n *pawl.NewMission) { n.Settings.Agent = "build" },
+		"a worker as Commander":         func(n *pawl.NewMission) { n.Settings.Agent = pawl.AgentWorker },
+		"no model":                      func(n *pawl.NewMission) { n.Settings.Model = "nobody:x" },
+		"no model of the workers":       func(n *pawl.NewMission) { n.Order.Model = "nobody:x" },
+		"no model of a reviewer":        func(n *pawl.NewMission) { n.Order.Reviewers = []string{model, "nobody:x"} },
+		"no goal":                       func(n *pawl.NewMission) { n.Order.Goal = " \n" },
+		"too many workers":              func(n *pawl.NewMission) { n.Order.Workers = pawl.MissionMaxWorkers + 1 },
+	} {
+		n := pawl.NewMission{Dir: b.dir, Order: pawl.MissionOrder{Goal: "go"}, Settings: pawl.Settings{Model: model}}
+		change(&n)
+		if _, err := b.StartMission(b.Context(), n); pawl.CodeOf(err) != pawl.CodeInvalid {
+			b.Errorf("%s: %v", name, err)
+		}
+	}
+	list, err := b.List(b.Context(), pawl.Filter{})
+	b.ok(err)
+	check(b, 0, len(list))
+
+	s := b.start(pawl.MissionOrder{Goal: "go"}, `{"text":"Done."}`)
+	_, err = b.StartMission(b.Context(), pawl.NewMission{ID: s.ID, Dir: b.dir, Order: pawl.MissionOrder{Goal: "go"}, Settings: pawl.Settings{Model: model}})
+	b.code(pawl.CodeConflict, err)
+	b.idle(s.ID)
+}
+
+// What would take back what workers merged is refused; all else goes on as in any
+// session, with the Commander.
+func testMissionOrders(b *box) {
+	id := b.start(pawl.MissionOrder{Goal: "go"}, `{"text":"Done."}`, `{"agent":"compaction","text":"So far."}`, `{"text":"Again."}`).ID
+	b.idle(id)
+	head := b.get(id).Head
+	_, err := b.Fork(b.Context(), id, 0)
+	b.code(pawl.CodeInvalid, err)
+	_, err = b.Shell(b.Context(), id, "true")
+	b.code(pawl.CodeInvalid, err)
+	_, err = b.Preview(b.Context(), id, pawl.Revert{})
+	b.code(pawl.CodeInvalid, err)
+	_, err = b.Revert(b.Context(), id, pawl.Revert{})
+	b.code(pawl.CodeInvalid, err)
+	p := prompt("on", "", pawl.DeliverNow)
+	p.Agent = "build"
+	_, err = b.Send(b.Context(), id, p)
+	b.code(pawl.CodeInvalid, err)
+	check(b, head, b.get(id).Head)
+
+	_, err = b.Compact(b.Context(), id, "")
+	b.ok(err)
+	b.until(id, 0, is[pawl.Compacted])
+	p.Agent, p.MaxTime = "", time.Hour
+	seq := b.send(id, p)
+	b.idle(id)
+	sent, ok := b.log(id)[seq-1].Body.(pawl.Prompted)
+	if !ok || sent.Agent != pawl.AgentCommander || sent.MaxTime != time.Hour {
+		b.Errorf("sent %+v", sent)
+	}
+	check(b, pawl.MissionStopped, b.get(id).MissionState())
+}
+
+// The team of missions works for nobody else.
+func testMissionTeam(b *box) {
+	model := b.script(`{"text":"Done."}`)
+	id := b.create()
+	child, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: id})
+	b.ok(err)
+	for agent, inChild := range map[string]bool{pawl.AgentCommander: false, pawl.AgentPlanner: true, pawl.AgentWorker: true, pawl.AgentReviewer: true} {
+		p := prompt("go", model, pawl.DeliverQueue)
+		p.Agent = agent
+		_, err := b.Send(b.Context(), id, p)
+		b.code(pawl.CodeInvalid, err)
+		if _, err = b.Send(b.Context(), child.ID, p); (err == nil) != inChild {
+			b.Errorf("%s in a child: %v", agent, err)
+		}
+	}
+	b.idle(child.ID)
+	check(b, pawl.StateIdle, b.get(id).State())
+}
+
+// The board has the tasks as the log tells them, and of the team those who are
+// there and below the mission's session, whatever the log names.
+func testMissionBoard(b *box) {
+	const id, worker, stranger, gone = "01JD00000000000000000000M0", "01JD00000000000000000000W1", "01JD00000000000000000000W2", "01JD00000000000000000000W3"
+	frozen := pawl.Frozen{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
+	task := func(id string) pawl.Task { return pawl.Task{ID: id, Title: "Do " + id} }
+	start := func(task string, child pawl.SessionID) pawl.Body {
+		return pawl.TaskStarted{Task: task, Attempt: 1, Child: child, Base: "b0", From: "b0"}
+	}
+	row, err := b.Import(b.Context(), events(id,
+		pawl.SessionCreated{Dir: b.dir}, pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go", Workers: 3}},
+		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: "m"}}, pawl.TurnStarted{Prompt: 3},
+		pawl.GateFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: "pawl/x"},
+		pawl.Planned{Plan: pawl.Plan{Tasks: []pawl.Task{task("one"), task("two"), task("three")}}, By: "commander"},
+		pawl.Delegated{Tasks: []string{"one", "two", "three"}},
+		start("one", worker), start("two", stranger), start("three", gone),
+		pawl.TaskMerged{Task: "one", Attempt: 1, Commit: "c1"},
+		pawl.Blocked{Reason: "no more", By: "commander"},
+		pawl.TurnFinished{Reason: pawl.ReasonEndTurn},
+	))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for child, parent := range map[pawl.SessionID]pawl.SessionID{worker: id, stranger: ""} {
+		_, err := b.Create(b.Context(), pawl.NewSession{ID: child, Dir: b.dir, Parent: parent})
+		b.ok(err)
+	}
+	b.send(worker, prompt("go", b.script(`{"text":"Done.","usage":{"output":5}}`), pawl.DeliverNow))
+	b.idle(worker)
+
+	got := b.board(id)
+	check(b, row, got.Session)
+	check(b, pawl.MissionBlocked, got.State)
+	check(b, []pawl.Session{b.get(worker)}, got.Team)
+	check(b, pawl.Usage{Output: 5}, got.Usage)
+	check(b, &pawl.TurnFinished{Reason: pawl.ReasonEndTurn}, got.Ended)
+	h, err := pawl.FoldEvents(b.log(id))
+	b.ok(err)
+	check(b, *h.Mission(), got.Mission, cmpopts.IgnoreFields(pawl.Mission{}, "News", "Children")) // they are pawl's own
+	var phases []pawl.TaskPhase
+	for _, t := range got.Mission.Tasks {
+		phases = append(phases, t.Phase)
+	}
+	check(b, []pawl.TaskPhase{pawl.PhaseMerged, pawl.PhaseRunning, pawl.PhaseRunning}, phases)
+	check(b, "c1", got.Mission.Tip)
+	if got.Mission.Blocked == nil || got.Mission.Blocked.Reason != "no more" {
+		b.Errorf("blocked by %+v", got.Mission.Blocked)
+	}
+}
+
+// events is a log of these bodies.
+func events(id pawl.SessionID, bodies ...pawl.Body) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		for i, body := range bodies {
+			if !yield(pawl.Event{Session: id, Seq: pawl.Seq(i + 1), At: time.Date(2026, 3, 1, 6, 0, i, 0, time.UTC), Body: body}, nil) {
+				return
+			}
+		}
+	}
+}
