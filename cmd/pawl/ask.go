@@ -66,7 +66,7 @@ func (a *asker) catchUp(ctx context.Context, who origin, events []pawl.Event) {
 	var open []pawl.Event
 	for _, e := range events {
 		switch b := e.Body.(type) {
-		case pawl.Asked, pawl.Spawned:
+		case pawl.Asked, pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 			open = append(open, e)
 		case pawl.Answered:
 			open = slices.DeleteFunc(open, func(e pawl.Event) bool { return e.Seq == b.Ask })
@@ -97,8 +97,9 @@ func (a *asker) event(ctx context.Context, who origin, e pawl.Event) {
 		if cancel := a.end[askID{e.Session, b.Ask}]; cancel != nil {
 			cancel()
 		}
-	case pawl.Spawned:
-		go a.child(ctx, b)
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		go a.child(ctx, c)
 	default: // asks nothing
 	}
 }

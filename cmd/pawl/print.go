@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // result is the one object that --format json prints.
@@ -60,8 +61,9 @@ func (r *result) add(e pawl.Event) {
 		for _, c := range b.Parts.Calls() {
 			r.tools[c.ID] = c.Name
 		}
-	case pawl.Spawned:
-		r.children = append(r.children, b.Child)
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		r.children = append(r.children, c.Child)
 	case pawl.CallFinished:
 		if b.Status == pawl.CallDenied {
 			r.Denials = append(r.Denials, denial{Tool: r.tools[b.Call], Reason: b.Result.Content})
@@ -167,6 +169,13 @@ func (p *textPrinter) event(e pawl.Event) error {
 		_, err := fmt.Fprintf(p.err, "pawl: %s\n", firstLine(b.Message, 300))
 		return err
 	}
+	if line, over := ofMission(e.Body); line != "" && (p.live || over) {
+		if err := p.endLine(); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(p.err, "pawl: %s\n", line)
+		return err
+	}
 	if !p.live {
 		return nil
 	}
@@ -193,6 +202,17 @@ func (p *textPrinter) event(e pawl.Event) error {
 	default: // not shown
 	}
 	return nil
+}
+
+// ofMission is what an event of a mission tells, and whether the mission is over.
+func ofMission(b pawl.Body) (line string, over bool) {
+	line, _ = words.Mission(b)
+	switch b.(type) {
+	case pawl.Sealed, pawl.Blocked:
+		over = true
+	default: // it goes on
+	}
+	return line, over
 }
 
 // say shows a further piece of the reply.

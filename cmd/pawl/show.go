@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // showSession writes a session for people to read.
@@ -112,9 +113,19 @@ func (v *shown) event(e pawl.Event) {
 		v.finished("you ran: "+firstLine(v.shells[b.Asked], 200), b.Status, b.Result)
 	case pawl.SessionShared:
 		fmt.Fprintf(v.w, "\n-- %s\n", plain.Line(sharedText(b)))
+	case pawl.MissionStarted, pawl.Planned, pawl.GateFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
+		pawl.ReviewStarted, pawl.Reviewed, pawl.Judged, pawl.Sealed, pawl.Blocked:
+		v.mission(b)
 	case pawl.SessionSummarized, pawl.CompactionAsked, pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.ShellStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
 		pawl.Delta, pawl.Progress, pawl.Status: // a call's result says what came of it
 	}
+}
+
+// mission shows an event of a mission, and the evidence in it.
+func (v *shown) mission(b pawl.Body) {
+	line, _ := words.Mission(b)
+	fmt.Fprintf(v.w, "\n-- %s\n", line)
+	v.indented(words.MissionDetail(b))
 }
 
 // sharedText says who may read a session from here on.
@@ -187,7 +198,15 @@ func (v *shown) finished(what string, status pawl.CallStatus, r pawl.Result) {
 		mark = "failed"
 	}
 	fmt.Fprintf(v.w, "\n%s [%s]\n", what, mark)
-	lines := strings.Split(strings.TrimRight(shownText(r.Content), "\n"), "\n")
+	v.indented(r.Content)
+}
+
+// indented shows the beginning of a text.
+func (v *shown) indented(text string) {
+	if text == "" {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(shownText(text), "\n"), "\n")
 	for i, line := range lines {
 		if i == shownLines {
 			fmt.Fprintf(v.w, "  … %d more lines\n", len(lines)-i)

@@ -242,8 +242,9 @@ func (a *asks) hearChild(ctx context.Context, origin string, row pawl.Session) e
 			for _, c := range b.Parts.Calls() {
 				calls[c.ID] = announce(row.Dir, c)
 			}
-		case pawl.Spawned:
-			a.running.Go(func() { own.child(ctx, b) })
+		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+			c, _ := pawl.ChildOf(b)
+			a.running.Go(func() { own.child(ctx, c) })
 		case pawl.TurnStarted, pawl.TurnFinished:
 			_, ended = e.Body.(pawl.TurnFinished)
 		default: // nothing to know for an ask

@@ -136,7 +136,7 @@ func bytesOf(data string) []byte {
 func updateOf(u update) sdk.SessionUpdate {
 	switch u := u.(type) {
 	case said:
-		return words(u)
+		return message(u)
 	case called:
 		return sdk.SessionUpdate{ToolCall: &sdk.SessionUpdateToolCall{
 			ToolCallId: sdk.ToolCallId(u.id), Title: u.title, Kind: sdk.ToolKind(u.kind), Status: sdk.ToolCallStatus(u.status),
@@ -166,7 +166,7 @@ func updateOf(u update) sdk.SessionUpdate {
 	return sdk.SessionUpdate{}
 }
 
-func words(s said) sdk.SessionUpdate {
+func message(s said) sdk.SessionUpdate {
 	block := sdk.TextBlock(s.text)
 	if len(s.file.Data) > 0 && strings.HasPrefix(s.file.MediaType, "image/") {
 		block = sdk.ImageBlock(base64.StdEncoding.EncodeToString(s.file.Data), s.file.MediaType)

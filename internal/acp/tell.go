@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // teller shows a session's events to the editor: first those that were, then
@@ -117,6 +119,9 @@ func (t *teller) event(ctx context.Context, e pawl.Event) {
 		t.finished(ctx, e, b)
 	case pawl.Compacted, pawl.Reverted, pawl.Status:
 		t.remark(ctx, e.Body)
+	case pawl.MissionStarted, pawl.Planned, pawl.GateFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
+		pawl.ReviewStarted, pawl.Reviewed, pawl.Judged, pawl.Sealed, pawl.Blocked:
+		t.mission(ctx, e)
 	case pawl.SessionCreated, pawl.SessionSummarized, pawl.SessionShared, pawl.CompactionAsked, pawl.RevertAsked: // nothing to show
 	}
 }
@@ -185,12 +190,17 @@ func (t *teller) called(ctx context.Context, e pawl.Event) {
 		delete(t.calls, b.Call)
 		delete(t.tails, b.Call)
 	case pawl.Spawned:
-		if t.live {
-			t.running.Go(func() { t.asks.child(ctx, b) })
-		} else {
-			t.spawned = append(t.spawned, b)
-		}
+		t.hears(ctx, b)
 	default: // not about a call
+	}
+}
+
+// hears hears what a child asks, from the time on when what was is told.
+func (t *teller) hears(ctx context.Context, c pawl.Spawned) {
+	if t.live {
+		t.running.Go(func() { t.asks.child(ctx, c) })
+	} else {
+		t.spawned = append(t.spawned, c)
 	}
 }
 
@@ -248,6 +258,15 @@ func (t *teller) remark(ctx context.Context, b pawl.Body) {
 	case pawl.Status:
 		t.say(ctx, "%s", b.Message)
 	default: // says it in its own place
+	}
+}
+
+// mission says what an event of a mission tells.
+func (t *teller) mission(ctx context.Context, e pawl.Event) {
+	text, _ := words.Mission(e.Body)
+	t.say(ctx, "%s", strings.ReplaceAll(text, "`", "'"))
+	if c, ok := pawl.ChildOf(e.Body); ok {
+		t.hears(ctx, c)
 	}
 }
 

@@ -80,6 +80,9 @@ func TestTold(t *testing.T) {
 			pawl.ShellAsked{Command: "make"}, pawl.TurnFinished{}, pawl.ShellStarted{Asked: 1}, pawl.ShellRan{Asked: 1, Status: pawl.CallDone},
 			pawl.ShellAsked{Command: "rm -r /"}, pawl.ShellRan{Asked: 5, Status: pawl.CallDenied},
 		}, []string{"acp.called", "acp.moved", "acp.moved", "acp.called", "acp.moved"}},
+		{"a mission", []pawl.Body{
+			pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "`make` it \x1b[2Jfast"}}, pawl.TaskMerged{Task: "T1", Commit: "1a2b3c4d5e6f"}, pawl.Blocked{Reason: "no key"},
+		}, []string{`thought: pawl: the goal: 'make' it \u{1b}[2Jfast`, "thought: pawl: T1 was merged as 1a2b3c4d", "thought: pawl: blocked: no key"}},
 		{"a title", []pawl.Body{pawl.SessionTitled{Title: "x"}}, []string{"acp.titled"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -135,8 +135,9 @@ func headerOf(d Document) (header, error) {
 			}
 		case pawl.SessionSummarized:
 			h.Summary = line(b.Summary, 2000)
-		case pawl.Spawned:
-			h.Children = append(h.Children, line(fmt.Sprintf("%s %s: %s", b.Child, b.Agent, b.Title), 300))
+		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+			c, _ := pawl.ChildOf(b)
+			h.Children = append(h.Children, line(fmt.Sprintf("%s %s: %s", c.Child, c.Agent, c.Title), 300))
 		default: // told below
 		}
 	}

@@ -14,6 +14,8 @@ import (
 const (
 	session pawl.SessionID = "01JD0000000000000000000000"
 	child   pawl.SessionID = "01JD0000000000000000000001"
+
+	commit = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
 )
 
 var png = []byte("\x89PNG\r\n\x1a\nnot really")
@@ -75,6 +77,19 @@ func sample() []pawl.Event {
 		pawl.ShellStarted{Asked: 36},
 		pawl.ShellRan{Asked: 36, Status: pawl.CallDone, Result: pawl.Result{Content: "FAIL\n(exit code 1)", IsError: true}},
 		pawl.ShellAsked{Command: "sleep 100"},
+		pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "Make it `fast`.", Criteria: []pawl.Criterion{{ID: "C1", Text: "below <1 s>"}}}},
+		pawl.Planned{By: "planner", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two", After: []string{"T1"}}}}},
+		pawl.GateFrozen{Frozen: pawl.Frozen{Base: commit, Checks: []pawl.Check{{ID: "go-test", Args: []string{"/usr/bin/go", "test", "./..."}}}}},
+		pawl.Delegated{Tasks: []string{"T1", "T2"}},
+		pawl.TaskStarted{Task: "T1", Attempt: 2, Child: child},
+		pawl.TaskMerged{Task: "T1", Attempt: 2, Commit: commit},
+		pawl.TaskReturned{Task: "T2", Attempt: 1, Why: pawl.ReturnConflict, Text: "a.go does not fit\n<<<<<<< ours"},
+		pawl.CheckRan{CheckRun: pawl.CheckRun{Check: "go-test", On: "candidate", Code: 1, Tail: "--- FAIL: TestA\n", Tests: &pawl.TestCount{Passed: 11, Failed: 1}}, Round: 1},
+		pawl.ReviewStarted{Round: 1, Child: child, Model: "openai/gpt-5"},
+		pawl.Reviewed{Round: 1, Child: child, Holds: []pawl.Judgment{{ID: "C1", Holds: true, Why: "it was measured"}}},
+		pawl.Judged{Round: 1, Candidate: commit, Faults: []pawl.GateFault{{Rule: "check-failed", Item: "go-test", Text: "TestA fails: mend it"}}},
+		pawl.Blocked{Reason: "nobody knows how", By: "commander"},
+		pawl.Sealed{Round: 2, Candidate: commit},
 	)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // teller turns events into blocks. It keeps what a later event needs: prompts
@@ -89,6 +90,9 @@ func (t *teller) event(e pawl.Event) error {
 		return t.ran(b)
 	case pawl.SessionShared:
 		return t.shared(b)
+	case pawl.MissionStarted, pawl.Planned, pawl.GateFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
+		pawl.ReviewStarted, pawl.Reviewed, pawl.Judged, pawl.Sealed, pawl.Blocked:
+		return t.mission(b)
 	case pawl.SessionCreated, pawl.SessionTitled, pawl.SessionSummarized: // in the header
 	case pawl.ReplyStarted, pawl.CallStarted, pawl.ShellStarted: // what came of it follows
 	case pawl.Delta, pawl.Progress, pawl.Status: // in no log
@@ -152,6 +156,17 @@ func (t *teller) shared(b pawl.SessionShared) error {
 		return t.note(named("Shared with nobody", b.By), "")
 	}
 	return t.note(named("Shared", b.By), "with "+strings.Join(names, ", "))
+}
+
+// mission tells an event of a mission, with the evidence in it.
+func (t *teller) mission(b pawl.Body) error {
+	text, level := words.Mission(b)
+	detail := words.MissionDetail(b)
+	if detail == "" {
+		return t.note("Mission:", text)
+	}
+	return t.w.block(block{Kind: foldBlock, Label: "Mission:", Name: line(text, 1000), Failed: level == words.Warn || level == words.Bad,
+		Parts: []part{{Text: cut(detail, maxDetail)}}})
 }
 
 func filesOf(parts pawl.Parts) []file {

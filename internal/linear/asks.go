@@ -33,8 +33,9 @@ func (t *talk) asks(ctx context.Context, e pawl.Event, who string) {
 		t.dropAsks(func(a asking) bool { return a.id == askID{e.Session, b.Ask} })
 	case pawl.TurnFinished:
 		t.dropAsks(func(a asking) bool { return a.id.session == e.Session })
-	case pawl.Spawned:
-		t.hear(ctx, b.Child, fmt.Sprintf("the task %q (%s)", name(b.Title), name(b.Agent)))
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		t.hear(ctx, c.Child, fmt.Sprintf("the task %q (%s)", name(c.Title), name(c.Agent)))
 	default: // asks nothing
 	}
 }

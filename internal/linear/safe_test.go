@@ -32,7 +32,7 @@ func stranger(r *rapid.T, label string) string {
 
 // ours is how a line at the margin begins: by a word of pawl's, or the mark of a line
 // that goes on.
-var ours = regexp.MustCompile(`^(pawl|thinks|you|read|tool|task|todo|ask|done|interrupted|ended|next|note|retry|mode|compacting|compacted|undone|redone|not undone|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^\d+:$|^(\\ |  |> |number)|^$|^(It would enable:|It brings|You trusted)`)
+var ours = regexp.MustCompile(`^(pawl|thinks|you|read|tool|task|mission|todo|ask|done|interrupted|ended|next|note|retry|mode|compacting|compacted|undone|redone|not undone|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^\d+:$|^(\\ |  |> |number)|^$|^(It would enable:|It brings|You trusted)`)
 
 // wrong says what in the lines could act on a terminal, hide, or pass for what pawl says.
 func wrong(text string) string {
@@ -80,6 +80,10 @@ func strangers(r *rapid.T) []pawl.Body {
 		pawl.TodosSet{Todos: []pawl.Todo{{Content: s("todo"), Status: pawl.TodoInProgress}}},
 		pawl.CallFinished{Call: "a", Status: pawl.CallDone, Result: pawl.Result{Content: s("content"), IsError: true, Meta: map[string]string{"exit_code": s("code")}}},
 		pawl.CallFinished{Call: "b", Status: pawl.CallRefused, Result: pawl.Result{Content: s("content")}},
+		pawl.MissionStarted{Order: pawl.MissionOrder{Goal: s("goal")}},
+		pawl.TaskReturned{Task: s("task"), Why: pawl.ReturnReason(s("why")), Text: s("text")},
+		pawl.Judged{Faults: []pawl.GateFault{{Rule: s("rule"), Item: s("item"), Text: s("text")}}},
+		pawl.Blocked{Reason: s("reason")},
 		pawl.ModeChanged{Mode: s("mode")},
 		pawl.Injected{Source: s("source"), Text: s("text")},
 		pawl.Compacted{Keep: 1, Message: s("message")},

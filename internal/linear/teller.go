@@ -240,7 +240,7 @@ func (t *teller) finished(e pawl.Event, b pawl.TurnFinished) {
 // beside takes the events that are not of a turn. Of all others there is nothing
 // to say.
 func (t *teller) beside(e pawl.Event) {
-	switch b := e.Body.(type) { //nolint:gochecksumtype // the rest of event
+	switch b := e.Body.(type) {
 	case pawl.ModeChanged:
 		t.voice.say("mode: %s", name(b.Mode))
 	case pawl.Compacted:
@@ -257,6 +257,11 @@ func (t *teller) beside(e pawl.Event) {
 		t.reverted(b)
 	case pawl.Status:
 		t.status(b)
+	default:
+		if line, _ := words.Mission(e.Body); line != "" {
+			t.endReply()
+			t.voice.say("mission: %s", line)
+		}
 	}
 }
 

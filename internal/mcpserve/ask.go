@@ -46,8 +46,9 @@ func (f *follower) hear(ctx context.Context, who string, e pawl.Event) {
 		if cancel := f.asks[askID{e.Session, b.Ask}]; cancel != nil {
 			cancel()
 		}
-	case pawl.Spawned:
-		go f.child(ctx, b)
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		go f.child(ctx, c)
 	default: // asks nothing
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // follower sees a turn to its end for a request: it tells the host how far it is,
@@ -99,8 +100,9 @@ func (f *follower) take(body pawl.Body) {
 		if b.Status == pawl.CallDenied {
 			f.out.Denials = append(f.out.Denials, denial{Tool: f.tools[b.Call], Reason: b.Result.Content})
 		}
-	case pawl.Spawned:
-		f.children = append(f.children, b.Child)
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		f.children = append(f.children, c.Child)
 	case pawl.TurnFinished:
 		f.out.Reason, f.out.Error, f.out.Steps = b.Reason, b.Message, b.Steps
 		f.out.CostUSD = b.Usage.Cost.Dollars()
@@ -149,7 +151,8 @@ func (f *follower) progress(ctx context.Context, body pawl.Body) {
 		word = fmt.Sprintf("%s: %s; asking the model again", b.Kind, b.Message)
 	case pawl.Spawned:
 		word = fmt.Sprintf("a task for %s: %s", b.Agent, b.Title)
-	default: // nothing that a person waits for
+	default:
+		word, _ = words.Mission(body) // of all others there is nothing that a person waits for
 	}
 	if f.token == nil || strings.TrimSpace(word) == "" {
 		return

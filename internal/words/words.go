@@ -1,4 +1,5 @@
-// Package words puts numbers and times into words, for the screen.
+// Package words puts numbers, times and what a mission's events tell into words,
+// for the screen.
 package words
 
 import (

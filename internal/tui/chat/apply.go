@@ -59,7 +59,7 @@ func (l *Log) Apply(e pawl.Event) {
 // beside takes the events that are not of a turn. Of all others there is nothing
 // to show.
 func (l *Log) beside(e pawl.Event) {
-	switch b := e.Body.(type) { //nolint:gochecksumtype // the rest of Apply
+	switch b := e.Body.(type) {
 	case pawl.SessionTitled:
 		l.title = b.Title
 	case pawl.CompactionAsked:
@@ -84,6 +84,27 @@ func (l *Log) beside(e pawl.Event) {
 			return
 		}
 		l.note(e, Quiet, "%s", b.Message)
+	default:
+		l.ofMission(e)
+	}
+}
+
+// tones are those of what a mission's events tell.
+var tones = map[words.Level]Tone{words.Quiet: Quiet, words.Good: Good, words.Warn: Warn, words.Bad: Bad}
+
+// ofMission takes the events of a mission.
+func (l *Log) ofMission(ev pawl.Event) {
+	line, level := words.Mission(ev.Body)
+	if line == "" {
+		return // nothing to show
+	}
+	e := l.note(ev, tones[level], "%s", line)
+	switch b := ev.Body.(type) {
+	case pawl.Blocked:
+		e.Text, e.Next = "blocked: "+b.Reason, "Send a prompt to go on."
+	case pawl.Sealed:
+	default:
+		e.Step = true
 	}
 }
 

@@ -48,6 +48,7 @@ type Entry struct {
 	Text    string        // of all but calls
 	Tone    Tone          // of a note
 	Next    string        // of a note: what to do about it
+	Step    bool          // a note that is a step among others
 	Until   time.Time     // of a note on a retry: when it is made
 	Took    time.Duration // of reasoning; 0 means that nobody knows
 	Waiting bool          // a prompt that is not taken in yet

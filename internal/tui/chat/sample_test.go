@@ -184,6 +184,19 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.Answered{Ask: ask, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"Begin"}}, Text: "but quickly"}})
 		t.add(pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{Content: "go", Meta: map[string]string{"outcome": "answered"}}})
 	},
+	"mission": func(t *teller) {
+		hash := "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
+		t.add(pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "Make it fast.\nAnd \x1b[2Jsmall."}})
+		t.add(pawl.Planned{By: "commander", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two"}}}})
+		t.add(pawl.GateFrozen{Frozen: pawl.Frozen{Base: hash, Checks: []pawl.Check{{ID: "go-test"}}}}, pawl.Delegated{Tasks: []string{"T1", "T2"}})
+		t.add(pawl.TaskStarted{Task: "T1", Attempt: 1, Child: "c"}, pawl.TaskReturned{Task: "T1", Attempt: 1, Why: pawl.ReturnConflict, Text: "a\x1b[2J.go does not fit\nb.go"})
+		t.add(pawl.TaskStarted{Task: "T1", Attempt: 2, Child: "d"}, pawl.TaskMerged{Task: "T1", Attempt: 2, Commit: hash})
+		t.add(pawl.CheckRan{CheckRun: pawl.CheckRun{Check: "go-test", On: "candidate", Tests: &pawl.TestCount{Passed: 12}}, Round: 1})
+		t.add(pawl.CheckRan{CheckRun: pawl.CheckRun{Check: "lint", On: "candidate", Code: 1}, Round: 1})
+		t.add(pawl.ReviewStarted{Round: 1, Child: "e"}, pawl.Reviewed{Round: 1, Child: "e"})
+		t.add(pawl.Judged{Round: 1, Faults: []pawl.GateFault{{Rule: "check-failed", Item: "lint", Text: "mend it"}}})
+		t.add(pawl.Blocked{Reason: "The linter is not installed.\nInstall it\x07."}, pawl.Sealed{Candidate: hash})
+	},
 	"notes": func(t *teller) {
 		p := t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}})
 		t.add(pawl.TurnStarted{Prompt: p}, pawl.Injected{Source: "budget", Text: "half of it is spent"}, pawl.ModeChanged{Mode: "guard"})

@@ -185,7 +185,7 @@ func (v *View) tall(entries []*Entry, i int) int {
 
 // small reports whether an entry is a step among others, which stand together when
 // they are folded.
-func small(e *Entry) bool { return e.Kind == Call || e.Kind == Reasoning }
+func small(e *Entry) bool { return e.Kind == Call || e.Kind == Reasoning || e.Step }
 
 // draw prints a row.
 func (v *View) draw(r row) string {

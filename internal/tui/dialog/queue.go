@@ -43,7 +43,7 @@ func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 		return nil
 	}
 	for _, e := range events {
-		if _, ok := e.Body.(pawl.Spawned); !ok { // the children that still work are asked for below
+		if _, ok := pawl.ChildOf(e.Body); !ok { // the children that still work are asked for below
 			q.Apply(e)
 		}
 	}
@@ -80,8 +80,9 @@ func (q *Queue) Apply(e pawl.Event) tea.Cmd {
 		q.drop(ID{q.session, b.Ask})
 	case pawl.TurnFinished:
 		q.open = slices.DeleteFunc(q.open, func(a Asking) bool { return a.Session == q.session })
-	case pawl.Spawned:
-		return q.hear(b.Child, fmt.Sprintf("the task %q (%s)", plain.Line(b.Title), plain.Line(b.Agent)))
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		return q.hear(c.Child, fmt.Sprintf("the task %q (%s)", plain.Line(c.Title), plain.Line(c.Agent)))
 	default: // asks nothing
 	}
 	return nil

@@ -296,6 +296,11 @@ func TestQueue(t *testing.T) {
 	if r, bad := acts(q.heard["d"].who); bad || strings.Contains(q.heard["d"].who, "\n") {
 		t.Errorf("%U is in the name of who asks: %q", r, q.heard["d"].who)
 	}
+	q.Apply(pawl.Event{Seq: 10, Body: pawl.TaskStarted{Task: "T1", Child: "w"}})
+	q.Apply(pawl.Event{Seq: 11, Body: pawl.ReviewStarted{Round: 1, Child: "r"}})
+	if q.heard["w"] == nil || q.heard["w"].who != `the task "T1" (worker)` || q.heard["r"] == nil {
+		t.Error("a mission's team is not heard")
+	}
 	q.Open("other", nil)
 	if _, any := q.Front(); any {
 		t.Error("another session's asks are kept")

@@ -1,0 +1,28 @@
+package pawl_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// TestChildOf: whoever hears what children ask hears a mission's team too.
+func TestChildOf(t *testing.T) {
+	task := pawl.Spawned{Call: "c1", Child: "a", Agent: "explore", Title: "look"}
+	for _, c := range []struct {
+		body pawl.Body
+		want pawl.Spawned
+	}{
+		{task, task},
+		{pawl.TaskStarted{Task: "T1", Attempt: 2, Child: "b"}, pawl.Spawned{Child: "b", Agent: "worker", Title: "T1", Background: true}},
+		{pawl.ReviewStarted{Round: 3, Child: "c"}, pawl.Spawned{Child: "c", Agent: "reviewer", Title: "review of round 3", Background: true}},
+		{pawl.TaskMerged{Task: "T1"}, pawl.Spawned{}},
+	} {
+		got, ok := pawl.ChildOf(c.body)
+		if diff := cmp.Diff(c.want, got); diff != "" || ok != (c.want.Child != "") {
+			t.Errorf("%T: %v\n%s", c.body, ok, diff)
+		}
+	}
+}
