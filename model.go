@@ -28,7 +28,8 @@ type Window struct {
 // Request is what a model is asked, built from the log.
 type Request struct {
 	Session    SessionID
-	ParentCall CallID // set in a child session: the call it was spawned by
+	Parent     SessionID // set in a child session: the session it belongs to
+	ParentCall CallID    // and the call it was spawned by
 	Agent      string
 	Replies    int // how many replies the session's log holds
 	System     string
@@ -47,7 +48,7 @@ type Request struct {
 // Chunk is a piece of a reply. Which fields count depends on its kind.
 type Chunk struct {
 	Kind      ChunkKind
-	Text      string   // ChunkText, ChunkReasoning
+	Text      string   // ChunkText, ChunkReasoning, ChunkNotice
 	Signature string   // ChunkReasoning: seals the reasoning so far and ends that part
 	Call      ToolCall // ChunkCall
 	Usage     Usage    // ChunkUsage: the total so far, replaces an earlier one
@@ -74,7 +75,8 @@ const (
 	ChunkCall // a whole call; its ID may be empty or used before, the loop makes it unique
 	ChunkUsage
 	ChunkFinish
-	ChunkRetry // the call failed and is made again: forget what came before
+	ChunkRetry  // the call failed and is made again: forget what came before
+	ChunkNotice // something for the person who waits, no part of the reply
 )
 
 // ModelError is a provider's failure, or a reply that makes no sense.

@@ -129,6 +129,8 @@ func (r *reply) read(ctx context.Context, model pawl.Model, req pawl.Request) er
 			if err := r.restart(ctx, c.Retry); err != nil {
 				return err
 			}
+		case pawl.ChunkNotice:
+			r.journal.s.notice(r.journal, r.turn.Number, c.Text)
 		}
 	}
 	r.closeText()

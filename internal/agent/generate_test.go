@@ -188,3 +188,13 @@ func TestSpillOfAPanic(t *testing.T) {
 		t.Errorf("%d bytes, spill %v", len(got.Content), got.Spill)
 	}
 }
+
+// What a model has to say to the person who waits is told, and is no part of the reply.
+func TestNoticeOfAModel(t *testing.T) {
+	w := newWorld(t, setup{model: chunks{stream(pawl.FinishEndTurn, say("Do"), pawl.Chunk{Kind: pawl.ChunkNotice, Text: "waiting for a turn"}, say("ne."))}})
+	w.tells("waiting for a turn")
+	replies := w.bodies(pawl.Replied{})
+	if len(replies) != 1 || replies[0].(pawl.Replied).Parts.Text() != "Done." {
+		t.Errorf("the replies are %+v", replies)
+	}
+}

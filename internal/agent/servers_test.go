@@ -225,7 +225,14 @@ func (s *sender) Send(_ context.Context, _ pawl.SessionID, p pawl.Prompt) (pawl.
 func TestServerNotes(t *testing.T) {
 	w := newWorld(t, setup{script: []string{isDone}})
 	w.Servers = &shop{notes: []string{"the MCP server a is not ready"}}
-	ctx, cancel := context.WithCancel(t.Context())
+	w.tells("the MCP server a is not ready")
+}
+
+// tells works on a prompt, and holds a turn to telling who watches this once, and
+// to leaving it out of the log.
+func (w *world) tells(note string) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()
 	told := make(chan string, 8)
 	ready := make(chan struct{})
@@ -241,17 +248,17 @@ func TestServerNotes(t *testing.T) {
 		}
 		close(told)
 	}()
-	receive(t, ready, "the log")
+	receive(w.t, ready, "the log")
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
-	if got := receive(t, told, "the note"); got != "the MCP server a is not ready" {
-		t.Errorf("got %q", got)
+	if got := receive(w.t, told, "the note"); got != note {
+		w.t.Errorf("got %q", got)
 	}
 	cancel()
 	for more := range told {
-		t.Errorf("told too: %q", more)
+		w.t.Errorf("told too: %q", more)
 	}
 	if got := w.bodies(pawl.Status{}); got != nil {
-		t.Errorf("the log has %v", got)
+		w.t.Errorf("the log has %v", got)
 	}
 }

@@ -36,7 +36,7 @@ func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room pr
 		ask = fmt.Sprintf("Sum this up now, as you were told. The user asks you to mind this:\n\n%.*s", instructionBytes, instructions)
 	}
 	text, spent, err := readText(ctx, model, ref, pawl.Request{
-		Session: j.id, ParentCall: j.history.Created().ParentCall, Agent: def.Name, Replies: j.history.Compactions(), System: def.Prompt,
+		Session: j.id, Parent: j.history.Created().Parent, ParentCall: j.history.Created().ParentCall, Agent: def.Name, Replies: j.history.Compactions(), System: def.Prompt,
 		Messages: []pawl.Message{{Seq: j.history.Head(), Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{
 			Text: "<transcript>\n" + prompt.Transcript(d.messages[:d.from], most) + "</transcript>\n\n" + ask,
 		}}}},
@@ -68,7 +68,7 @@ func readText(ctx context.Context, model pawl.Model, ref string, req pawl.Reques
 		case pawl.ChunkRetry:
 			text.Reset()
 			usage, by = pawl.Usage{}, c.Retry.Model
-		case pawl.ChunkReasoning, pawl.ChunkCall: // nobody asked for them
+		case pawl.ChunkReasoning, pawl.ChunkCall, pawl.ChunkNotice: // nobody asked for them
 		}
 	}
 	said := strings.TrimSpace(text.String())

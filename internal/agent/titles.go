@@ -242,7 +242,7 @@ func (s *Stepper) aside(ctx context.Context, id pawl.SessionID, ref, agent, syst
 			return "", spent, fmt.Errorf("%s: %s", c.Retry.Kind, c.Retry.Message)
 		case pawl.ChunkFinish:
 			return words.String(), spent, nil
-		case pawl.ChunkReasoning, pawl.ChunkCall:
+		case pawl.ChunkReasoning, pawl.ChunkCall, pawl.ChunkNotice:
 		}
 	}
 	return "", spent, errors.New("the model's reply broke off")

@@ -23,6 +23,7 @@ type Context struct {
 func Build(h *pawl.History, c Context) pawl.Request {
 	return pawl.Request{
 		Session:     c.Session,
+		Parent:      h.Created().Parent,
 		ParentCall:  h.Created().ParentCall,
 		Agent:       c.Agent,
 		Replies:     h.Replies(),

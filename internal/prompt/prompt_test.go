@@ -54,7 +54,8 @@ func TestContract_R2_Build(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			test.want.Session, test.want.Agent, test.want.System, test.want.ParentCall = "s", "build", "Be brief.", "call_1_1"
+			test.want.Session, test.want.Agent, test.want.System = "s", "build", "Be brief."
+			test.want.Parent, test.want.ParentCall = "01JD0000000000000000000000", "call_1_1"
 			got := prompt.Build(history(t, test.log...), prompt.Context{Session: "s", Agent: "build", System: "Be brief.", Tools: test.tools})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
