@@ -77,7 +77,8 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 	byPath := pl.masks
 	for _, f := range seen.found {
 		if f.hidden {
-			if path := resolve(f.path); path != "" { // what a link leads to is the secret
+			// What a link leads to is the secret, unless it holds the workspace.
+			if path := resolve(f.path); path != "" && !within(pl.dir, path) {
 				pl.masks = append(pl.masks, mask{path, isFolder(path)})
 			}
 			continue
