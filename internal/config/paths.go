@@ -38,6 +38,16 @@ func Data() (string, error) {
 	return filepath.Join(home, ".local", "share", "pawl"), nil
 }
 
+// Workplaces returns the folder that holds the workplaces of missions, those of
+// each repository in a folder of their own. It is in the data folder.
+func Workplaces() (string, error) {
+	data, err := Data()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(filepath.Join(data, "workplaces"))
+}
+
 // Cache returns pawl's cache folder: PAWL_CACHE, or pawl below XDG_CACHE_HOME or
 // ~/.cache. What is in it may be lost.
 func Cache() (string, error) {

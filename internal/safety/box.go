@@ -44,7 +44,14 @@ var toolVariables = []string{
 // Wrap puts a command of a session into its box. In the mode yolo, and where a
 // person has permitted it, it runs without one, and still without pawl's keys.
 func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
+	worker, err := s.boxedOnly(r.Workspace)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
 	if r.Escape || r.Mode == string(permission.ModeYolo) {
+		if worker {
+			return sandbox.Wrapped{}, fmt.Errorf("a worker's commands run in a sandbox, and this one is to run without: %w", pawl.ErrDenied)
+		}
 		env, err := s.openEnv()
 		return sandbox.Unwrapped(r.Args, env), err
 	}
@@ -60,7 +67,7 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	return s.wrapOut(ctx, r.Args, p, r.Boxed, slices.Concat(user.Sandbox.Network, r.Network))
+	return s.wrapOut(ctx, r.Args, p, r.Boxed || worker, slices.Concat(user.Sandbox.Network, r.Network))
 }
 
 // wrapOut is wrap with a way out to the hosts, if there are any.
@@ -109,8 +116,12 @@ func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []s
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
+	worker, err := s.boxedOnly(dir)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
 	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
-	return s.wrap(ctx, args, p, false)
+	return s.wrap(ctx, args, p, worker)
 }
 
 func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, boxed bool) (sandbox.Wrapped, error) {
@@ -128,13 +139,18 @@ func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, box
 }
 
 // Profile is what a command may touch in a workspace. Pawl's own log, keys and
-// configuration are out of its sight.
+// configuration are out of its sight; in a workplace so are the other ones, and
+// the repository that it was made of.
 func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return sandbox.Profile{}, err
 	}
 	user, err := s.User()
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	place, worker, err := s.Workplace(dir)
 	if err != nil {
 		return sandbox.Profile{}, err
 	}
@@ -150,7 +166,12 @@ func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, erro
 	if err != nil {
 		return p, err
 	}
-	p.Hidden = append(append(p.Hidden, own...), denied...)
+	p.Hidden = append(p.Hidden, denied...)
+	if !worker {
+		p.Hidden = append(p.Hidden, own...)
+	} else if err := place.enclose(&p, own, s.folder.cache); err != nil {
+		return p, err
+	}
 	cache, err := s.folder.shared(dir)
 	if err != nil {
 		return p, err

@@ -108,6 +108,13 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	if err := s.manage(&p); err != nil {
 		return p, err
 	}
+	place, worker, err := s.Workplace(dir)
+	if worker && err == nil {
+		err = place.confine(&p)
+	}
+	if err != nil {
+		return p, err
+	}
 	if p.Grants, err = s.given.get(s.grants.Path, s.grants.List); err != nil {
 		return p, err
 	}

@@ -35,7 +35,7 @@ func (t Folder) String() string {
 // LookAt says what a folder would enable and whether it is trusted. Nothing of
 // the folder's is run or takes effect by this. A linked worktree is trusted with
 // the folder that it was made from, if that repository names it as its own and
-// what could run something is the same in both.
+// what could run something is the same in both. A workplace never is.
 func (s *Safety) LookAt(ctx context.Context, dir string) (Folder, error) {
 	t := Folder{State: trust.Unknown}
 	var err error
@@ -56,6 +56,9 @@ func (s *Safety) LookAt(ctx context.Context, dir string) (Folder, error) {
 		return t, err
 	}
 	t.Hash = t.Parts.Hash()
+	if forbidsTrust(t.Path) {
+		return t, nil
+	}
 	if t.State, err = s.trust.State(t.Path, t.Hash); err != nil || t.State != trust.Unknown {
 		return t, err
 	}
@@ -151,7 +154,7 @@ func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (p
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	k, ok := ps.known[dir]
-	told = told || k.told
+	told = (told || k.told) && !forbidsTrust(dir)
 	if now := stampOf(s.trust.Path); ok && k.told == told && k.stamp.same(now) && time.Since(k.at) < lookAgain {
 		return k.project, nil
 	}

@@ -20,7 +20,8 @@ func TestWeakenedLookAgain(t *testing.T) {
 }
 
 // Without their box, a project's hooks write outside the workspace; without the
-// administrator's word, those of others are there: the tests of it notice.
+// administrator's word, those of others are there; without theirs, workers reach
+// what is not their own: the tests of it notice.
 func TestDefensesMatter(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -28,6 +29,10 @@ func TestDefensesMatter(t *testing.T) {
 	}
 	for _, test := range []struct{ weak, run, says string }{
 		{"hook.box", "^TestHookRunner$/^a_project's$", "written true, want false"},
+		{"workplace.apart", "^TestWorkplaceProfile$", "/cache"},
+		{"workplace.objects", "^TestWorkplaceProfile$", "node_modules"},
+		{"workplace.trust", "^TestWorkplaceTrust$", "it is trusted"},
+		{"workplace.box", "^TestWorkersAreBoxed$", "the mode yolo"},
 		{"hook.managed", "^TestManagedHooks$/^alone$", `"user pawl.json"`},
 	} {
 		cmd := exec.Command(self, "-test.run", test.run)

@@ -23,6 +23,15 @@ type Profile struct {
 	// as of path.Match, for names anywhere in Dir.
 	Hidden []string
 
+	// Apart are folders of which the command sees no more than what of Dir,
+	// Writable and Readable is in them: absolute paths. Hidden folders cannot hold
+	// those; these can.
+	Apart []string
+
+	// Readable are folders that can be read wherever they are, and not written;
+	// they must exist.
+	Readable []string
+
 	// Protected are names that cannot be written, wherever they are in Dir, or
 	// paths from Dir. Those at its top cannot be created either; see Wrapped.Check
 	// for the others.

@@ -129,7 +129,7 @@ func (pl *plan) confinement(pass []string) (confinement, error) {
 	if !weakened("protected") {
 		kept = slices.Concat(secret, pl.readonly, pl.missing, pl.absent, pl.links)
 	}
-	read := slices.Concat(systemRead, []string{pl.dir, pl.temp}, pl.extra, pl.writable, pl.gitRead())
+	read := slices.Concat(systemRead, pl.writable, pl.gitRead())
 	for _, home := range pl.homes {
 		for _, name := range homeRead {
 			read = append(read, filepath.Join(home, name))
@@ -142,13 +142,18 @@ func (pl *plan) confinement(pass []string) (confinement, error) {
 	if weakened("root") {
 		write = append(write, "/")
 	}
-	a := allowance{holes: secret}
+	var a, b allowance
+	a.holes = slices.Concat(secret, pl.apartFrom(""))
 	for _, path := range append(read, programFolders(getenv(pl.env, "PATH"), pl.homes)...) {
 		a.add(resolve(path))
 	}
+	for _, path := range pl.roots() {
+		a.holes = slices.Concat(secret, pl.apartFrom(path))
+		a.add(resolve(path))
+	}
 	c.Read, c.List = a.whole, a.split
-	b := allowance{holes: kept}
 	for _, path := range write {
+		b.holes = slices.Concat(kept, pl.apartFrom(path))
 		b.add(path)
 	}
 	c.Write = b.whole

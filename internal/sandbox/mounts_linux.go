@@ -27,14 +27,17 @@ func (m *mounts) show(option, path string) {
 	m.list = append(m.list, mount{path: path, args: []string{option, path, path}})
 }
 
-// open makes a folder writable. It is handed over as it is now: a path could
-// lead somewhere else by the time bwrap looks.
-func (m *mounts) open(path, at string) error {
+// open makes a folder writable.
+func (m *mounts) open(path, at string) error { return m.hand("--bind-fd", path, at) }
+
+// hand hands a folder over as it is now: a path could lead somewhere else by the
+// time bwrap looks.
+func (m *mounts) hand(option, path, at string) error {
 	fd, err := openReal(path, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
-	m.list = append(m.list, mount{path: at, args: []string{"--bind-fd", m.file(os.NewFile(uintptr(fd), path)), at}})
+	m.list = append(m.list, mount{path: at, args: []string{option, m.file(os.NewFile(uintptr(fd), path)), at}})
 	return nil
 }
 
@@ -148,6 +151,11 @@ func (m *mounts) workspace() error {
 			return err
 		}
 	}
+	for _, path := range m.readable {
+		if err := m.hand("--ro-bind-fd", path, path); err != nil {
+			return err
+		}
+	}
 	if !weakened("protected") {
 		if err := m.protect(); err != nil {
 			return err
@@ -156,8 +164,13 @@ func (m *mounts) workspace() error {
 	if weakened("masks") {
 		return nil
 	}
-	for _, mask := range m.masks {
+	for _, mask := range m.apart {
 		if m.sees(mask.path) {
+			m.empty("0555", mask.path)
+		}
+	}
+	for _, mask := range m.masks {
+		if m.sees(mask.path) && !m.setApart(mask.path) { // it would come up there
 			if err := m.mask(mask); err != nil {
 				return err
 			}
@@ -227,7 +240,7 @@ func (m *mounts) maskSockets() error {
 
 // sees reports whether a path is in the box what it is outside, masks apart.
 func (m *mounts) sees(path string) bool {
-	if slices.ContainsFunc(append(m.writableRoots(), m.dir), func(root string) bool { return within(path, root) }) {
+	if slices.ContainsFunc(slices.Concat(m.writableRoots(), m.readable, []string{m.dir}), func(root string) bool { return within(path, root) }) {
 		return true
 	}
 	for _, dir := range []string{"/run", "/var/run", "/tmp", "/var/tmp", "/dev", "/proc"} {

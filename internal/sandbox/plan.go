@@ -19,9 +19,11 @@ type plan struct {
 	dir, work string
 	readOnly  bool
 	extra     []string // further writable folders
+	readable  []string // wherever they are
 	temp      string
 	homes     []string
 	masks     []mask
+	apart     []mask // hidden but for what of the above is in them
 	env       []string
 
 	guard   guard
@@ -55,15 +57,19 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 			return nil, fmt.Errorf("folder for temporary files %s: %w", p.Temp, os.ErrNotExist)
 		}
 	}
+	if pl.readable, err = readable(p.Readable); err != nil {
+		return nil, err
+	}
 	hidden := slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return !filepath.IsAbs(path) })
 	if pl.masks, err = hide(pl.homes, hidden); err != nil {
 		return nil, err
 	}
-	for _, path := range append([]string{dir}, pl.extra...) {
+	for _, path := range slices.Concat([]string{dir}, pl.extra, pl.readable) {
 		if pl.hidden(path) {
 			return nil, fmt.Errorf("%s is in a folder that is hidden from commands: %w", path, ErrRefused)
 		}
 	}
+	pl.apart = findApart(p.Apart)
 	return pl, pl.look(p, s)
 }
 
@@ -77,7 +83,8 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 	byPath := pl.masks
 	for _, f := range seen.found {
 		if f.hidden {
-			if path := resolve(f.path); path != "" { // what a link leads to is the secret
+			// What a link leads to is the secret, unless it holds the workspace.
+			if path := resolve(f.path); path != "" && !within(pl.dir, path) {
 				pl.masks = append(pl.masks, mask{path, isFolder(path)})
 			}
 			continue
@@ -112,6 +119,8 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 	for _, list := range []*[]string{&pl.readonly, &pl.pinned, &pl.missing, &pl.writable} {
 		*list = slices.DeleteFunc(*list, pl.hidden)
 	}
+	// Nor does a repository make room for itself in what is apart.
+	pl.writable = slices.DeleteFunc(pl.writable, func(path string) bool { return len(holding(pl.apart, path)) > 0 })
 	slices.Sort(pl.missing)
 	pl.missing = slices.Compact(pl.missing)
 	for _, path := range slices.Concat(pl.readonly, pl.links) {
@@ -146,7 +155,7 @@ func (pl *plan) pinAbove(byPath []mask) {
 
 // hidden reports whether a path is in something that is hidden.
 func (pl *plan) hidden(path string) bool {
-	return slices.ContainsFunc(pl.masks, func(m mask) bool { return within(path, m.path) })
+	return len(holding(pl.masks, path)) > 0 || pl.setApart(path)
 }
 
 // guardFinding guards something that the survey has found.

@@ -41,12 +41,13 @@ func seatbeltProfile(pl *plan) string {
 	}
 	var write, hidden, held, pinned []string
 	for _, path := range append(pl.writableRoots(), pl.temp) {
-		write = append(write, "(subpath "+quote(path)+")")
+		write = append(write, subpath(path))
 	}
 	rule("allow file-write*", write...)
+	pl.openApart(rule, write)
 	if !pl.readOnly {
 		for _, path := range slices.Concat(pl.readonly, pl.missing, pl.absent, pl.links) {
-			held = append(held, "(subpath "+quote(path)+")")
+			held = append(held, subpath(path))
 		}
 		for _, name := range slices.Sorted(slices.Values(pl.guard.list())) {
 			held = append(held, nameFilter(pl.dir, name))
@@ -59,7 +60,7 @@ func seatbeltProfile(pl *plan) string {
 	rule("deny file-write*", held...)
 	rule("deny file-write-unlink", append(pinned, "(literal "+quote(pl.dir)+")")...)
 	for _, m := range pl.masks {
-		hidden = append(hidden, "(subpath "+quote(m.path)+")")
+		hidden = append(hidden, subpath(m.path))
 	}
 	for _, pattern := range pl.guard.patterns {
 		hidden = append(hidden, nameFilter(pl.dir, pattern))
@@ -68,6 +69,35 @@ func seatbeltProfile(pl *plan) string {
 	b.WriteString("(deny network*)\n")
 	return b.String()
 }
+
+// openApart closes the folders that are set apart, but for what of the roots is in
+// them: it can be read, and written if it is among write. The folders above are
+// there, as programs look at each part of a path.
+func (pl *plan) openApart(rule func(action string, filters ...string), write []string) {
+	var apart, above, read, through []string
+	for _, m := range pl.apart {
+		apart = append(apart, subpath(m.path))
+	}
+	for _, path := range pl.roots() {
+		for _, m := range holding(pl.apart, path) {
+			for dir := filepath.Dir(path); within(dir, m.path); dir = filepath.Dir(dir) {
+				above = append(above, "(literal "+quote(dir)+")")
+			}
+			filter := subpath(path)
+			if read = append(read, filter); slices.Contains(write, filter) {
+				through = append(through, filter)
+			}
+		}
+	}
+	slices.Sort(above)
+	rule("deny file-read* file-write*", apart...)
+	rule("allow file-read-metadata", slices.Compact(above)...)
+	rule("allow file-read*", read...)
+	rule("allow file-write*", through...)
+}
+
+// subpath matches a path and all below it.
+func subpath(path string) string { return "(subpath " + quote(path) + ")" }
 
 // list returns the guarded names.
 func (g guard) list() []string {

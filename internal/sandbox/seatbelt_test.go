@@ -30,7 +30,9 @@ func TestSeatbeltProfile(t *testing.T) {
 	}
 	readOnly := *pl
 	readOnly.readOnly = true
-	for name, pl := range map[string]*plan{"seatbelt.sb": pl, "seatbelt-readonly.sb": &readOnly} {
+	apart := *pl // with the workspace in it, and beside what can be written
+	apart.apart, apart.readable = []mask{{"/Users/me", true}, {"/Users/you", true}}, []string{"/Users/you/repo/.git/objects", "/opt/objects"}
+	for name, pl := range map[string]*plan{"seatbelt.sb": pl, "seatbelt-readonly.sb": &readOnly, "seatbelt-apart.sb": &apart} {
 		got := seatbeltProfile(pl)
 		path := filepath.Join("testdata", name)
 		if *update {

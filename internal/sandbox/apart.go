@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"slices"
+)
+
+// readable returns the real paths of folders that are to be read. One that is not
+// there is an error: whoever needs it would fail without a word of why.
+func readable(paths []string) ([]string, error) {
+	var real []string
+	for _, path := range paths {
+		at := resolve(path)
+		if !isFolder(at) {
+			return nil, fmt.Errorf("folder to read %s: %w", path, os.ErrNotExist)
+		}
+		real = append(real, at)
+	}
+	return real, nil
+}
+
+// findApart returns the real paths of folders that are set apart, the outermost
+// alone. What is not there needs no hiding.
+func findApart(paths []string) []mask {
+	var found []mask
+	for _, path := range paths {
+		if at := resolve(path); isFolder(at) {
+			found = append(found, mask{at, true})
+		}
+	}
+	return outermost(found)
+}
+
+// holding returns those of the masks that a path is in.
+func holding(masks []mask, path string) []mask {
+	var all []mask
+	for _, m := range masks {
+		if within(path, m.path) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// roots are the folders that a command is to see, wherever they are.
+func (pl *plan) roots() []string {
+	all := slices.Concat([]string{pl.dir}, pl.extra, pl.readable)
+	if pl.temp != "" {
+		all = append(all, pl.temp)
+	}
+	return all
+}
+
+// setApart reports whether a path is in a folder that is set apart, and in none
+// of the roots that show through it.
+func (pl *plan) setApart(path string) bool {
+	return slices.ContainsFunc(holding(pl.apart, path), func(m mask) bool {
+		return !slices.ContainsFunc(pl.roots(), func(root string) bool { return within(path, root) && within(root, m.path) })
+	})
+}
+
+// apartFrom returns the folders that are set apart and do not hold a root, which
+// may be "": they stay closed to it.
+func (pl *plan) apartFrom(root string) []string {
+	if weakened("masks") {
+		return nil
+	}
+	var all []string
+	for _, m := range pl.apart {
+		if !within(root, m.path) {
+			all = append(all, m.path)
+		}
+	}
+	return all
+}
