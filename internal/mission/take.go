@@ -146,6 +146,9 @@ func (c *Control) merge(ctx context.Context, b pawl.Bridge, f *field, t pawl.Tas
 func (c *Control) check(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
 	f.gate.Ran = func(r gate.Ran) error { return ran(ctx, b, pawl.CheckRan{CheckRun: r.CheckRun, Task: t.Task.ID}) }
 	o, err := f.gate.Check(ctx, *b.Mission().Frozen, commit)
+	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // what prepares the tree fails on it
+		return []pawl.GateFault{{Rule: "setup-failed", Text: err.Error()}}, nil
+	}
 	return o.Faults, err
 }
 
