@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/script"
+	"github.com/pawl-dev/pawl/internal/model/slots"
 )
 
 // Config is what it takes to reach providers.
@@ -19,6 +20,7 @@ type Config struct {
 	Key       func(p catalog.Provider) (string, error) // the provider's key
 	Endpoints map[string]Endpoint                      // by provider, over the catalog's
 	Fallback  []string                                 // models to turn to when the one asked for stays down
+	Slots     *slots.Limiter                           // how many calls run at once; nil means any number
 	SmallRef  *string                                  // the user's choice of a small model; nil means that there is none, see Opener.Small
 }
 
@@ -35,6 +37,10 @@ type Opener struct {
 	mu   sync.Mutex
 	open map[string]pawl.Model
 }
+
+// scripted is the provider of scripts. Their calls are not limited unless the
+// user says so: there is nobody who could have too many.
+const scripted = "script"
 
 // Open returns the model that ref names: script:FILE, or a model of the
 // catalog's (anthropic/claude-sonnet-4-5, sonnet, …).
@@ -61,6 +67,9 @@ func (o *Opener) new(ref string) (pawl.Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 		}
+		if o.Slots != nil && o.Slots.Bounded(scripted) {
+			return o.Slots.Model(scripted, path, m), nil
+		}
 		return m, nil
 	}
 	switch {
@@ -84,6 +93,18 @@ func (o *Opener) new(ref string) (pawl.Model, error) {
 	return p, nil
 }
 
+// script returns the script that ref names, whether its calls are limited or not.
+func (o *Opener) script(ref string) (*script.Model, error) {
+	m, err := o.Open(ref)
+	if err != nil {
+		return nil, err
+	}
+	if limited, ok := m.(*slots.Model); ok {
+		m = limited.Model
+	}
+	return m.(*script.Model), nil
+}
+
 // client makes the client of a catalog's model.
 func (o *Opener) client(known *catalog.Catalog, name string) (pawl.Model, error) {
 	m, err := known.Lookup(name)
@@ -99,6 +120,9 @@ func (o *Opener) client(known *catalog.Catalog, name string) (pawl.Model, error)
 		return nil, err
 	}
 	c = fitted{c, takes(p, m)}
+	if o.Slots != nil {
+		c = o.Slots.Model(p.ID, strings.TrimPrefix(m.Ref, p.ID+"/"), c)
+	}
 	return priced{c, func(u pawl.Usage) pawl.Money { return catalog.Cost(m, u) }}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/slots"
 )
 
 // The bounds of retrying.
@@ -42,19 +43,19 @@ func (p patient) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Ch
 		for i, m := range p.models {
 			for retries := 0; ; retries++ {
 				attempt++
-				failure, over := try(ctx, m, req, yield)
+				failed, over := try(ctx, m, req, yield)
 				if over {
 					return
 				}
-				next, wait := m.ref, p.waitFor(failure, retries)
+				next, wait := m.ref, p.waitFor(failed, retries)
 				if wait < 0 { // this model is given up
-					if i+1 == len(p.models) || !passes(failure) {
-						yield(pawl.Chunk{}, failure)
+					if i+1 == len(p.models) || !passes(failed.ModelError) {
+						yield(pawl.Chunk{}, failed.ModelError)
 						return
 					}
 					next, wait = p.models[i+1].ref, 0
 				}
-				retry := pawl.Retry{Attempt: attempt, Wait: wait, Model: next, Kind: failure.Kind, Message: failure.Message}
+				retry := pawl.Retry{Attempt: attempt, Wait: wait, Model: next, Kind: failed.Kind, Message: failed.Message}
 				if !yield(pawl.Chunk{Kind: pawl.ChunkRetry, Retry: retry}, nil) {
 					return
 				}
@@ -70,32 +71,41 @@ func (p patient) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Ch
 	}
 }
 
+// failure is how a try failed. A final one gives this model up at once.
+type failure struct {
+	*pawl.ModelError
+	final bool
+}
+
 // try makes the call once. over means that there is no more to do: the reply
 // was whole, the caller has had enough, or the error is no model's.
-func try(ctx context.Context, m named, req pawl.Request, yield func(pawl.Chunk, error) bool) (failure *pawl.ModelError, over bool) {
+func try(ctx context.Context, m named, req pawl.Request, yield func(pawl.Chunk, error) bool) (failed failure, over bool) {
 	said := false
 	for c, err := range m.Stream(ctx, req) {
 		if err != nil {
-			if errors.As(err, &failure) {
-				return failure, false
+			var full *slots.FullError // it has waited for its turn long enough
+			if failed.final = errors.As(err, &full); errors.As(err, &failed.ModelError) {
+				return failed, false
 			}
 			yield(pawl.Chunk{}, err)
-			return nil, true
+			return failed, true
 		}
 		switch c.Kind {
 		case pawl.ChunkText, pawl.ChunkCall:
 			said = said || c.Text != "" || c.Kind == pawl.ChunkCall
 		case pawl.ChunkFinish:
 			if !said && c.Finish != pawl.FinishMaxTokens {
-				return &pawl.ModelError{Kind: pawl.ErrorEmpty, Message: "the model's reply is empty"}, false
+				failed.ModelError = &pawl.ModelError{Kind: pawl.ErrorEmpty, Message: "the model's reply is empty"}
+				return failed, false
 			}
 		default: // says nothing by itself
 		}
 		if !yield(c, nil) || c.Kind == pawl.ChunkFinish {
-			return nil, true
+			return failed, true
 		}
 	}
-	return &pawl.ModelError{Kind: pawl.ErrorConnection, Message: "the reply broke off"}, false
+	failed.ModelError = &pawl.ModelError{Kind: pawl.ErrorConnection, Message: "the reply broke off"}
+	return failed, false
 }
 
 // passes reports whether another model may succeed where this one failed.
@@ -104,12 +114,12 @@ func passes(e *pawl.ModelError) bool { return e.Kind.Temporary() || e.Kind == pa
 // waitFor returns how long to wait before the next try, or less than 0 if there
 // should be none: 1, 2, 4, … seconds, a quarter more or less so that many do
 // not come back at once, and never less than the provider asks for.
-func (p patient) waitFor(e *pawl.ModelError, retries int) time.Duration {
+func (p patient) waitFor(e failure, retries int) time.Duration {
 	limit := maxRetries
 	if e.Kind == pawl.ErrorEmpty {
 		limit = emptyRetries
 	}
-	if !e.Kind.Temporary() || retries >= limit || e.RetryAfter > maxAsked {
+	if e.final || !e.Kind.Temporary() || retries >= limit || e.RetryAfter > maxAsked {
 		return -1
 	}
 	wait := min(cmp.Or(p.first, firstWait)<<retries, longestWait)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
 // noModel is how a user says that titles and summaries are not wanted.
@@ -58,11 +57,11 @@ func (o *Opener) Sibling(ref string) (string, error) {
 
 // smallScript returns a script that has lines for titles or summaries.
 func (o *Opener) smallScript(ref string) (string, error) {
-	m, err := o.Open(ref)
+	m, err := o.script(ref)
 	if err != nil {
 		return "", err
 	}
-	agents := m.(*script.Model).Agents()
+	agents := m.Agents()
 	if slices.Contains(agents, pawl.AgentTitle) || slices.Contains(agents, pawl.AgentSummary) {
 		return ref, nil
 	}

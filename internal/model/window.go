@@ -4,17 +4,16 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
 // Window returns how much the model that ref names takes; zero if that is not known.
 func (o *Opener) Window(ref string) (pawl.Window, error) {
 	if strings.HasPrefix(ref, "script:") {
-		m, err := o.Open(ref)
+		m, err := o.script(ref)
 		if err != nil {
 			return pawl.Window{}, err
 		}
-		return m.(*script.Model).Window(), nil
+		return m.Window(), nil
 	}
 	if o.Catalog == nil {
 		return pawl.Window{}, nil
