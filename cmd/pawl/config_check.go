@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/model/slots"
 	"github.com/pawl-dev/pawl/internal/permission"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/safety"
@@ -109,7 +110,7 @@ func checkFile(path string) ([]config.Finding, error) {
 
 func checkUserFile(path string) []config.Finding {
 	return config.CheckUser(path, func(u config.User) []config.Finding {
-		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkLanguages(u), checkLook(u))
+		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkCalls(u), checkLanguages(u), checkLook(u))
 	})
 }
 
@@ -171,11 +172,26 @@ func checkModels(u config.User) (findings []config.Finding) {
 		look(fmt.Sprintf("fallback.%d", i), ref)
 	}
 	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
+		if id == "script" { // whose calls can be limited, too
+			continue
+		}
 		if _, err := c.Provider(id); err != nil {
 			warn("providers."+id, err)
+		} else if calls := u.Providers[id].Calls; calls != nil {
+			for _, name := range slices.Sorted(maps.Keys(calls.Models)) {
+				look("providers."+id+".calls.models", id+"/"+name)
+			}
 		}
 	}
 	return findings
+}
+
+// checkCalls returns what is wrong with the limits for calls at once.
+func checkCalls(u config.User) []config.Finding {
+	if _, err := slots.New(callBounds(u)); err != nil {
+		return []config.Finding{{Level: config.LevelError, Key: "providers", Message: faultText(err)}}
+	}
+	return nil
 }
 
 // checkManaged looks at the policy of the machine.

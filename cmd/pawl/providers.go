@@ -2,9 +2,12 @@ package main
 
 import (
 	"sync"
+	"time"
 
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/model/slots"
 )
 
 // newModels returns what opens models, by the user's configuration and keys.
@@ -20,7 +23,11 @@ func newModels() (*model.Opener, error) {
 	}
 	endpoints := make(map[string]model.Endpoint, len(user.Providers))
 	for id, p := range user.Providers {
-		endpoints[id] = model.Endpoint(p)
+		endpoints[id] = model.Endpoint{BaseURL: p.BaseURL, Headers: p.Headers}
+	}
+	limiter, err := slots.New(callBounds(user))
+	if err != nil {
+		return nil, err
 	}
 	return &model.Opener{Config: model.Config{
 		Catalog: sync.OnceValues(openCatalog),
@@ -30,6 +37,18 @@ func newModels() (*model.Opener, error) {
 		},
 		Endpoints: endpoints,
 		Fallback:  user.Fallback,
+		Slots:     limiter,
 		SmallRef:  user.SmallModel,
 	}}, nil
+}
+
+// callBounds are the limits that the user has set for calls at once, by provider.
+func callBounds(user config.User) map[string]slots.Bounds {
+	bounds := map[string]slots.Bounds{}
+	for id, p := range user.Providers {
+		if c := p.Calls; c != nil {
+			bounds[id] = slots.Bounds{Calls: c.Max, Models: c.Models, Wait: time.Duration(c.Wait) * time.Second}
+		}
+	}
+	return bounds
 }

@@ -59,6 +59,10 @@ func TestUser(t *testing.T) {
 			Providers: map[string]config.Provider{"openai": {BaseURL: "http://h", Headers: map[string]string{"a": "b"}}},
 			WebSearch: config.Search{Service: "searxng", URL: "http://s"}, CodeSearch: config.Search{Service: "exa"},
 		}, false},
+		{"calls at once", `{"providers":{"openai":{"calls":{"max":20,"models":{"gpt-5":2},"wait":60}},"script":{"calls":{}}}}`, config.User{
+			Providers: map[string]config.Provider{"openai": {Calls: &config.Calls{Max: 20, Models: map[string]int{"gpt-5": 2}, Wait: 60}}, "script": {Calls: &config.Calls{}}},
+		}, false},
+		{"calls that are no number", `{"providers":{"openai":{"calls":{"max":"many"}}}}`, config.User{}, true},
 		{"a key where none belongs", `{"websearch":{"service":"exa","key":"x"}}`, config.User{WebSearch: config.Search{Service: "exa"}}, false},
 		{"permissions", `{"permissions":{"mode":"guard","rules":[{"kind":"net"}]}}`, config.User{
 			Permissions: config.Permissions{Mode: "guard", Rules: json.RawMessage(`[{"kind":"net"}]`)},

@@ -46,6 +46,15 @@ type Permissions struct {
 type Provider struct {
 	BaseURL string            `json:"base_url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
+	Calls   *Calls            `json:"calls,omitempty"`
+}
+
+// Calls is how many calls to a provider run at once. What makes sense is not
+// known here.
+type Calls struct {
+	Max    int            `json:"max,omitempty"`
+	Models map[string]int `json:"models,omitempty"` // by the model's name
+	Wait   int            `json:"wait,omitempty"`   // in seconds
 }
 
 // Telemetry is where spans and metrics go.
