@@ -193,6 +193,7 @@ type Bridge interface {
 	Dir() string        // the user's project
 	Settings() Settings // of the open turn
 	Mission() *Mission  // a copy
+	Rules() string      // those of the user and the project, for workers, whose folders are not trusted
 
 	// Record writes bodies of the mission, see [OfMission], all of them or none: those
 	// that do not follow from the mission as it is at that moment are refused.

@@ -125,6 +125,14 @@ func (b bridge) Mission() *pawl.Mission {
 	return b.j.history.Mission().Clone()
 }
 
+// Rules are what the Commander itself is told of the project's rules.
+func (b bridge) Rules() string {
+	if found := b.j.brought.found; found != nil && found.Rules != nil {
+		return found.Rules.Prompt()
+	}
+	return ""
+}
+
 // Record writes bodies of the mission, if they follow from it.
 func (b bridge) Record(ctx context.Context, bodies ...pawl.Body) error {
 	var refused error

@@ -68,7 +68,7 @@ func (c *Control) ensure(ctx context.Context, b pawl.Bridge, f *field, t pawl.Ta
 	if row.Turns == 0 && row.Queued == 0 {
 		return c.employ(ctx, b, f, post{
 			child: t.Child, from: t.From, agent: pawl.AgentWorker, model: b.Mission().Order.Model,
-			title: t.Task.ID + ": " + t.Task.Title, call: call(t.Task.ID, t.Attempt), prompt: errand(b.Mission(), t), known: err == nil,
+			title: t.Task.ID + ": " + t.Task.Title, call: call(t.Task.ID, t.Attempt), prompt: errand(b.Mission(), t, b.Rules()), known: err == nil,
 		})
 	}
 	if row.State() != pawl.StateIdle && f.seen[t.Child] == nil {
@@ -127,7 +127,7 @@ func (c *Control) employ(ctx context.Context, b pawl.Bridge, f *field, p post) e
 }
 
 // errand is all that a worker is told.
-func errand(m *pawl.Mission, t pawl.TaskState) string {
+func errand(m *pawl.Mission, t pawl.TaskState, rules string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The mission: %s\n\nYour task, %s: %s\n", m.Order.Goal, t.Task.ID, t.Task.Title)
 	if t.Task.Detail != "" {
@@ -148,6 +148,9 @@ func errand(m *pawl.Mission, t pawl.TaskState) string {
 	}
 	slices.Sort(others)
 	list("Others are at", others)
+	if rules != "" {
+		fmt.Fprintf(&b, "\nThe rules of the project:\n%s\n", rules)
+	}
 	if t.Why != "" {
 		fmt.Fprintf(&b, "\nAn attempt before this one came back: %s.", reasons[t.Why])
 		if t.From != t.Base {
