@@ -110,6 +110,7 @@ check: services fmt-check vet lint unit ## what to run before a commit; under a 
 
 crash: services ## the crash matrix: kill the program at every step, then resume
 	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
+	$(GOTEST) -tags crashtest -count=1 -timeout 20m -run "^TestKilled$$" -v ./internal/missiontest/
 
 tui: ## the terminal in a terminal emulator: screens and journeys; needs tmux
 	$(GOTEST) -tags tui -count=1 -timeout 10m ./internal/tuitest/

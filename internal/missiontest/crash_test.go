@@ -44,7 +44,9 @@ func quickMission(t testing.TB, bin string) *World {
 	return w
 }
 
-func quickArgs() []string { return []string{"--workers", "3", "--check", "grep -q base a.txt", "Write six files."} }
+func quickArgs() []string {
+	return []string{"--workers", "3", "--check", "grep -q base a.txt", "Write six files."}
+}
 
 // TestKilled kills missions at any instant and goes on with them: each ends sealed,
 // no task is merged twice, and the work of each is whole.
