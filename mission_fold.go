@@ -205,7 +205,7 @@ func (m *Mission) plan(b Planned) error {
 			dropped = append(dropped, t)
 		}
 	}
-	m.Tasks = append(tasks, dropped...)
+	m.Tasks = slices.Concat(tasks, dropped)
 	return nil
 }
 

@@ -85,7 +85,7 @@ func samples() []Event {
 		Status{State: "interrupted", Message: "the disk is full"},
 	}
 	var events []Event
-	for i, b := range bodies {
+	for i, b := range append(bodies, missionSamples()...) {
 		events = append(events, Event{
 			Session: "01JD0000000000000000000000",
 			Seq:     Seq(i + 1),

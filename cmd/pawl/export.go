@@ -146,9 +146,10 @@ func (f *exportFlags) write(ctx context.Context, w, notes io.Writer, a *app, s p
 // maskedLog is the session's log as others may get to read it.
 func maskedLog(ctx context.Context, a *app, s pawl.Session) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
+		mask := secrets.Log()
 		for e, err := range logOf(ctx, a, s) {
 			if err == nil {
-				e, err = secrets.Event(e)
+				e, err = mask(e)
 			}
 			if !yield(e, err) || err != nil {
 				return

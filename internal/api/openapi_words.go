@@ -20,6 +20,7 @@ var tags = []tag{
 	{"turns", "What happens to work that is under way: answer, cancel, go on."},
 	{"events", "See what happened and what happens."},
 	{"history", "Make the conversation smaller, go back, branch off."},
+	{"missions", "Begin a mission, and see how far it has come."},
 	{"server", "What is of no single session."},
 }
 
@@ -27,6 +28,7 @@ var tags = []tag{
 var tagged = []struct{ end, tag string }{
 	{"/prompts", "prompts"}, {"/prompts/{seq}", "prompts"},
 	{"/answer", "turns"}, {"/cancel", "turns"}, {"/resume", "turns"},
+	{"/missions", "missions"}, {"/mission", "missions"},
 	{"/events", "events"}, {"/log", "events"}, {"/draft", "events"},
 	{"/shell", "turns"}, {"/compact", "history"}, {"/revert", "history"}, {"/preview", "history"}, {"/fork", "history"},
 }
@@ -46,6 +48,8 @@ func (r Route) tag() string {
 // more is what a reader needs to know of a route beside its summary.
 var more = map[string]string{
 	"createSession": "With an `id` the request may be repeated: a second one is a conflict, and the session is there.",
+	"startMission": "The session and its first prompt are there at once or not at all. The prompt is the goal, and the agent the Commander. " +
+		"With an `id` the request may be repeated, as with createSession.",
 	"importSession": "The body is `application/x-ndjson`: the events of one session, one a line, from the first on. " +
 		"It keeps its id; if that is taken, it is a conflict. All of it is taken or nothing. Events of older versions are taken, too.",
 	"streamEvents": "The answer is a stream of [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html) that does not end by itself. " +
@@ -88,6 +92,7 @@ var faultWords = map[pawl.Code]string{
 
 // examples are bodies of the main requests, by their routes.
 var examples = map[string]any{
+	"startMission":  pawl.NewMission{Dir: "/home/ada/engine", Order: pawl.MissionOrder{Goal: "Keep the comments."}},
 	"createSession": NewSession{Dir: "/home/ada/engine", Title: "Fix the build"},
 	"renameSession": Title{Title: "Fix the build"},
 	"sendPrompt": Prompt{

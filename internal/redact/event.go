@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,7 +13,67 @@ import (
 )
 
 // Event masks an event as Redact does, for who it is shared with.
-func (r *Redactor) Event(e pawl.Event) (pawl.Event, error) { return maskEvent(e, r.Redact) }
+func (r *Redactor) Event(e pawl.Event) (pawl.Event, error) { return r.Log()(e) }
+
+// Log is Event for the events of one log, in their order: what is proven by the
+// hashes of events before is proven of the masked ones.
+func (r *Redactor) Log() func(pawl.Event) (pawl.Event, error) {
+	return (&masker{mask: r.Redact}).event
+}
+
+// masker masks events that come one after the other.
+type masker struct {
+	mask  func(string) string
+	moved map[string]string // hashes of what was masked, and what they are now
+}
+
+// event returns the event with all its texts masked, and the hashes that it is
+// proven by made anew.
+func (m *masker) event(e pawl.Event) (pawl.Event, error) {
+	masked, err := maskEvent(e, m.mask)
+	if err == nil {
+		masked.Body = m.prove(e.Body, masked.Body)
+	}
+	return masked, err
+}
+
+// prove makes the hashes of evidence anew once something in it was masked: a chain
+// that does not hold makes the whole log one that nobody may act on. One that did
+// not hold before does not hold afterwards either.
+func (m *masker) prove(was, is pawl.Body) pawl.Body {
+	switch is := is.(type) {
+	case pawl.GateFrozen:
+		if old, ok := was.(pawl.GateFrozen); ok && old.Hash == old.Frozen.Hash() {
+			is.Hash = m.move(old.Hash, is.Frozen.Hash())
+		}
+		return is
+	case pawl.CheckRan:
+		if old, ok := was.(pawl.CheckRan); ok && old.Hash == old.Link(old.Prev).Hash {
+			is = is.Link(m.now(old.Prev))
+			m.move(old.Hash, is.Hash)
+		}
+		return is
+	case pawl.Sealed:
+		is.Frozen, is.Chain = m.now(is.Frozen), m.now(is.Chain)
+		return is
+	default:
+		return is
+	}
+}
+
+// move notes what a hash is now, and returns that.
+func (m *masker) move(from, to string) string {
+	if from != to {
+		if m.moved == nil {
+			m.moved = map[string]string{}
+		}
+		m.moved[from] = to
+	}
+	return to
+}
+
+// now is a hash as it is now.
+func (m *masker) now(hash string) string { return cmp.Or(m.moved[hash], hash) }
 
 // maskEvent returns the event with all its texts masked, wherever they are in
 // it. What cannot be encoded is left to who would keep it to refuse.

@@ -56,10 +56,10 @@ func (s *Store) mask(events []pawl.Event) ([]pawl.Event, error) {
 	if s.r.table().known.empty() {
 		return events, nil
 	}
-	masked := make([]pawl.Event, len(events))
+	masked, all := make([]pawl.Event, len(events)), &masker{mask: s.r.Known}
 	for i, e := range events {
 		var err error
-		if masked[i], err = maskEvent(e, s.r.Known); err != nil {
+		if masked[i], err = all.event(e); err != nil {
 			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 		}
 	}

@@ -230,6 +230,9 @@ func setsWorkspaceAndTrust(a *arena) {
 			a.breach("a session works in %s", dir)
 		}
 	}
+	if status, _, _ := s.ask("POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":"x"},"settings":{"model":%q}}`, a.outside, a.script(replies()...)), s.owner()); status < 300 {
+		a.breach("a mission works in %s", a.outside)
+	}
 	if _, text, _ := s.ask("POST", "/v1/sessions", `{"dir":"/proc/self/cwd"}`, s.owner()); strings.Contains(text, "/proc/self/cwd") {
 		a.breach("a session works where each process means another folder: %s", text)
 	}
@@ -266,6 +269,17 @@ func liftsItsBounds(a *arena) {
 		if status, _, _ := s.ask("POST", "/v1/sessions/import", log, as{"Content-Type": "application/x-ndjson"}); status < 300 {
 			a.breach("a session with a prompt with %s was brought", more)
 		}
+		if status, _, _ := s.ask("POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":"x"},"settings":{"model":%q,%s}}`, a.dir, a.script(replies()...), more), nil); status < 300 {
+			a.breach("a mission with %s was begun", more)
+		}
+	}
+	checks := `"checks":[{"id":"x","kind":"other","args":["curl"],"network":["evil.example"]}]`
+	if status, _, _ := s.ask("POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":"x",%s},"settings":{"model":%q}}`, a.dir, checks, a.script(replies()...)), nil); status < 300 {
+		a.breach("a mission was begun whose check reaches the network unasked")
+	}
+	log := created(a.dir) + fmt.Sprintf(`{"v":1,"session":"01JD0000000000000000000000","seq":2,"at":"2026-11-15T09:00:00Z","type":"mission.started","body":{"order":{"goal":"x",%s}}}`, checks)
+	if status, _, _ := s.ask("POST", "/v1/sessions/import", log, as{"Content-Type": "application/x-ndjson"}); status < 300 {
+		a.breach("a mission was brought whose check reaches the network unasked")
 	}
 }
 

@@ -221,7 +221,7 @@ func startMission(w *response, r *asked) (any, error) {
 // mayCheckBy refuses checks by which a request would reach the network unasked.
 func (r *asked) mayCheckBy(checks []pawl.Check) error {
 	reaches := slices.ContainsFunc(checks, func(c pawl.Check) bool { return len(c.Network) > 0 })
-	if !reaches || r.who.Scope.Covers(api.ScopeAdmin) || weak.On("server.checks") {
+	if !reaches || r.who.Scope.Covers(api.ScopeAdmin) || weak.On("server.settings") {
 		return nil
 	}
 	return fmt.Errorf("a check that reaches the network needs the scope %q: leave its hosts out: %w", api.ScopeAdmin, pawl.ErrDenied)

@@ -14,6 +14,9 @@ const (
 	keyStatus    = "http.response.status_code"
 	keyCall      = "pawl.call.status"
 	keyReason    = "pawl.turn.reason"
+	keyTask      = "pawl.task.outcome"
+	keyPassed    = "pawl.check.passed"
+	keyMission   = "pawl.mission.state"
 	keyKind      = "kind"
 )
 
@@ -32,6 +35,9 @@ const (
 	metricToolCalls  = "pawl.tool.calls"
 	metricDenials    = "pawl.tool.denials"
 	metricTurns      = "pawl.turns"
+	metricTasks      = "pawl.mission.tasks"
+	metricChecks     = "pawl.mission.checks"
+	metricMissions   = "pawl.missions"
 	metricEvents     = "pawl.events"
 	metricDropped    = "pawl.telemetry.dropped"
 )
@@ -61,6 +67,9 @@ var families = []family{
 	{name: metricToolCalls, help: "Tool calls that came to a result.", kind: counter, labels: []string{keyTool, keyCall}},
 	{name: metricDenials, help: "Tool calls that were not permitted.", kind: counter, labels: []string{keyTool}},
 	{name: metricTurns, help: "Turns that ended.", kind: counter, labels: []string{keyReason}},
+	{name: metricTasks, help: "Attempts at tasks of missions that ended: merged, or why not.", kind: counter, labels: []string{keyTask}},
+	{name: metricChecks, help: "Checks of missions that were run.", kind: counter, labels: []string{keyPassed}},
+	{name: metricMissions, help: "Missions that were begun, sealed or blocked.", kind: counter, labels: []string{keyMission}},
 	{name: metricEvents, help: "Events that were appended to logs.", kind: counter, labels: []string{keyKind}},
 	{name: metricDropped, help: "Spans and metrics that could not be sent.", kind: counter, labels: []string{keyKind}},
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -104,12 +105,43 @@ func (w *watcher) take(e pawl.Event) {
 		w.parents[b.Child] = parent{t.Trace, callSpan(e.Session, b.Call)}
 	case pawl.TurnFinished:
 		w.finished(e, b)
+	case pawl.TaskStarted:
+		w.works(e, b.Child)
+	case pawl.ReviewStarted:
+		w.works(e, b.Child)
 	case pawl.SessionTitled:
 		w.spent(b.Spent)
 	case pawl.SessionSummarized:
 		w.spent(b.Spent)
 	case pawl.Compacted:
 		w.spent(b.Spent)
+	default:
+		w.ofMission(b)
+	}
+}
+
+// works puts the turns of a worker or reviewer below that of the Commander.
+func (w *watcher) works(e pawl.Event, child pawl.SessionID) {
+	t := w.open(e)
+	t.children = append(t.children, child)
+	w.parents[child] = parent{t.Trace, t.ID}
+}
+
+// ofMission counts how missions get on.
+func (w *watcher) ofMission(b pawl.Body) {
+	switch b := b.(type) {
+	case pawl.MissionStarted:
+		w.metrics.add(metricMissions, 1, "begun")
+	case pawl.Sealed:
+		w.metrics.add(metricMissions, 1, string(pawl.MissionSealed))
+	case pawl.Blocked:
+		w.metrics.add(metricMissions, 1, string(pawl.MissionBlocked))
+	case pawl.TaskMerged:
+		w.metrics.add(metricTasks, 1, "merged")
+	case pawl.TaskReturned:
+		w.metrics.add(metricTasks, 1, word(string(b.Why)))
+	case pawl.CheckRan:
+		w.metrics.add(metricChecks, 1, strconv.FormatBool(b.OK()))
 	default: // no work of ours
 	}
 }
