@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/tui/feed"
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/words"
 )
 
 // fail says what went wrong and what to do next: on a line, or in a dialog if it
@@ -73,6 +74,9 @@ func (a *app) tell(e pawl.Event) tea.Cmd {
 		if b.Reason != pawl.ReasonCanceled {
 			return a.notifier.Tell(a.looks.signs("done: " + a.name()))
 		}
+	case pawl.Sealed, pawl.Blocked:
+		line, _ := words.Mission(b)
+		return a.notifier.Tell(a.looks.signs("the mission is " + line + ": " + a.name()))
 	default: // nothing that one comes back for
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tui/feed"
 	"github.com/pawl-dev/pawl/internal/tui/first"
 	"github.com/pawl-dev/pawl/internal/tui/keys"
+	"github.com/pawl-dev/pawl/internal/tui/notify"
 	"github.com/pawl-dev/pawl/internal/tui/theme"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 )
@@ -45,6 +46,31 @@ func (a *app) says(t *testing.T, text string) {
 func give(a *app, err error, events ...pawl.Event) tea.Cmd {
 	_, cmd := a.Update(feed.News{Feed: a.feed, Events: events, Err: err})
 	return cmd
+}
+
+// TestMissionTold: who looks elsewhere is told that a mission is sealed or blocked,
+// and not of each of its steps.
+func TestMissionTold(t *testing.T) {
+	a := drawn(t)
+	a.notifier = notify.New(notify.Bell, nil)
+	a.Update(tea.BlurMsg{})
+	for _, c := range []struct {
+		body pawl.Body
+		want string
+	}{
+		{pawl.Sealed{Candidate: "1a2b3c4d5e6f"}, "pawl: the mission is sealed at 1a2b3c4d: do it\x1b\\\a"},
+		{pawl.Blocked{Reason: "no \x1b[2Jkey"}, `pawl: the mission is blocked: no \u{1b}[2Jkey: do it` + "\x1b\\\a"},
+		{pawl.TaskMerged{Task: "T1"}, ""},
+		{pawl.Judged{}, ""},
+	} {
+		got := ""
+		if cmd := a.tell(pawl.Event{Body: c.body}); cmd != nil {
+			got = fmt.Sprint(cmd().(tea.RawMsg).Msg)
+		}
+		if got != c.want && got != "\x1b]9;"+c.want {
+			t.Errorf("%T: %q, want %q", c.body, got, c.want)
+		}
+	}
 }
 
 // TestFailures: a failure says what to do next; a long one opens a dialog.

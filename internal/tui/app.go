@@ -39,6 +39,7 @@ type app struct {
 	dialogs []ui.Dialog // the last is on top
 	queue   *dialog.Queue
 	tasks   *children.Tasks
+	mission *children.Mission
 	inChat  bool   // keys are for the conversation
 	message string // to the person, until the next key
 	failed  bool   // it is a failure
@@ -64,7 +65,7 @@ func newApp(s *ui.Shared, c Config) *app {
 	a := &app{
 		first: c.First, notifier: notify.New(c.Notify, c.env()), looks: newLooks(c),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
-		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), tasks: children.New(s), lists: newLists(s, c),
+		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), tasks: children.New(s), mission: children.NewMission(s), lists: newLists(s, c),
 	}
 	a.editor.Become(c.Session)
 	return a
@@ -372,7 +373,7 @@ func (a *app) opened(m feed.Opened) tea.Cmd {
 	a.lists.open(m.Session, m.Events)
 	look := a.editor.Switch(m.Session.ID, m.Session.Dir)
 	a.shownAgain(m.Session.ID)
-	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())
+	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.mission.Open(m.Session, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())
 }
 
 // follow watches a session.
@@ -393,7 +394,7 @@ func (a *app) news(m feed.News) tea.Cmd {
 	for _, e := range m.Events {
 		a.view.Log.Apply(e)
 		a.lists.status.Apply(e)
-		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.tell(e), a.refreshed(e))
+		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.mission.Apply(e), a.tell(e), a.refreshed(e))
 		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
 			reload = true
 		}

@@ -50,11 +50,14 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"rename": func(a *app, title string) tea.Cmd {
 		return a.order(func(s pawl.Service, id pawl.SessionID) error { return s.Rename(a.shared.Context, id, title) })
 	},
-	"fork":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Fork) },
-	"rewind": func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Back) },
-	"undo":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Undo) },
-	"tasks":  func(a *app, _ string) tea.Cmd { return a.showTasks() },
-	"redo":   func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Redo) },
+	"fork":    func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Fork) },
+	"rewind":  func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Back) },
+	"undo":    func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Undo) },
+	"tasks":   func(a *app, _ string) tea.Cmd { return a.showTasks() },
+	"mission": (*app).startMission,
+	"task":    (*app).startMission,
+	"board":   func(a *app, _ string) tea.Cmd { return a.showBoard() },
+	"redo":    func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Redo) },
 }
 
 // Why a command cannot be done.
@@ -74,7 +77,7 @@ func (a *app) run(m complete.Run) tea.Cmd {
 
 // commandKeys are the keys of commands.
 var commandKeys = map[keys.Action]string{
-	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.Todos: "todos", keys.Themes: "theme", keys.Tasks: "tasks",
+	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.Todos: "todos", keys.Themes: "theme", keys.Tasks: "tasks", keys.Mission: "board",
 }
 
 // order asks something of the session that is shown.
@@ -92,5 +95,5 @@ func (a *app) begin() tea.Cmd {
 	a.feed, a.session = nil, pawl.Session{}
 	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)
 	a.lists.open(pawl.Session{}, nil)
-	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil), a.tasks.Open("", nil))
+	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil), a.tasks.Open("", nil), a.mission.Open(pawl.Session{}, nil))
 }

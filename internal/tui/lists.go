@@ -49,12 +49,17 @@ func (a *app) listed(msg tea.Msg) (tea.Cmd, bool) {
 	if cmd, taken := a.lists.status.Update(msg); taken {
 		return cmd, true
 	}
+	if cmd, taken := a.mission.Update(msg); taken {
+		return tea.Batch(cmd, a.tellBoard()), true
+	}
 	switch m := msg.(type) {
 	case sessions.Open:
 		if m.ID == a.session.ID {
 			return nil, true
 		}
 		return a.open(m.ID), true
+	case startedMsg:
+		return a.started(m), true
 	case sessions.New:
 		return a.begin(), true
 	case sessions.Deleted:
@@ -114,7 +119,7 @@ func (a *app) status() string {
 	}
 	folder, _ := a.editor.Folder()
 	return a.lists.status.View(a.width, status.Now{
-		Settings: a.current(), Next: a.mode(), Folder: folder, Reply: a.view.Log.Usage(), Away: !a.view.Follows(), Queued: a.lists.queued,
+		Settings: a.current(), Next: a.mode(), Folder: folder, Reply: a.view.Log.Usage(), Away: !a.view.Follows(), Queued: a.lists.queued, Mission: a.mission.Short(),
 	})
 }
 

@@ -27,6 +27,7 @@ type Task struct {
 	Agent      string // "" if it was given before the oldest event that is known
 	Call       pawl.CallID
 	Background bool
+	Work       string // of a mission: the task of the plan that it works on
 	Began      time.Time
 	Over       bool
 }
@@ -35,7 +36,8 @@ type Task struct {
 type Tasks struct {
 	shared  *ui.Shared
 	session pawl.SessionID
-	list    []*Task // the oldest first
+	list    []*Task           // the oldest first
+	titles  map[string]string // of the tasks in a mission's plan
 	jobs    jobs
 
 	ctx    context.Context //nolint:containedctx // of the session that is shown
@@ -70,7 +72,7 @@ func (t *Tasks) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 		t.cancel()
 	}
 	t.ctx, t.cancel = context.WithCancel(t.shared.Context)
-	t.session, t.list, t.jobs = id, nil, jobs{}
+	t.session, t.list, t.titles, t.jobs = id, nil, map[string]string{}, jobs{}
 	for _, e := range events {
 		t.take(e)
 	}
@@ -111,8 +113,34 @@ func (t *Tasks) take(e pawl.Event) {
 	case pawl.TurnFinished:
 		t.end(func(*Task) bool { return true }) // no turn ends before its tasks have
 	default:
+		t.takeMission(e)
 	}
 	t.jobs.take(e)
+}
+
+// takeMission takes the events of a mission: its workers are tasks in the background.
+func (t *Tasks) takeMission(e pawl.Event) {
+	switch b := e.Body.(type) {
+	case pawl.Planned:
+		for _, k := range b.Plan.Tasks {
+			t.titles[k.ID] = k.Title
+		}
+	case pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		work := &Task{ID: c.Child, Title: c.Title, Agent: c.Agent, Background: true, Began: e.At}
+		if started, ok := b.(pawl.TaskStarted); ok {
+			work.Work, work.Title = started.Task, strings.TrimSpace(started.Task+" "+t.titles[started.Task])
+		}
+		t.list = append(t.list, work)
+		t.forget()
+	case pawl.TaskMerged:
+		t.end(func(k *Task) bool { return k.Work == b.Task })
+	case pawl.TaskReturned:
+		t.end(func(k *Task) bool { return k.Work == b.Task })
+	case pawl.Reviewed:
+		t.end(func(k *Task) bool { return k.ID == b.Child })
+	default:
+	}
 }
 
 func (t *Tasks) end(which func(*Task) bool) {

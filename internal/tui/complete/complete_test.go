@@ -192,7 +192,7 @@ func TestUnknown(t *testing.T) {
 // takes the place of one of the terminal's.
 func TestPalette(t *testing.T) {
 	x := newComplete(t, &desk{folder: folder()})
-	golden(t, "palette", strings.Split(NewPalette(x.shared, x.folder).View(80, 40), "\n"))
+	golden(t, "palette", strings.Split(NewPalette(x.shared, x.folder).View(80, 44), "\n"))
 	var names []string
 	for _, c := range commands(x.folder) {
 		names = append(names, c.Text)

@@ -83,6 +83,7 @@ const (
 	Choose Action = "choose"
 	Close  Action = "close"
 
+	Mission   Action = "mission"
 	Tasks     Action = "tasks"
 	EndTask   Action = "end_task"
 	ForkHere  Action = "fork_here"
@@ -118,6 +119,7 @@ var Default = []Binding{
 	{NextMode, Global, []string{"shift+tab"}, "next mode"},
 	{Themes, Global, nil, "themes"},
 	{Tasks, Global, []string{"ctrl+b"}, "tasks and commands in the background"},
+	{Mission, Global, []string{"alt+m", "f2"}, "the board of the mission"},
 	{ScrollUp, Global, []string{"shift+up"}, "scroll up"},
 	{ScrollDown, Global, []string{"shift+down"}, "scroll down"},
 	{PageUp, Global, []string{"pgup"}, "page up"},

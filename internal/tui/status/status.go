@@ -19,6 +19,7 @@ type Now struct {
 	Reply    pawl.Usage // of the newest reply: how full the window is
 	Away     bool       // the end of the conversation is not seen
 	Queued   int        // prompts that wait
+	Mission  string     // how far it is; "" if there is none
 }
 
 // Line is the status line.

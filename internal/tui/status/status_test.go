@@ -69,6 +69,12 @@ func TestWidths(t *testing.T) {
 			told(l, pawl.TurnStarted{}, pawl.Spawned{Child: "c", Background: true}, pawl.Replied{Usage: pawl.Usage{Input: 20, CacheRead: 60, Cost: pawl.MoneyOf(1.5)}})
 			return busy()
 		}},
+		{"mission", func(l *Line) Now {
+			told(l, pawl.TurnStarted{})
+			n := busy()
+			n.Mission, n.Settings.Agent = "mission 3/6", "commander"
+			return n
+		}},
 		{"idle", func(l *Line) Now {
 			l.Open(pawl.Session{Usage: pawl.Usage{Input: 20, CacheRead: 60, Cost: pawl.MoneyOf(0.02)}}, nil)
 			n := busy()

@@ -132,6 +132,7 @@ func (l *Line) pieces(n Now) []piece {
 	if n.Away {
 		add(95, s.Warn, "↓ more")
 	}
+	add(92, s.Accent, n.Mission)
 	add(80, s.Muted, n.Settings.Model, shortModel(n.Settings.Model))
 	add(50, s.Muted, n.Settings.Agent)
 	mode := cmp.Or(n.Settings.Mode, n.Folder.Mode)
