@@ -34,7 +34,7 @@ func testMission(b *box) {
 	order := pawl.MissionOrder{
 		Goal:     "Make the tests pass\nand keep them so.",
 		Criteria: []pawl.Criterion{{ID: "AC-1", Text: "They pass.", Checks: []string{"test"}}},
-		Checks:   []pawl.Check{{ID: "test", Args: []string{"true"}}},
+		Checks:   []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"true"}}},
 	}
 	s := b.start(order, asks, `{"text":"Done.","usage":{"input":3}}`)
 	check(b, "Make the tests pass", s.Name())
@@ -42,7 +42,7 @@ func testMission(b *box) {
 
 	log := b.until(s.ID, 0, is[pawl.Asked])
 	check(b, []pawl.Kind{"session.created", "mission.started", "prompted", "turn.started"}, kinds(log[:4]))
-	order.Workers, order.Stuck, order.Checks[0].Kind = pawl.MissionWorkers, pawl.MissionStuck, pawl.CheckOther
+	order.Workers, order.Stuck = pawl.MissionWorkers, pawl.MissionStuck
 	check(b, pawl.Body(pawl.MissionStarted{Order: order}), log[1].Body)
 	check(b, pawl.Body(pawl.Prompted{
 		Parts:    pawl.Parts{pawl.Text{Text: order.Goal}},

@@ -101,9 +101,9 @@ func TestBoardGolden(t *testing.T) {
 
 // TestBoardFits: whatever the size, the window is within it and the chosen task is seen.
 func TestBoardFits(t *testing.T) {
+	b := boardOf(t, "plain")
 	for width := 20; width < 110; width += 7 {
-		for height := 8; height < 40; height++ {
-			b := boardOf(t, "plain")
+		for height := 8; height < 40; height += 3 {
 			for _, id := range []string{"T2", "T4", "T5", "T1", "T0"} {
 				b.chosen = id
 				text := b.View(width, height)
@@ -273,8 +273,8 @@ func TestBoardWatches(t *testing.T) {
 	if b.Shown() == nil || b.watched.id != "w2" {
 		t.Error("the other worker is not watched")
 	}
-	if _, _ = b.Update(m); b.watched.session.ID != "" {
-		t.Error("the words of another are taken for its own")
+	if _, cmd := b.Update(watchedMsg{&watched{id: "w1"}, m.session, m.events}); cmd != nil {
+		t.Error("one whose task is not chosen is followed")
 	}
 }
 
