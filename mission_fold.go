@@ -321,17 +321,30 @@ func (m *Mission) judge(b Judged) error {
 // seal believes nobody: what is sealed was found to be without faults in the same
 // log, by checks that passed on this very tree, and nothing is left to do.
 func (m *Mission) seal(b Sealed) error {
-	proven := slices.ContainsFunc(m.Runs, func(r CheckRan) bool { return r.Tree == b.Tree && r.Round == b.Round && r.OK() })
 	switch {
 	case m.Judged == nil || len(m.Judged.Faults) > 0 || m.Judged.Round != b.Round || m.Judged.Tree != b.Tree || m.Judged.Candidate != b.Candidate:
 		return errors.New("the gate has not found this to be done")
-	case b.Candidate != m.Tip || b.Frozen != m.Hash || b.Chain != m.Chain || !proven:
+	case b.Candidate != m.Tip || b.Frozen != m.Hash || b.Chain != m.Chain || !m.proven(b):
 		return errors.New("this is not what the evidence is about")
 	case len(m.Open()) > 0:
 		return errors.New("there are tasks that are not merged")
 	}
 	m.Sealed = &b
 	return nil
+}
+
+// proven reports whether each check that is frozen was run on the tree in the same
+// round, and one of them passed. What a failure means is for the gate to judge.
+func (m *Mission) proven(b Sealed) bool {
+	ran := func(holds func(CheckRan) bool) bool {
+		return slices.ContainsFunc(m.Runs, func(r CheckRan) bool { return r.Tree == b.Tree && r.Round == b.Round && holds(r) })
+	}
+	for _, c := range m.Frozen.Checks {
+		if !ran(func(r CheckRan) bool { return r.Check == c.ID }) {
+			return false
+		}
+	}
+	return ran(func(r CheckRan) bool { return r.OK() })
 }
 
 // Mission is the mission that the session commands, or nil. It is the history's

@@ -55,7 +55,7 @@ func (s *Server) serve(route api.Route, do handler) http.Handler {
 // is about to end can still be answered and canceled.
 var begins = map[string]bool{
 	"createSession": true, "startMission": true, "importSession": true, "sendPrompt": true, "resumeSession": true,
-	"compactSession": true, "revertSession": true, "forkSession": true,
+	"compactSession": true, "revertSession": true, "forkSession": true, "runCommand": true,
 }
 
 func (s *Server) answer(w *response, r *http.Request, route api.Route, do handler) (any, error) {

@@ -262,7 +262,7 @@ func (r *asked) mayWorkIn(dir string) (string, error) {
 // works are the routes by which a session does something in its folder.
 var works = map[string]bool{
 	"sendPrompt": true, "rewordPrompt": true, "answer": true, "resumeSession": true, "compactSession": true,
-	"previewRevert": true, "revertSession": true, "forkSession": true,
+	"previewRevert": true, "revertSession": true, "forkSession": true, "runCommand": true,
 }
 
 // mayGoOn refuses work in a session that somebody else has made elsewhere.
