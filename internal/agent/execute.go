@@ -86,7 +86,7 @@ func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.
 // secure keeps the workspace as it is before a call that may change it. That may
 // take a while, so the call is looked at anew.
 func (s *Stepper) secure(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState, p plannedCall) (plannedCall, error) {
-	if p.again || s.Snapshots == nil {
+	if p.again || s.Snapshots == nil || j.ofTeam() { // what a worker does is undone by not merging it
 		return p, nil
 	}
 	id, unsafe := s.take(ctx, j)

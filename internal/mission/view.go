@@ -6,12 +6,19 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+)
+
+// ignore keeps what is shown of missions out of the project's commits.
+const (
+	ignore  = ".pawl/.gitignore"
+	ignored = "/.gitignore\n/missions/\n/verification-checklist.md\n"
 )
 
 // show writes what people see of a mission into their project: the plan, which they
@@ -29,8 +36,10 @@ func (c *Control) show(b pawl.Bridge, m *pawl.Mission) error {
 	if err := root.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("show the mission: %w", err)
 	}
-	if err := write(root, filepath.Join(filepath.Dir(dir), ".gitignore"), "*\n"); err != nil {
-		return err
+	if _, err := root.Stat(ignore); errors.Is(err, fs.ErrNotExist) { // a project's own is left alone
+		if err := write(root, ignore, ignored); err != nil {
+			return err
+		}
 	}
 	todo := filepath.Join(dir, "TODO.md")
 	if _, edited := unread(root, todo); !edited { // else it is to be read first
