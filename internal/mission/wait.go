@@ -32,6 +32,9 @@ func (c *Control) wait(ctx context.Context, b pawl.Bridge, f *field, m *pawl.Mis
 	if err := c.listen(ctx, b.Session(), heard); err != nil {
 		return false, err
 	}
+	if prompted, err = b.Steered(ctx); err != nil || prompted { // before it was listened
+		return prompted, err
+	}
 	tick := time.NewTicker(tickOf(stuckAfter(m)))
 	defer tick.Stop()
 	for {

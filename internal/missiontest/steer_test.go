@@ -191,7 +191,7 @@ func TestSteer(t *testing.T) {
 		Line{Expect: "Drop the second.", Calls: []Call{
 			{"task_message", Object{"task": "T1", "text": "Use the new one."}}, {"task_cancel", Object{"task": "T2"}},
 		}},
-		Line{Expect: "(?s)Sent.*taken back", Calls: []Call{Plan(Task("T1", "One", nil))}}, "I wait again.", Seal(), "Done.")
+		Line{Expect: "T2 came back .canceled.", Calls: []Call{Plan(Task("T1", "One", nil))}}, "I wait again.", Seal(), "Done.")
 	r := w.start()
 	at := w.workplace("T1.here")
 	w.workplace("T2.here")
@@ -211,6 +211,45 @@ func TestSteer(t *testing.T) {
 	}
 	if files := w.Git("ls-tree", "-r", "--name-only", b.Mission.Branch); strings.Contains(files, "T2") {
 		t.Errorf("merged was %s", files)
+	}
+}
+
+// TestSteerWhileMerging: what a person says while work is being merged and checked
+// is heard before the next worker is waited for.
+func TestSteerWhileMerging(t *testing.T) {
+	w := notes(t)
+	w.Commit(map[string]string{"slow.sh": "if test -e T1.here; then sleep 4; fi\n"})
+	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
+	w.As("worker:T1", WriteFile("T1.here", "one\n"), "Done.")
+	w.As("worker:T2", WriteFile("T2.here", "two\n"), await("go"), Line{Expect: "Hurry.", Calls: []Call{Shell("rm -f go")}}, "Done.")
+	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.",
+		Line{Expect: "It is late.", Calls: []Call{{"task_message", Object{"task": "T2", "text": "Hurry."}}}}, "I wait again.", Seal(), "Done.")
+	r := w.start("--check", "sh slow.sh")
+	at := w.workplace("T2.here")
+	w.until("the first is checked", func() bool {
+		b := w.Board()
+		one := b.Mission.Task("T1")
+		for _, s := range b.Team {
+			if s.ID == one.Child && s.Turns > 0 && s.State() == pawl.StateIdle {
+				return true
+			}
+		}
+		return false
+	})
+	id := w.Board().Session.ID
+	said := w.begin(w.Box.Command("run", "-s", string(id), "--if-busy", "steer", "It is late."))
+	w.until("the Commander acts", func() bool {
+		for _, f := range bodies[pawl.CallFinished](w, id) {
+			if f.Result.Content == "Sent." {
+				return true
+			}
+		}
+		return false
+	})
+	w.put(filepath.Join(at, "go"), "")
+	r.sealed()
+	if code := said.end(); code != 0 {
+		t.Errorf("to say it: exit %d\n%s", code, said.stderr.String())
 	}
 }
 
