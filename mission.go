@@ -203,6 +203,10 @@ type Bridge interface {
 	// spent, is used up.
 	Spent(ctx context.Context) error
 
+	// Steered reports whether a person has said something that the Commander was not
+	// told yet.
+	Steered(ctx context.Context) (bool, error)
+
 	// Bound narrows the settings of a worker to what is left of the budgets.
 	Bound(ctx context.Context, s *Settings) error
 }

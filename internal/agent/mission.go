@@ -154,6 +154,13 @@ func (b bridge) Spent(ctx context.Context) error {
 	return err
 }
 
+func (b bridge) Steered(ctx context.Context) (bool, error) {
+	b.j.mu.Lock()
+	defer b.j.mu.Unlock()
+	_, err := b.j.readOn(ctx)
+	return len(b.j.steering()) > 0, err
+}
+
 // Bound narrows a worker's settings. One without a bound for its time gets one.
 func (b bridge) Bound(ctx context.Context, s *pawl.Settings) error {
 	b.j.mu.Lock()

@@ -132,21 +132,54 @@ func (c *Control) reviewBy(ctx context.Context, b pawl.Bridge, f *field, d gate.
 	if err != nil {
 		return r, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, reviewTime)
-	defer cancel()
-	_, err = c.await(bounded, child)
-	switch {
-	case ctx.Err() != nil:
-		return r, context.Cause(ctx)
-	case err != nil && bounded.Err() == nil:
+	if err := c.attend(ctx, b, child); err != nil {
 		return r, err
-	case err != nil:
-		_, _ = c.end(ctx, child) // its verdict counts as none
 	}
 	if r.Holds, r.Faults, err = c.verdict(ctx, d, child); err != nil {
 		return r, err
 	}
 	return r, f.trees.Remove(place(child))
+}
+
+// attend waits for a reviewer's end. One that gives no sign for too long, or takes
+// too long, is ended: a verdict that it has given by then counts.
+func (c *Control) attend(ctx context.Context, b pawl.Bridge, child pawl.SessionID) error {
+	waiting, cancel := context.WithTimeout(ctx, reviewTime)
+	defer cancel()
+	signs, over := make(chan heard, 64), make(chan error, 1)
+	if err := c.listen(waiting, child, signs); err != nil {
+		return err
+	}
+	go func() {
+		_, err := c.await(waiting, child)
+		over <- err
+	}()
+	stuck := stuckAfter(b.Mission())
+	tick := time.NewTicker(tickOf(stuck))
+	defer tick.Stop()
+	for last := c.Clock(); ; {
+		select {
+		case err := <-over:
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case waiting.Err() == nil:
+				return err
+			}
+			_, _ = c.end(ctx, child) // its log has what it found
+			return nil
+		case <-signs:
+			last = c.Clock()
+		case <-tick.C:
+			if err := b.Spent(ctx); err != nil {
+				return err
+			}
+			if c.Clock().Sub(last) > stuck {
+				_, _ = c.end(ctx, child) // its log has what it found
+				return nil
+			}
+		}
+	}
 }
 
 // verdict reads what a reviewer has found off its log: the last verdict that it was

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -69,6 +70,8 @@ func states(m *pawl.Mission) map[string]State {
 // all before it. If it fits no more, a person has edited it.
 const mark = "<!-- pawl: "
 
+var markLine = regexp.MustCompile(`^` + mark + `[0-9a-f]* -->`)
+
 func marked(text string) string { return text + "\n" + mark + hashOf(text) + " -->\n" }
 
 func hashOf(text string) string {
@@ -88,7 +91,10 @@ func unread(root *os.Root, path string) (text string, edited bool) {
 		return whole, strings.TrimSpace(whole) != ""
 	}
 	text = whole[:i]
-	return text, whole != marked(text)
+	if whole == marked(text) {
+		return text, false
+	}
+	return text + "\n" + markLine.ReplaceAllString(whole[i+1:], ""), true // what stands behind it is a person's too
 }
 
 // readEdits takes in what a person has made of the plan. What cannot be read stays

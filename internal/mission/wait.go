@@ -32,7 +32,10 @@ func (c *Control) wait(ctx context.Context, b pawl.Bridge, f *field, m *pawl.Mis
 	if err := c.listen(ctx, b.Session(), heard); err != nil {
 		return false, err
 	}
-	tick := time.NewTicker(min(maxTick, max(stuckAfter(m)/4, 10*time.Millisecond)))
+	if prompted, err = b.Steered(ctx); err != nil || prompted { // before it was listened
+		return prompted, err
+	}
+	tick := time.NewTicker(tickOf(stuckAfter(m)))
 	defer tick.Stop()
 	for {
 		select {
@@ -59,6 +62,11 @@ func (c *Control) wait(ctx context.Context, b pawl.Bridge, f *field, m *pawl.Mis
 			}
 		}
 	}
+}
+
+// tickOf is the time between two looks, where a worker is stuck after some time.
+func tickOf(stuck time.Duration) time.Duration {
+	return min(maxTick, max(stuck/4, 10*time.Millisecond))
 }
 
 func stuckAfter(m *pawl.Mission) time.Duration {

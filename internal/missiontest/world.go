@@ -30,6 +30,8 @@ type Line struct {
 	DelayMS int    `json:"delay_ms,omitempty"`
 	Fault   string `json:"fault,omitempty"`
 	Expect  string `json:"expect,omitempty"`
+	Finish  string `json:"finish,omitempty"`
+	Usage   Object `json:"usage,omitempty"`
 }
 
 // Call is a call of a tool.
