@@ -14,6 +14,14 @@ func newControl(s *safety.Safety) *mission.Control {
 	return mission.New(mission.Config{
 		Repo:       repoOf,
 		Workplaces: func(_ context.Context, repo *git.Repo) (string, error) { return s.Allot(repo) },
-		Gate:       func(repo *git.Repo) (*gate.Gate, error) { return openGate(repo, s) },
+		Furnish: func(ctx context.Context, g *gate.Gate, dir string) error {
+			cache, err := s.Cache(dir)
+			if err != nil {
+				return err
+			}
+			return g.Lend(ctx, cache)
+		},
+		Clear: s.DropCache,
+		Gate:  func(repo *git.Repo) (*gate.Gate, error) { return openGate(repo, s) },
 	})
 }

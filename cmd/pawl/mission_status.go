@@ -23,7 +23,7 @@ func missionStatusCommand() *cobra.Command {
 		Use:   "status [id]",
 		Short: "Show how far a mission has come",
 		Args:  usage(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the board as JSON")
 	return cmd

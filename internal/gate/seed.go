@@ -28,6 +28,11 @@ func (g *Gate) fromSeed(ctx context.Context, cache string) error {
 	})
 }
 
+// Lend copies what the base's checks have cached into another cache, so that
+// whoever works there need not begin with nothing. It is a copy: what they make of
+// it is theirs.
+func (g *Gate) Lend(ctx context.Context, cache string) error { return g.fromSeed(ctx, cache) }
+
 // toSeed keeps the cache of a base for the next gate, in place of the one before.
 // It is taken whole or not at all, so what tools have cleaned up is gone there too.
 // One that is too large is not kept.

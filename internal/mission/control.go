@@ -33,10 +33,12 @@ type Sessions interface {
 // Config is what mission control needs.
 type Config struct {
 	Sessions   Sessions
-	Repo       func(ctx context.Context, dir string) (*git.Repo, error)       // finds the repository of a project
+	Repo       func(ctx context.Context, dir string) (*git.Repo, error)          // finds the repository of a project
 	Workplaces func(ctx context.Context, repo *git.Repo) (dir string, err error) // a folder for those of a repository, apart from all others
-	Gate       func(repo *git.Repo) (*gate.Gate, error)                       // opens a gate; it is closed
-	Clock      func() time.Time                                               // nil means time.Now
+	Gate       func(repo *git.Repo) (*gate.Gate, error)                          // opens a gate; it is closed
+	Furnish    func(ctx context.Context, g *gate.Gate, dir string) error         // gives a worker's commands what the checks have cached; nil gives nothing
+	Clear      func(dir string) error                                            // removes what a worker's commands have left outside of its workplace; nil means nothing
+	Clock      func() time.Time                                                  // nil means time.Now
 }
 
 // Control leads missions.
@@ -103,9 +105,18 @@ func (c *Control) Leave(ctx context.Context, b pawl.Bridge) error {
 		if m.Sealed == nil && atWork(m, id) {
 			continue
 		}
-		err = errors.Join(err, f.trees.Remove(place(id)))
+		err = errors.Join(err, c.vacate(f, id))
 	}
 	return errors.Join(err, f.gate.Close())
+}
+
+// vacate removes a worker's workplace, and what its commands have left elsewhere.
+func (c *Control) vacate(f *field, id pawl.SessionID) error {
+	var err error
+	if c.Clear != nil {
+		err = c.Clear(f.trees.Path(place(id))) // while there is something at its path
+	}
+	return errors.Join(err, f.trees.Remove(place(id)))
 }
 
 // atWork reports whether a worker has a task that is not taken over yet.
@@ -225,7 +236,9 @@ func (c *Control) bound(m *pawl.Mission) string {
 }
 
 // branch is where the work of a mission is put together.
-func branch(id pawl.SessionID) string { return worktree.Prefix + "mission-" + strings.ToLower(string(id)) }
+func branch(id pawl.SessionID) string {
+	return worktree.Prefix + "mission-" + strings.ToLower(string(id))
+}
 
 // Dir is the folder that shows a mission to people, from the top of the project.
 func Dir(id pawl.SessionID) string { return filepath.Join(".pawl", "missions", string(id)) }

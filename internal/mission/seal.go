@@ -138,7 +138,7 @@ func (c *Control) reviewBy(ctx context.Context, b pawl.Bridge, f *field, d gate.
 	if r.Holds, r.Faults, err = c.verdict(ctx, d, child); err != nil {
 		return r, err
 	}
-	return r, f.trees.Remove(place(child))
+	return r, c.vacate(f, child)
 }
 
 // attend waits for a reviewer's end. One that gives no sign for too long, or takes

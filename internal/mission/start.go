@@ -109,6 +109,11 @@ func (c *Control) employ(ctx context.Context, b pawl.Bridge, f *field, p post) e
 	if err := f.trees.Make(ctx, p.from, name); err != nil {
 		return fmt.Errorf("make a workplace: %w", err)
 	}
+	if c.Furnish != nil && p.agent == pawl.AgentWorker {
+		if err := c.Furnish(ctx, f.gate, f.trees.Path(name)); err != nil {
+			return err
+		}
+	}
 	if !p.known {
 		_, err := c.Sessions.Create(ctx, pawl.NewSession{ID: p.child, Dir: f.trees.Path(name), Title: p.title, Parent: b.Session(), ParentCall: p.call})
 		if err != nil {

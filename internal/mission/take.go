@@ -163,7 +163,7 @@ func (c *Control) merged(ctx context.Context, b pawl.Bridge, f *field, t pawl.Ta
 	if err := b.Record(ctx, pawl.TaskMerged{Task: t.Task.ID, Attempt: t.Attempt, Commit: commit}); err != nil {
 		return err
 	}
-	return f.trees.Remove(place(t.Child))
+	return c.vacate(f, t.Child)
 }
 
 // giveBack writes down that an attempt came to nothing.
@@ -172,7 +172,7 @@ func (c *Control) giveBack(ctx context.Context, b pawl.Bridge, f *field, t pawl.
 	if err := b.Record(ctx, r); err != nil {
 		return err
 	}
-	return f.trees.Remove(place(t.Child))
+	return c.vacate(f, t.Child)
 }
 
 // sendBack is giveBack for work that broke off: what there is of it is kept for the

@@ -49,7 +49,7 @@ type project struct {
 }
 
 var projects = map[string]project{
-	"go":     {calc, goPart, "gofmt -l ."},
+	"go":     {calc, goPart, "go test ./..."},
 	"python": {pycalc, pyPart, "python3 -m pytest -q -p no:cacheprovider"},
 }
 

@@ -33,6 +33,27 @@ func (f folders) shared(dir string) (string, error) {
 	return f.private("box", hex.EncodeToString(sum[:8]))
 }
 
+// Cache is where programs keep their caches when they run in a workspace's box.
+func (s *Safety) Cache(dir string) (string, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	return s.folder.shared(dir)
+}
+
+// DropCache removes what programs have cached for a workspace that is about to go.
+func (s *Safety) DropCache(dir string) error {
+	cache, err := s.Cache(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		remove(cache)
+	}
+	return err
+}
+
 // private makes a folder that is ours alone. One that is a link, or that others
 // may write to, was put there by somebody: it is an error.
 func (f folders) private(names ...string) (string, error) {
