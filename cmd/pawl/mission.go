@@ -93,7 +93,7 @@ func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
 // mission is what the flags say.
 func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMission, error) {
 	n := pawl.NewMission{Order: f.order}
-	if err := f.outputFlags.check(); err != nil {
+	if err := f.check(); err != nil {
 		return n, err
 	}
 	n.Order.Goal = strings.TrimSpace(strings.Join(args, " "))

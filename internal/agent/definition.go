@@ -241,7 +241,7 @@ func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 		switch {
 		case !def.Team && slices.Contains(missionTools, name),
 			name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
-			name == "task" && len(def.Rules) > 0, // they would not hold for a child
+			name == "task" && len(def.Rules) > 0,      // they would not hold for a child
 			def.Tools != nil && !define.Grants(def.Tools, name) && !weak.On("agent.tools"),
 			len(settings.Tools) > 0 && !define.Grants(settings.Tools, name),
 			child && slices.Contains(notForChildren, name):
