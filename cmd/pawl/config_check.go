@@ -170,6 +170,10 @@ func checkModels(u config.User) (findings []config.Finding) {
 	for i, ref := range u.Fallback {
 		look(fmt.Sprintf("fallback.%d", i), ref)
 	}
+	look("mission.worker_model", u.Mission.WorkerModel)
+	for i, ref := range u.Mission.Reviewers {
+		look(fmt.Sprintf("mission.reviewers.%d", i), ref)
+	}
 	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
 		if _, err := c.Provider(id); err != nil {
 			warn("providers."+id, err)
