@@ -109,7 +109,7 @@ func checkFile(path string) ([]config.Finding, error) {
 
 func checkUserFile(path string) []config.Finding {
 	return config.CheckUser(path, func(u config.User) []config.Finding {
-		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkLanguages(u), checkLook(u))
+		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkLanguages(u), checkLook(u), checkMission(u))
 	})
 }
 
@@ -178,6 +178,23 @@ func checkModels(u config.User) (findings []config.Finding) {
 		if _, err := c.Provider(id); err != nil {
 			warn("providers."+id, err)
 		}
+	}
+	return findings
+}
+
+// checkMission looks at what missions are worked on with.
+func checkMission(u config.User) (findings []config.Finding) {
+	bad := func(key string, err error) {
+		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: faultText(err)})
+	}
+	if _, err := u.Mission.StuckAfter(); err != nil {
+		bad("mission.stuck", err)
+	}
+	if n := u.Mission.Workers; n < 0 || n > pawl.MissionMaxWorkers {
+		bad("mission.workers", fmt.Errorf("mission.workers is %d: use 1 to %d", n, pawl.MissionMaxWorkers))
+	}
+	if n := len(u.Mission.Reviewers); n > pawl.MaxReviewers {
+		bad("mission.reviewers", fmt.Errorf("mission.reviewers names %d models: name %d at most", n, pawl.MaxReviewers))
 	}
 	return findings
 }
