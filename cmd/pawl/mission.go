@@ -103,6 +103,9 @@ func canBegin(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("a mission needs a git repository: go to one, or make one with 'git init' and a commit: %w", err)
 	}
+	if err := repo.AtLeast(missionGitMajor, missionGitMinor); err != nil {
+		return err
+	}
 	if _, err := repo.Commit(ctx, "HEAD"); err != nil {
 		return fmt.Errorf("a mission begins at a commit: make one with 'git commit': %w", err)
 	}
