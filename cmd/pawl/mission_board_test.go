@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +80,42 @@ func TestLinesOn(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "a\n": 1, "\n\n": 2, "0123456789\n": 1, "0123456789x\n": 2, "日本語日本語\n": 2, "a\nb": 2} {
 		if got := linesOn(text, 10); got != want {
 			t.Errorf("%q takes %d lines, want %d", text, got, want)
+		}
+	}
+}
+
+// TestWatchPiped: where there is no terminal the board is shown once, and then each
+// change is a line; with JSON each is the whole board in a line.
+func TestWatchPiped(t *testing.T) {
+	b := board{}
+	b.State, b.Mission.Order.Goal = pawl.MissionWorking, "make it fast"
+	at := time.Date(2026, 11, 15, 12, 30, 1, 0, time.Local)
+	for _, c := range []struct {
+		json bool
+		want []string
+	}{
+		{false, []string{"  working  0s", "make it fast", "", "spent: $0.0000, 0 tokens, by 1 session", "12:30:01  T1 came back: check: it fails", "12:30:01  sealed at 1a2b3c4d", ""}},
+		{true, []string{"working", "working", "working", ""}},
+	} {
+		var out bytes.Buffer
+		v := newWatcher(&out, nil, c.json)
+		shown := v.show(b)
+		for _, body := range []pawl.Body{pawl.TaskReturned{Task: "T1", Why: pawl.ReturnCheck, Text: "it fails"}, pawl.ReplyStarted{}, pawl.Sealed{Candidate: "1a2b3c4d5e"}} {
+			shown = errors.Join(shown, v.tell(pawl.Event{At: at, Body: body}))
+			if changes(body) {
+				shown = errors.Join(shown, v.show(b))
+			}
+		}
+		lines := strings.Split(out.String(), "\n")
+		for i, line := range lines {
+			if c.json && line != "" {
+				var got pawl.Board
+				shown = errors.Join(shown, json.Unmarshal([]byte(line), &got))
+				lines[i] = string(got.State)
+			}
+		}
+		if diff := cmp.Diff(c.want, lines); diff != "" || shown != nil {
+			t.Error(shown, diff)
 		}
 	}
 }
