@@ -110,7 +110,7 @@ func checkFile(path string) ([]config.Finding, error) {
 
 func checkUserFile(path string) []config.Finding {
 	return config.CheckUser(path, func(u config.User) []config.Finding {
-		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkCalls(u), checkLanguages(u), checkLook(u))
+		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkCalls(u), checkLanguages(u), checkLook(u), checkMission(u))
 	})
 }
 
@@ -171,6 +171,10 @@ func checkModels(u config.User) (findings []config.Finding) {
 	for i, ref := range u.Fallback {
 		look(fmt.Sprintf("fallback.%d", i), ref)
 	}
+	look("mission.worker_model", u.Mission.WorkerModel)
+	for i, ref := range u.Mission.Reviewers {
+		look(fmt.Sprintf("mission.reviewers.%d", i), ref)
+	}
 	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
 		if id == "script" { // whose calls can be limited, too
 			continue
@@ -192,6 +196,23 @@ func checkCalls(u config.User) []config.Finding {
 		return []config.Finding{{Level: config.LevelError, Key: "providers", Message: faultText(err)}}
 	}
 	return nil
+}
+
+// checkMission looks at what missions are worked on with.
+func checkMission(u config.User) (findings []config.Finding) {
+	bad := func(key string, err error) {
+		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: faultText(err)})
+	}
+	if _, err := u.Mission.StuckAfter(); err != nil {
+		bad("mission.stuck", err)
+	}
+	if n := u.Mission.Workers; n < 0 || n > pawl.MissionMaxWorkers {
+		bad("mission.workers", fmt.Errorf("mission.workers is %d: use 1 to %d", n, pawl.MissionMaxWorkers))
+	}
+	if n := len(u.Mission.Reviewers); n > pawl.MaxReviewers {
+		bad("mission.reviewers", fmt.Errorf("mission.reviewers names %d models: name %d at most", n, pawl.MaxReviewers))
+	}
+	return findings
 }
 
 // checkManaged looks at the policy of the machine.

@@ -84,7 +84,7 @@ func diagnose(ctx context.Context) ([]finding, []itemGroup) {
 			checkStore(ctx), checkKeys(),
 			checkProgram(ctx, "bash", checkFail, "commands cannot be run without it", "--version"),
 			checkProgram(ctx, "git", checkWarn, "there are no diffs and no history without it", "--version"),
-			checkSnapshots(ctx),
+			checkSnapshots(ctx), checkMissions(ctx),
 			checkProgram(ctx, "rg", checkWarn, "searching is slower without it", "--version"),
 			checkTerminal(),
 		})

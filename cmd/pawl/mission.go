@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/near"
 )
 
 // missionFlags are the flags of 'pawl mission'.
@@ -45,6 +46,7 @@ Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reach
 		Example: `  pawl mission "add retries to the client, with tests"
   pawl mission --workers 5 --max-cost 20 "port the parser to the new lexer"
   pawl mission --criterion "no public name changes" --check "make check" "split package store"
+  pawl mission --format json "fix the flaky tests" | jq -r .branch
   pawl mission status --watch`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
@@ -62,7 +64,7 @@ Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reach
 	flags.StringArrayVar(&f.order.Agreed.Tests, "agree-test", nil, "tests that may go or change: a `pattern` with *")
 	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("a worker that gives no sign for this `time` is asked, and then ended (default %s)", pawl.MissionStuck))
 	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket")
-	cmd.AddCommand(missionStatusCommand())
+	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionVerifyCommand())
 	return cmd
 }
 
@@ -72,6 +74,11 @@ func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
 		return usageError(cmd, err)
 	}
 	ctx := cmd.Context()
+	if f.server == "" {
+		if err := canBegin(ctx, n.Dir); err != nil {
+			return err
+		}
+	}
 	a, err := openAt(ctx, f.server)
 	if err != nil {
 		return err
@@ -90,6 +97,21 @@ func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
 	return followMission(cmd, a, f.outputFlags, s, 0)
 }
 
+// canBegin refuses a folder that no mission can work in, before anything is spent.
+func canBegin(ctx context.Context, dir string) error {
+	repo, err := repoOf(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("a mission needs a git repository: go to one, or make one with 'git init' and a commit: %w", err)
+	}
+	if err := repo.AtLeast(missionGitMajor, missionGitMinor); err != nil {
+		return err
+	}
+	if _, err := repo.Commit(ctx, "HEAD"); err != nil {
+		return fmt.Errorf("a mission begins at a commit: make one with 'git commit': %w", err)
+	}
+	return nil
+}
+
 // mission is what the flags say.
 func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMission, error) {
 	n := pawl.NewMission{Order: f.order}
@@ -98,7 +120,10 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 	}
 	n.Order.Goal = strings.TrimSpace(strings.Join(args, " "))
 	if n.Order.Goal == "" {
-		return n, errors.New("say what the goal is")
+		return n, errors.New("say what the goal is, in quotes")
+	}
+	if meant := meantCommand(cmd, args); meant != "" {
+		return n, fmt.Errorf("%q is no command: did you mean 'pawl mission %s'? A goal has more than one word", args[0], meant)
 	}
 	for i, text := range f.criteria {
 		n.Order.Criteria = append(n.Order.Criteria, pawl.Criterion{ID: fmt.Sprintf("U%d", i+1), Text: text})
@@ -110,6 +135,12 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 		}
 		n.Order.Checks = append(n.Order.Checks, c)
 	}
+	if err := useMissionConfig(cmd, &n.Order); err != nil {
+		return n, err
+	}
+	if err := n.Order.Check(); err != nil {
+		return n, err
+	}
 	var err error
 	if n.Settings, err = f.settings(); err != nil {
 		return n, err
@@ -119,23 +150,36 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 	return n, err
 }
 
-// followMission shows a mission until its turn has ended, and returns what came of
-// it as an exit code.
-func followMission(cmd *cobra.Command, a *app, out outputFlags, s pawl.Session, after pawl.Seq) error {
-	err := out.follow(cmd, a, s, after, nil, func(e pawl.Event) bool { _, ends := e.Body.(pawl.TurnFinished); return ends })
-	if err = a.leave(cmd, s.ID, err); err != nil {
+// meantCommand is the command that a goal of one word was likely meant to be, or "".
+func meantCommand(cmd *cobra.Command, args []string) string {
+	if len(args) != 1 || strings.ContainsAny(args[0], " \t\n") {
+		return ""
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return near.Name(args[0], names)
+}
+
+// useMissionConfig takes from the user's configuration what no flag says.
+func useMissionConfig(cmd *cobra.Command, o *pawl.MissionOrder) error {
+	user, err := loadUser()
+	if err != nil {
 		return err
 	}
-	board, err := a.Mission(context.WithoutCancel(cmd.Context()), s.ID)
-	switch {
-	case err != nil:
-		return err
-	case board.Mission.Sealed != nil:
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: sealed: 'git merge %s' brings it to your branch; 'pawl mission report %s' has the evidence\n", board.Mission.Branch, s.ID)
-		return nil
-	case board.Mission.Blocked != nil:
-		return &exitError{code: exitGate, err: fmt.Errorf("the mission is blocked: %s", board.Mission.Blocked.Reason)}
-	default:
-		return &exitError{code: exitGate, err: errors.New("the mission is not sealed: 'pawl mission resume' goes on")}
+	c, flags := user.Mission, cmd.Flags()
+	if !flags.Changed("workers") {
+		o.Workers = c.Workers
 	}
+	if !flags.Changed("worker-model") {
+		o.Model = c.WorkerModel
+	}
+	if !flags.Changed("reviewer") {
+		o.Reviewers = c.Reviewers
+	}
+	if !flags.Changed("stuck") {
+		o.Stuck, err = c.StuckAfter()
+	}
+	return err
 }

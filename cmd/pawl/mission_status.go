@@ -2,19 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
 )
 
 // missionStatusFlags are the flags of 'pawl mission status'.
 type missionStatusFlags struct {
-	json bool
+	missionTarget
+	json  bool
+	watch bool
 }
 
 func missionStatusCommand() *cobra.Command {
@@ -22,59 +22,57 @@ func missionStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [id]",
 		Short: "Show how far a mission has come",
-		Args:  usage(cobra.MaximumNArgs(1)),
-		RunE:  func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		Long: `Show how far a mission has come: its tasks with who is at them and why some came back,
+what was spent, the newest checks, and what the gate found. Without an id, this folder's
+newest mission.
+
+With --watch it stays until the mission is over: in a terminal the board is kept as it is,
+elsewhere each change is a line; with --json each change is the whole board in a line.
+The exit code is then that of the mission: 0 sealed, 4 a limit was reached, 5 the model
+failed, 6 blocked or not sealed, 130 canceled.`,
+		Example: `  pawl mission status
+  pawl mission status --watch
+  pawl mission status --json | jq -r '.mission.tasks[] | "\(.task.id) \(.phase)"'`,
+		Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd, args, func(ctx context.Context, a *app, s pawl.Session) error { return f.run(ctx, cmd.OutOrStdout(), a, s) })
+		},
 	}
+	f.add(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the board as JSON")
+	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "stay until the mission is over")
 	return cmd
 }
 
-func (f *missionStatusFlags) run(cmd *cobra.Command, args []string) error {
-	ctx := cmd.Context()
-	a, err := openApp(ctx)
+func (f *missionStatusFlags) run(ctx context.Context, w io.Writer, a *app, s pawl.Session) error {
+	b, err := boardOf(ctx, a, s.ID)
 	if err != nil {
 		return err
 	}
-	defer a.Close()
-	s, err := a.missionOf(ctx, args)
-	if err != nil {
-		return err
-	}
-	board, err := a.Mission(ctx, s.ID)
-	if err != nil {
-		return err
+	if f.watch {
+		return newWatcher(w, a, f.json).run(ctx, b)
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), board)
+		return writeJSON(w, b.Board)
 	}
-	return writeBoard(cmd.OutOrStdout(), board)
+	_, err = io.WriteString(w, b.text())
+	return err
 }
 
-// missionOf is the mission that is named, or the newest one of this folder.
-func (a *app) missionOf(ctx context.Context, args []string) (pawl.Session, error) {
-	if len(args) > 0 {
-		return a.session(ctx, args[0], "")
-	}
-	dir, err := workingDir()
+// boardOf is a mission as it is now.
+func boardOf(ctx context.Context, svc pawl.Service, id pawl.SessionID) (board, error) {
+	row, err := svc.Mission(ctx, id)
 	if err != nil {
-		return pawl.Session{}, err
+		return board{}, err
 	}
-	list, err := a.List(ctx, pawl.Filter{Dir: dir, Missions: true, Limit: 1})
-	if err == nil && len(list) == 0 {
-		return pawl.Session{}, errors.New("there is no mission in this folder: 'pawl mission \"goal\"' begins one")
-	}
-	if err != nil {
-		return pawl.Session{}, err
-	}
-	return list[0], nil
-}
-
-func writeBoard(w io.Writer, b pawl.Board) error {
-	_, err := fmt.Fprintf(w, "%s  %s  %s\n", b.Session.ID, b.State, plain.Line(b.Mission.Order.Goal))
-	for _, t := range b.Mission.Tasks {
-		if err == nil {
-			_, err = fmt.Fprintf(w, "  %-10s %s: %s\n", t.Phase, t.Task.ID, plain.Line(t.Task.Title))
+	b := board{Board: row, now: time.Now()}
+	for e, err := range logOf(ctx, svc, row.Session) {
+		if err != nil {
+			return b, err
+		}
+		if p, ok := e.Body.(pawl.Prompted); ok {
+			b.limits = p.Settings
 		}
 	}
-	return err
+	return b, nil
 }

@@ -138,6 +138,7 @@ func writeJSON(w io.Writer, v any) error {
 type textPrinter struct {
 	out, err io.Writer
 	live     bool // out is a terminal
+	tells    bool // what a mission's events tell, though it is none
 	midLine  bool
 	shown    int // of the reply's text, in bytes
 	waiting  waiting
@@ -169,7 +170,7 @@ func (p *textPrinter) event(e pawl.Event) error {
 		_, err := fmt.Fprintf(p.err, "pawl: %s\n", firstLine(b.Message, 300))
 		return err
 	}
-	if line, over := ofMission(e.Body); line != "" && (p.live || over) {
+	if line, over := ofMission(e.Body); line != "" && (p.live || p.tells || over) {
 		if err := p.endLine(); err != nil {
 			return err
 		}

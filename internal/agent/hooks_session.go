@@ -178,7 +178,19 @@ func (s *Stepper) notifyEnd(ctx context.Context, j *journal, settings pawl.Setti
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
-	s.notify(ctx, j, settings, "idle_prompt", fmt.Sprintf("pawl waits for you: the turn has ended (%s)", stop.Reason))
+	s.notify(ctx, j, settings, "idle_prompt", ended(j.history.Mission(), stop))
+}
+
+// ended says why pawl waits for the person.
+func ended(m *pawl.Mission, stop pawl.Stop) string {
+	switch {
+	case m != nil && m.Sealed != nil:
+		return "pawl waits for you: the mission is sealed"
+	case m != nil && m.Blocked != nil:
+		return "pawl waits for you: the mission is blocked: " + m.Blocked.Reason
+	default:
+		return fmt.Sprintf("pawl waits for you: the turn has ended (%s)", stop.Reason)
+	}
 }
 
 // event is a compaction as hooks see it.

@@ -38,7 +38,7 @@ const onlyYours = "only your own configuration can set it"
 // key is a slip, or of a pawl to come, and an error.
 var userKeys = []string{
 	"model", "small_model", "fallback", "providers", "base_url", "endpoint", "headers", "keys", "api_key", "key_command", "proxy", "proxies", "certificates",
-	"websearch", "codesearch", "lsp", "mode", "sandbox", "env", "trust", "telemetry", "statusline", "notify", "helpers", "store", "data", "tui",
+	"websearch", "codesearch", "lsp", "mode", "sandbox", "env", "trust", "telemetry", "statusline", "notify", "helpers", "store", "data", "tui", "mission",
 }
 
 // LoadProject reads a project's configuration. read returns a file of the

@@ -107,8 +107,8 @@ func fenced(source, text string) string {
 	return fence.Text(source, text)
 }
 
-// suspicionID is the name by which a reviewer speaks of a suspicion.
-func suspicionID(i int) string { return fmt.Sprintf("S%d", i+1) }
+// SuspicionID is the name by which a reviewer speaks of a suspicion.
+func SuspicionID(i int) string { return fmt.Sprintf("S%d", i+1) }
 
 // suspicious lists the suspicions. Their texts show lines of the change.
 func (d Dossier) suspicious(b *strings.Builder) {
@@ -119,8 +119,8 @@ func (d Dossier) suspicious(b *strings.Builder) {
 	}
 	var lines []string
 	for i, s := range d.Outcome.Suspicions {
-		fmt.Fprintf(b, "- **%s**: %s\n", suspicionID(i), s.Rule)
-		lines = append(lines, suspicionID(i)+": "+plain.Line(s.Text))
+		fmt.Fprintf(b, "- **%s**: %s\n", SuspicionID(i), s.Rule)
+		lines = append(lines, SuspicionID(i)+": "+plain.Line(s.Text))
 	}
 	fmt.Fprintf(b, "\n%s\n", fenced("lines of the change", strings.Join(lines, "\n")))
 }

@@ -24,7 +24,14 @@ type titled struct {
 
 // HTML is the evidence for people, as one page that needs nothing else. It tells
 // what Markdown tells.
-func (o Outcome) HTML(f Frozen) string {
+func (o Outcome) HTML(f Frozen) string { return o.render("page", f) }
+
+// Section is what HTML tells, as a part of another page.
+func (o Outcome) Section(f Frozen) template.HTML {
+	return template.HTML(o.render("section", f)) //nolint:gosec // a template has made it
+}
+
+func (o Outcome) render(name string, f Frozen) string {
 	var b strings.Builder
 	view := struct {
 		Outcome
@@ -33,7 +40,7 @@ func (o Outcome) HTML(f Frozen) string {
 		Word, Reason string
 	}{Outcome: o, Rules: f}
 	view.Word, view.Reason = o.word()
-	if err := reportPage.Execute(&b, view); err != nil { // the page knows all that it is given
+	if err := reportPage.ExecuteTemplate(&b, name, view); err != nil { // the page knows all that it is given
 		panic(err)
 	}
 	return strings.TrimSpace(b.String()) + "\n"

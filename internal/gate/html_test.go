@@ -68,3 +68,14 @@ func TestHTML(t *testing.T) {
 		t.Errorf("an open gate is told as %s", open)
 	}
 }
+
+// A part of another page tells the same, and is no page itself.
+func TestSection(t *testing.T) {
+	o, f := sample()
+	page, part := o.HTML(f), string(o.Section(f))
+	_, inner, _ := strings.Cut(page, "<main>\n")
+	inner, _, _ = strings.Cut(inner, "</main>")
+	if !strings.HasPrefix(part, "<h2>Gate</h2>\n<p><strong>Not passed") || !strings.HasSuffix(part, inner) || strings.Contains(part, "<html") {
+		t.Errorf("the part is %s", part)
+	}
+}

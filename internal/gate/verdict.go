@@ -53,7 +53,7 @@ func (d Dossier) Judge(v Verdict) []pawl.GateFault {
 		criteria = append(criteria, c.ID)
 	}
 	for i := range d.Outcome.Suspicions {
-		suspicions = append(suspicions, suspicionID(i))
+		suspicions = append(suspicions, SuspicionID(i))
 	}
 	f.judged("criterion", criteria, v.Criteria)
 	f.judged("suspicion", suspicions, v.Suspicions)

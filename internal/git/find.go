@@ -60,11 +60,11 @@ func (g *Git) readVersion(ctx context.Context) error {
 		return err
 	}
 	g.version, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "git version "), " ")
-	return g.atLeast(minMajor, minMinor)
+	return g.AtLeast(minMajor, minMinor)
 }
 
-// atLeast refuses a git that is older.
-func (g *Git) atLeast(major, minor int) error {
+// AtLeast refuses a git that is older.
+func (g *Git) AtLeast(major, minor int) error {
 	numbers := strings.SplitN(g.version, ".", 3)
 	if len(numbers) >= 2 {
 		first, err1 := strconv.Atoi(numbers[0])
@@ -77,7 +77,7 @@ func (g *Git) atLeast(major, minor int) error {
 }
 
 // AtLeast refuses a git that is older than this version.
-func (r *Repo) AtLeast(major, minor int) error { return r.git.atLeast(major, minor) }
+func (r *Repo) AtLeast(major, minor int) error { return r.git.AtLeast(major, minor) }
 
 // program reports whether a file can be run and could not have been put there
 // by anybody else.

@@ -71,6 +71,15 @@ func (n *Notifier) Tell(text string) tea.Cmd {
 	return tea.Raw(n.sequence(text))
 }
 
+// Notice is what a terminal is sent to tell the person, for those that cannot know
+// where they look; "" if they do not want to be told.
+func (n *Notifier) Notice(text string) string {
+	if n.mode == Off {
+		return ""
+	}
+	return n.sequence(text)
+}
+
 // sequence is what the terminal is sent.
 func (n *Notifier) sequence(text string) string {
 	text = strings.ReplaceAll(plain.Line("pawl: "+text), ";", ",") // some terminals take what follows one for orders

@@ -47,3 +47,13 @@ func TestHostile(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestNotice: who cannot know where the person looks tells them, unless they do not
+// want it.
+func TestNotice(t *testing.T) {
+	for mode, want := range map[Mode]string{Desktop: "\x1b]9;pawl: done\x1b\\", Bell: "\x1b]9;pawl: done\x1b\\\a", Off: ""} {
+		if got := New(mode, nil).Notice("done"); got != want {
+			t.Errorf("%q: %q, want %q", mode, got, want)
+		}
+	}
+}

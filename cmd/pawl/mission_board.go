@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/words"
+)
+
+// maxBoardLines bounds each list below the tasks.
+const maxBoardLines = 12
+
+// board is a mission as people see it at a moment.
+type board struct {
+	pawl.Board
+
+	limits pawl.Settings // of the newest turn
+	now    time.Time
+}
+
+// text is the board, in lines.
+func (b board) text() string {
+	var out strings.Builder
+	m := b.Mission
+	fmt.Fprintf(&out, "%s  %s  %s\n%s\n", b.Session.ID, b.State, words.Clock(b.elapsed()), firstLine(m.Order.Goal, 200))
+	if m.Blocked != nil {
+		fmt.Fprintf(&out, "blocked by %s: %s\n", plain.Line(m.Blocked.By), firstLine(m.Blocked.Reason, 500))
+	}
+	if len(m.Tasks) > 0 {
+		out.WriteString("\n")
+		b.tasks(&out)
+	}
+	out.WriteString("\n")
+	if m.Branch != "" {
+		fmt.Fprintf(&out, "branch: %s at %s\n", plain.Line(m.Branch), words.Commit(m.Tip))
+	}
+	fmt.Fprintf(&out, "spent: %s\n", b.spent())
+	b.checks(&out)
+	b.faults(&out)
+	if m.Sealed != nil {
+		fmt.Fprintf(&out, "sealed: %s, in round %d\n", words.Commit(m.Sealed.Candidate), m.Sealed.Round)
+	}
+	return out.String()
+}
+
+// elapsed is how long the mission takes, or took until it was last moved.
+func (b board) elapsed() time.Duration {
+	if b.State == pawl.MissionWorking {
+		return b.now.Sub(b.Mission.Began)
+	}
+	return b.Session.Updated.Sub(b.Mission.Began)
+}
+
+func (b board) tasks(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "TASK\tSTATE\tTRY\tFOR\tWHO\tWHAT")
+	for _, s := range b.Mission.Tasks {
+		try, who, long := "-", "-", "-"
+		if s.Attempt > 0 {
+			try, who = fmt.Sprint(s.Attempt), string(s.Child)
+		}
+		switch {
+		case s.Phase == pawl.PhaseRunning:
+			long = words.Clock(b.now.Sub(s.Began))
+		case !s.Ended.IsZero():
+			long = words.Clock(s.Ended.Sub(s.Began))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", plain.Line(s.Task.ID), s.Phase, try, long, who, firstLine(s.Task.Title, 60))
+	}
+	_ = t.Flush() // it writes to memory
+	for _, s := range b.Mission.Tasks {
+		if s.Why != "" && s.Phase != pawl.PhaseDropped {
+			fmt.Fprintf(w, "%s came back: %s: %s\n", plain.Line(s.Task.ID), s.Why, firstLine(s.Text, 200))
+		}
+	}
+}
+
+// spent is what the whole team has used, and what the newest turn may use.
+func (b board) spent() string {
+	text := fmt.Sprintf("%s, %s tokens, by %s", words.Dollars(b.Usage.Cost), words.Short(b.Usage.Tokens()), words.Plural(1+len(b.Team), "session"))
+	var limits []string
+	if c := b.limits.MaxCost; c > 0 {
+		limits = append(limits, words.Dollars(c))
+	}
+	if n := b.limits.MaxTokens; n > 0 {
+		limits = append(limits, words.Short(n)+" tokens")
+	}
+	if d := b.limits.MaxTime; d > 0 {
+		limits = append(limits, words.Clock(d))
+	}
+	if len(limits) == 0 {
+		return text
+	}
+	return text + "; a turn may take " + strings.Join(limits, ", ")
+}
+
+// checks are the newest runs: those of the base only until the gate was asked.
+func (b board) checks(w io.Writer) {
+	runs := b.Mission.Runs
+	for _, r := range runs[max(0, len(runs)-maxBoardLines):] {
+		if line, _ := words.Mission(r); b.Mission.Round == 0 || r.On != "base" {
+			fmt.Fprintf(w, "check: %s\n", line)
+		}
+	}
+}
+
+// faults are those of the newest judgment.
+func (b board) faults(w io.Writer) {
+	j := b.Mission.Judged
+	if j == nil {
+		return
+	}
+	for i, f := range j.Faults {
+		if i == maxBoardLines {
+			fmt.Fprintf(w, "fault: and %d more\n", len(j.Faults)-i)
+			break
+		}
+		fmt.Fprintf(w, "fault: %s: %s\n", plain.Line(f.Rule), firstLine(f.Text, 300))
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// missionTarget is which mission a command is about, and where it is.
+type missionTarget struct {
+	server string // "" means this process
+}
+
+func (t *missionTarget) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.server, "attach", "", "the mission is a server's: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
+}
+
+// with runs f with the mission that the arguments name, or this folder's newest.
+func (t *missionTarget) with(cmd *cobra.Command, args []string, f func(ctx context.Context, a *app, s pawl.Session) error) error {
+	ctx := cmd.Context()
+	a, err := openAt(ctx, t.server)
+	if err != nil {
+		return err
+	}
+	s, err := a.missionOf(ctx, args)
+	if err == nil {
+		err = f(ctx, a, s)
+	}
+	return errors.Join(err, a.Close())
+}
+
+// missionOf is the mission that is named, or the newest one of this folder.
+func (a *app) missionOf(ctx context.Context, args []string) (pawl.Session, error) {
+	if len(args) > 0 {
+		s, err := a.Get(ctx, pawl.SessionID(args[0]))
+		switch {
+		case errors.Is(err, pawl.ErrNotFound):
+			return s, fmt.Errorf("there is no mission %q: 'pawl mission list --all' shows them: %w", args[0], err)
+		case err == nil && s.Mission == "":
+			return s, fmt.Errorf("session %s commands no mission: 'pawl mission list' shows those that do: %w", s.ID, pawl.ErrInvalid)
+		}
+		return s, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return pawl.Session{}, err
+	}
+	list, err := a.List(ctx, pawl.Filter{Dir: dir, Missions: true, Limit: 1})
+	switch {
+	case err != nil:
+		return pawl.Session{}, err
+	case len(list) == 0:
+		return pawl.Session{}, errors.New("there is no mission in this folder: 'pawl mission \"goal\"' begins one, 'pawl mission list --all' shows those of other folders")
+	}
+	return list[0], nil
+}
+
+// endOf is the end of a mission as an exit code.
+func endOf(b pawl.Board) error {
+	id := b.Session.ID
+	switch {
+	case b.State == pawl.MissionSealed:
+		return nil
+	case b.State == pawl.MissionBlocked && b.Mission.Blocked != nil:
+		return &exitError{code: exitGate, err: fmt.Errorf("the mission is blocked: %s\n'pawl mission resume %s' goes on once that is settled", firstLine(b.Mission.Blocked.Reason, 500), id)}
+	case b.Ended != nil && b.Ended.Reason != pawl.ReasonEndTurn:
+		var exit *exitError
+		if errors.As(exitOf(*b.Ended), &exit) {
+			return &exitError{code: exit.code, err: fmt.Errorf("the mission was stopped: %w\n'pawl mission resume %s' goes on", exit.err, id)}
+		}
+	}
+	return &exitError{code: exitGate, err: fmt.Errorf("the mission is not sealed: 'pawl mission resume %s' goes on", id)}
+}

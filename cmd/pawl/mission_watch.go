@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/words"
+)
+
+// lookAgain is how often a board in a terminal is drawn anew without news: times
+// pass, and what workers spend is not in the mission's own log.
+const lookAgain = 5 * time.Second
+
+// watcher shows a mission until it is over.
+type watcher struct {
+	out   io.Writer
+	svc   pawl.Service
+	json  bool
+	place *screen // the terminal to draw in place on; nil elsewhere
+	drawn int     // lines of the board that is there
+}
+
+func newWatcher(w io.Writer, svc pawl.Service, json bool) *watcher {
+	v := &watcher{out: w, svc: svc, json: json}
+	if s, ok := w.(*screen); ok && isTerminal(s) && !json {
+		v.place = s
+	}
+	return v
+}
+
+// news is what is heard of the mission.
+type news struct {
+	event pawl.Event
+	err   error
+}
+
+// run shows the board, and each change of it, and returns the mission's end as an
+// exit code.
+func (v *watcher) run(ctx context.Context, b board) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := v.show(b); err != nil || b.State != pawl.MissionWorking {
+		return orEnd(err, b)
+	}
+	heard := make(chan news)
+	go v.listen(ctx, b.Session, heard)
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for {
+		changed := true
+		select {
+		case n := <-heard:
+			if n.err != nil {
+				return n.err
+			}
+			if err := v.tell(n.event); err != nil {
+				return err
+			}
+			changed = changes(n.event.Body)
+		case <-tick.C:
+			changed = v.place != nil
+		}
+		if !changed {
+			continue
+		}
+		var err error
+		if b, err = boardOf(ctx, v.svc, b.Session.ID); err != nil {
+			return err
+		}
+		if err := v.show(b); err != nil || b.State != pawl.MissionWorking {
+			return orEnd(err, b)
+		}
+	}
+}
+
+func orEnd(err error, b board) error {
+	if err != nil {
+		return err
+	}
+	return endOf(b.Board)
+}
+
+// listen hears what happens from now on.
+func (v *watcher) listen(ctx context.Context, s pawl.Session, to chan<- news) {
+	for e, err := range v.svc.Events(ctx, s.ID, s.Head) {
+		select {
+		case to <- news{e, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// changes reports whether a board looks different after an event.
+func changes(b pawl.Body) bool {
+	switch b.(type) {
+	case pawl.TurnStarted, pawl.TurnFinished, pawl.Withdrawn:
+		return true
+	default:
+		return pawl.OfMission(b)
+	}
+}
+
+// show draws the board: in place of the one before, or as a line of JSON. Elsewhere
+// it is there once, at the beginning.
+func (v *watcher) show(b board) error {
+	switch {
+	case v.json:
+		return writeJSON(v.out, b.Board)
+	case v.place != nil:
+		text := b.text()
+		if err := v.place.erase(v.drawn); err != nil {
+			return err
+		}
+		v.drawn = linesOn(text, columns(v.place.file))
+		_, err := io.WriteString(v.place, text)
+		return err
+	case v.drawn == 0:
+		v.drawn = 1
+		_, err := io.WriteString(v.out, b.text())
+		return err
+	}
+	return nil
+}
+
+// tell says what an event changed, where there is no board to look at.
+func (v *watcher) tell(e pawl.Event) error {
+	line, _ := words.Mission(e.Body)
+	if v.json || v.place != nil || line == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(v.out, "%s  %s\n", e.At.Local().Format("15:04:05"), line)
+	return err
+}
+
+// linesOn is how many lines of a terminal a text takes.
+func linesOn(text string, columns int) (n int) {
+	for line := range strings.Lines(text) {
+		at := 0
+		for _, r := range strings.TrimSuffix(line, "\n") {
+			at += cells(r)
+		}
+		n += max(1, (at+columns-1)/columns)
+	}
+	return n
+}
+
+// erase takes the last lines off the screen. They are pawl's own doing, so it is
+// not in the way of what others must not do.
+func (s *screen) erase(lines int) error {
+	if err := s.Flush(); err != nil || lines == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(s.file, "\x1b[%dA\r\x1b[J", lines)
+	return err
+}

@@ -1,0 +1,29 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Mission is how the user wants missions to be worked on, where no flag says
+// otherwise.
+type Mission struct {
+	Workers     int      `json:"workers,omitempty"`      // at once
+	WorkerModel string   `json:"worker_model,omitempty"` // of the workers
+	Reviewers   []string `json:"reviewers,omitempty"`    // their models, one each
+	Stuck       string   `json:"stuck,omitempty"`        // a time, such as 10m
+}
+
+// StuckAfter is how long a worker may give no sign; 0 if it is not said.
+func (m Mission) StuckAfter() (time.Duration, error) {
+	if m.Stuck == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(m.Stuck)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("mission.stuck is %.40q: write a time, such as 10m: %w", m.Stuck, pawl.ErrInvalid)
+	}
+	return d, nil
+}

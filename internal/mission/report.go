@@ -1,0 +1,200 @@
+package mission
+
+import (
+	_ "embed" // the page
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/export"
+	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/words"
+)
+
+// Report is what came of a mission, and what proves it.
+type Report struct {
+	Mission  pawl.SessionID    `json:"mission"`
+	State    pawl.MissionState `json:"state"`
+	Goal     string            `json:"goal"`
+	Branch   string            `json:"branch,omitempty"`
+	Base     string            `json:"base,omitempty"`
+	Commit   string            `json:"commit,omitempty"` // that is sealed, or the newest on the branch
+	Blocked  string            `json:"blocked,omitempty"`
+	Tasks    []TaskReport      `json:"tasks"`
+	Checks   *pawl.Frozen      `json:"checks,omitempty"` // what had to hold
+	Evidence Evidence          `json:"evidence"`
+	Team     int               `json:"team"` // how many workers and reviewers there were
+	Usage    pawl.Usage        `json:"usage"`
+	CostUSD  float64           `json:"cost_usd"`
+	Began    time.Time         `json:"began"`
+}
+
+// TaskReport is a task of the plan, and what came of it.
+type TaskReport struct {
+	ID      string            `json:"id"`
+	Title   string            `json:"title"`
+	Phase   pawl.TaskPhase    `json:"phase"`
+	Attempt int               `json:"attempt"`
+	Commit  string            `json:"commit,omitempty"`
+	Why     pawl.ReturnReason `json:"why,omitempty"` // the newest attempt came to nothing
+}
+
+// NewReport puts a report together.
+func NewReport(b pawl.Board, e Evidence) Report {
+	m := b.Mission
+	r := Report{
+		Mission: b.Session.ID, State: b.State, Goal: m.Order.Goal, Branch: m.Branch, Commit: m.Tip, Tasks: []TaskReport{}, Checks: m.Frozen,
+		Evidence: e, Team: len(b.Team), Usage: b.Usage, CostUSD: b.Usage.Cost.Dollars(), Began: m.Began,
+	}
+	if m.Frozen != nil {
+		r.Base = m.Frozen.Base
+	}
+	if m.Sealed != nil {
+		r.Commit = m.Sealed.Candidate
+	}
+	if m.Blocked != nil {
+		r.Blocked = m.Blocked.Reason
+	}
+	for _, t := range m.Tasks {
+		r.Tasks = append(r.Tasks, TaskReport{ID: t.Task.ID, Title: t.Task.Title, Phase: t.Phase, Attempt: t.Attempt, Commit: t.Commit, Why: t.Why})
+	}
+	return r
+}
+
+// Stands says whether the evidence is of the commit that the report is about.
+func (r Report) Stands() bool {
+	return r.Evidence.Outcome != nil && r.Evidence.Outcome.Candidate == r.Commit
+}
+
+// proof says in a sentence how far the evidence goes.
+func (r Report) proof() string {
+	switch o := r.Evidence.Outcome; {
+	case o == nil:
+		return "The gate has not judged it yet: nothing is proven."
+	case !r.Stands():
+		return fmt.Sprintf("The gate has judged %s, and the branch has moved since: what it found is below, and proves nothing of %s.", words.Commit(o.Candidate), words.Commit(r.Commit))
+	case r.State == pawl.MissionSealed:
+		return fmt.Sprintf("The gate found nothing against %s, in round %d.", words.Commit(o.Candidate), r.Evidence.Round)
+	default:
+		return fmt.Sprintf("The gate has judged %s, in round %d.", words.Commit(o.Candidate), r.Evidence.Round)
+	}
+}
+
+// String says how the chain of evidence is.
+func (c Chain) String() string {
+	if c.Fault != "" {
+		return "broken: " + c.Fault
+	}
+	if c.Links == 0 {
+		return "empty"
+	}
+	return fmt.Sprintf("verified, %s, ends with %s", words.Plural(c.Links, "link"), c.Head)
+}
+
+func spent(u pawl.Usage) string {
+	return fmt.Sprintf("%s, %s tokens", words.Dollars(u.Cost), words.Short(u.Tokens()))
+}
+
+// Markdown is the report for people.
+func (r Report) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Mission\n\n**%s**: %s\n\n", title(string(r.State)), cell(r.Goal))
+	if r.Blocked != "" {
+		fmt.Fprintf(&b, "Blocked: %s\n\n", cell(r.Blocked))
+	}
+	fmt.Fprintf(&b, "%s\n\n", r.proof())
+	for _, row := range r.facts() {
+		fmt.Fprintf(&b, "- %s: %s\n", row[0], cell(row[1]))
+	}
+	b.WriteString("\n## Tasks\n\n| task | what | state | attempts | commit |\n|---|---|---|---|---|\n")
+	for _, t := range r.Tasks {
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", cell(t.ID), cell(t.Title), cell(state(t)), t.Attempt, words.Commit(t.Commit))
+	}
+	if len(r.Evidence.Reviews) > 0 {
+		b.WriteString("\n## Reviews\n")
+	}
+	for _, v := range r.Evidence.Reviews {
+		line, _ := words.Mission(v)
+		fmt.Fprintf(&b, "\n%s (session %s)\n\n", title(line), v.Child)
+		for _, j := range v.Holds {
+			fmt.Fprintf(&b, "- **%s** %s: %s\n", cell(j.ID), holds(j), cell(j.Why))
+		}
+	}
+	if r.Evidence.Outcome != nil && r.Checks != nil {
+		b.WriteString("\n" + r.Evidence.Outcome.Markdown(*r.Checks))
+	}
+	return b.String()
+}
+
+// facts are the short things, with their names.
+func (r Report) facts() [][2]string {
+	list := [][2]string{{"Mission", string(r.Mission)}, {"Began", r.Began.UTC().Format(time.RFC3339)}}
+	if r.Branch != "" {
+		list = append(list, [2]string{"Branch", r.Branch}, [2]string{"Commit", r.Commit}, [2]string{"Base", r.Base})
+	}
+	return append(list, [2]string{"Chain of evidence", r.Evidence.Chain.String()}, [2]string{"Spent", spent(r.Usage)}, [2]string{"Workers and reviewers", fmt.Sprint(r.Team)})
+}
+
+func state(t TaskReport) string {
+	if t.Why == "" || t.Phase == pawl.PhaseMerged {
+		return string(t.Phase)
+	}
+	return fmt.Sprintf("%s (came back: %s)", t.Phase, t.Why)
+}
+
+func holds(j pawl.Judgment) string {
+	if j.Holds {
+		return "holds"
+	}
+	return "does not hold"
+}
+
+// title is a text with a capital at its beginning.
+func title(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// cell is a stranger's text in a line or a table of Markdown.
+func cell(text string) string {
+	return strings.ReplaceAll(plain.Line(strings.Join(strings.Fields(text), " ")), "|", `\|`)
+}
+
+//go:embed report.html
+var reportText string
+
+var reportPage = export.Page(reportText, template.FuncMap{
+	"line": plain.Line, "words": plain.Text, "title": title, "state": state, "holds": holds, "commit": words.Commit,
+	"said": func(v pawl.Reviewed) string { line, _ := words.Mission(v); return title(line) },
+})
+
+// HTML is the report for people, as one page that needs nothing else.
+func (r Report) HTML() string {
+	view := struct {
+		Report
+
+		Proof string
+		Facts [][2]string
+		Gate  template.HTML
+	}{Report: r, Proof: r.proof(), Facts: r.facts()}
+	if r.Evidence.Outcome != nil && r.Checks != nil {
+		view.Gate = r.Evidence.Outcome.Section(*r.Checks)
+	}
+	var b strings.Builder
+	if err := reportPage.Execute(&b, view); err != nil { // the page knows all that it is given
+		panic(err)
+	}
+	return strings.TrimSpace(b.String()) + "\n"
+}
+
+// Statement is the evidence as in-toto has it; see [gate.Outcome.Statement].
+func (r Report) Statement() ([]byte, error) {
+	if r.Evidence.Outcome == nil || r.Checks == nil {
+		return nil, fmt.Errorf("the gate has not judged the mission yet, so there is nothing to state: 'pawl mission status' says how far it is: %w", pawl.ErrNotFound)
+	}
+	return r.Evidence.Outcome.Statement(*r.Checks)
+}

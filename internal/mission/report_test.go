@@ -1,0 +1,185 @@
+package mission
+
+import (
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/gate"
+)
+
+const attack = "<script>x</script>\x1b[2J|\u202e"
+
+var frozen = pawl.Frozen{
+	Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}},
+	Criteria: []pawl.Criterion{{ID: "goal", Text: "make it fast"}}, Tools: map[string]string{"/bin/true": "sha256:1"},
+}
+
+// proven is the log of a mission that was judged twice, and sealed.
+func proven() []pawl.Body {
+	chain := ""
+	ran := func(round int, on, tree string, code int) pawl.CheckRan {
+		c := pawl.CheckRan{Round: round, CheckRun: pawl.CheckRun{Check: "test", On: on, Tree: tree, Code: code}}.Link(chain)
+		chain = c.Hash
+		return c
+	}
+	merge := func() pawl.Body {
+		c := pawl.CheckRan{Task: "T1", CheckRun: pawl.CheckRun{Check: "test", On: "merge", Tree: "t1"}}.Link(chain)
+		chain = c.Hash
+		return c
+	}
+	suspicion := pawl.GateFault{Rule: "ends-early", Item: "a.go", Text: attack}
+	list := []pawl.Body{
+		pawl.GateFrozen{Frozen: frozen, Hash: frozen.Hash()}, ran(0, "base", "t0", 1), merge(), ran(1, "candidate", "t1", 1),
+		pawl.Judged{Round: 1, Candidate: "c1", Tree: "t1", Faults: []pawl.GateFault{{Rule: "check-failed", Text: "no"}}},
+		ran(2, "candidate", "t2", 0),
+		pawl.Reviewed{Round: 2, Child: "R", Holds: []pawl.Judgment{{ID: "goal", Holds: true, Why: "seen " + attack}, {ID: "S1", Holds: true, Why: "honest"}}},
+		pawl.Judged{Round: 2, Candidate: "c2", Tree: "t2", Suspicions: []pawl.GateFault{suspicion}},
+	}
+	return append(list, pawl.Sealed{Round: 2, Candidate: "c2", Tree: "t2", Frozen: frozen.Hash(), Chain: chain})
+}
+
+func logged(bodies []pawl.Body) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		for i, b := range bodies {
+			if !yield(pawl.Event{Seq: pawl.Seq(i + 1), Body: b}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func read(t *testing.T, bodies []pawl.Body) Evidence {
+	t.Helper()
+	e, err := ReadEvidence(logged(bodies))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The evidence is that of the newest round, with the runs of the base before it.
+func TestReadEvidence(t *testing.T) {
+	log := proven()
+	e := read(t, log)
+	want := &gate.Outcome{
+		Frozen: frozen.Hash(), Base: "b0", Candidate: "c2", Tree: "t2", Runs: []pawl.CheckRun{log[1].(pawl.CheckRan).CheckRun, log[5].(pawl.CheckRan).CheckRun},
+		Faults: []pawl.GateFault{}, Suspicions: log[7].(pawl.Judged).Suspicions,
+	}
+	if diff := cmp.Diff(want, e.Outcome); diff != "" {
+		t.Error(diff)
+	}
+	if e.Round != 2 || len(e.Reviews) != 1 || e.Chain != (Chain{Links: 4, Head: log[8].(pawl.Sealed).Chain}) {
+		t.Errorf("round %d, %d reviews, the chain is %s", e.Round, len(e.Reviews), e.Chain)
+	}
+	if e := read(t, log[:2]); e.Outcome != nil || e.Chain.Links != 1 {
+		t.Errorf("before any judgment there is %+v", e)
+	}
+}
+
+// A link that was changed, left out or put in is found, and so is a seal on another.
+func TestBrokenChain(t *testing.T) {
+	for name, spoil := range map[string]func([]pawl.Body) []pawl.Body{
+		"changed": func(log []pawl.Body) []pawl.Body {
+			c := log[3].(pawl.CheckRan)
+			c.Code = 0
+			log[3] = c
+			return log
+		},
+		"left out": func(log []pawl.Body) []pawl.Body { return append(log[:3], log[4:]...) },
+		"put in":   func(log []pawl.Body) []pawl.Body { return append(log[:3:3], log[2:]...) },
+		"sealed on another": func(log []pawl.Body) []pawl.Body {
+			s := log[8].(pawl.Sealed)
+			s.Chain = log[3].(pawl.CheckRan).Hash
+			log[8] = s
+			return log
+		},
+	} {
+		if e := read(t, spoil(proven())); e.Chain.Fault == "" || !strings.HasPrefix(e.Chain.String(), "broken: ") {
+			t.Errorf("%s: the chain is %s", name, e.Chain)
+		}
+	}
+}
+
+// Only what reviewers have judged of this very commit, and found to hold, is taken
+// as judged.
+func TestVouch(t *testing.T) {
+	e := read(t, proven())
+	same := e.Outcome.Suspicions[0]
+	no := read(t, append(proven()[:6], pawl.Reviewed{Round: 2, Holds: []pawl.Judgment{{ID: "S1"}}}, proven()[7]))
+	other := append([]pawl.Body{}, proven()[:6]...)
+	for _, c := range []struct {
+		name      string
+		evidence  Evidence
+		candidate string
+		suspicion pawl.GateFault
+		found     int
+	}{
+		{"judged", e, "c2", same, 0},
+		{"another commit", e, "c1", same, 1},
+		{"another suspicion", e, "c2", pawl.GateFault{Rule: "ends-early", Item: "b.go", Text: "x"}, 1},
+		{"judged not to hold", no, "c2", same, 1},
+		{"nobody has looked", read(t, append(other, proven()[7])), "c2", same, 1},
+		{"nothing was judged", Evidence{}, "c2", same, 1},
+	} {
+		found, err := c.evidence.Vouch(t.Context(), gate.Dossier{Outcome: gate.Outcome{Candidate: c.candidate, Suspicions: []pawl.GateFault{c.suspicion}}})
+		if err != nil || len(found) != c.found {
+			t.Errorf("%s: %v, %v", c.name, found, err)
+		}
+	}
+}
+
+func sampleReport(t *testing.T) Report {
+	b := pawl.Board{
+		Session: pawl.Session{ID: "M"}, State: pawl.MissionSealed, Team: make([]pawl.Session, 3), Usage: pawl.Usage{Input: 1200, Cost: pawl.MoneyOf(0.5)},
+		Mission: pawl.Mission{
+			Order: pawl.MissionOrder{Goal: "make it fast\n" + attack}, Began: time.Unix(0, 0), Frozen: &frozen, Branch: "pawl/mission-m", Tip: "c2",
+			Tasks: []pawl.TaskState{
+				{Task: pawl.Task{ID: "T1", Title: "one " + attack}, Phase: pawl.PhaseMerged, Attempt: 2, Commit: "c2aaaaaaaaaa"},
+				{Task: pawl.Task{ID: "T2", Title: "two"}, Phase: pawl.PhaseDropped, Attempt: 1, Why: pawl.ReturnCheck},
+			},
+			Sealed: &pawl.Sealed{Candidate: "c2"},
+		},
+	}
+	return NewReport(b, read(t, proven()))
+}
+
+// What strangers wrote is text in the report, and nothing more.
+func TestReport(t *testing.T) {
+	r := sampleReport(t)
+	text, page := r.Markdown(), r.HTML()
+	for _, want := range []string{
+		"**Sealed**: make it fast <script>", "The gate found nothing against c2, in round 2.", "- Branch: pawl/mission-m", "- Spent: $0.50, 1.2k tokens",
+		"- Chain of evidence: verified, 4 links, ends with sha256:", "| merged | 2 | c2aaaaaa |", "| T2 | two | dropped (came back: check) | 1 |  |",
+		"A reviewer found no fault (session R)", "- **S1** holds: honest", "# Gate\n\n**Passed**",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+	for _, want := range []string{"<strong>Sealed</strong>: make it fast", "<h2>Gate</h2>\n<p><strong>Passed</strong>", "<td>merged</td><td>2</td><td>c2aaaaaa</td>", "<strong>S1</strong> holds: honest"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "<script") || strings.ContainsAny(page+text, "\x1b\u202e") || strings.Contains(text, "one "+attack) {
+		t.Error("what strangers wrote is not just text")
+	}
+}
+
+// Evidence about another commit is no proof, and none is no statement.
+func TestReportWithoutProof(t *testing.T) {
+	r := sampleReport(t)
+	r.State, r.Commit = pawl.MissionStopped, "c3"
+	if !strings.Contains(r.Markdown(), "and the branch has moved since") {
+		t.Error(r.Markdown())
+	}
+	r.Evidence = Evidence{}
+	if _, err := r.Statement(); err == nil || !strings.Contains(r.Markdown(), "nothing is proven") || strings.Contains(r.HTML(), "<h2>Gate</h2>") {
+		t.Errorf("without evidence: %v\n%s", err, r.Markdown())
+	}
+}
