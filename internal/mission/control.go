@@ -155,6 +155,9 @@ func over(m *pawl.Mission) bool { return m.Sealed != nil || m.Blocked != nil }
 // step does all that can be done without waiting for a worker. What it returns is
 // for the Commander: what is wrong with the user's edits.
 func (c *Control) step(ctx context.Context, b pawl.Bridge, f *field) (edits string, err error) {
+	if err := b.Spent(ctx); err != nil { // else a worker that ended for this would seem to have failed
+		return "", err
+	}
 	if edits, err = c.readEdits(ctx, b); err != nil {
 		return "", err
 	}
