@@ -33,10 +33,10 @@ type Sessions interface {
 // Config is what mission control needs.
 type Config struct {
 	Sessions   Sessions
-	Repo       func(ctx context.Context, dir string) (*git.Repo, error)       // finds the repository of a project
+	Repo       func(ctx context.Context, dir string) (*git.Repo, error)          // finds the repository of a project
 	Workplaces func(ctx context.Context, repo *git.Repo) (dir string, err error) // a folder for those of a repository, apart from all others
-	Gate       func(repo *git.Repo) (*gate.Gate, error)                       // opens a gate; it is closed
-	Clock      func() time.Time                                               // nil means time.Now
+	Gate       func(repo *git.Repo) (*gate.Gate, error)                          // opens a gate; it is closed
+	Clock      func() time.Time                                                  // nil means time.Now
 }
 
 // Control leads missions.
@@ -239,7 +239,9 @@ func (c *Control) bound(m *pawl.Mission) string {
 }
 
 // branch is where the work of a mission is put together.
-func branch(id pawl.SessionID) string { return worktree.Prefix + "mission-" + strings.ToLower(string(id)) }
+func branch(id pawl.SessionID) string {
+	return worktree.Prefix + "mission-" + strings.ToLower(string(id))
+}
 
 // Dir is the folder that shows a mission to people, from the top of the project.
 func Dir(id pawl.SessionID) string { return filepath.Join(".pawl", "missions", string(id)) }
