@@ -73,7 +73,7 @@ func (c *Control) field(ctx context.Context, b pawl.Bridge) (*field, error) {
 	}
 	repo, err := c.Repo(ctx, b.Dir())
 	if err != nil {
-		return nil, fmt.Errorf("a mission needs a git repository: %w", err)
+		return nil, fmt.Errorf("a mission needs a git repository: 'git init' makes one, with a commit of what there is: %w", err)
 	}
 	dir, err := c.Workplaces(ctx, repo)
 	if err != nil {
@@ -87,6 +87,14 @@ func (c *Control) field(ctx context.Context, b pawl.Bridge) (*field, error) {
 	f := &field{repo: repo, trees: &worktree.Trees{Repo: repo, Dir: dir}, gate: g, seen: map[pawl.SessionID]*sign{}}
 	c.fields[b.Session()] = f
 	return f, nil
+}
+
+// hasCommit returns an error if the repository has nothing to begin from.
+func (f *field) hasCommit(ctx context.Context) error {
+	if _, err := f.repo.Commit(ctx, "HEAD"); err != nil {
+		return fmt.Errorf("a mission begins from a commit: make one, with 'git add' and 'git commit': %w", err)
+	}
+	return nil
 }
 
 // Leave forgets what was kept of a mission, and removes the workplaces of those
@@ -134,12 +142,15 @@ func place(id pawl.SessionID) string { return strings.ToLower(string(id)) }
 
 // Advance takes in what workers have left and starts those that can begin.
 func (c *Control) Advance(ctx context.Context, b pawl.Bridge) (string, error) {
-	if over(b.Mission()) || b.Mission().Frozen == nil {
+	if over(b.Mission()) {
 		return "", nil
 	}
 	f, err := c.field(ctx, b)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case b.Mission().Frozen == nil: // nobody plans where there is nothing to begin from
+		return "", f.hasCommit(ctx)
 	}
 	edits, err := c.step(ctx, b, f)
 	if err != nil {
@@ -155,6 +166,9 @@ func over(m *pawl.Mission) bool { return m.Sealed != nil || m.Blocked != nil }
 // step does all that can be done without waiting for a worker. What it returns is
 // for the Commander: what is wrong with the user's edits.
 func (c *Control) step(ctx context.Context, b pawl.Bridge, f *field) (edits string, err error) {
+	if err := b.Spent(ctx); err != nil { // else a worker that ended for this would seem to have failed
+		return "", err
+	}
 	if edits, err = c.readEdits(ctx, b); err != nil {
 		return "", err
 	}

@@ -141,7 +141,11 @@ func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.Bridge, f *
 		return "", err
 	}
 	frozen := pawl.Frozen{Criteria: criteria(m.Order, in), Protected: m.Order.Protected, Agreed: agreed}
-	if frozen, err = c.freezeChecks(ctx, f, m.Order.Checks, in.Checks, frozen); err != nil {
+	frozen, err = c.freezeChecks(ctx, f, m.Order.Checks, in.Checks, frozen)
+	switch {
+	case errors.Is(err, pawl.ErrInvalid) && len(m.Order.Checks)+len(in.Checks) == 0:
+		return "", fmt.Errorf("plan with checks that prove it, or block, so that the user names some with --check: %w", err)
+	case err != nil:
 		return "", err
 	}
 	name := branch(b.Session())

@@ -1,6 +1,7 @@
 package missiontest
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -89,6 +90,30 @@ func TestWorkerFails(t *testing.T) {
 	if text := w.errand(b, "T1", 4); !strings.Contains(text, "In smaller steps.") {
 		t.Errorf("the last attempt was told: %s", text)
 	}
+}
+
+// TestWorkerEndsEarly: a worker whose reply is cut off, or that has no steps left,
+// leaves what it has to the next one.
+func TestWorkerEndsEarly(t *testing.T) {
+	w := notes(t)
+	w.As("worker:T1:1", WriteFile("T1.txt", "one\n"), Line{Text: "And now", Finish: "max_tokens"})
+	w.As("worker:T2:1", WriteFile("T2.txt", "two\n"))
+	for i := range 250 {
+		w.As("worker:T2:1", Call{"grep", Object{"pattern": fmt.Sprintf("word%d", i)}})
+	}
+	for _, id := range []string{"T1", "T2"} {
+		w.As("worker:"+id+":2", read(id+".txt"), Line{Expect: "one|two", Text: "It is there."})
+	}
+	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.", Seal(), "Done.")
+	b := w.goes()
+	for _, r := range bodies[pawl.TaskReturned](w, b.Session.ID) {
+		want := map[string]string{"T1": "max_tokens", "T2": "max_steps"}[r.Task]
+		if r.Why != pawl.ReturnFailed || !strings.Contains(r.Text, want) {
+			t.Errorf("%s came back: %s: %s", r.Task, r.Why, r.Text)
+		}
+	}
+	w.has(b, "T1.txt", "one")
+	w.has(b, "T2.txt", "two")
 }
 
 // TestWorkerHangs: a worker that gives no sign is asked, then ended, and another

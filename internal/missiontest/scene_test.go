@@ -18,7 +18,9 @@ const held = "grep -q first notes.txt"
 func notes(t *testing.T) *World {
 	t.Helper()
 	t.Parallel()
-	return New(t, pawltest.Binary(t, ""), map[string]string{"notes.txt": "first\nsecond\nthird\n", "other.txt": "other\n"})
+	w := New(t, pawltest.Binary(t, ""), map[string]string{"notes.txt": "first\nsecond\nthird\n", "other.txt": "other\n"})
+	w.Env = append(w.Env, "TMPDIR="+t.TempDir())
+	return w
 }
 
 // goes has the mission run, and everybody agree with what comes of it.
@@ -51,25 +53,27 @@ func (w *World) clean() {
 // left are the workplaces and temporary folders that are there now.
 func (w *World) left() (paths []string) {
 	w.t.Helper()
-	data := w.data()
-	for _, pattern := range []string{"workplaces/*/*", "gate/*/*"} {
-		found, err := filepath.Glob(filepath.Join(data, pattern))
+	for _, pattern := range []string{filepath.Join(w.data(), "workplaces/*/*"), filepath.Join(w.data(), "workplaces/*/.*"), filepath.Join(w.env("TMPDIR"), "*")} {
+		found, err := filepath.Glob(pattern)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		paths = append(paths, found...)
 	}
-	return slices.DeleteFunc(paths, func(p string) bool { return filepath.Base(p) == "seed" })
+	return paths
 }
 
 // data is pawl's folder.
-func (w *World) data() string {
+func (w *World) data() string { return w.env("PAWL_DATA") }
+
+// env is a variable as the program sees it.
+func (w *World) env(name string) string {
 	for _, v := range slices.Backward(w.Env) {
-		if dir, ok := strings.CutPrefix(v, "PAWL_DATA="); ok {
-			return dir
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
 		}
 	}
-	w.t.Fatal("there is no PAWL_DATA")
+	w.t.Fatalf("there is no %s", name)
 	return ""
 }
 

@@ -306,3 +306,45 @@ func TestStopped(t *testing.T) {
 	w.has(b, "T1.here", "one")
 	w.clean()
 }
+
+// TestGoesOn: a mission that was blocked, or had spent all, goes on with a prompt,
+// from what its workers had.
+func TestGoesOn(t *testing.T) {
+	for name, test := range map[string]struct {
+		state pawl.MissionState
+		args  []string
+		lead  []any
+	}{
+		"after a block": {pawl.MissionBlocked, nil, []any{
+			Line{Calls: []Call{{"block", Object{"reason": "Ask me."}}}, DelayMS: 3000}, "I need somebody.",
+		}},
+		"after a budget": {pawl.MissionStopped, []string{"--max-tokens", "500", "--stuck", "20s"}, []any{"I wait."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := notes(t)
+			w.As("reviewer", Verdict(true, "goal"), "I have looked.")
+			for _, id := range []string{"T1", "T2"} {
+				w.As("worker:"+id+":1", Line{Calls: []Call{WriteFile(id+".here", id+"\n")}, DelayMS: 1000, Usage: Object{"input": 300, "output": 1}}, Line{Text: "I think.", Fault: "hang"})
+				w.As("worker:"+id+":2", Shell("test -e "+id+".here || echo "+id+" > "+id+".here"), "It is there.") // its budget may have ended it before
+			}
+			w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate())
+			w.Lead(test.lead...)
+			w.Lead(Line{Expect: "Go on.", Text: "I wait."}, Seal(), "Done.")
+			b := w.ends(test.state, test.args...)
+			if left := w.left(); len(left) > 2 {
+				t.Errorf("left is %q", left)
+			}
+			out := w.Box.Run(t, "run", "-s", string(b.Session.ID), "Go on.")
+			b = w.Board()
+			if out.Code != 0 || b.State != pawl.MissionSealed {
+				t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.told(b))
+			}
+			w.has(b, "T1.here", "T1")
+			w.has(b, "T2.here", "T2")
+			if b.Mission.Attempts > 4 {
+				t.Errorf("there were %d attempts", b.Mission.Attempts)
+			}
+			w.clean()
+		})
+	}
+}
