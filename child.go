@@ -9,9 +9,9 @@ func ChildOf(b Body) (c Spawned, ok bool) {
 	case Spawned:
 		return b, true
 	case TaskStarted:
-		return Spawned{Child: b.Child, Agent: AgentWorker, Title: b.Task, Background: true}, true
+		return Spawned{Child: b.Child, Agent: "worker", Title: b.Task, Background: true}, true
 	case ReviewStarted:
-		return Spawned{Child: b.Child, Agent: AgentReviewer, Title: fmt.Sprintf("review of round %d", b.Round), Background: true}, true
+		return Spawned{Child: b.Child, Agent: "reviewer", Title: fmt.Sprintf("review of round %d", b.Round), Background: true}, true
 	default:
 		return Spawned{}, false
 	}

@@ -179,12 +179,13 @@ func (Judged) kind() Kind         { return "mission.judged" }
 func (Sealed) kind() Kind         { return "mission.sealed" }
 func (Blocked) kind() Kind        { return "mission.blocked" }
 
-// The agents of a mission's team.
+// The agents of a mission's team. Their names leave the short ones to the agents
+// that people define.
 const (
-	AgentCommander = "commander"
-	AgentPlanner   = "planner"
-	AgentWorker    = "worker"
-	AgentReviewer  = "reviewer"
+	AgentCommander = "mission-commander"
+	AgentPlanner   = "mission-planner"
+	AgentWorker    = "mission-worker"
+	AgentReviewer  = "mission-reviewer"
 )
 
 // Bridge is the session of a mission's Commander as mission control uses it.

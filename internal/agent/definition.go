@@ -151,6 +151,11 @@ func Reserved() []string {
 	return slices.Sorted(maps.Keys(union(union(builtin, hidden), team)))
 }
 
+// Offered names those of pawl's own that people choose from.
+func Offered() []string {
+	return slices.Sorted(maps.Keys(union(builtin, hidden)))
+}
+
 func union(a, b map[string]Definition) map[string]Definition {
 	all := maps.Clone(a)
 	maps.Copy(all, b)

@@ -108,7 +108,7 @@ var own = map[string]string{
 
 // describe shows what was found for the folder.
 func describe(found *extend.Found, f *pawl.Folder) {
-	for _, name := range agent.Reserved() {
+	for _, name := range agent.Offered() {
 		if def, err := agent.Lookup(name); err == nil && !def.Child {
 			f.Agents = append(f.Agents, pawl.AgentInfo{Name: name, Description: own[name], Origin: builtIn})
 		}

@@ -63,6 +63,9 @@ func (c *Control) seal(ctx context.Context, b pawl.Bridge, f *field, progress fu
 	if err != nil {
 		return "", err
 	}
+	if o.Open() && !slices.ContainsFunc(o.Runs, func(r pawl.CheckRun) bool { return r.Tree == o.Tree && r.OK() }) {
+		o.Faults = append(o.Faults, pawl.GateFault{Rule: "nothing-proven", Text: "no check passes on what is merged, so nothing proves it: have one of them pass, or block and ask for a check that can"})
+	}
 	judged := pawl.Judged{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
 	bodies := []pawl.Body{judged}
 	if o.Open() {

@@ -218,6 +218,9 @@ func (m *Model) block(req pawl.Request) (block, error) {
 	if child, ok := m.children[req.ParentCall]; ok {
 		return child, nil
 	}
+	if b, ok := m.agents[req.Agent]; ok {
+		return b, nil
+	}
 	for name := range ofTeam(req) {
 		if b, ok := m.agents[name]; ok {
 			return b, nil
@@ -239,7 +242,7 @@ func (m *Model) block(req pawl.Request) (block, error) {
 // its agent with the task and the attempt, with the task, and alone.
 func ofTeam(req pawl.Request) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		name := req.Agent
+		name := strings.TrimPrefix(req.Agent, "mission-")
 		if post, ok := strings.CutPrefix(string(req.ParentCall), "mission:"); ok {
 			name += ":" + post
 		}
