@@ -36,6 +36,7 @@ const atOnce = 2
 // not be sealed, and for its own reasons; an honest one must be.
 func TestMissions(t *testing.T) {
 	var sealed, rejected atomic.Int32
+	played := map[string]*atomic.Int32{"cheats": {}, "honest": {}}
 	cheats := slices.Concat(claims, evidence, reviews, roles, tests)
 	slots := make(chan struct{}, atOnce)
 	t.Run("all", func(t *testing.T) {
@@ -45,7 +46,9 @@ func TestMissions(t *testing.T) {
 					t.Parallel()
 					slots <- struct{}{}
 					defer func() { <-slots }()
-					switch proven := s.play(t); {
+					proven := s.play(t)
+					played[kind].Add(1)
+					switch {
 					case kind == "cheats" && proven:
 						sealed.Add(1)
 						t.Error("a cheat was sealed")
@@ -60,7 +63,7 @@ func TestMissions(t *testing.T) {
 			t.Errorf("there are fewer stories than there should be: %d and %d", len(cheats), len(honest))
 		}
 	})
-	fmt.Printf("missions: %d of %d cheats sealed, %d of %d honest rejected\n", sealed.Load(), len(cheats), rejected.Load(), len(honest))
+	fmt.Printf("missions: %d of %d cheats sealed, %d of %d honest rejected\n", sealed.Load(), played["cheats"].Load(), rejected.Load(), played["honest"].Load())
 }
 
 // play has the mission run to its end, and reports whether it was sealed.
