@@ -115,8 +115,8 @@ crash: services ## the crash matrix: kill the program at every step, then resume
 tui: ## the terminal in a terminal emulator: screens and journeys; needs tmux
 	$(GOTEST) -tags tui -count=1 -timeout 10m ./internal/tuitest/
 
-cheats: ## the gate against changes that only look done, and honest ones; needs pytest
-	$(GOTEST) -tags cheats -v -count=1 -timeout 20m -run '^TestStories$$' ./internal/gate/
+cheats: ## the gate and whole missions against work that only looks done, and honest work; needs pytest
+	dev/cheats $(TESTFLAGS)
 
 screenshots: ## draw what the terminal looks like into docs/screenshots
 	dev/screenshots

@@ -234,7 +234,8 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 }
 
 // keeps returns which tools the open turn may have, by their names: those that its
-// agent has, that its prompt permits and that make sense where it runs.
+// agent has, that its prompt permits and that make sense where it runs. Those of a
+// mission only agents have that are given them by name.
 func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 	settings := j.history.Open().Settings
 	def, err := j.agent(settings.Agent)
@@ -244,7 +245,7 @@ func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 	child := j.history.Created().Parent != ""
 	return func(name string) bool {
 		switch {
-		case !def.Team && slices.Contains(missionTools, name),
+		case (!def.Team || def.Tools == nil) && slices.Contains(missionTools, name),
 			name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
 			name == "task" && len(def.Rules) > 0,      // they would not hold for a child
 			def.Tools != nil && !define.Grants(def.Tools, name) && !weak.On("agent.tools"),

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -48,10 +50,38 @@ func Freeze(ctx context.Context, repo *git.Repo, base string, checks []pawl.Chec
 		}
 		f.Checks = append(f.Checks, c)
 	}
+	scripts, err := scriptsOf(ctx, repo, f)
+	if err != nil {
+		return f, err
+	}
+	f.Protected = append(f.Protected, scripts...)
 	if i := slices.IndexFunc(f.Checks, func(c pawl.Check) bool { return filepath.Base(c.Args[0]) == "make" }); i >= 0 {
 		f.Protected = append(f.Protected, "Makefile", "GNUmakefile", "makefile", "*.mk")
 	}
 	return f, nil
+}
+
+// interpreter is a program that is told by a file what to do.
+var interpreter = regexp.MustCompile(`^((ba|da|z|k)?sh|python[0-9.]*|node|deno|bun|perl|ruby|php|Rscript|lua)$`)
+
+// scriptsOf are the files of the base that checks have an interpreter run: the
+// check is what they say, so they stay as they are.
+func scriptsOf(ctx context.Context, repo *git.Repo, f Frozen) (paths []string, err error) {
+	for _, c := range f.Checks {
+		i := slices.IndexFunc(c.Args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }) + 1
+		if i == 0 || !interpreter.MatchString(filepath.Base(c.Args[0])) {
+			continue
+		}
+		entries, err := repo.Tree(ctx, f.Base)
+		if err != nil {
+			return nil, err
+		}
+		name := path.Join(c.Dir, c.Args[i])
+		if slices.ContainsFunc(entries, func(e git.Entry) bool { return e.Path == name }) {
+			paths = append(paths, name)
+		}
+	}
+	return paths, nil
 }
 
 // findProgram is the check with the whole path of its program.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -81,7 +82,10 @@ func (c *Control) takePlan(ctx context.Context, call pawl.Call, b pawl.Bridge, i
 		return "", err
 	}
 	m := b.Mission()
-	if m.Frozen != nil && (len(in.Criteria)+len(in.Checks)+len(in.AgreeFiles)+len(in.AgreeTests) > 0) && !frozenAlready(m, in) {
+	if err := in.replaces(m.Order); err != nil {
+		return "", err
+	}
+	if m.Frozen != nil && !frozenAlready(*m.Frozen, in) {
 		return "", errFrozen
 	}
 	if m.Plans == 0 || !reflect.DeepEqual(m.Plan(), in.plan()) {
@@ -104,20 +108,40 @@ func (c *Control) takePlan(ctx context.Context, call pawl.Call, b pawl.Bridge, i
 	return text, c.show(b, b.Mission())
 }
 
-// frozenAlready reports whether what a plan says must hold is what is frozen: a
-// planner's plan may be taken over twice.
-func frozenAlready(m *pawl.Mission, in planInput) bool {
-	for _, c := range criteria(m.Order, in) {
-		if !slices.ContainsFunc(m.Frozen.Criteria, func(o pawl.Criterion) bool { return reflect.DeepEqual(o, c) }) {
+// replaces returns an error if the plan puts a criterion in the place of the user's.
+func (in planInput) replaces(o pawl.MissionOrder) error {
+	for _, c := range in.Criteria {
+		if slices.ContainsFunc(o.Criteria, func(k pawl.Criterion) bool { return k.ID == c.ID }) {
+			return fmt.Errorf("the criterion %s is the user's, and stays as it is: give yours another id, or leave it out", c.ID)
+		}
+	}
+	return nil
+}
+
+// frozenAlready reports whether all that a plan says must hold, and may change, is
+// frozen: a planner's plan may be taken over twice.
+func frozenAlready(f pawl.Frozen, in planInput) bool {
+	for _, c := range in.Criteria {
+		if !slices.ContainsFunc(f.Criteria, func(o pawl.Criterion) bool { return reflect.DeepEqual(o, pawl.Criterion(c)) }) {
 			return false
 		}
 	}
 	for _, c := range in.Checks {
-		if !slices.ContainsFunc(m.Frozen.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
+		if !slices.ContainsFunc(f.Checks, func(o pawl.Check) bool { return o.ID == c.ID && c.runs(o.Args) }) {
 			return false
 		}
 	}
-	return true
+	return within(in.AgreeFiles, f.Agreed.Files) && within(in.AgreeTests, f.Agreed.Tests)
+}
+
+// runs reports whether a command is that of the check. What is frozen has the whole
+// path of its program.
+func (c checkInput) runs(args []string) bool {
+	return (c.Command[0] == args[0] || c.Command[0] == filepath.Base(args[0])) && slices.Equal(c.Command[1:], args[1:])
+}
+
+func within(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
 // criteria are those of the user, those of the plan, and always the goal itself.
@@ -125,9 +149,7 @@ func criteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
 	list := []pawl.Criterion{{ID: "goal", Text: o.Goal}}
 	list = append(list, o.Criteria...)
 	for _, c := range in.Criteria {
-		if !slices.ContainsFunc(list, func(k pawl.Criterion) bool { return k.ID == c.ID }) {
-			list = append(list, pawl.Criterion(c))
-		}
+		list = append(list, pawl.Criterion(c))
 	}
 	return list
 }

@@ -68,6 +68,9 @@ func (c *Control) seal(ctx context.Context, b pawl.Bridge, f *field, progress fu
 	}
 	judged := pawl.Judged{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
 	bodies := []pawl.Body{judged}
+	if err := f.sameTip(ctx, m); err != nil { // it may have been moved while the gate looked
+		return "", err
+	}
 	if o.Open() {
 		bodies = append(bodies, pawl.Sealed{Round: round, Candidate: o.Candidate, Tree: o.Tree, Frozen: m.Hash, Chain: b.Mission().Chain})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -92,7 +93,42 @@ func (c *Control) take(ctx context.Context, b pawl.Bridge, f *field, t pawl.Task
 	if touched := protected(*b.Mission().Frozen, got.Changes); len(touched) > 0 {
 		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnProtected, Text: "It changed: " + strings.Join(touched, ", ")})
 	}
+	switch marked, err := f.marked(ctx, t, got); {
+	case err != nil:
+		return err
+	case len(marked) > 0:
+		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{
+			Why: pawl.ReturnConflict, Text: "The marks of git are still in: " + strings.Join(marked, ", "), Base: t.Base, From: got.Commit,
+		})
+	}
 	return c.merge(ctx, b, f, t, got.Commit, label)
+}
+
+// conflictMark is a line that git writes where two commits do not agree.
+var conflictMark = regexp.MustCompile(`(?m)^(<{7}|>{7}) [0-9a-f]{40,64}\r?$`)
+
+// marked are the files in which a worker has left the marks of a conflict that it
+// was to settle.
+func (f *field) marked(ctx context.Context, t pawl.TaskState, got worktree.Harvested) (paths []string, err error) {
+	if t.From == t.Base {
+		return nil, nil // there were none
+	}
+	for _, ch := range got.Changes {
+		if ch.State == "D" {
+			continue
+		}
+		text, err := f.repo.Show(ctx, got.Commit, ch.Path)
+		if errors.Is(err, pawl.ErrInvalid) {
+			continue // a link, or too large for git to have marked it
+		}
+		if err != nil {
+			return nil, err
+		}
+		if conflictMark.Match(text) {
+			paths = append(paths, ch.Path)
+		}
+	}
+	return paths, nil
 }
 
 func labelOf(id pawl.SessionID, t pawl.TaskState, end ended) worktree.Label {

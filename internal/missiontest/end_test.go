@@ -10,7 +10,7 @@ import (
 
 // soon bounds how long a mission may take that ends by a bound of its own. It is
 // far more than it needs.
-const soon = 30 * time.Second
+const soon = 2 * time.Minute
 
 // ends has the mission run and fails unless it ends in this state, soon, with
 // nobody at work and nothing left.
