@@ -48,7 +48,7 @@ func (v *inventory) add(g *itemGroup, all, now texts) {
 // agents are those of pawl, then those that people have defined.
 func (v *inventory) agents() itemGroup {
 	g := itemGroup{Kind: "agents", Items: []item{}, Show: "pawl agents list"}
-	for _, name := range agent.Reserved() {
+	for _, name := range agent.Offered() {
 		if _, err := agent.Lookup(name); err == nil { // the others take no prompts
 			g.Items = append(g.Items, item{Name: name, Origin: builtIn, InEffect: true})
 		}

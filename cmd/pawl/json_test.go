@@ -30,6 +30,7 @@ var jsonRuns = []jsonRun{
 	{"gc --dry-run", 0}, {"gc", 0},
 	{"hooks list", 0},
 	{"mcp list", 0}, {"mcp test", 0}, {"mcp tools", 0}, {"mcp prompts", 0}, {"mcp resources", 0},
+	{"mission list", 0}, {"mission status", 1},
 	{"models", 0}, {"models no-such-model", 0},
 	{"permissions list", 0}, {"permissions test --json ls", 0},
 	{"session list", 0}, {"session list no-such-words", 0}, {"session queue last", 0},

@@ -154,7 +154,9 @@ func told(t *testing.T, w *World, b pawl.Board) {
 	var story []string
 	for _, e := range w.Export(t, string(b.Session.ID)) {
 		switch body := e.Body.(type) {
-		case pawl.MissionStarted, pawl.Planned, pawl.GateFrozen, pawl.Delegated, pawl.ReviewStarted, pawl.Reviewed, pawl.Judged, pawl.Sealed, pawl.Blocked, pawl.TaskReturned:
+		case pawl.TaskReturned:
+			t.Errorf("%s came back, %s: %s", body.Task, body.Why, body.Text)
+		case pawl.MissionStarted, pawl.Planned, pawl.GateFrozen, pawl.Delegated, pawl.ReviewStarted, pawl.Reviewed, pawl.Judged, pawl.Sealed, pawl.Blocked:
 			story = append(story, string(pawl.KindOf(body)))
 		case pawl.TaskStarted, pawl.TaskMerged:
 			if kind := string(pawl.KindOf(body)); len(story) == 0 || story[len(story)-1] != kind {

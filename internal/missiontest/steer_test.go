@@ -220,12 +220,14 @@ func TestSteerWhileMerging(t *testing.T) {
 	w := notes(t)
 	w.Commit(map[string]string{"slow.sh": "if test -e T1.here; then sleep 4; fi\n"})
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
-	w.As("worker:T1", WriteFile("T1.here", "one\n"), "Done.")
+	w.As("worker:T1", WriteFile("T1.here", "one\n"), await("go"), Shell("rm -f go"), "Done.")
 	w.As("worker:T2", WriteFile("T2.here", "two\n"), await("go"), Line{Expect: "Hurry.", Calls: []Call{Shell("rm -f go")}}, "Done.")
 	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.",
 		Line{Expect: "It is late.", Calls: []Call{{"task_message", Object{"task": "T2", "text": "Hurry."}}}}, "I wait again.", Seal(), "Done.")
 	r := w.start("--check", "sh slow.sh")
-	at := w.workplace("T2.here")
+	one, at := w.workplace("T1.here"), w.workplace("T2.here")
+	w.until("the Commander waits", func() bool { return len(bodies[pawl.Replied](w, w.Board().Session.ID)) == 3 })
+	w.put(filepath.Join(one, "go"), "")
 	w.until("the first is checked", func() bool {
 		b := w.Board()
 		one := b.Mission.Task("T1")
