@@ -30,7 +30,7 @@ var jsonRuns = []jsonRun{
 	{"gc --dry-run", 0}, {"gc", 0},
 	{"hooks list", 0},
 	{"mcp list", 0}, {"mcp test", 0}, {"mcp tools", 0}, {"mcp prompts", 0}, {"mcp resources", 0},
-	{"mission list", 0}, {"mission status", 1},
+	{"mission list", 0}, {"mission status", 0},
 	{"models", 0}, {"models no-such-model", 0},
 	{"permissions list", 0}, {"permissions test --json ls", 0},
 	{"session list", 0}, {"session list no-such-words", 0}, {"session queue last", 0},
@@ -51,6 +51,11 @@ func TestEveryJSON(t *testing.T) {
 	b.Env = append(b.Env, "HOME="+home, "XDG_CONFIG_HOME=", "PAWL_CONFIG=", "ANTHROPIC_API_KEY=", "CI=")
 	source := skillSource(t)
 	b.Write(t, "say.jsonl", `{"calls":[{"name":"write","input":{"path":"a.txt","content":"a"}}]}`+"\n"+`{"text":"hello"}`+"\n")
+	b.Write(t, "block.jsonl", `{"calls":[{"name":"block","input":{"reason":"a person is needed"}}]}`+"\n"+`{"text":"I wait."}`+"\n")
+	commitAll(t, b.Dir)
+	if out := b.Run(t, "mission", "--model", "script:block.jsonl", "do", "it"); out.Code != exitGate {
+		t.Fatalf("the mission: exit %d\n%s", out.Code, out.Stderr)
+	}
 	b.Must(t, "run", "--mode", "yolo", "--model", "script:say.jsonl", "hi")
 	for _, run := range jsonRuns {
 		args := strings.Fields(strings.ReplaceAll(run.args, "SOURCE", "file://"+source))
@@ -91,10 +96,16 @@ func skillSource(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "deploy", "SKILL.md"), []byte("---\nname: deploy\ndescription: Ships the site.\n---\nShip it.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	commitAll(t, dir)
+	return dir
+}
+
+// commitAll makes a folder a repository.
+func commitAll(t *testing.T, dir string) {
+	t.Helper()
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "one"}} {
 		if out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %s: %v: %s", args, err, out)
 		}
 	}
-	return dir
 }
