@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/plain"
 	"github.com/pawl-dev/pawl/internal/safety"
 	"github.com/pawl-dev/pawl/internal/snapshot"
@@ -27,6 +29,8 @@ type gcReport struct {
 	DryRun    bool              `json:"dry_run"`
 	Snapshots snapshot.GCReport `json:"snapshots"`
 	Boxes     safety.Cleaned    `json:"boxes"`
+	// Workplaces are the folders of missions' workers that nobody needs any more.
+	Workplaces []string `json:"workplaces"`
 }
 
 type gcFlags struct {
@@ -40,7 +44,8 @@ func gcCommand() *cobra.Command {
 		Use:   "gc",
 		Short: "Clean up what is not needed any more, and say how much that freed",
 		Long: `Clean up what pawl keeps beside the log: snapshots that undo needs, and what
-sandboxed commands left in their caches and temporary folders. What belongs to
+sandboxed commands left in their caches and temporary folders, and what workers of
+missions left that are sealed or gone. What belongs to
 sessions that were deleted goes, then what was not used for long, then the oldest
 snapshots until they fit the quota. A session whose snapshots are gone can still go
 on; only its files cannot be taken back any more. Sessions themselves stay:
@@ -73,7 +78,7 @@ on; only its files cannot be taken back any more. Sessions themselves stay:
 }
 
 func (f gcFlags) run(ctx context.Context, a *app) (gcReport, error) {
-	r := gcReport{DryRun: f.dry}
+	r := gcReport{DryRun: f.dry, Workplaces: []string{}}
 	var failed error
 	alive := func(id pawl.SessionID) bool {
 		_, err := a.Get(ctx, id)
@@ -95,7 +100,15 @@ func (f gcFlags) run(ctx context.Context, a *app) (gcReport, error) {
 	if age > 0 {
 		clean.Before = time.Now().Add(-age)
 	}
-	r.Boxes, err = safety.Clean(clean)
+	if r.Boxes, err = safety.Clean(clean); err != nil {
+		return r, errors.Join(err, failed)
+	}
+	top, err := config.Workplaces()
+	if err != nil {
+		return r, err
+	}
+	gone, err := mission.Sweep(ctx, top, func(dir string) bool { return mission.Needed(ctx, a.Get, dir) }, f.dry)
+	r.Workplaces = append(r.Workplaces, gone...)
 	return r, errors.Join(err, failed)
 }
 
@@ -124,6 +137,9 @@ func printGC(w io.Writer, r gcReport) {
 	fmt.Fprintf(w, "snapshots: %s %s of %s\n", verb, mebibytes(r.Snapshots.Before-r.Snapshots.After), mebibytes(r.Snapshots.Before))
 	fmt.Fprintf(w, "sandboxes: %s %s of %s (temporary files of %d sessions, caches of %d folders)\n",
 		verb, mebibytes(r.Boxes.Before-r.Boxes.After), mebibytes(r.Boxes.Before), r.Boxes.Sessions, r.Boxes.Folders)
+	if len(r.Workplaces) > 0 {
+		fmt.Fprintf(w, "missions: %s %d workplaces\n", verb, len(r.Workplaces))
+	}
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

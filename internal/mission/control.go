@@ -85,6 +85,10 @@ func (c *Control) field(ctx context.Context, b pawl.Bridge) (*field, error) {
 	}
 	g.Hidden = append(g.Hidden, dir)
 	f := &field{repo: repo, trees: &worktree.Trees{Repo: repo, Dir: dir}, gate: g, seen: map[pawl.SessionID]*sign{}}
+	// Missions that nobody went on with are not to fill the disk.
+	if _, err := sweep(ctx, f.trees, func(dir string) bool { return Needed(ctx, c.Sessions.Get, dir) }, false); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
 	c.fields[b.Session()] = f
 	return f, nil
 }

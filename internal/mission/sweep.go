@@ -1,0 +1,75 @@
+package mission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/worktree"
+)
+
+// Needed reports whether a workplace is still needed: its session is there, and the
+// mission that it is of may go on. What cannot be found out is needed, and so is what
+// was made of late: its session may be about to be made.
+func Needed(ctx context.Context, get func(context.Context, pawl.SessionID) (pawl.Session, error), dir string) bool {
+	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < young {
+		return true
+	}
+	name := filepath.Base(dir)
+	worker, err := get(ctx, pawl.SessionID(strings.ToUpper(name)))
+	if err == nil {
+		worker, err = get(ctx, worker.Parent)
+	}
+	if errors.Is(err, pawl.ErrNotFound) {
+		return false
+	}
+	return err != nil || worker.Mission != pawl.MissionSealed
+}
+
+// young is for how long a workplace is left alone in any case.
+const young = 24 * time.Hour
+
+// Sweep removes the workplaces, of all repositories, that are not needed, and what
+// killed processes have left of others. It returns the folders that are gone; with
+// dry those that would go.
+func Sweep(ctx context.Context, top string, needed func(dir string) bool, dry bool) (gone []string, err error) {
+	repositories, err := os.ReadDir(top)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sweep workplaces: %w", err)
+	}
+	for _, r := range repositories {
+		if !r.IsDir() {
+			continue
+		}
+		t := &worktree.Trees{Dir: filepath.Join(top, r.Name())}
+		names, sweepErr := sweep(ctx, t, needed, dry)
+		for _, name := range names {
+			gone = append(gone, t.Path(name))
+		}
+		err = errors.Join(err, sweepErr)
+	}
+	return gone, err
+}
+
+func sweep(ctx context.Context, t *worktree.Trees, needed func(dir string) bool, dry bool) ([]string, error) {
+	if !dry {
+		return t.Sweep(ctx, func(name string) bool { return needed(t.Path(name)) })
+	}
+	entries, err := os.ReadDir(t.Dir)
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !needed(t.Path(e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
