@@ -4,6 +4,7 @@ package sectest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -73,6 +74,39 @@ func childEscapesMode(a *arena) {
 		a.breach("a child that only looks wrote to the workspace")
 	}
 	a.canaries()
+}
+
+// agentDrivesAnother: a child gives orders, by every tool that has others work or
+// speaks to them. None is there for it: no session is made, and nobody hears it.
+func agentDrivesAnother(a *arena) {
+	orders := []call{
+		task("general"),
+		{"task_message", in{"task": "T1", "text": "FROM-THE-CHILD"}},
+		{"task_cancel", in{"task": "T1"}},
+		{"delegate", in{"planner": "FROM-THE-CHILD"}},
+		{"plan", in{"tasks": []in{{"id": "T1", "title": "FROM-THE-CHILD"}}}},
+		{"seal", in{}},
+		{"verdict", in{"criteria": []in{}, "suspicions": []in{}, "problems": []string{}}},
+	}
+	parent, child := a.withChild("guard", "general", "done", orders...)
+	for i, f := range finished(child) {
+		if f.Status != pawl.CallRefused {
+			a.breach("a child's %s was %s", orders[i].Name, f.Status)
+		}
+	}
+	prompts, children := 0, 0
+	for _, e := range slices.Concat(parent, child) {
+		switch e.Body.(type) {
+		case pawl.Prompted:
+			prompts++
+		case pawl.Spawned:
+			children++
+		default:
+		}
+	}
+	if prompts != 2 || children != 1 { // the user's, and the errand of the one child
+		a.breach("there were %d prompts and %d children", prompts, children)
+	}
 }
 
 // childInstructsParent: what a child says, and the names that it gives to files,

@@ -26,7 +26,7 @@ type row struct {
 	// the standard library, say, or the absence of a feature.
 	unbreakable string
 
-	// owed is the part that is not built yet, and its issue: the row is pending.
+	// owed is the part that is not built yet: the row is pending.
 	owed string
 	// elsewhere says why the row is not for this system.
 	elsewhere string

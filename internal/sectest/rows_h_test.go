@@ -22,7 +22,7 @@ var rowsH = []row{
 	{id: "H3", title: "Gemini #18484: child not bound by mode", attack: childEscapesMode, weak: "agent.child"},
 	{id: "H4", title: "Claude: hook allow lifted tool restrictions", attack: hooksAllow, weak: "hook.deny"},
 	{id: "H5", title: "Claude: frontmatter raises mode", attack: agentRaisesItsMode, unbreakable: "an agent has no field for a mode but plan, and no way for a rule that allows: there is nothing to leave out"},
-	{id: "H6", title: "Claude: one agent drives another", owed: "missions (issue 10)"},
+	{id: "H6", title: "Claude: one agent drives another", attack: agentDrivesAnother, unbreakable: "only the Commander of a mission has tools that reach other sessions, and a child has none that makes one: there is nothing to leave out. The team of a mission itself is played in internal/missiontest"},
 	{id: "H7", title: "Claude: content read by child instructs parent", attack: childInstructsParent, weak: "task.quote"},
 	{id: "H8", title: "Amazon Q: build token allowed malicious prompt in release", elsewhere: "about releases: a process, not a program; docs/security/releases.md"},
 	{id: "H9", title: "Cline ecosystem: triage bot with write token", attack: secretsInTriage, weak: "sandbox.env"},
