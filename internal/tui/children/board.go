@@ -44,10 +44,8 @@ func NewBoard(s *ui.Shared, m *Mission) *Board {
 
 // watched is a worker whose last words are shown.
 type watched struct {
-	id      pawl.SessionID
-	session pawl.Session
-	tail    tail
-	feed    *feed.Feed // while it works
+	row
+	id pawl.SessionID
 }
 
 // watchedMsg is the end of a worker's log.
@@ -162,14 +160,7 @@ func (b *Board) follow(m watchedMsg) tea.Cmd {
 		return nil
 	}
 	w.session = m.session
-	for _, e := range m.events {
-		w.tail.apply(e, true)
-	}
-	if _, works := w.tail.state(w.session); !works || b.ctx.Err() != nil {
-		return nil
-	}
-	w.feed = feed.Watch(b.ctx, b.shared.Service, w.id, w.session.Head)
-	return w.feed.Next(time.Time{})
+	return w.follow(b.ctx, b.shared.Service, m.events)
 }
 
 // news takes what has come of the worker.
@@ -178,15 +169,7 @@ func (b *Board) news(m feed.News) tea.Cmd {
 	if w == nil || w.feed == nil || w.feed != m.Feed {
 		return nil
 	}
-	for _, e := range m.Events {
-		w.tail.apply(e, false)
-	}
-	if _, works := w.tail.state(w.session); !works || m.Err != nil {
-		w.feed.Close()
-		w.feed = nil
-		return nil
-	}
-	return w.feed.Next(time.Now())
+	return w.hear(m)
 }
 
 // born looks again for a worker that was announced and not yet made, and for the

@@ -57,7 +57,7 @@ func boardOf(t *testing.T, look string) *Board {
 	m.board, m.budget = &board, &pawl.Settings{MaxCost: pawl.MoneyOf(5), MaxTokens: 2_000_000}
 	b := NewBoard(m.shared, m)
 	b.now = func() time.Time { return noon.Add(4 * time.Minute) }
-	b.watched = &watched{id: "w1", session: board.Team[0]}
+	b.watched = &watched{row{session: board.Team[0]}, "w1"}
 	b.watched.tail.apply(pawl.Event{Body: pawl.CallStarted{Tool: "bash", Access: []pawl.Access{{Target: "go test \x1b[2J./..."}}}}, false)
 	return b
 }

@@ -30,6 +30,31 @@ type row struct {
 	feed    *feed.Feed // while it works
 }
 
+// follow shows the end of its log, and what comes if it works.
+func (r *row) follow(ctx context.Context, svc pawl.Service, events []pawl.Event) tea.Cmd {
+	for _, e := range events {
+		r.tail.apply(e, true)
+	}
+	if _, works := r.tail.state(r.session); !works || ctx.Err() != nil {
+		return nil
+	}
+	r.feed = feed.Watch(ctx, svc, r.session.ID, r.session.Head)
+	return r.feed.Next(time.Time{})
+}
+
+// hear takes what has come of it.
+func (r *row) hear(m feed.News) tea.Cmd {
+	for _, e := range m.Events {
+		r.tail.apply(e, false)
+	}
+	if _, works := r.tail.state(r.session); !works || m.Err != nil {
+		r.feed.Close()
+		r.feed = nil
+		return nil
+	}
+	return r.feed.Next(time.Now())
+}
+
 // Dialog lists tasks and jobs, and shows the conversation of one task; see
 // [ui.Dialog]. Nothing can be said to a task: it works for the model.
 type Dialog struct {
@@ -157,15 +182,7 @@ func (d *Dialog) end(s pawl.Session) tea.Cmd {
 
 // follow shows the end of a child, and what comes if it works.
 func (d *Dialog) follow(m tailMsg) tea.Cmd {
-	r := d.rows[m.id]
-	for _, e := range m.events {
-		r.tail.apply(e, true)
-	}
-	if _, works := r.tail.state(r.session); !works || d.ctx.Err() != nil {
-		return nil
-	}
-	r.feed = feed.Watch(d.ctx, d.shared.Service, m.id, r.session.Head)
-	return r.feed.Next(time.Time{})
+	return d.rows[m.id].follow(d.ctx, d.shared.Service, m.events)
 }
 
 // news takes what has come of a child.
@@ -174,15 +191,7 @@ func (d *Dialog) news(m feed.News) tea.Cmd {
 		if r.feed != m.Feed {
 			continue
 		}
-		for _, e := range m.Events {
-			r.tail.apply(e, false)
-		}
-		if _, works := r.tail.state(r.session); !works || m.Err != nil {
-			r.feed.Close()
-			r.feed = nil
-			return nil
-		}
-		return r.feed.Next(time.Now())
+		return r.hear(m)
 	}
 	return nil
 }
