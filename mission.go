@@ -134,9 +134,9 @@ type Reviewed struct {
 
 // Judgment is a reviewer's word to one criterion or suspicion.
 type Judgment struct {
-	ID    string `json:"id"`
-	Holds bool   `json:"holds"`
-	Why   string `json:"why"`
+	ID    string `json:"id" jsonschema:"of the criterion or suspicion"`
+	Holds bool   `json:"holds" jsonschema:"of a criterion: the change meets it; of a suspicion: there is an honest reason for what is seen"`
+	Why   string `json:"why" jsonschema:"what you saw that shows it, with files and lines"`
 }
 
 // Judged is what the gate found. Without faults the mission is sealed.

@@ -19,11 +19,7 @@ type Verdict struct {
 }
 
 // Judgment is a reviewer's word on one criterion or suspicion.
-type Judgment struct {
-	ID    string `json:"id" jsonschema:"of the criterion or suspicion"`
-	Holds bool   `json:"holds" jsonschema:"of a criterion: the change meets it; of a suspicion: there is an honest reason for what is seen"`
-	Why   string `json:"why" jsonschema:"what you saw that shows it, with files and lines"`
-}
+type Judgment = pawl.Judgment
 
 // ReadVerdict reads a verdict. Keys that are not known or come twice are refused:
 // who writes them means something that would be passed over.

@@ -14,7 +14,7 @@ import (
 
 func TestReadVerdict(t *testing.T) {
 	good := `{"criteria":[{"id":"C1","holds":true,"why":"a"}],"suspicions":[],"problems":["p"]}`
-	want := Verdict{Criteria: []Judgment{{"C1", true, "a"}}, Suspicions: []Judgment{}, Problems: []string{"p"}}
+	want := Verdict{Criteria: []Judgment{{ID: "C1", Holds: true, Why: "a"}}, Suspicions: []Judgment{}, Problems: []string{"p"}}
 	got, err := ReadVerdict([]byte(good))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -65,8 +65,8 @@ func judgedDossier() Dossier {
 
 func goodVerdict() Verdict {
 	return Verdict{
-		Criteria:   []Judgment{{"C2", true, "seen"}, {"C1", true, "seen"}},
-		Suspicions: []Judgment{{"S1", true, "seen"}, {"S2", true, "seen"}},
+		Criteria:   []Judgment{{ID: "C2", Holds: true, Why: "seen"}, {ID: "C1", Holds: true, Why: "seen"}},
+		Suspicions: []Judgment{{ID: "S1", Holds: true, Why: "seen"}, {ID: "S2", Holds: true, Why: "seen"}},
 	}
 }
 
@@ -82,9 +82,9 @@ func TestJudge(t *testing.T) {
 		"a criterion is left out":      {func(v *Verdict) { v.Criteria = v.Criteria[:1] }, []string{"review-unreadable C1"}},
 		"a suspicion is left out":      {func(v *Verdict) { v.Suspicions = v.Suspicions[1:] }, []string{"review-unreadable S1"}},
 		"one is judged twice":          {func(v *Verdict) { v.Criteria = append(v.Criteria, v.Criteria[0]) }, []string{"review-unreadable C2"}},
-		"one is judged both ways":      {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{"C1", false, "no"}) }, []string{"review C1", "review-unreadable C1"}},
-		"one is not known":             {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{"C3", true, "yes"}) }, []string{"review-unreadable C3"}},
-		"one is not known and is bad":  {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{"C3", false, "no"}) }, []string{"review C3", "review-unreadable C3"}},
+		"one is judged both ways":      {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{ID: "C1", Holds: false, Why: "no"}) }, []string{"review C1", "review-unreadable C1"}},
+		"one is not known":             {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{ID: "C3", Holds: true, Why: "yes"}) }, []string{"review-unreadable C3"}},
+		"one is not known and is bad":  {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{ID: "C3", Holds: false, Why: "no"}) }, []string{"review C3", "review-unreadable C3"}},
 		"an id is of the other kind":   {func(v *Verdict) { v.Criteria = append(v.Criteria, v.Suspicions[0]) }, []string{"review-unreadable S1"}},
 		"an id with other letters":     {func(v *Verdict) { v.Suspicions[0].ID = "s1" }, []string{"review-unreadable S1", "review-unreadable s1"}},
 		"no reason":                    {func(v *Verdict) { v.Criteria[0].Why = " \n" }, []string{"review-unreadable C2"}},
@@ -112,7 +112,7 @@ func TestJudgeOfDoubledCriteria(t *testing.T) {
 	for n := range 3 {
 		var v Verdict
 		for range n {
-			v.Criteria = append(v.Criteria, Judgment{"C1", true, "seen"})
+			v.Criteria = append(v.Criteria, Judgment{ID: "C1", Holds: true, Why: "seen"})
 		}
 		if diff := cmp.Diff([]string{"review-unreadable C1"}, rules(Outcome{Faults: d.Judge(v)})); diff != "" {
 			t.Errorf("%d judgments: %s", n, diff)
@@ -126,7 +126,7 @@ func TestJudgeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		judgments := func(prefix string) *rapid.Generator[[]Judgment] {
 			return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Judgment {
-				return Judgment{prefix + fmt.Sprint(rapid.IntRange(1, 3).Draw(t, "id")), rapid.IntRange(0, 9).Draw(t, "holds") > 0, rapid.SampledFrom([]string{"seen", "seen", "seen", "", "\t"}).Draw(t, "why")}
+				return Judgment{ID: prefix + fmt.Sprint(rapid.IntRange(1, 3).Draw(t, "id")), Holds: rapid.IntRange(0, 9).Draw(t, "holds") > 0, Why: rapid.SampledFrom([]string{"seen", "seen", "seen", "", "\t"}).Draw(t, "why")}
 			}), 1, 3)
 		}
 		v := Verdict{Criteria: judgments("C").Draw(t, "criteria"), Suspicions: judgments("S").Draw(t, "suspicions"), Problems: rapid.SliceOfN(rapid.Just("p"), 0, 1).Draw(t, "problems")}

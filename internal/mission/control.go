@@ -193,8 +193,8 @@ func (c *Control) Settle(ctx context.Context, b pawl.Bridge, said string) (strin
 	if over(m) {
 		return "", c.show(b, m)
 	}
-	if bound := c.bound(m); bound != "" {
-		return "", b.Record(ctx, pawl.Blocked{By: "pawl", Reason: bound})
+	if why := bound(m); why != "" {
+		return "", b.Record(ctx, pawl.Blocked{By: "pawl", Reason: why})
 	}
 	if len(m.Tasks) == 0 || m.Frozen == nil {
 		return noPlan, nil
@@ -240,7 +240,7 @@ func calls(m *pawl.Mission) bool {
 }
 
 // bound returns which bound of the mission is reached, or "".
-func (c *Control) bound(m *pawl.Mission) string {
+func bound(m *pawl.Mission) string {
 	switch {
 	case m.Nudges >= pawl.MissionNudges:
 		return fmt.Sprintf("The Commander ended its work %d times without a step forward.", m.Nudges)

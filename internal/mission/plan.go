@@ -177,10 +177,7 @@ func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.Bridge, f *
 	if err := b.Record(ctx, pawl.GateFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: name}); err != nil {
 		return "", err
 	}
-	f.gate.Ran = func(r gate.Ran) error {
-		call.Progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
-		return ran(ctx, b, pawl.CheckRan{CheckRun: r.CheckRun})
-	}
+	f.records(ctx, b, pawl.CheckRan{}, call.Progress)
 	runs, err := f.gate.Baseline(ctx, frozen)
 	if err != nil {
 		return "", err

@@ -51,10 +51,7 @@ func (c *Control) seal(ctx context.Context, b pawl.Bridge, f *field, progress fu
 		return "", err
 	}
 	round := m.Round + 1
-	f.gate.Ran = func(r gate.Ran) error {
-		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
-		return ran(ctx, b, pawl.CheckRan{CheckRun: r.CheckRun, Round: round})
-	}
+	f.records(ctx, b, pawl.CheckRan{Round: round}, progress)
 	f.gate.Review = func(ctx context.Context, d gate.Dossier) ([]pawl.GateFault, error) {
 		progress("reviewers look at it\n")
 		return c.review(ctx, b, f, d, round)
@@ -202,11 +199,7 @@ func (c *Control) verdict(ctx context.Context, d gate.Dossier, child pawl.Sessio
 	if err != nil {
 		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(child), Text: fmt.Sprintf("a reviewer's verdict cannot be read: %v", err)}}, nil
 	}
-	var words []pawl.Judgment
-	for _, j := range slices.Concat(v.Criteria, v.Suspicions) {
-		words = append(words, pawl.Judgment(j))
-	}
-	return words, d.Judge(v), nil
+	return slices.Concat(v.Criteria, v.Suspicions), d.Judge(v), nil
 }
 
 // lastCall returns the input of the last call of a tool that a session was let make
@@ -216,11 +209,9 @@ func (c *Control) lastCall(ctx context.Context, id pawl.SessionID, tool string) 
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	calls := map[pawl.CallID][]byte{}
 	var last []byte
-	for e, err := range c.Sessions.Events(ctx, id, 0) {
+	for e, err := range c.past(ctx, row) {
 		if err != nil {
 			return nil, err
 		}
@@ -237,9 +228,6 @@ func (c *Control) lastCall(ctx context.Context, id pawl.SessionID, tool string) 
 			}
 		default:
 		}
-		if e.Seq >= row.Head {
-			return last, nil
-		}
 	}
-	return nil, context.Cause(ctx)
+	return last, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 
@@ -44,11 +45,9 @@ func (c *Control) lookAfter(ctx context.Context, b pawl.Bridge, f *field, t pawl
 // endOf reads how a session's newest turn ended.
 func (c *Control) endOf(ctx context.Context, row pawl.Session) (ended, error) {
 	var e ended
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for event, err := range c.Sessions.Events(ctx, row.ID, 0) {
+	for event, err := range c.past(ctx, row) {
 		if err != nil {
-			return e, fmt.Errorf("read the log of the worker %s: %w", row.ID, err)
+			return e, err
 		}
 		switch body := event.Body.(type) {
 		case pawl.Replied:
@@ -59,11 +58,26 @@ func (c *Control) endOf(ctx context.Context, row pawl.Session) (ended, error) {
 			e.finish = body
 		default: // says nothing of its end
 		}
-		if event.Seq >= row.Head {
-			return e, nil
-		}
 	}
-	return e, context.Cause(ctx)
+	return e, nil
+}
+
+// past yields what the log of a session has come to, as its row says.
+func (c *Control) past(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for e, err := range c.Sessions.Events(ctx, row.ID, 0) {
+			if err != nil {
+				yield(e, fmt.Errorf("read the log of the worker %s: %w", row.ID, err))
+				return
+			}
+			if !yield(e, nil) || e.Seq >= row.Head {
+				return
+			}
+		}
+		yield(pawl.Event{}, context.Cause(ctx)) // it did not come to its end
+	}
 }
 
 // take puts what a worker has left onto the mission's branch, or sends it back.
@@ -180,7 +194,7 @@ func (c *Control) merge(ctx context.Context, b pawl.Bridge, f *field, t pawl.Tas
 
 // check runs the checks on a merged commit.
 func (c *Control) check(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
-	f.gate.Ran = func(r gate.Ran) error { return ran(ctx, b, pawl.CheckRan{CheckRun: r.CheckRun, Task: t.Task.ID}) }
+	f.records(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {})
 	o, err := f.gate.Check(ctx, *b.Mission().Frozen, commit)
 	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // what prepares the tree fails on it
 		return []pawl.GateFault{{Rule: "setup-failed", Text: err.Error()}}, nil
@@ -188,9 +202,15 @@ func (c *Control) check(ctx context.Context, b pawl.Bridge, f *field, t pawl.Tas
 	return o.Faults, err
 }
 
-// ran puts a check that was run into the chain of evidence.
-func ran(ctx context.Context, b pawl.Bridge, r pawl.CheckRan) error {
-	return b.Record(ctx, r.Link(b.Mission().Chain))
+// records has the gate put each check that it runs into the chain of evidence, and
+// show it. What the runs are for is in the example.
+func (f *field) records(ctx context.Context, b pawl.Bridge, example pawl.CheckRan, progress func(string)) {
+	f.gate.Ran = func(r gate.Ran) error {
+		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
+		next := example
+		next.CheckRun = r.CheckRun
+		return b.Record(ctx, next.Link(b.Mission().Chain))
+	}
 }
 
 // merged writes down that a task is done. The workplace goes afterwards: if that

@@ -238,10 +238,7 @@ func (c *Control) runMessage(ctx context.Context, call pawl.Call, in messageInpu
 	if strings.TrimSpace(in.Text) == "" {
 		return pawl.Result{}, errors.New("say something")
 	}
-	_, err = c.Sessions.Send(ctx, t.Child, pawl.Prompt{
-		Parts: pawl.Parts{pawl.Text{Text: in.Text}}, Delivery: pawl.DeliverSteer, Settings: pawl.Settings{Agent: pawl.AgentWorker},
-	})
-	return said("Sent.", err)
+	return said("Sent.", c.steer(ctx, t.Child, in.Text))
 }
 
 func (c *Control) runCancel(ctx context.Context, call pawl.Call, in taskNamed) (pawl.Result, error) {

@@ -145,14 +145,21 @@ func (c *Control) watch(ctx context.Context, b pawl.Bridge, f *field, t pawl.Tas
 	}
 	if !s.asked {
 		*s = sign{at: c.Clock(), asked: true}
-		_, err := c.Sessions.Send(ctx, t.Child, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: areYouThere}}, Delivery: pawl.DeliverSteer, Settings: pawl.Settings{Agent: pawl.AgentWorker}})
-		return err
+		return c.steer(ctx, t.Child, areYouThere)
 	}
 	end, err := c.end(ctx, t.Child)
 	if err != nil {
 		return err
 	}
 	return c.sendBack(ctx, b, f, t, labelOf(b.Session(), t, end), pawl.ReturnStuck, "Its worker gave no sign for too long and was ended.\n"+end.text)
+}
+
+// steer says something to a worker, which reads it before its next step.
+func (c *Control) steer(ctx context.Context, worker pawl.SessionID, text string) error {
+	_, err := c.Sessions.Send(ctx, worker, pawl.Prompt{
+		Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: pawl.DeliverSteer, Settings: pawl.Settings{Agent: pawl.AgentWorker},
+	})
+	return err
 }
 
 // endGrace bounds how long the end of a session that is canceled is waited for.
