@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # A suite that is too slow for `check` has a build tag: named here, so that vet and lint read it too,
 # and a target of its own, which joins `test` and .ci/run.
-TAGS := crashtest,bench,wire,sectest,npx,tui,cheats
+TAGS := crashtest,bench,wire,sectest,npx,tui,cheats,fleet
 
 # Further flags for every test run, e.g. make unit TESTFLAGS='-count=1 -run TestAppend'.
 TESTFLAGS ?=
@@ -37,10 +37,10 @@ export PAWL_TEST_MCP_DIR := $(MCP_DIR)/node_modules
 CLIENT_TS_LOCK := clients/typescript/package-lock.json
 CLIENT_TS_DIR := $(TOOLS)/client-ts-$(shell cksum $(CLIENT_TS_LOCK) | cut -d ' ' -f 1)
 
-.PHONY: help build tools lsp-path client-ts mcp-servers fmt fmt-check vet lint services unit check crash oracle wire tui screenshots escape corpus skills-npx as-user vuln edits extensions fuzz test bench bench-tui cheats clean
+.PHONY: help build tools lsp-path client-ts mcp-servers fmt fmt-check vet lint services temporal fleet-services fleet-build fleet fleet-load fleet-faults unit workflowcheck check crash oracle wire tui screenshots escape corpus skills-npx as-user deploy-lint vuln edits extensions fuzz test bench bench-tui cheats clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
 build: ## build bin/pawl, one static binary
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pawl ./cmd/pawl
@@ -96,11 +96,27 @@ fmt-check: tools ## show what fmt would change; fail if anything
 
 vet: ## go vet, all build tags
 	go vet -tags $(TAGS) ./...
+	go -C oracle mod tidy -diff # it follows our go.mod
 
 lint: tools ## golangci-lint, all build tags
 	$(GOLANGCI) run --build-tags $(TAGS) ./...
 
-services: ## start the servers that the tests use (dev/services help)
+services: ## start the servers that the unit tests use (dev/services help)
+	dev/services up postgres nats
+
+temporal: ## build the engine that the tests of the fleet talk to, once a version: 7 minutes
+	dev/services install temporal
+
+fleet-build: ## build bin/pawl-fleet: a pawl that can also be part of a fleet
+	CGO_ENABLED=0 go build -tags fleet -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pawl-fleet ./cmd/pawl
+
+fleet: fleet-services ## the fleet against real servers, some of which it ends; needs root for hosts of its own
+	$(GOTEST) -tags fleet -count=1 -timeout 30m -v ./internal/fleettest/
+
+fleet-load: fleet-services ## 500 sessions of 20 steps beside bare activities, and 5,000 stored ones
+	PAWL_LOAD_SESSIONS=500 PAWL_LOAD_STORED=5000 $(GOTEST) -tags fleet -count=1 -timeout 60m -v -run '^Test(Load|Flat)$$' ./internal/fleettest/
+
+fleet-services: temporal ## start all servers: what the unit tests use, and the engine
 	dev/services up
 
 unit: services tools ## unit tests, with the race detector
@@ -111,6 +127,9 @@ check: services fmt-check vet lint unit ## what to run before a commit; under a 
 crash: services ## the crash matrix: kill the program at every step, then resume
 	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
 	$(GOTEST) -tags crashtest -count=1 -timeout 20m -run "^TestKilled$$" -v ./internal/missiontest/
+
+fleet-faults: temporal ## kill, cut off and fill parts of a fleet at work, each 20 times: as root, takes hours
+	PAWL_FAULT_TIMES=20 $(GOTEST) -tags fleet -count=1 -timeout 8h -run "^TestFaults$$" -v ./internal/fleettest/
 
 tui: ## the terminal in a terminal emulator: screens and journeys; needs tmux
 	$(GOTEST) -tags tui -count=1 -timeout 10m ./internal/tuitest/
@@ -130,7 +149,7 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## take each defense out and see that the attacks get through
-	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/ ./internal/tool/mcp/ ./internal/agent/ ./internal/safety/ ./internal/service/ ./internal/snapshot/ ./internal/gate/ ./internal/worktree/ ./internal/acp/ ./cmd/pawl/
+	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/ ./internal/tool/mcp/ ./internal/agent/ ./internal/model/remote/ ./internal/runner/fleet/ ./internal/safety/ ./internal/service/ ./internal/snapshot/ ./internal/gate/ ./internal/worktree/ ./internal/acp/ ./cmd/pawl/
 
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus
@@ -141,9 +160,27 @@ skills-npx: ## what `npx skills add` installs is found, also by an agent that ru
 as-user: ## the sandbox as a normal user; needs root to make one
 	dev/as-user
 
+KUSTOMIZE_VERSION := v5.8.1
+KUSTOMIZE := $(TOOLS)/kustomize-$(KUSTOMIZE_VERSION)
+$(KUSTOMIZE):
+	mkdir -p $(TOOLS)
+	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
+	GOBIN=$$dir go install sigs.k8s.io/kustomize/kustomize/v5@$(KUSTOMIZE_VERSION) && \
+	mv "$$dir/kustomize" $@
+
+deploy-lint: $(KUSTOMIZE) ## build what is in deploy/ for Kubernetes, and see that all of deploy/ fits together
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	$(KUSTOMIZE) build deploy/k8s/base >"$$dir/base.yaml" && \
+	$(KUSTOMIZE) build deploy/k8s/overlays/example >"$$dir/example.yaml" && \
+	go run ./dev/deploy "$$dir/base.yaml" "$$dir/example.yaml"
+
 GOVULNCHECK_VERSION := v1.2.0
 vuln: ## known holes in what pawl is built from; needs https://vuln.go.dev
 	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
+
+WORKFLOWCHECK_VERSION := v0.6.0
+workflowcheck: ## what runs in workflows is the same each time: no clock, no chance, no goroutines
+	go run go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION) ./internal/runner/fleet
 
 edits: ## the corpora of edit and apply_patch: what must apply and what must not
 	dev/edits

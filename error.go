@@ -35,24 +35,37 @@ const (
 	CodeInternal    Code = "internal"
 )
 
+// classes are the errors that have a code.
+var classes = []struct {
+	err  error
+	code Code
+}{
+	{ErrInvalid, CodeInvalid},
+	{ErrNotFound, CodeNotFound},
+	{ErrConflict, CodeConflict},
+	{ErrBusy, CodeBusy},
+	{ErrDenied, CodeDenied},
+	{ErrUnavailable, CodeUnavailable},
+}
+
 // CodeOf returns the class of a non-nil error.
 func CodeOf(err error) Code {
-	for _, c := range []struct {
-		err  error
-		code Code
-	}{
-		{ErrInvalid, CodeInvalid},
-		{ErrNotFound, CodeNotFound},
-		{ErrConflict, CodeConflict},
-		{ErrBusy, CodeBusy},
-		{ErrDenied, CodeDenied},
-		{ErrUnavailable, CodeUnavailable},
-	} {
+	for _, c := range classes {
 		if errors.Is(err, c.err) {
 			return c.code
 		}
 	}
 	return CodeInternal
+}
+
+// ErrorOf returns the error of a class, nil for one that is internal or not known.
+func ErrorOf(code Code) error {
+	for _, c := range classes {
+		if c.code == code {
+			return c.err
+		}
+	}
+	return nil
 }
 
 // BusyError is an [ErrBusy] that knows who holds the session.

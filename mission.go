@@ -210,6 +210,14 @@ type Bridge interface {
 
 	// Bound narrows the settings of a worker to what is left of the budgets.
 	Bound(ctx context.Context, s *Settings) error
+
+	// Keep keeps the project as it is now where another host can get it, if there are
+	// others. It is called before something is recorded that names new commits.
+	Keep(ctx context.Context) error
+
+	// Park returns the error with which to end a wait that began then, if it has lasted
+	// too long for one step: it is asked again soon, and after that time at the latest.
+	Park(began time.Time, most time.Duration) error
 }
 
 // MissionTools are the tools that only the team of a mission has.

@@ -112,7 +112,9 @@ type Service interface {
 type NewSession struct {
 	ID         SessionID // "" means a new one; ErrConflict if it is taken
 	Owner      User      // whose it is; a child has its parent's
-	Dir        string    // the workspace, absolute
+	Dir        string    // the workspace, absolute; "" lets the server of a fleet make one
+	Workspace  string    // instead of Dir: its name; only the server of a fleet takes one
+	Source     string    // a repository that the workspace begins as; only a fleet takes one
 	Title      string
 	Parent     SessionID
 	ParentCall CallID

@@ -10,7 +10,8 @@ import (
 type Token struct {
 	ID      string    `json:"id"`   // a ULID
 	Name    string    `json:"name"` // for people
-	User    User      `json:"user"` // in whose name; "" sees the sessions of all
+	Tenant  Tenant    `json:"tenant,omitempty"`
+	User    User      `json:"user"` // in whose name; "" sees the sessions of all of the tenant
 	Scope   string    `json:"scope"`
 	Hash    string    `json:"-"` // the secret's SHA-256 in hex
 	Created time.Time `json:"created,omitzero"`
@@ -25,7 +26,8 @@ func (t Token) Live(at time.Time) bool {
 	return t.Revoked.IsZero() && (t.Expires.IsZero() || at.Before(t.Expires))
 }
 
-// Limits bound what is done with a token. Zero means no bound.
+// Limits bound what is done with a token, or by all users of a tenant together.
+// Zero means no bound.
 type Limits struct {
 	Rate     int   `json:"rate,omitempty"`     // requests a minute
 	Budget   Money `json:"budget,omitempty"`   // that all of its user's sessions may cost, a UTC day
@@ -37,14 +39,15 @@ type Limits struct {
 // one store know the same ones.
 type Tokens interface {
 	// AddToken keeps a token. ErrConflict if its id or hash is taken, ErrInvalid
-	// if it has none.
+	// if it has none, or if it is not of the context's tenant. ErrNotFound if there
+	// is no such tenant.
 	AddToken(ctx context.Context, t Token) error
 
-	// TokenByHash returns the token of a secret, or ErrNotFound. It may have
-	// expired or been revoked.
+	// TokenByHash returns the token of a secret, whichever tenant's, or ErrNotFound.
+	// It may have expired or been revoked.
 	TokenByHash(ctx context.Context, hash string) (Token, error)
 
-	// Tokens returns all of them, the newest first.
+	// Tokens returns all of the tenant's, the newest first.
 	Tokens(ctx context.Context) ([]Token, error)
 
 	// RevokeToken ends a token for good, or returns ErrNotFound. The time of the

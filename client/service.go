@@ -15,7 +15,7 @@ import (
 
 // Create makes an empty session.
 func (c *Client) Create(ctx context.Context, n pawl.NewSession) (s pawl.Session, err error) {
-	in := api.NewSession{ID: n.ID, Owner: n.Owner, Dir: n.Dir, Title: n.Title, Parent: n.Parent, Call: n.ParentCall}
+	in := api.NewSession{ID: n.ID, Owner: n.Owner, Dir: n.Dir, Workspace: n.Workspace, Source: n.Source, Title: n.Title, Parent: n.Parent, Call: n.ParentCall}
 	return s, c.ask(ctx, n.ID, http.MethodPost, "/v1/sessions", nil, in, &s)
 }
 

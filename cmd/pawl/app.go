@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/define"
 	"github.com/pawl-dev/pawl/internal/desk"
 	"github.com/pawl-dev/pawl/internal/egress"
-	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/redact"
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/safety"
@@ -41,10 +41,38 @@ type app struct {
 	safety *safety.Safety
 	store  pawl.Store
 	tells  *telemetry.Telemetry
-	tokens pawl.Tokens
+	tokens store.Store
+
+	control    *mission.Control
+	workspaces string               // the folder of all workspaces of a fleet; "" if it is none
+	parts      interface{ Close() } // what a node of a fleet is connected to; nil if it is of none
+
+	works func(ctx context.Context, id pawl.SessionID) (bool, error) // whether a fleet works on a session; nil if there is none
 }
 
-func openApp(ctx context.Context) (*app, error) {
+// fitting is what a process of a fleet has that others have not. The zero value is
+// a pawl that is alone.
+type fitting struct {
+	link   bus.Link  // carries events between processes
+	models modelsOf  // nil means those that this process has keys for
+	desk   pawl.Desk // nil means this process's own
+	// run returns what works on sessions, and may change the stepper and the service;
+	// nil means that this process does.
+	run func(a *app, s *agent.Stepper, front *service.Config) (service.Runner, error)
+}
+
+// modelsOf opens models, and knows of them.
+type modelsOf interface {
+	Open(ref string) (pawl.Model, error)
+	Window(ref string) (pawl.Window, error)
+	Small(ref string) (string, error)
+	Sibling(ref string) (string, error)
+	Check(ctx context.Context, ref string) error
+}
+
+func openApp(ctx context.Context) (*app, error) { return openFitted(ctx, fitting{}) }
+
+func openFitted(ctx context.Context, fit fitting) (*app, error) {
 	ref, err := config.Store()
 	if err != nil {
 		return nil, err
@@ -77,15 +105,17 @@ func openApp(ctx context.Context) (*app, error) {
 	if tools, err = tools.With(control.Tools()...); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	models, err := newModels()
-	if err != nil {
-		return nil, errors.Join(err, st.Close())
+	models := fit.models
+	if models == nil {
+		if models, err = newModels(); err != nil {
+			return nil, errors.Join(err, st.Close())
+		}
 	}
 	tells, err := openTelemetry()
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	events := tells.Watch(bus.New(st, bus.Config{}))
+	events := tells.Watch(bus.New(st, bus.Config{Link: fit.link}))
 	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Sibling: models.Sibling, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End, Missions: control}
 	if err := useExtensions(guard, &loop); err != nil {
 		return nil, errors.Join(err, tells.Close(), st.Close())
@@ -108,12 +138,40 @@ func openApp(ctx context.Context) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	front.Desk = table
-	stepper := agent.NewStepper(loop)
-	runner := local.New(local.Config{Stepper: stepper})
-	front.Runner, front.Plan = runner, stepper.Plan
-	svc := service.New(front)
-	stepper.Service, control.Sessions = svc, svc // its children are sessions like any other
-	return &app{Service: svc, runner: runner, jobs: jobs, faults: servers, mcp: more, open: buffers, desk: table, safety: guard, store: st, tokens: kept, tells: tells}, nil
+	a := &app{jobs: jobs, faults: servers, mcp: more, open: buffers, desk: table, safety: guard, store: st, tokens: kept, tells: tells, control: control}
+	return a.serve(fit, agent.NewStepper(loop), front)
+}
+
+// serve puts the service over what works on sessions.
+func (a *app) serve(fit fitting, stepper *agent.Stepper, front service.Config) (_ *app, err error) {
+	if fit.desk != nil {
+		front.Desk = fit.desk
+	}
+	front.Plan = stepper.Plan
+	if fit.run == nil {
+		a.runner = local.New(local.Config{Stepper: stepper})
+		front.Runner = a.runner
+	} else if front.Runner, err = fit.run(a, stepper, &front); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	a.Service = service.New(front)
+	stepper.Service, a.control.Sessions = a.Service, a.Service // its children are sessions like any other
+	return a, nil
+}
+
+// turns returns how many sessions are worked on in this process.
+func (a *app) turns() int {
+	if a.runner == nil {
+		return 0
+	}
+	return a.runner.Busy()
+}
+
+// fleetFolders returns what the server of a fleet knows of its tenants: the folder
+// of all workspaces, and who they are.
+func (a *app) fleetFolders() (string, pawl.Tenants, error) {
+	tenants, err := a.tenants()
+	return a.workspaces, tenants, err
 }
 
 // newTools returns the tools, with the search services that the user has chosen.
@@ -144,7 +202,7 @@ func usualModel() (string, error) {
 }
 
 // checkSettings refuses a prompt that could not be worked on.
-func checkSettings(ctx context.Context, models *model.Opener, loop *agent.Config, dir string, s pawl.Settings) error {
+func checkSettings(ctx context.Context, models modelsOf, loop *agent.Config, dir string, s pawl.Settings) error {
 	if _, err := agent.Lookup(s.Agent); errors.Is(err, pawl.ErrNotFound) {
 		found, err := loop.Extensions(ctx, dir, s)
 		if err != nil {
@@ -161,8 +219,7 @@ func checkSettings(ctx context.Context, models *model.Opener, loop *agent.Config
 			return fmt.Errorf("there is no tool %q; there are: %s: %w", name, strings.Join(loop.Tools.Names(), ", "), pawl.ErrInvalid)
 		}
 	}
-	_, err := models.Open(s.Model)
-	return err
+	return models.Check(ctx, s.Model)
 }
 
 // Close stops all work, leaving open turns to be resumed, and closes the store.
@@ -171,12 +228,17 @@ func (a *app) Close() error {
 		c.Close() // the rest is the server's
 		return nil
 	}
-	a.runner.Close()
+	if a.runner != nil {
+		a.runner.Close()
+	}
 	a.jobs.Close()
 	a.desk.Close()
 	a.faults.Close()
 	a.mcp.Close()
 	closeTelemetry(a.tells)
+	if a.parts != nil {
+		defer a.parts.Close()
+	}
 	return a.store.Close()
 }
 

@@ -43,6 +43,12 @@ var jsonRuns = []jsonRun{
 	{"skills remove --dry-run deploy", 0}, {"skills remove --yes deploy", 0},
 }
 
+// tenantRuns are those that need a store of many tenants.
+var tenantRuns = []jsonRun{
+	{"tenant list", 0}, {"tenant create acme --rate 9", 0}, {"tenant list", 0}, {"tenant show acme", 0}, {"tenant set acme --budget 5", 0},
+	{"tenant suspend acme", 0}, {"tenant resume acme", 0}, {"tenant remove acme", 0},
+}
+
 // TestEveryJSON: whoever asks for JSON gets it: one value, and not null, whatever
 // the command did.
 func TestEveryJSON(t *testing.T) {
@@ -58,20 +64,34 @@ func TestEveryJSON(t *testing.T) {
 	}
 	b.Must(t, "run", "--mode", "yolo", "--model", "script:say.jsonl", "hi")
 	for _, run := range jsonRuns {
-		args := strings.Fields(strings.ReplaceAll(run.args, "SOURCE", "file://"+source))
-		if !slices.Contains(args, "--json") {
-			args = append(args, "--json")
-		}
-		out := b.Run(t, args...)
-		var v any
-		if err := json.Unmarshal([]byte(out.Stdout), &v); err != nil || v == nil || out.Code != run.code {
-			t.Errorf("pawl %s --json: exit %d, %v\n%s%s", run.args, out.Code, err, out.Stdout, out.Stderr)
-		}
+		run.args = strings.ReplaceAll(run.args, "SOURCE", "file://"+source)
+		run.check(t, b)
+	}
+	many := pawltest.NewBox(t, "pawl", pawltest.Stores["postgres"](t))
+	for _, run := range tenantRuns {
+		run.check(t, many)
 	}
 	for _, path := range withJSON(root()) {
-		if !slices.ContainsFunc(jsonRuns, func(r jsonRun) bool { return strings.HasPrefix(r.args+" ", path+" ") }) {
+		if strings.HasPrefix(path, "fleet ") {
+			continue // it needs a fleet: internal/fleettest runs them
+		}
+		if !slices.ContainsFunc(slices.Concat(jsonRuns, tenantRuns), func(r jsonRun) bool { return strings.HasPrefix(r.args+" ", path+" ") }) {
 			t.Errorf("'pawl %s' has --json: add a run of it to jsonRuns", path)
 		}
+	}
+}
+
+// check wants one value on the standard output, and the code.
+func (r jsonRun) check(t *testing.T, b *pawltest.Box) {
+	t.Helper()
+	args := strings.Fields(r.args)
+	if !slices.Contains(args, "--json") {
+		args = append(args, "--json")
+	}
+	out := b.Run(t, args...)
+	var v any
+	if err := json.Unmarshal([]byte(out.Stdout), &v); err != nil || v == nil || out.Code != r.code {
+		t.Errorf("pawl %s --json: exit %d, %v\n%s%s", r.args, out.Code, err, out.Stdout, out.Stderr)
 	}
 }
 

@@ -72,6 +72,30 @@ func TestLongSession(t *testing.T) {
 	}
 }
 
+// TestTokensOfTenants: a tenant's tokens are made, listed and revoked in its name
+// alone, and two tenants can have one of the same name.
+func TestTokensOfTenants(t *testing.T) {
+	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["postgres"](t))
+	for _, tenant := range []string{"acme", "rival"} {
+		if out := b.Run(t, "token", "create", "laptop", "--tenant", tenant, "--user", "ada"); out.Code == 0 || !strings.Contains(out.Stderr, "'pawl tenant create "+tenant+"'") {
+			t.Errorf("a token of no tenant that is there: exit %d, %s", out.Code, out.Stderr)
+		}
+		b.Must(t, "tenant", "create", tenant)
+		if made := b.Must(t, "token", "create", "laptop", "--tenant", tenant, "--user", "ada", "--json").Stdout; !strings.Contains(made, `"tenant":"`+tenant+`"`) {
+			t.Errorf("made %s", made)
+		}
+	}
+	if all := b.Must(t, "token", "list").Stdout; !strings.Contains(all, "no tokens") {
+		t.Errorf("without a tenant there are %s", all)
+	}
+	b.Must(t, "token", "revoke", "laptop", "--tenant", "acme")
+	for tenant, state := range map[string]string{"acme": "revoked", "rival": "live"} {
+		if list := b.Must(t, "token", "list", "--tenant", tenant).Stdout; strings.Count(list, "laptop") != 1 || !strings.Contains(list, state) {
+			t.Errorf("%s has %s, want one that is %s", tenant, list, state)
+		}
+	}
+}
+
 // TestSignals: Ctrl-C cancels cleanly and exits with 130; a second one ends the
 // program at once; after that, and after a polite kill, the turn can be resumed.
 func TestSignals(t *testing.T) {

@@ -31,6 +31,8 @@ type runFlags struct {
 	schema   string
 	server   string // that does the work; "" means this process
 
+	source, workspace string // of a session whose folder is a fleet's
+
 	words pawl.Parts // what the person has written; all else stands for itself
 }
 
@@ -51,7 +53,9 @@ Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached
   pawl run -c "and now the tests"                     # go on with this folder's last session
   pawl run "/review main.go"                          # a command of yours: 'pawl commands list'
   pawl run --format json "fix the build" | jq -r .text
-  pawl run --output-schema owners.json -o out.json "who owns which folder?"`,
+  pawl run --output-schema owners.json -o out.json "who owns which folder?"
+  pawl run --attach https://pawl.example.com --source https://example.com/shop.git#main "fix the build"
+  pawl run --attach https://pawl.example.com --workspace shop "and now the tests"`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	f.settingsFlags.add(cmd)
@@ -63,6 +67,11 @@ Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached
 	flags.StringArrayVar(&f.attached, "attach-file", nil, "attach a `file` to the prompt (repeatable)")
 	flags.StringVar(&f.schema, "output-schema", "", "the final text must be JSON that the JSON Schema in `file` accepts")
 	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
+	flags.StringVar(&f.source, "source", "", "with --attach, to a fleet: begin in a folder of the fleet's that is this `repository`: https://…, and #ref")
+	flags.StringVar(&f.workspace, "workspace", "", "with --attach, to a fleet: work in the folder of the fleet's that has this `name` (default: a new one if there is --source)")
+	for _, own := range []string{"source", "workspace"} {
+		cmd.MarkFlagsMutuallyExclusive(own, "session", "continue")
+	}
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
 	return cmd
 }
@@ -74,6 +83,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := f.check(); err != nil {
 		return usageError(cmd, err)
+	}
+	if f.far() && f.server == "" {
+		return usageError(cmd, errors.New("--source and --workspace are folders of a fleet: name its server with --attach"))
 	}
 	schema, err := f.useSchema(&prompt)
 	if err != nil {
@@ -89,15 +101,22 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer a.Close()
+	var far pawl.Session
+	if f.far() { // only then it is known where its folder is
+		if far, err = a.Create(ctx, pawl.NewSession{Workspace: f.workspace, Source: f.source}); err != nil {
+			return err
+		}
+		dir = far.Dir
+	}
 	if err := f.expand(cmd, a, dir, &prompt); err != nil {
-		return err
+		return errors.Join(err, f.undo(ctx, a, far))
 	}
 	if schema != nil {
 		prompt.Parts = append(prompt.Parts, pawl.Text{Text: schema.told()})
 	}
 	if prompt.Model == "" && f.newSession() {
 		if prompt.Model, err = defaultModel(ctx); err != nil {
-			return err
+			return errors.Join(err, f.undo(ctx, a, far))
 		}
 	}
 
@@ -105,9 +124,11 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if f.format == "text" {
 		noticeConfig(cmd.ErrOrStderr())
 	}
-	s, err := f.target(ctx, a, dir)
-	if err != nil {
-		return err
+	s := far
+	if !f.far() {
+		if s, err = f.target(ctx, a, dir); err != nil {
+			return err
+		}
 	}
 	after := s.Head
 	if f.newSession() {
@@ -145,6 +166,17 @@ func (f *runFlags) expand(cmd *cobra.Command, a *app, dir string, p *pawl.Prompt
 	}
 	p.Settings, p.Parts = x.Settings, append(x.Parts, p.Parts...)
 	return nil
+}
+
+// far reports whether the session is to have a folder of the fleet's.
+func (f *runFlags) far() bool { return f.source != "" || f.workspace != "" }
+
+// undo deletes a session in which nothing was begun.
+func (f *runFlags) undo(ctx context.Context, a *app, s pawl.Session) error {
+	if s.ID == "" {
+		return nil
+	}
+	return a.Delete(ctx, s.ID)
 }
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }

@@ -32,6 +32,7 @@ type serverFlags struct {
 	log       string
 	drain     time.Duration
 	adopt     bool
+	fleet     bool
 }
 
 func serveCommand() *cobra.Command {
@@ -62,12 +63,13 @@ resumed, here or by another 'pawl serve' on the same store.`,
 	flags.StringVar(&f.listen, "listen", "", "where to listen: unix, unix:`PATH` or HOST:PORT (default unix)")
 	flags.StringSliceVar(&f.hosts, "host", nil, "a further `name` that the server may be asked by (repeatable)")
 	flags.StringSliceVar(&f.origins, "origin", nil, "an `origin` whose pages may ask, e.g. https://pawl.example.com (repeatable)")
-	flags.StringSliceVar(&f.dirs, "dir", nil, "a `folder` below which sessions may work (repeatable; default: any on the socket, this one on an address)")
+	flags.StringSliceVar(&f.dirs, "dir", nil, "a `folder` below which sessions may work (repeatable; default: any on the socket, this one on an address; a fleet has its workspaces instead)")
 	flags.StringVar(&f.cert, "tls-cert", "", "a `file` with the certificate, for HTTPS")
 	flags.StringVar(&f.key, "tls-key", "", "a `file` with its key")
 	flags.StringVar(&f.log, "log", "text", "how to write the log to standard error: text, json or none")
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long running turns may take to finish when it ends")
 	flags.BoolVar(&f.adopt, "adopt", true, "go on with sessions that were interrupted, also of other servers on the same store")
+	flags.BoolVar(&f.fleet, "fleet", false, "have a fleet do the work: 'pawl worker' on other machines (see 'pawl fleet --help')")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.AddCommand(serveOpenAPICommand())
 	return cmd
@@ -84,7 +86,11 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	a, err := openApp(context.WithoutCancel(ctx)) // it ends after the requests
+	open := openApp
+	if f.fleet {
+		open = func(ctx context.Context) (*app, error) { return openNode(ctx, log) }
+	}
+	a, err := open(context.WithoutCancel(ctx)) // it ends after the requests
 	if err != nil {
 		return err
 	}
@@ -93,24 +99,34 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if f.fleet {
+		if door.workspaces, door.access.Tenants, err = a.fleetFolders(); err != nil {
+			return err
+		}
+	}
 	l, err := place.open(f.cert, f.key)
 	if err != nil {
 		return err
 	}
 	place = place.of(l)
 	s := server.New(server.Config{
-		Service: func(p api.Principal) pawl.Service { return door.access.For(a.Service, p) }, Auth: door.auth, Allow: door.allow,
+		Service: func(p api.Principal) pawl.Service { return door.access.For(a.Service, p) }, Auth: door.auth,
+		Allow: door.allow, Far: f.fleet, Home: door.home(),
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready, Mode: a.defaultMode,
 		Metrics: a.tells.Handler(), Observe: a.tells.Request,
 	})
 	a.tells.Process()
-	a.tells.Gauge("pawl.turns.running", "Sessions that are worked on now.", "", func() float64 { return float64(a.runner.Busy()) })
+	a.tells.Gauge("pawl.turns.running", "Sessions that are worked on now.", "", func() float64 { return float64(a.turns()) })
 	a.tells.Gauge("pawl.http.streams", "Streams of events that are open.", "", func() float64 { return float64(s.OpenStreams()) })
 	fmt.Fprint(cmd.ErrOrStderr(), place.welcome(door))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	if f.adopt {
-		go a.adopt(ctx, log)
+		look := a.adopt
+		if f.fleet {
+			look = a.adoptFleet
+		}
+		go look(ctx, log)
 	}
 	select {
 	case err := <-ended:
@@ -142,12 +158,15 @@ func (f *serverFlags) logger(w io.Writer) (*slog.Logger, error) {
 
 // end lets running turns finish, and then ends. What is left can be resumed.
 func (f *serverFlags) end(cmd *cobra.Command, a *app, s *server.Server, log *slog.Logger) error {
-	log.Info("draining", "turns", a.runner.Busy(), "for", f.drain.String())
+	log.Info("draining", "turns", a.turns(), "for", f.drain.String())
 	s.Drain()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), f.drain)
 	defer cancel()
+	if a.runner == nil { // the fleet goes on
+		return s.Close(ctx)
+	}
 	if err := a.runner.Idle(ctx); err != nil {
-		log.Warn("turns are left to be resumed", "turns", a.runner.Busy())
+		log.Warn("turns are left to be resumed", "turns", a.turns())
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(cmd.Context()), closeTime)
 	defer cancel()
@@ -211,6 +230,8 @@ type door struct {
 	file   string // where it is kept; "" if the user gave it
 	roots  []string
 	access *access.Access
+
+	workspaces string // of a fleet, in which folders are those of a tenant; "" if it is none
 }
 
 // door reads or makes the token, and finds the folders.
@@ -273,8 +294,22 @@ func (g door) auth(r *http.Request) (api.Principal, error) {
 	}
 }
 
-// allow refuses folders that are not below one of the roots, by their real paths.
-func (g door) allow(_ api.Principal, dir string) error {
+// home finds the folders of workspaces, in a fleet.
+func (g door) home() func(p api.Principal, name string) (string, error) {
+	if g.workspaces == "" {
+		return nil
+	}
+	return func(p api.Principal, name string) (string, error) {
+		return access.Workspace(g.workspaces, p.Tenant, name)
+	}
+}
+
+// allow refuses folders that are not below one of the roots, by their real paths. In
+// a fleet it is those that are not the tenant's.
+func (g door) allow(p api.Principal, dir string) error {
+	if g.workspaces != "" {
+		return access.CheckFolder(g.workspaces, p.Tenant, dir)
+	}
 	if g.roots == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pawl-dev/pawl/internal/model/wire"
+	"github.com/pawl-dev/pawl/internal/pawltest"
 )
 
 func TestMain(m *testing.M) {
@@ -50,6 +51,9 @@ func TestStories(t *testing.T) {
 			"waitfile": waitFile,
 			"setid":    setID,
 			"provider": startProvider,
+			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { // a database of the story's own
+				ts.Setenv("PAWL_STORE", pawltest.Stores["postgres"](t))
+			},
 		},
 	})
 }

@@ -128,7 +128,7 @@ func TestTeamOverHTTP(t *testing.T) {
 // A limit is told with 429, and with when to try again.
 func TestLimitsOverHTTP(t *testing.T) {
 	s := serveTeam(t)
-	secret := s.token("ci", tokenFlags{user: "ci", scope: "run", rate: 4, budget: 1e-6})
+	secret := s.token("ci", tokenFlags{user: "ci", scope: "run", limitFlags: limitFlags{rate: 4, budget: 1e-6}})
 	script := filepath.Join(t.TempDir(), "script.jsonl")
 	if err := os.WriteFile(script, []byte(`{"text":"Ok.","usage":{"cost":1000}}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestLimitsOverHTTP(t *testing.T) {
 // A token has so many streams; one that ends makes room.
 func TestStreamsOfAToken(t *testing.T) {
 	s := serveTeam(t)
-	secret := s.token("ada", tokenFlags{user: "ada", scope: "run", streams: 1})
+	secret := s.token("ada", tokenFlags{user: "ada", scope: "run", limitFlags: limitFlags{streams: 1}})
 	session, err := s.client(secret).Create(t.Context(), pawl.NewSession{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestStreamsOfAToken(t *testing.T) {
 	}
 	first, end := watch(secret)
 	second, endSecond := watch(secret)
-	other, endOther := watch(s.token("more", tokenFlags{user: "ada", scope: "read", streams: 1}))
+	other, endOther := watch(s.token("more", tokenFlags{user: "ada", scope: "read", limitFlags: limitFlags{streams: 1}}))
 	endSecond()
 	endOther()
 	if first != http.StatusOK || second != http.StatusTooManyRequests || other != http.StatusOK {

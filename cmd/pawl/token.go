@@ -34,11 +34,34 @@ in the store, so that all servers on it know them; of the secret it has a hash a
 
 // tokenFlags are the flags of 'pawl token create'.
 type tokenFlags struct {
+	limitFlags
+	tenant               string
 	user, scope, expires string
-	rate                 int
-	parallel, streams    int
-	budget               float64
 	asJSON               bool
+}
+
+// limitFlags are the flags for limits.
+type limitFlags struct {
+	rate              int
+	parallel, streams int
+	budget            float64
+}
+
+// add adds the flags, which say of whom they are.
+func (f *limitFlags) add(cmd *cobra.Command, whose string) {
+	flags := cmd.Flags()
+	flags.IntVar(&f.rate, "rate", 0, "at most `n` requests a minute, to each server; 0 means no limit")
+	flags.Float64Var(&f.budget, "budget", 0, "at most `dollars` a UTC day for all sessions of the "+whose+"; 0 means no limit")
+	flags.IntVar(&f.parallel, "parallel", 0, "at most `n` sessions of the "+whose+" at work at once; 0 means no limit")
+	flags.IntVar(&f.streams, "streams", 0, "at most `n` sessions watched at once, at each server; 0 means no limit")
+}
+
+// limits are what the flags ask for.
+func (f *limitFlags) limits() (pawl.Limits, error) {
+	if min(f.rate, f.parallel, f.streams) < 0 || !(f.budget >= 0) || f.budget > maxBudget {
+		return pawl.Limits{}, fmt.Errorf("--rate, --parallel, --streams and --budget: want 0 or more, and at most $%d", maxBudget)
+	}
+	return pawl.Limits{Rate: f.rate, Budget: pawl.MoneyOf(f.budget), Parallel: f.parallel, Streams: f.streams}, nil
 }
 
 func tokenCreateCommand() *cobra.Command {
@@ -51,28 +74,46 @@ func tokenCreateCommand() *cobra.Command {
 A user has the sessions that were made in their name, and reads those that are
 shared with them. The scope says what the token is for: read (look at sessions),
 run (give them work too) or admin (also trust folders and do without asking). A
-token of the scope admin without --user has the sessions of all.`,
+token of the scope admin without --user has the sessions of all.
+
+With --tenant it is for a tenant of a fleet, which 'pawl tenant create' made: it
+reaches that one's sessions and nothing else, and its users are that one's own.`,
 		Example: `  pawl token create laptop --user ada
-  pawl token create ci --user ci --expires 30d --rate 60 --budget 5 --parallel 2`,
+  pawl token create ci --user ci --expires 30d --rate 60 --budget 5 --parallel 2
+  pawl token create laptop --tenant acme --user ada`,
 		Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := f.token(args[0], time.Now())
 			if err != nil {
 				return usageError(cmd, err)
 			}
-			return withApp(cmd, func(ctx context.Context, a *app) error { return f.create(ctx, cmd.OutOrStdout(), a.tokens, t) })
+			return withApp(cmd, func(ctx context.Context, a *app) error {
+				return f.create(pawl.WithTenant(ctx, t.Tenant), cmd.OutOrStdout(), a.tokens, t)
+			})
 		},
 	}
 	flags := cmd.Flags()
+	tenantFlag(cmd, &f.tenant)
 	flags.StringVar(&f.user, "user", "", "the `name` in which it is used")
 	flags.StringVar(&f.scope, "scope", "run", "what it is for: read, run or admin")
 	flags.StringVar(&f.expires, "expires", "90d", "how long it can be used: 90d, 12h or never")
-	flags.IntVar(&f.rate, "rate", 0, "at most `n` requests a minute, to each server; 0 means no limit")
-	flags.Float64Var(&f.budget, "budget", 0, "at most `dollars` a UTC day for all sessions of the user; 0 means no limit")
-	flags.IntVar(&f.parallel, "parallel", 0, "at most `n` sessions of the user at work at once; 0 means no limit")
-	flags.IntVar(&f.streams, "streams", 0, "at most `n` sessions watched at once, at each server; 0 means no limit")
+	f.add(cmd, "user")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// tenantFlag adds --tenant to a command about tokens.
+func tenantFlag(cmd *cobra.Command, tenant *string) {
+	cmd.Flags().StringVar(tenant, "tenant", "", "of this `tenant` of a fleet; left out, of none")
+}
+
+// forTenant is a context for the tenant that a flag names.
+func forTenant(ctx context.Context, tenant string) (context.Context, error) {
+	t := pawl.Tenant(tenant)
+	if t != "" && !t.Valid() {
+		return ctx, fmt.Errorf("--tenant %q: use small letters, digits and -, at most 50: %w", tenant, pawl.ErrInvalid)
+	}
+	return pawl.WithTenant(ctx, t), nil
 }
 
 // token is what the flags ask for, without a secret.
@@ -85,14 +126,17 @@ func (f *tokenFlags) token(name string, now time.Time) (t pawl.Token, err error)
 		return t, fmt.Errorf("--scope %q: use read, run or admin", f.scope)
 	case f.user == "" && scope != api.ScopeAdmin:
 		return t, errors.New("--user is missing: only a token of the scope admin does without")
+	case f.tenant != "" && !pawl.Tenant(f.tenant).Valid():
+		return t, fmt.Errorf("--tenant %q: use small letters, digits and -, at most 50", f.tenant)
 	case f.user != "" && !pawl.User(f.user).Valid():
 		return t, fmt.Errorf("--user %q: use letters, digits and . _ - + @", f.user)
-	case min(f.rate, f.parallel, f.streams) < 0 || !(f.budget >= 0) || f.budget > maxBudget:
-		return t, fmt.Errorf("--rate, --parallel, --streams and --budget: want 0 or more, and at most $%d", maxBudget)
+	}
+	limits, err := f.limits()
+	if err != nil {
+		return t, err
 	}
 	t = pawl.Token{
-		ID: ulid.Make().String(), Name: name, User: pawl.User(f.user), Scope: f.scope, Created: now,
-		Limits: pawl.Limits{Rate: f.rate, Budget: pawl.MoneyOf(f.budget), Parallel: f.parallel, Streams: f.streams},
+		ID: ulid.Make().String(), Name: name, Tenant: pawl.Tenant(f.tenant), User: pawl.User(f.user), Scope: f.scope, Created: now, Limits: limits,
 	}
 	t.Expires, err = expiry(f.expires, now)
 	return t, err
@@ -135,7 +179,10 @@ func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens pawl.Tokens
 	}
 	secret := access.NewSecret()
 	t.Hash = access.Hash(secret)
-	if err := tokens.AddToken(ctx, t); err != nil {
+	switch err := tokens.AddToken(ctx, t); {
+	case errors.Is(err, pawl.ErrNotFound):
+		return fmt.Errorf("there is no tenant %s: 'pawl tenant create %[1]s' makes it: %w", t.Tenant, pawl.ErrNotFound)
+	case err != nil:
 		return err
 	}
 	if f.asJSON {
@@ -150,12 +197,17 @@ func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens pawl.Tokens
 
 func tokenListCommand() *cobra.Command {
 	var asJSON bool
+	var tenant string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens, the newest first",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd, func(ctx context.Context, a *app) error {
+				ctx, err := forTenant(ctx, tenant)
+				if err != nil {
+					return err
+				}
 				all, err := a.tokens.Tokens(ctx)
 				if err != nil {
 					return err
@@ -167,6 +219,7 @@ func tokenListCommand() *cobra.Command {
 			})
 		},
 	}
+	tenantFlag(cmd, &tenant)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -216,14 +269,23 @@ func limitsText(l pawl.Limits) string {
 }
 
 func tokenRevokeCommand() *cobra.Command {
-	return &cobra.Command{
+	var tenant string
+	cmd := &cobra.Command{
 		Use:   "revoke name|id",
 		Short: "End a token for good; servers notice within seconds",
 		Args:  usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, func(ctx context.Context, a *app) error { return revoke(ctx, a.tokens, args[0], time.Now()) })
+			return withApp(cmd, func(ctx context.Context, a *app) error {
+				ctx, err := forTenant(ctx, tenant)
+				if err != nil {
+					return err
+				}
+				return revoke(ctx, a.tokens, args[0], time.Now())
+			})
 		},
 	}
+	tenantFlag(cmd, &tenant)
+	return cmd
 }
 
 // revoke ends the token of this id, or the live one of this name.

@@ -18,11 +18,13 @@ import (
 // Access makes services for those who ask. The zero value is ready; one is enough
 // for a process.
 type Access struct {
-	Tokens pawl.Tokens      // nil means that there are none
-	Clock  func() time.Time // nil means time.Now
+	Tokens  pawl.Tokens      // nil means that there are none
+	Tenants pawl.Tenants     // nil means that there are none: the token of one is refused
+	Clock   func() time.Time // nil means time.Now
 
-	tokens known
-	sends  stripes
+	tokens  known
+	sends   stripes
+	tenants stripes
 }
 
 func (a *Access) now() time.Time {
@@ -35,9 +37,9 @@ func (a *Access) now() time.Time {
 // For returns the service as one who asks may use it: with their own sessions,
 // those that are shared with them, to read, and within the limits of their token.
 // The empty user, who runs the server, has all of them. What they do says in the
-// log who it was.
+// log who it was. All of it is within their tenant, which the store holds them to.
 func (a *Access) For(svc pawl.Service, p api.Principal) pawl.Service {
-	return &service{access: a, next: svc, who: p}
+	return &service{access: a, next: tenanted{svc, p.Tenant}, who: p}
 }
 
 // service is another one for a single user.

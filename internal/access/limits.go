@@ -9,23 +9,25 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // bounds are what new work may cost: its turn, and the session with all that it
 // has cost before. 0 is no bound.
 type bounds struct{ turn, session pawl.Money }
 
-// stripes let one user's orders through one after the other, so that two at once
-// are not both the last that a limit permits. Other processes do not wait.
+// stripes let the orders of one user, or of one tenant, through one after the other,
+// so that two at once are not both the last that a limit permits. Other processes do
+// not wait.
 type stripes struct {
 	seed  maphash.Seed
 	once  sync.Once
 	locks [64]sync.Mutex
 }
 
-func (s *stripes) of(u pawl.User) *sync.Mutex {
+func (s *stripes) of(name string) *sync.Mutex {
 	s.once.Do(func() { s.seed = maphash.MakeSeed() })
-	return &s.locks[maphash.String(s.seed, string(u))%uint64(len(s.locks))]
+	return &s.locks[maphash.String(s.seed, name)%uint64(len(s.locks))]
 }
 
 // within gives work to a session of the user's own, if the limits permit it.
@@ -37,33 +39,73 @@ func (s *service) within(ctx context.Context, id pawl.SessionID, do func(context
 	return s.limited(ctx, row, do)
 }
 
+// limit is one of those that hold for who asks: the token's, over the sessions of
+// its user, or the tenant's, over all of its sessions.
+type limit struct {
+	pawl.Limits
+	whose string
+	owner *pawl.User // nil means any of the tenant's
+}
+
+// counted are the limits that the store counts for, if there are any.
+func (s *service) counted() (all []limit) {
+	for _, l := range []limit{{s.who.Limits, "token", &s.who.User}, {s.who.Shared, "tenant", nil}} {
+		if l.owner == nil && weak.On("access.shared") {
+			continue
+		}
+		if l.Budget > 0 || l.Parallel > 0 {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
 // limited gives work to a session, or to one that is not there yet and has no id.
-func (s *service) limited(ctx context.Context, row pawl.Session, do func(context.Context, bounds) error) (err error) {
+func (s *service) limited(ctx context.Context, row pawl.Session, do func(context.Context, bounds) error) error {
+	limits := s.counted()
+	if len(limits) > 0 {
+		defer s.alone()()
+	}
 	var left bounds
-	if limits := s.who.Limits; limits.Budget > 0 || limits.Parallel > 0 {
-		lock := s.access.sends.of(s.who.User)
-		lock.Lock()
-		defer lock.Unlock()
-		if err := s.mayBegin(ctx, row); err != nil {
+	for _, l := range limits {
+		if err := s.mayBegin(ctx, l, row); err != nil {
 			return err
 		}
-		if left, err = s.left(ctx, row.ID); err != nil {
+		more, err := s.left(ctx, l, row.ID)
+		if err != nil {
 			return err
 		}
+		left = bounds{least(left.turn, more.turn), least(left.session, more.session)}
 	}
 	return do(s.by(ctx), left)
 }
 
+// alone waits until nobody else gives work that the same limits count, and returns
+// what lets the next one. A tenant's turn comes before a user's, for all.
+func (s *service) alone() (done func()) {
+	locks := []*sync.Mutex{s.access.sends.of(string(s.who.User))}
+	if s.who.Shared.Budget > 0 || s.who.Shared.Parallel > 0 {
+		locks = append([]*sync.Mutex{s.access.tenants.of(string(s.who.Tenant))}, locks...)
+	}
+	for _, l := range locks {
+		l.Lock()
+	}
+	return func() {
+		for _, l := range locks {
+			l.Unlock()
+		}
+	}
+}
+
 // mayBegin refuses a session that would be one too many at work.
-func (s *service) mayBegin(ctx context.Context, row pawl.Session) error {
-	limit := s.who.Limits.Parallel
+func (s *service) mayBegin(ctx context.Context, l limit, row pawl.Session) error {
 	switch {
-	case limit == 0:
+	case l.Parallel == 0:
 		return nil
 	case row.Parent != "": // it is not among those that are counted
 		return fmt.Errorf("session %s works for another: give that one the work: %w", row.ID, pawl.ErrDenied)
 	}
-	busy, err := s.next.List(ctx, pawl.Filter{Owner: &s.who.User, Unfinished: true, Limit: limit + 1})
+	busy, err := s.next.List(ctx, pawl.Filter{Owner: l.owner, Unfinished: true, Limit: l.Parallel + 1})
 	if err != nil {
 		return err
 	}
@@ -73,18 +115,16 @@ func (s *service) mayBegin(ctx context.Context, row pawl.Session) error {
 			others++
 		}
 	}
-	if others >= limit {
-		return &api.LimitError{What: fmt.Sprintf("%d sessions work already, as many as the token permits: try again when one has ended", others), After: time.Second}
+	if others >= l.Parallel {
+		return &api.LimitError{What: fmt.Sprintf("%d sessions work already, as many as the %s permits: try again when one has ended", others, l.whose), After: time.Second}
 	}
 	return nil
 }
 
 // left returns what may still be spent today, by a turn and by its session. What
-// the sessions of the user have cost since the UTC day's begin counts, children
-// included.
-func (s *service) left(ctx context.Context, id pawl.SessionID) (bounds, error) {
-	budget := s.who.Limits.Budget
-	if budget == 0 {
+// the sessions have cost since the UTC day's begin counts, children included.
+func (s *service) left(ctx context.Context, l limit, id pawl.SessionID) (bounds, error) {
+	if l.Budget == 0 {
 		return bounds{}, nil
 	}
 	now := s.access.now()
@@ -95,23 +135,23 @@ func (s *service) left(ctx context.Context, id pawl.SessionID) (bounds, error) {
 			return bounds{}, err
 		}
 	}
-	today, err := s.cost(ctx, pawl.UsageFilter{Owner: &s.who.User, Since: now})
+	today, err := s.cost(ctx, pawl.UsageFilter{Owner: l.owner, Since: now})
 	if err != nil {
 		return bounds{}, err
 	}
-	if today >= budget {
+	if today >= l.Budget {
 		next := tomorrow(now)
 		return bounds{}, &api.LimitError{
-			What:  fmt.Sprintf("the day's budget of $%.2f is spent: try again after %s", budget.Dollars(), next.Format("2006-01-02 15:04 MST")),
+			What:  fmt.Sprintf("the %s's budget of $%.2f a day is spent: try again after %s", l.whose, l.Budget.Dollars(), next.Format("2006-01-02 15:04 MST")),
 			After: next.Sub(now),
 		}
 	}
-	return bounds{turn: budget - today, session: before + budget - today}, nil
+	return bounds{turn: l.Budget - today, session: before + l.Budget - today}, nil
 }
 
 // mayForget refuses to delete what counts toward the day's budget.
 func (s *service) mayForget(ctx context.Context, id pawl.SessionID) error {
-	if s.who.Limits.Budget == 0 {
+	if s.who.Limits.Budget == 0 && s.who.Shared.Budget == 0 {
 		return nil
 	}
 	now := s.access.now()

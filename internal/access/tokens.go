@@ -41,58 +41,66 @@ type known struct {
 	mu     sync.Mutex
 	tokens map[string]lookup // by their hashes
 	hashes map[string]string // by the tokens' ids
-	rates  map[string]*rate  // likewise
+	rates  map[string]*rate  // likewise, and by the tenants' names
 }
 
 type lookup struct {
-	token pawl.Token
-	until time.Time // that it is believed
+	token  pawl.Token
+	tenant pawl.Account // the zero value if it is of none
+	until  time.Time    // that it is believed
 }
 
 // Auth says who has a secret. An error that is neither an api.ErrLimited nor an
-// ErrUnavailable means nobody.
+// ErrUnavailable means nobody, and ErrDenied one who may not ask now.
 func (a *Access) Auth(ctx context.Context, secret string) (api.Principal, error) {
 	if a.Tokens == nil || !strings.HasPrefix(secret, prefix) {
 		return api.Principal{}, api.ErrUnauthorized
 	}
-	t, err := a.token(ctx, Hash(secret))
+	k, err := a.token(ctx, Hash(secret))
 	if err != nil {
 		return api.Principal{}, err
 	}
-	p := api.Principal{User: t.User, Token: t.ID, Scope: api.Scope(t.Scope), Limits: t.Limits}
-	return p, a.pace(t)
+	t := k.token
+	p := api.Principal{Tenant: t.Tenant, User: t.User, Token: t.ID, Scope: api.Scope(t.Scope), Limits: t.Limits, Shared: k.tenant.Limits}
+	return p, a.pace(p)
 }
 
 // token returns a token that can be used.
-func (a *Access) token(ctx context.Context, hash string) (pawl.Token, error) {
+func (a *Access) token(ctx context.Context, hash string) (lookup, error) {
 	now := a.now()
 	a.tokens.mu.Lock()
 	found, ok := a.tokens.tokens[hash]
 	a.tokens.mu.Unlock()
 	if !ok || !now.Before(found.until) {
-		t, err := a.ask(ctx, hash, now)
-		if err != nil {
-			return t, err
+		var err error
+		if found, err = a.ask(ctx, hash, now); err != nil {
+			return lookup{}, err
 		}
-		found.token = t
 	}
 	if !found.token.Live(now) && !weak.On("access.revoked") {
-		return pawl.Token{}, fmt.Errorf("the token has expired or was revoked: %w", api.ErrUnauthorized)
+		return lookup{}, fmt.Errorf("the token has expired or was revoked: %w", api.ErrUnauthorized)
 	}
-	return found.token, nil
+	if !found.tenant.Suspended.IsZero() && !weak.On("access.suspended") {
+		return lookup{}, fmt.Errorf("tenant %s is suspended: ask who runs the server: %w", found.token.Tenant, pawl.ErrDenied)
+	}
+	return found, nil
 }
 
-// ask looks a token up, and notes that it is used.
-func (a *Access) ask(ctx context.Context, hash string, now time.Time) (pawl.Token, error) {
+// ask looks a token and its tenant up, and notes that it is used.
+func (a *Access) ask(ctx context.Context, hash string, now time.Time) (lookup, error) {
 	t, err := a.Tokens.TokenByHash(ctx, hash)
 	if errors.Is(err, pawl.ErrNotFound) {
-		return t, api.ErrUnauthorized
-	}
-	if err == nil && t.Live(now) && now.Sub(t.Used) >= usedEvery {
-		err = a.Tokens.UseToken(ctx, t.ID, now)
+		return lookup{}, api.ErrUnauthorized
 	}
 	if err != nil {
-		return t, err
+		return lookup{}, err
+	}
+	tenant, err := a.account(ctx, t.Tenant)
+	if err == nil && t.Live(now) && now.Sub(t.Used) >= usedEvery {
+		err = a.Tokens.UseToken(pawl.WithTenant(ctx, t.Tenant), t.ID, now)
+	}
+	if err != nil {
+		return lookup{}, err
 	}
 	k := &a.tokens
 	k.mu.Lock()
@@ -100,8 +108,28 @@ func (a *Access) ask(ctx context.Context, hash string, now time.Time) (pawl.Toke
 	if _, there := k.tokens[hash]; k.tokens == nil || !there && len(k.tokens) >= maxKnown {
 		k.tokens, k.hashes, k.rates = map[string]lookup{}, map[string]string{}, map[string]*rate{}
 	}
-	k.tokens[hash], k.hashes[t.ID] = lookup{t, now.Add(believed)}, hash
-	return t, nil
+	found := lookup{t, tenant, now.Add(believed)}
+	k.tokens[hash], k.hashes[t.ID] = found, hash
+	return found, nil
+}
+
+// account returns what is known of a token's tenant. One that is not there any more
+// has no tokens.
+func (a *Access) account(ctx context.Context, t pawl.Tenant) (pawl.Account, error) {
+	switch {
+	case t == "":
+		return pawl.Account{}, nil
+	case a.Tenants == nil && weak.On("access.fleet"):
+		return pawl.Account{}, nil
+	case a.Tenants == nil:
+		return pawl.Account{}, fmt.Errorf("the token is of tenant %s, and this server works for none: "+
+			"tenants need a fleet, ask a server that runs with --fleet: %w", t, pawl.ErrDenied)
+	}
+	found, err := a.Tenants.Tenant(pawl.WithTenant(ctx, ""), t)
+	if errors.Is(err, pawl.ErrNotFound) {
+		err = api.ErrUnauthorized
+	}
+	return found, err
 }
 
 // live returns an error if the one who asks came with a token that has ended since.
@@ -126,26 +154,41 @@ type rate struct {
 	at   time.Time
 }
 
-// pace refuses a request that comes too soon. A minute's worth may come at once.
-func (a *Access) pace(t pawl.Token) error {
-	if t.Limits.Rate == 0 {
-		return nil
-	}
-	now, most := a.now(), float64(t.Limits.Rate)
+// pace refuses a request that comes too soon: for its token, or for all of the
+// tenant's. A minute's worth may come at once. One that is refused takes nothing.
+func (a *Access) pace(p api.Principal) error {
+	now := a.now()
 	k := &a.tokens
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	r, ok := k.rates[t.ID]
-	if !ok {
-		r = &rate{most, now}
-		k.rates[t.ID] = r
+	var taken []*rate
+	for _, c := range []struct {
+		key, whose string
+		most       int
+	}{{p.Token, "token", p.Limits.Rate}, {"tenant " + string(p.Tenant), "tenant", p.Shared.Rate}} {
+		if c.most == 0 {
+			continue
+		}
+		r, ok := k.rates[c.key]
+		if !ok {
+			r = &rate{float64(c.most), now}
+			k.rates[c.key] = r
+		}
+		if wait := r.fill(float64(c.most), now); wait > 0 {
+			return &api.LimitError{What: fmt.Sprintf("the %s permits %d requests a minute", c.whose, c.most), After: wait}
+		}
+		taken = append(taken, r)
 	}
+	for _, r := range taken {
+		r.left--
+	}
+	return nil
+}
+
+// fill puts back what has come with time, and returns how long it takes until there
+// is one.
+func (r *rate) fill(most float64, now time.Time) time.Duration {
 	r.left = min(most, r.left+max(now.Sub(r.at).Minutes(), 0)*most)
 	r.at = now
-	if r.left < 1 {
-		wait := time.Duration((1 - r.left) / most * float64(time.Minute))
-		return &api.LimitError{What: fmt.Sprintf("the token permits %d requests a minute", t.Limits.Rate), After: wait}
-	}
-	r.left--
-	return nil
+	return time.Duration(max(1-r.left, 0) / most * float64(time.Minute))
 }

@@ -18,10 +18,14 @@ func TestDefensesMatter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for defense, test := range map[string]string{
-		"access.owner":   "TestEveryMethodIsGuarded",
-		"access.always":  "TestNothingIsPermittedForOthers",
-		"access.import":  "TestImportIsOnesOwn",
-		"access.revoked": "TestRevocation",
+		"access.owner":     "TestEveryMethodIsGuarded",
+		"access.always":    "TestNothingIsPermittedForOthers",
+		"access.import":    "TestImportIsOnesOwn",
+		"access.revoked":   "TestRevocation",
+		"access.folder":    "TestFoldersAreTheTenantsOwn",
+		"access.suspended": "TestSuspension",
+		"access.fleet":     "TestTenantsNeedAFleet",
+		"access.shared":    "TestTenantsLimits",
 	} {
 		cmd := exec.Command(self, "-test.run", "^"+test+"$")
 		cmd.Env = append(os.Environ(), weak.Var+"="+defense)

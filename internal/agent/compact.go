@@ -98,8 +98,8 @@ func (j *journal) digest() (carried, bool) {
 }
 
 // compact puts a summary in the place of the older part of the conversation, and
-// says in the log what came of it. A failure is such an outcome, not an error.
-// Killed before that is written, it is made again.
+// says in the log what came of it. A failure is such an outcome, not an error, but
+// for one to reach any model. Killed before that is written, it is made again.
 func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
 	done, err := s.compacted(ctx, j, c)
 	done.Asked = c.asked
@@ -109,6 +109,8 @@ func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
 		return takenAway(ctx) // whoever goes on does it
 	case ctx.Err() != nil:
 		done.Message = "canceled"
+	case errors.Is(err, pawl.ErrUnavailable):
+		return err // no model was asked, so nothing is known: it is made again
 	default:
 		done.Message = fmt.Sprintf("the conversation could not be summed up: %v", err)
 	}

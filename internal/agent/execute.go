@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/plain"
@@ -116,7 +117,11 @@ func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plann
 	var wg sync.WaitGroup
 	for i, p := range plans {
 		wg.Go(func() {
-			finished := s.outcome(ctx, j, p)
+			finished, err := s.outcome(ctx, j, p)
+			if err != nil {
+				errs[i] = err
+				return
+			}
 			if finished.Status == pawl.CallCanceled && takenAway(ctx) != nil {
 				return // as after a crash: whoever goes on with the turn decides what this call was
 			}
@@ -135,24 +140,48 @@ func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plann
 }
 
 // outcome is what came of a call, which is run unless an earlier attempt began it.
-func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) pawl.CallFinished {
+// An error means that it has none yet: it waits for a person, or what it did could
+// not be kept.
+func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) (f pawl.CallFinished, err error) {
 	if p.again && !p.started.ReadOnly {
-		return s.unknown(ctx, j, p.started)
+		f = s.unknown(ctx, j, p.started)
+		return f, s.keep(ctx, j, p)
 	}
-	f := s.execute(ctx, j, p)
+	if f, err = s.execute(ctx, j, p); err != nil {
+		return f, err
+	}
 	s.nearby(j, p, &f)
-	if f.Status != pawl.CallCanceled || takenAway(ctx) == nil {
-		f.Snapshot = s.takeAfter(ctx, j, p.started)
+	if f.Status == pawl.CallCanceled && takenAway(ctx) != nil {
+		return f, nil
 	}
-	return f
+	f.Snapshot = s.takeAfter(ctx, j, p.started)
+	return f, s.keep(ctx, j, p)
 }
 
-// execute runs one call. Whatever happens, it has a result.
-func (s *Stepper) execute(ctx context.Context, j *journal, p plannedCall) pawl.CallFinished {
+// keep has the folder kept after a call that may have changed it. That is part of
+// the call: it goes on for a while when the turn is canceled.
+func (s *Stepper) keep(ctx context.Context, j *journal, p plannedCall) error {
+	if s.Keep == nil || p.started.ReadOnly {
+		return nil
+	}
+	ctx, end := lasting(ctx, keepGrace)
+	defer end()
+	return s.Keep(ctx, j.id, p.call.Dir)
+}
+
+// keepGrace bounds how long a canceled call's folder is kept.
+const keepGrace = 30 * time.Second
+
+// execute runs one call. Whatever happens, it has a result, unless it waits for a
+// person.
+func (s *Stepper) execute(ctx context.Context, j *journal, p plannedCall) (pawl.CallFinished, error) {
 	f := pawl.CallFinished{Call: p.started.Call, Status: pawl.CallDone}
 	result, err := run(ctx, p)
 	p.flush()
+	var parked *Parked
 	switch {
+	case errors.As(err, &parked):
+		return f, parked
 	case err != nil && ctx.Err() != nil:
 		f.Status = pawl.CallCanceled
 		result.IsError = true
@@ -165,7 +194,7 @@ func (s *Stepper) execute(ctx context.Context, j *journal, p plannedCall) pawl.C
 		result = s.afterCall(ctx, j, p, result)
 	}
 	f.Result = s.spill(ctx, p, result)
-	return f
+	return f, nil
 }
 
 // shown is a result as the model and the log may have it: nothing in it is

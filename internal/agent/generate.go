@@ -68,7 +68,12 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 	return *open.Steps[t.Step-1].Reply, nil
 }
 
+// modelStop ends the turn with the model's failure. That nobody could be asked is
+// none: the turn stays open, and the step can be taken again.
 func modelStop(err error) error {
+	if errors.Is(err, pawl.ErrUnavailable) {
+		return err
+	}
 	return &pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: err.Error()}
 }
 

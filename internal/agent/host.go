@@ -95,6 +95,9 @@ func (h host) ask(ctx context.Context, call pawl.CallID, a pawl.Ask) (pawl.Answe
 	if h.settings().Absent {
 		return h.answer(ctx, asked, pawl.OutcomeAbsent)
 	}
+	if h.parks(call) {
+		return h.park(ctx, asked)
+	}
 	wait := ctx
 	if a.Timeout > 0 {
 		var cancel context.CancelFunc

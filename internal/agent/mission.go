@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -33,7 +34,7 @@ func (s *Stepper) advanceMission(ctx context.Context, j *journal) ([]pawl.Body, 
 	}
 	news, err := s.Missions.Advance(ctx, bridge{j})
 	if err != nil || news == "" {
-		return nil, missionFault(ctx, err)
+		return nil, s.missionFault(ctx, err)
 	}
 	return []pawl.Body{pawl.Injected{Source: pawl.SourceMission, Text: news}}, nil
 }
@@ -48,7 +49,7 @@ func (s *Stepper) settleMission(ctx context.Context, j *journal, t pawl.Turn) (a
 	messages := j.history.Messages()
 	news, err := s.Missions.Settle(ctx, bridge{j}, messages[len(messages)-1].Text())
 	if err != nil {
-		return false, missionFault(ctx, err)
+		return false, s.missionFault(ctx, err)
 	}
 	if _, err := j.readOn(ctx); err != nil {
 		return false, err
@@ -64,13 +65,19 @@ func (s *Stepper) settleMission(ctx context.Context, j *journal, t pawl.Turn) (a
 }
 
 // missionFault is an error of mission control: unless the work is taken away or it
-// has a reason of its own, the turn ends with it.
-func missionFault(ctx context.Context, err error) error {
+// has a reason of its own, the turn ends with it. Runners that wait elsewhere also try
+// again what something could not be reached for.
+func (s *Stepper) missionFault(ctx context.Context, err error) error {
+	var parked *Parked
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.As(err, &parked):
+		return parked
+	case s.Park && errors.Is(err, pawl.ErrUnavailable):
+		return err
 	}
 	if stop, ok := err.(*pawl.Stop); ok { //nolint:errorlint // it is returned as it is
 		return stop
@@ -159,6 +166,25 @@ func (b bridge) Steered(ctx context.Context) (bool, error) {
 	defer b.j.mu.Unlock()
 	_, err := b.j.readOn(ctx)
 	return len(b.j.steering()) > 0, err
+}
+
+// Keep keeps the project. If that fails the step does, and is taken again.
+func (b bridge) Keep(ctx context.Context) error {
+	if b.j.s.Keep == nil {
+		return nil
+	}
+	if err := b.j.s.Keep(ctx, b.j.id, b.Dir()); err != nil {
+		return fmt.Errorf("%w: %w", err, pawl.ErrUnavailable)
+	}
+	return nil
+}
+
+func (b bridge) Park(began time.Time, most time.Duration) error {
+	s := b.j.s
+	if !s.Park || s.Clock().Sub(began) < s.patience() {
+		return nil
+	}
+	return s.parked(most)
 }
 
 // Bound narrows a worker's settings. One without a bound for its time gets one.

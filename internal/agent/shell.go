@@ -56,7 +56,10 @@ func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b 
 		return pawl.CallFinished{}, err
 	}
 	p.started.Snapshot = started.Snapshot
-	f := s.outcome(ctx, j, p)
+	f, err := s.outcome(ctx, j, p)
+	if err != nil {
+		return f, err
+	}
 	if gone := takenAway(ctx); gone != nil && f.Status == pawl.CallCanceled {
 		return f, gone // as after a crash
 	}

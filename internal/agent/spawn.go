@@ -240,7 +240,14 @@ func (s *Stepper) goOn(ctx context.Context, id pawl.SessionID) error {
 // awaitAny waits until the work of one of the children has ended.
 func (s *Stepper) awaitAny(ctx context.Context, ids []pawl.SessionID) error {
 	for _, id := range ids {
-		if err := s.goOn(ctx, id); err != nil {
+		row, err := s.Service.Get(ctx, id)
+		if err == nil && row.State() == pawl.StateIdle {
+			return nil // while nobody waited for it
+		}
+		if err == nil {
+			err = s.goOn(ctx, id)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -253,5 +260,16 @@ func (s *Stepper) awaitAny(ctx context.Context, ids []pawl.SessionID) error {
 			first <- err
 		}()
 	}
-	return <-first
+	var enough <-chan time.Time // never, unless somebody waits elsewhere
+	if s.Park {
+		timer := time.NewTimer(s.patience())
+		defer timer.Stop()
+		enough = timer.C
+	}
+	select {
+	case err := <-first:
+		return err
+	case <-enough:
+		return s.parked(maxParked)
+	}
 }

@@ -61,6 +61,16 @@ type Config struct {
 
 	Missions Missions // mission control; nil means that there are no missions
 
+	// Park ends a step that would wait for a person with a *Parked instead, for runners
+	// that wait elsewhere, and one that has waited for other sessions for as long as
+	// Patience says; 0 means 2 minutes.
+	Park     bool
+	Patience time.Duration
+	// Keep is told of a call that may have changed its folder, before the call's
+	// result is written; nil means that there is nothing to keep. If it fails, so
+	// does the step.
+	Keep func(ctx context.Context, id pawl.SessionID, dir string) error
+
 	Service pawl.Service         // where children are made; nil means that there are none
 	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
 }
@@ -268,7 +278,7 @@ func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 			s.notice(j, t.Number, err.Error())
 		}
 	}
-	bodies := j.abandon(ctx, pawl.CallCanceled)
+	bodies := append(j.unasked(), j.abandon(ctx, pawl.CallCanceled)...)
 	replies := 0
 	for _, step := range open.Steps {
 		if step.Reply != nil {

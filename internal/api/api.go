@@ -26,16 +26,22 @@ func (s Scope) Covers(needed Scope) bool {
 
 // Principal is who asks.
 type Principal struct {
-	User   pawl.User // "" is the one who runs the server
-	Token  string    // the id of the token, for the log; "" if none was needed
+	Tenant pawl.Tenant // for which they ask, and which alone they can reach
+	User   pawl.User   // "" is the one who runs the server, or has all of the tenant's sessions
+	Token  string      // the id of the token, for the log; "" if none was needed
 	Scope  Scope
-	Limits pawl.Limits
+	Limits pawl.Limits // of the token
+	Shared pawl.Limits // of the tenant, for all of its users together
 }
 
 // NewSession is the body of createSession.
 type NewSession struct {
-	ID     pawl.SessionID `json:"id,omitempty"` // a ULID; left out, a new one
-	Dir    string         `json:"dir"`          // the workspace, absolute
+	ID  pawl.SessionID `json:"id,omitempty"`  // a ULID; left out, a new one
+	Dir string         `json:"dir,omitempty"` // the workspace, absolute; a fleet makes one for a session that names none
+
+	Workspace string `json:"workspace,omitempty"` // instead of dir: a workspace by its name, below the tenant's; only a fleet takes one
+
+	Source string         `json:"source,omitempty"` // a repository that the workspace begins as; only a fleet takes one
 	Title  string         `json:"title,omitempty"`
 	Owner  pawl.User      `json:"owner,omitempty"` // whose it is to be: for who may see the sessions of all
 	Parent pawl.SessionID `json:"parent,omitempty"`

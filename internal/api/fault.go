@@ -53,11 +53,16 @@ var statuses = map[pawl.Code]int{
 	CodeLimited:          http.StatusTooManyRequests,
 }
 
-// errs are the errors that codes stand for.
-var errs = map[pawl.Code]error{
-	pawl.CodeInvalid: pawl.ErrInvalid, pawl.CodeNotFound: pawl.ErrNotFound, pawl.CodeConflict: pawl.ErrConflict,
-	pawl.CodeBusy: pawl.ErrBusy, pawl.CodeDenied: pawl.ErrDenied, pawl.CodeUnavailable: pawl.ErrUnavailable,
-	CodeUnauthorized: ErrUnauthorized, CodeLimited: ErrLimited,
+// errorOf is the error that a code stands for.
+func errorOf(code pawl.Code) error {
+	switch code {
+	case CodeUnauthorized:
+		return ErrUnauthorized
+	case CodeLimited:
+		return ErrLimited
+	default:
+		return pawl.ErrorOf(code)
+	}
 }
 
 // FaultOf says an error for HTTP. What is pawl's own failure is said without its
@@ -83,7 +88,7 @@ func (f Fault) Err(session pawl.SessionID) error {
 	if f.Error.Code == pawl.CodeBusy && (f.Error.Holder != "" || session != "") {
 		return &remoteBusy{remoteError{f.Error.Message, pawl.ErrBusy}, pawl.BusyError{Session: session, Holder: f.Error.Holder}}
 	}
-	return &remoteError{f.Error.Message, errs[f.Error.Code]}
+	return &remoteError{f.Error.Message, errorOf(f.Error.Code)}
 }
 
 // remoteError has the words of the other side, and the class.

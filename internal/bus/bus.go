@@ -17,8 +17,15 @@ import (
 // Config bounds the bus. The zero value is useful.
 type Config struct {
 	Queue int           // events that wait for one reader before it is cut off; 0 means 256
-	Poll  time.Duration // how often a reader without news looks for appends of other processes; 0 means a second
+	Poll  time.Duration // how often a reader without news looks for appends of other processes; 0 means a second, or 15 with a Link
+	Link  Link          // carries events to and from the buses of other processes; nil means that there are none, or that polling will do
 }
+
+// How long a reader without news waits before it looks at the store.
+const (
+	pollAlone  = time.Second
+	pollLinked = 15 * time.Second // the link tells; this is for what it lost without noticing
+)
 
 // Bus appends to a store and tells the readers. It starts no goroutine and
 // needs no Close. It is safe for concurrent use.
@@ -26,8 +33,14 @@ type Bus struct {
 	store pawl.Store
 	cfg   Config
 
-	mu      sync.RWMutex
-	readers map[pawl.SessionID][]*reader
+	mu    sync.RWMutex
+	rooms map[pawl.SessionID]*room
+}
+
+// room is who reads one session here, and how to leave what the link tells of it.
+type room struct {
+	readers []*reader
+	unlink  func()
 }
 
 // New returns a bus over the store, which stays the caller's to close.
@@ -36,19 +49,26 @@ func New(st pawl.Store, cfg Config) *Bus {
 		cfg.Queue = 256
 	}
 	if cfg.Poll <= 0 {
-		cfg.Poll = time.Second
+		cfg.Poll = pollAlone
+		if cfg.Link != nil {
+			cfg.Poll = pollLinked
+		}
 	}
-	return &Bus{store: st, cfg: cfg, readers: map[pawl.SessionID][]*reader{}}
+	return &Bus{store: st, cfg: cfg, rooms: map[pawl.SessionID]*room{}}
 }
 
 // Append is the store's Append, whose contract holds, and shows what was
-// stored to the session's readers before it returns.
+// stored to the session's readers before it returns. Those of other processes
+// are told by the link, if there is one.
 func (b *Bus) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	stored, err := b.store.Append(ctx, id, after, events...)
 	if err != nil {
 		return nil, err
 	}
 	b.show(id, stored...)
+	if b.cfg.Link != nil && len(stored) > 0 {
+		b.cfg.Link.Send(id, stored)
+	}
 	return stored, nil
 }
 
@@ -61,13 +81,18 @@ func (b *Bus) Publish(e pawl.Event) {
 	}
 	e.Seq = 0
 	b.show(e.Session, e)
+	if b.cfg.Link != nil {
+		b.cfg.Link.Send(e.Session, []pawl.Event{e})
+	}
 }
 
 func (b *Bus) show(id pawl.SessionID, events ...pawl.Event) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for _, r := range b.readers[id] {
-		r.offer(events)
+	if in := b.rooms[id]; in != nil {
+		for _, r := range in.readers {
+			r.offer(events)
+		}
 	}
 }
 
@@ -81,7 +106,9 @@ func (b *Bus) show(id pawl.SessionID, events ...pawl.Event) {
 // Unsaved events arrive only live, from when the iteration begins, and are
 // dropped for a reader that lags. One comes after the durable events whose
 // Append had returned when it was published, a Delta also after its Reply; and
-// it never comes after durable events that were shown after it.
+// it never comes after durable events that were shown after it. Unsaved events
+// of another process come in such order as the link keeps, a Delta always after
+// its Reply.
 //
 // A reader holds at most twice Config.Queue events, those that wait and those
 // it is working through, and what the store reads ahead. The loop's body may
@@ -102,15 +129,22 @@ func (b *Bus) join(id pawl.SessionID) *reader {
 	r := &reader{limit: b.cfg.Queue, news: make(chan struct{}, 1)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.readers[id] = append(b.readers[id], r)
+	in := b.rooms[id]
+	if in == nil {
+		in = &room{unlink: b.link(id)}
+		b.rooms[id] = in
+	}
+	in.readers = append(in.readers, r)
 	return r
 }
 
 func (b *Bus) leave(id pawl.SessionID, r *reader) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.readers[id] = slices.DeleteFunc(b.readers[id], func(other *reader) bool { return other == r })
-	if len(b.readers[id]) == 0 {
-		delete(b.readers, id)
+	in := b.rooms[id]
+	in.readers = slices.DeleteFunc(in.readers, func(other *reader) bool { return other == r })
+	if len(in.readers) == 0 {
+		in.unlink()
+		delete(b.rooms, id)
 	}
 }

@@ -70,8 +70,10 @@ func (f *follower) take(ctx context.Context, batch []pawl.Event, cut bool) error
 			batch = f.fresh(batch)
 			continue
 		}
-		if err := f.pass(ctx, batch[0]); err != nil {
-			return err
+		if e := batch[0]; e.Seq == 0 || e.Seq > f.last { // a link may say it twice
+			if err := f.pass(ctx, e); err != nil {
+				return err
+			}
 		}
 		batch = batch[1:]
 	}
@@ -98,6 +100,9 @@ func (f *follower) fresh(batch []pawl.Event) []pawl.Event {
 
 // missesBefore reports whether durable events that come before e were not yielded yet.
 func (f *follower) missesBefore(e pawl.Event) bool {
+	if e.Body == nil {
+		return e.Seq > f.last // a notice: what it tells of is in the store alone
+	}
 	if d, ok := e.Body.(pawl.Delta); ok {
 		return d.Reply > f.last
 	}

@@ -13,7 +13,16 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(Config{Queue: 256, Poll: time.Second}, New(nil, Config{}).cfg); diff != "" {
 		t.Error(diff)
 	}
+	if got := New(nil, Config{Link: deaf{}}).cfg.Poll; got != 15*time.Second {
+		t.Errorf("with a link it polls every %v, want 15s", got)
+	}
 }
+
+// deaf is a link that carries nothing.
+type deaf struct{}
+
+func (deaf) Send(pawl.SessionID, []pawl.Event)                       {}
+func (deaf) Listen(pawl.SessionID, func([]pawl.Event)) (stop func()) { return func() {} }
 
 // A reader never holds more than its limit, whatever it is offered.
 func TestReaderQueue(t *testing.T) {

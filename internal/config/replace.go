@@ -45,6 +45,10 @@ func (u *User) replace(folder string) error {
 	r.putAll("telemetry.headers.", u.Telemetry.Headers)
 	r.put("websearch.url", &u.WebSearch.URL)
 	r.put("codesearch.url", &u.CodeSearch.URL)
+	r.put("fleet.temporal", &u.Fleet.Temporal)
+	r.put("fleet.nats", &u.Fleet.NATS)
+	r.put("fleet.blobs", &u.Fleet.Blobs)
+	r.put("fleet.gateway", &u.Fleet.Gateway)
 	u.Replaced = r.replaced
 	return r.err
 }

@@ -32,6 +32,7 @@ type User struct {
 	Telemetry Telemetry                 `json:"telemetry,omitzero"` // where to tell of the work; nowhere if it is not said
 	TUI       Terminal                  `json:"tui,omitzero"`       // how the terminal looks, and what its keys do
 	Mission   Mission                   `json:"mission,omitzero"`   // how missions are worked on
+	Fleet     Fleet                     `json:"fleet,omitzero"`     // where the parts of a fleet are
 
 	Replaced map[string][]string `json:"-"` // what {env:NAME} and {file:path} stood for, by key: it may be secret
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,6 +93,11 @@ func (r *Repo) carry(ctx context.Context, to *Repo, entries []Entry) error {
 			ids.WriteString(e.ID + "\n")
 		}
 	}
+	return r.pass(ctx, to, &ids)
+}
+
+// pass copies objects to another repository: those that are named, with how.
+func (r *Repo) pass(ctx context.Context, to *Repo, wanted io.Reader, how ...string) error {
 	path := filepath.Join(to.Dir, "planted.pack")
 	pack, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -101,7 +107,7 @@ func (r *Repo) carry(ctx context.Context, to *Repo, entries []Entry) error {
 		_ = pack.Close()
 		_ = os.Remove(path) // its content is in place, or was not of use
 	}()
-	if _, err := r.run(ctx, Call{Args: []string{"pack-objects", "--stdout", "--quiet"}, In: &ids, Out: pack}); err != nil {
+	if _, err := r.run(ctx, Call{Args: append([]string{"pack-objects", "--stdout", "--quiet"}, how...), In: wanted, Out: pack}); err != nil {
 		return err
 	}
 	if _, err := pack.Seek(0, 0); err != nil {

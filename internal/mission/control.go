@@ -39,6 +39,11 @@ type Config struct {
 	Furnish    func(ctx context.Context, g *gate.Gate, dir string) error         // gives a worker's commands what the checks have cached; nil gives nothing
 	Clear      func(dir string) error                                            // removes what a worker's commands have left outside of its workplace; nil means nothing
 	Clock      func() time.Time                                                  // nil means time.Now
+
+	// Where workers may work on other hosts: Offer has a workplace that was just made be
+	// worked in anywhere; Fetch makes the folder here hold what its worker has left; and
+	// Vacated is told of one that is gone. nil means that all is here.
+	Offer, Fetch, Vacated func(ctx context.Context, dir string) error
 }
 
 // Control leads missions.
@@ -84,7 +89,7 @@ func (c *Control) field(ctx context.Context, b pawl.Bridge) (*field, error) {
 		return nil, err
 	}
 	g.Hidden = append(g.Hidden, dir)
-	f := &field{repo: repo, trees: &worktree.Trees{Repo: repo, Dir: dir}, gate: g, seen: map[pawl.SessionID]*sign{}}
+	f := &field{repo: repo, trees: &worktree.Trees{Repo: repo, Dir: dir, Whole: c.Offer != nil}, gate: g, seen: map[pawl.SessionID]*sign{}}
 	// Missions that nobody went on with are not to fill the disk.
 	if _, err := sweep(ctx, f.trees, func(dir string) bool { return Needed(ctx, c.Sessions.Get, dir) }, false); err != nil {
 		return nil, errors.Join(err, g.Close())
@@ -117,18 +122,22 @@ func (c *Control) Leave(ctx context.Context, b pawl.Bridge) error {
 		if m.Sealed == nil && atWork(m, id) {
 			continue
 		}
-		err = errors.Join(err, c.vacate(f, id))
+		err = errors.Join(err, c.vacate(ctx, f, id))
 	}
 	return errors.Join(err, f.gate.Close())
 }
 
 // vacate removes a worker's workplace, and what its commands have left elsewhere.
-func (c *Control) vacate(f *field, id pawl.SessionID) error {
+func (c *Control) vacate(ctx context.Context, f *field, id pawl.SessionID) error {
 	var err error
+	dir := f.trees.Path(place(id))
 	if c.Clear != nil {
-		err = c.Clear(f.trees.Path(place(id))) // while there is something at its path
+		err = c.Clear(dir) // while there is something at its path
 	}
-	return errors.Join(err, f.trees.Remove(place(id)))
+	if err = errors.Join(err, f.trees.Remove(place(id))); err != nil || c.Vacated == nil {
+		return err
+	}
+	return c.Vacated(ctx, dir)
 }
 
 // atWork reports whether a worker has a task that is not taken over yet.
@@ -215,7 +224,10 @@ func (c *Control) Settle(ctx context.Context, b pawl.Bridge, said string) (strin
 		switch {
 		case strings.Contains(said, sealWords) && len(m.Open()) == 0:
 			text, err := c.seal(ctx, b, f, func(string) {})
-			if err != nil || b.Mission().Sealed != nil {
+			switch {
+			case errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil:
+				return "Not sealed: " + err.Error(), nil // as the tool would say
+			case err != nil || b.Mission().Sealed != nil:
 				return "", err
 			}
 			return text, nil

@@ -174,6 +174,9 @@ func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.Bridge, f *
 	if err := f.trees.Advance(ctx, name, "", frozen.Base); err != nil {
 		return "", err
 	}
+	if err := b.Keep(ctx); err != nil {
+		return "", err
+	}
 	if err := b.Record(ctx, pawl.GateFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: name}); err != nil {
 		return "", err
 	}

@@ -141,7 +141,7 @@ func (c *Control) reviewBy(ctx context.Context, b pawl.Bridge, f *field, d gate.
 	if r.Holds, r.Faults, err = c.verdict(ctx, d, child); err != nil {
 		return r, err
 	}
-	return r, c.vacate(f, child)
+	return r, c.vacate(ctx, f, child)
 }
 
 // attend waits for a reviewer's end. One that gives no sign for too long, or takes

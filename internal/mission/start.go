@@ -114,6 +114,11 @@ func (c *Control) employ(ctx context.Context, b pawl.Bridge, f *field, p post) e
 			return err
 		}
 	}
+	if c.Offer != nil {
+		if err := c.Offer(ctx, f.trees.Path(name)); err != nil {
+			return err
+		}
+	}
 	if !p.known {
 		_, err := c.Sessions.Create(ctx, pawl.NewSession{ID: p.child, Dir: f.trees.Path(name), Title: p.title, Parent: b.Session(), ParentCall: p.call})
 		if err != nil {

@@ -39,6 +39,7 @@ func (c *Control) lookAfter(ctx context.Context, b pawl.Bridge, f *field, t pawl
 		}
 		return c.take(ctx, b, f, t, end)
 	}
+	f.told(row)
 	return c.watch(ctx, b, f, t)
 }
 
@@ -95,6 +96,9 @@ func (c *Control) take(ctx context.Context, b pawl.Bridge, f *field, t pawl.Task
 	default:
 		return c.sendBack(ctx, b, f, t, label, pawl.ReturnFailed, fmt.Sprintf("Its work ended with %s: %s\n%s", end.finish.Reason, end.finish.Message, end.text))
 	}
+	if err := c.fetch(ctx, f, t); err != nil {
+		return err
+	}
 	got, err := f.trees.Harvest(ctx, place(t.Child), t.Base, label)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -116,6 +120,14 @@ func (c *Control) take(ctx context.Context, b pawl.Bridge, f *field, t pawl.Task
 		})
 	}
 	return c.merge(ctx, b, f, t, got.Commit, label)
+}
+
+// fetch brings what a worker has left here, if it worked elsewhere.
+func (c *Control) fetch(ctx context.Context, f *field, t pawl.TaskState) error {
+	if c.Fetch == nil {
+		return nil
+	}
+	return c.Fetch(ctx, f.trees.Path(place(t.Child)))
 }
 
 // conflictMark is a line that git writes where two commits do not agree.
@@ -213,28 +225,39 @@ func (f *field) records(ctx context.Context, b pawl.Bridge, example pawl.CheckRa
 	}
 }
 
-// merged writes down that a task is done. The workplace goes afterwards: if that
+// merged writes down that a task is done. What the log names is kept before. The workplace goes afterwards: if that
 // is not reached, the end of the turn removes it.
 func (c *Control) merged(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string) error {
+	if err := b.Keep(ctx); err != nil {
+		return err
+	}
 	if err := b.Record(ctx, pawl.TaskMerged{Task: t.Task.ID, Attempt: t.Attempt, Commit: commit}); err != nil {
 		return err
 	}
-	return c.vacate(f, t.Child)
+	return c.vacate(ctx, f, t.Child)
 }
 
 // giveBack writes down that an attempt came to nothing.
 func (c *Control) giveBack(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, r pawl.TaskReturned) error {
 	r.Task, r.Attempt, r.Text = t.Task.ID, t.Attempt, cut(r.Text, 16<<10)
+	if r.From != "" { // the next attempt begins from it
+		if err := b.Keep(ctx); err != nil {
+			return err
+		}
+	}
 	if err := b.Record(ctx, r); err != nil {
 		return err
 	}
-	return c.vacate(f, t.Child)
+	return c.vacate(ctx, f, t.Child)
 }
 
 // sendBack is giveBack for work that broke off: what there is of it is kept for the
 // next attempt, if it still fits.
 func (c *Control) sendBack(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
 	r := pawl.TaskReturned{Why: why, Text: text}
+	if err := c.fetch(ctx, f, t); err != nil {
+		return err
+	}
 	got, err := f.trees.Harvest(ctx, place(t.Child), t.Base, label)
 	if err == nil && got.Commit != "" && len(protected(*b.Mission().Frozen, got.Changes)) == 0 {
 		if put, err := f.trees.Merge(ctx, b.Mission().Branch, got.Commit, label); err == nil && len(put.Conflicts) == 0 {

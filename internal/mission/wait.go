@@ -37,7 +37,7 @@ func (c *Control) wait(ctx context.Context, b pawl.Bridge, f *field, m *pawl.Mis
 	}
 	tick := time.NewTicker(tickOf(stuckAfter(m)))
 	defer tick.Stop()
-	for {
+	for began := c.Clock(); ; {
 		select {
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
@@ -59,6 +59,9 @@ func (c *Control) wait(ctx context.Context, b pawl.Bridge, f *field, m *pawl.Mis
 				if f.silent(t.Child, c.Clock()) > stuckAfter(m) {
 					return false, nil // watch asks it, or ends it
 				}
+			}
+			if err := b.Park(began, stuckAfter(m)/4); err != nil {
+				return false, err
 			}
 		}
 	}
@@ -127,6 +130,13 @@ func (f *field) heard(id pawl.SessionID, at time.Time) {
 	}
 }
 
+// told notes what a worker's row tells of it, in case nobody has listened.
+func (f *field) told(row pawl.Session) {
+	if s := f.seen[row.ID]; s != nil && row.Updated.After(s.at) {
+		*s = sign{at: row.Updated}
+	}
+}
+
 // silent is for how long a worker has given no sign.
 func (f *field) silent(id pawl.SessionID, now time.Time) time.Duration {
 	if s := f.seen[id]; s != nil {
@@ -144,8 +154,9 @@ func (c *Control) watch(ctx context.Context, b pawl.Bridge, f *field, t pawl.Tas
 		return nil
 	}
 	if !s.asked {
-		*s = sign{at: c.Clock(), asked: true}
-		return c.steer(ctx, t.Child, areYouThere)
+		err := c.steer(ctx, t.Child, areYouThere)
+		*s = sign{at: c.Clock(), asked: true} // what it says from now on is an answer
+		return err
 	}
 	end, err := c.end(ctx, t.Child)
 	if err != nil {

@@ -46,14 +46,24 @@ type Object map[string]any
 // New returns a repository with these files committed.
 func New(t testing.TB, bin string, files map[string]string) *World {
 	t.Helper()
-	w := &World{Box: pawltest.NewBox(t, bin, pawltest.Stores["sqlite"](t)), t: t}
-	home := w.Dir + "-home"
+	b := pawltest.NewBox(t, bin, pawltest.Stores["sqlite"](t))
+	home := b.Dir + "-home"
 	if err := os.Mkdir(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	// The system's own programs come first: others may be wrappers that need more than
 	// a sandbox shows. What the checks cache is shared by all tests.
-	w.Env = append(w.Env, "PATH=/usr/bin:"+os.Getenv("PATH"), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, ".cache"))
+	b.Env = append(b.Env, "PATH=/usr/bin:"+os.Getenv("PATH"), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, ".cache"))
+	return At(t, b, files)
+}
+
+// At returns a repository in a box, whose folder is made.
+func At(t testing.TB, b *pawltest.Box, files map[string]string) *World {
+	t.Helper()
+	w := &World{Box: b, t: t}
+	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	w.Git("init", "-q", "-b", "main", ".")
 	w.Commit(files)
 	return w

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -81,11 +82,23 @@ func newDatabase(t testing.TB) string {
 			return
 		}
 		defer func() { _ = conn.Close(ctx) }()
-		if _, err := conn.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := drop(ctx, conn, name); err != nil {
 			t.Error(err)
 		}
 	})
 	return strings.Replace(Postgres(), "/pawl_test", "/"+name, 1)
+}
+
+// drop removes a database. One that the server itself is cleaning up just now cannot
+// be removed by us, so it is tried again.
+func drop(ctx context.Context, conn *pgx.Conn, name string) (err error) {
+	for range 100 {
+		if _, err = conn.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err == nil {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return err
 }
 
 // Box is a folder to work in and a store.

@@ -25,7 +25,7 @@ const (
 // Allotment is what the workplaces of a repository are given. It is kept beside
 // them, where no worker writes: what a workplace says of itself counts for nothing.
 type Allotment struct {
-	Objects []string `json:"objects"` // folders of objects, the repository's own and those it borrows
+	Objects []string `json:"objects"` // folders of objects, the repository's own and those it borrows; none if workplaces are whole
 	Apart   []string `json:"apart"`   // the repository and its worktree: out of sight
 }
 
@@ -37,9 +37,11 @@ func (s *Safety) Allot(repo *git.Repo) (dir string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("allot a workplace: %w", err)
 	}
-	var a Allotment
-	if a.Objects, err = objectsOf(filepath.Join(repo.Common, "objects")); err != nil {
-		return "", fmt.Errorf("allot a workplace: %w", err)
+	a := Allotment{Objects: []string{}}
+	if !s.Whole {
+		if a.Objects, err = objectsOf(filepath.Join(repo.Common, "objects")); err != nil {
+			return "", fmt.Errorf("allot a workplace: %w", err)
+		}
 	}
 	for _, path := range []string{repo.Top, repo.Common} {
 		if !holds(path, s.home) {

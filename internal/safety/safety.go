@@ -29,6 +29,10 @@ type Safety struct {
 	// Builtins are what pawl's own hooks are made with, beside what Safety knows.
 	Builtins hook.Builtins
 
+	// Whole says that the workplaces of missions have objects of their own: their
+	// repository may be on another host.
+	Whole bool
+
 	detect func(context.Context) (sandbox.Box, sandbox.Report) // finds the sandbox of this machine
 	home   string
 	grants permission.Store

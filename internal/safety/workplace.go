@@ -52,6 +52,31 @@ func (s *Safety) Workplace(dir string) (Workplace, bool, error) {
 	return w, true, nil
 }
 
+// Admit allots what a workplace needs that has come from another host, where its
+// repository is: it has objects of its own, and the folder of its mission, which
+// commander finds, is out of sight should it come here too. Other folders need nothing.
+func (s *Safety) Admit(dir string, commander func(worker pawl.SessionID) (string, error)) error {
+	_, top, in, err := amongWorkplaces(dir)
+	if err != nil || !in {
+		return err
+	}
+	if _, _, err := s.Workplace(dir); err == nil {
+		return nil // its repository is here, or another of its workers was
+	}
+	above, err := commander(pawl.SessionID(strings.ToUpper(filepath.Base(dir))))
+	if err != nil {
+		return fmt.Errorf("admit the workplace %s: %w", dir, err)
+	}
+	a := Allotment{Objects: []string{}, Apart: []string{}}
+	if !holds(above, s.home) {
+		a.Apart = append(a.Apart, above)
+	}
+	if err := private.Replace(filepath.Join(top, filepath.Base(filepath.Dir(dir))+".json"), a); err != nil {
+		return fmt.Errorf("admit the workplace %s: %w", dir, err)
+	}
+	return nil
+}
+
 // amongWorkplaces returns the real paths of a folder and of that for all
 // workplaces, and whether the one is in the other.
 func amongWorkplaces(dir string) (real, top string, in bool, err error) {

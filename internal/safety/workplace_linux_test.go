@@ -257,3 +257,43 @@ func TestWorkersAreBoxed(t *testing.T) {
 		t.Errorf("a language server would run: %q, %v", w.Args, err)
 	}
 }
+
+// TestAdmit: a workplace that comes to a host where its repository is not may be
+// worked in, apart from the mission's folder should that come too. What the host has
+// allotted itself stays.
+func TestAdmit(t *testing.T) {
+	s, repo, top := workplaces(t)
+	find := func(id pawl.SessionID) (string, error) {
+		if id != "ONE" {
+			t.Errorf("it asks for %s", id)
+		}
+		return repo.Top, nil
+	}
+	one := filepath.Join(top, "one")
+	allotted := func(want Allotment) {
+		t.Helper()
+		if err := s.Admit(one, find); err != nil {
+			t.Fatal(err)
+		}
+		w, ok, err := s.Workplace(one)
+		if diff := cmp.Diff(want, w.Allotment); diff != "" || !ok || err != nil {
+			t.Errorf("allotted is, %v, %v (-want +got):\n%s", ok, err, diff)
+		}
+	}
+	allotted(Allotment{Objects: []string{filepath.Join(repo.Common, "objects")}, Apart: []string{repo.Top, repo.Common}})
+	s.Whole = true
+	if _, err := s.Allot(repo); err != nil {
+		t.Fatal(err)
+	}
+	allotted(Allotment{Objects: []string{}, Apart: []string{repo.Top, repo.Common}})
+	if err := os.Remove(top + ".json"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Workplace(one); !errors.Is(err, pawl.ErrDenied) {
+		t.Errorf("nothing is allotted, and it is %v", err)
+	}
+	allotted(Allotment{Objects: []string{}, Apart: []string{repo.Top}})
+	if err := s.Admit(repo.Top, nil); err != nil {
+		t.Errorf("a folder that is no workplace: %v", err)
+	}
+}

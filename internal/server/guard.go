@@ -158,7 +158,7 @@ func sameHost(name, asked string) bool {
 func (s *Server) who(r *http.Request, needed api.Scope) (api.Principal, error) {
 	p, err := s.Auth(r)
 	switch {
-	case errors.Is(err, api.ErrLimited), errors.Is(err, pawl.ErrUnavailable):
+	case errors.Is(err, api.ErrLimited), errors.Is(err, pawl.ErrUnavailable), errors.Is(err, pawl.ErrDenied):
 		return p, err
 	case err != nil && !weak.On("server.token"):
 		return p, fmt.Errorf("a token is needed that this server knows: %w", api.ErrUnauthorized)

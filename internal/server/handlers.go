@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
@@ -22,11 +25,11 @@ var handlers = map[string]handler{
 		if err != nil {
 			return nil, err
 		}
-		dir, err := r.mayWorkIn(in.Dir)
+		dir, err := r.folderOf(&in)
 		if err != nil {
 			return nil, err
 		}
-		return r.service.Create(r.Context(), pawl.NewSession{ID: in.ID, Owner: in.Owner, Dir: dir, Title: in.Title, Parent: in.Parent, ParentCall: in.Call})
+		return r.service.Create(r.Context(), pawl.NewSession{ID: in.ID, Owner: in.Owner, Dir: dir, Source: in.Source, Title: in.Title, Parent: in.Parent, ParentCall: in.Call})
 	},
 	"listSessions": func(_ *response, r *asked) (any, error) {
 		f, err := r.filter()
@@ -249,14 +252,34 @@ func (r *asked) mayWorkIn(dir string) (string, error) {
 	if r.server.Allow == nil || weak.On("server.roots") {
 		return dir, nil
 	}
-	if err := r.server.Allow(r.who, dir); err != nil {
-		return "", err
+	if err := r.server.Allow(r.who, dir); err != nil || r.server.Far {
+		return dir, err
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", fmt.Errorf("there is no folder %q on the server: %w", dir, pawl.ErrInvalid)
 	}
 	return real, nil
+}
+
+// folderOf is where a new session is to work: in the folder that it names, or in a
+// workspace, which is one of its own if it names none.
+func (r *asked) folderOf(in *api.NewSession) (string, error) {
+	switch {
+	case in.Dir != "" && in.Workspace != "":
+		return "", fmt.Errorf("name a folder or a workspace, not both: %w", pawl.ErrInvalid)
+	case in.Workspace != "" && r.server.Home == nil:
+		return "", fmt.Errorf("only a fleet has workspaces by name: name a folder: %w", pawl.ErrInvalid)
+	case in.Dir != "" || r.server.Home == nil:
+		return r.mayWorkIn(in.Dir)
+	case in.ID == "":
+		in.ID = pawl.SessionID(ulid.Make().String())
+	}
+	dir, err := r.server.Home(r.who, cmp.Or(in.Workspace, string(in.ID)))
+	if err != nil {
+		return "", err
+	}
+	return r.mayWorkIn(dir)
 }
 
 // works are the routes by which a session does something in its folder.

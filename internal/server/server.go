@@ -21,19 +21,21 @@ import (
 // Config is what a Server needs. What is not said is refused: without Auth nobody
 // is let in.
 type Config struct {
-	Service  func(api.Principal) pawl.Service                // what one may see and do
-	Auth     func(r *http.Request) (api.Principal, error)    // who asks; an error that is neither api.ErrLimited nor ErrUnavailable means nobody
-	Hosts    []string                                        // the names it may be asked by, with or without a port; nil means any, which is for a socket that no browser reaches
-	Origins  []string                                        // pages that may ask; none means no page
-	Allow    func(p api.Principal, dir string) error         // whether one may work in a folder; nil means any
-	Mode     func() (string, error)                          // the mode of prompts that name none; nil means that it asks
-	Ready    func(ctx context.Context) error                 // whether work can be done; nil means yes
-	Metrics  http.Handler                                    // nil means none
-	Observe  func(route string, status int, d time.Duration) // told of each request; nil means nobody
-	Log      *slog.Logger                                    // nil means none
-	Streams  int                                             // that may be open at once; 0 means 4096
-	Beat     time.Duration                                   // between two signs of life on a stream; 0 means 15 s
-	Patience time.Duration                                   // with a client that does not read; 0 means 10 s
+	Service  func(api.Principal) pawl.Service                   // what one may see and do
+	Auth     func(r *http.Request) (api.Principal, error)       // who asks; an error that is neither api.ErrLimited, ErrUnavailable nor ErrDenied means nobody
+	Hosts    []string                                           // the names it may be asked by, with or without a port; nil means any, which is for a socket that no browser reaches
+	Origins  []string                                           // pages that may ask; none means no page
+	Allow    func(p api.Principal, dir string) error            // whether one may work in a folder; nil means any
+	Far      bool                                               // the folders are on other machines: Allow knows all that there is to know of one here
+	Home     func(p api.Principal, name string) (string, error) // the folder of a workspace, by its name; nil means that sessions must name their folder
+	Mode     func() (string, error)                             // the mode of prompts that name none; nil means that it asks
+	Ready    func(ctx context.Context) error                    // whether work can be done; nil means yes
+	Metrics  http.Handler                                       // nil means none
+	Observe  func(route string, status int, d time.Duration)    // told of each request; nil means nobody
+	Log      *slog.Logger                                       // nil means none
+	Streams  int                                                // that may be open at once; 0 means 4096
+	Beat     time.Duration                                      // between two signs of life on a stream; 0 means 15 s
+	Patience time.Duration                                      // with a client that does not read; 0 means 10 s
 
 	HeaderTime time.Duration // for a request's head to come; 0 means 5 s
 	BodyTime   time.Duration // for its body, but for that of an import; 0 means a minute

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,8 +35,8 @@ func streamEvents(w *response, r *asked) (any, error) {
 		return nil, fmt.Errorf("there are %d streams already: %w", s.Streams, api.ErrLimited)
 	}
 	defer s.streams.Add(-1)
-	if !s.watchers.add(r.who) {
-		return nil, fmt.Errorf("the token has %d streams already, as many as it may: %w", r.who.Limits.Streams, api.ErrLimited)
+	if err := s.watchers.add(r.who); err != nil {
+		return nil, err
 	}
 	defer s.watchers.remove(r.who)
 	w.Header().Set("Content-Type", string(api.FormStream))
@@ -56,36 +57,51 @@ func streamEvents(w *response, r *asked) (any, error) {
 	return nil, errDone
 }
 
-// watchers count the streams of those tokens that may not have many.
+// watchers count the streams of those tokens and tenants that may not have many.
 type watchers struct {
-	mu     sync.Mutex
-	tokens map[string]int
+	mu    sync.Mutex
+	count map[string]int
 }
 
-func (w *watchers) add(p api.Principal) bool {
-	if p.Limits.Streams == 0 {
-		return true
+// bounded are the counts that who asks has a part in, and how far each may go.
+func bounded(p api.Principal) map[string]int {
+	most := map[string]int{}
+	if p.Limits.Streams > 0 {
+		most["token "+p.Token] = p.Limits.Streams
 	}
+	if p.Shared.Streams > 0 {
+		most["tenant "+string(p.Tenant)] = p.Shared.Streams
+	}
+	return most
+}
+
+// add counts a stream, or says why there may not be another.
+func (w *watchers) add(p api.Principal) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.tokens[p.Token] >= p.Limits.Streams {
-		return false
+	most := bounded(p)
+	for key, n := range most {
+		if w.count[key] >= n {
+			whose, _, _ := strings.Cut(key, " ")
+			return fmt.Errorf("the %s has %d streams already, as many as it may: %w", whose, n, api.ErrLimited)
+		}
 	}
-	if w.tokens == nil {
-		w.tokens = map[string]int{}
+	if w.count == nil {
+		w.count = map[string]int{}
 	}
-	w.tokens[p.Token]++
-	return true
+	for key := range most {
+		w.count[key]++
+	}
+	return nil
 }
 
 func (w *watchers) remove(p api.Principal) {
-	if p.Limits.Streams == 0 {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.tokens[p.Token]--; w.tokens[p.Token] == 0 {
-		delete(w.tokens, p.Token)
+	for key := range bounded(p) {
+		if w.count[key]--; w.count[key] == 0 {
+			delete(w.count, key)
+		}
 	}
 }
 

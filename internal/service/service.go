@@ -30,6 +30,8 @@ type Runner interface {
 	Start(ctx context.Context, id pawl.SessionID) error
 	// Wake makes sure that somebody works on the session.
 	Wake(ctx context.Context, id pawl.SessionID) error
+	// Answered tells that an answer is in the log.
+	Answered(ctx context.Context, id pawl.SessionID) error
 	// Cancel ends the open turn and every prompt up to the given Seq.
 	Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) error
 }
@@ -50,7 +52,12 @@ type Config struct {
 	Adopt func(ctx context.Context, dir string, from, to pawl.SessionID) error
 	// Forget lets go of a session's snapshots; nil if there are none.
 	Forget func(ctx context.Context, id pawl.SessionID) error
-	Clock  func() time.Time // nil means time.Now
+	// Left is told of a workspace whose last session was deleted; nil if nothing is kept
+	// of workspaces.
+	Left func(ctx context.Context, dir string) error
+	// Declare says which repository a workspace begins as; nil if nobody fetches any.
+	Declare func(ctx context.Context, dir, source string) error
+	Clock   func() time.Time // nil means time.Now
 
 	Desk pawl.Desk // what there is to work with; nil means that nobody knows
 }
@@ -76,8 +83,14 @@ func New(c Config) *Service {
 
 // Create makes an empty session.
 func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {
+	if n.Workspace != "" {
+		return pawl.Session{}, fmt.Errorf("create session: only the server of a fleet knows workspaces by their names: name a folder: %w", pawl.ErrInvalid)
+	}
 	if !filepath.IsAbs(n.Dir) {
 		return pawl.Session{}, fmt.Errorf("create session: the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
+	}
+	if n.Source != "" && s.Declare == nil {
+		return pawl.Session{}, fmt.Errorf("create session: only a fleet fetches the repository of a workspace: clone it, and name its folder: %w", pawl.ErrInvalid)
 	}
 	id, err := newID(n.ID)
 	if err != nil {
@@ -86,6 +99,11 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 	owner, err := s.ownerOf(ctx, n)
 	if err != nil {
 		return pawl.Session{}, fmt.Errorf("create session: %w", err)
+	}
+	if n.Source != "" {
+		if err := s.Declare(ctx, n.Dir, n.Source); err != nil {
+			return pawl.Session{}, fmt.Errorf("create session: %w", err)
+		}
 	}
 	events := []pawl.Event{s.event(pawl.SessionCreated{Dir: n.Dir, Parent: n.Parent, ParentCall: n.ParentCall, Owner: owner})}
 	if n.Title != "" {
@@ -234,6 +252,9 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 		answered.Turn = asked.Turn
 		_, err = s.Bus.Append(ctx, id, head, answered)
 		if err == nil {
+			if err := s.Runner.Answered(ctx, id); err != nil {
+				return fmt.Errorf("go on with session %s (the answer is kept: resume it): %w", id, err)
+			}
 			return nil
 		}
 		if !errors.Is(err, pawl.ErrConflict) {
@@ -351,8 +372,15 @@ func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 // Delete removes a session and all that belongs to it. Snapshots that cannot be
 // let go of do not keep it from being deleted.
 func (s *Service) Delete(ctx context.Context, id pawl.SessionID) error {
+	row, err := s.Store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
 	if err := s.Store.Delete(ctx, id); err != nil {
 		return err
+	}
+	if err := s.leave(ctx, row); err != nil {
+		return fmt.Errorf("session %s is deleted, what was kept of its workspace is not: %w", id, err)
 	}
 	if s.Forget == nil {
 		return nil
@@ -361,6 +389,18 @@ func (s *Service) Delete(ctx context.Context, id pawl.SessionID) error {
 		return fmt.Errorf("session %s is deleted, its snapshots are not ('pawl gc' removes them): %w", id, err)
 	}
 	return nil
+}
+
+// leave lets go of a workspace that no session is in any more.
+func (s *Service) leave(ctx context.Context, row pawl.Session) error {
+	if s.Left == nil || row.Parent != "" {
+		return nil
+	}
+	others, err := s.Store.Sessions(ctx, pawl.Filter{Dir: row.Dir, Limit: 1})
+	if err != nil || len(others) > 0 {
+		return err
+	}
+	return s.Left(ctx, row.Dir)
 }
 
 func (s *Service) event(b pawl.Body) pawl.Event { return pawl.Event{At: s.Clock(), Body: b} }

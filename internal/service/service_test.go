@@ -32,6 +32,7 @@ type absent struct{}
 
 func (absent) Start(context.Context, pawl.SessionID) error            { return pawl.ErrUnavailable }
 func (absent) Wake(context.Context, pawl.SessionID) error             { return pawl.ErrUnavailable }
+func (absent) Answered(context.Context, pawl.SessionID) error         { return pawl.ErrUnavailable }
 func (absent) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return pawl.ErrUnavailable }
 
 // Accepted means appended, even when nobody can work on it: the caller is told both.

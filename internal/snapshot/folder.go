@@ -59,8 +59,7 @@ func (s *Store) lock(ctx context.Context, dir string, m making) (*folder, error)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(dir))
-	f, err := s.lockAt(ctx, filepath.Join(s.Dir, hex.EncodeToString(sum[:16])), m)
+	f, err := s.lockAt(ctx, s.Path(dir), m)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +69,12 @@ func (s *Store) lock(ctx context.Context, dir string, m making) (*folder, error)
 		return nil, err
 	}
 	return f, nil
+}
+
+// Path is where the store of a folder is, which is named by its real path.
+func (s *Store) Path(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(s.Dir, hex.EncodeToString(sum[:16]))
 }
 
 // lockAt locks a store by where it is: goroutines of this process by a slot,

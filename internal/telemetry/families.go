@@ -18,6 +18,7 @@ const (
 	keyPassed    = "pawl.check.passed"
 	keyMission   = "pawl.mission.state"
 	keyKind      = "kind"
+	keyResult    = "result"
 )
 
 // The names of the metrics.
@@ -40,6 +41,9 @@ const (
 	metricMissions   = "pawl.missions"
 	metricEvents     = "pawl.events"
 	metricDropped    = "pawl.telemetry.dropped"
+	metricStep       = "pawl.fleet.step.duration"
+	metricSpace      = "pawl.fleet.workspace.duration"
+	metricSpaceBytes = "pawl.fleet.workspace.size"
 )
 
 // The bounds are those that the conventions ask for.
@@ -71,5 +75,9 @@ var families = []family{
 	{name: metricChecks, help: "Checks of missions that were run.", kind: counter, labels: []string{keyPassed}},
 	{name: metricMissions, help: "Missions that were begun, sealed or blocked.", kind: counter, labels: []string{keyMission}},
 	{name: metricEvents, help: "Events that were appended to logs.", kind: counter, labels: []string{keyKind}},
+	{name: metricStep, help: "How long a step of the fleet took, by what it was and what came of it.", unit: "s", kind: histogram, bounds: callBounds,
+		labels: []string{keyKind, keyResult}},
+	{name: metricSpace, help: "How long it took to save or to bring a workspace.", unit: "s", kind: histogram, bounds: callBounds, labels: []string{keyKind, keyResult}},
+	{name: metricSpaceBytes, help: "How large the workspaces were that were saved or brought.", unit: "By", kind: counter, labels: []string{keyKind}},
 	{name: metricDropped, help: "Spans and metrics that could not be sent.", kind: counter, labels: []string{keyKind}},
 }

@@ -185,3 +185,28 @@ func TestMetrics(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What a fleet does is counted by what came of it, and what others count is read.
+func TestFleetMetrics(t *testing.T) {
+	tells := New(Config{})
+	tells.Step("think", "ok", 30*time.Millisecond)
+	tells.Step("think", "waits", time.Millisecond)
+	tells.Workspace("save", "ok", time.Second, 4096)
+	tells.Workspace("save", "error", time.Second, 0)
+	n := 41.0
+	tells.Counter("pawl.nats.sent", "Messages.", "", func() float64 { n++; return n })
+	rec := httptest.NewRecorder()
+	tells.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	samples := parse(t, rec.Body.String())
+	for name, want := range map[string]float64{
+		`pawl_fleet_step_duration_seconds_count{kind="think",result="ok"}`:        1,
+		`pawl_fleet_step_duration_seconds_count{kind="think",result="waits"}`:     1,
+		`pawl_fleet_workspace_duration_seconds_count{kind="save",result="error"}`: 1,
+		`pawl_fleet_workspace_size_bytes_total{kind="save"}`:                      4096,
+		`pawl_nats_sent_total`: 42,
+	} {
+		if got, ok := samples[name]; !ok || got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}

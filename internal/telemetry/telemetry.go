@@ -64,6 +64,11 @@ func (t *Telemetry) Gauge(name, help, unit string, read func() float64) {
 	t.metrics.register(family{name: name, help: help, unit: unit, kind: gauge, read: read})
 }
 
+// Counter adds a metric that only grows, and is read when it is asked for.
+func (t *Telemetry) Counter(name, help, unit string, read func() float64) {
+	t.metrics.register(family{name: name, help: help, unit: unit, kind: counter, read: read})
+}
+
 // Process adds what is known of the process itself.
 func (t *Telemetry) Process() {
 	began := float64(time.Now().UnixNano()) / 1e9
@@ -84,6 +89,17 @@ func (t *Telemetry) Process() {
 // of a few, or "" for what is none.
 func (t *Telemetry) Request(route string, status int, d time.Duration) {
 	t.metrics.observe(metricRequest, d.Seconds(), cmp.Or(route, "none"), strconv.Itoa(status))
+}
+
+// Step counts a step of a fleet: what it was, and what came of it.
+func (t *Telemetry) Step(kind, result string, d time.Duration) {
+	t.metrics.observe(metricStep, d.Seconds(), kind, result)
+}
+
+// Workspace counts what was done with a whole workspace.
+func (t *Telemetry) Workspace(kind, result string, d time.Duration, bytes int64) {
+	t.metrics.observe(metricSpace, d.Seconds(), kind, result)
+	t.metrics.add(metricSpaceBytes, float64(bytes), kind)
 }
 
 // Log is where events are written and heard.

@@ -152,6 +152,11 @@ func (t *Trees) make(ctx context.Context, p *plan, name string) (err error) {
 		return err
 	}
 	t.reach("borrowed")
+	if t.Whole {
+		if err := t.Repo.Endow(ctx, h.path, p.commit); err != nil {
+			return err
+		}
+	}
 	looks, err := p.lay(ctx, h.path)
 	if err != nil {
 		return err

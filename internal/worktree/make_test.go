@@ -16,11 +16,17 @@ import (
 // user's repository. A worker can commit in it, and the user's repository does not
 // notice.
 func TestMake(t *testing.T) {
+	t.Run("borrows", func(t *testing.T) { testMake(t, func(*Trees) {}) })
+	t.Run("whole", func(t *testing.T) { testMake(t, func(trees *Trees) { trees.Whole = true }) })
+}
+
+func testMake(t *testing.T, tune func(*Trees)) {
 	w := newWorld(t, map[string]string{"f": "one\n", "bin/run*": "#!/bin/sh\n", "a/link@": "../f", "out@": "/etc", "a/b/c": "", "crlf": "x\r\n", ".gitattributes": "* filter=evil\n"})
 	for _, key := range []string{"filter.evil.smudge", "core.fsmonitor"} {
 		w.git("config", key, w.evil)
 	}
 	w.write(filepath.Join(w.dir, ".git/hooks/post-checkout*"), "#!/bin/sh\n"+w.evil+"\n")
+	tune(w.trees)
 	before := w.state()
 	if err := os.RemoveAll(w.seen); err != nil {
 		t.Fatal(err)

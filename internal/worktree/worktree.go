@@ -2,8 +2,8 @@
 // leaves there.
 //
 // A workplace is a repository of its own with a commit checked out. It borrows
-// the objects of the user's repository and shares nothing else with it, so a
-// worker may do with it whatever it likes. Nothing in it is believed: what pawl
+// the objects of the user's repository, or has copies, and shares nothing else with
+// it, so a worker may do with it whatever it likes. Nothing in it is believed: what pawl
 // takes over are the files, never what the workplace's git says of them. Git runs
 // in the user's repository alone, apart from its worktree and its index, and the
 // only refs that change are branches below Prefix.
@@ -44,6 +44,10 @@ const (
 type Trees struct {
 	Repo *git.Repo // the user's
 	Dir  string    // pawl's own folder for workplaces, absolute; no worker may write to it, but for its own one below
+
+	// Whole gives workplaces objects of their own, so that they can be worked in on
+	// hosts that the user's repository is not on.
+	Whole bool
 
 	MaxFile  int64 // bytes of a file that a worker has made or changed; 0 means 64 MiB
 	MaxFiles int   // files and folders of a workplace; 0 means 200,000

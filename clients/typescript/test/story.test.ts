@@ -157,7 +157,7 @@ for (const way of ["socket", "address"] as const) {
       const told = await refused("not_found", 404, get(none));
       assert.equal(told.requestId?.length, 26);
       await refused("not_found", 404, pawl.events(none).next());
-      // @ts-expect-error the folder is needed
+      // only a fleet makes folders
       await refused("invalid", 400, ok(pawl.api.POST("/v1/sessions", { body: {} })));
       await refused("invalid", 400, ok(pawl.api.POST("/v1/sessions", { body: { dir: server.workspace, folder: "/" } })));
       // @ts-expect-error the limit is a number

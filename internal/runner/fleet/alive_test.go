@@ -8,14 +8,15 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Only a cancel that somebody asked for may look like one to a step: on any
-// other it must leave the turn open.
+// Nothing that an engine does may look like a person's cancel to a step: the turn
+// must stay open. A person's comes by Interrupt.
 func TestAliveCause(t *testing.T) {
 	shutdown := errors.New("the worker shuts down")
 	for name, test := range map[string]struct{ cause, want error }{
-		"asked for":  {temporal.NewCanceledError(), context.Canceled},
-		"taken away": {shutdown, shutdown},
-		"too long":   {context.DeadlineExceeded, context.DeadlineExceeded},
+		"by the engine":   {temporal.NewCanceledError(), errTaken},
+		"with the worker": {context.Canceled, errTaken},
+		"taken away":      {shutdown, shutdown},
+		"too long":        {context.DeadlineExceeded, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			engine, cancel := context.WithCancelCause(t.Context())
@@ -23,7 +24,7 @@ func TestAliveCause(t *testing.T) {
 			defer end()
 			cancel(test.cause)
 			<-step.Done()
-			if got := context.Cause(step); !errors.Is(got, test.want) {
+			if got := context.Cause(step); !errors.Is(got, test.want) || errors.Is(got, context.Canceled) {
 				t.Errorf("cause %v, want %v", got, test.want)
 			}
 		})

@@ -1,11 +1,18 @@
-// Package fleet runs turns on Temporal. It is the proof that the loop needs no
-// other code for it: the same agent.Run, inside a workflow, with every step an
-// activity of the same agent.Stepper. What makes a fleet of it (placement on
-// hosts, answers by signal, workers, the runner that starts workflows) comes
-// in a later change.
+// Package fleet runs turns on many machines, with Temporal for an engine. The same
+// agent.Run decides, inside a workflow; the steps are those of the same
+// agent.Stepper, on the host that has the session's folder.
 //
-// Only ids cross the border between the two; what they stand for is in the log.
-// So a workflow's history stays small, whatever the model and the tools say.
+// Only ids cross the border between the two; what they stand for is in the log. So
+// a workflow's history stays small, whatever the model and the tools say, and a
+// workflow that is lost is no loss: another one goes on by the log.
+//
+// A workflow stays with the version that it began with, so a new version may decide
+// otherwise; but within one version what was decided must be decided again, after a
+// worker has died as well. TestReplay holds the code to histories of a real server.
+// If it fails and the change was not meant to change what workflows do, the change is
+// wrong. If it was, record them anew and promote the result as another version:
+//
+//	go test -tags fleet -run TestRecord ./internal/runner/fleet -update
 package fleet
 
 import (
@@ -13,131 +20,124 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/agent"
 )
 
-// The bounds of a step. One that uses them up fails the workflow; the turn then
-// stays open in the log, and the next workflow goes on with it.
+// The queues. Workflows run wherever there is a worker for them; steps run on the
+// host that has the folder.
 const (
-	briefTimeout    = 30 * time.Second // a step that only reads and writes the log, all attempts together
-	generateTimeout = time.Hour        // one attempt at a reply
-	executeTimeout  = 6 * time.Hour    // one attempt at the calls of a reply, which may wait for each other
-	heartbeat       = 10 * time.Second // a worker that is silent for so long has died
-	attempts        = 5
+	BrainQueue  = "brain"
+	handsPrefix = "hands-"
 )
 
-// stopType marks the application error that carries a pawl.Stop.
-const stopType = "Stop"
+// HandsQueue is that of a host.
+func HandsQueue(host string) string { return handsPrefix + host }
 
-// Turn is the workflow of a session, under the session's id: it works on one
-// turn after the other until nothing waits. Canceling it cancels the open turn
-// and what waits. It fails only by a fault of the machinery.
-func Turn(ctx workflow.Context, id pawl.SessionID) error {
-	kept, _ := workflow.NewDisconnectedContext(ctx) // that a turn was canceled must be written too
-	for {
-		var t pawl.Turn
-		if err := brief(kept, &t, stepsOf.Begin, id); err != nil {
-			return err
-		}
-		if t.Number == 0 {
-			return nil
-		}
-		stop, err := pawl.StopOf(agent.Run(ctx, steps{}, t))
-		if err != nil {
-			return err
-		}
-		if err := brief(kept, nil, stepsOf.Finish, t, stop); err != nil {
-			return err
-		}
-	}
+// The bounds of what a workflow waits for.
+const (
+	placeTimeout = 10 * time.Second // to find out where a folder is
+	startTimeout = 8 * time.Second  // for a host to take up a step: one that does not is lost
+	stepTimeout  = 6 * time.Hour    // for one step, which may wait for children
+	heartbeat    = 10 * time.Second // a host that is silent for so long in mid-step has died
+	patience     = time.Hour        // of failures in a row; then the turn is left open, to be taken up again
+	soonest      = 100 * time.Millisecond
+	latest       = 5 * time.Second // between two tries
+)
+
+// The signals of a session's workflow.
+const (
+	signalWake   = "wake"   // there is something new in the log
+	signalCancel = "cancel" // a Seq: what was accepted up to it ends
+)
+
+// Job names a session whose work is to be done.
+type Job struct {
+	Session  pawl.SessionID `json:"session"`
+	Tenant   pawl.Tenant    `json:"tenant,omitempty"`
+	Canceled pawl.Seq       `json:"canceled,omitempty"` // prompts up to here are not to be worked on
 }
 
-// steps are the effects of a turn as a workflow has them.
-type steps struct{}
-
-var _ agent.Steps[workflow.Context] = steps{}
-
-// stepsOf names the activities; the worker's own run.
-var stepsOf *activities
-
-func (steps) Prepare(ctx workflow.Context, t pawl.Turn) error {
-	return brief(ctx, nil, stepsOf.Prepare, t)
+// Place is where a session's folder is.
+type Place struct {
+	Host  string `json:"host"`
+	Dir   string `json:"dir"`
+	Epoch int64  `json:"epoch"`
 }
 
-func (steps) Generate(ctx workflow.Context, t pawl.Turn) (reply pawl.Reply, err error) {
-	err = long(ctx, generateTimeout, &reply, stepsOf.Generate, t)
-	return reply, err
+// Trip is what a host is asked to do.
+type Trip struct {
+	Job
+	Place Place         `json:"place"`
+	Turn  pawl.Turn     `json:"turn,omitzero"`
+	Calls []pawl.CallID `json:"calls,omitempty"`
+	Stop  *pawl.Stop    `json:"stop,omitempty"`
+	Again bool          `json:"again,omitempty"` // it was asked before, and nobody knows what came of it
 }
 
-func (steps) Authorize(ctx workflow.Context, t pawl.Turn, ids []pawl.CallID) (permitted []pawl.CallID, err error) {
-	err = brief(ctx, &permitted, stepsOf.Authorize, t, ids)
-	return permitted, err
+// Outcome is what came of a trip.
+type Outcome struct {
+	Turn    pawl.Turn  `json:"turn,omitzero"` // the next one; the zero Turn if nothing is left to do
+	Taken   int        `json:"taken,omitempty"`
+	Reply   pawl.Reply `json:"reply,omitzero"`
+	Settled bool       `json:"settled,omitempty"` // whether the turn goes on was asked too, and Again is the answer
+	Again   bool       `json:"again,omitempty"`
+	Waits   bool       `json:"waits,omitempty"` // for a person, until then if it is set
+	Until   time.Time  `json:"until,omitzero"`
+	Leave   bool       `json:"leave,omitempty"` // the host wants the folder to go elsewhere
 }
 
-func (steps) Execute(ctx workflow.Context, t pawl.Turn, ids []pawl.CallID) error {
-	if len(ids) == 0 {
-		return nil // all were refused: no reason to send for a host
-	}
-	return long(ctx, executeTimeout, nil, stepsOf.Execute, t, ids)
-}
+// The types of application errors that a workflow knows.
+const (
+	stopType  = "Stop"  // carries a pawl.Stop
+	finalType = "Final" // another try would end the same
+)
 
-func (steps) Settle(ctx workflow.Context, t pawl.Turn) (again bool, err error) {
-	err = brief(ctx, &again, stepsOf.Settle, t)
-	return again, err
-}
-
-// brief takes a step that is over at once, as a local activity: it costs a
-// tenth of a real one. A cancel does not break it off, so that it never goes on
-// behind the workflow's back.
-func brief(ctx workflow.Context, result, activity any, args ...any) error {
-	if ctx.Err() != nil {
-		return &pawl.Stop{Reason: pawl.ReasonCanceled}
-	}
-	ctx, _ = workflow.NewDisconnectedContext(ctx)
-	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: briefTimeout,
-		RetryPolicy:            retry(),
-	})
-	return returned(ctx, workflow.ExecuteLocalActivity(ctx, activity, args...).Get(ctx, result))
-}
-
-// long takes a step that may run for a while, on any worker. When canceled it
-// is waited for: it has things to write before the turn ends.
-func long(ctx workflow.Context, timeout time.Duration, result, activity any, args ...any) error {
-	if ctx.Err() != nil {
-		return &pawl.Stop{Reason: pawl.ReasonCanceled}
-	}
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: timeout,
-		HeartbeatTimeout:    heartbeat,
-		WaitForCancellation: true,
-		RetryPolicy:         retry(),
-	})
-	return returned(ctx, workflow.ExecuteActivity(ctx, activity, args...).Get(ctx, result))
-}
-
-func retry() *temporal.RetryPolicy {
-	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: attempts}
-}
-
-// returned makes of an activity's error what the step returned; see sent.
-func returned(ctx workflow.Context, err error) error {
-	var failed *temporal.ApplicationError
+// sent makes of a step's error what crosses the border: a Stop ends the turn, and
+// what nobody can cure is final; all else is worth another try.
+func sent(err error) error {
+	var stop *pawl.Stop
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &failed) && failed.Type() == stopType:
+	case errors.As(err, &stop):
+		return temporal.NewNonRetryableApplicationError(stop.Error(), stopType, nil, *stop)
+	case errors.Is(err, pawl.ErrNotFound), errors.Is(err, pawl.ErrInvalid):
+		return temporal.NewNonRetryableApplicationError(err.Error(), finalType, nil)
+	default:
+		return temporal.NewApplicationError(err.Error(), "Fault")
+	}
+}
+
+// returned makes of an activity's error what the step returned; see sent.
+func returned(err error) error {
+	var failed *temporal.ApplicationError
+	if errors.As(err, &failed) && failed.Type() == stopType {
 		var stop pawl.Stop
 		if err := failed.Details(&stop); err != nil {
 			return err
 		}
 		return &stop
-	case temporal.IsCanceledError(err) && ctx.Err() != nil:
-		return &pawl.Stop{Reason: pawl.ReasonCanceled}
-	default:
-		return err
 	}
+	return err
+}
+
+// final reports whether another try would end the same.
+func final(err error) bool {
+	var stop *pawl.Stop
+	var failed *temporal.ApplicationError
+	return errors.As(err, &stop) || temporal.IsCanceledError(err) || errors.As(err, &failed) && failed.Type() == finalType
+}
+
+// untaken reports whether nobody took up a step: its host is lost.
+func untaken(err error) bool {
+	var late *temporal.TimeoutError
+	return errors.As(err, &late) && late.TimeoutType() == scheduleToStart
+}
+
+// fellSilent reports whether nothing was heard any more of a step that was taken up. Its
+// host may still count as live, and would let the next step wait.
+func fellSilent(err error) bool {
+	var late *temporal.TimeoutError
+	return errors.As(err, &late) && late.TimeoutType() == heartbeatMissed
 }

@@ -1,8 +1,8 @@
-package fleet_test
+package fleet
 
 import (
 	"context"
-	"io"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,13 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/runner/fleet"
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
@@ -32,7 +32,7 @@ import (
 type world struct {
 	pawl.Service
 	t       *testing.T
-	store   pawl.Store
+	store   *sqlite.Store
 	bus     *bus.Bus
 	stepper *agent.Stepper
 	id      pawl.SessionID
@@ -66,37 +66,48 @@ func (w *world) Publish(e pawl.Event) {
 	}
 }
 
-// parked is a runner that never works: the test says when and by whom.
-type parked struct{}
+// Events is the bus's, as the stepper and the service have it.
+func (w *world) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
+	return w.bus.Events(ctx, id, after)
+}
 
-func (parked) Start(context.Context, pawl.SessionID) error            { return nil }
-func (parked) Wake(context.Context, pawl.SessionID) error             { return nil }
-func (parked) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return nil }
+// idler is a runner that never works: the test says when and by whom.
+type idler struct{}
+
+func (idler) Start(context.Context, pawl.SessionID) error            { return nil }
+func (idler) Wake(context.Context, pawl.SessionID) error             { return nil }
+func (idler) Answered(context.Context, pawl.SessionID) error         { return nil }
+func (idler) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return nil }
+
+// oneHost is a roster whose only host has every folder.
+type oneHost struct{ pawl.Roster }
+
+func (oneHost) Place(_ context.Context, dir, _ string) (pawl.Workspace, error) {
+	return pawl.Workspace{Dir: dir, Host: "here", Epoch: 1}, nil
+}
+
+func (oneHost) Workspace(_ context.Context, dir string) (pawl.Workspace, error) {
+	return pawl.Workspace{Dir: dir, Host: "here", Epoch: 1}, nil
+}
 
 func newWorld(t *testing.T, more ...pawl.Tool) *world {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() {
 		if err := st.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st, tool.Unboxed{}))}, more...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
 	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&model.Opener{}).Open, Tools: tools, Authority: pawltest.NewAuthority(t)})
 	w.Service = service.New(service.Config{
-		Store: st, Bus: w.bus, Runner: parked{}, Check: func(context.Context, string, pawl.Settings) error { return nil },
+		Store: st, Bus: w.bus, Runner: idler{}, Check: func(context.Context, string, pawl.Settings) error { return nil },
 	})
 	s, err := w.Create(t.Context(), pawl.NewSession{Dir: w.dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	w.id = s.ID
 	return w
 }
@@ -105,9 +116,7 @@ func newWorld(t *testing.T, more ...pawl.Tool) *world {
 func script(t *testing.T, lines ...string) pawl.Settings {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
 	return pawl.Settings{Model: "script:" + path}
 }
 
@@ -119,27 +128,22 @@ func (w *world) send(text string, d pawl.Delivery, s pawl.Settings) {
 	}
 }
 
-// runLocal works on the session with the local runner until it is idle.
-func (w *world) runLocal() {
+// runLocal works on the session with the local runner until it is idle. What is
+// done meanwhile, if anything, is the caller's.
+func (w *world) runLocal(meanwhile ...func(*local.Runner)) {
 	w.t.Helper()
 	r := local.New(local.Config{Stepper: w.stepper})
 	defer r.Close()
-	if err := r.Start(w.t.Context(), w.id); err != nil {
-		w.t.Fatal(err)
+	ok(w.t, r.Start(w.t.Context(), w.id))
+	for _, do := range meanwhile {
+		do(r)
 	}
-	w.waitIdle()
-}
-
-func (w *world) waitIdle() {
-	w.t.Helper()
 	for e, err := range w.Events(w.t.Context(), w.id, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if s, ok := e.Body.(pawl.Status); ok {
+		ok(w.t, err)
+		if s, is := e.Body.(pawl.Status); is {
 			w.t.Fatalf("%s: %s", s.State, s.Message)
 		}
-		if _, ok := e.Body.(pawl.TurnFinished); !ok {
+		if _, is := e.Body.(pawl.TurnFinished); !is {
 			continue
 		}
 		if row, err := w.Get(w.t.Context(), w.id); err != nil || row.State() == pawl.StateIdle {
@@ -148,24 +152,33 @@ func (w *world) waitIdle() {
 	}
 }
 
+// hands are a host's, with the world's stepper or another.
+func (w *world) hands(s Stepper) *Hands {
+	return &Hands{Stepper: s, Leases: w.store, Spaces: &Spaces{Host: "here", Roster: oneHost{}, Dir: w.t.TempDir()}}
+}
+
 // runFleet works on the session with the workflow until it ends. The stepper's
 // steps may be changed by wrap, the environment by more.
-func (w *world) runFleet(wrap func(*agent.Stepper) fleet.Stepper, more ...func(*testsuite.TestWorkflowEnvironment)) error {
+func (w *world) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*testsuite.TestWorkflowEnvironment)) error {
 	w.t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
+	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(30 * time.Second)
-	if wrap == nil {
-		wrap = func(s *agent.Stepper) fleet.Stepper { return s }
+	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
+	var s Stepper = w.stepper
+	if wrap != nil {
+		s = wrap(w.stepper)
 	}
-	fleet.Register(env, wrap(w.stepper))
+	env.RegisterWorkflow(Session)
+	env.RegisterActivity(w.hands(s))
+	env.RegisterActivity(&Brain{Store: w.store, Roster: oneHost{}})
 	for _, f := range more {
 		f(env)
 	}
-	env.ExecuteWorkflow(fleet.Turn, w.id)
+	env.ExecuteWorkflow(Session, Job{Session: w.id})
 	if !env.IsWorkflowCompleted() {
-		w.t.Fatal("the workflow did not end")
+		w.t.Fatal("the workflow has not ended")
 	}
 	return env.GetWorkflowError()
 }
@@ -175,14 +188,11 @@ func (w *world) log() []pawl.Event {
 	w.t.Helper()
 	var events []pawl.Event
 	for e, err := range w.store.Events(w.t.Context(), w.id, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		ok(w.t, err)
 		events = append(events, e)
 	}
-	if _, err := pawl.Conversation(events); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := pawl.Conversation(events)
+	ok(w.t, err)
 	return events
 }
 
@@ -202,5 +212,14 @@ func compareLogs(t *testing.T, onLocal, onFleet *world) {
 		cmpopts.IgnoreMapEntries(func(key, _ string) bool { return key == "duration_ms" }))
 	if diff != "" {
 		t.Errorf("the logs differ (- local, + fleet):\n%s", diff)
+	}
+}
+
+// checkEnd fails unless the log ends with this.
+func checkEnd(t *testing.T, w *world, want pawl.TurnFinished) {
+	t.Helper()
+	all := w.log()
+	if diff := cmp.Diff(pawl.Body(want), all[len(all)-1].Body); diff != "" {
+		t.Errorf("the end (- want, + got):\n%s", diff)
 	}
 }

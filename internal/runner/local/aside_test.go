@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 )
 
 // small makes the runner have titles and summaries written, by its only model.
@@ -16,13 +17,6 @@ func (w *world) small() *Runner {
 	r := w.runner(here, ttl)
 	r.Stepper.Small = func(string) (string, error) { return "small", nil }
 	return r
-}
-
-// writing is how much is being written beside the conversations.
-func (r *Runner) writing() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.asides)
 }
 
 // counted is a model that counts what an agent asks of it.
@@ -94,7 +88,7 @@ func TestCloseEndsAsides(t *testing.T) {
 		began := time.Now()
 		r.Close()
 		check(t, 0, time.Since(began))
-		check(t, 0, r.writing())
+		check(t, 0, r.asides.Writing())
 		time.Sleep(time.Minute)
 		check(t, nil, of[pawl.SessionTitled](w))
 		check(t, nil, of[pawl.SessionSummarized](w))
@@ -122,7 +116,7 @@ func TestTitleIsMadeLater(t *testing.T) {
 			mustStart(t, second, session)
 			w.idle(session)
 			synctest.Wait()
-			check(t, 1, second.writing())
+			check(t, 1, second.asides.Writing())
 		}
 		time.Sleep(time.Minute)
 		check(t, 1, len(of[pawl.SessionTitled](w)))
@@ -139,11 +133,11 @@ func TestAsidesAreBounded(t *testing.T) {
 		r := w.small()
 		mustStart(t, r, session)
 		w.idle(session)
-		time.Sleep(asideTime - time.Second)
-		check(t, 1, r.writing())
+		time.Sleep(agent.AsideTime - time.Second)
+		check(t, 1, r.asides.Writing())
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		check(t, 0, r.writing())
+		check(t, 0, r.asides.Writing())
 		check(t, nil, of[pawl.SessionTitled](w))
 	})
 }

@@ -30,7 +30,7 @@ type Runner struct {
 
 	mu     sync.Mutex
 	runs   map[pawl.SessionID]*run
-	asides map[aside]bool // that are being written
+	asides *agent.Asides
 }
 
 // run is the work on one session.
@@ -57,7 +57,7 @@ func New(c Config) *Runner {
 		c.LeaseTTL = 15 * time.Second
 	}
 	base, stop := context.WithCancelCause(context.Background())
-	return &Runner{Config: c, base: base, stop: stop, runs: map[pawl.SessionID]*run{}, asides: map[aside]bool{}}
+	return &Runner{Config: c, base: base, stop: stop, runs: map[pawl.SessionID]*run{}, asides: agent.NewAsides(c.Stepper)}
 }
 
 // Close stops all work and waits for it to end. Open turns stay open: they are
@@ -66,6 +66,7 @@ func (r *Runner) Close() {
 	r.mu.Lock()
 	r.stop(errShutdown)
 	r.mu.Unlock()
+	r.asides.Close()
 	r.wg.Wait()
 }
 
@@ -203,6 +204,9 @@ func (w *run) cancel(seq pawl.Seq) {
 	}
 }
 
+// Answered does nothing: the step that waits hears of the answer by the bus.
+func (r *Runner) Answered(context.Context, pawl.SessionID) error { return nil }
+
 // Wake makes sure that somebody works on the session: this process, or the one
 // that holds it; should that one die, this process goes on.
 func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error {
@@ -287,7 +291,7 @@ func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 		asked := r.askedFor(w)
 		turn, ok, err := r.Stepper.Begin(ctx, id)
 		if err == nil && ok {
-			r.title(id)
+			r.asides.Title(ctx, id)
 			err = r.turn(ctx, w, turn)
 		}
 		if err != nil {
@@ -328,6 +332,6 @@ func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
 	if err := r.Stepper.Finish(context.WithoutCancel(ctx), t, stop); err != nil {
 		return err
 	}
-	r.summarize(t)
+	r.asides.Summarize(ctx, t)
 	return nil
 }

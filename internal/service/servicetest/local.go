@@ -25,6 +25,21 @@ func Local(t testing.TB) Harness {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return On(t, st)
+}
+
+// On wires a service on a store, which is closed with the test.
+func On(t testing.TB, st pawl.Store) Harness {
+	t.Helper()
+	return By(t, st, func(s *agent.Stepper) (service.Runner, func()) {
+		r := local.New(local.Config{Stepper: s})
+		return r, r.Close
+	})
+}
+
+// By is On with another runner, which may change the stepper.
+func By(t testing.TB, st pawl.Store, run func(*agent.Stepper) (r service.Runner, stop func())) Harness {
+	t.Helper()
 	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
 	if err != nil {
 		t.Fatal(err)
@@ -34,9 +49,9 @@ func Local(t testing.TB) Harness {
 	authority := pawltest.NewAuthority(t)
 	snapshots := Snapshots(t)
 	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority, Snapshots: snapshots})
-	runner := local.New(local.Config{Stepper: stepper})
+	runner, stop := run(stepper)
 	t.Cleanup(func() {
-		runner.Close()
+		stop()
 		if err := st.Close(); err != nil {
 			t.Error(err)
 		}

@@ -3,9 +3,11 @@
 package postgres_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
@@ -18,4 +20,42 @@ func TestBenchAppend(t *testing.T) {
 			VALUES ($1, $2, $3, $4, $5, $6, $7)`, id, seq, 1, storetest.Sample.At, string(kind), version, string(body))
 		return err
 	})
+}
+
+// TestBenchTenants compares an append behind the policies with one without them,
+// and with one on a connection that worked for another tenant before. They take
+// turns, so that a noisy machine disturbs all alike.
+func TestBenchTenants(t *testing.T) {
+	behind, before := open(t, freshSchema(t)), open(t, freshSchema(t))
+	query(t, before, `DO $$ DECLARE name text; BEGIN
+		FOR name IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity LOOP
+			EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', name);
+		END LOOP; END $$`)
+	acme, rival := pawl.WithTenant(t.Context(), "acme"), pawl.WithTenant(t.Context(), "rival")
+	a, b := appender(acme, t, behind), appender(rival, t, behind)
+	storetest.Compare(t, map[string]func(n int) error{
+		"without policies": appender(t.Context(), t, before),
+		"behind policies":  appender(t.Context(), t, behind),
+		"taking turns": func(n int) error {
+			if n%2 == 0 {
+				return a(n)
+			}
+			return b(n)
+		},
+	})
+}
+
+// appender makes a session and returns what appends its event n+1.
+func appender(ctx context.Context, t *testing.T, s *postgres.Store) func(n int) error {
+	t.Helper()
+	id := storetest.NewID()
+	if _, err := s.Append(ctx, id, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w"}}); err != nil {
+		t.Fatal(err)
+	}
+	head := pawl.Seq(1)
+	return func(int) error {
+		_, err := s.Append(ctx, id, head, storetest.Sample)
+		head++
+		return err
+	}
 }

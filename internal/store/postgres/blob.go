@@ -58,10 +58,15 @@ func newPassing(ctx context.Context, r io.Reader) (p passing, err error) {
 
 func (p passing) remove() error { return errors.Join(p.file.Close(), os.Remove(p.file.Name())) }
 
-// insertBlob does nothing if the session has this blob already.
+// insertBlob does nothing if the session has this blob already; that of another
+// tenant is not there.
 func insertBlob(ctx context.Context, tx pgx.Tx, id string, blob pawl.Blob, r io.Reader) error {
 	tag, err := tx.Exec(ctx, "INSERT INTO blobs (session_id, id, size) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", id, blob.ID, blob.Size)
-	if err != nil || tag.RowsAffected() == 0 {
+	if err == nil && tag.RowsAffected() == 0 {
+		var one int
+		return tx.QueryRow(ctx, "SELECT 1 FROM blobs WHERE session_id = $1 AND id = $2", id, blob.ID).Scan(&one)
+	}
+	if err != nil {
 		return err
 	}
 	part := make([]byte, partSize)

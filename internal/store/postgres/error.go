@@ -16,10 +16,11 @@ import (
 
 // The server's codes that mean something to us.
 const (
-	foreignKeyViolation  = "23503"
-	serializationFailure = "40001"
-	undefinedTable       = "42P01"
-	tooManyConnections   = "53300"
+	foreignKeyViolation   = "23503"
+	serializationFailure  = "40001"
+	insufficientPrivilege = "42501"
+	undefinedTable        = "42P01"
+	tooManyConnections    = "53300"
 )
 
 // classify gives the driver's errors the classes that callers act on.
@@ -34,6 +35,8 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", pawl.ErrUnavailable, err)
 	case !errors.As(err, &e):
 		return err
+	case anothers(err):
+		return pawl.ErrNotFound
 	case e.Code == foreignKeyViolation: // all of our foreign keys lead to sessions
 		return pawl.ErrNotFound
 	case e.Code == serializationFailure: // where the server's isolation is stricter than we need
@@ -50,6 +53,14 @@ func connectionFailed(err error) bool {
 	var connect *pgconn.ConnectError
 	var network *net.OpError
 	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+}
+
+// anothers reports whether the server refused a row because it is another
+// tenant's. To who asks it is not there. The code alone may also mean that the
+// role has no rights; the message may be in any language.
+func anothers(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == insufficientPrivilege && e.Routine == "ExecWithCheckOptions"
 }
 
 func hasCode(err error, code string) bool {

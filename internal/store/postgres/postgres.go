@@ -8,6 +8,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -20,17 +21,23 @@ var _ pawl.Store = (*Store)(nil)
 // Store is a [pawl.Store] in one schema of a database.
 type Store struct {
 	pool *pgxpool.Pool
+	live time.Duration // see liveFor
 }
 
 // Open opens the store at a postgres:// URL and brings its schema up to date.
 // It lives in the first schema of the connection's search_path. The URL may set
 // the pool's bounds (pool_max_conns=…).
 func Open(ctx context.Context, url string) (*Store, error) {
-	pool, err := pgxpool.New(ctx, url)
+	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w: %w", pawl.ErrInvalid, err)
 	}
-	s := &Store{pool}
+	config.PrepareConn = prepare
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w: %w", pawl.ErrInvalid, err)
+	}
+	s := &Store{pool, liveFor}
 	if err := migrate.Up(ctx, schema{pool}, migrations); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open store: %w", classify(err))

@@ -1,7 +1,10 @@
 package postgres_test
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
@@ -41,4 +44,85 @@ func TestTokens(t *testing.T) {
 		url := schema(t)
 		return open(t, url), open(t, url)
 	})
+}
+
+// aged makes it so that a host was last seen that much earlier.
+func aged(s *postgres.Store) func(t *testing.T, host string, by time.Duration) {
+	return func(t *testing.T, host string, by time.Duration) {
+		t.Helper()
+		query(t, s, "UPDATE hosts SET seen = seen - $2::interval WHERE name = $1", host, by)
+	}
+}
+
+func TestRoster(t *testing.T) {
+	t.Parallel()
+	storetest.RunRoster(t, func(t *testing.T) storetest.Roster {
+		s := open(t, schema(t))
+		s.SetLive(time.Hour) // a slow test must not make a host late
+		return storetest.Roster{Roster: s, Age: aged(s)}
+	})
+}
+
+// TestHostsAreLateSoon: what a host has begun waits for it no longer than this.
+func TestHostsAreLateSoon(t *testing.T) {
+	t.Parallel()
+	s := open(t, schema(t))
+	if _, err := s.Beat(t.Context(), pawl.Machine{Name: "a", Room: 1}); err != nil {
+		t.Fatal(err)
+	}
+	aged(s)(t, "a", 6*time.Second)
+	if w, err := s.Place(t.Context(), "/w", ""); !errors.Is(err, pawl.ErrUnavailable) {
+		t.Errorf("placed %+v, %v: want ErrUnavailable", w, err)
+	}
+}
+
+func TestTenants(t *testing.T) {
+	t.Parallel()
+	storetest.RunTenants(t, func(t *testing.T) storetest.Tenanted {
+		s := open(t, schema(t))
+		s.SetLive(time.Hour)
+		return s
+	})
+}
+
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	storetest.RunAccounts(t, func(t *testing.T) storetest.Tenanted {
+		s := open(t, schema(t))
+		s.SetLive(time.Hour)
+		return s
+	})
+}
+
+// TestAlone: one process at a time does what has a name, and the next one after it,
+// whatever came of it.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	url := schema(t)
+	a, b := open(t, url), open(t, url)
+	try := func(s *postgres.Store, name string) bool {
+		t.Helper()
+		did, err := s.Alone(t.Context(), name, func(context.Context) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return did
+	}
+	fault := errors.New("it went wrong")
+	did, err := a.Alone(t.Context(), "look", func(context.Context) error {
+		if try(b, "look") || !try(b, "other") {
+			t.Error("two did the same at once, or one could not do another thing")
+		}
+		return fault
+	})
+	if !did || !errors.Is(err, fault) {
+		t.Errorf("did %t, %v", did, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := a.Alone(ctx, "look", func(context.Context) error { cancel(); return nil }); err != nil {
+		t.Error(err)
+	}
+	if !try(b, "look") {
+		t.Error("it is not over")
+	}
 }

@@ -65,7 +65,8 @@ func list(f pawl.Filter) (query string, args []any) {
 	switch {
 	case f.Owner == nil:
 	case f.Shared:
-		pick("(owner = $%[1]d OR shared @> ARRAY[$%[1]d])", quote(string(*f.Owner)))
+		pick("id IN (SELECT id FROM sessions WHERE owner = $%[1]d UNION ALL SELECT session_id FROM session_readers WHERE reader = $%[1]d)",
+			quote(string(*f.Owner)))
 	default:
 		pick("owner = $%d", quote(string(*f.Owner)))
 	}
@@ -78,9 +79,9 @@ func list(f pawl.Filter) (query string, args []any) {
 	if !f.Before.IsZero() {
 		pick("updated < $%d", f.Before)
 	}
-	if words := pawl.SearchWords(f.Query); len(words) > 0 {
-		// Words are letters and digits only, so nothing in them needs quoting.
-		pick("array_to_tsvector(title_words || prompt_words) @@ $%d::text::tsquery", "'"+strings.Join(words, "':* & '")+"':*")
+	for _, word := range pawl.SearchWords(f.Query) {
+		// Words are letters and digits: what begins so comes before the last rune.
+		pick("id IN (SELECT session_id FROM session_words WHERE word >= $%[1]d::text AND word < $%[1]d::text || '\U0010FFFF')", word)
 	}
 	args = append(args, f.Limit)
 	return fmt.Sprintf("%s WHERE %s ORDER BY updated DESC, id DESC LIMIT $%d", selectSession, strings.Join(where, " AND "), len(args)), args

@@ -14,11 +14,14 @@ import (
 
 var _ pawl.Tokens = (*Store)(nil)
 
-const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams FROM tokens `
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, tenant FROM tokens `
 
 // AddToken implements [pawl.Tokens].
 func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
-	t, err := record.Token(t)
+	t, err := record.Token(t, pawl.TenantOf(ctx))
+	if err == nil {
+		err = s.hasTenant(ctx)
+	}
 	if err == nil {
 		var added pgconn.CommandTag
 		added, err = s.pool.Exec(ctx, `INSERT INTO tokens
@@ -47,7 +50,7 @@ func moment(at time.Time) *time.Time {
 func scanToken(row pgx.CollectableRow) (t pawl.Token, err error) {
 	var expires, used, revoked *time.Time
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &t.Created, &expires, &used, &revoked,
-		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams)
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Tenant)
 	t.Created = t.Created.UTC()
 	for dst, at := range map[*time.Time]*time.Time{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
 		if at != nil {
@@ -57,12 +60,12 @@ func scanToken(row pgx.CollectableRow) (t pawl.Token, err error) {
 	return t, err
 }
 
-// TokenByHash implements [pawl.Tokens].
+// TokenByHash implements [pawl.Tokens]. Whose a token is becomes known by it.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (pawl.Token, error) {
 	if !record.ValidBlob(hash) { // it may be no text that the server takes
 		return pawl.Token{}, fmt.Errorf("find token: %w", pawl.ErrNotFound)
 	}
-	rows, _ := s.pool.Query(ctx, selectToken+"WHERE hash = $1", hash) // CollectExactlyOneRow returns its error
+	rows, _ := s.pool.Query(forAll(ctx), selectToken+"WHERE hash = $1", hash) // CollectExactlyOneRow returns its error
 	t, err := pgx.CollectExactlyOneRow(rows, scanToken)
 	if err != nil {
 		return pawl.Token{}, fmt.Errorf("find token: %w", classify(err))

@@ -6,9 +6,11 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Token returns a token as a store keeps it, or ErrInvalid.
-func Token(t pawl.Token) (pawl.Token, error) {
+// Token returns a token as a store keeps it for a tenant, or ErrInvalid.
+func Token(t pawl.Token, of pawl.Tenant) (pawl.Token, error) {
 	switch {
+	case t.Tenant != of:
+		return t, fmt.Errorf("the token is of tenant %.100q, not of %q: %w", t.Tenant, of, pawl.ErrInvalid)
 	case !pawl.SessionID(t.ID).Valid():
 		return t, fmt.Errorf("%.50q is no id: %w", t.ID, pawl.ErrInvalid)
 	case !ValidBlob(t.Hash):
@@ -17,8 +19,9 @@ func Token(t pawl.Token) (pawl.Token, error) {
 		return t, fmt.Errorf("%.100q cannot be a user: %w", t.User, pawl.ErrInvalid)
 	case !pawl.User(t.Name).Valid():
 		return t, fmt.Errorf("%.100q is no name for a token: letters, digits and . _ - + @, at most 100: %w", t.Name, pawl.ErrInvalid)
-	case min(int64(t.Limits.Rate), int64(t.Limits.Budget), int64(t.Limits.Parallel), int64(t.Limits.Streams)) < 0:
-		return t, fmt.Errorf("a limit is below zero: %w", pawl.ErrInvalid)
+	}
+	if err := limits(t.Limits); err != nil {
+		return t, err
 	}
 	t.Created, t.Expires, t.Used, t.Revoked = stored(t.Created), stored(t.Expires), stored(t.Used), stored(t.Revoked)
 	return t, nil

@@ -93,7 +93,10 @@ func syncFolder(path string) error {
 }
 
 // OpenBlob implements [pawl.Blobs].
-func (s *Store) OpenBlob(_ context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
+func (s *Store) OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
+	if err := single(ctx); err != nil {
+		return nil, fmt.Errorf("open blob %s of %s: %w", blob, id, err)
+	}
 	if !id.Valid() || !record.ValidBlob(blob) {
 		return nil, fmt.Errorf("open blob %s of %s: %w", blob, id, pawl.ErrNotFound)
 	}

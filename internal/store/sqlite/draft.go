@@ -29,7 +29,10 @@ func (s *Store) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft) 
 func (s *Store) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, error) {
 	var body []byte
 	var d pawl.Draft
-	err := s.read.db.QueryRowContext(ctx, "SELECT body FROM drafts WHERE session_id = ?", string(id)).Scan(&body)
+	err := single(ctx)
+	if err == nil {
+		err = s.read.db.QueryRowContext(ctx, "SELECT body FROM drafts WHERE session_id = ?", string(id)).Scan(&body)
+	}
 	if err == nil {
 		err = pawl.Decode(body, &d)
 	}

@@ -59,6 +59,9 @@ func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) i
 // page returns the next events. If there are none it makes sure that the
 // session is there: a log deleted in mid-read must not pass for a whole one.
 func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]pawl.Event, error) {
+	if err := single(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.read.page.QueryContext(ctx, string(id), int64(after), record.PageSize)
 	if err != nil {
 		return nil, err
@@ -90,5 +93,8 @@ func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]
 // exist returns an error if there is no such session.
 func (s *Store) exist(ctx context.Context, id pawl.SessionID) error {
 	var one int
+	if err := single(ctx); err != nil {
+		return err
+	}
 	return s.read.exists.QueryRowContext(ctx, string(id)).Scan(&one)
 }

@@ -52,7 +52,11 @@ func scanSession(row interface{ Scan(...any) error }) (pawl.Session, error) {
 
 // Session implements [pawl.Store].
 func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
-	row, err := scanSession(s.read.session.QueryRowContext(ctx, string(id)))
+	err := single(ctx)
+	var row pawl.Session
+	if err == nil {
+		row, err = scanSession(s.read.session.QueryRowContext(ctx, string(id)))
+	}
 	if err != nil {
 		return pawl.Session{}, fmt.Errorf("read session %s: %w", id, classify(err))
 	}
@@ -61,6 +65,9 @@ func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, e
 
 // Sessions implements [pawl.Store].
 func (s *Store) Sessions(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
+	if err := single(ctx); err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
 	query, args := list(record.Filter(f))
 	rows, err := s.read.db.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -43,3 +43,8 @@ func TestTokens(t *testing.T) {
 		return open(t, path), open(t, path)
 	})
 }
+
+func TestTenantsAreRefused(t *testing.T) {
+	t.Parallel()
+	storetest.RefusesTenants(t, open(t, filepath.Join(t.TempDir(), "pawl.db")))
+}

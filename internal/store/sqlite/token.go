@@ -16,7 +16,7 @@ const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used
 
 // AddToken implements [pawl.Tokens].
 func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
-	t, err := record.Token(t)
+	t, err := record.Token(t, "")
 	if err == nil {
 		err = s.write.transaction(ctx, func(ctx context.Context) error {
 			added, err := s.write.conn.ExecContext(ctx, `INSERT INTO tokens
@@ -77,6 +77,9 @@ func (s *Store) TokenByHash(ctx context.Context, hash string) (pawl.Token, error
 
 // Tokens implements [pawl.Tokens].
 func (s *Store) Tokens(ctx context.Context) ([]pawl.Token, error) {
+	if err := single(ctx); err != nil {
+		return nil, fmt.Errorf("list tokens: %w", err)
+	}
 	rows, err := s.read.db.QueryContext(ctx, selectToken+"ORDER BY created DESC, id DESC")
 	if err != nil {
 		return nil, fmt.Errorf("list tokens: %w", classify(err))

@@ -35,7 +35,7 @@ func (w *writer) passing(ctx context.Context, work func(context.Context) error) 
 }
 
 func (w *writer) wait(ctx context.Context, j *job) error {
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), single(ctx)); err != nil {
 		return err
 	}
 	w.mu.Lock()

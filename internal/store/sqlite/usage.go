@@ -19,6 +19,9 @@ func (s *Store) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow,
 }
 
 func (s *Store) usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
+	if err := single(ctx); err != nil {
+		return nil, err
+	}
 	query, args := sums(record.UsageFilter(f))
 	rows, err := s.read.db.QueryContext(ctx, query, args...)
 	if err != nil {

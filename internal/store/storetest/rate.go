@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -57,6 +58,19 @@ func CompareRate(t *testing.T, s pawl.Store, bare func(seq int, kind pawl.Kind, 
 		}
 	}
 	t.Errorf("Append does not reach %.2f of the rate of a bare insert", rateFloor)
+}
+
+// Compare logs how often a second each of some can be called. They take turns.
+func Compare(t *testing.T, calls map[string]func(n int) error) {
+	took := map[string][]time.Duration{}
+	for round := range rateRounds * rateTries {
+		for name, call := range calls {
+			took[name] = append(took[name], timed(t, round*rateBatch, call))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(took)) {
+		t.Logf("%s: %.0f a second", name, rateBatch/middle(took[name]).Seconds())
+	}
 }
 
 // timed returns how long a batch of calls takes, the first of them with n.

@@ -1,0 +1,32 @@
+//go:build fleet
+
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/pawl-dev/pawl/internal/runner/fleet"
+)
+
+// aloneStore lets one process at a time do something.
+type aloneStore interface {
+	Alone(ctx context.Context, name string, do func(context.Context) error) (bool, error)
+}
+
+// adoptFleet looks after the sessions of all tenants that nobody works on, until ctx
+// ends. Of several nodes one looks at a time.
+func (a *app) adoptFleet(ctx context.Context, log *slog.Logger) {
+	tenants, err := a.tenants()
+	alone, ok := a.tokens.(aloneStore)
+	if err != nil || !ok {
+		log.Error("interrupted sessions are not looked after: the store of a fleet must be PostgreSQL", "error", err)
+		return
+	}
+	adopter := &fleet.Adopter{Tenants: tenants, Sessions: a, Works: a.works, Log: log,
+		Alone: func(ctx context.Context, do func(context.Context) error) (bool, error) {
+			return alone.Alone(ctx, "adopt", do)
+		},
+	}
+	adopter.Run(ctx)
+}

@@ -1,0 +1,146 @@
+//go:build fleet
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/internal/service"
+)
+
+// The errands of a folder's host.
+const (
+	errandLook   = "look"
+	errandTrust  = "trust"
+	errandFiles  = "files"
+	errandExpand = "expand"
+	errandPlan   = "plan"
+)
+
+// openNode opens an API node: it takes in what is asked, and a fleet does the work.
+func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
+	p, err := openFleet(ctx, "pawl serve", log)
+	if err != nil {
+		return nil, err
+	}
+	models, err := p.models()
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	runner := &fleet.Runner{Engine: p.engine}
+	table := &farDesk{runner: runner}
+	a, err := openFitted(ctx, fitting{link: p.link, models: models, desk: table, run: func(a *app, _ *agent.Stepper, front *service.Config) (service.Runner, error) {
+		roster, err := rosterOf(ctx, a.tokens)
+		if err != nil {
+			return nil, err
+		}
+		table.Desk, a.works = a.desk, runner.Works
+		table.models, _ = models.(modelLister)
+		if err := a.checkTenancy(ctx); err != nil {
+			return nil, err
+		}
+		front.Declare = func(ctx context.Context, dir, source string) error {
+			if _, err := sourceOf(source); err != nil {
+				return err
+			}
+			return roster.Declare(ctx, dir, source)
+		}
+		if front.Left, err = p.dropper(ctx, roster); err != nil {
+			return nil, err
+		}
+		front.Check = func(ctx context.Context, _ string, s pawl.Settings) error { return models.Check(ctx, s.Model) }
+		front.Adopt, front.Forget = nil, nil
+		front.Plan = func(ctx context.Context, id pawl.SessionID, r pawl.Revert) (plan pawl.RevertPlan, err error) {
+			row, err := a.store.Session(ctx, id)
+			if err != nil {
+				return plan, err
+			}
+			return plan, runner.Ask(ctx, row.Dir, errandPlan, planAsk{id, r}, &plan)
+		}
+		return runner, nil
+	}})
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	a.parts, a.workspaces = watchFleet(a, p, log), p.Workspaces
+	return a, nil
+}
+
+// checkTenancy refuses a store that would show a tenant what is another's.
+func (a *app) checkTenancy(ctx context.Context) error {
+	st, ok := a.tokens.(interface {
+		CheckTenancy(ctx context.Context) error
+	})
+	if !ok {
+		return errors.New("the store of a fleet must be PostgreSQL")
+	}
+	return st.CheckTenancy(ctx)
+}
+
+type planAsk struct {
+	Session pawl.SessionID `json:"session"`
+	Revert  pawl.Revert    `json:"revert"`
+}
+
+// modelLister knows the models that can be asked, with their keys.
+type modelLister interface {
+	Models(ctx context.Context) ([]pawl.ModelInfo, error)
+}
+
+// farDesk is what front ends know of folders that are on hosts.
+type farDesk struct {
+	pawl.Desk // for what is not of a folder
+	runner    *fleet.Runner
+	models    modelLister // nil means those of this process
+}
+
+func (d *farDesk) Look(ctx context.Context, dir string) (f pawl.Folder, err error) {
+	return f, d.runner.Ask(ctx, dir, errandLook, nil, &f)
+}
+
+func (d *farDesk) Trust(ctx context.Context, dir, hash string) error {
+	var done struct{}
+	return d.runner.Ask(ctx, dir, errandTrust, hash, &done)
+}
+
+func (d *farDesk) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
+	if d.models == nil {
+		return d.Desk.Models(ctx)
+	}
+	return d.models.Models(ctx)
+}
+
+type filesAsk struct {
+	Query string `json:"query"`
+	Limit int    `json:"limit"`
+}
+
+func (d *farDesk) Files(ctx context.Context, dir, query string, limit int) (paths []string, err error) {
+	return paths, d.runner.Ask(ctx, dir, errandFiles, filesAsk{query, limit}, &paths)
+}
+
+type expanded struct {
+	Prompt pawl.Prompt `json:"prompt"`
+	Notes  []string    `json:"notes,omitempty"`
+}
+
+func (d *farDesk) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
+	var out expanded
+	err := d.runner.Ask(ctx, dir, errandExpand, p, &out)
+	return out.Prompt, out.Notes, err
+}
+
+func (d *farDesk) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
+	if d.Desk == nil {
+		return nil, errors.New("the node is not open yet")
+	}
+	return d.Desk.Output(ctx, id, blob)
+}

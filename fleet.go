@@ -1,0 +1,153 @@
+package pawl
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// Tenant names an organization whose sessions nobody else can see. "" is the one
+// of a pawl that serves only one.
+type Tenant string
+
+// maxTenant bounds a tenant's name, in bytes.
+const maxTenant = 50
+
+// Valid reports whether the name can be given to a tenant: small letters, digits
+// and -, so that it can be part of a path, a key and a subject.
+func (t Tenant) Valid() bool {
+	return t != "" && len(t) <= maxTenant && t[0] != '-' && strings.IndexFunc(string(t), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	}) < 0
+}
+
+type tenantKey struct{}
+
+// WithTenant says for which tenant something is done. A store of many tenants
+// shows and writes what is that one's, and nothing else.
+func WithTenant(ctx context.Context, t Tenant) context.Context {
+	return context.WithValue(ctx, tenantKey{}, t)
+}
+
+// TenantOf returns for which tenant something is done: "" unless it was said.
+func TenantOf(ctx context.Context) Tenant {
+	t, _ := ctx.Value(tenantKey{}).(Tenant)
+	return t
+}
+
+// Account is what a fleet knows of a tenant.
+type Account struct {
+	Tenant    Tenant    `json:"tenant"`
+	Created   time.Time `json:"created,omitzero"`
+	Suspended time.Time `json:"suspended,omitzero"` // since when its tokens are refused; zero means that they are not
+	Limits    Limits    `json:"limits,omitzero"`    // of all its users together
+}
+
+// Tenants keep the tenants of a fleet, beside the sessions. They are for the one
+// who runs the fleet: in the context of a tenant all of it is ErrDenied.
+type Tenants interface {
+	// AddTenant makes a tenant. ErrConflict if there is one of that name, or was: what
+	// a tenant leaves behind must not come to another.
+	AddTenant(ctx context.Context, a Account) error
+
+	// Tenant returns what is known of one, or ErrNotFound.
+	Tenant(ctx context.Context, t Tenant) (Account, error)
+
+	// Tenants returns all, by name.
+	Tenants(ctx context.Context) ([]Account, error)
+
+	// SetTenant changes a tenant's limits, and whether it is suspended, while nobody
+	// else does, and returns what holds now. Or ErrNotFound.
+	SetTenant(ctx context.Context, t Tenant, change func(*Account)) (Account, error)
+
+	// SessionsOf returns sessions of a tenant, children too, so many at most.
+	SessionsOf(ctx context.Context, t Tenant, most int) ([]SessionID, error)
+
+	// RemoveTenant removes a tenant with its tokens and workspaces, or returns
+	// ErrNotFound. ErrConflict while it has sessions.
+	RemoveTenant(ctx context.Context, t Tenant) error
+}
+
+// Machine is a host of a fleet: it has workspaces, and runs calls in them.
+type Machine struct {
+	Name     string    `json:"name"`
+	Version  string    `json:"version"`
+	Room     int       `json:"room"`      // workspaces that may be worked in at once
+	Busy     int       `json:"busy"`      // workspaces that are worked in
+	Kept     int       `json:"kept"`      // workspaces that are on its disk
+	DiskFree int64     `json:"disk_free"` // bytes
+	Full     bool      `json:"full,omitempty"`
+	Draining bool      `json:"draining,omitempty"` // takes no new workspaces
+	Seen     time.Time `json:"seen,omitzero"`      // by the store's clock
+	Live     bool      `json:"live"`               // it was seen lately
+}
+
+// Workspace is a folder of a fleet: where it is now, and where to get it from if
+// that is lost. The folder has the same path on every host.
+type Workspace struct {
+	Dir        string    `json:"dir"`
+	Tenant     Tenant    `json:"tenant,omitempty"`
+	Source     string    `json:"source,omitempty"`     // a repository that it begins as; "" begins empty
+	Host       string    `json:"host,omitempty"`       // "" is nowhere
+	Epoch      int64     `json:"epoch"`                // grows with each host it is given to, and never comes twice: only the last one's work counts
+	Checkpoint string    `json:"checkpoint,omitempty"` // the newest; "" if there is none yet
+	Size       int64     `json:"size,omitempty"`       // bytes, of the newest checkpoint
+	Saved      time.Time `json:"saved,omitzero"`
+}
+
+// Load is how many sessions of a tenant have work.
+type Load struct {
+	Tenant  Tenant `json:"tenant,omitempty"`
+	Working int    `json:"working"` // with an open turn
+	Queued  int    `json:"queued"`  // whose next turn has not begun
+	Waiting int    `json:"waiting"` // of those that are working: their newest event is a question to a person
+}
+
+// Roster knows the hosts of a fleet and which workspace is where. It is for the
+// tenant of the context, but for hosts, which serve all.
+type Roster interface {
+	// Beat tells that a host is there, and how it fares. It returns whether the host is
+	// asked to drain.
+	Beat(ctx context.Context, m Machine) (drain bool, err error)
+
+	// Drain asks a host to take no new workspaces and to let go of those it has, until
+	// that is taken back: also if it comes up anew. ErrNotFound if nobody knows it.
+	Drain(ctx context.Context, host string, on bool) error
+
+	// Loads returns how much work there is, for all tenants, by name.
+	Loads(ctx context.Context) ([]Load, error)
+
+	// Hosts returns all that were seen within the last day, by name.
+	Hosts(ctx context.Context) ([]Machine, error)
+
+	// Place returns a folder's workspace on a live host: where it is, if that host is
+	// live and neither full nor draining, and else on the live one with the most room,
+	// in a later epoch. A host that is named as lost is not live to the caller.
+	// ErrUnavailable if there is none.
+	Place(ctx context.Context, dir, lost string) (Workspace, error)
+
+	// Declare says which repository a folder begins as, before it is placed.
+	// ErrConflict if it began as something else.
+	Declare(ctx context.Context, dir, source string) error
+
+	// Workspace returns a folder's workspace, or ErrNotFound.
+	Workspace(ctx context.Context, dir string) (Workspace, error)
+
+	// Workspaces returns those that are on a host, for all tenants.
+	Workspaces(ctx context.Context, host string) ([]Workspace, error)
+
+	// Saved records the newest checkpoint of a workspace. ErrConflict if the epoch is
+	// not the last one: then the workspace is another host's.
+	Saved(ctx context.Context, dir string, epoch int64, checkpoint string, size int64) error
+
+	// Offer makes a workspace of a folder that was made here and is to be worked in
+	// anywhere: it is nowhere yet, and begins as the checkpoint. Doing it again is
+	// harmless as long as nobody has taken it.
+	Offer(ctx context.Context, dir, checkpoint string, size int64) error
+
+	// Vacate says that a workspace is not on a host any more, unless it was given to
+	// another. Drop forgets it for good: should the folder be placed again, it begins
+	// anew, in an epoch that no host has known.
+	Vacate(ctx context.Context, dir string, epoch int64) error
+	Drop(ctx context.Context, dir string) error
+}

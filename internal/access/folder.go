@@ -1,0 +1,57 @@
+package access
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// noTenant is the folder of those who are of no tenant: no tenant can have its name.
+const noTenant = "_"
+
+// Folder returns where a tenant's workspaces are in a fleet, below the folder of
+// all workspaces.
+func Folder(workspaces string, t pawl.Tenant) string {
+	if t == "" {
+		return path.Join(workspaces, noTenant)
+	}
+	return path.Join(workspaces, string(t))
+}
+
+// CheckFolder returns an error unless a tenant's sessions may work in a folder of
+// a fleet. The folder may be on another host, so that only its name is looked at:
+// it must be written plainly. What leads out of it there is for the sandbox.
+func CheckFolder(workspaces string, t pawl.Tenant, dir string) error {
+	own := Folder(workspaces, t)
+	switch {
+	case weak.On("access.folder"):
+		return nil
+	case t != "" && !t.Valid():
+		return fmt.Errorf("%.100q is no tenant: %w", t, pawl.ErrInvalid)
+	case !path.IsAbs(dir) || path.Clean(dir) != dir || strings.ContainsRune(dir, 0):
+		return fmt.Errorf("%.200q is no plain absolute path: %w", dir, pawl.ErrInvalid)
+	case !strings.HasPrefix(dir, own+"/"):
+		return fmt.Errorf("sessions may work below %s only: leave the folder out to get one, or name a workspace "+
+			"('pawl run --attach URL --workspace NAME', with --source a repository that it begins as): %w", own, pawl.ErrDenied)
+	}
+	return nil
+}
+
+// maxName bounds the name of a workspace, in bytes.
+const maxName = 100
+
+// Workspace returns the folder of a tenant's workspace. Its name is one that cannot
+// lead elsewhere.
+func Workspace(workspaces string, t pawl.Tenant, name string) (string, error) {
+	odd := strings.IndexFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+	})
+	if name == "" || len(name) > maxName || odd >= 0 || name[0] == '.' || name[0] == '-' {
+		return "", fmt.Errorf("%.100q is no name for a workspace: use letters, digits and . _ -, at most %d: %w", name, maxName, pawl.ErrInvalid)
+	}
+	dir := path.Join(Folder(workspaces, t), name)
+	return dir, CheckFolder(workspaces, t, dir)
+}

@@ -1,0 +1,219 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+const (
+	// unfinished is the folder of what is being written. No key begins with a dot.
+	unfinished = ".unfinished"
+	// abandoned is after how long nobody writes an unfinished blob any more.
+	abandoned = 24 * time.Hour
+)
+
+// folder keeps blobs as files. A key cannot be the folder of other keys.
+type folder struct{ dir string }
+
+var _ Store = folder{}
+
+func openFolder(dir string) (Store, error) {
+	s := folder{filepath.Clean(dir)}
+	if err := makeFolder(filepath.Join(s.dir, unfinished)); err != nil {
+		return nil, fmt.Errorf("blob store: %w", err)
+	}
+	if err := s.sweep(); err != nil {
+		return nil, fmt.Errorf("blob store: %w", err)
+	}
+	return s, nil
+}
+
+// sweep removes what processes that died have left half-written.
+func (s folder) sweep() error {
+	entries, err := os.ReadDir(filepath.Join(s.dir, unfinished))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < abandoned {
+			continue // it has gone, or somebody may still write it
+		}
+		if err := os.Remove(filepath.Join(s.dir, unfinished, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s folder) path(key string) string { return filepath.Join(s.dir, filepath.FromSlash(key)) }
+
+func (s folder) Put(ctx context.Context, key string, r io.Reader) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Join(s.dir, unfinished), "*") // mode 0600, and new
+	if err != nil {
+		return fmt.Errorf("put blob %s: %w", key, err)
+	}
+	_, err = io.Copy(temp, &reader{ctx, r})
+	if err == nil {
+		err = temp.Sync()
+	}
+	err = errors.Join(err, temp.Close())
+	if err == nil {
+		err = place(temp.Name(), s.path(key))
+	}
+	if err != nil {
+		return fmt.Errorf("put blob %s: %w", key, errors.Join(err, os.Remove(temp.Name())))
+	}
+	return nil
+}
+
+// place gives a file its name, for good.
+func place(temp, path string) error {
+	if err := makeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// makeFolder makes a folder and those above it, for good.
+func makeFolder(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	switch {
+	case err == nil:
+		return syncFolder(filepath.Dir(dir))
+	case errors.Is(err, fs.ErrExist):
+		return nil // if it is a file, who writes into it is told
+	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
+		return err
+	}
+	if err := makeFolder(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	return makeFolder(dir)
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func (s folder) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	f, err := os.Open(s.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("blob %s: %w", key, pawl.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get blob %s: %w", key, err)
+	}
+	return f, nil
+}
+
+// Delete leaves empty folders: somebody may be about to put a blob there.
+func (s folder) Delete(ctx context.Context, key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := os.Remove(s.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("delete blob %s: %w", key, err)
+	}
+	return nil
+}
+
+func (s folder) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		if err := checkPrefix(prefix); err != nil {
+			yield(Info{}, err)
+			return
+		}
+		s.list(ctx, "", prefix, yield)
+	}
+}
+
+// list yields what is in a folder, which is "" or ends with a slash. It returns
+// false if there is to be no more.
+func (s folder) list(ctx context.Context, dir, prefix string, yield func(Info, error) bool) bool {
+	if ctx.Err() != nil {
+		yield(Info{}, context.Cause(ctx))
+		return false
+	}
+	entries, err := os.ReadDir(s.path(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		yield(Info{}, fmt.Errorf("list blobs: %w", err))
+		return false
+	}
+	// In the order of keys, in which a/b is after a-b.
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(step(a), step(b)) })
+	for _, e := range entries {
+		key := dir + step(e)
+		switch {
+		case e.Name() == unfinished && dir == "":
+		case e.IsDir() && (strings.HasPrefix(key, prefix) || strings.HasPrefix(prefix, key)):
+			if !s.list(ctx, key, prefix, yield) {
+				return false
+			}
+		case !e.IsDir() && strings.HasPrefix(key, prefix):
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it was deleted just now
+			}
+			if err != nil {
+				yield(Info{}, fmt.Errorf("list blobs: %w", err))
+				return false
+			}
+			if !yield(Info{Key: key, Size: info.Size(), Changed: info.ModTime()}, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// step is what an entry of a folder adds to a key.
+func step(e fs.DirEntry) string {
+	if e.IsDir() {
+		return e.Name() + "/"
+	}
+	return e.Name()
+}
+
+// reader stops when the context ends.
+type reader struct {
+	ctx context.Context //nolint:containedctx // a reader has no other way to hear of it
+	r   io.Reader
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.r.Read(p)
+}

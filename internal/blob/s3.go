@@ -1,0 +1,170 @@
+package blob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/pawl-dev/pawl"
+)
+
+const (
+	// partSize is what of a large blob is sent at a time, and held in memory.
+	partSize = 16 << 20
+	// tries bounds how often a request is sent.
+	tries = 4
+)
+
+// bucket keeps blobs in a store that speaks S3.
+type bucket struct {
+	core   *minio.Core
+	name   string
+	prefix string // "" or ends with a slash
+}
+
+var _ Store = (*bucket)(nil)
+
+func openS3(u *url.URL) (Store, error) {
+	s := &bucket{name: u.Host}
+	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
+		if err := checkKey(prefix); err != nil {
+			return nil, err
+		}
+		s.prefix = prefix + "/"
+	}
+	query := u.Query()
+	for name := range query {
+		if name != "endpoint" && name != "region" && name != "insecure" {
+			return nil, fmt.Errorf("blob store: its URL has an unknown setting %q; there are endpoint, region and insecure: %w", name, pawl.ErrInvalid)
+		}
+	}
+	insecure := query.Get("insecure")
+	if insecure != "" && insecure != "1" {
+		return nil, fmt.Errorf("blob store: insecure=%s; write insecure=1, or leave it out: %w", insecure, pawl.ErrInvalid)
+	}
+	endpoint := query.Get("endpoint")
+	if endpoint == "" {
+		endpoint = "s3.amazonaws.com"
+	}
+	core, err := minio.NewCore(endpoint, &minio.Options{
+		Creds: credentials.NewChainCredentials([]credentials.Provider{
+			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
+		}),
+		Secure:     insecure == "",
+		Region:     query.Get("region"),
+		MaxRetries: tries,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("blob store: %w: %w", pawl.ErrInvalid, err)
+	}
+	s.core = core
+	return s, nil
+}
+
+// Put sends a small blob in one request and a large one in parts, which come to
+// be a blob when all are there.
+func (s *bucket) Put(ctx context.Context, key string, r io.Reader) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	var head bytes.Buffer
+	size, err := io.CopyN(&head, &reader{ctx, r}, partSize)
+	switch {
+	case errors.Is(err, io.EOF):
+		r = &head
+	case err != nil:
+		return fmt.Errorf("put blob %s: %w", key, err)
+	default:
+		r, size = &reader{ctx, io.MultiReader(&head, r)}, -1
+	}
+	failed := &listener{r: r}
+	_, err = s.core.Client.PutObject(ctx, s.name, s.prefix+key, failed, size, minio.PutObjectOptions{PartSize: partSize, ContentType: "application/octet-stream"})
+	if failed.err != nil { // the caller's own error says more
+		return fmt.Errorf("put blob %s: %w", key, failed.err)
+	}
+	return s.explain("put", key, err)
+}
+
+// listener remembers why its reader failed.
+type listener struct {
+	r   io.Reader
+	err error
+}
+
+func (l *listener) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		l.err = err
+	}
+	return n, err
+}
+
+func (s *bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	body, _, _, err := s.core.GetObject(ctx, s.name, s.prefix+key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, s.explain("get", key, err)
+	}
+	return body, nil
+}
+
+func (s *bucket) Delete(ctx context.Context, key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	err := s.explain("delete", key, s.core.RemoveObject(ctx, s.name, s.prefix+key, minio.RemoveObjectOptions{}))
+	if errors.Is(err, pawl.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		if err := checkPrefix(prefix); err != nil {
+			yield(Info{}, err)
+			return
+		}
+		for o := range s.core.ListObjectsIter(ctx, s.name, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
+			if o.Err != nil {
+				yield(Info{}, s.explain("list", prefix, o.Err))
+				return
+			}
+			if !yield(Info{Key: strings.TrimPrefix(o.Key, s.prefix), Size: o.Size, Changed: o.LastModified}, nil) {
+				return
+			}
+		}
+		if ctx.Err() != nil { // the iterator just ends
+			yield(Info{}, context.Cause(ctx))
+		}
+	}
+}
+
+// explain says what an answer of the store means, and what to do about it.
+func (s *bucket) explain(verb, key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	answer := minio.ToErrorResponse(err)
+	switch {
+	case answer.Code == minio.NoSuchKey:
+		return fmt.Errorf("blob %s: %w", key, pawl.ErrNotFound)
+	case answer.Code == minio.NoSuchBucket:
+		return fmt.Errorf("%s blob %s: there is no bucket %s; make it, or correct the URL of the blob store: %w", verb, key, s.name, pawl.ErrInvalid)
+	case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
+		return fmt.Errorf("%s blob %s: the store refuses; look at AWS_ACCESS_KEY_ID and what its owner may do with bucket %s: %w: %w", verb, key, s.name, pawl.ErrDenied, err)
+	default:
+		return fmt.Errorf("%s blob %s: %w: %w", verb, key, pawl.ErrUnavailable, err)
+	}
+}

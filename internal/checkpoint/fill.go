@@ -1,0 +1,170 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// maxWindow bounds the memory that reading a pack takes.
+const maxWindow = 64 << 20
+
+// fill gives the files their contents, pack by pack.
+func (r *restorer) fill(ctx context.Context) error {
+	for _, id := range slices.Sorted(maps.Keys(r.wanted)) {
+		if err := r.unpack(ctx, id, r.wanted[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unpack reads a pack once, from its beginning to the last content that is wanted.
+func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]raw) error {
+	blob, err := r.Blobs.Get(ctx, packKey(r.key, id))
+	if errors.Is(err, pawl.ErrNotFound) {
+		return damaged(r.state.ID, "a pack of it is gone")
+	}
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	source := &listener{r: blob}
+	in, err := zstd.NewReader(source, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	list := slices.SortedFunc(maps.Keys(wanted), func(a, b content) int { return cmp.Compare(a.offset, b.offset) })
+	at := int64(0)
+	for _, c := range list {
+		if c.offset < at {
+			return damaged(r.state.ID, "contents of it overlap")
+		}
+		if _, err := io.CopyN(io.Discard, in, c.offset-at); err != nil {
+			return r.unread(source, err)
+		}
+		part := &listener{r: io.LimitReader(in, c.size)}
+		if err := r.spread(ctx, wanted[c], part); err != nil {
+			if part.err != nil {
+				return r.unread(source, part.err)
+			}
+			return err
+		}
+		at = c.offset + c.size
+	}
+	return nil
+}
+
+// unread tells a pack that cannot be read from one that is damaged.
+func (r *restorer) unread(source *listener, err error) error {
+	if source.err != nil {
+		return fmt.Errorf("read a pack: %w", source.err)
+	}
+	return damaged(r.state.ID, "a pack of it is cut off or spoiled: "+err.Error())
+}
+
+// listener remembers why its reader failed.
+type listener struct {
+	r   io.Reader
+	err error
+}
+
+func (c *listener) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+// spread makes all files that have a content: the first from the pack, the others
+// from the first.
+func (r *restorer) spread(ctx context.Context, paths []raw, from io.Reader) error {
+	slices.Sort(paths)
+	if err := r.make(ctx, paths[0], from); err != nil {
+		return err
+	}
+	for _, path := range paths[1:] {
+		if err := r.copy(ctx, path, paths[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make makes a file of what a reader yields.
+func (r *restorer) make(ctx context.Context, path raw, from io.Reader) error {
+	above, name, _ := cutLast(path)
+	dir, err := r.folderOf(above)
+	if err != nil {
+		return err
+	}
+	return r.place(ctx, dir, r.state.Entries[path], name, from)
+}
+
+// copy makes a file of another that was made before. If that was changed meanwhile,
+// it is noticed.
+func (r *restorer) copy(ctx context.Context, path, other raw) error {
+	above, name, _ := cutLast(other)
+	dir, err := r.folderOf(above)
+	if err != nil {
+		return err
+	}
+	f, err := openAt(dir, name, 0, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.make(ctx, path, f), f.Close())
+}
+
+// folderOf returns an open folder. It stays open until another is asked for.
+func (r *restorer) folderOf(path raw) (*os.File, error) {
+	if r.dir != nil && r.above == path {
+		return r.dir, nil
+	}
+	if r.look != nil {
+		r.look(string(path))
+	}
+	dir, err := openPath(r.roots, path)
+	if err != nil {
+		return nil, err
+	}
+	if r.dir != nil {
+		err = r.dir.Close()
+	}
+	r.above, r.dir = path, dir
+	return dir, err
+}
+
+// openPath opens a folder of a checkpoint, name by name.
+func openPath(roots []Root, path raw) (*os.File, error) {
+	first, rest, below := strings.Cut(string(path), "/")
+	i := slices.IndexFunc(roots, func(root Root) bool { return root.Name == first })
+	if i < 0 {
+		return nil, &os.PathError{Op: "open", Path: string(path), Err: unix.ENOENT}
+	}
+	dir, err := openRoot(roots[i].Path)
+	if err != nil || !below {
+		return dir, err
+	}
+	for name := range strings.SplitSeq(rest, "/") {
+		inner, err := openAt(dir, name, unix.O_DIRECTORY, 0)
+		if err := errors.Join(err, dir.Close()); err != nil {
+			return nil, err
+		}
+		dir = inner
+	}
+	return dir, nil
+}

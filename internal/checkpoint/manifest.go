@@ -1,0 +1,314 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+const (
+	version     = 1
+	maxManifest = 1 << 30 // bytes, before it is compressed
+	maxChain    = 32      // manifests that build on one another
+)
+
+type kind string
+
+const (
+	kindFile kind = "file"
+	kindDir  kind = "dir"
+	kindLink kind = "link"
+)
+
+// raw is a name or path as the system has it: any bytes. In JSON, bytes that are no
+// text are written as %XX, and so is %.
+type raw string
+
+// MarshalText makes JSON hold any bytes.
+func (p raw) MarshalText() ([]byte, error) {
+	out := make([]byte, 0, len(p))
+	for i := 0; i < len(p); {
+		r, size := utf8.DecodeRuneInString(string(p[i:]))
+		if r == '%' || r == utf8.RuneError && size == 1 {
+			out = fmt.Appendf(out, "%%%02X", p[i])
+		} else {
+			out = append(out, p[i:i+size]...)
+		}
+		i += size
+	}
+	return out, nil
+}
+
+// UnmarshalText is the reverse.
+func (p *raw) UnmarshalText(text []byte) error {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			out = append(out, text[i])
+			continue
+		}
+		if i+2 >= len(text) {
+			return errors.New("a path ends in the middle of a byte")
+		}
+		b, err := hex.DecodeString(string(text[i+1 : i+3]))
+		if err != nil {
+			return err
+		}
+		out, i = append(out, b[0]), i+2
+	}
+	*p = raw(out)
+	return nil
+}
+
+// sum is the SHA-256 of a content.
+type sum [sha256.Size]byte
+
+// MarshalText makes JSON hold it as hex.
+func (s sum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
+
+// UnmarshalText is the reverse.
+func (s *sum) UnmarshalText(text []byte) error {
+	if hex.DecodedLen(len(text)) != len(s) {
+		return errors.New("not a SHA-256")
+	}
+	_, err := hex.Decode(s[:], text)
+	return err
+}
+
+// entry is one thing that a checkpoint holds.
+type entry struct {
+	Path   raw    `json:"path"` // the root's name, and below
+	Kind   kind   `json:"kind"`
+	Mode   uint32 `json:"mode,omitempty"`  // permissions, of files and folders
+	Size   int64  `json:"size,omitempty"`  // of a file
+	Time   int64  `json:"mtime,omitempty"` // of a file, in nanoseconds
+	Sum    sum    `json:"sha256,omitzero"` // of a file
+	Pack   string `json:"pack,omitempty"`  // that has the content, unless it is empty
+	Offset int64  `json:"offset,omitempty"`
+	Target raw    `json:"target,omitempty"` // of a link
+}
+
+// same reports whether two are alike but for where their content is.
+func (e entry) same(o entry) bool {
+	o.Pack, o.Offset = e.Pack, e.Offset
+	return e == o
+}
+
+// manifest is what is written of a checkpoint: all entries, or those that differ
+// from the ones of its base.
+type manifest struct {
+	Version int              `json:"version"`
+	Base    string           `json:"base,omitempty"`
+	Chain   int              `json:"chain"` // manifests below it
+	Told    int              `json:"told"`  // entries that it and those below it have
+	Packs   map[string]int64 `json:"packs"` // all that the checkpoint needs, and their bytes before they are compressed
+	Entries []entry          `json:"entries"`
+	Gone    []raw            `json:"gone,omitempty"`
+}
+
+// state is a whole checkpoint.
+type state struct {
+	ID      string
+	Chain   int
+	Told    int
+	Packs   map[string]int64
+	Entries map[raw]entry
+}
+
+func emptyState() *state { return &state{Packs: map[string]int64{}, Entries: map[raw]entry{}} }
+
+// differ makes a manifest of next, which builds on base if that is shorter.
+func differ(base, next *state) manifest {
+	m := manifest{Version: version, Packs: next.Packs}
+	for path, e := range next.Entries {
+		if old, found := base.Entries[path]; !found || old != e {
+			m.Entries = append(m.Entries, e)
+		}
+	}
+	for path := range base.Entries {
+		if _, found := next.Entries[path]; !found {
+			m.Gone = append(m.Gone, path)
+		}
+	}
+	m.Base, m.Chain, m.Told = base.ID, base.Chain+1, base.Told+len(m.Entries)+len(m.Gone)
+	if base.ID == "" || m.Chain >= maxChain || m.Told > 2*len(next.Entries)+100 {
+		m.Base, m.Chain, m.Told, m.Gone = "", 0, len(next.Entries), nil
+		m.Entries = slices.Collect(maps.Values(next.Entries))
+	}
+	slices.SortFunc(m.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.Sort(m.Gone)
+	return m
+}
+
+// writeManifest writes a manifest, and returns the id that it gets: the hash of its bytes.
+func (k *Keeper) writeManifest(ctx context.Context, key string, m manifest) (id string, sent int64, err error) {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return "", 0, err
+	}
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return "", 0, err
+	}
+	packed := enc.EncodeAll(text, nil)
+	hash := sha256.Sum256(packed)
+	id = hex.EncodeToString(hash[:])
+	return id, int64(len(packed)), k.Blobs.Put(ctx, manifestKey(key, id), bytes.NewReader(packed))
+}
+
+func manifestKey(key, id string) string { return key + "/manifests/" + id }
+func packKey(key, id string) string     { return key + "/packs/" + id }
+
+var (
+	goodID   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	goodPack = regexp.MustCompile(`^[0-9a-f]{32}$`)
+)
+
+// readManifest reads one manifest. Its id vouches for its bytes.
+func (k *Keeper) readManifest(ctx context.Context, key, id string) (m manifest, err error) {
+	if !goodID.MatchString(id) {
+		return m, fmt.Errorf("checkpoint %q: that is no id of one: %w", id, pawl.ErrInvalid)
+	}
+	r, err := k.Blobs.Get(ctx, manifestKey(key, id))
+	if err != nil {
+		return m, fmt.Errorf("checkpoint %s: %w", id, err)
+	}
+	defer r.Close()
+	packed, err := io.ReadAll(io.LimitReader(r, maxManifest))
+	if err != nil {
+		return m, fmt.Errorf("checkpoint %s: %w", id, err)
+	}
+	if hash := sha256.Sum256(packed); hex.EncodeToString(hash[:]) != id {
+		return m, damaged(id, "its manifest is not what was written")
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxManifest))
+	if err != nil {
+		return m, err
+	}
+	defer dec.Close()
+	text, err := dec.DecodeAll(packed, nil)
+	if err != nil {
+		return m, damaged(id, err.Error())
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, damaged(id, err.Error())
+	}
+	if m.Version != version {
+		return m, fmt.Errorf("checkpoint %s is of version %d, and this pawl knows %d: use a newer one: %w", id, m.Version, version, pawl.ErrInvalid)
+	}
+	return m, nil
+}
+
+func damaged(id, why string) error {
+	return fmt.Errorf("checkpoint %s is damaged: %s: restore an earlier one: %w", id, why, pawl.ErrInvalid)
+}
+
+// load reads a whole checkpoint, and the ids of the manifests that it is made of.
+func (k *Keeper) load(ctx context.Context, key, id string) (s *state, chain []string, err error) {
+	var list []manifest
+	for next := id; next != ""; {
+		if len(list) > maxChain {
+			return nil, nil, damaged(id, "too many manifests build on one another")
+		}
+		m, err := k.readManifest(ctx, key, next)
+		if err != nil {
+			return nil, nil, err
+		}
+		list, chain, next = append(list, m), append(chain, next), m.Base
+	}
+	s = emptyState()
+	for _, m := range slices.Backward(list) {
+		for _, path := range m.Gone {
+			delete(s.Entries, path)
+		}
+		for _, e := range m.Entries {
+			s.Entries[e.Path] = e
+		}
+		if len(s.Entries) > k.maxFiles() {
+			return nil, nil, &LimitError{What: "files", Max: int64(k.maxFiles())}
+		}
+	}
+	top := list[0]
+	s.ID, s.Chain, s.Told, s.Packs = id, top.Chain, top.Told, top.Packs
+	if s.Packs == nil {
+		s.Packs = map[string]int64{}
+	}
+	if weak.On("checkpoint.paths") {
+		return s, chain, nil
+	}
+	return s, chain, s.check(k.maxBytes())
+}
+
+// check refuses a checkpoint that does not make a tree: nothing in it may reach
+// beyond its roots.
+func (s *state) check(maxBytes int64) error {
+	total := int64(0)
+	for path, e := range s.Entries {
+		if why := e.fault(); why != "" {
+			return damaged(s.ID, fmt.Sprintf("%q %s", path, why))
+		}
+		if above, _, below := cutLast(path); below {
+			if s.Entries[above].Kind != kindDir {
+				return damaged(s.ID, fmt.Sprintf("%q is in no folder", path))
+			}
+		} else if e.Kind != kindDir || !goodName.MatchString(string(path)) {
+			return damaged(s.ID, fmt.Sprintf("%q is no root", path))
+		}
+		if e.Pack != "" && s.Packs[e.Pack]-e.Offset < e.Size {
+			return damaged(s.ID, fmt.Sprintf("%q is in no pack", path))
+		}
+		if total += e.Size; total > maxBytes {
+			return &LimitError{What: "bytes", Max: maxBytes}
+		}
+	}
+	return nil
+}
+
+// fault says what is wrong with an entry by itself, or "".
+func (e entry) fault() string {
+	depth := 0
+	for name := range strings.SplitSeq(string(e.Path), "/") {
+		if depth++; name == "" || name == "." || name == ".." || strings.Contains(name, "\x00") {
+			return "is no path"
+		}
+	}
+	switch {
+	case depth > maxDepth+1:
+		return "is too many folders deep"
+	case e.Mode&^0o777 != 0:
+		return "has a mode that none may have"
+	case e.Kind == kindFile && (e.Size < 0 || e.Offset < 0 || e.Size > 0 && !goodPack.MatchString(e.Pack)):
+		return "has no content"
+	case e.Kind == kindLink && (e.Target == "" || strings.Contains(string(e.Target), "\x00")):
+		return "is a link to nothing"
+	case e.Kind != kindFile && (e.Size != 0 || e.Pack != ""):
+		return "has content"
+	case e.Kind != kindFile && e.Kind != kindDir && e.Kind != kindLink:
+		return "is of an unknown kind"
+	}
+	return ""
+}
+
+// cutLast splits a path into what is above and a name.
+func cutLast(path raw) (above raw, name string, below bool) {
+	i := strings.LastIndexByte(string(path), '/')
+	if i < 0 {
+		return "", string(path), false
+	}
+	return path[:i], string(path[i+1:]), true
+}

@@ -1,0 +1,129 @@
+package checkpoint
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	maxPacks = 64 // of a checkpoint, before small ones are put together
+	large    = 8  // a pack is large if it has more than one part in so many of all bytes
+)
+
+// place is where a content is.
+type place struct {
+	pack   string
+	offset int64
+}
+
+// packer writes contents one after another to a new pack, which begins with the
+// first of them. What it has written is there once finish has returned.
+type packer struct {
+	keeper *Keeper
+	key    string
+
+	id   string
+	size int64
+	sent int64
+	out  *zstd.Encoder
+	pipe *io.PipeWriter
+	done chan error
+}
+
+// Write adds to the pack.
+func (p *packer) Write(data []byte) (int, error) {
+	n, err := p.out.Write(data)
+	p.size += int64(n)
+	return n, err
+}
+
+// begin returns where the next content is going to be.
+func (p *packer) begin(ctx context.Context) (place, error) {
+	if p.out != nil {
+		return place{p.id, p.size}, nil
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	p.id = hex.EncodeToString(id[:])
+	r, w := io.Pipe()
+	out, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return place{}, err
+	}
+	p.out, p.pipe, p.done = out, w, make(chan error, 1)
+	go func() {
+		err := p.keeper.Blobs.Put(ctx, packKey(p.key, p.id), &counter{r, &p.sent})
+		if err == nil {
+			err = io.ErrClosedPipe // for writes that come too late
+			_ = r.CloseWithError(err)
+			p.done <- nil
+			return
+		}
+		_ = r.CloseWithError(err)
+		p.done <- err
+	}()
+	return place{p.id, 0}, nil
+}
+
+// finish waits until the pack is kept.
+func (p *packer) finish() error {
+	if p.out == nil {
+		return nil
+	}
+	err := p.out.Close()
+	_ = p.pipe.CloseWithError(err) // nil is the end
+	if put := <-p.done; put != nil {
+		err = put
+	}
+	p.out = nil
+	return err
+}
+
+// abort leaves no pack.
+func (p *packer) abort() {
+	if p.out == nil {
+		return
+	}
+	_ = p.pipe.CloseWithError(errors.New("the checkpoint was given up"))
+	<-p.done
+	_ = p.out.Close() // which has nowhere to write to
+	p.out = nil
+}
+
+// counter counts what is read.
+type counter struct {
+	r io.Reader
+	n *int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	*c.n += int64(n)
+	return n, err
+}
+
+// worn returns the packs whose contents are better written anew: those that are
+// mostly of no use any more, and when there are many, the small ones.
+func (s *state) worn() map[string]bool {
+	used, total := map[string]int64{}, int64(0)
+	counted := map[place]bool{}
+	for _, e := range s.Entries {
+		if at := (place{e.Pack, e.Offset}); e.Pack != "" && !counted[at] {
+			counted[at] = true
+			used[e.Pack] += e.Size
+			total += e.Size
+		}
+	}
+	worn := map[string]bool{}
+	for id, size := range s.Packs {
+		if used[id] < size/2 || len(s.Packs) >= maxPacks && size <= total/large {
+			worn[id] = true
+		}
+	}
+	return worn
+}

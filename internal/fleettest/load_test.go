@@ -1,0 +1,270 @@
+//go:build fleet
+
+package fleettest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.temporal.io/sdk/client"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/runner/fleet"
+)
+
+// The load: CI does with fewer sessions, 'make fleet-load' takes all.
+const (
+	loadSteps = 20
+	loadDelay = 20 * time.Millisecond // of the model
+)
+
+func number(t testing.TB, name string, usual int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// TestLoad runs sessions of 20 steps on a fleet of two API nodes and four workers,
+// and as many bare activities that sleep as long, in one run.
+func TestLoad(t *testing.T) {
+	sessions := number(t, "PAWL_LOAD_SESSIONS", 60)
+	w := newWorld(t, startServers(t))
+	for i := range 4 {
+		w.worker(fmt.Sprintf("host%d", i+1), "--log", "none")
+	}
+	var nodes []pawl.Service
+	for i := range 2 {
+		_, c := w.api(fmt.Sprintf("api%d", i+1))
+		nodes = append(nodes, c)
+	}
+	model := w.script(stepsOf(loadSteps, loadDelay, `{"name":"glob","input":{"pattern":"*%d.txt"}}`)...)
+	first := w.load(nodes, model, 20) // warms up
+	w.check(first.ids)
+
+	half := sessions / 2
+	bare1 := w.bare(half)
+	ours1 := w.load(nodes, model, half)
+	bare2 := w.bare(sessions - half)
+	ours2 := w.load(nodes, model, sessions-half)
+	w.check(ours1.ids)
+	w.check(ours2.ids)
+	ours, bare := ours1.and(ours2), bare1.and(bare2)
+	events, size := w.history(ours1.ids[0])
+	rows, bytes := w.rows(ours1.ids[0])
+	ratio := bare.rate() / ours.rate()
+	t.Logf("%d sessions of %d steps, 2 API nodes, 4 workers, %d cores:", sessions, loadSteps, cores())
+	t.Logf("  fleet  %6.1f steps/s, step p50 %s p99 %s", ours.rate(), ours.percentile(50), ours.percentile(99))
+	t.Logf("  bare   %6.1f steps/s, step p50 %s p99 %s", bare.rate(), bare.percentile(50), bare.percentile(99))
+	t.Logf("  a step costs %.2f x bare; engine history %d events, %d bytes a turn; %.1f rows, %d bytes a step in the log", ratio, events, size, float64(rows)/loadSteps, bytes/loadSteps)
+	if ratio > 2 {
+		t.Errorf("a step costs %.2f x as much as bare activities", ratio)
+	}
+}
+
+// TestFlat: a step costs the same, however many sessions are stored.
+func TestFlat(t *testing.T) {
+	stored := number(t, "PAWL_LOAD_STORED", 1000)
+	w := newWorld(t, startServers(t))
+	for i := range 2 {
+		w.worker(fmt.Sprintf("host%d", i+1), "--log", "none")
+	}
+	_, c := w.api("api1")
+	nodes := []pawl.Service{c}
+	model := w.script(stepsOf(loadSteps, loadDelay, `{"name":"glob","input":{"pattern":"*%d.txt"}}`)...)
+	w.load(nodes, model, 20)
+	few := w.load(nodes, model, 30)
+	w.check(few.ids)
+	w.fill(few.ids[0], stored)
+	many := w.load(nodes, model, 30)
+	w.check(many.ids)
+	again := w.load(nodes, model, 30)
+	t.Logf("a step with 50 sessions stored %.1f ms, with %d %.1f and %.1f ms", 1000/few.rate(), stored+50, 1000/many.rate(), 1000/again.rate())
+	if best := max(many.rate(), again.rate()); best < few.rate()/1.5 {
+		t.Errorf("with %d sessions stored %.1f steps/s, with few %.1f", stored, best, few.rate())
+	}
+}
+
+// took is what a run of many steps took.
+type took struct {
+	ids   []pawl.SessionID
+	steps int
+	time  time.Duration
+	each  []time.Duration
+}
+
+func (t took) rate() float64 { return float64(t.steps) / t.time.Seconds() }
+
+func (t took) and(u took) took {
+	return took{append(t.ids, u.ids...), t.steps + u.steps, t.time + u.time, append(t.each, u.each...)}
+}
+
+func (t took) percentile(p int) time.Duration {
+	slices.Sort(t.each)
+	if len(t.each) == 0 {
+		return 0
+	}
+	return t.each[(len(t.each)-1)*p/100].Round(time.Millisecond)
+}
+
+func cores() int {
+	out, _ := exec.Command("nproc").Output()
+	n, _ := strconv.Atoi(string(out[:len(out)-1]))
+	return n
+}
+
+// load has sessions worked on, all at once.
+func (w *world) load(nodes []pawl.Service, model string, n int) took {
+	w.Helper()
+	began := time.Now()
+	r := took{ids: make([]pawl.SessionID, n), steps: n * loadSteps}
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			var err error
+			if r.ids[i], err = w.begin(w.Context(), nodes[i%len(nodes)], model); err != nil {
+				w.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if w.Failed() {
+		w.FailNow()
+	}
+	w.ended(r.ids, 20*time.Minute)
+	r.time = time.Since(began)
+	for _, id := range r.ids {
+		var last time.Time
+		for _, e := range w.events(id) {
+			if _, ok := e.Body.(pawl.Replied); ok {
+				if !last.IsZero() {
+					r.each = append(r.each, e.At.Sub(last))
+				}
+				last = e.At
+			}
+		}
+	}
+	return r
+}
+
+// check sees that sessions have ended as their script says, and that each call has
+// one result.
+func (w *world) check(ids []pawl.SessionID) {
+	w.Helper()
+	for _, id := range ids {
+		events := w.events(id)
+		if _, err := pawl.Conversation(events); err != nil {
+			w.Errorf("session %s: %v", id, err)
+		}
+		n := kinds(events)
+		end, _ := events[len(events)-1].Body.(pawl.TurnFinished)
+		if end.Reason != pawl.ReasonEndTurn || n["replied"] != loadSteps || n["call.finished"] != loadSteps-1 {
+			w.Errorf("session %s ended with %+v: %v", id, end, n)
+		}
+	}
+}
+
+// bare runs as many activities on the same engine, by as many workers, that do
+// nothing but sleep.
+func (w *world) bare(n int) took {
+	w.Helper()
+	engine, stop := w.bareWorkers()
+	defer stop()
+	began := time.Now()
+	r := took{steps: n * loadSteps}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			run, err := engine.ExecuteWorkflow(w.Context(), client.StartWorkflowOptions{TaskQueue: bareQueue}, Bare, loadSteps, loadDelay)
+			var each []time.Duration
+			if err == nil {
+				err = run.Get(w.Context(), &each)
+			}
+			if err != nil {
+				w.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			r.each = append(r.each, each...)
+		})
+	}
+	wg.Wait()
+	r.time = time.Since(began)
+	return r
+}
+
+// history is how large the engine's history of a session's turn is.
+func (w *world) history(id pawl.SessionID) (events, bytes int64) {
+	w.Helper()
+	engine, err := fleet.Dial(w.Context(), w.address("PAWL_TEMPORAL_PORT"), "pawl", quiet)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer engine.Close()
+	d, err := engine.DescribeWorkflowExecution(w.Context(), string(id), "")
+	if err != nil {
+		w.Fatal(err)
+	}
+	return d.GetWorkflowExecutionInfo().GetHistoryLength(), d.GetWorkflowExecutionInfo().GetHistorySizeBytes()
+}
+
+// rows is what a session's log takes in the store.
+func (w *world) rows(id pawl.SessionID) (rows, bytes int) {
+	w.Helper()
+	conn := w.sql()
+	defer func() { _ = conn.Close(context.Background()) }()
+	err := conn.QueryRow(w.Context(), "SELECT count(*), sum(pg_column_size(e)) FROM events e WHERE session_id = $1", string(id)).Scan(&rows, &bytes)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return rows, bytes
+}
+
+func (w *world) sql() *pgx.Conn {
+	w.Helper()
+	conn, err := pgx.Connect(w.Context(), w.store)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, err := conn.Exec(w.Context(), "SELECT set_config('pawl.tenant', 't:', false)"); err != nil {
+		w.Fatal(err)
+	}
+	return conn
+}
+
+// fill stores a session many times over.
+func (w *world) fill(id pawl.SessionID, n int) {
+	w.Helper()
+	events := w.events(id)
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range 4 {
+		wg.Go(func() {
+			for range next {
+				if _, err := w.log.Append(w.Context(), newSession(), 0, events...); err != nil {
+					w.Error(err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}

@@ -1,0 +1,83 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/pawl-dev/pawl"
+)
+
+const (
+	maxClone    = 4 << 30 // bytes that a clone may leave on the disk
+	cloneBranch = "main"  // that a clone is on
+)
+
+// Clone brings a commit with its history into a new folder, and checks it out on a
+// branch. Nothing that the repository brings has any effect.
+func (g *Git) Clone(ctx context.Context, from Remote, dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("clone: %w", err)
+	}
+	repo, commit, err := g.bring(ctx, from, dir)
+	if err != nil {
+		return fmt.Errorf("clone: %w", err)
+	}
+	for _, args := range [][]string{
+		{"update-ref", "refs/heads/" + cloneBranch, commit},
+		{"symbolic-ref", "HEAD", "refs/heads/" + cloneBranch},
+		{"read-tree", "-m", "-u", commit},
+	} {
+		if _, err := repo.run(ctx, Call{Args: args}); err != nil {
+			return fmt.Errorf("clone: %w", err)
+		}
+	}
+	return nil
+}
+
+// Mirror brings a commit with its history into a folder of its own, which may have
+// an older one already, and returns its id. Nothing is checked out.
+func (g *Git) Mirror(ctx context.Context, from Remote, dir string) (commit string, err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("mirror: %w", err)
+	}
+	repo, commit, err := g.bring(ctx, from, dir)
+	if err != nil {
+		return "", fmt.Errorf("mirror: %w", err)
+	}
+	// Kept by a name, or git would remove it some day; and it can be asked for by it.
+	_, err = repo.run(ctx, Call{Args: []string{"update-ref", "refs/heads/kept-" + commit, commit}})
+	return commit, err
+}
+
+// bring fetches a commit into a folder's repository, which is made if there is none.
+func (g *Git) bring(ctx context.Context, from Remote, dir string) (*Repo, string, error) {
+	address, protocol, err := from.check()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := initialize(dir); err != nil {
+		return nil, "", err
+	}
+	repo, err := g.Open(ctx, dir)
+	if err != nil {
+		return nil, "", err
+	}
+	ref := from.Ref
+	if ref == "" {
+		ref = "HEAD"
+	}
+	bounded, stop := watched(ctx, dir, maxClone)
+	defer stop()
+	_, err = repo.run(bounded, Call{Args: []string{"fetch", "--quiet", "--no-tags", address}, Refs: []string{ref}, Protocols: []string{protocol}})
+	if cause := context.Cause(bounded); err != nil && cause != nil && ctx.Err() == nil {
+		return nil, "", cause
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w: %w", address, err, pawl.ErrUnavailable)
+	}
+	commit, err := repo.Commit(ctx, "FETCH_HEAD")
+	return repo, commit, err
+}

@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+)
+
+// steps are the effects of a turn as a workflow has them. What belongs together is
+// done in one trip to the host: Prepare goes with Generate, and so does Settle if
+// there is nothing to run; Execute goes with Authorize.
+type steps struct {
+	*session
+	taken   int   // steps that an earlier workflow has behind it
+	settled *bool // what Settle was told on the way
+}
+
+var _ agent.Steps[workflow.Context] = (*steps)(nil)
+
+// Prepare is done by Generate's trip.
+func (s *steps) Prepare(ctx workflow.Context, t pawl.Turn) error {
+	if t.Step > s.taken+1 && workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+		return errAnew
+	}
+	return s.still(t)
+}
+
+// still ends a turn that was canceled.
+func (s *steps) still(t pawl.Turn) error {
+	if s.canceled(t) {
+		return &pawl.Stop{Reason: pawl.ReasonCanceled}
+	}
+	return nil
+}
+
+func (s *steps) Generate(ctx workflow.Context, t pawl.Turn) (pawl.Reply, error) {
+	if t.Step <= s.taken {
+		return pawl.Reply{Finish: pawl.FinishToolUse}, nil // it went on
+	}
+	out, err := s.ask(ctx, hands.Think, Trip{Turn: t})
+	if s.settled = nil; out.Settled {
+		s.settled = &out.Again
+	}
+	return out.Reply, err
+}
+
+// Authorize has the host run what is permitted, in the same trip.
+func (s *steps) Authorize(ctx workflow.Context, t pawl.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
+	_, err := s.ask(ctx, hands.Act, Trip{Turn: t, Calls: ids})
+	return nil, err
+}
+
+// Execute has nothing left to do.
+func (s *steps) Execute(workflow.Context, pawl.Turn, []pawl.CallID) error { return nil }
+
+func (s *steps) Settle(ctx workflow.Context, t pawl.Turn) (again bool, err error) {
+	if s.settled != nil {
+		return *s.settled, nil
+	}
+	out, err := s.ask(ctx, hands.Settle, Trip{Turn: t})
+	return out.Again, err
+}
+
+// ask is trip for a step that may have to wait for a person, for days if need be.
+func (s *steps) ask(ctx workflow.Context, activity any, t Trip) (Outcome, error) {
+	for {
+		if err := s.still(t.Turn); err != nil {
+			return Outcome{}, err
+		}
+		seen := s.seen()
+		out, err := s.trip(ctx, activity, t)
+		if err != nil || !out.Waits {
+			return out, err
+		}
+		if err := s.await(ctx, seen, out.Until); err != nil {
+			return out, err
+		}
+	}
+}

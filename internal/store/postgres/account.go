@@ -1,0 +1,196 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store/record"
+)
+
+var _ pawl.Tenants = (*Store)(nil)
+
+const selectAccount = `SELECT tenant, created, suspended, rate, budget, parallel, streams FROM tenants WHERE removed IS NULL `
+
+func scanAccount(row pgx.CollectableRow) (a pawl.Account, err error) {
+	var suspended *time.Time
+	err = row.Scan(&a.Tenant, &a.Created, &suspended, &a.Limits.Rate, &a.Limits.Budget, &a.Limits.Parallel, &a.Limits.Streams)
+	a.Created = a.Created.UTC()
+	if suspended != nil {
+		a.Suspended = suspended.UTC()
+	}
+	return a, err
+}
+
+// operator returns an error to a tenant: the server would show it its own row, and
+// let it change nothing.
+func operator(ctx context.Context) error {
+	if t := pawl.TenantOf(ctx); t != "" {
+		return fmt.Errorf("tenants are for the one who runs the fleet, not for %s: %w", t, pawl.ErrDenied)
+	}
+	return nil
+}
+
+// AddTenant implements [pawl.Tenants].
+func (s *Store) AddTenant(ctx context.Context, a pawl.Account) error {
+	err := operator(ctx)
+	if err == nil {
+		a, err = record.Account(a)
+	}
+	if err == nil {
+		var added int64
+		added, err = s.changed(ctx, `INSERT INTO tenants (tenant, created, suspended, rate, budget, parallel, streams)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+			string(a.Tenant), a.Created, moment(a.Suspended), a.Limits.Rate, int64(a.Limits.Budget), a.Limits.Parallel, a.Limits.Streams)
+		if err == nil && added == 0 {
+			err = fmt.Errorf("there is such a tenant, or there was: a name is not given twice: %w", pawl.ErrConflict)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("add tenant %.100q: %w", a.Tenant, classify(err))
+	}
+	return nil
+}
+
+// Tenant implements [pawl.Tenants].
+func (s *Store) Tenant(ctx context.Context, t pawl.Tenant) (pawl.Account, error) {
+	err := operator(ctx)
+	var a pawl.Account
+	if err == nil {
+		a, err = account(ctx, s.pool, t, "")
+	}
+	if err != nil {
+		return pawl.Account{}, fmt.Errorf("find tenant %.100q: %w", t, classify(err))
+	}
+	return a, nil
+}
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// account reads a tenant's row, which a lock may keep as it is.
+func account(ctx context.Context, q querier, t pawl.Tenant, lock string) (pawl.Account, error) {
+	if !t.Valid() { // it may be no text that the server takes
+		return pawl.Account{}, pawl.ErrNotFound
+	}
+	rows, _ := q.Query(ctx, selectAccount+`AND tenant = $1`+lock, string(t)) // CollectExactlyOneRow returns its error
+	return pgx.CollectExactlyOneRow(rows, scanAccount)
+}
+
+// Tenants implements [pawl.Tenants].
+func (s *Store) Tenants(ctx context.Context) ([]pawl.Account, error) {
+	err := operator(ctx)
+	var all []pawl.Account
+	if err == nil {
+		rows, _ := s.pool.Query(ctx, selectAccount+`ORDER BY tenant`) // CollectRows returns its error
+		all, err = pgx.CollectRows(rows, scanAccount)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list tenants: %w", classify(err))
+	}
+	return all, nil
+}
+
+// SetTenant implements [pawl.Tenants]. The row is held meanwhile.
+func (s *Store) SetTenant(ctx context.Context, t pawl.Tenant, change func(*pawl.Account)) (a pawl.Account, err error) {
+	err = operator(ctx)
+	if err == nil {
+		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			old, err := account(ctx, tx, t, ` FOR UPDATE`)
+			if err != nil {
+				return err
+			}
+			a = old
+			change(&a)
+			a.Tenant, a.Created = old.Tenant, old.Created
+			if a, err = record.Account(a); err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, `UPDATE tenants SET suspended = $2, rate = $3, budget = $4, parallel = $5, streams = $6 WHERE tenant = $1`,
+				string(t), moment(a.Suspended), a.Limits.Rate, int64(a.Limits.Budget), a.Limits.Parallel, a.Limits.Streams)
+			return err
+		})
+	}
+	if err != nil {
+		return pawl.Account{}, fmt.Errorf("change tenant %.100q: %w", t, classify(err))
+	}
+	return a, nil
+}
+
+// SessionsOf implements [pawl.Tenants].
+func (s *Store) SessionsOf(ctx context.Context, t pawl.Tenant, most int) ([]pawl.SessionID, error) {
+	err := operator(ctx)
+	var ids []pawl.SessionID
+	if err == nil {
+		rows, _ := s.pool.Query(pawl.WithTenant(ctx, t), `SELECT id FROM sessions WHERE tenant = $1 LIMIT $2`, string(t), most) // CollectRows returns its error
+		ids, err = pgx.CollectRows(rows, pgx.RowTo[pawl.SessionID])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions of tenant %.100q: %w", t, classify(err))
+	}
+	return ids, nil
+}
+
+// RemoveTenant implements [pawl.Tenants].
+func (s *Store) RemoveTenant(ctx context.Context, t pawl.Tenant) error {
+	err := operator(ctx)
+	if err == nil {
+		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			if _, err := account(ctx, tx, t, ` FOR UPDATE`); err != nil {
+				return err
+			}
+			if err := clearTenant(ctx, tx, t); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `UPDATE tenants SET removed = now() WHERE tenant = $1`, string(t))
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("remove tenant %.100q: %w", t, classify(err))
+	}
+	return nil
+}
+
+// clearTenant removes a tenant's tokens and workspaces, in its name, unless it has
+// sessions. The transaction works for nobody again after that.
+func clearTenant(ctx context.Context, tx pgx.Tx, t pawl.Tenant) error {
+	work := func(setting string) error {
+		_, err := tx.Exec(ctx, `SELECT set_config('pawl.tenant', $1, true)`, setting) // until the transaction ends
+		return err
+	}
+	if err := work("t:" + string(t)); err != nil {
+		return err
+	}
+	var sessions bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions)`).Scan(&sessions); err != nil {
+		return err
+	}
+	if sessions {
+		return fmt.Errorf("it has sessions: delete them first: %w", pawl.ErrConflict)
+	}
+	for _, statement := range []string{`DELETE FROM tokens WHERE tenant = $1`, `DELETE FROM workspaces WHERE tenant = $1`} {
+		if _, err := tx.Exec(ctx, statement, string(t)); err != nil {
+			return err
+		}
+	}
+	return work("t:")
+}
+
+// hasTenant returns an error unless the context's tenant is there, or is none.
+func (s *Store) hasTenant(ctx context.Context) error {
+	t := pawl.TenantOf(ctx)
+	if t == "" {
+		return nil
+	}
+	_, err := account(ctx, s.pool, t, "")
+	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, pawl.ErrNotFound) {
+		return fmt.Errorf("there is no tenant %.100q: %w", t, pawl.ErrNotFound)
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// knownFor is how long a host that is not seen any more is listed.
+const knownFor = 24 * time.Hour
+
+// Beat implements [pawl.Roster].
+func (s *Store) Beat(ctx context.Context, m pawl.Machine) (drain bool, err error) {
+	err = validTexts(m.Name, m.Version)
+	if m.Name == "" {
+		err = fmt.Errorf("the host has no name: %w", pawl.ErrInvalid)
+	}
+	if err == nil {
+		err = s.pool.QueryRow(ctx, `INSERT INTO hosts (name, version, room, busy, kept, disk_free, is_full, draining, seen)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now())
+			ON CONFLICT (name) DO UPDATE SET version = excluded.version, room = excluded.room, busy = excluded.busy, kept = excluded.kept,
+				disk_free = excluded.disk_free, is_full = excluded.is_full, draining = excluded.draining, seen = excluded.seen
+			RETURNING drain`,
+			m.Name, m.Version, m.Room, m.Busy, m.Kept, m.DiskFree, m.Full, m.Draining).Scan(&drain)
+	}
+	if err != nil {
+		return false, fmt.Errorf("beat of host %s: %w", m.Name, classify(err))
+	}
+	return drain, nil
+}
+
+// Drain implements [pawl.Roster].
+func (s *Store) Drain(ctx context.Context, host string, on bool) error {
+	err := validTexts(host)
+	if err == nil {
+		var changed int64
+		changed, err = s.changed(ctx, `UPDATE hosts SET drain = $2 WHERE name = $1`, host, on)
+		if err == nil && changed == 0 {
+			err = fmt.Errorf("no host has this name: %w", pawl.ErrNotFound)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("drain host %.100s: %w", host, classify(err))
+	}
+	return nil
+}
+
+// Hosts implements [pawl.Roster].
+func (s *Store) Hosts(ctx context.Context) ([]pawl.Machine, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT name, version, room, busy, kept, disk_free, is_full, draining OR drain, seen, seen > now() - $1::interval
+		FROM hosts WHERE seen > now() - $2::interval ORDER BY name`, s.live, knownFor) // CollectRows returns its error
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m pawl.Machine, err error) {
+		err = row.Scan(&m.Name, &m.Version, &m.Room, &m.Busy, &m.Kept, &m.DiskFree, &m.Full, &m.Draining, &m.Seen, &m.Live)
+		m.Seen = m.Seen.UTC()
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list hosts: %w", classify(err))
+	}
+	return all, nil
+}
+
+// Loads implements [pawl.Roster]. A tenant is known by its tokens and workspaces;
+// what its sessions do is counted in its own name.
+func (s *Store) Loads(ctx context.Context) ([]pawl.Load, error) {
+	rows, _ := s.pool.Query(forAll(ctx), `SELECT '' UNION SELECT tenant FROM tokens UNION SELECT tenant FROM workspaces ORDER BY 1`)
+	tenants, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	list := make([]pawl.Load, len(tenants))
+	for i, tenant := range tenants {
+		if err != nil {
+			break
+		}
+		list[i].Tenant = pawl.Tenant(tenant)
+		err = s.pool.QueryRow(pawl.WithTenant(ctx, list[i].Tenant), `SELECT count(*) FILTER (WHERE turn_open), count(*) FILTER (WHERE NOT turn_open),
+			count(*) FILTER (WHERE turn_open AND (SELECT kind FROM events e WHERE e.session_id = s.id AND e.seq = s.head) = 'asked')
+			FROM sessions s WHERE tenant = $1 AND (turn_open OR queued > 0)`, tenant).Scan(&list[i].Working, &list[i].Queued, &list[i].Waiting)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("count the work: %w", classify(err))
+	}
+	return list, nil
+}
+
+// Clock returns the server's time, by which hosts are live or late.
+func (s *Store) Clock(ctx context.Context) (now time.Time, err error) {
+	if err := s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
+		return now, fmt.Errorf("ask the store for the time: %w", classify(err))
+	}
+	return now, nil
+}

@@ -1,0 +1,213 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+)
+
+var _ pawl.Roster = (*Store)(nil)
+
+// liveFor is how long a host counts as live after it was seen. The clock is the
+// server's, the only one that all hosts share.
+const liveFor = 6 * time.Second
+
+// usable are the hosts that a workspace may be on, for a caller who knows that
+// one of them is lost.
+const usable = `SELECT name FROM hosts
+	WHERE seen > now() - @live::interval AND NOT is_full AND NOT draining AND NOT drain AND room > 0 AND name <> @lost`
+
+// place gives a folder to the usable host with the most room, unless it is on a
+// usable one: another caller may have been faster. What was given to a host since
+// it last told how busy it is counts as busy, or all that comes between two beats
+// would go to the same one. No epoch is given twice, not even to a folder that was
+// dropped meanwhile; one that is moved gets a later one, since its number is drawn
+// while its row is held.
+const place = `INSERT INTO workspaces AS w (dir, tenant, host, epoch, placed)
+	SELECT @dir, @tenant, name, nextval('workspace_epochs'), now() FROM hosts h,
+		LATERAL (SELECT count(*) AS n FROM workspaces p WHERE p.host = h.name AND p.placed >= h.seen) given
+	WHERE name IN (` + usable + `)
+	ORDER BY (busy + given.n)::float / room, kept + given.n, random() LIMIT 1
+	ON CONFLICT (dir) DO UPDATE SET host = excluded.host, epoch = nextval('workspace_epochs'), placed = now()
+	WHERE w.tenant = excluded.tenant AND w.host NOT IN (` + usable + `)
+	RETURNING ` + workspaceColumns
+
+const workspaceColumns = `dir, tenant, source, host, epoch, checkpoint, size, saved`
+
+const selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspaces `
+
+func scanWorkspace(row pgx.CollectableRow) (w pawl.Workspace, err error) {
+	var saved *time.Time
+	err = row.Scan(&w.Dir, &w.Tenant, &w.Source, &w.Host, &w.Epoch, &w.Checkpoint, &w.Size, &saved)
+	if saved != nil {
+		w.Saved = saved.UTC()
+	}
+	return w, err
+}
+
+// placeTries bounds how often a folder is placed that was on a usable host and
+// then was not.
+const placeTries = 5
+
+// Place implements [pawl.Roster]. The usual case, that the folder is where it
+// was, only reads.
+func (s *Store) Place(ctx context.Context, dir, lost string) (pawl.Workspace, error) {
+	w, err := s.place(ctx, dir, lost)
+	if err != nil {
+		return pawl.Workspace{}, fmt.Errorf("place %s: %w", dir, classify(err))
+	}
+	return w, nil
+}
+
+func (s *Store) place(ctx context.Context, dir, lost string) (pawl.Workspace, error) {
+	if err := validRow(dir, lost); err != nil {
+		return pawl.Workspace{}, err
+	}
+	args := pgx.StrictNamedArgs{"dir": dir, "tenant": string(pawl.TenantOf(ctx)), "lost": lost, "live": s.live}
+	for range placeTries {
+		for _, statement := range []string{selectWorkspace + `WHERE dir = @dir AND tenant = @tenant AND host IN (` + usable + `)`, place} {
+			rows, _ := s.pool.Query(ctx, statement, args) // CollectExactlyOneRow returns its error
+			w, err := pgx.CollectExactlyOneRow(rows, scanWorkspace)
+			if !errors.Is(err, pgx.ErrNoRows) {
+				return w, err
+			}
+		}
+		if err := s.placeable(ctx, dir, lost); err != nil {
+			return pawl.Workspace{}, err
+		}
+	}
+	return pawl.Workspace{}, fmt.Errorf("the hosts come and go: %w", pawl.ErrUnavailable)
+}
+
+// placeable says why a folder could not be placed; nil if it was only too late
+// for it, or too early.
+func (s *Store) placeable(ctx context.Context, dir, lost string) error {
+	var hosts, others int
+	err := s.pool.QueryRow(forAll(ctx), `SELECT (SELECT count(*) FROM (`+usable+`) u), (SELECT count(*) FROM workspaces WHERE dir = @dir AND tenant <> @tenant)`,
+		pgx.StrictNamedArgs{"dir": dir, "tenant": string(pawl.TenantOf(ctx)), "lost": lost, "live": s.live}).Scan(&hosts, &others)
+	switch {
+	case err != nil:
+		return err
+	case others > 0:
+		return errOthers
+	case hosts == 0:
+		return fmt.Errorf("no host is live and has room, start a worker or look at the fleet's hosts: %w", pawl.ErrUnavailable)
+	}
+	return nil
+}
+
+// errOthers is the answer to who asks for a folder of another tenant.
+var errOthers = fmt.Errorf("the folder is not this tenant's: %w", pawl.ErrConflict)
+
+// validRow refuses what cannot be the key of a row: a folder that is no clean
+// absolute path, and texts that the server does not take.
+func validRow(dir string, texts ...string) error {
+	if !path.IsAbs(dir) || path.Clean(dir) != dir {
+		return fmt.Errorf("%.200q is no absolute path: %w", dir, pawl.ErrInvalid)
+	}
+	return validTexts(append(texts, dir)...)
+}
+
+func validTexts(texts ...string) error {
+	for _, text := range texts {
+		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+			return fmt.Errorf("%.200q is not valid text: %w", text, pawl.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// Declare implements [pawl.Roster].
+func (s *Store) Declare(ctx context.Context, dir, source string) error {
+	return s.change(ctx, "declare", `INSERT INTO workspaces AS w (dir, tenant, source) VALUES ($1, $2, $3)
+		ON CONFLICT (dir) DO UPDATE SET source = w.source WHERE w.tenant = excluded.tenant AND w.source = excluded.source`,
+		"it began as something else", dir, source)
+}
+
+// Offer implements [pawl.Roster].
+func (s *Store) Offer(ctx context.Context, dir, checkpoint string, size int64) error {
+	return s.change(ctx, "offer", `INSERT INTO workspaces AS w (dir, tenant, checkpoint, size, saved) VALUES ($1, $2, $3, $4, now())
+		ON CONFLICT (dir) DO UPDATE SET checkpoint = excluded.checkpoint, size = excluded.size, saved = excluded.saved
+		WHERE w.tenant = excluded.tenant AND w.epoch = 0`,
+		"a host has it already", dir, checkpoint, size)
+}
+
+// Saved implements [pawl.Roster].
+func (s *Store) Saved(ctx context.Context, dir string, epoch int64, checkpoint string, size int64) error {
+	return s.change(ctx, "save", `UPDATE workspaces SET checkpoint = $4, size = $5, saved = now() WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
+		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, checkpoint, size)
+}
+
+// Vacate implements [pawl.Roster].
+func (s *Store) Vacate(ctx context.Context, dir string, epoch int64) error {
+	return s.change(ctx, "vacate", `UPDATE workspaces SET host = '' WHERE dir = $1 AND tenant = $2 AND epoch = $3`, "", dir, epoch)
+}
+
+// Drop implements [pawl.Roster].
+func (s *Store) Drop(ctx context.Context, dir string) error {
+	return s.change(ctx, "drop", `DELETE FROM workspaces WHERE dir = $1 AND tenant = $2`, "", dir)
+}
+
+// change writes a folder's row: $1 is the folder, $2 the tenant. If that changed
+// nothing it is an ErrConflict for the reason given; without one it is fine.
+func (s *Store) change(ctx context.Context, verb, statement, conflict, dir string, args ...any) error {
+	texts := []string{}
+	for _, arg := range args {
+		if text, ok := arg.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	err := validRow(dir, texts...)
+	if err == nil {
+		var changed int64
+		changed, err = s.changed(ctx, statement, append([]any{dir, string(pawl.TenantOf(ctx))}, args...)...)
+		if err == nil && changed == 0 && conflict != "" {
+			err = fmt.Errorf("%s: %w", conflict, pawl.ErrConflict)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", verb, dir, classify(err))
+	}
+	return nil
+}
+
+func (s *Store) changed(ctx context.Context, statement string, args ...any) (int64, error) {
+	tag, err := s.pool.Exec(ctx, statement, args...)
+	return tag.RowsAffected(), err
+}
+
+// Workspace implements [pawl.Roster].
+func (s *Store) Workspace(ctx context.Context, dir string) (pawl.Workspace, error) {
+	err := validRow(dir)
+	var w pawl.Workspace
+	if err == nil {
+		rows, _ := s.pool.Query(ctx, selectWorkspace+`WHERE dir = $1 AND tenant = $2`, dir, string(pawl.TenantOf(ctx)))
+		w, err = pgx.CollectExactlyOneRow(rows, scanWorkspace)
+	}
+	if err != nil {
+		return pawl.Workspace{}, fmt.Errorf("find workspace %s: %w", dir, classify(err))
+	}
+	return w, nil
+}
+
+// Workspaces implements [pawl.Roster].
+func (s *Store) Workspaces(ctx context.Context, host string) ([]pawl.Workspace, error) {
+	err := validTexts(host)
+	var all []pawl.Workspace
+	if err == nil {
+		rows, _ := s.pool.Query(forAll(ctx), selectWorkspace+`WHERE host = $1 AND host <> '' ORDER BY dir`, host)
+		all, err = pgx.CollectRows(rows, scanWorkspace)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the workspaces of %s: %w", host, classify(err))
+	}
+	return all, nil
+}

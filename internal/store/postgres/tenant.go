@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// The server holds every query to the tenant that the connection works for; see
+// migrations/0006_tenants.sql.
+
+// setting is the value of pawl.tenant: that of the context's tenant.
+func setting(ctx context.Context) string {
+	if ctx.Value(allTenants{}) != nil {
+		return "*"
+	}
+	if weak.On("store.tenant") {
+		return "t:"
+	}
+	return "t:" + string(pawl.TenantOf(ctx))
+}
+
+type allTenants struct{}
+
+// forAll is for what is done for the whole fleet. Nobody outside of this package
+// can make such a context, and it only reads.
+func forAll(ctx context.Context) context.Context { return context.WithValue(ctx, allTenants{}, true) }
+
+// settingKey is under what a connection remembers for whom it works.
+const settingKey = "pawl.tenant"
+
+// prepare makes a connection work for the context's tenant. It asks the server
+// only if the connection worked for another one before.
+func prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	want, known := setting(ctx), conn.PgConn().CustomData()
+	if known[settingKey] == want {
+		return true, nil
+	}
+	if t := pawl.TenantOf(ctx); t != "" && !t.Valid() {
+		return true, fmt.Errorf("%.100q is no tenant: %w", t, pawl.ErrInvalid)
+	}
+	delete(known, settingKey)
+	if _, err := conn.Exec(ctx, `SELECT set_config('pawl.tenant', $1, false)`, want); err != nil {
+		return false, err
+	}
+	known[settingKey] = want
+	return true, nil
+}
+
+// CheckTenancy returns an error unless the server keeps tenants apart: a role that
+// row-level security does not bind sees all of them.
+func (s *Store) CheckTenancy(ctx context.Context) error {
+	var role string
+	var bypasses bool
+	var open []string
+	err := s.pool.QueryRow(ctx, `SELECT current_user, (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user),
+		ARRAY(SELECT relname::text FROM pg_class c WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+			AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant')
+			AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY relname)`).Scan(&role, &bypasses, &open)
+	switch {
+	case err != nil:
+		return fmt.Errorf("check tenancy: %w", classify(err))
+	case bypasses:
+		return fmt.Errorf("the database role %s is a superuser or has BYPASSRLS and would see the rows of all tenants: "+
+			"connect as one that is neither (CREATE ROLE pawl LOGIN; it must own pawl's tables): %w", role, pawl.ErrDenied)
+	case len(open) > 0:
+		return fmt.Errorf("row-level security is not forced on %s: ALTER TABLE … ENABLE, and FORCE, ROW LEVEL SECURITY: %w",
+			strings.Join(open, ", "), pawl.ErrDenied)
+	}
+	return nil
+}

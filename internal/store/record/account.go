@@ -1,0 +1,26 @@
+package record
+
+import (
+	"fmt"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Account returns what is known of a tenant as a store keeps it, or ErrInvalid.
+func Account(a pawl.Account) (pawl.Account, error) {
+	if !a.Tenant.Valid() {
+		return a, fmt.Errorf("%.100q is no name for a tenant: small letters, digits and -, at most 50: %w", a.Tenant, pawl.ErrInvalid)
+	}
+	if err := limits(a.Limits); err != nil {
+		return a, err
+	}
+	a.Created, a.Suspended = stored(a.Created), stored(a.Suspended)
+	return a, nil
+}
+
+func limits(l pawl.Limits) error {
+	if min(int64(l.Rate), int64(l.Budget), int64(l.Parallel), int64(l.Streams)) < 0 {
+		return fmt.Errorf("a limit is below zero: %w", pawl.ErrInvalid)
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// single refuses to work for a tenant: a file keeps none apart.
+func single(ctx context.Context) error {
+	if t := pawl.TenantOf(ctx); t != "" {
+		return fmt.Errorf("an SQLite file cannot keep the sessions of tenant %s apart, use PostgreSQL: %w", t, pawl.ErrInvalid)
+	}
+	return nil
+}

@@ -1,0 +1,423 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Roster is one to be checked. A host is live to it for an hour.
+type Roster struct {
+	pawl.Roster
+	Age func(t *testing.T, host string, by time.Duration) // makes it so that a host was last seen that much earlier
+}
+
+// RunRoster checks a roster. open returns an empty one, which is closed with its
+// test.
+func RunRoster(t *testing.T, open func(t *testing.T) Roster) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, Roster)
+	}{
+		{"hosts are as they told last", rosterHosts},
+		{"a workspace stays where it is", rosterStays},
+		{"a workspace leaves a host that cannot have it", rosterLeaves},
+		{"a host drains until that is taken back", rosterDrain},
+		{"a workspace goes where the most room is", rosterRoom},
+		{"what comes between two beats is spread", rosterBurst},
+		{"without a host there is no place", rosterNoHost},
+		{"of 50 callers all get the same place", rosterRace},
+		{"of 50 callers who lost a host all get the same place", rosterLostRace},
+		{"workspaces begin as declared", rosterDeclared},
+		{"workspaces are offered until they are taken", rosterOffered},
+		{"checkpoints count in the last epoch only", rosterSaved},
+		{"workspaces are vacated and dropped", rosterVacated},
+		{"a workspace that was dropped begins anew", rosterAnew},
+		{"workspaces refuse nonsense", rosterRefuses},
+		{"a folder is one tenant's", rosterTenants},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, open(t))
+		})
+	}
+}
+
+// beat tells of hosts.
+func (r Roster) beat(t *testing.T, hosts ...pawl.Machine) {
+	t.Helper()
+	for _, m := range hosts {
+		if _, err := r.Beat(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// placed wants a folder on a host, in a later epoch than one.
+func (r Roster) placed(t *testing.T, dir, lost, host string, after int64) pawl.Workspace {
+	t.Helper()
+	w, err := r.Place(t.Context(), dir, lost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Dir != dir || w.Host != host || w.Epoch <= after {
+		t.Fatalf("placed %+v, want %s on %s after epoch %d", w, dir, host, after)
+	}
+	return w
+}
+
+// stays wants a folder to be where it was placed.
+func (r Roster) stays(t *testing.T, lost string, was pawl.Workspace) pawl.Workspace {
+	t.Helper()
+	w := r.placed(t, was.Dir, lost, was.Host, was.Epoch-1)
+	equal(t, "the epoch of "+was.Dir, w.Epoch, was.Epoch)
+	return w
+}
+
+// done wants no error.
+func done(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rosterHosts(t *testing.T, r Roster) {
+	full := pawl.Machine{Name: "b", Version: "1.2", Room: 8, Busy: 2, Kept: 5, DiskFree: 1 << 40, Full: true, Draining: true}
+	r.beat(t, pawl.Machine{Name: "b", Version: "1.1"}, full, pawl.Machine{Name: "a", Room: 1}, pawl.Machine{Name: "gone"}, pawl.Machine{Name: "late"})
+	r.Age(t, "gone", 25*time.Hour)
+	r.Age(t, "late", 2*time.Hour)
+	got, err := r.Hosts(t.Context())
+	done(t, err)
+	full.Live = true
+	want := []pawl.Machine{{Name: "a", Room: 1, Live: true}, full, {Name: "late"}}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(pawl.Machine{}, "Seen")); diff != "" {
+		t.Fatalf("hosts (-want +got):\n%s", diff)
+	}
+	if d := got[1].Seen.Sub(got[2].Seen); d < time.Hour || d > 2*time.Hour {
+		t.Errorf("one was seen %s after the other, want nearly two hours", d)
+	}
+	_, err = r.Beat(t.Context(), pawl.Machine{})
+	fails(t, "no name", err, pawl.ErrInvalid)
+	_, err = r.Beat(t.Context(), pawl.Machine{Name: "a\x00"})
+	fails(t, "an odd name", err, pawl.ErrInvalid)
+}
+
+func rosterStays(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4})
+	w := r.placed(t, "/w", "", "a", 0)
+	r.beat(t, pawl.Machine{Name: "a", Room: 4, Busy: 9}, pawl.Machine{Name: "b", Room: 100})
+	r.stays(t, "", w) // b has more room, but the folder is at a
+	r.stays(t, "b", w)
+	got, err := r.Workspace(t.Context(), "/w")
+	done(t, err)
+	equal(t, "the workspace", got, pawl.Workspace{Dir: "/w", Host: "a", Epoch: w.Epoch})
+}
+
+func rosterLeaves(t *testing.T, r Roster) {
+	fine := pawl.Machine{Name: "a", Room: 4}
+	for i, c := range []struct {
+		why   string
+		spoil func(m *pawl.Machine)
+		age   time.Duration
+		lost  string
+	}{
+		{why: "full", spoil: func(m *pawl.Machine) { m.Full = true }},
+		{why: "draining", spoil: func(m *pawl.Machine) { m.Draining = true }},
+		{why: "without room", spoil: func(m *pawl.Machine) { m.Room = 0 }},
+		{why: "not seen", spoil: func(*pawl.Machine) {}, age: 2 * time.Hour},
+		{why: "lost", spoil: func(*pawl.Machine) {}, lost: "a"},
+	} {
+		dir, bad := fmt.Sprintf("/w%d", i), fine
+		r.beat(t, fine, pawl.Machine{Name: "b", Room: 4, Draining: true})
+		was := r.placed(t, dir, "", "a", 0)
+		c.spoil(&bad)
+		r.beat(t, bad, pawl.Machine{Name: "b", Room: 4})
+		r.Age(t, "a", c.age)
+		w, err := r.Place(t.Context(), dir, c.lost)
+		if err != nil || w.Host != "b" || w.Epoch <= was.Epoch {
+			t.Errorf("%s: %+v, %v", c.why, w, err)
+		}
+		r.beat(t, fine)
+		r.stays(t, "", w) // it does not go back by itself
+	}
+}
+
+func rosterDrain(t *testing.T, r Roster) {
+	hosts := []pawl.Machine{{Name: "a", Room: 4}, {Name: "b", Room: 4, Busy: 4}}
+	drains := func(want bool) {
+		t.Helper()
+		for range 2 { // its beats do not end it
+			got, err := r.Beat(t.Context(), hosts[0])
+			done(t, err)
+			equal(t, "the host is asked to drain", got, want)
+		}
+		all, err := r.Hosts(t.Context())
+		done(t, err)
+		equal(t, "the host counts as draining", []bool{all[0].Draining, all[1].Draining}, []bool{want, false})
+	}
+	r.beat(t, hosts...)
+	r.placed(t, "/w", "", "a", 1)
+	done(t, r.Drain(t.Context(), "a", true))
+	drains(true)
+	r.placed(t, "/w", "", "b", 2)
+	r.placed(t, "/new", "", "b", 1)
+	done(t, r.Drain(t.Context(), "a", true))
+	drains(true)
+	done(t, r.Drain(t.Context(), "a", false))
+	drains(false)
+	r.placed(t, "/newer", "", "a", 1)
+	fails(t, "a host that nobody knows", r.Drain(t.Context(), "c", true), pawl.ErrNotFound)
+	fails(t, "an odd name", r.Drain(t.Context(), "a\x00", true), pawl.ErrInvalid)
+}
+
+func rosterRoom(t *testing.T, r Roster) {
+	for i, c := range []struct {
+		why         string
+		least, more pawl.Machine
+	}{
+		{"fewer at work", pawl.Machine{Room: 10, Busy: 1}, pawl.Machine{Room: 10, Busy: 5}},
+		{"fewer of its room at work", pawl.Machine{Room: 100, Busy: 5}, pawl.Machine{Room: 10, Busy: 1}},
+		{"fewer on the disk", pawl.Machine{Room: 10, Kept: 1}, pawl.Machine{Room: 10, Kept: 50}},
+		{"over its room, but less", pawl.Machine{Room: 1, Busy: 2}, pawl.Machine{Room: 1, Busy: 7}},
+	} {
+		c.least.Name, c.more.Name = "least", "more"
+		for n := range 8 { // a tie is broken at random
+			r.beat(t, c.least, c.more)
+			w, err := r.Place(t.Context(), fmt.Sprintf("/w%d/%d", i, n), "")
+			if err != nil || w.Host != "least" {
+				t.Fatalf("%s: %+v, %v", c.why, w, err)
+			}
+		}
+	}
+}
+
+func rosterBurst(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 10}, pawl.Machine{Name: "b", Room: 10, Busy: 1}, pawl.Machine{Name: "c", Room: 20})
+	got := map[string]int{}
+	for i := range 39 {
+		w, err := r.Place(t.Context(), fmt.Sprintf("/w%d", i), "")
+		done(t, err)
+		got[w.Host]++
+	}
+	equal(t, "given", got, map[string]int{"a": 10, "b": 9, "c": 20})
+}
+
+func rosterNoHost(t *testing.T, r Roster) {
+	none := func(what, lost string) {
+		t.Helper()
+		_, err := r.Place(t.Context(), "/w", lost)
+		fails(t, what, err, pawl.ErrUnavailable)
+		_, err = r.Workspace(t.Context(), "/w")
+		fails(t, what+": the workspace", err, pawl.ErrNotFound)
+	}
+	none("no host", "")
+	r.beat(t, pawl.Machine{Name: "a", Room: 4}, pawl.Machine{Name: "b", Room: 4, Full: true})
+	none("a lost one", "a")
+	r.Age(t, "a", 2*time.Hour)
+	none("a late one", "")
+}
+
+// together runs 50 at once and returns what they were given.
+func together(t *testing.T, f func(ctx context.Context, i int) (pawl.Workspace, error)) []pawl.Workspace {
+	t.Helper()
+	all := make([]pawl.Workspace, 50)
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range all {
+		wg.Go(func() {
+			<-start
+			var err error
+			if all[i], err = f(t.Context(), i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(start)
+	wg.Wait()
+	return all
+}
+
+func rosterRace(t *testing.T, r Roster) {
+	for i := range 10 {
+		r.beat(t, pawl.Machine{Name: fmt.Sprintf("h%d", i), Room: 4})
+	}
+	for round := range 5 {
+		dir := fmt.Sprintf("/w%d", round)
+		for _, w := range together(t, func(ctx context.Context, _ int) (pawl.Workspace, error) { return r.Place(ctx, dir, "") }) {
+			r.stays(t, "", w)
+		}
+	}
+}
+
+func rosterLostRace(t *testing.T, r Roster) {
+	hosts := []pawl.Machine{}
+	for i := range 10 {
+		hosts = append(hosts, pawl.Machine{Name: fmt.Sprintf("h%d", i), Room: 4})
+	}
+	r.beat(t, hosts...)
+	last, err := r.Place(t.Context(), "/w", "")
+	done(t, err)
+	for range 5 {
+		r.beat(t, hosts...)
+		lost := last.Host
+		for _, w := range together(t, func(ctx context.Context, _ int) (pawl.Workspace, error) { return r.Place(ctx, "/w", lost) }) {
+			if w.Host == lost || w.Epoch <= last.Epoch {
+				t.Fatalf("placed %+v after %+v was lost", w, last)
+			}
+			r.stays(t, lost, w)
+		}
+		last, err = r.Workspace(t.Context(), "/w")
+		done(t, err)
+	}
+}
+
+func rosterDeclared(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4})
+	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
+	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
+	fails(t, "another source", r.Declare(t.Context(), "/w", "https://example.com/s.git"), pawl.ErrConflict)
+	w := r.placed(t, "/w", "", "a", 0)
+	equal(t, "the source", w.Source, "https://example.com/r.git")
+	done(t, r.Declare(t.Context(), "/w", w.Source))
+	r.placed(t, "/empty", "", "a", 0)
+	fails(t, "one that began empty", r.Declare(t.Context(), "/empty", "https://example.com/r.git"), pawl.ErrConflict)
+	done(t, r.Declare(t.Context(), "/empty", ""))
+}
+
+func rosterOffered(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4})
+	done(t, r.Offer(t.Context(), "/w", "c1", 1))
+	done(t, r.Offer(t.Context(), "/w", "c2", 2))
+	w, err := r.Workspace(t.Context(), "/w")
+	done(t, err)
+	equal(t, "offered", w, pawl.Workspace{Dir: "/w", Checkpoint: "c2", Size: 2, Saved: w.Saved})
+	if w.Saved.IsZero() {
+		t.Error("it is not said when it was saved")
+	}
+	equal(t, "taken", r.placed(t, "/w", "", "a", 0).Checkpoint, "c2")
+	fails(t, "one that was taken", r.Offer(t.Context(), "/w", "c3", 3), pawl.ErrConflict)
+	equal(t, "after that", r.placed(t, "/w", "", "a", 0).Checkpoint, "c2")
+}
+
+func rosterSaved(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4}, pawl.Machine{Name: "b", Room: 4, Draining: true})
+	fails(t, "a missing one", r.Saved(t.Context(), "/w", 1, "c", 1), pawl.ErrConflict)
+	first := r.placed(t, "/w", "", "a", 0)
+	done(t, r.Saved(t.Context(), "/w", first.Epoch, "c1", 10))
+	r.beat(t, pawl.Machine{Name: "b", Room: 4})
+	w := r.placed(t, "/w", "a", "b", first.Epoch)
+	equal(t, "what the next host gets", []any{w.Checkpoint, w.Size}, []any{"c1", int64(10)})
+	fails(t, "the host before", r.Saved(t.Context(), "/w", first.Epoch, "old", 1), pawl.ErrConflict)
+	fails(t, "a host to come", r.Saved(t.Context(), "/w", w.Epoch+1, "new", 1), pawl.ErrConflict)
+	done(t, r.Saved(t.Context(), "/w", w.Epoch, "c2", 20))
+	w = r.stays(t, "", w)
+	equal(t, "the newest", []any{w.Checkpoint, w.Size}, []any{"c2", int64(20)})
+}
+
+func rosterVacated(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4})
+	v, w, x := r.placed(t, "/v", "", "a", 0), r.placed(t, "/w", "", "a", 0), r.placed(t, "/x", "", "a", 0)
+	done(t, r.Saved(t.Context(), "/w", w.Epoch, "c1", 1))
+	done(t, r.Vacate(t.Context(), "/v", v.Epoch+1)) // another's
+	done(t, r.Vacate(t.Context(), "/w", w.Epoch))
+	done(t, r.Drop(t.Context(), "/x"))
+	done(t, r.Drop(t.Context(), "/x"))
+	done(t, r.Vacate(t.Context(), "/x", x.Epoch))
+	on := func(host string) (dirs []string) {
+		all, err := r.Workspaces(t.Context(), host)
+		done(t, err)
+		for _, w := range all {
+			dirs = append(dirs, w.Dir)
+		}
+		return dirs
+	}
+	equal(t, "on the host", on("a"), []string{"/v"})
+	equal(t, "nowhere", on(""), nil)
+	equal(t, "on one that is not there", on("b"), nil)
+	got, err := r.Workspace(t.Context(), "/w")
+	done(t, err)
+	equal(t, "the vacated", got, pawl.Workspace{Dir: "/w", Epoch: w.Epoch, Checkpoint: "c1", Size: 1, Saved: got.Saved})
+	_, err = r.Workspace(t.Context(), "/x")
+	fails(t, "the dropped", err, pawl.ErrNotFound)
+	again := r.placed(t, "/w", "", "a", w.Epoch)
+	equal(t, "placed again", again.Checkpoint, "c1")
+	done(t, r.Vacate(t.Context(), "/w", w.Epoch)) // too late
+	r.stays(t, "", again)
+}
+
+// rosterAnew: a host that had a folder before it was dropped cannot write to the
+// one that is there now.
+func rosterAnew(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4}, pawl.Machine{Name: "b", Room: 4})
+	known := map[int64]bool{}
+	for range 5 {
+		w, err := r.Place(t.Context(), "/w", "")
+		done(t, err)
+		moved, err := r.Place(t.Context(), "/w", w.Host)
+		done(t, err)
+		for _, w := range []pawl.Workspace{w, moved} {
+			if known[w.Epoch] {
+				t.Fatalf("epoch %d came twice", w.Epoch)
+			}
+			known[w.Epoch] = true
+		}
+		done(t, r.Saved(t.Context(), "/w", moved.Epoch, "c", 1))
+		done(t, r.Drop(t.Context(), "/w"))
+	}
+	now, err := r.Place(t.Context(), "/w", "")
+	done(t, err)
+	for old := range known {
+		fails(t, "a host of before", r.Saved(t.Context(), "/w", old, "old", 1), pawl.ErrConflict)
+		done(t, r.Vacate(t.Context(), "/w", old))
+	}
+	equal(t, "what is there now", r.stays(t, "", now), now)
+}
+
+func rosterRefuses(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4})
+	for _, dir := range []string{"", "w", "/w/", "/w/../x", "/\x00", "/\xff"} {
+		_, err := r.Place(t.Context(), dir, "")
+		fails(t, dir, err, pawl.ErrInvalid)
+		_, err = r.Workspace(t.Context(), dir)
+		fails(t, dir, err, pawl.ErrInvalid)
+		fails(t, dir, r.Declare(t.Context(), dir, ""), pawl.ErrInvalid)
+		fails(t, dir, r.Offer(t.Context(), dir, "c", 1), pawl.ErrInvalid)
+		fails(t, dir, r.Saved(t.Context(), dir, 1, "c", 1), pawl.ErrInvalid)
+		fails(t, dir, r.Vacate(t.Context(), dir, 1), pawl.ErrInvalid)
+		fails(t, dir, r.Drop(t.Context(), dir), pawl.ErrInvalid)
+	}
+	fails(t, "an odd source", r.Declare(t.Context(), "/w", "\xff"), pawl.ErrInvalid)
+}
+
+func rosterTenants(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4}, pawl.Machine{Name: "b", Room: 4})
+	acme, rival := pawl.WithTenant(t.Context(), "acme"), pawl.WithTenant(t.Context(), "rival")
+	w, err := r.Place(acme, "/w", "")
+	done(t, err)
+	equal(t, "the tenant", w.Tenant, "acme")
+	for _, ctx := range []context.Context{rival, t.Context()} {
+		_, err = r.Place(ctx, "/w", w.Host)
+		fails(t, "place", err, pawl.ErrConflict)
+		_, err = r.Workspace(ctx, "/w")
+		fails(t, "workspace", err, pawl.ErrNotFound)
+		fails(t, "declare", r.Declare(ctx, "/w", ""), pawl.ErrConflict)
+		fails(t, "offer", r.Offer(ctx, "/w", "c", 1), pawl.ErrConflict)
+		fails(t, "saved", r.Saved(ctx, "/w", w.Epoch, "c", 1), pawl.ErrConflict)
+		done(t, r.Vacate(ctx, "/w", w.Epoch))
+		done(t, r.Drop(ctx, "/w"))
+	}
+	got, err := r.Workspace(acme, "/w")
+	done(t, err)
+	equal(t, "what is left", got, w)
+	all, err := r.Workspaces(rival, w.Host)
+	done(t, err)
+	equal(t, "those of all tenants", all, []pawl.Workspace{w})
+}

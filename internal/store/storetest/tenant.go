@@ -1,0 +1,286 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Tenanted is a store of many tenants.
+type Tenanted interface {
+	pawl.Store
+	pawl.Tokens
+	pawl.Roster
+	pawl.Tenants
+}
+
+// things are what a tenant has, by their names.
+type things struct {
+	session pawl.SessionID
+	blob    string
+	token   pawl.Token
+	dir     string
+	epoch   int64
+}
+
+// namedThings are things that are not there, or that another has.
+func namedThings(blob string) things {
+	id := NewID()
+	return things{session: id, blob: blob, token: token("ci"), dir: "/" + string(id), epoch: 1}
+}
+
+// try does something to another's things. What it returns tells all that it has
+// learned.
+type try struct {
+	do    func(ctx context.Context, s Tenanted, x things) (any, error)
+	taken bool   // a name that is taken is an ErrConflict: else it is all as if nothing were there
+	fleet string // why it is for all tenants
+}
+
+func said(err error) (any, error) { return nil, err }
+
+// forOperator: RunAccounts checks that no tenant can.
+const forOperator = "it is for the one who runs the fleet"
+
+var storeTries = map[string]try{
+	"Append": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return s.Append(ctx, x.session, 4, titled("taken"))
+	}},
+	"Begin": {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return s.Begin(ctx, x.session, func(func(io.Reader, error) bool) {}, event(pawl.SessionCreated{Dir: "/w"}))
+	}},
+	"Events": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		for e, err := range s.Events(ctx, x.session, 0) {
+			return e, err
+		}
+		return nil, nil
+	}},
+	"Session": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Session(ctx, x.session) }},
+	"Sessions": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		all := [][]pawl.Session{}
+		for _, f := range []pawl.Filter{
+			{}, {Parent: x.session}, {Dir: "/w"}, {Query: "secret"}, {Owner: named("ada"), Shared: true},
+			{Owner: named("bob"), Shared: true}, {Unfinished: true}, {Missions: true},
+		} {
+			got, err := s.Sessions(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, got)
+		}
+		return all, nil
+	}},
+	"Usage": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		one, err := s.Usage(ctx, pawl.UsageFilter{Session: x.session})
+		all, err2 := s.Usage(ctx, pawl.UsageFilter{})
+		return append(one, all...), errors.Join(err, err2)
+	}},
+	"SaveDraft": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return said(s.SaveDraft(ctx, x.session, pawl.Draft{Text: "taken"}))
+	}},
+	"Draft": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Draft(ctx, x.session) }},
+	"Acquire": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return s.Acquire(ctx, x.session, "thief", time.Hour, "holder")
+	}},
+	"Release": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return said(s.Release(ctx, x.session, "holder"))
+	}},
+	"PutBlob": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		_, err := s.PutBlob(ctx, x.session, strings.NewReader("secret output"))
+		_, err2 := s.PutBlob(ctx, x.session, strings.NewReader("another"))
+		return nil, errors.Join(err, err2)
+	}},
+	"OpenBlob": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		_, err := s.OpenBlob(ctx, x.session, x.blob)
+		return nil, err
+	}},
+	"Delete": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Delete(ctx, x.session)) }},
+	"Close":  {fleet: "it is the process's own"},
+
+	"AddToken": {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		k := token("thief")
+		k.ID, k.Tenant = x.token.ID, pawl.TenantOf(ctx)
+		return said(s.AddToken(ctx, k))
+	}},
+	"TokenByHash": {fleet: "who has the secret is of that tenant"},
+	"Tokens":      {do: func(ctx context.Context, s Tenanted, _ things) (any, error) { return s.Tokens(ctx) }},
+	"RevokeToken": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return said(s.RevokeToken(ctx, x.token.ID, dawn))
+	}},
+	"UseToken": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return said(s.UseToken(ctx, x.token.ID, dawn.Add(time.Hour)))
+	}},
+
+	"AddTenant":    {fleet: forOperator},
+	"Tenant":       {fleet: forOperator},
+	"Tenants":      {fleet: forOperator},
+	"SetTenant":    {fleet: forOperator},
+	"SessionsOf":   {fleet: forOperator},
+	"RemoveTenant": {fleet: forOperator},
+
+	"Beat":       {fleet: "a host serves all"},
+	"Hosts":      {fleet: "a host serves all"},
+	"Drain":      {fleet: "a host serves all"},
+	"Loads":      {fleet: "it is for who runs the fleet, and only counts"},
+	"Workspaces": {fleet: "a host serves all"},
+	"Place":      {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Place(ctx, x.dir, "") }},
+	"Declare":    {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Declare(ctx, x.dir, "")) }},
+	"Offer":      {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Offer(ctx, x.dir, "c", 1)) }},
+	"Workspace":  {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Workspace(ctx, x.dir) }},
+	"Saved": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return said(s.Saved(ctx, x.dir, x.epoch, "c", 1))
+	}},
+	"Vacate": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return said(s.Vacate(ctx, x.dir, x.epoch))
+	}},
+	"Drop": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Drop(ctx, x.dir)) }},
+}
+
+// RunTenants checks that each method keeps what is one tenant's from all others
+// who know its name. open returns an empty store, which is closed with its test.
+func RunTenants(t *testing.T, open func(t *testing.T) Tenanted) {
+	for m := range reflect.TypeFor[Tenanted]().Methods() {
+		if _, ok := storeTries[m.Name]; !ok {
+			t.Errorf("the store has %s, which nobody has tried on what is another tenant's", m.Name)
+		}
+	}
+	for _, who := range []struct{ owner, thief pawl.Tenant }{{"acme", "rival"}, {"acme", ""}, {"", "acme"}} {
+		t.Run(fmt.Sprintf("what is %q's is not %q's", who.owner, who.thief), func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			owner, thief := pawl.WithTenant(t.Context(), who.owner), pawl.WithTenant(t.Context(), who.thief)
+			x := furnish(owner, t, s)
+			if who.thief != "" {
+				done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: who.thief}))
+			}
+			before := all(owner, t, s, x)
+			k, err := s.TokenByHash(thief, x.token.Hash)
+			done(t, err)
+			equal(t, "whose the token is", k, x.token)
+			for name, c := range storeTries {
+				if c.fleet == "" {
+					c.check(thief, t, s, name, x)
+				}
+				equal(t, "what is there after "+name, all(owner, t, s, x), before)
+			}
+		})
+	}
+}
+
+// check makes a try on what is another's, and on what is not there.
+func (c try) check(ctx context.Context, t *testing.T, s Tenanted, name string, x things) {
+	t.Helper()
+	got, err := c.do(ctx, s, x)
+	if c.taken {
+		fails(t, name, err, pawl.ErrConflict)
+		return
+	}
+	y := namedThings(x.blob)
+	y.epoch = x.epoch
+	want, missing := c.do(ctx, s, y)
+	equal(t, name+" tells of what is another's", describe(got, err, x), describe(want, missing, y))
+}
+
+// describe is all that was said, but for the names.
+func describe(got any, err error, x things) string {
+	text := fmt.Sprintf("%+v, %v", got, err)
+	return strings.NewReplacer(string(x.session), "ID", x.token.ID, "TOKEN", x.dir, "DIR").Replace(text)
+}
+
+// furnish makes things for a tenant, of all kinds.
+func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
+	t.Helper()
+	x := namedThings("")
+	one := func(yield func(io.Reader, error) bool) { yield(strings.NewReader("secret output"), nil) }
+	_, err := s.Begin(ctx, x.session, iter.Seq2[io.Reader, error](one),
+		event(pawl.SessionCreated{Dir: "/w", Owner: "ada"}), titled("secret plan"), event(pawl.SessionShared{With: []pawl.User{"bob"}}))
+	done(t, err)
+	_, err = s.Append(ctx, x.session, 3, replied(0, "m", "build", 1))
+	done(t, err)
+	_, err = s.Append(ctx, NewID(), 0, event(pawl.SessionCreated{Dir: "/w", Parent: x.session}))
+	done(t, err)
+	done(t, s.SaveDraft(ctx, x.session, pawl.Draft{Text: "secret"}))
+	blob, err := s.PutBlob(ctx, x.session, strings.NewReader("secret output"))
+	done(t, err)
+	_, err = s.Acquire(ctx, x.session, "holder", time.Hour, "")
+	done(t, err)
+	x.blob, x.token.Tenant = blob.ID, pawl.TenantOf(ctx)
+	if x.token.Tenant != "" {
+		done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: x.token.Tenant, Created: dawn}))
+	}
+	done(t, s.AddToken(ctx, x.token))
+	_, err = s.Beat(ctx, pawl.Machine{Name: "a", Room: 100})
+	done(t, err)
+	w, err := s.Place(ctx, x.dir, "")
+	done(t, err)
+	x.epoch = w.Epoch
+	return x
+}
+
+// all is what a tenant has.
+func all(ctx context.Context, t *testing.T, s Tenanted, x things) (have []any) {
+	t.Helper()
+	add := func(v any, err error) {
+		t.Helper()
+		done(t, err)
+		have = append(have, v)
+	}
+	for e, err := range s.Events(ctx, x.session, 0) {
+		add(e, err)
+	}
+	row, err := s.Session(ctx, x.session)
+	add(row, err)
+	list, err := s.Sessions(ctx, pawl.Filter{Query: "secret", Owner: named("bob"), Shared: true})
+	add(list, err)
+	used, err := s.Usage(ctx, pawl.UsageFilter{})
+	add(used, err)
+	draft, err := s.Draft(ctx, x.session)
+	add(draft, err)
+	r, err := s.OpenBlob(ctx, x.session, x.blob)
+	done(t, err)
+	text, err := io.ReadAll(r)
+	add(string(text), err)
+	tokens, err := s.Tokens(ctx)
+	add(tokens, err)
+	place, err := s.Workspace(ctx, x.dir)
+	add(place, err)
+	_, err = s.Acquire(ctx, x.session, "second", time.Hour, "")
+	busy(t, "the lease", err, x.session, "holder")
+	return have
+}
+
+// single is a store of one tenant.
+type single interface {
+	pawl.Store
+	pawl.Tokens
+}
+
+// accounts has another name than one of its methods, so that it can be embedded.
+type accounts = pawl.Tenants
+
+// RefusesTenants wants a store that keeps no tenants apart to do nothing for any.
+func RefusesTenants(t *testing.T, s single) {
+	ctx := pawl.WithTenant(t.Context(), "acme")
+	id := create(t, s).Session
+	blob, err := s.PutBlob(t.Context(), id, strings.NewReader("secret output"))
+	done(t, err)
+	for m := range reflect.TypeFor[single]().Methods() {
+		if c := storeTries[m.Name]; c.fleet == "" {
+			_, err := c.do(ctx, struct {
+				single
+				pawl.Roster
+				accounts
+			}{single: s}, things{session: id, blob: blob.ID, token: token("ci")})
+			fails(t, m.Name, err, pawl.ErrInvalid)
+		}
+	}
+	equal(t, "the head", row(t, s, id).Head, 1)
+}
