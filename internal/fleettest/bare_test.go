@@ -32,7 +32,7 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func newSession() pawl.SessionID { return pawl.SessionID(ulid.Make().String()) }
 
-// Bare is a turn without pawl: two activities a step, and one at either end.
+// Bare is a turn without pawl: an activity a step, and one at either end.
 func Bare(ctx workflow.Context, steps int, delay time.Duration) (each []time.Duration, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Hour, HeartbeatTimeout: 10 * time.Second})
 	sleep := func(d time.Duration) error { return workflow.ExecuteActivity(ctx, Sleep, d).Get(ctx, nil) }
@@ -48,12 +48,6 @@ func Bare(ctx workflow.Context, steps int, delay time.Duration) (each []time.Dur
 			each, last = append(each, now.Sub(last)), now
 		} else {
 			last = now
-		}
-		if i == steps-1 {
-			break
-		}
-		if err := sleep(0); err != nil {
-			return nil, err
 		}
 	}
 	return each, sleep(0)

@@ -29,7 +29,7 @@ const (
 	jobThinks    = 400 * time.Millisecond // before each piece of a reply: four, with its calls
 	drift        = 50 * time.Millisecond  // so that a fault meets sessions at other steps
 	jobEnds      = 5 * time.Minute        // though the machine is slow
-	outage       = 20 * time.Second
+	outage       = 20 * time.Second       // a host is lost long before
 )
 
 // crew is a fleet of which each part is there more than once.
@@ -40,7 +40,10 @@ type crew struct {
 	hosts  []*host
 	front  *client.Client // by what stands before the nodes
 	random *rand.Rand
-	atWork []*job
+
+	begun   []*job
+	atWork  []*job // those of begun that had not ended when last looked at
+	follows sync.WaitGroup
 }
 
 func newCrew(t testing.TB, seed uint64) *crew {
@@ -63,7 +66,7 @@ func newCrew(t testing.TB, seed uint64) *crew {
 
 // fault is something that goes wrong. It calls hit when it has, with the host whose
 // sessions it concerns, "" if it may be all; it returns what is to be repaired when
-// the sessions have ended.
+// the sessions have gone on.
 type fault func(c *crew, hit func(host string)) (repair func())
 
 var faults = []struct {
@@ -145,7 +148,8 @@ func (c *crew) inCall(h *host) {
 	}
 }
 
-// die kills a program. It comes back after a second, or not as long as there is work.
+// die kills a program. It comes back after a second, or not before all have gone on
+// without it.
 func (c *crew) die(p *program, host string, hit func(string)) func() {
 	p.kill()
 	hit(host)
@@ -216,12 +220,10 @@ func TestFaults(t *testing.T) {
 			seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number
 			t.Logf("seed %d", seed)
 			c, a := newCrew(t, seed), &tally{name: f.name}
-			for range times {
+			for a.times < times && !t.Failed() {
 				c.suffer(t, f.do, sessions, a)
-				if t.Failed() {
-					break
-				}
 			}
+			c.checkAll(t, a)
 			t.Log(a)
 			table = append(table, a.String())
 		})
@@ -229,33 +231,64 @@ func TestFaults(t *testing.T) {
 	t.Logf("from a fault until the logs of the sessions that it concerned grew again:\n%s", strings.Join(table, "\n"))
 }
 
-// suffer has sessions run, something go wrong meanwhile, and looks at the end.
+// suffer has something go wrong while sessions run, and waits until those that it
+// concerned went on.
 func (c *crew) suffer(t *testing.T, do fault, sessions int, a *tally) {
 	t.Helper()
-	jobs := c.jobs(t, sessions, "J"+strconv.Itoa(a.times))
-	c.atWork = jobs
-	followed := c.watch(t, jobs[:sessions/5])
+	c.busy(t, sessions)
 	time.Sleep(time.Duration(c.random.IntN(5000)) * time.Millisecond) // an instant like any other
 	homes := c.homes()
 	var at time.Time
 	var where string
 	repair := do(c, func(host string) { at, where = time.Now(), host })
-	var ids []pawl.SessionID
-	for _, j := range jobs {
-		ids = append(ids, j.id)
+	for _, j := range c.atWork {
+		if where != "" && homes[j.dir] != where {
+			continue
+		}
+		if wait := c.goesOn(j, at); wait > 0 {
+			a.waits = append(a.waits, wait)
+		}
 	}
-	c.ended(ids, jobEnds)
 	if repair != nil {
 		repair()
 	}
-	followed()
 	a.times++
-	a.sessions += len(jobs)
-	for _, j := range jobs {
-		a.unknown += j.check(t)
-		if wait, ok := j.wentOn(at); ok && (where == "" || homes[j.dir] == where) {
-			a.waits = append(a.waits, wait)
+}
+
+// busy sees to it that so many sessions run: those that have not ended, and new ones.
+func (c *crew) busy(t *testing.T, sessions int) {
+	t.Helper()
+	c.atWork = slices.DeleteFunc(c.atWork, func(j *job) bool {
+		row, err := c.log.Session(t.Context(), j.id)
+		return err == nil && row.State() == pawl.StateIdle && row.Turns > 0
+	})
+	more := c.jobs(t, sessions-len(c.atWork), fmt.Sprintf("J%d", len(c.begun)))
+	c.watch(t, more[:len(more)/5])
+	c.begun, c.atWork = append(c.begun, more...), append(c.atWork, more...)
+}
+
+// goesOn waits until a session's log has grown since an instant. It returns how long
+// that took, 0 if it had ended by then.
+func (c *crew) goesOn(j *job, at time.Time) time.Duration {
+	c.Helper()
+	for end := time.Now().Add(jobEnds); ; time.Sleep(100 * time.Millisecond) {
+		if wait, known := j.wentOn(at); known {
+			return wait
 		}
+		if time.Now().After(end) {
+			c.Fatalf("%s (%s) does not go on, %s after the fault", j.name, j.id, time.Since(at).Round(time.Second))
+		}
+	}
+}
+
+// checkAll waits for the ends of all sessions, and looks at them.
+func (c *crew) checkAll(t *testing.T, a *tally) {
+	t.Helper()
+	c.endAll(c.begun)
+	c.follows.Wait()
+	a.sessions = len(c.begun)
+	for _, j := range c.begun {
+		a.unknown += j.check(t)
 	}
 }
 
@@ -285,19 +318,18 @@ func (c *crew) jobs(t *testing.T, n int, prefix string) []*job {
 	return jobs
 }
 
-// watch follows sessions. The function that it returns waits for their ends.
-func (c *crew) watch(t *testing.T, jobs []*job) func() {
+// watch follows sessions to their ends.
+func (c *crew) watch(t *testing.T, jobs []*job) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), jobEnds+time.Minute)
-	var all sync.WaitGroup
 	for _, j := range jobs {
-		all.Go(func() {
+		c.follows.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*jobEnds)
+			defer cancel()
 			if err := j.follow(ctx, c.front); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	return func() { all.Wait(); cancel() }
 }
 
 // homes returns on which host each folder is.

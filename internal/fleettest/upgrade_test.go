@@ -40,7 +40,8 @@ func TestUpgrade(t *testing.T) {
 }
 
 // version starts workers of a version.
-func (c *crew) version(v string) (w crew) {
+func (c *crew) version(v string) *crew {
+	w := &crew{}
 	for i := range 2 {
 		w.brains = append(w.brains, c.brain(fmt.Sprintf("brain%d-%s", i+1, v), "--build-id", v))
 	}

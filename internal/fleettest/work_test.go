@@ -217,13 +217,17 @@ func (j *job) follow(ctx context.Context, c pawl.Service) error {
 	return fmt.Errorf("%s: the end was not seen, only %d events", j.name, last)
 }
 
-// wentOn returns how long after an instant the session's log grew again; false if
-// it had ended by then.
-func (j *job) wentOn(at time.Time) (time.Duration, bool) {
-	for _, e := range j.w.events(j.id) {
+// wentOn returns how long after an instant the session's log grew again, and whether
+// that can be told by now: it did, or (0) the session had ended before.
+func (j *job) wentOn(at time.Time) (wait time.Duration, known bool) {
+	for e, err := range j.w.log.Events(j.w.Context(), j.id, 0) {
+		if err != nil {
+			return 0, false // the database may be what is gone
+		}
 		if e.At.After(at) {
 			return e.At.Sub(at), true
 		}
+		_, known = e.Body.(pawl.TurnFinished)
 	}
-	return 0, false
+	return 0, known
 }

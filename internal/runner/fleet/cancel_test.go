@@ -35,7 +35,7 @@ func TestCancelAtWork(t *testing.T) {
 		want   []string
 	}{
 		"thinking": {thinks, []string{"Place", begins, thinks, interrupts, ended}},
-		"acting":   {acts, []string{"Place", begins, thinks, acts, interrupts, ended}},
+		"acting":   {answers, []string{"Place", begins, thinks, answers, interrupts, ended}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCrew(t)
@@ -62,15 +62,15 @@ func TestCancelTooLateForTheHost(t *testing.T) {
 		return c.usual("Think", Trip{Turn: pawl.Turn{Step: 2}})
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, answers, ended)
+	c.check("Place", begins, thinks, answers, ended)
 }
 
 func TestCancelParked(t *testing.T) {
 	c := newCrew(t)
-	c.on[acts] = waitsOnce(time.Time{})
+	c.on[answers] = c.waitsOnce(time.Time{})
 	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalCancel, pawl.Seq(2)) }, time.Hour)
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, ended)
+	c.check("Place", begins, thinks, answers, ended)
 }
 
 // Between two turns: the first is over, and the second is ended before it begins.
@@ -81,7 +81,7 @@ func TestCancelBetweenTurns(t *testing.T) {
 		return Outcome{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, answers, ends, "Finish h1 canceled canceled to 9")
+	c.check("Place", begins, thinks, answers, ends, "Finish h1 canceled canceled to 9")
 }
 
 // A prompt that came after the cancel is worked on.
@@ -92,8 +92,8 @@ func TestCancelSparesWhatCameLater(t *testing.T) {
 		return Outcome{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, answers, ends,
-		"Think 1 h1 canceled to 8", "Act 1 h1 canceled to 8", "Think 2 h1 canceled to 8", "Finish h1 end_turn canceled to 8")
+	c.check("Place", begins, thinks, answers, ends,
+		"Think 1 h1 canceled to 8", "Think 2 h1 runs c canceled to 8", "Finish h1 end_turn canceled to 8")
 }
 
 // Before anybody has begun: what was accepted is begun and ended, so that the log

@@ -45,8 +45,7 @@ var oneTurn = pawl.Turn{Session: "s", Number: 1, Prompt: 2}
 const (
 	begins  = "Begin h1 again"
 	thinks  = "Think 1 h1"
-	acts    = "Act 1 h1"
-	answers = "Think 2 h1"
+	answers = "Think 2 h1 runs c"
 	ends    = "Finish h1 end_turn"
 )
 
@@ -115,6 +114,9 @@ func told(queue, name string, t Trip) string {
 		words = append(words, fmt.Sprint(t.Turn.Step))
 	}
 	words = append(words, strings.TrimPrefix(queue, handsPrefix))
+	for _, id := range t.Calls {
+		words = append(words, "runs", string(id))
+	}
 	if t.Stop != nil {
 		words = append(words, string(t.Stop.Reason))
 	}

@@ -99,10 +99,13 @@ func (h *Hands) forget(id pawl.SessionID) {
 	delete(h.canceled, id)
 }
 
-// Think makes one model call, with what comes before it. If the reply has no calls
-// it is asked at once whether the turn goes on.
+// Think makes one model call, with what comes before it: the calls of the last reply.
+// If the new one has none it is asked at once whether the turn goes on.
 func (h *Hands) Think(ctx context.Context, t Trip) (Outcome, error) {
 	return h.travel(ctx, "think", t, func(ctx context.Context) (out Outcome, err error) {
+		if err := h.act(ctx, before(t.Turn), t.Calls); err != nil {
+			return out, err
+		}
 		if err := h.Stepper.Prepare(ctx, t.Turn); err != nil {
 			return out, err
 		}
@@ -117,15 +120,28 @@ func (h *Hands) Think(ctx context.Context, t Trip) (Outcome, error) {
 	})
 }
 
-// Act runs those of a reply's calls that may run.
+// Act runs those of a reply's calls that may run, if no other reply is asked for.
 func (h *Hands) Act(ctx context.Context, t Trip) (Outcome, error) {
 	return h.travel(ctx, "act", t, func(ctx context.Context) (Outcome, error) {
-		permitted, err := h.Stepper.Authorize(ctx, t.Turn, t.Calls)
-		if err != nil {
-			return Outcome{}, err
-		}
-		return Outcome{}, h.Stepper.Execute(ctx, t.Turn, permitted)
+		return Outcome{}, h.act(ctx, t.Turn, t.Calls)
 	})
+}
+
+// before is the turn at its last step.
+func before(t pawl.Turn) pawl.Turn {
+	t.Step--
+	return t
+}
+
+func (h *Hands) act(ctx context.Context, t pawl.Turn, calls []pawl.CallID) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	permitted, err := h.Stepper.Authorize(ctx, t, calls)
+	if err != nil {
+		return err
+	}
+	return h.Stepper.Execute(ctx, t, permitted)
 }
 
 // Settle is asked whether a turn goes on whose last reply had calls.

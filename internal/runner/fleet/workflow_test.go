@@ -17,23 +17,23 @@ var job = Job{Session: "s"}
 func TestTrips(t *testing.T) {
 	c := newCrew(t)
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, answers, ends)
+	c.check("Place", begins, thinks, answers, ends)
 }
 
 // A host that does not take up its step is lost: the folder is looked for elsewhere.
 func TestHostLost(t *testing.T) {
 	c := newCrew(t)
-	c.on[acts] = fails(notTaken)
+	c.on[answers] = fails(notTaken)
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, "Place, lost is h1", "Act 1 h2 again", "Think 2 h2", "Finish h2 end_turn")
+	c.check("Place", begins, thinks, answers, "Place, lost is h1", "Think 2 h2 runs c again", "Finish h2 end_turn")
 }
 
 // One that fell silent in mid-step may be back: only what it did is in doubt.
 func TestHostSilent(t *testing.T) {
 	c := newCrew(t)
-	c.on[acts] = fails(silent)
+	c.on[answers] = fails(silent)
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, "Place, lost is h1", "Act 1 h2 again", "Think 2 h2", "Finish h2 end_turn")
+	c.check("Place", begins, thinks, answers, "Place, lost is h1", "Think 2 h2 runs c again", "Finish h2 end_turn")
 }
 
 // Nobody knows another host: the lost one may be asked again, as it may be back.
@@ -47,7 +47,7 @@ func TestLostAndNowhereElse(t *testing.T) {
 	}
 	c.on[thinks] = fails(notTaken)
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, "Place, lost is h1", "Place", "Think 1 h1 again", acts, answers, ends)
+	c.check("Place", begins, thinks, "Place, lost is h1", "Place", "Think 1 h1 again", answers, ends)
 }
 
 // A host that wants to be left is: after the trip, before the next.
@@ -59,25 +59,27 @@ func TestLeave(t *testing.T) {
 		return out, err
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, "Place", "Act 1 h2", "Think 2 h2", "Finish h2 end_turn")
+	c.check("Place", begins, thinks, "Place", "Think 2 h2 runs c", "Finish h2 end_turn")
 }
 
 // waitsOnce is a trip that has to wait for a person, the first time.
-func waitsOnce(until time.Time) func(context.Context, Trip) (Outcome, error) {
+func (c *crew) waitsOnce(until time.Time) func(context.Context, Trip) (Outcome, error) {
 	asked := false
-	return func(context.Context, Trip) (Outcome, error) {
-		out := Outcome{Waits: !asked, Until: until}
+	return func(_ context.Context, t Trip) (Outcome, error) {
+		if asked {
+			return c.usual("Think", t)
+		}
 		asked = true
-		return out, nil
+		return Outcome{Waits: true, Until: until}, nil
 	}
 }
 
 func TestParkedAndWoken(t *testing.T) {
 	c := newCrew(t)
-	c.on[acts] = waitsOnce(time.Time{})
+	c.on[answers] = c.waitsOnce(time.Time{})
 	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalWake, nil) }, 48*time.Hour)
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, acts, answers, ends)
+	c.check("Place", begins, thinks, answers, answers, ends)
 	if c.took() < 48*time.Hour {
 		t.Errorf("it went on after %s, and nobody had said anything", c.took())
 	}
@@ -85,9 +87,9 @@ func TestParkedAndWoken(t *testing.T) {
 
 func TestParkedUntil(t *testing.T) {
 	c := newCrew(t)
-	c.on[acts] = waitsOnce(c.env.Now().Add(3 * time.Hour))
+	c.on[answers] = c.waitsOnce(c.env.Now().Add(3 * time.Hour))
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, acts, answers, ends)
+	c.check("Place", begins, thinks, answers, answers, ends)
 	if got := c.took().Round(time.Minute); got != 3*time.Hour {
 		t.Errorf("it went on after %s, want 3 hours", got)
 	}
@@ -96,8 +98,8 @@ func TestParkedUntil(t *testing.T) {
 // An answer that came while the trip was on its way back is not waited for.
 func TestAnsweredOnTheWayBack(t *testing.T) {
 	c := newCrew(t)
-	parks := waitsOnce(time.Time{})
-	c.on[acts] = func(ctx context.Context, trip Trip) (Outcome, error) {
+	parks := c.waitsOnce(time.Time{})
+	c.on[answers] = func(ctx context.Context, trip Trip) (Outcome, error) {
 		out, err := parks(ctx, trip)
 		if out.Waits {
 			c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
@@ -105,7 +107,7 @@ func TestAnsweredOnTheWayBack(t *testing.T) {
 		return out, err
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, acts, answers, ends)
+	c.check("Place", begins, thinks, answers, answers, ends)
 }
 
 // A wake that comes with the last completion, in one task of the workflow, is heard:
@@ -117,7 +119,7 @@ func TestWakeWithTheEnd(t *testing.T) {
 		return Outcome{}, nil
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, answers, ends, begins)
+	c.check("Place", begins, thinks, answers, ends, begins)
 }
 
 // One that came before the host looked is answered by that look.
@@ -128,7 +130,7 @@ func TestWakeBeforeTheEnd(t *testing.T) {
 		return c.usual("Think", Trip{Turn: pawl.Turn{Step: 2}})
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, answers, ends)
+	c.check("Place", begins, thinks, answers, ends)
 }
 
 // The next turn comes with the end of the one before.
@@ -141,7 +143,7 @@ func TestNextTurn(t *testing.T) {
 		return Outcome{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, answers, ends, thinks, acts, answers, ends)
+	c.check("Place", begins, thinks, answers, ends, thinks, answers, ends)
 }
 
 // What nobody can cure is not tried again, and the workflow fails.
@@ -203,36 +205,58 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// Calls after which no reply is asked for have a trip of their own.
+func TestActs(t *testing.T) {
+	t.Run("with the last words", func(t *testing.T) {
+		c := newCrew(t)
+		c.on[thinks] = func(context.Context, Trip) (Outcome, error) {
+			return Outcome{Reply: pawl.Reply{Finish: pawl.FinishEndTurn, Calls: []pawl.CallID{"c", "d"}}}, nil
+		}
+		ok(t, c.run(job))
+		c.check("Place", begins, thinks, "Act 1 h1 runs c runs d", "Settle 1 h1", ends)
+	})
+	t.Run("with the last step", func(t *testing.T) {
+		c := newCrew(t)
+		c.on[begins] = func(context.Context, Trip) (Outcome, error) {
+			short := oneTurn
+			short.MaxSteps = 1
+			return Outcome{Turn: short}, nil
+		}
+		ok(t, c.run(job))
+		c.check("Place", begins, thinks, "Act 1 h1 runs c", "Finish h1 max_steps")
+	})
+}
+
 // A history that has grown long is left in mid-turn, and the next workflow goes on
 // with the step that comes next.
 func TestAnew(t *testing.T) {
 	c := newCrew(t)
-	c.on[acts] = func(context.Context, Trip) (Outcome, error) {
+	c.on[thinks] = func(_ context.Context, t Trip) (Outcome, error) {
 		c.env.SetContinueAsNewSuggested(true)
-		return Outcome{}, nil
+		return c.usual("Think", t)
 	}
 	err := c.run(Job{Session: "s", Tenant: "acme"})
 	var anew *workflow.ContinueAsNewError
 	if !errors.As(err, &anew) {
 		t.Fatalf("the workflow ended with %v, want that it goes on anew", err)
 	}
-	c.check("Place", begins, thinks, acts)
+	c.check("Place", begins, thinks)
 
 	c = newCrew(t)
 	c.env.SetContinueAsNewSuggested(true) // also then it takes a step
 	c.on[begins] = func(context.Context, Trip) (Outcome, error) { return Outcome{Turn: oneTurn, Taken: 1}, nil }
 	ok(t, c.run(job))
-	c.check("Place", begins, answers, ends)
+	c.check("Place", begins, "Think 2 h1", ends)
 }
 
 // A cancel that comes with the step after which the workflow is left is not lost.
 func TestAnewAndCanceled(t *testing.T) {
 	c := newCrew(t)
-	c.on[acts] = func(context.Context, Trip) (Outcome, error) {
+	c.on[thinks] = func(_ context.Context, t Trip) (Outcome, error) {
 		c.env.SetContinueAsNewSuggested(true)
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))
-		return Outcome{}, nil
+		return c.usual("Think", t)
 	}
 	ok(t, c.run(job))
-	c.check("Place", begins, thinks, acts, "Finish h1 canceled canceled to 2")
+	c.check("Place", begins, thinks, "Finish h1 canceled canceled to 2")
 }
