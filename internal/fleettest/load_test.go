@@ -68,9 +68,10 @@ func TestLoad(t *testing.T) {
 	rows, bytes := w.rows(ours1.ids[0])
 	ratio := bare.rate() / ours.rate()
 	t.Logf("%d sessions of %d steps, 2 API nodes, 4 workers, %d cores:", sessions, loadSteps, cores())
-	t.Logf("  fleet  %6.1f steps/s, step p50 %s p99 %s", ours.rate(), ours.percentile(50), ours.percentile(99))
-	t.Logf("  bare   %6.1f steps/s, step p50 %s p99 %s", bare.rate(), bare.percentile(50), bare.percentile(99))
-	t.Logf("  a step costs %.2f x bare; engine history %d events, %d bytes a turn; %.1f rows, %d bytes a step in the log", ratio, events, size, float64(rows)/loadSteps, bytes/loadSteps)
+	for name, r := range map[string]took{"fleet": ours, "bare": bare} {
+		t.Logf("  %-5s %6.1f steps/s, step p50 %s p99 %s, %.1f ms of the cores a step", name, r.rate(), r.percentile(50), r.percentile(99), r.cost())
+	}
+	t.Logf("  a step takes %.2f x the time of bare, %.2f x of the cores; engine history %d events, %d bytes a turn; %.1f rows, %d bytes a step in the log", ratio, ours.cost()/bare.cost(), events, size, float64(rows)/loadSteps, bytes/loadSteps)
 	if ratio > 2 {
 		t.Errorf("a step costs %.2f x as much as bare activities", ratio)
 	}
@@ -104,14 +105,18 @@ type took struct {
 	ids   []pawl.SessionID
 	steps int
 	time  time.Duration
+	busy  time.Duration // of all cores, whoever kept them so
 	each  []time.Duration
 }
 
 func (t took) rate() float64 { return float64(t.steps) / t.time.Seconds() }
 
 func (t took) and(u took) took {
-	return took{append(t.ids, u.ids...), t.steps + u.steps, t.time + u.time, append(t.each, u.each...)}
+	return took{append(t.ids, u.ids...), t.steps + u.steps, t.time + u.time, t.busy + u.busy, append(t.each, u.each...)}
 }
+
+// cost is what a step took of the cores, in milliseconds.
+func (t took) cost() float64 { return float64(t.busy.Milliseconds()) / float64(t.steps) }
 
 func (t took) percentile(p int) time.Duration {
 	slices.Sort(t.each)
@@ -119,6 +124,20 @@ func (t took) percentile(p int) time.Duration {
 		return 0
 	}
 	return t.each[(len(t.each)-1)*p/100].Round(time.Millisecond)
+}
+
+// busy is how long the cores of the machine have worked until now.
+func busy(t testing.TB) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var user, nice, system, idle, iowait, irq, softirq int64
+	if _, err := fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &iowait, &irq, &softirq); err != nil {
+		t.Fatalf("/proc/stat: %v", err)
+	}
+	return time.Duration(user+nice+system+irq+softirq) * 10 * time.Millisecond
 }
 
 func cores() int {
@@ -130,7 +149,7 @@ func cores() int {
 // load has sessions worked on, all at once.
 func (w *world) load(nodes []pawl.Service, model string, n int) took {
 	w.Helper()
-	began := time.Now()
+	began, idle := time.Now(), busy(w)
 	r := took{ids: make([]pawl.SessionID, n), steps: n * loadSteps}
 	var wg sync.WaitGroup
 	for i := range n {
@@ -146,7 +165,7 @@ func (w *world) load(nodes []pawl.Service, model string, n int) took {
 		w.FailNow()
 	}
 	w.ended(r.ids, 20*time.Minute)
-	r.time = time.Since(began)
+	r.time, r.busy = time.Since(began), busy(w)-idle
 	for _, id := range r.ids {
 		var last time.Time
 		for _, e := range w.events(id) {
@@ -184,7 +203,7 @@ func (w *world) bare(n int) took {
 	w.Helper()
 	engine, stop := w.bareWorkers()
 	defer stop()
-	began := time.Now()
+	began, idle := time.Now(), busy(w)
 	r := took{steps: n * loadSteps}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -204,7 +223,7 @@ func (w *world) bare(n int) took {
 		})
 	}
 	wg.Wait()
-	r.time = time.Since(began)
+	r.time, r.busy = time.Since(began), busy(w)-idle
 	return r
 }
 

@@ -20,7 +20,10 @@ import (
 
 // Dial connects to the engine.
 func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Engine, error) {
-	c, err := client.DialContext(ctx, client.Options{HostPort: address, Namespace: namespace, Logger: sdklog.NewStructuredLogger(log)})
+	c, err := client.DialContext(ctx, client.Options{
+		HostPort: address, Namespace: namespace, Logger: sdklog.NewStructuredLogger(log),
+		ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}}, // only ids go there and back
+	})
 	if err != nil {
 		return Engine{}, fmt.Errorf("reach Temporal at %s: %w: %w", address, err, pawl.ErrUnavailable)
 	}
