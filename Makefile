@@ -111,10 +111,13 @@ fleet-build: ## build bin/pawl-fleet: a pawl that can also be part of a fleet
 	CGO_ENABLED=0 go build -tags fleet -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pawl-fleet ./cmd/pawl
 
 fleet: fleet-services ## the fleet against real servers, some of which it ends; needs root for hosts of its own
+	$(GOTEST) -tags fleet -count=1 -run '^TestSources' ./cmd/pawl/
 	$(GOTEST) -tags fleet -count=1 -timeout 30m -v ./internal/fleettest/
 
+fleet-load: export PAWL_LOAD_SESSIONS := 500
+fleet-load: export PAWL_LOAD_STORED := 5000
 fleet-load: fleet-services ## 500 sessions of 20 steps beside bare activities, and 5,000 stored ones
-	PAWL_LOAD_SESSIONS=500 PAWL_LOAD_STORED=5000 $(GOTEST) -tags fleet -count=1 -timeout 60m -v -run '^Test(Load|Flat)$$' ./internal/fleettest/
+	$(GOTEST) -tags fleet -count=1 -timeout 60m -v -run '^Test(Load|Flat)$$' ./internal/fleettest/
 
 fleet-services: temporal ## start all servers: what the unit tests use, and the engine
 	dev/services up
@@ -128,8 +131,9 @@ crash: services ## the crash matrix: kill the program at every step, then resume
 	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
 	$(GOTEST) -tags crashtest -count=1 -timeout 20m -run "^TestKilled$$" -v ./internal/missiontest/
 
-fleet-faults: temporal ## kill, cut off and fill parts of a fleet at work, each 20 times: as root, takes hours
-	PAWL_FAULT_TIMES=20 $(GOTEST) -tags fleet -count=1 -timeout 8h -run "^TestFaults$$" -v ./internal/fleettest/
+fleet-faults: export PAWL_FAULT_TIMES := 20
+fleet-faults: temporal ## kill, cut off and fill parts of a fleet at work, each 20 times: as root, takes an hour
+	$(GOTEST) -tags fleet -count=1 -timeout 8h -run "^TestFaults$$" -v ./internal/fleettest/
 
 tui: ## the terminal in a terminal emulator: screens and journeys; needs tmux
 	$(GOTEST) -tags tui -count=1 -timeout 10m ./internal/tuitest/
@@ -149,7 +153,7 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## take each defense out and see that the attacks get through
-	$(GOTEST) -tags sectest -count=1 -timeout 10m -run '^TestDefensesMatter$$' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/ ./internal/tool/mcp/ ./internal/agent/ ./internal/model/remote/ ./internal/runner/fleet/ ./internal/safety/ ./internal/service/ ./internal/snapshot/ ./internal/gate/ ./internal/worktree/ ./internal/acp/ ./cmd/pawl/
+	$(GOTEST) -tags sectest,fleet -count=1 -timeout 10m -run '^TestDefensesMatter' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/ ./internal/tool/mcp/ ./internal/agent/ ./internal/model/remote/ ./internal/runner/fleet/ ./internal/safety/ ./internal/service/ ./internal/snapshot/ ./internal/gate/ ./internal/worktree/ ./internal/acp/ ./cmd/pawl/
 
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus

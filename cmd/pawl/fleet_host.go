@@ -4,14 +4,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // freeBytes is what is free for the files of a folder.
@@ -41,30 +38,4 @@ func parseSize(text string) (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("%.40q is no size: write 512MiB or 2GiB: %w", text, pawl.ErrInvalid)
-}
-
-// localSources lets workspaces begin as repositories on the hosts themselves: for
-// mirrors that are mounted on each of them.
-const localSources = "PAWL_FLEET_LOCAL_SOURCES"
-
-// sourceOf reads what a workspace begins as: an https address of a repository, and
-// behind a # a branch, a tag or the id of a commit. Who asks is not the one whose
-// keys and files the hosts have, so that there are no others.
-func sourceOf(source string) (git.Remote, error) {
-	address, ref, _ := strings.Cut(source, "#")
-	from := git.Remote{Address: address, Ref: ref}
-	if ref != "" {
-		if err := git.CheckRef(ref); err != nil {
-			return from, err
-		}
-	}
-	if strings.HasPrefix(address, "file:///") && (os.Getenv(localSources) != "" || weak.On("fleet.source")) {
-		from.Local = true
-		return from, nil
-	}
-	u, err := git.CheckURL(address)
-	if err == nil && u.Scheme != "https" && !weak.On("fleet.source") {
-		err = fmt.Errorf("a workspace begins as a repository at an https address, not at %.100q: %w", address, pawl.ErrInvalid)
-	}
-	return from, err
 }

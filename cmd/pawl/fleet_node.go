@@ -35,7 +35,7 @@ func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, err
 	}
 	runner := &fleet.Runner{Engine: p.engine}
-	table := &farDesk{runner: runner}
+	table, from := &farDesk{runner: runner}, newSources(p.Sources)
 	a, err := openFitted(ctx, fitting{link: p.link, models: models, desk: table, run: func(a *app, _ *agent.Stepper, front *service.Config) (service.Runner, error) {
 		roster, err := rosterOf(ctx, a.tokens)
 		if err != nil {
@@ -47,7 +47,7 @@ func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
 			return nil, err
 		}
 		front.Declare = func(ctx context.Context, dir, source string) error {
-			if _, err := sourceOf(source); err != nil {
+			if _, err := from.find(ctx, source); err != nil && !errors.Is(err, pawl.ErrUnavailable) { // the hosts may reach what this node does not
 				return err
 			}
 			return roster.Declare(ctx, dir, source)

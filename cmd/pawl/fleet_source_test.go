@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"net/netip"
 	"testing"
 
 	"github.com/pawl-dev/pawl"
@@ -37,4 +39,48 @@ func TestSources(t *testing.T) {
 			t.Errorf("%q: %+v, %v", c.source, got, err)
 		}
 	}
+}
+
+// Hosts of a fleet do not fetch from where those who ask cannot reach, unless it was
+// named; and never from where a cloud keeps its keys.
+func TestSourcesAreOutside(t *testing.T) {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
+		t.Setenv(name, "")
+	}
+	s := newSources([]string{"git.corp.example", "169.254.169.254"})
+	s.Resolver = names{
+		"github.example": "93.184.216.34", "git.corp.example": "10.0.0.7", "rebound.example": "127.0.0.1", "six.example": "2606:2800:220:1:248:1893:25c8:1946",
+	}
+	for _, c := range []struct {
+		host, at string
+		refused  bool
+	}{
+		{host: "github.example", at: "93.184.216.34"},
+		{host: "six.example", at: "[2606:2800:220:1:248:1893:25c8:1946]"},
+		{host: "git.corp.example", at: "10.0.0.7"},
+		{host: "git.corp.example:3000", at: "10.0.0.7"},
+		{host: "github.example:22", refused: true},
+		{host: "rebound.example", refused: true},
+		{host: "10.0.0.7", refused: true},
+		{host: "127.0.0.1", refused: true},
+		{host: "localhost", refused: true},
+		{host: "[::1]", refused: true},
+		{host: "169.254.169.254", refused: true},
+	} {
+		got, err := s.find(t.Context(), "https://"+c.host+"/shop.git")
+		if c.refused != errors.Is(err, pawl.ErrInvalid) || got.At != c.at || !c.refused && err != nil {
+			t.Errorf("%s: %+v, %v", c.host, got, err)
+		}
+	}
+}
+
+// names are where hosts are.
+type names map[string]string
+
+func (n names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	if host == "localhost" {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+	}
+	a, err := netip.ParseAddr(n[host])
+	return []netip.Addr{a}, err
 }

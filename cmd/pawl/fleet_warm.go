@@ -18,7 +18,8 @@ import (
 // warm keeps the repositories that workspaces have begun as, so that the next one
 // needs to fetch only what is new. Tenants do not share them.
 type warm struct {
-	dir string
+	dir     string
+	sources *sources
 
 	mu    sync.Mutex
 	locks map[string]*sync.Mutex
@@ -40,7 +41,7 @@ func (w *warm) lock(name string) func() {
 // fetch makes a folder of a repository: its newest commit, or what stands behind a
 // #. It is made aside, so that a folder that is there is whole.
 func (w *warm) fetch(ctx context.Context, source, dir string) error {
-	from, err := sourceOf(source)
+	from, err := w.sources.find(ctx, source)
 	if err != nil {
 		return err
 	}

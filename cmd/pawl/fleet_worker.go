@@ -140,7 +140,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 	}
 	w.spaces = &fleet.Spaces{
 		Host: host, Roster: roster, Dir: filepath.Join(data, "workspaces"), Root: w.parts.Workspaces, Own: own, Reserve: reserve,
-		Fetch: (&warm{dir: filepath.Join(data, "sources")}).fetch, Free: func() (int64, error) { return freeBytes(w.parts.Workspaces) },
+		Fetch: (&warm{dir: filepath.Join(data, "sources"), sources: newSources(w.parts.Sources)}).fetch, Free: func() (int64, error) { return freeBytes(w.parts.Workspaces) },
 	}
 	if w.has(roleHands) {
 		if err := os.MkdirAll(w.parts.Workspaces, 0o700); err != nil {
@@ -164,6 +164,9 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 	asides := agent.NewAsides(s)
 	w.later(asides.Close)
 	hands.Observe, w.spaces.Observe = a.tells.Step, a.tells.Workspace
+	hands.Tell = func(id pawl.SessionID, text string) {
+		s.Bus.Publish(pawl.Event{Session: id, At: time.Now(), Body: pawl.Status{State: "notice", Message: secrets.Redact(text)}})
+	}
 	hands.Stepper, hands.Leases, hands.Spaces, hands.Asides = s, a.store, w.spaces, asides
 	return nil
 }

@@ -8,4 +8,6 @@ type Fleet struct {
 	Blobs      string `json:"blobs,omitempty"`      // file:///path or s3://bucket/prefix?endpoint=…
 	Workspaces string `json:"workspaces,omitempty"` // the folder of the workspaces, the same on every host
 	Gateway    string `json:"gateway,omitempty"`    // where the models are asked by those who have no keys
+
+	Sources []string `json:"sources,omitempty"` // hosts of repositories at private addresses
 }

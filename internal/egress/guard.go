@@ -90,18 +90,24 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 	if err != nil {
 		return nil, &Refused{Host: cut(name), Why: "there is no such port"}
 	}
-	host, err := Host(name)
-	if err != nil {
-		return nil, &Refused{Host: cut(name), Why: err.Error()}
-	}
-	addrs, err := g.vet(ctx, host, uint16(port))
+	addrs, err := g.Addresses(ctx, name, uint16(port))
 	if err == nil && weak.On("egress.pin") {
-		addrs, err = g.resolve(ctx, host) // as a dialer does that is given the name
+		addrs, err = g.resolve(ctx, name) // as a dialer does that is given the name
 	}
 	if err != nil {
 		return nil, err
 	}
 	return g.connect(ctx, network, addrs, service)
+}
+
+// Addresses returns where a host may be reached, or a *Refused: for whoever connects
+// by other means, and to nothing else.
+func (g *Guard) Addresses(ctx context.Context, name string, port uint16) ([]netip.Addr, error) {
+	host, err := Host(name)
+	if err != nil {
+		return nil, &Refused{Host: cut(name), Why: err.Error()}
+	}
+	return g.vet(ctx, host, port)
 }
 
 // vet returns the addresses of a host, all of them fit to be reached.

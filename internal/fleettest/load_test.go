@@ -94,7 +94,7 @@ func TestFlat(t *testing.T) {
 	many := w.load(nodes, model, 30)
 	w.check(many.ids)
 	again := w.load(nodes, model, 30)
-	t.Logf("a step with 50 sessions stored %.1f ms, with %d %.1f and %.1f ms", 1000/few.rate(), stored+50, 1000/many.rate(), 1000/again.rate())
+	t.Logf("a step with 50 sessions stored %.1f ms (%.1f of the cores), with %d %.1f and %.1f ms (%.1f and %.1f)", 1000/few.rate(), few.cost(), stored+50, 1000/many.rate(), 1000/again.rate(), many.cost(), again.cost())
 	if best := max(many.rate(), again.rate()); best < few.rate()/1.5 {
 		t.Errorf("with %d sessions stored %.1f steps/s, with few %.1f", stored, best, few.rate())
 	}

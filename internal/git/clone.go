@@ -71,7 +71,7 @@ func (g *Git) bring(ctx context.Context, from Remote, dir string) (*Repo, string
 	}
 	bounded, stop := watched(ctx, dir, maxClone)
 	defer stop()
-	_, err = repo.run(bounded, Call{Args: []string{"fetch", "--quiet", "--no-tags", address}, Refs: []string{ref}, Protocols: []string{protocol}})
+	_, err = repo.run(bounded, Call{Args: []string{"fetch", "--quiet", "--no-tags", address}, Refs: []string{ref}, Protocols: []string{protocol}, settings: from.pin()})
 	if cause := context.Cause(bounded); err != nil && cause != nil && ctx.Err() == nil {
 		return nil, "", cause
 	}

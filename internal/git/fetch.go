@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,19 @@ type Remote struct {
 	Address string // for CheckURL, or file:///path if Local says so
 	Ref     string // a branch, a tag or the full id of a commit; "" means the remote's HEAD
 	Local   bool   // the address may be a repository on this machine: for tests and for CI
+
+	// At is where the host of an https address is: IP addresses with commas between
+	// them. Git asks nobody else then, and follows no redirect. "" lets it look.
+	At string
+}
+
+// pin are the settings that hold git to At.
+func (r Remote) pin() []setting {
+	u, err := CheckURL(r.Address)
+	if err != nil || r.At == "" {
+		return nil
+	}
+	return []setting{{"http.curloptResolve", fmt.Sprintf("%s:%d:%s", u.Host, cmp.Or(u.Port, 443), r.At)}, {"http.followRedirects", "false"}}
 }
 
 // Fetched is one commit of a repository elsewhere. Its files are in git's own

@@ -40,6 +40,8 @@ type Call struct {
 
 	Limit     int      // bytes of output that are read; more is an error. 0 means 16 MiB
 	Protocols []string // the network is reached by these, of https and ssh; none means not at all
+
+	settings []setting // beside the usual
 }
 
 // command says what goes with a command of git.
@@ -131,6 +133,7 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	settings = append(settings, c.settings...)
 	if c.Apart != "" {
 		// The last of two settings of a name counts, in the environment too.
 		env := r.git.environment(r, c.Protocols, slices.Concat(settings, apart)...)

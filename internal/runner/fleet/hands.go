@@ -39,6 +39,9 @@ type Hands struct {
 	// Errands are what can be asked of a folder beside the work, by name.
 	Errands map[string]func(ctx context.Context, dir string, ask []byte) ([]byte, error)
 
+	// Tell tells those who watch a session why it does not go on; nil tells nobody.
+	Tell func(id pawl.SessionID, text string)
+
 	// Observe is told of each trip: what it was, what came of it (see resultOf) and how
 	// long it took; nil means nobody is.
 	Observe func(kind, result string, d time.Duration)
@@ -208,6 +211,7 @@ func (h *Hands) visit(ctx context.Context, t Trip, do func(context.Context) (Out
 	}
 	leave, err := h.Spaces.Enter(ctx, t.Place)
 	if err != nil {
+		h.excuse(t.Session, err)
 		return Outcome{}, err
 	}
 	defer leave()
@@ -224,6 +228,17 @@ func (h *Hands) visit(ctx context.Context, t Trip, do func(context.Context) (Out
 	}
 	out.Leave = h.Spaces.Leaving()
 	return out, err
+}
+
+// excuse tells why there is no folder to work in, unless another host may have it.
+func (h *Hands) excuse(id pawl.SessionID, err error) {
+	switch {
+	case h.Tell == nil, errors.Is(err, errMoved), errors.Is(err, errFull):
+	case final(sent(err)):
+		h.Tell(id, err.Error())
+	default:
+		h.Tell(id, err.Error()+" (it is tried again)")
+	}
 }
 
 // cancelable returns the context of a step that Interrupt can end, or has ended

@@ -3,9 +3,11 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -139,4 +141,26 @@ func TestSent(t *testing.T) {
 		})
 	}
 	ok(t, sent(nil))
+}
+
+// Those who watch a session are told why it does not go on, if no other host can help.
+func TestExcuse(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"it may pass": {fmt.Errorf("no answer: %w", pawl.ErrUnavailable), []string{"s: no answer: unavailable (it is tried again)"}},
+		"it stays so": {fmt.Errorf("no repository: %w", pawl.ErrInvalid), []string{"s: no repository: invalid"}},
+		"moved":       {fmt.Errorf("workspace /w: %w", errMoved), nil},
+		"full":        {errors.Join(errFull, pawl.ErrUnavailable), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			h := &Hands{Tell: func(id pawl.SessionID, text string) { got = append(got, string(id)+": "+text) }}
+			h.excuse("s", c.err)
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("told (- want, + got):\n%s", d)
+			}
+		})
+	}
 }
