@@ -153,7 +153,8 @@ oracle: ## the model clients against the vendors' SDKs, on the recordings at PAW
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## take each defense out and see that the attacks get through
-	$(GOTEST) -tags sectest,fleet -count=1 -timeout 10m -run '^TestDefensesMatter' ./internal/sandbox/ ./internal/egress/proxy/ ./internal/tool/ ./internal/tool/mcp/ ./internal/agent/ ./internal/model/remote/ ./internal/runner/fleet/ ./internal/safety/ ./internal/service/ ./internal/snapshot/ ./internal/gate/ ./internal/worktree/ ./internal/acp/ ./cmd/pawl/
+	$(GOTEST) -tags sectest,fleet -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
+		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' cmd internal | grep -v '^internal/sectest/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
 	dev/corpus

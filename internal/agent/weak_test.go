@@ -39,10 +39,10 @@ func TestDefensesMatter(t *testing.T) {
 	}
 }
 
-// TestRoleGuardHolds: an agent that only looks, and has got hold of a tool that
+// TestWeakenedRoleGuard: an agent that only looks, and has got hold of a tool that
 // is not on its list, is refused by the guard of roles. Without the guard too it
 // writes.
-func TestRoleGuardHolds(t *testing.T) {
+func TestWeakenedRoleGuard(t *testing.T) {
 	defer weak.Set("agent.tools")()
 	for name, guards := range map[string]goHooks{"guarded": {hook.StrictRoleGuard(nil)}, "unguarded": nil} {
 		t.Run(name, func(t *testing.T) {

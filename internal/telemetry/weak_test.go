@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// TestWithoutMask: TestContent would see content that is not masked.
-func TestWithoutMask(t *testing.T) {
+// TestWeakenedMask: TestContent would see content that is not masked.
+func TestWeakenedMask(t *testing.T) {
 	defer weak.Set("telemetry.redact")()
 	r := newReceiver(t)
 	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: mask})
