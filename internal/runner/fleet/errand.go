@@ -62,7 +62,7 @@ func (h *Hands) Answer(ctx context.Context, q Question) (json.RawMessage, error)
 	}
 	leave, err := h.Spaces.Enter(ctx, q.Place)
 	if err != nil {
-		return nil, sent(err)
+		return nil, refused(err)
 	}
 	defer leave()
 	answer, err := do(ctx, q.Dir, q.Ask)
@@ -100,7 +100,7 @@ func (r *Runner) Ask(ctx context.Context, dir, name string, ask, answer any) err
 func asked(err error) error {
 	var failed *temporal.ApplicationError
 	if !errors.As(err, &failed) || failed.Type() != answerType {
-		return fmt.Errorf("%w: %w", err, pawl.ErrUnavailable)
+		return fmt.Errorf("no host has answered: %w: %w", err, pawl.ErrUnavailable)
 	}
 	var code pawl.Code
 	if err := failed.Details(&code); err != nil {
