@@ -3,10 +3,12 @@
 package fleettest
 
 import (
+	"context"
 	"errors"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +101,33 @@ func TestSource(t *testing.T) {
 		w.ended([]pawl.SessionID{s.ID}, time.Minute)
 		w.checkEnds(s.ID, pawl.ReasonEndTurn)
 	}
+}
+
+// A repository that cannot be had is no silent wait: who may not ask for it is told
+// when the session is made, and otherwise those who watch are told why it waits.
+func TestSourceGone(t *testing.T) {
+	w := newWorld(t, startServers(t))
+	w.worker("host1")
+	_, c := w.api("api1")
+	if _, err := c.Create(t.Context(), pawl.NewSession{Dir: w.folder(), Source: "https://127.0.0.1/shop.git"}); !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("a repository on the fleet's own network: %v", err)
+	}
+	s, err := c.Create(t.Context(), pawl.NewSession{Dir: w.folder(), Source: "file://" + filepath.Join(w.dir, "gone")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, c, s.ID, w.script(`{"text":"done"}`))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for e, err := range c.Events(ctx, s.ID, 0) {
+		if err != nil {
+			t.Fatalf("nobody was told: %v", err)
+		}
+		if b, ok := e.Body.(pawl.Status); ok && strings.Contains(b.Message, "gone") && strings.Contains(b.Message, "tried again") {
+			return
+		}
+	}
+	t.Error("nobody was told")
 }
 
 func send(t *testing.T, c pawl.Service, id pawl.SessionID, model string) {
