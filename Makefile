@@ -96,6 +96,7 @@ fmt-check: tools ## show what fmt would change; fail if anything
 
 vet: ## go vet, all build tags
 	go vet -tags $(TAGS) ./...
+	go mod tidy -diff
 	go -C oracle mod tidy -diff # it follows our go.mod
 
 lint: tools ## golangci-lint, all build tags

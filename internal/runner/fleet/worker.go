@@ -11,6 +11,7 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -18,12 +19,21 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Dial connects to the engine.
+// Dial connects to the engine. With what keys and certificates the environment says,
+// in the variables that Temporal's own tools know: TEMPORAL_TLS_… and TEMPORAL_API_KEY.
 func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Engine, error) {
-	c, err := client.DialContext(ctx, client.Options{
-		HostPort: address, Namespace: namespace, Logger: sdklog.NewStructuredLogger(log),
-		ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}}, // only ids go there and back
-	})
+	var profile envconfig.ClientConfigProfile
+	if err := profile.ApplyEnvVars(nil); err != nil {
+		return Engine{}, fmt.Errorf("how to reach Temporal: %w: %w", err, pawl.ErrInvalid)
+	}
+	profile.Address, profile.Namespace = address, namespace // a fleet's parts are in its configuration
+	options, err := profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
+	if err != nil {
+		return Engine{}, fmt.Errorf("how to reach Temporal: %w: %w", err, pawl.ErrInvalid)
+	}
+	options.Logger = sdklog.NewStructuredLogger(log)
+	options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{} // only ids go there and back
+	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		return Engine{}, fmt.Errorf("reach Temporal at %s: %w: %w", address, err, pawl.ErrUnavailable)
 	}
