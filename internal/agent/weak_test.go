@@ -3,25 +3,20 @@
 package agent
 
 import (
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/weak/weaktest"
 )
 
 // Without a look at what may be read, what a call of unknown outcome changed
 // shows the model any file; without rules, an agent does what it may not, and a
 // person too: the tests of them notice.
 func TestDefensesMatter(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct{ weak, run, says string }{
+	weaktest.Noticed(t, [][3]string{
 		{"unknown.reads", "^TestUnknownOutcomeShowsWhatChanged$/^one_that_may_not_be_read,_then_it_goes_on$", "not for the model"},
 		{"agent.rules", "^TestDefinedAgent$/^plan_only$", "written true"},
 		{"agent.rules", "^TestDefinedAgent$/^a_rule$", "written true"},
@@ -29,14 +24,7 @@ func TestDefensesMatter(t *testing.T) {
 		{"shell.rules", "^TestShellIsPermitted$/^a_rule_that_denies$", "not a git repository"},
 		{"rules.trust", "^TestRulesOfAFolderComeOnce$/^not_a_stranger's$", "they came 1 times, want 0"},
 		{"rules.trust", "^TestNothingOfAStranger$", "the model is told what a stranger says"},
-	} {
-		cmd := exec.Command(self, "-test.run", test.run)
-		cmd.Env = append(os.Environ(), weak.Var+"="+test.weak)
-		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), test.says) {
-			t.Errorf("without %s: %v\n%s", test.weak, err, out)
-		}
-	}
+	})
 }
 
 // TestWeakenedRoleGuard: an agent that only looks, and has got hold of a tool that

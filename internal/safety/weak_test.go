@@ -3,12 +3,10 @@
 package safety
 
 import (
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/weak/weaktest"
 )
 
 // Without another look, what has just come to a trusted folder is trusted.
@@ -23,23 +21,12 @@ func TestWeakenedLookAgain(t *testing.T) {
 // administrator's word, those of others are there; without theirs, workers reach
 // what is not their own: the tests of it notice.
 func TestDefensesMatter(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct{ weak, run, says string }{
+	weaktest.Noticed(t, [][3]string{
 		{"hook.box", "^TestHookRunner$/^a_project's$", "written true, want false"},
 		{"workplace.apart", "^TestWorkplaceProfile$", "/cache"},
 		{"workplace.objects", "^TestWorkplaceProfile$", "node_modules"},
 		{"workplace.trust", "^TestWorkplaceTrust$", "it is trusted"},
 		{"workplace.box", "^TestWorkersAreBoxed$", "the mode yolo"},
 		{"hook.managed", "^TestManagedHooks$/^alone$", `"user pawl.json"`},
-	} {
-		cmd := exec.Command(self, "-test.run", test.run)
-		cmd.Env = append(os.Environ(), weak.Var+"="+test.weak)
-		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), test.says) {
-			t.Errorf("without %s: %v\n%s", test.weak, err, out)
-		}
-	}
+	})
 }

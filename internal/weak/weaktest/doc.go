@@ -1,0 +1,2 @@
+// Package weaktest shows that tests notice when a defense is missing.
+package weaktest
