@@ -84,7 +84,7 @@ func (r *Runner) Ask(ctx context.Context, dir, name string, ask, answer any) err
 	}
 	q := Question{Tenant: pawl.TenantOf(ctx), Dir: dir, Name: name, Ask: text}
 	run, err := r.Engine.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: "errand-" + ulid.Make().String(), TaskQueue: r.Engine.queue(), WorkflowExecutionTimeout: errandTime,
+		ID: "errand-" + ulid.Make().String(), TaskQueue: r.Engine.queue(), WorkflowExecutionTimeout: errandTime, WorkflowTaskTimeout: decideTimeout,
 	}, Errand, q)
 	if err != nil {
 		return fmt.Errorf("ask for %s: %w: %w", dir, err, pawl.ErrUnavailable)

@@ -36,7 +36,7 @@ func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) e
 func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, value any) error {
 	job := Job{Session: id, Tenant: pawl.TenantOf(ctx)}
 	_, err := r.Engine.SignalWithStartWorkflow(ctx, r.Engine.workflow(id), name, value, client.StartWorkflowOptions{
-		ID: r.Engine.workflow(id), TaskQueue: r.Engine.queue(),
+		ID: r.Engine.workflow(id), TaskQueue: r.Engine.queue(), WorkflowTaskTimeout: decideTimeout,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, Session, job)
 	if err == nil {
