@@ -3,7 +3,6 @@ package access_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/access"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 )
 
 var dawn = time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC)
@@ -35,15 +35,7 @@ func (k *keys) TokenByHash(ctx context.Context, hash string) (pawl.Token, error)
 }
 
 func newKeys(t *testing.T) *keys {
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	st := sqlitetest.Open(t)
 	k := &keys{T: t, Store: st, now: dawn}
 	k.gate.Tokens, k.gate.Clock = k, func() time.Time { return k.now }
 	return k

@@ -24,7 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/proc"
-	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -65,15 +65,7 @@ type setup struct {
 
 func newWorld(t *testing.T, s setup) *world {
 	t.Helper()
-	disk, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := disk.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	disk := sqlitetest.Open(t)
 	var st pawl.Store = disk
 	if s.store != nil {
 		st = s.store(st)

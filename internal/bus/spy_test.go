@@ -3,30 +3,20 @@ package bus_test
 import (
 	"context"
 	"iter"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 )
 
 const id pawl.SessionID = "01JD0000000000000000000000"
 
 func openStore(t testing.TB) pawl.Store {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return st
+	return sqlitetest.Open(t)
 }
 
 // spy tells of reads and can hold back the return of an append, and with it the news.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
@@ -155,15 +156,7 @@ func checkError(t *testing.T, err error, want string) {
 // openStore returns a store that holds the session.
 func openStore(t *testing.T) *sqlite.Store {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	st := sqlitetest.Open(t)
 	if _, err := st.Append(t.Context(), session, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/project"}}); err != nil {
 		t.Fatal(err)
 	}

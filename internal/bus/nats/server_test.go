@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"sync"
@@ -15,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -185,14 +184,5 @@ func (w *wire) carry(from, to net.Conn) {
 
 func openStore(t testing.TB) pawl.Store {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return st
+	return sqlitetest.Open(t)
 }

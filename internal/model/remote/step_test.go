@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/prompt"
-	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -53,15 +52,7 @@ func (h *heard) Publish(e pawl.Event) {
 // newWorld makes a session whose prompt waits.
 func newWorld(t *testing.T, dir string, open func(string) (pawl.Model, error), window func(string) (pawl.Window, error)) *world {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	st := sqlitetest.Open(t)
 	tools, err := tool.NewRegistry(peek)
 	if err != nil {
 		t.Fatal(err)

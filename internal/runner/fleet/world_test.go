@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/runner/local"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -92,13 +93,7 @@ func (oneHost) Workspace(_ context.Context, dir string) (pawl.Workspace, error) 
 
 func newWorld(t *testing.T, more ...pawl.Tool) *world {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
-	ok(t, err)
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	st := sqlitetest.Open(t)
 	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st, tool.Unboxed{}))}, more...)...)
 	ok(t, err)
 	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
