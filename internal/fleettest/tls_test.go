@@ -4,15 +4,10 @@ package fleettest
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
-	"math/big"
-	"net"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,12 +18,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/runner/fleet"
 )
 
-// An engine that only speaks TLS, and only with those it knows, is reached with what
+// An engine that only speaks TLS, and only with those who show a certificate, is reached with what
 // the environment says, and not without.
 func TestTLS(t *testing.T) {
-	cert, pool, path := selfSigned(t)
+	cert, path := selfSigned(t)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		Certificates: []tls.Certificate{cert}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, NextProtos: []string{"h2"},
+		Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert, NextProtos: []string{"h2"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,33 +70,20 @@ func TestTLS(t *testing.T) {
 
 // selfSigned returns a certificate of this machine that signs itself, and where it
 // was written to: .crt and .key.
-func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool, string) {
+func selfSigned(t *testing.T) (tls.Certificate, string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, plan, plan, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	server := httptest.NewTLSServer(nil)
+	server.Close()
+	cert := server.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "test")
-	pool := x509.NewCertPool()
-	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	pool.AppendCertsFromPEM(public)
-	for name, text := range map[string][]byte{".crt": public, ".key": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
-		if err := os.WriteFile(path+name, text, 0o600); err != nil {
+	for name, block := range map[string]*pem.Block{".crt": {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, ".key": {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(path+name, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool, path
+	return cert, path
 }
