@@ -62,6 +62,9 @@ func (h *Hands) Answer(ctx context.Context, q Question) (json.RawMessage, error)
 	}
 	leave, err := h.Spaces.Enter(ctx, q.Place)
 	if err != nil {
+		if !final(sent(err)) && !errors.Is(err, pawl.ErrUnavailable) {
+			err = fmt.Errorf("%w: %w", err, pawl.ErrUnavailable) // it may be there later, or elsewhere
+		}
 		return nil, refused(err)
 	}
 	defer leave()
