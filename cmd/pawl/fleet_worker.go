@@ -191,6 +191,21 @@ func (w *fleetWorker) spread(a *app, hands *fleet.Hands, runner *fleet.Runner) {
 	}
 }
 
+// takesNew sees to it that this brain gets new work, if it is the first of a fleet, and warns if it never will.
+func (w *fleetWorker) takesNew(ctx context.Context) error {
+	if w.flags.version != "" {
+		return fleet.PromoteFirst(ctx, w.parts.engine, w.flags.version)
+	}
+	versions, err := fleet.Versions(ctx, w.parts.engine)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(versions, func(v fleet.Version) bool { return v.Current }); i >= 0 {
+		w.log.Warn("this brain has no version, so it gets no new work: start it with --build-id, and promote that with 'pawl fleet promote'", "current", versions[i].ID)
+	}
+	return nil
+}
+
 // start has the engine give work to this process.
 func (w *fleetWorker) start(ctx context.Context, hands *fleet.Hands, models modelsOf) error {
 	if err := w.serveHealth(); err != nil {
@@ -205,7 +220,7 @@ func (w *fleetWorker) start(ctx context.Context, hands *fleet.Hands, models mode
 			return err
 		}
 		w.later(stop)
-		if err := fleet.PromoteFirst(ctx, w.parts.engine, w.flags.version); err != nil {
+		if err := w.takesNew(ctx); err != nil {
 			return err
 		}
 	}

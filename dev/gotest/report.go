@@ -26,6 +26,7 @@ type report struct {
 	open    map[string]*pkg
 
 	passed, failed, skipped int
+	ends                    []string // of the tests that did not pass: what each said last
 }
 
 // pkg is a package whose tests are running.
@@ -74,7 +75,6 @@ func (r *report) testEvent(p *pkg, e event) {
 	case "output":
 		if r.verbose {
 			fmt.Fprint(r.w, e.Output)
-			return
 		}
 		if strings.HasPrefix(e.Output, "=== ") {
 			return // RUN, PAUSE, CONT: our own line names the test
@@ -134,18 +134,34 @@ func (r *report) endPackage(p *pkg, e event) {
 	delete(r.open, e.Package)
 }
 
-// show prints the output of a test that has ended, and forgets it.
+// show prints the output of a test that has ended, and forgets all but its end.
 func (r *report) show(p *pkg, word, path, test string) {
-	if !r.verbose {
-		fmt.Fprintf(r.w, "--- %s %s %s\n%s", word, path, test, strings.Join(p.running[test], ""))
-	}
+	output := p.running[test]
 	delete(p.running, test)
+	if !r.verbose {
+		fmt.Fprintf(r.w, "--- %s %s %s\n%s", word, path, test, strings.Join(output, ""))
+	}
+	r.ends = append(r.ends, fmt.Sprintf("%s %s %s\n%s", word, path, test, strings.Join(lastWords(output), "")))
 }
 
-// close prints the closing line. It reports whether tests ran and all of them passed.
+// lastWords returns the last lines that a test printed: of one that was cut off those before the goroutines.
+func lastWords(output []string) []string {
+	if cut := slices.IndexFunc(output, func(line string) bool { return strings.HasPrefix(line, "panic: ") }); cut >= 0 {
+		output = output[:cut+1]
+	}
+	return output[max(0, len(output)-lastLines):]
+}
+
+// lastLines are shown of a test that did not pass, at the end of the run.
+const lastLines = 12
+
+// close prints the ends of the tests that did not pass, as those of a long run are far above, and the closing line. It reports whether tests ran and all of them passed.
 func (r *report) close() bool {
 	for _, path := range slices.Sorted(maps.Keys(r.open)) {
 		r.endPackage(r.open[path], event{Action: "fail", Package: path})
+	}
+	for _, end := range r.ends {
+		fmt.Fprintf(r.w, "=> %s", end)
 	}
 	switch {
 	case r.passed+r.failed+r.skipped == 0:

@@ -55,6 +55,8 @@ ok   p                                                               1 passed, 0
 --- FAIL p TestB
 got 1, want 2
 FAIL p                                                               1 passed, 1 failed, 0 skipped  0.50s
+=> FAIL p TestB
+got 1, want 2
 1 passed, 1 failed, 0 skipped
 `,
 	}, {
@@ -68,6 +70,8 @@ FAIL p                                                               1 passed, 1
 --- SKIP p TestA
     a_test.go:3: no database
 SKIP p                                                               0 passed, 0 failed, 1 skipped  0.50s
+=> SKIP p TestA
+    a_test.go:3: no database
 A test was skipped: that counts as a failure.
 0 passed, 0 failed, 1 skipped
 `,
@@ -95,15 +99,22 @@ FAIL p                                                               0 passed, 1
 0 passed, 1 failed, 0 skipped
 `,
 	}, {
-		name: "a test that never ended has failed",
+		name:    "a test that never ended has failed, and its end tells what it did, not where its goroutines were",
+		verbose: true,
 		events: `
 {"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"it waits\n"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"goroutine 1\n"}
 {"Action":"fail","Package":"p","Elapsed":0.5}`,
 		want: `
---- FAIL p TestA
+it waits
 panic: test timed out
+goroutine 1
 FAIL p                                                               0 passed, 1 failed, 0 skipped  0.50s
+=> FAIL p TestA
+it waits
+panic: test timed out
 0 passed, 1 failed, 0 skipped
 `,
 	}, {

@@ -80,8 +80,9 @@ func (c *staff) configure() {
 			c.t.Fatal(err)
 		}
 	}
+	engine := need(c.t, "PAWL_TEST_TEMPORAL")
 	text, err := json.Marshal(map[string]any{"fleet": map[string]string{
-		"temporal": need(c.t, "PAWL_TEST_TEMPORAL"), "nats": need(c.t, "PAWL_TEST_NATS"),
+		"temporal": engine, "namespace": ownNamespace(c.t, engine).Namespace, "nats": need(c.t, "PAWL_TEST_NATS"),
 		"blobs": "file://" + filepath.Join(c.top, "blobs"), "workspaces": filepath.Join(c.here, "work"),
 	}})
 	if err == nil {
@@ -227,7 +228,12 @@ func (c *staff) launch(meanwhile func()) pawl.Board {
 	ended := make(chan pawltest.Output, 1)
 	go func() { ended <- pawltest.Wait(c.t, cmd) }()
 	meanwhile()
-	out := <-ended
+	var out pawltest.Output
+	select {
+	case out = <-ended:
+	case <-time.After(5 * time.Minute):
+		c.t.Fatalf("the mission does not end\n%s", c.Box.Run(c.t, "fleet", "check").Stdout)
+	}
 	if out.Code != 0 {
 		c.t.Fatalf("exit %d\n%s\n%s", out.Code, out.Stdout, out.Stderr)
 	}

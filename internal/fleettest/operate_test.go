@@ -3,6 +3,7 @@
 package fleettest
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,8 +40,8 @@ func newSmall(t *testing.T) *small {
 		api: localAddress(t), health: localAddress(t), secret: "pawl_" + ulid.Make().String(),
 	}
 	gateway, work, config := localAddress(t), filepath.Join(t.TempDir(), "work"), filepath.Join(t.TempDir(), "config.json")
-	text := fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":%q,"blobs":"file://%s","workspaces":%q,"gateway":"http://%s"}}`,
-		need(t, "PAWL_TEST_TEMPORAL"), need(t, "PAWL_TEST_NATS"), t.TempDir(), work, gateway)
+	text := fmt.Sprintf(`{"fleet":{"temporal":%q,"namespace":%q,"nats":%q,"blobs":"file://%s","workspaces":%q,"gateway":"http://%s"}}`,
+		need(t, "PAWL_TEST_TEMPORAL"), ownNamespace(t, need(t, "PAWL_TEST_TEMPORAL")).Namespace, need(t, "PAWL_TEST_NATS"), t.TempDir(), work, gateway)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,6 @@ func newSmall(t *testing.T) *small {
 	for _, address := range []string{s.health, s.api} {
 		await(t, address, func() bool { _, err := s.get(t, address, "/readyz"); return err == nil })
 	}
-	s.Must(t, "fleet", "promote", s.version) // other tests may have had their own
 	return s
 }
 
@@ -87,7 +87,7 @@ func localAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func await(t *testing.T, what string, holds func() bool) {
+func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -179,6 +179,29 @@ func TestOperate(t *testing.T) {
 			t.Errorf("the status does not show %s:\n%s", table, out.Stdout)
 		}
 	}
+}
+
+// TestNoVersion: a brain that will get no new work says so.
+func TestNoVersion(t *testing.T) {
+	s := newSmall(t)
+	cmd := s.Command("worker", "--role", "brain")
+	out, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.Contains(lines.Text(), "--build-id") && strings.Contains(lines.Text(), s.version) {
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+			_ = cmd.Wait()
+			return
+		}
+	}
+	t.Errorf("it does not say that it gets no work: %v", cmd.Wait())
 }
 
 func into(t *testing.T, text string, v any) {

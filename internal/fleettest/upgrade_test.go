@@ -6,13 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/http"
-	"strconv"
-	"strings"
 	"testing"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/runner/fleet"
@@ -23,7 +17,8 @@ import (
 // and no call is cut off.
 func TestUpgrade(t *testing.T) {
 	c := &crew{world: newWorld(t, startServers(t))}
-	engine := c.ownNamespace(t)
+	engine := ownNamespace(t, c.address("PAWL_TEMPORAL_PORT"))
+	c.namespace = engine.Namespace
 	old := c.version("v1")
 	_, c.front = c.api("api1")
 	c.onVersion(t, engine, "v1", c.jobs(t, 30, "old"), func(jobs []*job) {
@@ -91,47 +86,4 @@ func (c *crew) onVersion(t *testing.T, engine fleet.Engine, version string, jobs
 			t.Errorf("%s ran on version %q, not %s", j.name, v, version)
 		}
 	}
-}
-
-// ownNamespace makes a namespace of the engine for this world: which version is the
-// current one is remembered for good.
-func (w *world) ownNamespace(t *testing.T) fleet.Engine {
-	t.Helper()
-	w.namespace = "pawl-" + strings.ToLower(ulid.Make().String())
-	w.await("the engine's making of a namespace", func(ctx context.Context) error {
-		body := fmt.Sprintf(`{"namespace":%q,"workflowExecutionRetentionPeriod":"86400s"}`, w.namespace)
-		return w.overHTTP(ctx, http.MethodPost, "namespaces", body)
-	})
-	w.await("the namespace", func(ctx context.Context) error {
-		return w.overHTTP(ctx, http.MethodGet, "namespaces/"+w.namespace+"/workflows", "")
-	})
-	engine, err := fleet.Dial(t.Context(), w.address("PAWL_TEMPORAL_PORT"), w.namespace, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(engine.Close)
-	return engine
-}
-
-// overHTTP asks the engine for what is not the fleet's to do. Where it answers HTTP
-// is what dev/services says.
-func (w *world) overHTTP(ctx context.Context, method, path, body string) error {
-	port, err := strconv.Atoi(ports["PAWL_TEMPORAL_PORT"])
-	if err != nil {
-		return err
-	}
-	url := fmt.Sprintf("http://127.0.0.1:%d/api/v1/%s", port%30000, path)
-	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusConflict { // it is there
-		return errors.New(resp.Status)
-	}
-	return nil
 }

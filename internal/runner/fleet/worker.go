@@ -121,9 +121,6 @@ func Promote(ctx context.Context, engine Engine, version string) error {
 
 // PromoteFirst promotes a version if none is yet: a fleet's first worker.
 func PromoteFirst(ctx context.Context, engine Engine, version string) error {
-	if version == "" {
-		return nil
-	}
 	for {
 		versions, err := Versions(ctx, engine)
 		if err != nil {
