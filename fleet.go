@@ -90,6 +90,7 @@ type Workspace struct {
 	Source     string    `json:"source,omitempty"`     // a repository that it begins as; "" begins empty
 	Host       string    `json:"host,omitempty"`       // "" is nowhere
 	Epoch      int64     `json:"epoch"`                // grows with each host it is given to, and never comes twice: only the last one's work counts
+	Born       int64     `json:"born,omitempty"`       // no host had it in an epoch before this one: what is there from then is left of one that was dropped
 	Checkpoint string    `json:"checkpoint,omitempty"` // the newest; "" if there is none yet
 	Size       int64     `json:"size,omitempty"`       // bytes, of the newest checkpoint
 	Saved      time.Time `json:"saved,omitzero"`
@@ -139,6 +140,12 @@ type Roster interface {
 	// Saved records the newest checkpoint of a workspace. ErrConflict if the epoch is
 	// not the last one: then the workspace is another host's.
 	Saved(ctx context.Context, dir string, epoch int64, checkpoint string, size int64) error
+
+	// Allow keeps what people have allowed in a workspace, in place of what was kept
+	// before, for the hosts that have it next. ErrConflict if the epoch is not the last
+	// one. Allowed returns that, "" if nothing was, or ErrNotFound.
+	Allow(ctx context.Context, dir string, epoch int64, text string) error
+	Allowed(ctx context.Context, dir string) (text string, err error)
 
 	// Offer makes a workspace of a folder that was made here and is to be worked in
 	// anywhere: it is nowhere yet, and begins as the checkpoint. Doing it again is

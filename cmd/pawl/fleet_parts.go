@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/model/remote"
 	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/internal/sandbox"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -129,7 +130,7 @@ func (p *fleetParts) openKeeper(ctx context.Context, data string) (*keeper, erro
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{Keeper: checkpoint.Keeper{Blobs: blobs, Dir: filepath.Join(data, "checkpoints")}}
+	k := &keeper{Keeper: checkpoint.Keeper{Blobs: blobs, Dir: filepath.Join(data, "checkpoints"), Spare: sandbox.IsPlaceholder}}
 	if snapshots, err := openSnapshots(ctx); err == nil {
 		k.undo = snapshots.Path
 	}

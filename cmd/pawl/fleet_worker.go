@@ -174,8 +174,16 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 // spread has the children of sessions work wherever there is room, and come back.
 func (w *fleetWorker) spread(a *app, hands *fleet.Hands, runner *fleet.Runner) {
 	a.control.Offer, a.control.Fetch, a.control.Vacated = w.spaces.Offer, w.spaces.Recall, w.spaces.Drop
-	a.safety.Whole, w.spaces.Clear = true, a.safety.DropCache
+	a.safety.Whole, a.safety.Allow = true, w.spaces.Allow
+	w.spaces.Clear = func(dir string) error { return errors.Join(a.safety.DropCache(dir), a.safety.Adopt(dir, "")) }
 	w.spaces.Admit = func(ctx context.Context, dir string) error {
+		text, err := w.spaces.Roster.Allowed(ctx, dir)
+		if err == nil {
+			err = a.safety.Adopt(dir, text)
+		}
+		if err != nil {
+			return err
+		}
 		return a.safety.Admit(dir, func(worker pawl.SessionID) (string, error) {
 			row, err := a.store.Session(ctx, worker)
 			if err == nil {
@@ -226,6 +234,9 @@ func (w *fleetWorker) start(ctx context.Context, hands *fleet.Hands, models mode
 	}
 	if !w.has(roleHands) {
 		return nil
+	}
+	if err := w.spaces.Remember(); err != nil {
+		return fmt.Errorf("the workspaces that were here before: %w", err)
 	}
 	stop, err := fleet.StartHands(w.parts.engine, hands, handsGrace)
 	if err != nil {

@@ -17,7 +17,7 @@ type Authority interface {
 	// Policy is what holds now for the calls of a session in a folder.
 	Policy(ctx context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error)
 	// Grant keeps rules for a folder. One that is there already stays as it is.
-	Grant(dir string, rules []json.RawMessage) error
+	Grant(ctx context.Context, dir string, rules []json.RawMessage) error
 }
 
 // plannedCall is a call with its tool, what it would touch now, and what holds

@@ -135,7 +135,7 @@ func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, 
 		return err // it is another call than the one that an earlier attempt asked for
 	}
 	if len(answer.Always) > 0 {
-		if err := s.Authority.Grant(p.call.Dir, answer.Always); err != nil {
+		if err := s.Authority.Grant(ctx, p.call.Dir, answer.Always); err != nil {
 			return denied("not permitted: what was granted could not be kept: %v", err)
 		}
 	}

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -32,6 +33,15 @@ func stampOf(st *unix.Stat_t) stamp {
 func form(st *unix.Stat_t) uint64 { return number(st.Mode) & unix.S_IFMT }
 
 func permissions(st *unix.Stat_t) uint32 { return uint32(number(st.Mode) & 0o777) }
+
+// modeOf is the mode of a folder.
+func modeOf(st *unix.Stat_t) fs.FileMode {
+	mode := fs.ModeDir | fs.FileMode(permissions(st))
+	if number(st.Mode)&unix.S_ISVTX != 0 {
+		mode |= fs.ModeSticky
+	}
+	return mode
+}
 
 // again calls a function until no signal comes between.
 func again(f func() error) error {

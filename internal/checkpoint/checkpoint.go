@@ -9,6 +9,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -25,6 +26,10 @@ type Keeper struct {
 	Dir    string // of this host, for what is known of its files; never shared
 	Limits Limits
 	Grace  time.Duration // how long Prune leaves alone what is new; 0 means an hour
+
+	// Spare reports by its mode whether an empty folder is no part of the workspace, as
+	// the sandbox's are; nil means that all are.
+	Spare func(mode fs.FileMode) bool
 
 	look func(path string) // for tests: is called before something is opened
 	now  func() time.Time  // for tests

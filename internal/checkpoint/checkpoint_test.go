@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -312,6 +313,30 @@ func TestLeftOut(t *testing.T) {
 }
 
 // TestTwoSaveAtOnce: both get a checkpoint of their own.
+// TestSpare: folders that are not the workspace's are left out while they are empty, and change nothing.
+func TestSpare(t *testing.T) {
+	a, b := twoHosts(t)
+	a.k.Spare = func(mode fs.FileMode) bool { return mode == fs.ModeDir|fs.ModeSticky|0o500 }
+	a.write("own/x", "x")
+	first, _ := a.save("")
+	for _, name := range []string{".git", "own/.bashrc", "full"} {
+		a.must(errors.Join(os.Mkdir(a.path(name), 0o700), os.Chmod(a.path(name), fs.ModeSticky|0o500)))
+	}
+	a.must(os.Mkdir(a.path("empty"), 0o500))
+	a.write("full/x", "x")
+	second, _ := a.save(first)
+	b.restore(second)
+	for name, want := range map[string]bool{".git": false, "own/.bashrc": false, "own/x": true, "full/x": true, "empty": true} {
+		if _, err := os.Lstat(b.path(name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	a.must(os.Remove(a.path(".git")))
+	if third, _ := a.save(second); third != second {
+		t.Error("that a folder went which is not kept is a change")
+	}
+}
+
 func TestTwoSaveAtOnce(t *testing.T) {
 	a, b := twoHosts(t)
 	a.write("f", "x")

@@ -141,6 +141,19 @@ func (s *saver) folder(ctx context.Context, dir *os.File, path raw, st *unix.Sta
 	return nil
 }
 
+// spare reports whether an open folder is no part of the workspace.
+func (s *saver) spare(dir *os.File, st *unix.Stat_t) (bool, error) {
+	if s.Spare == nil || !s.Spare(modeOf(st)) {
+		return false, nil
+	}
+	names, err := namesIn(dir)
+	if err != nil || len(names) == 0 {
+		return err == nil, err
+	}
+	_, err = dir.Seek(0, io.SeekStart) // it is somebody's: it is read once more
+	return false, err
+}
+
 // errMoved is a name that is not any more what it was a moment ago.
 var errMoved = errors.New("it changes while it is looked at: stop what changes it")
 
@@ -187,6 +200,9 @@ func (s *saver) thing(ctx context.Context, dir *os.File, path raw, name string, 
 		if number(st.Dev) != s.dev {
 			s.stats.LeftOut++
 			return nil
+		}
+		if spare, err := s.spare(inner, &st); spare || err != nil {
+			return err
 		}
 		if err := s.folder(ctx, inner, path, &st, depth+1); !errors.Is(err, unix.ENOENT) {
 			return err

@@ -142,19 +142,19 @@ func bounded(notes []string) []string {
 
 // Trust lets what a folder brings take effect, as it was shown.
 func (d *Desk) Trust(ctx context.Context, dir, hash string) error {
-	dir, err := realFolder(dir)
+	real, err := realFolder(dir)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)
 	}
 	if hash == "" {
 		return fmt.Errorf("trust: it is not said of what: look at the folder first: %w", pawl.ErrInvalid)
 	}
-	seen, err := d.Safety.LookAt(ctx, dir)
+	seen, err := d.Safety.LookAt(ctx, real)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)
 	}
 	if seen.Hash != hash {
 		return fmt.Errorf("what %s brings has changed since it was shown: look at it again: %w", trust.Plain(dir), pawl.ErrConflict)
 	}
-	return d.Safety.Trust().Trust(seen.Path, seen.Hash, d.Clock())
+	return d.Safety.TrustAs(ctx, dir, seen.Hash, d.Clock())
 }

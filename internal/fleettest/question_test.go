@@ -92,10 +92,7 @@ func (w *world) asking(c pawl.Service, call string) pawl.SessionID {
 	if err != nil {
 		w.Fatal(err)
 	}
-	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: w.script(stepsOf(2, 0, call)...), Mode: "ask"}}
-	if _, err := c.Send(w.Context(), s.ID, p); err != nil {
-		w.Fatal(err)
-	}
+	w.prompt(c, s.ID, w.script(stepsOf(2, 0, call)...))
 	return s.ID
 }
 

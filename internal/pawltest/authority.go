@@ -75,7 +75,7 @@ func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s p
 }
 
 // Grant keeps rules for a folder.
-func (a *Authority) Grant(dir string, rules []json.RawMessage) error {
+func (a *Authority) Grant(_ context.Context, dir string, rules []json.RawMessage) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err

@@ -43,22 +43,37 @@ func (s Store) List() ([]Grant, error) {
 
 // Add keeps grants. One that is there already stays as it is.
 func (s Store) Add(grants ...Grant) error {
-	for _, g := range grants {
-		if err := g.check(); err != nil {
-			return fmt.Errorf("add grant: %w: %w", err, pawl.ErrInvalid)
-		}
+	return s.change(func(kept []Grant) ([]Grant, error) { return add(kept, grants) })
+}
+
+// Put has these grants hold for a folder in place of all that do.
+func (s Store) Put(dir string, grants []Grant) error {
+	kept, err := s.List()
+	if err != nil || len(grants) == 0 && !slices.ContainsFunc(kept, func(g Grant) bool { return g.Dir == dir }) {
+		return err
 	}
 	return s.change(func(kept []Grant) ([]Grant, error) {
-		for _, g := range grants {
-			if !slices.ContainsFunc(kept, func(k Grant) bool { return k.ID() == g.ID() }) {
-				kept = append(kept, g)
-			}
+		kept = slices.DeleteFunc(kept, func(g Grant) bool { return g.Dir == dir })
+		for i := range grants {
+			grants[i].Dir = dir
 		}
-		if len(kept) > maxGrants {
-			return nil, fmt.Errorf("add grant: there are %d already: revoke some: %w", maxGrants, pawl.ErrInvalid)
-		}
-		return kept, nil
+		return add(kept, grants)
 	})
+}
+
+func add(kept, grants []Grant) ([]Grant, error) {
+	for _, g := range grants {
+		if err := g.check(); err != nil {
+			return nil, fmt.Errorf("add grant: %w: %w", err, pawl.ErrInvalid)
+		}
+		if !slices.ContainsFunc(kept, func(k Grant) bool { return k.ID() == g.ID() }) {
+			kept = append(kept, g)
+		}
+	}
+	if len(kept) > maxGrants {
+		return nil, fmt.Errorf("add grant: there are %d already: revoke some: %w", maxGrants, pawl.ErrInvalid)
+	}
+	return kept, nil
 }
 
 // Revoke takes grants back. If one is not there it returns pawl.ErrNotFound, and

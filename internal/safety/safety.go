@@ -6,11 +6,10 @@ package safety
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
+	"sync"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
@@ -29,6 +28,10 @@ type Safety struct {
 	// Builtins are what pawl's own hooks are made with, beside what Safety knows.
 	Builtins hook.Builtins
 
+	// Allow is told what people allow in a folder, all of it, before that holds: it goes
+	// with the folder to other hosts, where it is for Adopt. nil: there is no other host.
+	Allow func(ctx context.Context, dir, text string) error
+
 	// Whole says that the workplaces of missions have objects of their own: their
 	// repository may be on another host.
 	Whole bool
@@ -36,7 +39,9 @@ type Safety struct {
 	detect func(context.Context) (sandbox.Box, sandbox.Report) // finds the sandbox of this machine
 	home   string
 	grants permission.Store
-	folder folders
+
+	allowing sync.Mutex // held while what is allowed changes
+	folder   folders
 
 	user    cached[config.User]
 	given   cached[[]permission.Grant]
@@ -140,21 +145,4 @@ func (s *Safety) chooseMode(ctx context.Context, p *permission.Policy, chosen st
 	}
 	p.Mode, err = permission.ParseMode(chosen)
 	return err
-}
-
-// Grant keeps rules for a folder. One that is there already stays as it is.
-func (s *Safety) Grant(dir string, rules []json.RawMessage) error {
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
-	parsed, err := permission.ParseOffer(rules)
-	if err != nil {
-		return err
-	}
-	var grants []permission.Grant
-	for _, r := range parsed {
-		grants = append(grants, permission.Grant{Rule: r, Scope: permission.ScopeProject, Dir: dir, At: time.Now()})
-	}
-	return s.grants.Add(grants...)
 }

@@ -13,6 +13,10 @@ import (
 // earlier, the mount would go with it.
 const placeholderMode = os.ModeDir | os.ModeSticky | 0o500
 
+// IsPlaceholder reports by its mode whether an empty folder in a workspace is the
+// sandbox's own: it comes and goes, and is nobody's work.
+func IsPlaceholder(mode fs.FileMode) bool { return markedMode(mode) }
+
 func isPlaceholder(path string, info fs.FileInfo) bool {
 	return markedMode(info.Mode()) && (isHeld(path) || len(names(path)) == 0)
 }

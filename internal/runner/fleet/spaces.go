@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -192,6 +193,11 @@ func (s *Spaces) ensure(ctx context.Context, w *space, p Place) error {
 // bring makes the folder hold what it did, or what it begins as. One that is there
 // and was never kept is taken as it is.
 func (s *Spaces) bring(ctx context.Context, row pawl.Workspace, old mark) error {
+	if old.Epoch != 0 && old.Epoch < row.Born { // it is left of one that was dropped
+		if err := s.remove(row.Dir); err != nil {
+			return err
+		}
+	}
 	_, err := os.Stat(row.Dir)
 	began := time.Now()
 	switch {
@@ -213,6 +219,16 @@ func (s *Spaces) bring(ctx context.Context, row pawl.Workspace, old mark) error 
 	}
 }
 
+// remove removes a folder, and what else there is of it here.
+func (s *Spaces) remove(dir string) error {
+	if s.Clear != nil {
+		if err := s.Clear(dir); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
 // Save keeps what the folder holds now. ErrConflict if it was given to another host.
 func (s *Spaces) Save(ctx context.Context, dir string) error {
 	s.mu.Lock()
@@ -224,6 +240,19 @@ func (s *Spaces) Save(ctx context.Context, dir string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return s.save(ctx, w)
+}
+
+// Allow keeps what people have allowed in a folder, for the hosts that have it next.
+func (s *Spaces) Allow(ctx context.Context, dir, text string) error {
+	s.mu.Lock()
+	w := s.spaces[dir]
+	s.mu.Unlock()
+	if w == nil {
+		return fmt.Errorf("workspace %s is not here: %w", dir, errMoved)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return s.Roster.Allow(ctx, dir, w.mark.Epoch, text)
 }
 
 // keepPatience bounds how long a call waits that has run, because its folder cannot
@@ -350,6 +379,35 @@ func (s *Spaces) readMark(t pawl.Tenant, dir string) (m mark) {
 		return mark{}
 	}
 	return m
+}
+
+// Remember makes the workspaces known that were here when the host ended: else
+// nobody would remove those that nobody enters again.
+func (s *Spaces) Remember() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spaces == nil {
+		s.spaces = map[string]*space{}
+	}
+	err := filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		var m mark
+		if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &m) != nil || s.markPath(m.Tenant, m.Dir) != path || s.spaces[m.Dir] != nil {
+			return nil // it is none, and counts for nothing
+		}
+		s.spaces[m.Dir] = &space{known: true, mark: m, used: info.ModTime()}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // unmark forgets what is remembered of a folder.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -200,6 +201,25 @@ func TestMark(t *testing.T) {
 			}
 			e.holds(map[string]string{"f": "kept"})
 		})
+	}
+}
+
+// TestBeginsAnew: a folder that was dropped begins anew, also where it was before.
+func TestBeginsAnew(t *testing.T) {
+	e := newEstate(t)
+	a, _ := e.host("a")
+	var cleared []string
+	a.Clear = func(dir string) error { cleared = append(cleared, dir); return nil }
+	e.enter(a, e.place(a))()
+	e.write("f", "of the one before")
+	ok(t, a.Save(t.Context(), e.dir))
+	e.enter(a, e.place(a))()
+	e.holds(map[string]string{"f": "of the one before"})
+	ok(t, a.Drop(t.Context(), e.dir))
+	e.enter(a, e.place(a))()
+	e.holds(map[string]string{})
+	if !slices.Equal(cleared, []string{e.dir}) {
+		t.Errorf("cleared were %q", cleared)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -124,12 +123,7 @@ func (s *Spaces) evict(ctx context.Context, dir string, w *space) error {
 			return err
 		}
 	}
-	if s.Clear != nil {
-		if err := s.Clear(dir); err != nil {
-			return err
-		}
-	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err := s.remove(dir); err != nil {
 		return err
 	}
 	if err := s.unmark(w, w.mark.Tenant, dir); err != nil {

@@ -42,6 +42,32 @@ func TestTidy(t *testing.T) {
 	}
 }
 
+// TestTidyAnew: a host that was started anew removes what nobody enters again.
+func TestTidyAnew(t *testing.T) {
+	e := newEstate(t)
+	a, _ := e.host("a")
+	e.enter(a, e.place(a))()
+	e.write("f", "one")
+	ok(t, a.Save(t.Context(), e.dir))
+	ok(t, os.WriteFile(filepath.Join(a.Dir, "other.json"), []byte(`{"dir":"/","epoch":1}`), 0o600))
+	a, _ = e.host("a")
+	ok(t, a.Remember())
+	if _, kept := a.Count(); kept != 1 {
+		t.Errorf("%d workspaces are known", kept)
+	}
+	if n, err := a.tidy(t.Context(), time.Hour); n != 0 || err != nil {
+		t.Errorf("%d were removed that were worked in just now, %v", n, err)
+	}
+	if n, err := a.tidy(t.Context(), 0); n != 1 || err != nil {
+		t.Errorf("%d were removed, %v", n, err)
+	}
+	if _, err := os.Stat(e.dir); !os.IsNotExist(err) {
+		t.Error("the folder is still there")
+	}
+	b, _ := e.host("b")
+	ok(t, b.Remember()) // of nothing
+}
+
 // TestTidyLate: somebody enters after it was seen that nobody is there.
 func TestTidyLate(t *testing.T) {
 	e := newEstate(t)

@@ -31,22 +31,24 @@ const usable = `SELECT name FROM hosts
 // would go to the same one. No epoch is given twice, not even to a folder that was
 // dropped meanwhile; one that is moved gets a later one, since its number is drawn
 // while its row is held.
-const place = `INSERT INTO workspaces AS w (dir, tenant, host, epoch, placed)
-	SELECT @dir, @tenant, name, nextval('workspace_epochs'), now() FROM hosts h,
-		LATERAL (SELECT count(*) AS n FROM workspaces p WHERE p.host = h.name AND p.placed >= h.seen) given
-	WHERE name IN (` + usable + `)
-	ORDER BY (busy + given.n)::float / room, kept + given.n, random() LIMIT 1
+const place = `INSERT INTO workspaces AS w (dir, tenant, host, epoch, born, placed)
+	SELECT @dir, @tenant, chosen.name, e.next, e.next, now()
+	FROM (SELECT name FROM hosts h,
+			LATERAL (SELECT count(*) AS n FROM workspaces p WHERE p.host = h.name AND p.placed >= h.seen) given
+		WHERE name IN (` + usable + `)
+		ORDER BY (busy + given.n)::float / room, kept + given.n, random() LIMIT 1) chosen,
+		LATERAL (SELECT nextval('workspace_epochs') AS next) e
 	ON CONFLICT (dir) DO UPDATE SET host = excluded.host, epoch = nextval('workspace_epochs'), placed = now()
 	WHERE w.tenant = excluded.tenant AND w.host NOT IN (` + usable + `)
 	RETURNING ` + workspaceColumns
 
-const workspaceColumns = `dir, tenant, source, host, epoch, checkpoint, size, saved`
+const workspaceColumns = `dir, tenant, source, host, epoch, born, checkpoint, size, saved`
 
 const selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspaces `
 
 func scanWorkspace(row pgx.CollectableRow) (w pawl.Workspace, err error) {
 	var saved *time.Time
-	err = row.Scan(&w.Dir, &w.Tenant, &w.Source, &w.Host, &w.Epoch, &w.Checkpoint, &w.Size, &saved)
+	err = row.Scan(&w.Dir, &w.Tenant, &w.Source, &w.Host, &w.Epoch, &w.Born, &w.Checkpoint, &w.Size, &saved)
 	if saved != nil {
 		w.Saved = saved.UTC()
 	}
@@ -127,14 +129,14 @@ func validTexts(texts ...string) error {
 
 // Declare implements [pawl.Roster].
 func (s *Store) Declare(ctx context.Context, dir, source string) error {
-	return s.change(ctx, "declare", `INSERT INTO workspaces AS w (dir, tenant, source) VALUES ($1, $2, $3)
+	return s.change(ctx, "declare", `INSERT INTO workspaces AS w (dir, tenant, source, born) VALUES ($1, $2, $3, nextval('workspace_epochs'))
 		ON CONFLICT (dir) DO UPDATE SET source = w.source WHERE w.tenant = excluded.tenant AND w.source = excluded.source`,
 		"it began as something else", dir, source)
 }
 
 // Offer implements [pawl.Roster].
 func (s *Store) Offer(ctx context.Context, dir, checkpoint string, size int64) error {
-	return s.change(ctx, "offer", `INSERT INTO workspaces AS w (dir, tenant, checkpoint, size, saved) VALUES ($1, $2, $3, $4, now())
+	return s.change(ctx, "offer", `INSERT INTO workspaces AS w (dir, tenant, checkpoint, size, saved, born) VALUES ($1, $2, $3, $4, now(), nextval('workspace_epochs'))
 		ON CONFLICT (dir) DO UPDATE SET checkpoint = excluded.checkpoint, size = excluded.size, saved = excluded.saved
 		WHERE w.tenant = excluded.tenant AND w.epoch = 0`,
 		"a host has it already", dir, checkpoint, size)
@@ -144,6 +146,23 @@ func (s *Store) Offer(ctx context.Context, dir, checkpoint string, size int64) e
 func (s *Store) Saved(ctx context.Context, dir string, epoch int64, checkpoint string, size int64) error {
 	return s.change(ctx, "save", `UPDATE workspaces SET checkpoint = $4, size = $5, saved = now() WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
 		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, checkpoint, size)
+}
+
+// Allow implements [pawl.Roster].
+func (s *Store) Allow(ctx context.Context, dir string, epoch int64, text string) error {
+	return s.change(ctx, "allow", `UPDATE workspaces SET allowed = $4 WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
+		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, text)
+}
+
+// Allowed implements [pawl.Roster].
+func (s *Store) Allowed(ctx context.Context, dir string) (text string, err error) {
+	if err = validRow(dir); err == nil {
+		err = s.pool.QueryRow(ctx, `SELECT allowed FROM workspaces WHERE dir = $1 AND tenant = $2`, dir, string(pawl.TenantOf(ctx))).Scan(&text)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find what is allowed in %s: %w", dir, classify(err))
+	}
+	return text, nil
 }
 
 // Vacate implements [pawl.Roster].

@@ -38,6 +38,7 @@ func RunRoster(t *testing.T, open func(t *testing.T) Roster) {
 		{"workspaces begin as declared", rosterDeclared},
 		{"workspaces are offered until they are taken", rosterOffered},
 		{"checkpoints count in the last epoch only", rosterSaved},
+		{"what is allowed goes with a workspace, and ends with it", rosterAllowed},
 		{"workspaces are vacated and dropped", rosterVacated},
 		{"a workspace that was dropped begins anew", rosterAnew},
 		{"workspaces refuse nonsense", rosterRefuses},
@@ -118,7 +119,7 @@ func rosterStays(t *testing.T, r Roster) {
 	r.stays(t, "b", w)
 	got, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
-	equal(t, "the workspace", got, pawl.Workspace{Dir: "/w", Host: "a", Epoch: w.Epoch})
+	equal(t, "the workspace", got, pawl.Workspace{Dir: "/w", Host: "a", Epoch: w.Epoch, Born: w.Epoch})
 }
 
 func rosterLeaves(t *testing.T, r Roster) {
@@ -298,7 +299,7 @@ func rosterOffered(t *testing.T, r Roster) {
 	done(t, r.Offer(t.Context(), "/w", "c2", 2))
 	w, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
-	equal(t, "offered", w, pawl.Workspace{Dir: "/w", Checkpoint: "c2", Size: 2, Saved: w.Saved})
+	equal(t, "offered", w, pawl.Workspace{Dir: "/w", Born: w.Born, Checkpoint: "c2", Size: 2, Saved: w.Saved})
 	if w.Saved.IsZero() {
 		t.Error("it is not said when it was saved")
 	}
@@ -320,6 +321,32 @@ func rosterSaved(t *testing.T, r Roster) {
 	done(t, r.Saved(t.Context(), "/w", w.Epoch, "c2", 20))
 	w = r.stays(t, "", w)
 	equal(t, "the newest", []any{w.Checkpoint, w.Size}, []any{"c2", int64(20)})
+}
+
+func rosterAllowed(t *testing.T, r Roster) {
+	r.beat(t, pawl.Machine{Name: "a", Room: 4}, pawl.Machine{Name: "b", Room: 4, Draining: true})
+	allowed := func(want string) {
+		t.Helper()
+		text, err := r.Allowed(t.Context(), "/w")
+		done(t, err)
+		equal(t, "what is allowed", text, want)
+	}
+	_, err := r.Allowed(t.Context(), "/w")
+	fails(t, "a missing one", err, pawl.ErrNotFound)
+	fails(t, "a missing one", r.Allow(t.Context(), "/w", 1, "all"), pawl.ErrConflict)
+	first := r.placed(t, "/w", "", "a", 0)
+	allowed("")
+	done(t, r.Allow(t.Context(), "/w", first.Epoch, "one"))
+	r.beat(t, pawl.Machine{Name: "b", Room: 4})
+	w := r.placed(t, "/w", "a", "b", first.Epoch)
+	fails(t, "the host before", r.Allow(t.Context(), "/w", first.Epoch, "all"), pawl.ErrConflict)
+	allowed("one")
+	done(t, r.Allow(t.Context(), "/w", w.Epoch, "two"))
+	allowed("two")
+	done(t, r.Drop(t.Context(), "/w"))
+	_, err = r.Place(t.Context(), "/w", "")
+	done(t, err)
+	allowed("")
 }
 
 func rosterVacated(t *testing.T, r Roster) {
@@ -344,7 +371,7 @@ func rosterVacated(t *testing.T, r Roster) {
 	equal(t, "on one that is not there", on("b"), nil)
 	got, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
-	equal(t, "the vacated", got, pawl.Workspace{Dir: "/w", Epoch: w.Epoch, Checkpoint: "c1", Size: 1, Saved: got.Saved})
+	equal(t, "the vacated", got, pawl.Workspace{Dir: "/w", Epoch: w.Epoch, Born: w.Epoch, Checkpoint: "c1", Size: 1, Saved: got.Saved})
 	_, err = r.Workspace(t.Context(), "/x")
 	fails(t, "the dropped", err, pawl.ErrNotFound)
 	again := r.placed(t, "/w", "", "a", w.Epoch)
@@ -375,6 +402,9 @@ func rosterAnew(t *testing.T, r Roster) {
 	now, err := r.Place(t.Context(), "/w", "")
 	done(t, err)
 	for old := range known {
+		if old >= now.Born {
+			t.Errorf("it began with epoch %d, and there was %d before", now.Born, old)
+		}
 		fails(t, "a host of before", r.Saved(t.Context(), "/w", old, "old", 1), pawl.ErrConflict)
 		done(t, r.Vacate(t.Context(), "/w", old))
 	}
@@ -391,6 +421,9 @@ func rosterRefuses(t *testing.T, r Roster) {
 		fails(t, dir, r.Declare(t.Context(), dir, ""), pawl.ErrInvalid)
 		fails(t, dir, r.Offer(t.Context(), dir, "c", 1), pawl.ErrInvalid)
 		fails(t, dir, r.Saved(t.Context(), dir, 1, "c", 1), pawl.ErrInvalid)
+		fails(t, dir, r.Allow(t.Context(), dir, 1, ""), pawl.ErrInvalid)
+		_, err = r.Allowed(t.Context(), dir)
+		fails(t, dir, err, pawl.ErrInvalid)
 		fails(t, dir, r.Vacate(t.Context(), dir, 1), pawl.ErrInvalid)
 		fails(t, dir, r.Drop(t.Context(), dir), pawl.ErrInvalid)
 	}
@@ -411,6 +444,9 @@ func rosterTenants(t *testing.T, r Roster) {
 		fails(t, "declare", r.Declare(ctx, "/w", ""), pawl.ErrConflict)
 		fails(t, "offer", r.Offer(ctx, "/w", "c", 1), pawl.ErrConflict)
 		fails(t, "saved", r.Saved(ctx, "/w", w.Epoch, "c", 1), pawl.ErrConflict)
+		fails(t, "allow", r.Allow(ctx, "/w", w.Epoch, "all"), pawl.ErrConflict)
+		_, err = r.Allowed(ctx, "/w")
+		fails(t, "allowed", err, pawl.ErrNotFound)
 		done(t, r.Vacate(ctx, "/w", w.Epoch))
 		done(t, r.Drop(ctx, "/w"))
 	}

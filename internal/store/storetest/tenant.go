@@ -138,6 +138,10 @@ var storeTries = map[string]try{
 	"Saved": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		return said(s.Saved(ctx, x.dir, x.epoch, "c", 1))
 	}},
+	"Allow": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return said(s.Allow(ctx, x.dir, x.epoch, "all"))
+	}},
+	"Allowed": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Allowed(ctx, x.dir) }},
 	"Vacate": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		return said(s.Vacate(ctx, x.dir, x.epoch))
 	}},
@@ -222,6 +226,7 @@ func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 	w, err := s.Place(ctx, x.dir, "")
 	done(t, err)
 	x.epoch = w.Epoch
+	done(t, s.Allow(ctx, x.dir, x.epoch, "secret"))
 	return x
 }
 
@@ -252,6 +257,8 @@ func all(ctx context.Context, t *testing.T, s Tenanted, x things) (have []any) {
 	add(tokens, err)
 	place, err := s.Workspace(ctx, x.dir)
 	add(place, err)
+	allowed, err := s.Allowed(ctx, x.dir)
+	add(allowed, err)
 	_, err = s.Acquire(ctx, x.session, "second", time.Hour, "")
 	busy(t, "the lease", err, x.session, "holder")
 	return have
