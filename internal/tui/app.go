@@ -153,6 +153,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.picked(m)
 	case waitingMsg:
 		return a, a.showWaiting(m)
+	case modesMsg:
+		return a, a.listModes(m)
 	case editor.Back:
 		return a, a.pass(msg)
 	case tea.KeyPressMsg:

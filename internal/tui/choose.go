@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -181,11 +182,28 @@ func (a *app) mode() string {
 	return cmp.Or(a.settings.Mode, folder.Mode)
 }
 
-func (a *app) chooseMode(name string) tea.Cmd {
-	items := a.modes()
-	if name == "" {
-		return ui.Show(ui.Open{Dialog: picker.New(a.shared, "What pawl may do without asking", items, picker.Options{ID: pickMode, Chosen: a.mode()})})
+// modesMsg says that it is time to list the modes, and how often it was tried.
+type modesMsg int
+
+const (
+	modesTries = 40
+	modesPause = 50 * time.Millisecond
+)
+
+// listModes lists the modes as soon as it is known which of them holds, and which
+// there are: shortly after the start, mostly.
+func (a *app) listModes(tried modesMsg) tea.Cmd {
+	if _, looked := a.editor.Folder(); !looked && tried < modesTries {
+		return tea.Tick(modesPause, func(time.Time) tea.Msg { return tried + 1 })
 	}
+	return ui.Show(ui.Open{Dialog: picker.New(a.shared, "What pawl may do without asking", a.modes(), picker.Options{ID: pickMode, Chosen: a.mode()})})
+}
+
+func (a *app) chooseMode(name string) tea.Cmd {
+	if name == "" {
+		return a.listModes(0)
+	}
+	items := a.modes()
 	i := slices.IndexFunc(items, func(m picker.Item) bool { return m.ID == name })
 	if i < 0 {
 		var names []string

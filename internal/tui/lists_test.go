@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/tui/picker"
 	"github.com/pawl-dev/pawl/internal/tui/sessions"
 	"github.com/pawl-dev/pawl/internal/tui/ui"
 	"github.com/pawl-dev/pawl/internal/tui/uitest"
@@ -108,6 +109,30 @@ type lookDesk struct {
 }
 
 func (d *lookDesk) Look(context.Context, string) (pawl.Folder, error) { return d.folder, nil }
+
+// TestModesWait: the list of modes waits until it is known which of them holds, but not for ever.
+func TestModesWait(t *testing.T) {
+	d := &lookDesk{folder: pawl.Folder{Mode: "guard", Modes: []string{"plan", "guard"}}}
+	a := newApp(uitest.Shared(t, d, "plain"), Config{Env: []string{}})
+	looked := a.editor.Switch("", "/work/here")
+	tried, ok := a.chooseMode("")().(modesMsg)
+	if !ok {
+		t.Fatal("it does not wait")
+	}
+	if opened, ok := a.listModes(modesTries)().(ui.Open); !ok || opened.Dialog == nil {
+		t.Error("it waits for ever")
+	}
+	a.Update(looked())
+	_, cmd := a.Update(tried)
+	opened, ok := cmd().(ui.Open)
+	if !ok {
+		t.Fatal("it still waits")
+	}
+	_, cmd = opened.Dialog.Update(uitest.Key("enter"))
+	if chosen := cmd(); chosen != (picker.Chosen{Picker: pickMode, ID: "guard"}) {
+		t.Errorf("it begins with %v", chosen)
+	}
+}
 
 // TestNoYolo: the name does not help either.
 func TestNoYolo(t *testing.T) {

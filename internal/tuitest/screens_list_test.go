@@ -14,7 +14,7 @@ var listScreens = []screen{
 	{name: "mention", picture: true, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Type("see @cart"); x.Await("cart/price.go") }},
 	{name: "models", looks: "dark", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-l"); x.Await("Models", "claude-sonnet-4-5") }},
 	{name: "agents", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-g"); x.Await("Agents", "build") }},
-	{name: "modes", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Say("/mode"); x.Await("look and plan", "guard") }},
+	{name: "modes", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Await("· guard ·"); x.Say("/mode"); x.Await("look and plan", "guard") }},
 	{name: "help", picture: true, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("F1"); x.Await("send; steers while pawl works") }},
 	{name: "sessions", picture: true, looks: "dark", script: []reply{{Text: "It is the count."}}, drive: func(x *Terminal) {
 		done(x)
