@@ -43,37 +43,22 @@ func (s Store) List() ([]Grant, error) {
 
 // Add keeps grants. One that is there already stays as it is.
 func (s Store) Add(grants ...Grant) error {
-	return s.change(func(kept []Grant) ([]Grant, error) { return add(kept, grants) })
-}
-
-// Put has these grants hold for a folder in place of all that do.
-func (s Store) Put(dir string, grants []Grant) error {
-	kept, err := s.List()
-	if err != nil || len(grants) == 0 && !slices.ContainsFunc(kept, func(g Grant) bool { return g.Dir == dir }) {
-		return err
-	}
-	return s.change(func(kept []Grant) ([]Grant, error) {
-		kept = slices.DeleteFunc(kept, func(g Grant) bool { return g.Dir == dir })
-		for i := range grants {
-			grants[i].Dir = dir
-		}
-		return add(kept, grants)
-	})
-}
-
-func add(kept, grants []Grant) ([]Grant, error) {
 	for _, g := range grants {
 		if err := g.check(); err != nil {
-			return nil, fmt.Errorf("add grant: %w: %w", err, pawl.ErrInvalid)
-		}
-		if !slices.ContainsFunc(kept, func(k Grant) bool { return k.ID() == g.ID() }) {
-			kept = append(kept, g)
+			return fmt.Errorf("add grant: %w: %w", err, pawl.ErrInvalid)
 		}
 	}
-	if len(kept) > maxGrants {
-		return nil, fmt.Errorf("add grant: there are %d already: revoke some: %w", maxGrants, pawl.ErrInvalid)
-	}
-	return kept, nil
+	return s.change(func(kept []Grant) ([]Grant, error) {
+		for _, g := range grants {
+			if !slices.ContainsFunc(kept, func(k Grant) bool { return k.ID() == g.ID() }) {
+				kept = append(kept, g)
+			}
+		}
+		if len(kept) > maxGrants {
+			return nil, fmt.Errorf("add grant: there are %d already: revoke some: %w", maxGrants, pawl.ErrInvalid)
+		}
+		return kept, nil
+	})
 }
 
 // Revoke takes grants back. If one is not there it returns pawl.ErrNotFound, and
@@ -108,7 +93,7 @@ func (s Store) change(f func([]Grant) ([]Grant, error)) error {
 	if grants, err = f(grants); err != nil {
 		return err
 	}
-	if err := private.Replace(s.Path, append([]Grant{}, grants...)); err != nil {
+	if err := private.Replace(s.Path, append([]Grant{}, grants...), maxGrantFile); err != nil {
 		return fmt.Errorf("write grants: %w", err)
 	}
 	return nil

@@ -208,3 +208,20 @@ func TestTooManyGrants(t *testing.T) {
 		t.Errorf("one that is there: %v", err)
 	}
 }
+
+// TestLargeGrants: grants that would make the file too large to be read are refused, and the others go on to hold.
+func TestLargeGrants(t *testing.T) {
+	s := Store{filepath.Join(t.TempDir(), "grants.json")}
+	large := func(i int) Grant { return grantOf(fmt.Sprintf("ls %d %s", i, strings.Repeat("x", 100<<10))) }
+	for i := range 10 {
+		if err := s.Add(large(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Add(large(10)); !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("one too many: %v", err)
+	}
+	if got, err := s.List(); len(got) != 10 || err != nil {
+		t.Errorf("%d are left, %v", len(got), err)
+	}
+}

@@ -67,11 +67,14 @@ func Lock(path string) (unlock func(), err error) {
 }
 
 // Replace puts a value, as JSON, in the place of what a file holds: a crash
-// leaves one of them.
-func Replace(path string, v any) error {
+// leaves one of them. What Read would refuse, as it is beyond the limit, is not written.
+func Replace(path string, v any, limit int64) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
+	}
+	if int64(len(text)) >= limit {
+		return fmt.Errorf("%s would have more than %d bytes: %w", path, limit, pawl.ErrInvalid)
 	}
 	return ReplaceText(path, append(text, '\n'))
 }

@@ -41,7 +41,7 @@ func TestReplace(t *testing.T) {
 	}
 	defer unlock()
 	for _, v := range []int{1, 2} {
-		if err := Replace(path, v); err != nil {
+		if err := Replace(path, v, 10); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,7 +55,13 @@ func TestReplace(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
 		t.Errorf("%v, %v", entries, err)
 	}
-	if err := Replace(path, func() {}); err == nil {
+	if err := Replace(path, func() {}, 10); err == nil {
 		t.Error("what is no JSON was written")
+	}
+	if err := Replace(path, "123456789", 10); !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("what could not be read again was written: %v", err)
+	}
+	if text, err := Read(path, 10); err != nil || string(text) != "2\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -56,7 +56,7 @@ func (s *Safety) Allot(repo *git.Repo) (dir string, err error) {
 	}
 	sum := sha256.Sum256([]byte(repo.Common))
 	dir = filepath.Join(top, hex.EncodeToString(sum[:8]))
-	if err := private.Replace(dir+".json", a); err != nil {
+	if err := private.Replace(dir+".json", a, maxAllotment); err != nil {
 		return "", fmt.Errorf("allot a workplace: %w", err)
 	}
 	return dir, nil

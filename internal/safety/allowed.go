@@ -2,12 +2,14 @@ package safety
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -38,7 +40,7 @@ func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage)
 		grants = append(grants, permission.Grant{Rule: r, Scope: permission.ScopeProject, Dir: real, At: time.Now()})
 	}
 	return s.allow(ctx, dir, real, func(a *allowed) { a.Grants = append(a.Grants, grants...) },
-		func() error { return s.grants.Add(grants...) })
+		func() error { return s.grantsOf(real).Add(grants...) })
 }
 
 // TrustAs keeps that a folder is trusted with parts of this hash.
@@ -48,7 +50,7 @@ func (s *Safety) TrustAs(ctx context.Context, dir, hash string, at time.Time) er
 		return err
 	}
 	return s.allow(ctx, dir, real, func(a *allowed) { a.Folders = []trust.Folder{{Path: real, Hash: hash, At: at.UTC()}} },
-		func() error { return s.trust.Trust(real, hash, at) })
+		func() error { return s.trustOf(real).Trust(real, hash, at) })
 }
 
 // allow has something hold that people have allowed in a folder: first it is kept
@@ -76,16 +78,34 @@ func (s *Safety) allow(ctx context.Context, dir, real string, add func(*allowed)
 
 // allowedIn returns what holds for a folder, by its real path.
 func (s *Safety) allowedIn(real string) (a allowed, err error) {
-	if a.Grants, err = s.grants.List(); err != nil {
+	if a.Grants, err = s.grantsOf(real).List(); err != nil {
 		return a, err
 	}
-	if a.Folders, a.Approvals, err = s.trust.List(); err != nil {
-		return a, err
+	a.Folders, a.Approvals, err = s.trustOf(real).List()
+	return a, err
+}
+
+// grantsOf is where the grants of a folder are kept, by its real path. Where folders
+// go from host to host each has a file of its own: what one tenant allows themselves
+// is no burden for others.
+func (s *Safety) grantsOf(real string) permission.Store {
+	if s.Allow == nil {
+		return s.grants
 	}
-	a.Grants = slices.DeleteFunc(a.Grants, func(g permission.Grant) bool { return g.Dir != real })
-	a.Folders = slices.DeleteFunc(a.Folders, func(f trust.Folder) bool { return f.Path != real })
-	a.Approvals = slices.DeleteFunc(a.Approvals, func(f trust.Approval) bool { return f.Path != real })
-	return a, nil
+	return permission.Store{Path: filepath.Join(s.apartOf(real), "grants.json")}
+}
+
+// trustOf is where it is kept whether a folder is trusted.
+func (s *Safety) trustOf(real string) trust.Store {
+	if s.Allow == nil {
+		return s.trust
+	}
+	return trust.Store{Path: filepath.Join(s.apartOf(real), "trust.json")}
+}
+
+func (s *Safety) apartOf(real string) string {
+	sum := sha256.Sum256([]byte(real))
+	return filepath.Join(s.apart, hex.EncodeToString(sum[:16]))
 }
 
 // Adopt has what people allowed in a folder on another host hold here, as it was given
@@ -98,13 +118,32 @@ func (s *Safety) Adopt(dir, text string) error {
 	if err != nil {
 		return err
 	}
-	var a allowed
-	if text != "" {
-		if err := pawl.Decode([]byte(text), &a); err != nil {
-			return fmt.Errorf("what is allowed in %s: %w: %w", dir, err, pawl.ErrInvalid)
-		}
-	}
 	s.allowing.Lock()
 	defer s.allowing.Unlock()
-	return errors.Join(s.grants.Put(real, a.Grants), s.trust.Put(real, a.Folders, a.Approvals))
+	err = os.RemoveAll(s.apartOf(real))
+	if err == nil && text != "" {
+		err = s.adopt(real, text)
+	}
+	if err != nil {
+		return fmt.Errorf("what is allowed in %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (s *Safety) adopt(real, text string) error {
+	var a allowed
+	if err := pawl.Decode([]byte(text), &a); err != nil {
+		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+	}
+	for i := range a.Grants {
+		a.Grants[i].Dir = real // the same folder, by another path
+	}
+	err := s.grantsOf(real).Add(a.Grants...)
+	for _, f := range a.Folders {
+		err = errors.Join(err, s.trustOf(real).Trust(real, f.Hash, f.At))
+	}
+	for _, f := range a.Approvals {
+		err = errors.Join(err, s.trustOf(real).Approve(real, f.Kind, f.Name, f.Hash, f.At))
+	}
+	return err
 }

@@ -40,6 +40,7 @@ type Safety struct {
 	home   string
 	grants permission.Store
 
+	apart    string     // where each folder has grants and trust of its own, if it may go to other hosts
 	allowing sync.Mutex // held while what is allowed changes
 	folder   folders
 
@@ -68,6 +69,7 @@ func Open() (*Safety, error) {
 	}
 	s.grants = permission.Store{Path: filepath.Join(data, "grants.json")}
 	s.trust = trust.Store{Path: filepath.Join(data, "trust.json")}
+	s.apart = filepath.Join(data, "allowed")
 	s.folder = folders{cache: cache}
 	return s, nil
 }
@@ -124,7 +126,8 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	if err != nil {
 		return p, err
 	}
-	if p.Grants, err = s.given.get(s.grants.Path, s.grants.List); err != nil {
+	grants := s.grantsOf(p.Dir)
+	if p.Grants, err = s.given.get(grants.Path, grants.List); err != nil {
 		return p, err
 	}
 	return p, nil

@@ -59,11 +59,12 @@ func (s *Safety) LookAt(ctx context.Context, dir string) (Folder, error) {
 	if forbidsTrust(t.Path) {
 		return t, nil
 	}
-	if t.State, err = s.trust.State(t.Path, t.Hash); err != nil || t.State != trust.Unknown {
+	if t.State, err = s.trustOf(t.Path).State(t.Path, t.Hash); err != nil || t.State != trust.Unknown {
 		return t, err
 	}
 	if repo != nil && repo.Linked && repo.Top == t.Path && filepath.Base(repo.Common) == ".git" {
-		if state, err := s.trust.State(filepath.Dir(repo.Common), t.Hash); err != nil || state == trust.Trusted {
+		from := filepath.Dir(repo.Common)
+		if state, err := s.trustOf(from).State(from, t.Hash); err != nil || state == trust.Trusted {
 			t.State = state
 			return t, err
 		}
@@ -155,10 +156,10 @@ func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (p
 	defer ps.mu.Unlock()
 	k, ok := ps.known[dir]
 	told = (told || k.told) && !forbidsTrust(dir)
-	if now := stampOf(s.trust.Path); ok && k.told == told && k.stamp.same(now) && time.Since(k.at) < lookAgain {
+	if now := stampOf(s.trustOf(dir).Path); ok && k.told == told && k.stamp.same(now) && time.Since(k.at) < lookAgain {
 		return k.project, nil
 	}
-	k = knownProject{told: told, stamp: stampOf(s.trust.Path), at: time.Now()}
+	k = knownProject{told: told, stamp: stampOf(s.trustOf(dir).Path), at: time.Now()}
 	if k.project, err = s.loadProject(ctx, dir, told); err != nil {
 		return project{}, err
 	}

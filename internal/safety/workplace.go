@@ -71,7 +71,7 @@ func (s *Safety) Admit(dir string, commander func(worker pawl.SessionID) (string
 	if !holds(above, s.home) {
 		a.Apart = append(a.Apart, above)
 	}
-	if err := private.Replace(filepath.Join(top, filepath.Base(filepath.Dir(dir))+".json"), a); err != nil {
+	if err := private.Replace(filepath.Join(top, filepath.Base(filepath.Dir(dir))+".json"), a, maxAllotment); err != nil {
 		return fmt.Errorf("admit the workplace %s: %w", dir, err)
 	}
 	return nil

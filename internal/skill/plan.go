@@ -146,7 +146,7 @@ func (p *Plan) Apply() error {
 		lock.Skills[c.Name] = Entry{Source: c.Source, Path: c.path, Commit: c.Commit, SHA256: c.SHA256, Installed: now().UTC().Truncate(time.Second)}
 	}
 	if len(todo) > 0 {
-		if err := private.Replace(lockPath, lock); err != nil {
+		if err := private.Replace(lockPath, lock, maxLock); err != nil {
 			return fmt.Errorf("install skills: %w", err)
 		}
 	}

@@ -98,5 +98,5 @@ func (in *Installer) Remove(name string) error {
 		return errors.Join(fmt.Errorf("remove the skill %s: %w", name, err), os.RemoveAll(trash))
 	}
 	delete(lock.Skills, name)
-	return errors.Join(private.Replace(lockPath, lock), os.RemoveAll(trash))
+	return errors.Join(private.Replace(lockPath, lock, maxLock), os.RemoveAll(trash))
 }

@@ -123,31 +123,6 @@ func (s Store) Approve(dir, kind, name, hash string, at time.Time) error {
 	})
 }
 
-// Put has this hold of a folder, by its real path, in place of all that does.
-func (s Store) Put(dir string, folders []Folder, approvals []Approval) error {
-	if b, err := s.read(); err != nil || len(folders)+len(approvals) == 0 && !b.forget(dir) {
-		return err // or there is nothing to change
-	}
-	return s.change(func(b *book) error {
-		b.forget(dir)
-		for _, f := range folders {
-			b.Folders = append(b.Folders, Folder{dir, f.Hash, f.At})
-		}
-		for _, a := range approvals {
-			b.Approvals = append(b.Approvals, Approval{dir, a.Kind, a.Name, a.Hash, a.At})
-		}
-		return nil
-	})
-}
-
-// forget removes what there is of a folder, and says whether there was something.
-func (b *book) forget(dir string) bool {
-	before := len(b.Folders) + len(b.Approvals)
-	b.Folders = slices.DeleteFunc(b.Folders, func(f Folder) bool { return f.Path == dir })
-	b.Approvals = slices.DeleteFunc(b.Approvals, func(a Approval) bool { return a.Path == dir })
-	return len(b.Folders)+len(b.Approvals) < before
-}
-
 // Revoke takes the trust in a folder back, and the approvals of its things. The
 // folder need not be there anymore. If it was not trusted it returns
 // pawl.ErrNotFound.
@@ -156,7 +131,10 @@ func (s Store) Revoke(dir string) error {
 		dir = real
 	}
 	return s.change(func(b *book) error {
-		if !b.forget(dir) {
+		before := len(b.Folders) + len(b.Approvals)
+		b.Folders = slices.DeleteFunc(b.Folders, func(f Folder) bool { return f.Path == dir })
+		b.Approvals = slices.DeleteFunc(b.Approvals, func(a Approval) bool { return a.Path == dir })
+		if len(b.Folders)+len(b.Approvals) == before {
 			return fmt.Errorf("revoke: %s is not trusted: %w", Plain(dir), pawl.ErrNotFound)
 		}
 		return nil
@@ -239,7 +217,7 @@ func (s Store) change(f func(*book) error) error {
 	if err := b.check(); err != nil {
 		return fmt.Errorf("write trust: %w: %w", err, pawl.ErrInvalid)
 	}
-	if err := private.Replace(s.Path, b); err != nil {
+	if err := private.Replace(s.Path, b, maxStore); err != nil {
 		return fmt.Errorf("write trust: %w", err)
 	}
 	return nil
