@@ -231,26 +231,32 @@ func (s *Spaces) remove(dir string) error {
 
 // Save keeps what the folder holds now. ErrConflict if it was given to another host.
 func (s *Spaces) Save(ctx context.Context, dir string) error {
-	s.mu.Lock()
-	w := s.spaces[dir]
-	s.mu.Unlock()
-	if w == nil {
-		return fmt.Errorf("workspace %s is not here: %w", dir, errMoved)
+	w, err := s.hold(dir)
+	if err != nil {
+		return err
 	}
-	w.mu.Lock()
 	defer w.mu.Unlock()
 	return s.save(ctx, w)
 }
 
-// Allow keeps what people have allowed in a folder, for the hosts that have it next.
-func (s *Spaces) Allow(ctx context.Context, dir, text string) error {
+// hold returns a workspace that is here, locked.
+func (s *Spaces) hold(dir string) (*space, error) {
 	s.mu.Lock()
 	w := s.spaces[dir]
 	s.mu.Unlock()
 	if w == nil {
-		return fmt.Errorf("workspace %s is not here: %w", dir, errMoved)
+		return nil, fmt.Errorf("workspace %s is not here: %w", dir, errMoved)
 	}
 	w.mu.Lock()
+	return w, nil
+}
+
+// Allow keeps what people have allowed in a folder, for the hosts that have it next.
+func (s *Spaces) Allow(ctx context.Context, dir, text string) error {
+	w, err := s.hold(dir)
+	if err != nil {
+		return err
+	}
 	defer w.mu.Unlock()
 	return s.Roster.Allow(ctx, dir, w.mark.Epoch, text)
 }
