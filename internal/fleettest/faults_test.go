@@ -301,7 +301,7 @@ func (c *crew) jobs(t *testing.T, n int, prefix string) []*job {
 	for range 5 {
 		all.Go(func() {
 			for i := range next {
-				jobs[i], failed[i] = c.newJob(t.Context(), c.front, fmt.Sprintf("%s-%d", prefix, i), jobSteps, jobThinks+time.Duration(i%7)*drift)
+				jobs[i], failed[i] = c.newJob(t.Context(), c.front, fmt.Sprintf("%s-%d", prefix, i), []string{"auto", "yolo"}[i%2], jobSteps, jobThinks+time.Duration(i%7)*drift)
 			}
 		})
 	}

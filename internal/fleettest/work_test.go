@@ -30,12 +30,10 @@ type job struct {
 }
 
 // newJob begins a session of so many steps, whose model thinks for so long at each.
-func (w *world) newJob(ctx context.Context, c pawl.Service, name string, steps int, think time.Duration) (*job, error) {
+// In the mode auto its commands run in the sandbox.
+func (w *world) newJob(ctx context.Context, c pawl.Service, name, mode string, steps int, think time.Duration) (*job, error) {
 	j := &job{w: w, name: name, steps: steps, dir: w.folder()}
-	if err := os.MkdirAll(filepath.Dir(j.shared()), 0o700); err != nil {
-		return nil, err
-	}
-	calls := fmt.Sprintf(`{"name":"bash","input":{"command":"echo %[1]s-%%d >> %[2]s && sleep 1 && echo %[1]s-%%d >> count","unsandboxed":true}},`+
+	calls := fmt.Sprintf(`{"name":"bash","input":{"command":"echo %[1]s-%%d >> %[2]s && sleep 1 && echo %[1]s-%%d >> count"}},`+
 		`{"name":"read","input":{"path":"count"}},{"name":"write","input":{"path":"note-%%d","content":"%[1]s"}}`, name, j.shared())
 	model := w.script(stepsOf(steps, think, calls)...)
 	s, err := c.Create(ctx, pawl.NewSession{Dir: j.dir})
@@ -43,7 +41,7 @@ func (w *world) newJob(ctx context.Context, c pawl.Service, name string, steps i
 		return nil, err
 	}
 	j.id = s.ID
-	_, err = c.Send(ctx, s.ID, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: model, Mode: "yolo"}})
+	_, err = c.Send(ctx, s.ID, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: model, Mode: mode}})
 	return j, err
 }
 
@@ -68,6 +66,9 @@ func (j *job) check(t testing.TB) (unknown int) {
 	}
 	j.checkTurn(t, events)
 	done, unknown := j.checkCalls(t, events)
+	if len(done) == 0 {
+		t.Errorf("%s: no call has written anything", j.name)
+	}
 	shared := lines(t, j.shared())
 	j.checkLines(t, "the shared folder", shared, done)
 	j.checkLines(t, "the last checkpoint", lines(t, filepath.Join(j.restored(t), "count")), done)

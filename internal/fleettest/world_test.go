@@ -92,7 +92,7 @@ func newWorld(t testing.TB, s *servers) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.log.Close() })
-	for _, dir := range []string{"work/_", "data", "blobs", "hosts", "logs"} {
+	for _, dir := range []string{"work/_", "data", "blobs", "hosts", "logs", "shared"} {
 		if err := os.MkdirAll(filepath.Join(w.dir, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -133,8 +133,8 @@ func (w *world) config(name string, address func(what string) string, asks bool)
 	if asks && len(w.brains()) > 0 {
 		more = fmt.Sprintf(`,"gateway":%q`, "http://"+address(gateway))
 	}
-	text := fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":"nats://%s","blobs":"file://%s","workspaces":%q,"namespace":%q%s}}`,
-		address("PAWL_TEMPORAL_PORT"), address("PAWL_NATS_PORT"), filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "work"), cmp.Or(w.namespace, "pawl"), more)
+	text := fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":"nats://%s","blobs":"file://%s","workspaces":%q,"namespace":%q%s},"sandbox":{"writable":[%q]}}`,
+		address("PAWL_TEMPORAL_PORT"), address("PAWL_NATS_PORT"), filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "work"), cmp.Or(w.namespace, "pawl"), more, filepath.Join(w.dir, "shared"))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}
