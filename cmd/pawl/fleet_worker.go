@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -66,7 +67,8 @@ type fleetWorker struct {
 	spaces *fleet.Spaces
 	keeper *keeper // nil if there is none
 	failed chan error
-	closes []func() // the last first
+	begun  atomic.Bool // it takes work
+	closes []func()    // the last first
 }
 
 func (w *fleetWorker) has(role string) bool { return slices.Contains(w.flags.roles, role) }
@@ -111,7 +113,11 @@ func (w *fleetWorker) open(ctx context.Context) (err error) {
 		return err
 	}
 	w.later(func() { _ = w.app.Close() })
-	return w.start(ctx, hands, models)
+	if err := w.start(ctx, hands, models); err != nil {
+		return err
+	}
+	w.begun.Store(true)
+	return nil
 }
 
 // equip makes the hands of this host, and has the stepper work for a fleet.
@@ -316,8 +322,11 @@ func (w *fleetWorker) serveHealth() error {
 	return nil
 }
 
-// ready reports whether what the worker needs can be reached.
+// ready reports whether the worker takes work, and what it needs can be reached.
 func (w *fleetWorker) ready(ctx context.Context) error {
+	if !w.begun.Load() {
+		return errors.New("starting")
+	}
 	if w.spaces.Leaving() {
 		return errors.New("draining")
 	}
