@@ -134,12 +134,7 @@ func (o *operator) examineVersions(ctx context.Context, brains fleet.Queue) find
 	if err != nil {
 		return finding{"versions", checkFail, err.Error(), "look at Temporal's log"}
 	}
-	current := ""
-	for _, v := range versions {
-		if v.Current {
-			current = v.ID
-		}
-	}
+	current := fleet.Current(versions)
 	switch {
 	case current != "" && brains.Pollers > 0 && !slices.Contains(brains.Versions, current):
 		return finding{"versions", checkFail, fmt.Sprintf("new work goes to version %s, which no worker has", current), "promote one that a worker has: 'pawl fleet promote VERSION'"}

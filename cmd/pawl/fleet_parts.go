@@ -130,7 +130,7 @@ func (p *fleetParts) openKeeper(ctx context.Context, data string) (*keeper, erro
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{Keeper: checkpoint.Keeper{Blobs: blobs, Dir: filepath.Join(data, "checkpoints"), Spare: sandbox.IsPlaceholder}}
+	k := &keeper{Keeper: checkpoint.Keeper{Blobs: blobs, Dir: filepath.Join(data, "checkpoints"), Spare: sandbox.PlaceholderMode}}
 	if snapshots, err := openSnapshots(ctx); err == nil {
 		k.undo = snapshots.Path
 	}

@@ -205,7 +205,8 @@ func (w *fleetWorker) spread(a *app, hands *fleet.Hands, runner *fleet.Runner) {
 	}
 }
 
-// takesNew sees to it that this brain gets new work, if it is the first of a fleet, and warns if it never will.
+// takesNew sees to it that this brain gets new work, if it is the first of a fleet, and
+// warns if it never will.
 func (w *fleetWorker) takesNew(ctx context.Context) error {
 	if w.flags.version != "" {
 		return fleet.PromoteFirst(ctx, w.parts.engine, w.flags.version)
@@ -214,8 +215,8 @@ func (w *fleetWorker) takesNew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(versions, func(v fleet.Version) bool { return v.Current }); i >= 0 {
-		w.log.Warn("this brain has no version, so it gets no new work: start it with --build-id, and promote that with 'pawl fleet promote'", "current", versions[i].ID)
+	if current := fleet.Current(versions); current != "" {
+		w.log.Warn("this brain has no version, so it gets no new work: start it with --build-id, and promote that with 'pawl fleet promote'", "current", current)
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func (d *Desk) Trust(ctx context.Context, dir, hash string) error {
 		return fmt.Errorf("trust: %w", err)
 	}
 	if seen.Hash != hash {
-		return fmt.Errorf("what %s brings has changed since it was shown: look at it again: %w", trust.Plain(dir), pawl.ErrConflict)
+		return fmt.Errorf("what %s brings has changed since it was shown: look at it again: %w", trust.Plain(real), pawl.ErrConflict)
 	}
-	return d.Safety.TrustAs(ctx, dir, seen.Hash, d.Clock())
+	return d.Safety.TrustAs(ctx, dir, seen, d.Clock())
 }

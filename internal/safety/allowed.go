@@ -43,14 +43,10 @@ func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage)
 		func() error { return s.grantsOf(real).Add(grants...) })
 }
 
-// TrustAs keeps that a folder is trusted with parts of this hash.
-func (s *Safety) TrustAs(ctx context.Context, dir, hash string, at time.Time) error {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
-	return s.allow(ctx, dir, real, func(a *allowed) { a.Folders = []trust.Folder{{Path: real, Hash: hash, At: at.UTC()}} },
-		func() error { return s.trustOf(real).Trust(real, hash, at) })
+// TrustAs keeps that a folder, which was asked for as dir, is trusted as it was seen.
+func (s *Safety) TrustAs(ctx context.Context, dir string, seen Folder, at time.Time) error {
+	return s.allow(ctx, dir, seen.Path, func(a *allowed) { a.Folders = []trust.Folder{{Path: seen.Path, Hash: seen.Hash, At: at.UTC()}} },
+		func() error { return s.trustOf(seen.Path).Trust(seen.Path, seen.Hash, at) })
 }
 
 // allow has something hold that people have allowed in a folder: first it is kept

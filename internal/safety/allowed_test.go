@@ -49,7 +49,7 @@ func TestAdopt(t *testing.T) {
 	if err := grant(dir, "go vet"); !errors.Is(err, lost) || decided(dir, vet) != permission.Ask {
 		t.Errorf("a grant that could not be kept: %v, %s", err, decided(dir, vet))
 	}
-	if err := s.TrustAs(t.Context(), dir, seen.Hash, time.Now()); !errors.Is(err, lost) || state(dir) != trust.Unknown {
+	if err := s.TrustAs(t.Context(), dir, seen, time.Now()); !errors.Is(err, lost) || state(dir) != trust.Unknown {
 		t.Errorf("trust that could not be kept: %v, %s", err, state(dir))
 	}
 
@@ -59,7 +59,7 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Allow = func(_ context.Context, dir, text string) error { kept[dir] = text; return nil }
-	for _, err := range []error{grant(outside, "git gc"), grant(link, "go vet"), grant(link, "go vet"), s.TrustAs(t.Context(), link, seen.Hash, time.Now())} {
+	for _, err := range []error{grant(outside, "git gc"), grant(link, "go vet"), grant(link, "go vet"), s.TrustAs(t.Context(), link, seen, time.Now())} {
 		if err != nil {
 			t.Fatal(err)
 		}

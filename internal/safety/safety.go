@@ -38,17 +38,16 @@ type Safety struct {
 
 	detect func(context.Context) (sandbox.Box, sandbox.Report) // finds the sandbox of this machine
 	home   string
-	grants permission.Store
-
-	apart    string     // where each folder has grants and trust of its own, if it may go to other hosts
-	allowing sync.Mutex // held while what is allowed changes
-	folder   folders
+	folder folders
 
 	user    cached[config.User]
 	given   cached[[]permission.Grant]
 	managed cached[config.Managed]
 
+	grants   permission.Store
 	trust    trust.Store
+	apart    string     // where each folder has both for itself, if it may go to other hosts
+	allowing sync.Mutex // held while what is allowed changes
 	projects projects
 	activity hook.Activity
 }

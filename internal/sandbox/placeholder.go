@@ -13,16 +13,13 @@ import (
 // earlier, the mount would go with it.
 const placeholderMode = os.ModeDir | os.ModeSticky | 0o500
 
-// IsPlaceholder reports by its mode whether an empty folder in a workspace is the
-// sandbox's own: it comes and goes, and is nobody's work.
-func IsPlaceholder(mode fs.FileMode) bool { return markedMode(mode) }
-
 func isPlaceholder(path string, info fs.FileInfo) bool {
-	return markedMode(info.Mode()) && (isHeld(path) || len(names(path)) == 0)
+	return PlaceholderMode(info.Mode()) && (isHeld(path) || len(names(path)) == 0)
 }
 
-// markedMode reports whether a mode is a placeholder's. The bits that a folder
+// PlaceholderMode reports whether a mode is a placeholder's: an empty folder that has
+// it is the sandbox's own, comes and goes, and is nobody's work. The bits that a folder
 // takes over from the one above do not count.
-func markedMode(mode fs.FileMode) bool {
+func PlaceholderMode(mode fs.FileMode) bool {
 	return mode&(os.ModeType|os.ModeSticky|0o700) == placeholderMode
 }

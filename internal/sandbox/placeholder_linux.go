@@ -120,7 +120,7 @@ func takePlaceholder(path string) (*placeholder, error) {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // another box has just taken it away
 			}
-			if err != nil || !markedMode(info.Mode()) || len(names(path)) > 0 {
+			if err != nil || !PlaceholderMode(info.Mode()) || len(names(path)) > 0 {
 				return nil, err
 			}
 		}

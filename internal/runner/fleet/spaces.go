@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -66,14 +64,6 @@ type space struct {
 
 	busy int       // trips in it; under the lock of Spaces
 	used time.Time // the last one's end
-}
-
-// mark is what the host remembers of a workspace when it ends.
-type mark struct {
-	Dir        string      `json:"dir"`
-	Tenant     pawl.Tenant `json:"tenant"`
-	Epoch      int64       `json:"epoch"`
-	Checkpoint string      `json:"checkpoint"`
 }
 
 // errMoved: the workspace was given to another host meanwhile.
@@ -371,71 +361,4 @@ func (s *Spaces) Count() (busy, kept int) {
 		}
 	}
 	return busy, len(s.spaces)
-}
-
-func (s *Spaces) markPath(t pawl.Tenant, dir string) string {
-	return filepath.Join(s.Dir, filepath.FromSlash(Key(t, dir))+".json")
-}
-
-// readMark returns what is remembered of a folder; nothing if that cannot be read:
-// then it is restored.
-func (s *Spaces) readMark(t pawl.Tenant, dir string) (m mark) {
-	text, err := os.ReadFile(s.markPath(t, dir))
-	if err != nil || json.Unmarshal(text, &m) != nil || m.Dir != dir || m.Tenant != t {
-		return mark{}
-	}
-	return m
-}
-
-// Remember makes the workspaces known that were here when the host ended: else
-// nobody would remove those that nobody enters again.
-func (s *Spaces) Remember() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.spaces == nil {
-		s.spaces = map[string]*space{}
-	}
-	err := filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		var m mark
-		if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &m) != nil || s.markPath(m.Tenant, m.Dir) != path || s.spaces[m.Dir] != nil {
-			return nil // it is none, and counts for nothing
-		}
-		s.spaces[m.Dir] = &space{known: true, mark: m, used: info.ModTime()}
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// unmark forgets what is remembered of a folder.
-func (s *Spaces) unmark(w *space, t pawl.Tenant, dir string) error {
-	w.mark = mark{}
-	if err := os.Remove(s.markPath(t, dir)); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	return nil
-}
-
-func (s *Spaces) writeMark(m mark) error {
-	text, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	path := s.markPath(m.Tenant, m.Dir)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }

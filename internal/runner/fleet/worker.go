@@ -126,10 +126,8 @@ func PromoteFirst(ctx context.Context, engine Engine, version string) error {
 		if err != nil {
 			return err
 		}
-		for _, v := range versions {
-			if v.Current {
-				return nil
-			}
+		if Current(versions) != "" {
+			return nil
 		}
 		if slices.ContainsFunc(versions, func(v Version) bool { return v.ID == version }) {
 			return Promote(ctx, engine, version)
@@ -147,6 +145,16 @@ type Version struct {
 	ID      string `json:"id"`
 	Current bool   `json:"current,omitempty"`
 	Drained bool   `json:"drained,omitempty"` // no workflow needs it any more
+}
+
+// Current returns the version that new work goes to; "" if there is none.
+func Current(versions []Version) string {
+	for _, v := range versions {
+		if v.Current {
+			return v.ID
+		}
+	}
+	return ""
 }
 
 // Versions returns those of the brains. There are none before the first has come up.
