@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/model/remote"
+	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/runner/fleet"
 	"github.com/pawl-dev/pawl/internal/service"
 )
@@ -145,7 +146,8 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 		return fmt.Errorf("--reserve: %w", err)
 	}
 	w.spaces = &fleet.Spaces{
-		Host: host, Roster: roster, Dir: filepath.Join(data, "workspaces"), Root: w.parts.Workspaces, Own: own, Reserve: reserve,
+		Host: host, Roster: roster, Dir: filepath.Join(data, "workspaces"), Boot: proc.Boot(),
+		Root: w.parts.Workspaces, Own: own, Reserve: reserve,
 		Fetch: (&warm{dir: filepath.Join(data, "sources"), sources: newSources(w.parts.Sources)}).fetch, Free: func() (int64, error) { return freeBytes(w.parts.Workspaces) },
 	}
 	if w.has(roleHands) {

@@ -68,6 +68,12 @@ func (i Identity) Gone() bool {
 	return !alive || start != i.Start
 }
 
+// Boot tells this start of the machine from others; "" where that is not known.
+func Boot() string {
+	boot, _ := bootID()
+	return boot
+}
+
 // machineKey is "" where it cannot be told one boot or process namespace from
 // another; leases then lapse by time alone.
 func machineKey(host string) string {

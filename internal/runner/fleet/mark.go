@@ -16,6 +16,14 @@ type mark struct {
 	Tenant     pawl.Tenant `json:"tenant"`
 	Epoch      int64       `json:"epoch"`
 	Checkpoint string      `json:"checkpoint"`
+	Boot       string      `json:"boot,omitempty"`
+}
+
+// sound reports whether a folder is what its mark says. What was written before the
+// machine started anew need not be: it may not have come to the disk. Where nothing
+// is kept there is nothing better.
+func (s *Spaces) sound(m mark) bool {
+	return m.Boot == s.Boot || s.Keeper == nil
 }
 
 func (s *Spaces) markPath(t pawl.Tenant, dir string) string {

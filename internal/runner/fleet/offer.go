@@ -55,7 +55,7 @@ func (s *Spaces) recall(ctx context.Context, row pawl.Workspace) error {
 	if !w.known {
 		w.mark, w.known = s.readMark(row.Tenant, row.Dir), true
 	}
-	if row.Host == s.Host && row.Epoch == w.mark.Epoch {
+	if row.Host == s.Host && row.Epoch == w.mark.Epoch && (s.sound(w.mark) || row.Checkpoint == "") {
 		if _, err := os.Stat(row.Dir); err == nil {
 			return nil
 		}

@@ -35,6 +35,7 @@ type Spaces struct {
 	Roster pawl.Roster
 	Keeper Keeper // nil keeps nothing: there is one host, and its disk is trusted
 	Dir    string // of the host's own, for what it knows of its workspaces
+	Boot   string // tells this start of the machine from others
 
 	// Root is where workspaces are: a tenant's in the folder of its name, those of no
 	// tenant in _. "" means that they are anywhere. Own is where pawl makes folders
@@ -147,7 +148,7 @@ func (s *Spaces) ensure(ctx context.Context, w *space, p Place) error {
 	if !w.known {
 		w.mark, w.known = s.readMark(tenant, p.Dir), true
 	}
-	if w.mark.Epoch == p.Epoch && w.mark.Tenant == tenant {
+	if w.mark.Epoch == p.Epoch && w.mark.Tenant == tenant && s.sound(w.mark) {
 		if _, err := os.Stat(p.Dir); err == nil {
 			return nil
 		}
@@ -171,7 +172,7 @@ func (s *Spaces) ensure(ctx context.Context, w *space, p Place) error {
 			return err
 		}
 	}
-	w.mark = mark{Dir: p.Dir, Tenant: tenant, Epoch: p.Epoch, Checkpoint: row.Checkpoint}
+	w.mark = mark{Dir: p.Dir, Tenant: tenant, Epoch: p.Epoch, Checkpoint: row.Checkpoint, Boot: s.Boot}
 	var large *pawl.Stop
 	if err := s.save(ctx, w); err != nil && !errors.As(err, &large) { // the first call that changes something is told
 		w.mark = mark{}
@@ -198,7 +199,7 @@ func (s *Spaces) bring(ctx context.Context, row pawl.Workspace, old mark) error 
 		err := s.Keeper.Restore(ctx, Key(row.Tenant, row.Dir), row.Dir, row.Checkpoint)
 		s.told(spaceRestore, began, row.Size, err)
 		return err
-	case err == nil && old.Epoch == 0:
+	case err == nil && (old.Epoch == 0 || old.Epoch == row.Epoch):
 		return nil
 	case row.Source != "" && s.Fetch != nil:
 		err := s.Fetch(ctx, row.Source, row.Dir)

@@ -204,6 +204,68 @@ func TestMark(t *testing.T) {
 	}
 }
 
+// TestBoot: what was on the disk when the machine went down may be less than what was
+// kept. It is restored, when it is entered, recalled and removed.
+func TestBoot(t *testing.T) {
+	e := newEstate(t)
+	host := func(boot string) (*Spaces, *keeper) {
+		s, k := e.host("a")
+		s.Boot = boot
+		ok(t, s.Remember())
+		return s, k
+	}
+	a, _ := host("one")
+	p := e.place(a)
+	e.enter(a, p)()
+	e.write("f", "kept")
+	ok(t, a.Save(t.Context(), e.dir))
+	boot := "one"
+	again := func(after string, use func(a *Spaces)) {
+		t.Helper()
+		e.write("f", "lost")
+		boot += "+"
+		a, k := host(boot)
+		use(a)
+		if n := k.restored.Load(); n != 1 {
+			t.Errorf("%s: restored %d times, want once", after, n)
+		}
+		e.holds(map[string]string{"f": "kept"})
+	}
+	enter := func(a *Spaces) {
+		for range 2 {
+			e.enter(a, p)()
+		}
+	}
+	again("enter", enter)
+	again("recall", func(a *Spaces) { ok(t, a.Recall(t.Context(), e.dir)) })
+	again("remove", func(a *Spaces) {
+		if n, err := a.tidy(t.Context(), 0); n != 1 || err != nil {
+			t.Errorf("%d removed, %v", n, err)
+		}
+		p = e.place(a)
+		enter(a)
+	})
+}
+
+// TestBoot_NeverKept: what is nowhere else is taken as it is.
+func TestBoot_NeverKept(t *testing.T) {
+	e := newEstate(t)
+	a, k := e.host("a")
+	k.Limits.MaxBytes = 1
+	ok(t, e.roster.Declare(t.Context(), e.dir, "https://pawl.test/repo")) // there it is as it began
+	p := e.place(a)
+	ok(t, os.MkdirAll(e.dir, 0o700))
+	e.write("f", "all there is")
+	e.enter(a, p)()
+	a, k = e.host("a")
+	k.Limits.MaxBytes = 1
+	a.Boot = "another"
+	a.Fetch = func(context.Context, string, string) error { return errOnce }
+	ok(t, a.Recall(t.Context(), e.dir))
+	e.enter(a, p)()
+	e.holds(map[string]string{"f": "all there is"})
+}
+
 // TestBeginsAnew: a folder that was dropped begins anew, also where it was before.
 func TestBeginsAnew(t *testing.T) {
 	e := newEstate(t)

@@ -113,10 +113,14 @@ func (s *Spaces) evict(ctx context.Context, dir string, w *space) error {
 		return err
 	}
 	if err == nil && row.Epoch == w.mark.Epoch {
-		if err := s.save(ctx, w); err != nil {
-			return err
+		keep := row.Checkpoint
+		if keep == "" || s.sound(w.mark) {
+			if err := s.save(ctx, w); err != nil {
+				return err
+			}
+			keep = w.mark.Checkpoint
 		}
-		if err := s.Keeper.Prune(ctx, Key(w.mark.Tenant, dir), w.mark.Checkpoint); err != nil {
+		if err := s.Keeper.Prune(ctx, Key(w.mark.Tenant, dir), keep); err != nil {
 			return err
 		}
 		if err := s.Roster.Vacate(ctx, dir, w.mark.Epoch); err != nil {
