@@ -4,9 +4,11 @@ package fleettest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,6 +150,44 @@ func TestAdoption(t *testing.T) {
 		}
 		l.until(ctx, cut[i], ended)
 	}
+}
+
+// spoiled are sessions of which one cannot be resumed.
+type spoiled struct {
+	fleet.Sessions
+	id pawl.SessionID
+}
+
+var errSpoiled = errors.New("its log cannot be read")
+
+func (s spoiled) Resume(ctx context.Context, id pawl.SessionID) error {
+	if id == s.id {
+		return errSpoiled
+	}
+	return s.Sessions.Resume(ctx, id)
+}
+
+// One that cannot be helped keeps nobody from the others.
+func TestAdoption_Spoiled(t *testing.T) {
+	l := newLost(t)
+	bound, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var ids []pawl.SessionID
+	for range 3 {
+		id := l.session(bound)
+		body := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: l.model(`{"text":"Ok."}` + "\n")}
+		if _, err := l.store.Append(bound, id, 1, pawl.Event{At: time.Now(), Body: body}); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	a := l.adopter()
+	a.Sessions = spoiled{a.Sessions, ids[1]}
+	if err := a.Look(bound); !errors.Is(err, errSpoiled) || !strings.Contains(err.Error(), string(ids[1])) {
+		t.Errorf("nobody is told: %v", err)
+	}
+	l.until(bound, ids[0], ended)
+	l.until(bound, ids[2], ended)
 }
 
 // What is younger is left alone, and so is what works.

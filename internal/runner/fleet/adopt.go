@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -89,7 +90,8 @@ func (a *Adopter) Look(ctx context.Context) error {
 }
 
 // lookAfter looks through the next page of a tenant's unfinished sessions. Most of
-// them wait for a person, and have a workflow that does.
+// them wait for a person, and have a workflow that does. One that cannot be helped
+// keeps nobody from the others.
 func (a *Adopter) lookAfter(ctx context.Context) error {
 	tenant, most := pawl.TenantOf(ctx), cmp.Or(a.Most, adoptMost)
 	before := time.Now().Add(-cmp.Or(a.Age, adoptAge))
@@ -101,24 +103,41 @@ func (a *Adopter) lookAfter(ctx context.Context) error {
 		return err
 	}
 	a.turn(tenant, before, list, most)
+	var first error
+	failed := 0
 	for _, s := range list {
-		works, err := a.Works(ctx, s.ID)
-		if err == nil && works && a.told[s.ID] == s.Head {
+		err := a.help(ctx, s)
+		if err == nil || errors.Is(err, pawl.ErrNotFound) { // it was deleted meanwhile
 			continue
 		}
-		if err == nil {
-			err = a.Sessions.Resume(ctx, s.ID)
+		failed++
+		first = cmp.Or(first, err)
+		if ctx.Err() != nil {
+			break
 		}
-		switch {
-		case err == nil:
-			a.tell(s)
-			if !works {
-				a.Log.Info("resumed", "session", s.ID, "tenant", tenant)
-			}
-		case errors.Is(err, pawl.ErrNotFound): // it was deleted meanwhile
-		default:
-			return err
-		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d sessions could not be resumed: %w", failed, len(list), first)
+	}
+	return nil
+}
+
+// help has a session worked on that nobody works on, or does not know that it has
+// grown.
+func (a *Adopter) help(ctx context.Context, s pawl.Session) error {
+	works, err := a.Works(ctx, s.ID)
+	if err == nil && works && a.told[s.ID] == s.Head {
+		return nil
+	}
+	if err == nil {
+		err = a.Sessions.Resume(ctx, s.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("session %s: %w", s.ID, err)
+	}
+	a.tell(s)
+	if !works {
+		a.Log.Info("resumed", "session", s.ID, "tenant", pawl.TenantOf(ctx))
 	}
 	return nil
 }
