@@ -3,7 +3,6 @@ package safety
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,12 +93,13 @@ func TestServerCannotGetOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	_, err = proc.Run(t.Context(), proc.Command{Args: w.Args, Env: w.Env, Bare: true, Files: w.Files, Dir: dir, Output: io.Discard})
+	var out strings.Builder
+	result, err := proc.Run(t.Context(), proc.Command{Args: w.Args, Env: w.Env, Bare: true, Files: w.Files, Dir: dir, Output: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "inside")); err != nil {
-		t.Errorf("it did not run, so nothing is shown: %v", err)
+		t.Errorf("it did not run, so nothing is shown: %v, %+v, %s", err, result, out.String())
 	}
 	if _, err := os.Stat(filepath.Join(outside, "canary")); err == nil {
 		t.Error("it wrote outside of the workspace")
