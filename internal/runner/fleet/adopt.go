@@ -122,8 +122,8 @@ func (a *Adopter) lookAfter(ctx context.Context) error {
 	return nil
 }
 
-// help has a session worked on that nobody works on, or does not know that it has
-// grown.
+// help begins a session's workflow if there is none, and tells one that is there that
+// the log has grown.
 func (a *Adopter) help(ctx context.Context, s pawl.Session) error {
 	works, err := a.Works(ctx, s.ID)
 	if err == nil && works && a.told[s.ID] == s.Head {
