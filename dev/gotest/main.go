@@ -1,9 +1,13 @@
-// Gotest runs go test and holds its outcome to our rule: a skipped test is a failed run, and so is a run without tests.
+// Gotest runs go test, reruns what failed, and applies the project's rules: a skipped test fails the run, and so does
+// a run without tests.
 //
 // Usage: go run ./dev/gotest [flags and packages for go test]
 //
-// It prints a line per package and the output of the tests that failed or were skipped; with -v, all output.
-// The last line is "N passed, N failed, N skipped".
+// It prints a line per package and the output of tests that failed or were skipped; with -v, all output. A failed test
+// is run twice more. If it passes both times it is flaky: it is listed by name at the end and does not fail the run.
+//
+// With GOTEST_REPORT=FILE it appends a JSON object with the totals to FILE. With GOTEST_FLAKY=FILE it appends a line
+// per flaky test, which dev/flaky reads.
 package main
 
 import (
@@ -26,20 +30,33 @@ func main() {
 	}
 }
 
-// run runs go test with the given arguments and reports on w. It returns false if the run breaks our rule,
-// and an error if go test could not be run or read.
+// run runs go test with the given arguments, reruns the failed tests and reports on w. It returns false if the run
+// fails, and an error if go test could not be started or read.
 func run(args []string, w io.Writer) (bool, error) {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	r := newReport(w, slices.Contains(args, "-v"))
+	if err := goTest(args, r); err != nil {
+		return false, err
+	}
+	r.endAll()
+	if err := rerunFailed(parseArgs(args), r, goTest); err != nil {
+		return false, err
+	}
+	good := r.close()
+	return good, writeReport(r, parseArgs(args))
+}
+
+// goTest runs go test once and passes its events to r. A failing exit status without a failed test is an error:
+// a wrong flag, an unknown package.
+func goTest(args []string, r *report) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...) //nolint:gosec // the developer's arguments
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return false, err
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return false, err
+		return err
 	}
-
-	r := newReport(w, slices.Contains(args, "-v"))
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -50,15 +67,11 @@ func run(args []string, w io.Writer) (bool, error) {
 			break
 		}
 		if err != nil {
-			return false, fmt.Errorf("read go test: %w", err)
+			return fmt.Errorf("read go test: %w", err)
 		}
 	}
-
-	err = cmd.Wait()
-	good := r.close()
-	// A failing exit that no event explains: bad flags, an unknown package.
-	if err != nil && r.failed == 0 {
-		return false, fmt.Errorf("go test: %w", err)
+	if err := cmd.Wait(); err != nil && r.failed == 0 && len(r.open) == 0 {
+		return fmt.Errorf("go test: %w", err)
 	}
-	return good && err == nil, nil
+	return nil
 }

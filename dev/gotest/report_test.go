@@ -6,6 +6,7 @@ import (
 )
 
 func TestReport(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		verbose bool
@@ -23,7 +24,7 @@ func TestReport(t *testing.T) {
 {"Action":"pass","Package":"p","Elapsed":0.5}`,
 		want: `
 ok   p                                                               1 passed, 0 failed, 0 skipped  0.50s
-1 passed, 0 failed, 0 skipped
+1 passed, 0 failed, 0 skipped, 0 flaky
 `,
 		good: true,
 	}, {
@@ -37,7 +38,7 @@ ok   p                                                               1 passed, 0
 		want: `
 1234 appends/s
 ok   p                                                               1 passed, 0 failed, 0 skipped  0.50s
-1 passed, 0 failed, 0 skipped
+1 passed, 0 failed, 0 skipped, 0 flaky
 `,
 		good: true,
 	}, {
@@ -57,7 +58,7 @@ got 1, want 2
 FAIL p                                                               1 passed, 1 failed, 0 skipped  0.50s
 => FAIL p TestB
 got 1, want 2
-1 passed, 1 failed, 0 skipped
+1 passed, 1 failed, 0 skipped, 0 flaky
 `,
 	}, {
 		name: "a skip fails the run and says why",
@@ -73,7 +74,7 @@ SKIP p                                                               0 passed, 0
 => SKIP p TestA
     a_test.go:3: no database
 A test was skipped: that counts as a failure.
-0 passed, 0 failed, 1 skipped
+0 passed, 0 failed, 1 skipped, 0 flaky
 `,
 	}, {
 		name: "a package without tests is no test",
@@ -81,9 +82,8 @@ A test was skipped: that counts as a failure.
 {"Action":"output","Package":"p","Output":"?   \tp\t[no test files]\n"}
 {"Action":"skip","Package":"p"}`,
 		want: `
--    p                                                               0 passed, 0 failed, 0 skipped  no tests
 No test ran: that counts as a failure.
-0 passed, 0 failed, 0 skipped
+0 passed, 0 failed, 0 skipped, 0 flaky
 `,
 	}, {
 		name: "a build failure counts and is shown",
@@ -96,7 +96,7 @@ No test ran: that counts as a failure.
 p.go:1: syntax error
 FAIL	p [build failed]
 FAIL p                                                               0 passed, 1 failed, 0 skipped  0.00s
-0 passed, 1 failed, 0 skipped
+0 passed, 1 failed, 0 skipped, 0 flaky
 `,
 	}, {
 		name:    "a test that never ended has failed, and its end tells what it did, not where its goroutines were",
@@ -115,7 +115,7 @@ FAIL p                                                               0 passed, 1
 => FAIL p TestA
 it waits
 panic: test timed out
-0 passed, 1 failed, 0 skipped
+0 passed, 1 failed, 0 skipped, 0 flaky
 `,
 	}, {
 		name: "a package that never ended has failed, and other lines pass through",
@@ -126,7 +126,7 @@ not an event
 		want: `
 not an event
 FAIL p                                                               1 passed, 1 failed, 0 skipped  0.00s
-1 passed, 1 failed, 0 skipped
+1 passed, 1 failed, 0 skipped, 0 flaky
 `,
 	}, {
 		name: "cached",
@@ -137,7 +137,7 @@ FAIL p                                                               1 passed, 1
 {"Action":"pass","Package":"p","Elapsed":0.01}`,
 		want: `
 ok   p                                                               1 passed, 0 failed, 0 skipped  cached
-1 passed, 0 failed, 0 skipped
+1 passed, 0 failed, 0 skipped, 0 flaky
 `,
 		good: true,
 	}}
