@@ -37,11 +37,11 @@ func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
 	runner := &fleet.Runner{Engine: p.engine}
 	table, from := &farDesk{runner: runner}, newSources(p.Sources)
 	a, err := openFitted(ctx, fitting{link: p.link, models: models, desk: table, run: func(a *app, _ *agent.Stepper, front *service.Config) (service.Runner, error) {
-		roster, err := rosterOf(ctx, a.tokens)
+		roster, err := rosterOf(ctx, a.tokens, p.hosts)
 		if err != nil {
 			return nil, err
 		}
-		table.Desk, a.works = a.desk, runner.Works
+		table.Desk, a.works, a.hostTimeout = a.desk, runner.Works, p.hosts
 		table.models, _ = models.(modelLister)
 		if err := a.checkTenancy(ctx); err != nil {
 			return nil, err

@@ -36,6 +36,7 @@ const (
 type fleetParts struct {
 	config.Fleet
 	engine fleet.Engine
+	hosts  time.Duration // how long a host may be silent
 	link   *nats.Link
 	token  string // of the gateway
 }
@@ -56,6 +57,9 @@ func loadFleet() (p *fleetParts, store string, err error) {
 	p = &fleetParts{Fleet: user.Fleet, token: os.Getenv("PAWL_GATEWAY_TOKEN")}
 	secrets.Add("the gateway's token", p.token)
 	p.Temporal, p.Namespace, p.NATS = cmp.Or(p.Temporal, usualTemporal), cmp.Or(p.Namespace, usualNamespace), cmp.Or(p.NATS, usualNATS)
+	if p.hosts, err = p.Fleet.SilentFor(); err != nil {
+		return nil, "", err
+	}
 	p.Workspaces, err = filepath.Abs(cmp.Or(p.Workspaces, usualWorkspaces))
 	return p, store, err
 }
@@ -70,6 +74,7 @@ func openFleet(ctx context.Context, name string, log *slog.Logger) (*fleetParts,
 	if p.engine, err = fleet.Dial(ctx, p.Temporal, p.Namespace, log); err != nil {
 		return nil, err
 	}
+	p.engine.HostTimeout = p.hosts
 	if p.link, err = nats.Open(nats.Config{URL: p.NATS, Name: name}); err != nil {
 		p.engine.Close()
 		return nil, err
@@ -97,18 +102,22 @@ func (p *fleetParts) models() (modelsOf, error) {
 type fleetStore interface {
 	pawl.Roster
 	CheckTenancy(ctx context.Context) error
+	SetHostTimeout(d time.Duration)
 	Clock(ctx context.Context) (time.Time, error)
 }
 
 // rosterOf returns the roster of a store that keeps tenants apart: nothing works
 // with one that does not.
-func rosterOf(ctx context.Context, st store.Store) (fleetStore, error) {
+func rosterOf(ctx context.Context, st store.Store, silent time.Duration) (fleetStore, error) {
 	r, ok := st.(fleetStore)
 	if !ok {
 		return nil, fmt.Errorf("the store of a fleet must be PostgreSQL: set PAWL_STORE=postgres://…: %w", pawl.ErrInvalid)
 	}
 	if err := r.CheckTenancy(ctx); err != nil {
 		return nil, err
+	}
+	if silent > 0 {
+		r.SetHostTimeout(silent)
 	}
 	return r, nil
 }

@@ -10,7 +10,7 @@ import (
 
 // Without the look at where repositories are, a host fetches from its own network:
 // TestSourcesAreOutside could fail.
-func TestDefensesMatter_Sources(t *testing.T) {
+func TestDefensesMatter_Sources(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("fleet.source")()
 	for _, source := range []string{"https://127.0.0.1/shop.git", "file:///srv/shop.git"} {
 		if got, err := newSources(nil).find(t.Context(), source); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // A workspace begins as what anybody can get at an https address, and as a
 // repository on the hosts only where that was permitted.
-func TestSources(t *testing.T) {
+func TestSources(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		source, local string
 		want          git.Remote
@@ -43,7 +43,7 @@ func TestSources(t *testing.T) {
 
 // Hosts of a fleet do not fetch from where those who ask cannot reach, unless it was
 // named; and never from where a cloud keeps its keys.
-func TestSourcesAreOutside(t *testing.T) {
+func TestSourcesAreOutside(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
 		t.Setenv(name, "")
 	}

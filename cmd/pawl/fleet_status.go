@@ -61,7 +61,7 @@ func (o *operator) openStore(ctx context.Context, ref string) error {
 		return err
 	}
 	o.closes = append(o.closes, func() { _ = st.Close() })
-	o.roster, err = rosterOf(ctx, st)
+	o.roster, err = rosterOf(ctx, st, o.parts.hosts)
 	return err
 }
 

@@ -123,7 +123,7 @@ func (w *fleetWorker) open(ctx context.Context) (err error) {
 
 // equip makes the hands of this host, and has the stepper work for a fleet.
 func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands *fleet.Hands) error {
-	roster, err := rosterOf(ctx, a.tokens)
+	roster, err := rosterOf(ctx, a.tokens, w.parts.hosts)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 		return fmt.Errorf("--reserve: %w", err)
 	}
 	w.spaces = &fleet.Spaces{
-		Host: host, Roster: roster, Dir: filepath.Join(data, "workspaces"), Boot: proc.Boot(),
+		Host: host, Roster: roster, Dir: filepath.Join(data, "workspaces"), Boot: proc.Boot(), HostTimeout: w.parts.hosts,
 		Root: w.parts.Workspaces, Own: own, Reserve: reserve,
 		Fetch: (&warm{dir: filepath.Join(data, "sources"), sources: newSources(w.parts.Sources)}).fetch, Free: func() (int64, error) { return freeBytes(w.parts.Workspaces) },
 	}

@@ -10,6 +10,7 @@ import (
 // TestFindings: what is wrong is told with its place and what was likely meant.
 // What is about safety, or is known and does not fit, is an error.
 func TestFindings(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, text string
 		want       []string

@@ -52,6 +52,7 @@ var keys = []key{
 	{path: "fleet.blobs", what: "Where checkpoints are kept: file:///path, or s3://bucket/prefix?endpoint=host:port.", replaced: true},
 	{path: "fleet.workspaces", what: "The folder of the workspaces, the same on every host: /var/lib/pawl/work if left out."},
 	{path: "fleet.gateway", what: "Where workers that have no keys ask the models, as a URL. Its token is in PAWL_GATEWAY_TOKEN.", replaced: true},
+	{path: "fleet.host_timeout", what: "How long a host may be silent before its sessions move to another one: 10s if left out."},
 	{path: "fleet.sources", what: "Hosts at private addresses that workspaces may begin as repositories of. Those at public ones need not be named."},
 	{path: "hooks", what: "Commands of yours that are asked or told at points of the work."},
 	{path: "mcp", what: "MCP servers, whose tools the model can call, by a name of up to 24 letters, digits, - and single _."},

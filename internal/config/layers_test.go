@@ -26,6 +26,7 @@ func projectOf(text string) func(string) ([]byte, error) {
 // TestProject: a repository can say nothing but what makes pawl stricter. Rows
 // A4, A5, E17.
 func TestProject(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, text, rules string
 		ignored           []string
@@ -87,6 +88,7 @@ func TestProject(t *testing.T) {
 // TestManaged: a policy that others could have written is refused, not passed
 // over. Row A20.
 func TestManaged(t *testing.T) {
+	t.Parallel()
 	const good = `{"max_mode":"guard","rules":[{"kind":"net"}],"sandbox_required":true,"hooks":{"Stop":[]},"allow_only_managed_hooks":true}`
 	owner := uint32(os.Geteuid()) //nolint:gosec // no user has a number below zero
 	lay := func(t *testing.T, text string) string {
@@ -149,7 +151,7 @@ func TestManaged(t *testing.T) {
 }
 
 // TestManagedStays: no variable moves the policy.
-func TestManagedStays(t *testing.T) {
+func TestManagedStays(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	path := filepath.Join(t.TempDir(), "managed.json")
 	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)

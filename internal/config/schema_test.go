@@ -18,6 +18,7 @@ const schemaFile = "../../docs/schema/config.schema.json"
 
 // TestSchemaIsPublished: the copy for editors is that of this program.
 func TestSchemaIsPublished(t *testing.T) {
+	t.Parallel()
 	text, err := SchemaText()
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +36,7 @@ func TestSchemaIsPublished(t *testing.T) {
 
 // TestEveryKeyIsDescribed: each key of User is in the schema, with a description.
 func TestEveryKeyIsDescribed(t *testing.T) {
+	t.Parallel()
 	s, err := Schema()
 	if err != nil {
 		t.Fatal(err)

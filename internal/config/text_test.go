@@ -11,6 +11,7 @@ import (
 
 // TestTextEdits: an edit of any file changes what it is about, and nothing else.
 func TestTextEdits(t *testing.T) {
+	t.Parallel()
 	const file = "{\n\t// mine\n\t\"mcpServers\": {\n\t\t\"a\": {\"command\": \"x\"} // first\n\t},\n\t\"other\": [1,  2]\n}\n"
 	for _, c := range []struct {
 		name string

@@ -82,7 +82,7 @@ func asked(b pawl.Body) bool { _, ok := b.(pawl.Asked); return ok }
 // adopter looks every few milliseconds.
 func (l *lost) adopter() *fleet.Adopter {
 	return &fleet.Adopter{
-		Tenants: l.store, Sessions: l.Service, Works: l.runner.Works, Log: slog.New(slog.DiscardHandler), Every: 20 * time.Millisecond, Age: time.Nanosecond,
+		Tenants: l.store, Sessions: l.Service, Works: l.runner.Works, Log: slog.New(slog.DiscardHandler), HostTimeout: 15 * time.Millisecond, Age: time.Nanosecond,
 		Alone: func(ctx context.Context, do func(context.Context) error) (bool, error) {
 			return l.store.Alone(ctx, "adopt", do)
 		},
@@ -101,7 +101,7 @@ func (l *lost) works(ctx context.Context, id pawl.SessionID) bool {
 
 // Work that was taken in by a node that died before it told anybody is done, and a
 // workflow that was lost is begun anew, for all tenants. Two nodes look.
-func TestAdoption(t *testing.T) {
+func TestAdoption(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	l := newLost(t)
 	const asks = `{"calls":[{"name":"question","input":{"questions":[{"header":"Store","question":"Which one?","options":[{"label":"SQLite"},{"label":"PostgreSQL"}]}]}}]}`
 	bound, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a test in which nobody comes
@@ -168,7 +168,7 @@ func (s spoiled) Resume(ctx context.Context, id pawl.SessionID) error {
 }
 
 // One that cannot be helped keeps nobody from the others.
-func TestAdoption_Spoiled(t *testing.T) {
+func TestAdoption_Spoiled(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	l := newLost(t)
 	bound, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -191,7 +191,7 @@ func TestAdoption_Spoiled(t *testing.T) {
 }
 
 // What is younger is left alone, and so is what works.
-func TestAdoptionWaits(t *testing.T) {
+func TestAdoptionWaits(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	l := newLost(t)
 	id := l.session(t.Context())
 	body := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: l.model(`{"text":"Ok."}` + "\n")}

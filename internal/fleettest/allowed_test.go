@@ -11,7 +11,7 @@ import (
 )
 
 // What people have allowed in a workspace holds on whichever host it is, and ends with it.
-func TestAllowed(t *testing.T) {
+func TestAllowed(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	w.brain("brain1")
 	first := w.hands("host1")

@@ -20,7 +20,7 @@ import (
 const cancelBound = 8 * time.Second
 
 // A cancel reaches what hangs, wherever it is, and does not wait for its end.
-func TestCancel(t *testing.T) {
+func TestCancel(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	w.brain("brain1")
 	w.hands("host1")

@@ -49,6 +49,7 @@ type crew struct {
 func newCrew(t testing.TB, seed uint64) *crew {
 	t.Helper()
 	c := &crew{world: newWorld(t, startServers(t)), random: rand.New(rand.NewPCG(seed, 1))}
+	c.hostTimeout = "10s" // as in a real fleet
 	for i := range 2 {
 		c.brains = append(c.brains, c.brain(fmt.Sprintf("brain%d", i+1)))
 	}
@@ -95,7 +96,7 @@ var faults = []struct {
 		h := c.hosts[c.random.IntN(len(c.hosts))]
 		h.cut()
 		hit(h.name)
-		time.Sleep(outage)
+		time.Sleep(outage) // the length of the fault
 		h.heal()
 		return nil
 	}},
@@ -104,7 +105,7 @@ var faults = []struct {
 		filler := h.disk(filepath.Join(c.dir, "work", "filler"))
 		c.fill(filler)
 		hit(h.name)
-		time.Sleep(outage)
+		time.Sleep(outage) // the length of the fault
 		if err := os.Remove(filler); err != nil {
 			c.Error(err)
 		}
@@ -119,7 +120,7 @@ var faults = []struct {
 			c.Fatal(err)
 		}
 		hit("")
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) // the length of the fault
 		if err := os.Remove(blobs); err != nil {
 			c.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func (c *crew) inCall(h *host) {
 		return n
 	}
 	for before, end := written(), time.Now().Add(outage); written() <= before && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // a poll: the call is in another process
 	}
 }
 
@@ -156,7 +157,7 @@ func (c *crew) die(p *program, host string, hit func(string)) func() {
 	if c.random.IntN(2) == 0 {
 		return p.restart
 	}
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // the length of the fault
 	p.restart()
 	return nil
 }
@@ -205,7 +206,7 @@ func (a *tally) String() string {
 
 // Whatever dies in mid-turn, sessions end as if nothing had: nothing is done twice,
 // and nothing that was done is lost.
-func TestFaults(t *testing.T) {
+func TestFaults(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	times, sessions := 1, fewSessions
 	if text := os.Getenv("PAWL_FAULT_TIMES"); text != "" {
 		var err error
@@ -271,7 +272,7 @@ func (c *crew) busy(t *testing.T, sessions int) {
 // that took, 0 if it had ended by then.
 func (c *crew) goesOn(j *job, at time.Time) time.Duration {
 	c.Helper()
-	for end := time.Now().Add(jobEnds); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(jobEnds); ; time.Sleep(100 * time.Millisecond) { // a poll: the log is in another process
 		if wait, known := j.wentOn(at); known {
 			return wait
 		}

@@ -41,9 +41,10 @@ func number(t testing.TB, name string, usual int) int {
 
 // TestLoad runs sessions of 20 steps on a fleet of two API nodes and four workers,
 // and as many bare activities that sleep as long, in one run.
-func TestLoad(t *testing.T) {
+func TestLoad(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	sessions := number(t, "PAWL_LOAD_SESSIONS", 60)
 	w := newWorld(t, startServers(t))
+	w.hostTimeout = "10s" // as in a real fleet
 	for i := range 4 {
 		w.worker(fmt.Sprintf("host%d", i+1), "--log", "none")
 	}
@@ -77,9 +78,10 @@ func TestLoad(t *testing.T) {
 }
 
 // TestFlat: a step costs the same, however many sessions are stored.
-func TestFlat(t *testing.T) {
+func TestFlat(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	stored := number(t, "PAWL_LOAD_STORED", 1000)
 	w := newWorld(t, startServers(t))
+	w.hostTimeout = "10s" // as in a real fleet
 	for i := range 2 {
 		w.worker(fmt.Sprintf("host%d", i+1), "--log", "none")
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/missiontest"
 	"github.com/pawl-dev/pawl/internal/pawltest"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // staff is a fleet that works on a mission: a brain, an API node, and hosts. Each host
@@ -82,7 +83,7 @@ func (c *staff) configure() {
 	}
 	engine := need(c.t, "PAWL_TEST_TEMPORAL")
 	text, err := json.Marshal(map[string]any{"fleet": map[string]string{
-		"temporal": engine, "namespace": ownNamespace(c.t, engine).Namespace, "nats": need(c.t, "PAWL_TEST_NATS"),
+		"host_timeout": soonLost, "temporal": engine, "namespace": ownNamespace(c.t, engine).Namespace, "nats": need(c.t, "PAWL_TEST_NATS"),
 		"blobs": "file://" + filepath.Join(c.top, "blobs"), "workspaces": filepath.Join(c.here, "work"),
 	}})
 	if err == nil {
@@ -130,12 +131,7 @@ func (c *staff) log(name string) string { return filepath.Join(c.top, name+".log
 // until asks again and again, as nothing tells when processes of others are so far.
 func (c *staff) until(what string, done func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	c.t.Fatalf("it did not come so far: %s", what)
+	wait.Until(c.t, what, done)
 }
 
 // said returns the word that follows in the API node's output.
@@ -284,7 +280,7 @@ func (c *staff) sealed(b pawl.Board) map[string]string {
 
 // A mission's workers are spread over the hosts, and what they leave comes together
 // on the Commander's.
-func TestMission_Spread(t *testing.T) {
+func TestMission_Spread(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	c := muster(t, map[string]string{"a.txt": "base\n"})
 	c.tasks()
 	at := c.sealed(c.launch(func() {}))
@@ -295,7 +291,7 @@ func TestMission_Spread(t *testing.T) {
 
 // A mission goes on when a host is lost: that of workers, or that of the Commander,
 // before something is merged and after.
-func TestMission_HostLost(t *testing.T) {
+func TestMission_HostLost(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	for name, find := range map[string]func(c *staff) (lost string){
 		"worker": func(c *staff) (lost string) {
 			for dir, host := range c.whereIs() {

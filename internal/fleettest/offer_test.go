@@ -35,7 +35,7 @@ func (k *kept) Prune(ctx context.Context, key, keep string) error {
 
 // A folder that one host offers is worked in on another, comes back, and is dropped.
 // Both have it at the same path, so the test puts it away where it is not.
-func TestOffered(t *testing.T) {
+func TestOffered(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	ctx := pawl.WithTenant(t.Context(), "acme")
 	st, err := postgres.Open(ctx, pawltest.Stores["postgres"](t))
 	if err != nil {

@@ -129,7 +129,7 @@ func (s *small) work(t *testing.T) {
 }
 
 // TestOperate: the commands of an operator do what they say, and print JSON.
-func TestOperate(t *testing.T) {
+func TestOperate(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	s := newSmall(t)
 	s.work(t)
 	host := "host-" + s.version
@@ -182,7 +182,7 @@ func TestOperate(t *testing.T) {
 }
 
 // TestNoVersion: a brain that will get no new work says so.
-func TestNoVersion(t *testing.T) {
+func TestNoVersion(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	s := newSmall(t)
 	cmd := s.Command("worker", "--role", "brain")
 	out, err := cmd.StderrPipe()
@@ -212,7 +212,7 @@ func into(t *testing.T, text string, v any) {
 }
 
 // TestDown: what is down is said, with what to do, and what is up is shown.
-func TestDown(t *testing.T) {
+func TestDown(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	s := &small{Box: pawltest.NewBox(t, pawltest.Binary(t, "fleet"), pawltest.Stores["postgres"](t))}
 	s.Write(t, "config.json", fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":"nats://%s","blobs":"file:///dev/null/no","gateway":"http://%s"}}`, localAddress(t), localAddress(t), localAddress(t)))
 	s.Env = append(s.Env, "PAWL_CONFIG="+filepath.Join(s.Dir, "config.json"), "PAWL_GATEWAY_TOKEN=x")
@@ -243,7 +243,7 @@ func TestDown(t *testing.T) {
 }
 
 // TestSuperuser: no part of a fleet works as a role that sees all tenants.
-func TestSuperuser(t *testing.T) {
+func TestSuperuser(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	url := pawltest.Stores["postgres"](t)
 	s := &small{Box: pawltest.NewBox(t, pawltest.Binary(t, "fleet"), strings.Replace(url, "//pawl@", "//postgres@", 1))}
 	s.Write(t, "config.json", fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":%q,"workspaces":%q}}`, need(t, "PAWL_TEST_TEMPORAL"), need(t, "PAWL_TEST_NATS"), filepath.Join(s.Dir, "work")))
@@ -262,7 +262,7 @@ func TestSuperuser(t *testing.T) {
 
 // TestDashboard: what the dashboard and the alerts name is there, under this name,
 // in what a worker and an API node tell.
-func TestDashboard(t *testing.T) {
+func TestDashboard(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	s := newSmall(t)
 	s.work(t)
 	told := map[string]bool{}

@@ -132,7 +132,7 @@ func (f *versioned) reason(id pawl.SessionID) (r pawl.Reason) {
 
 // TestRescue: a session whose version has no worker any more goes on with the
 // current one, and what was canceled meanwhile is.
-func TestRescue(t *testing.T) {
+func TestRescue(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
 	stop := f.brain("v1")
 	answered, ask := f.begin()
@@ -160,7 +160,7 @@ func TestRescue(t *testing.T) {
 }
 
 // TestQueues: what is told of the queues is what the engine knows.
-func TestQueues(t *testing.T) {
+func TestQueues(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
 	stop := f.brain("v1")
 	defer stop()
@@ -191,7 +191,7 @@ func TestQueues(t *testing.T) {
 }
 
 // TestBacklog: work that nobody takes is seen, with how long it waits.
-func TestBacklog(t *testing.T) {
+func TestBacklog(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
 	f.brain("v1")()
 	s, err := f.Create(f.Context(), pawl.NewSession{Dir: t.TempDir()})
@@ -223,7 +223,7 @@ func (f *versioned) eventually(holds func() bool) {
 }
 
 // TestAskedToDrain: a host hears that it is to drain, and that it is not.
-func TestAskedToDrain(t *testing.T) {
+func TestAskedToDrain(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
 	f.eventually(func() bool { return f.store.Drain(f.Context(), f.host, true) == nil }) // it has told of itself
 	f.eventually(f.spaces.Leaving)
@@ -242,7 +242,7 @@ func TestAskedToDrain(t *testing.T) {
 }
 
 // TestUnknownVersion: nobody waits for a version for ever.
-func TestUnknownVersion(t *testing.T) {
+func TestUnknownVersion(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -95,13 +95,13 @@ func inFleet(t testing.TB, engine fleet.Engine, st *postgres.Store, patience tim
 }
 
 // A service of a fleet is one like any other.
-func TestContract_Fleet(t *testing.T) {
+func TestContract_Fleet(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	servicetest.Run(t, func(t *testing.T) servicetest.Harness { return inProcess(t, 0) })
 }
 
 // A turn that waits for a child in the background gives its place away, and goes on
 // when the child ends: long before it would have looked by itself.
-func TestParkedForAChild(t *testing.T) {
+func TestParkedForAChild(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	h := inProcess(t, time.Nanosecond)
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script.jsonl")

@@ -167,7 +167,7 @@ func (s *teller) log(script string) string {
 }
 
 // TestSameLogAsLocal: what a fleet writes is what one process writes.
-func TestSameLogAsLocal(t *testing.T) {
+func TestSameLogAsLocal(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	want := tell(t, servicetest.Local(t))
 	for _, kind := range []pawl.Kind{"answered", "spawned", "compacted", "reverted", "injected"} {
 		if !strings.Contains(want, "\n"+string(kind)+" ") {

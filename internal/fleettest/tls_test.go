@@ -20,7 +20,7 @@ import (
 
 // An engine that only speaks TLS, and only with those who show a certificate, is reached with what
 // the environment says, and not without.
-func TestTLS(t *testing.T) {
+func TestTLS(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	cert, path := selfSigned(t)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
 		Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert, NextProtos: []string{"h2"},

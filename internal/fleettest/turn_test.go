@@ -17,7 +17,7 @@ import (
 
 // A turn goes through all of a fleet: an API node, a brain that has the models, and
 // a host that has the folder and no keys.
-func TestTurn(t *testing.T) {
+func TestTurn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	w.brain("brain1")
 	w.hands("host1")
@@ -40,7 +40,7 @@ func TestTurn(t *testing.T) {
 
 // A workspace goes where its host does not: what one turn left is there for the
 // next, on another host, and can be undone there.
-func TestMove(t *testing.T) {
+func TestMove(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	w.brain("brain1")
 	first := w.hands("host1")
@@ -82,7 +82,7 @@ func TestMove(t *testing.T) {
 }
 
 // A workspace begins as a repository.
-func TestSource(t *testing.T) {
+func TestSource(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	w.worker("host1")
 	_, c := w.api("api1")
@@ -105,7 +105,7 @@ func TestSource(t *testing.T) {
 
 // A repository that cannot be had is no silent wait: who may not ask for it is told
 // when the session is made, and otherwise those who watch are told why it waits.
-func TestSourceGone(t *testing.T) {
+func TestSourceGone(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	w.worker("host1")
 	_, c := w.api("api1")

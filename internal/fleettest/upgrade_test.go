@@ -15,7 +15,7 @@ import (
 // A fleet gets another version of the code while sessions are in mid-turn: what has
 // begun ends with the code that it began with, what is new begins with the new one,
 // and no call is cut off.
-func TestUpgrade(t *testing.T) {
+func TestUpgrade(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	c := &crew{world: newWorld(t, startServers(t))}
 	engine := ownNamespace(t, c.address("PAWL_TEMPORAL_PORT"))
 	c.namespace = engine.Namespace

@@ -76,10 +76,16 @@ type world struct {
 	gateways  []string // of the brains
 	balancer  string   // in front of them
 
+	hostTimeout string // "" means soonLost
+
 	mu    sync.Mutex
 	procs []*program
 	after []func() // is done when all programs have ended
 }
+
+// soonLost is how long a host may be silent in most tests: less than in a real
+// fleet, so that they wait less.
+const soonLost = "4s"
 
 // newWorld makes a fleet without programs.
 func newWorld(t testing.TB, s *servers) *world {
@@ -133,8 +139,8 @@ func (w *world) config(name string, address func(what string) string, asks bool)
 	if asks && len(w.brains()) > 0 {
 		more = fmt.Sprintf(`,"gateway":%q`, "http://"+address(gateway))
 	}
-	text := fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":"nats://%s","blobs":"file://%s","workspaces":%q,"namespace":%q%s},"sandbox":{"writable":[%q]}}`,
-		address("PAWL_TEMPORAL_PORT"), address("PAWL_NATS_PORT"), filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "work"), cmp.Or(w.namespace, "pawl"), more, filepath.Join(w.dir, "shared"))
+	text := fmt.Sprintf(`{"fleet":{"host_timeout":%q,"temporal":%q,"nats":"nats://%s","blobs":"file://%s","workspaces":%q,"namespace":%q%s},"sandbox":{"writable":[%q]}}`,
+		cmp.Or(w.hostTimeout, soonLost), address("PAWL_TEMPORAL_PORT"), address("PAWL_NATS_PORT"), filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "work"), cmp.Or(w.namespace, "pawl"), more, filepath.Join(w.dir, "shared"))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}
@@ -404,7 +410,7 @@ func (w *world) ended(ids []pawl.SessionID, within time.Duration) {
 			if time.Now().After(deadline) {
 				w.Fatalf("session %s is %s after %s (%v)", id, row.State(), within, err)
 			}
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // a poll: the log is in another process
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 // TestEventsAreAppendOnly reads the sources of the stores: no statement outside
 // of retention.go may change or remove events.
 func TestEventsAreAppendOnly(t *testing.T) {
+	t.Parallel()
 	read := 0
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		name := entry.Name()
@@ -112,6 +113,7 @@ func stringsOf(t *testing.T, name, source string) (texts []string) {
 }
 
 func TestRewritesAreFound(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, source string
 		bad          bool

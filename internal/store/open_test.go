@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 )
 
-func TestOpenFile(t *testing.T) {
+func TestOpenFile(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	t.Chdir(t.TempDir())
 	for _, ref := range []string{filepath.Join(t.TempDir(), "a.db"), "sqlite:b.db", "c.db", "postgres", "./x://y.db"} {
 		s, err := store.Open(t.Context(), ref)
@@ -30,6 +30,7 @@ func TestOpenFile(t *testing.T) {
 // TestOpenRefuses also proves that a PostgreSQL URL reaches that store, by the
 // server that is not there.
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		ref  string
 		want error

@@ -14,10 +14,8 @@ import (
 
 // The bounds of a look after sessions that nobody works on.
 const (
-	adoptEvery = 15 * time.Second
-	adoptAge   = time.Minute // what is younger was told of a moment ago
-	adoptMost  = 200         // sessions of a tenant, in one look
-	adoptTime  = time.Minute // for one look
+	adoptMost = 200         // sessions of a tenant, in one look
+	adoptTime = time.Minute // for one look
 )
 
 // Adopter looks after sessions that have work and no workflow: one was lost, or never
@@ -33,9 +31,9 @@ type Adopter struct {
 	Alone func(ctx context.Context, do func(context.Context) error) (bool, error)
 	Log   *slog.Logger
 
-	Every time.Duration // between two looks; 0 means 15 s
-	Age   time.Duration // for so long nothing has happened in a session; 0 means a minute
-	Most  int           // sessions of a tenant in one look; 0 means 200
+	HostTimeout time.Duration // as Engine.HostTimeout; it looks every 1.5 of these
+	Age         time.Duration // for so long nothing has happened in a session; 0 means 6 host timeouts
+	Most        int           // sessions of a tenant in one look; 0 means 200
 
 	told  map[pawl.SessionID]pawl.Seq // how far the workflows were told of
 	last  pawl.Tenant                 // the one that was looked after last
@@ -55,7 +53,7 @@ func (a *Adopter) Run(ctx context.Context) {
 			a.Log.Error("look for interrupted sessions", "error", err)
 		}
 		select {
-		case <-time.After(cmp.Or(a.Every, adoptEvery)):
+		case <-time.After(timingFor(a.HostTimeout).adoptEvery):
 		case <-ctx.Done():
 		}
 	}
@@ -94,7 +92,7 @@ func (a *Adopter) Look(ctx context.Context) error {
 // keeps nobody from the others.
 func (a *Adopter) lookAfter(ctx context.Context) error {
 	tenant, most := pawl.TenantOf(ctx), cmp.Or(a.Most, adoptMost)
-	before := time.Now().Add(-cmp.Or(a.Age, adoptAge))
+	before := time.Now().Add(-cmp.Or(a.Age, timingFor(a.HostTimeout).adoptAge))
 	if page, ok := a.pages[tenant]; ok && page.Before(before) {
 		before = page
 	}

@@ -11,6 +11,7 @@ import (
 // Nothing that an engine does may look like a person's cancel to a step: the turn
 // must stay open. A person's comes by Interrupt.
 func TestAliveCause(t *testing.T) {
+	t.Parallel()
 	shutdown := errors.New("the worker shuts down")
 	for name, test := range map[string]struct{ cause, want error }{
 		"by the engine":   {temporal.NewCanceledError(), errTaken},
@@ -20,7 +21,7 @@ func TestAliveCause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			engine, cancel := context.WithCancelCause(t.Context())
-			step, end := alive(engine)
+			step, end := (&Hands{Spaces: &Spaces{}}).alive(engine)
 			defer end()
 			cancel(test.cause)
 			<-step.Done()
@@ -32,7 +33,8 @@ func TestAliveCause(t *testing.T) {
 }
 
 func TestAliveEnds(t *testing.T) {
-	step, end := alive(t.Context())
+	t.Parallel()
+	step, end := (&Hands{Spaces: &Spaces{}}).alive(t.Context())
 	if step.Err() != nil {
 		t.Fatal(step.Err())
 	}

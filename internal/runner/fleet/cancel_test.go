@@ -30,6 +30,7 @@ const (
 
 // The host at work is told at once, and the turn's end says who is meant.
 func TestCancelAtWork(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		during string
 		want   []string
@@ -56,6 +57,7 @@ func TestCancelAtWork(t *testing.T) {
 
 // A step that comes to its end all the same does not save the turn.
 func TestCancelTooLateForTheHost(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[answers] = func(context.Context, Trip) (Outcome, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))
@@ -66,6 +68,7 @@ func TestCancelTooLateForTheHost(t *testing.T) {
 }
 
 func TestCancelParked(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[answers] = c.waitsOnce(time.Time{})
 	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalCancel, pawl.Seq(2)) }, time.Hour)
@@ -75,6 +78,7 @@ func TestCancelParked(t *testing.T) {
 
 // Between two turns: the first is over, and the second is ended before it begins.
 func TestCancelBetweenTurns(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[ends] = func(context.Context, Trip) (Outcome, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(9))
@@ -86,6 +90,7 @@ func TestCancelBetweenTurns(t *testing.T) {
 
 // A prompt that came after the cancel is worked on.
 func TestCancelSparesWhatCameLater(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[ends] = func(context.Context, Trip) (Outcome, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(8))
@@ -99,6 +104,7 @@ func TestCancelSparesWhatCameLater(t *testing.T) {
 // Before anybody has begun: what was accepted is begun and ended, so that the log
 // says so.
 func TestCancelBeforeBegin(t *testing.T) {
+	t.Parallel()
 	for name, cancel := range map[string]func(c *crew){
 		"with the start": func(c *crew) {
 			c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2)) }, 0)
@@ -135,6 +141,7 @@ func TestCancelBeforeBegin(t *testing.T) {
 
 // A cancel while nobody is there to hear it ends the turn when somebody is.
 func TestCancelWhileNobodyIsThere(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.place = func(n int, _ string) (Place, error) {
 		if n > 1 && n < 20 {

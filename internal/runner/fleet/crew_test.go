@@ -56,7 +56,7 @@ func newCrew(t *testing.T) *crew {
 	c := &crew{t: t, env: suite.NewTestWorkflowEnvironment(), on: map[string]func(context.Context, Trip) (Outcome, error){}}
 	c.env.SetTestTimeout(time.Minute)
 	c.env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
-	c.env.RegisterWorkflow(Session)
+	register(c.env, timingFor(0))
 	for _, name := range []string{"Begin", "Think", "Act", "Settle", "Finish", "Interrupt"} {
 		c.env.RegisterActivityWithOptions(func(ctx context.Context, trip Trip) (Outcome, error) {
 			return c.trip(ctx, name, trip)
@@ -70,7 +70,7 @@ func newCrew(t *testing.T) *crew {
 func (c *crew) run(job Job) error {
 	c.t.Helper()
 	c.began = c.env.Now()
-	c.env.ExecuteWorkflow(Session, job)
+	c.env.ExecuteWorkflow(sessionFlow, job)
 	if !c.env.IsWorkflowCompleted() {
 		c.t.Fatal("the workflow has not ended")
 	}

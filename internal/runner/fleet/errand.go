@@ -28,14 +28,14 @@ type Question struct {
 }
 
 // Errand is the workflow of a question: it finds the folder's host and asks there.
-func Errand(ctx workflow.Context, q Question) (answer json.RawMessage, err error) {
+func (f flows) Errand(ctx workflow.Context, q Question) (answer json.RawMessage, err error) {
 	lost := ""
 	for range 2 { // the second time on another host
-		local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{ScheduleToCloseTimeout: placeTimeout, RetryPolicy: once})
+		local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{ScheduleToCloseTimeout: f.place, RetryPolicy: once})
 		if err := workflow.ExecuteLocalActivity(local, brain.PlaceFolder, q, lost).Get(ctx, &q.Place); err != nil {
 			return nil, err
 		}
-		err = workflow.ExecuteActivity(handsContext(ctx, q.Place.Host, errandTime), hands.Answer, q).Get(ctx, &answer)
+		err = workflow.ExecuteActivity(f.handsContext(ctx, q.Place.Host, errandTime), hands.Answer, q).Get(ctx, &answer)
 		if err == nil || !untaken(err) {
 			return answer, err
 		}
@@ -54,7 +54,7 @@ const answerType = "Answer"
 
 // Answer answers a question about a folder that is here.
 func (h *Hands) Answer(ctx context.Context, q Question) (json.RawMessage, error) {
-	ctx, end := alive(pawl.WithTenant(ctx, q.Tenant))
+	ctx, end := h.alive(pawl.WithTenant(ctx, q.Tenant))
 	defer end()
 	do := h.Errands[q.Name]
 	if do == nil {
@@ -87,8 +87,8 @@ func (r *Runner) Ask(ctx context.Context, dir, name string, ask, answer any) err
 	}
 	q := Question{Tenant: pawl.TenantOf(ctx), Dir: dir, Name: name, Ask: text}
 	run, err := r.Engine.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: "errand-" + ulid.Make().String(), TaskQueue: r.Engine.queue(), WorkflowExecutionTimeout: errandTime, WorkflowTaskTimeout: decideTimeout,
-	}, Errand, q)
+		ID: "errand-" + ulid.Make().String(), TaskQueue: r.Engine.queue(), WorkflowExecutionTimeout: errandTime, WorkflowTaskTimeout: timingFor(r.Engine.HostTimeout).decide,
+	}, errandFlow, q)
 	if err != nil {
 		return fmt.Errorf("ask for %s: %w: %w", dir, err, pawl.ErrUnavailable)
 	}

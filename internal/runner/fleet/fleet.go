@@ -34,18 +34,6 @@ const (
 // HandsQueue is that of a host.
 func HandsQueue(host string) string { return handsPrefix + host }
 
-// The bounds of what a workflow waits for.
-const (
-	placeTimeout  = 10 * time.Second // to find out where a folder is
-	decideTimeout = 5 * time.Second  // for a brain to decide, which takes it milliseconds: one that does not has died
-	startTimeout  = 8 * time.Second  // for a host to take up a step: one that does not is lost
-	stepTimeout   = 6 * time.Hour    // for one step, which may wait for children
-	heartbeat     = 10 * time.Second // a host that is silent for so long in mid-step has died
-	patience      = time.Hour        // of failures in a row; then the turn is left open, to be taken up again
-	soonest       = 100 * time.Millisecond
-	latest        = 5 * time.Second // between two tries
-)
-
 // The signals of a session's workflow.
 const (
 	signalWake   = "wake"   // there is something new in the log

@@ -204,7 +204,7 @@ func (h *Hands) travel(ctx context.Context, kind string, t Trip, do func(context
 // the log for itself: that one may still be at work in this process, and if both
 // shared what they know of the log neither would find the other's appends in its way.
 func (h *Hands) visit(ctx context.Context, t Trip, do func(context.Context) (Outcome, error)) (Outcome, error) {
-	ctx, end := alive(pawl.WithTenant(ctx, t.Tenant))
+	ctx, end := h.alive(pawl.WithTenant(ctx, t.Tenant))
 	defer end()
 	if t.Again {
 		h.Stepper.Forget(t.Session)
@@ -271,12 +271,12 @@ func (h *Hands) cancelable(ctx context.Context, t Trip) (context.Context, func()
 // alive tells the engine that the step is at work. If the engine or the worker goes
 // down, or the attempt took too long, the work is taken away and the turn stays
 // open. Call end when the step is over.
-func alive(ctx context.Context) (step context.Context, end func()) {
+func (h *Hands) alive(ctx context.Context) (step context.Context, end func()) {
 	step, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(heartbeat / 4)
+		tick := time.NewTicker(timingFor(h.Spaces.HostTimeout).heartbeat / 4)
 		defer tick.Stop()
 		for {
 			select {

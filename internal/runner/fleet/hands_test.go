@@ -63,6 +63,7 @@ func interrupted(t *testing.T, h *Hands, upTo pawl.Seq) {
 
 // TestInterrupt: a step ends whether its cancel comes before it, with it or after it.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	turn := pawl.Turn{Session: "s", Number: 1, Prompt: 5, Step: 1}
 	t.Run("before", func(t *testing.T) {
 		h, _, think := stalled(t)
@@ -106,6 +107,7 @@ func TestInterrupt(t *testing.T) {
 // TestInterruptBoth: an attempt that was given up is still at work when the next one
 // comes. A cancel ends both, in whatever order they came.
 func TestInterruptBoth(t *testing.T) {
+	t.Parallel()
 	h, s, think := stalled(t)
 	var group sync.WaitGroup
 	for _, again := range []bool{false, true} {
@@ -123,6 +125,7 @@ func TestInterruptBoth(t *testing.T) {
 
 // TestSent: what crosses the border comes back as what it was.
 func TestSent(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		err   error
 		final bool
@@ -145,6 +148,7 @@ func TestSent(t *testing.T) {
 
 // Those who watch a session are told why it does not go on, if no other host can help.
 func TestExcuse(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error
 		want []string

@@ -32,6 +32,7 @@ func (savedRoster) Saved(context.Context, string, int64, string, int64) error { 
 // A call that has run waits until its folder can be kept; what another try would not
 // cure is told at once.
 func TestKeep(t *testing.T) {
+	t.Parallel()
 	away := errors.New("the store is away")
 	for name, c := range map[string]struct {
 		err   error
@@ -62,6 +63,7 @@ func TestKeep(t *testing.T) {
 
 // A call that is taken away does not wait any more.
 func TestKeep_Taken(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -12,6 +12,7 @@ import (
 )
 
 func TestResultOf(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		want string
 		out  Outcome
@@ -33,6 +34,7 @@ func TestResultOf(t *testing.T) {
 
 // TestTold: what was not done has no size.
 func TestTold(t *testing.T) {
+	t.Parallel()
 	var told []string
 	s := &Spaces{Observe: func(kind, result string, d time.Duration, bytes int64) {
 		told = append(told, fmt.Sprint(kind, " ", result, " ", d >= 0, " ", bytes))

@@ -137,6 +137,7 @@ var who = regexp.MustCompile(`("identity": *)"[^"]*"`)
 
 // TestRecord runs what TestReplay replays on a real engine; with -update it is kept.
 func TestRecord(t *testing.T) {
+	t.Parallel()
 	for name, story := range stories {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

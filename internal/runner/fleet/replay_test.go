@@ -12,6 +12,7 @@ import (
 // TestReplay: what this version would decide is what was decided in histories of a
 // real server. See the package's comment for what to do if it fails.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("testdata/histories/*.json")
 	ok(t, err)
 	if len(paths) < 4 {
@@ -21,7 +22,7 @@ func TestReplay(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{})
 			ok(t, err)
-			r.RegisterWorkflow(Session)
+			register(r, timingFor(0))
 			ok(t, r.ReplayWorkflowHistoryFromJSONFile(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), path))
 		})
 	}

@@ -36,9 +36,9 @@ func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) e
 func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, value any) error {
 	job := Job{Session: id, Tenant: pawl.TenantOf(ctx)}
 	_, err := r.Engine.SignalWithStartWorkflow(ctx, r.Engine.workflow(id), name, value, client.StartWorkflowOptions{
-		ID: r.Engine.workflow(id), TaskQueue: r.Engine.queue(), WorkflowTaskTimeout: decideTimeout,
+		ID: r.Engine.workflow(id), TaskQueue: r.Engine.queue(), WorkflowTaskTimeout: timingFor(r.Engine.HostTimeout).decide,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-	}, Session, job)
+	}, sessionFlow, job)
 	if err == nil {
 		return nil
 	}

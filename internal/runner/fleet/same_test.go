@@ -46,6 +46,7 @@ func tellStory(t *testing.T) *world {
 }
 
 func TestSameLogAsLocal(t *testing.T) {
+	t.Parallel()
 	lines := make([]string, len(story))
 	for i, l := range story {
 		lines[i] = strings.Join(strings.Fields(l), " ")
@@ -82,6 +83,7 @@ func TestSameLogAsLocal(t *testing.T) {
 }
 
 func TestModelFails(t *testing.T) {
+	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"true"}}]}`, `{"fault":"error","text":"no credit"}`)
 	onLocal, onFleet := newWorld(t), newWorld(t)
 	for _, w := range []*world{onLocal, onFleet} {
@@ -119,6 +121,7 @@ func (a altered) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) er
 // TestCancel cancels while the model hangs: what has come is kept, and what waits
 // ends too.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	settings := script(t, `{"text":"I am thinking hard","deltas":4,"fault":"hang"}`)
 	onLocal, onFleet := newWorld(t), newWorld(t)
 	for _, w := range []*world{onLocal, onFleet} {
@@ -156,6 +159,7 @@ var errOnce = errors.New("the connection was reset")
 
 // TestRetryAfterEffect: the first attempt at Execute fails after all was done and written.
 func TestRetryAfterEffect(t *testing.T) {
+	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`)
 	onLocal, onFleet := newWorld(t), newWorld(t)
 	for _, w := range []*world{onLocal, onFleet} {
@@ -194,6 +198,7 @@ func checkCount(t *testing.T, w *world) {
 // TestRetryInMidCall: the effect took place and its result was not written. It
 // must not take place again, and the model must be told.
 func TestRetryInMidCall(t *testing.T) {
+	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"expect":"unknown","text":"done"}`)
 	w := newWorld(t)
 	w.send("go", pawl.DeliverNow, settings)
@@ -224,6 +229,7 @@ func checkStatus(t *testing.T, w *world, want pawl.CallStatus) {
 // tool still ran in this very process. What it writes later must find itself
 // in the way of the second attempt, not slip in behind it.
 func TestOldAttemptStillAtWork(t *testing.T) {
+	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"slow"}]}`, `{"expect":"unknown","text":"done"}`)
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	w := newWorld(t, pawl.Tool{
@@ -268,6 +274,7 @@ func TestOldAttemptStillAtWork(t *testing.T) {
 // TestGivesUp: a fault that lasts ends the workflow and not the turn, which the
 // next workflow goes on with.
 func TestGivesUp(t *testing.T) {
+	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`)
 	w := newWorld(t)
 	w.send("go", pawl.DeliverNow, settings)

@@ -37,6 +37,8 @@ type Spaces struct {
 	Dir    string // of the host's own, for what it knows of its workspaces
 	Boot   string // tells this start of the machine from others
 
+	HostTimeout time.Duration // as Engine.HostTimeout
+
 	// Root is where workspaces are: a tenant's in the folder of its name, those of no
 	// tenant in _. "" means that they are anywhere. Own is where pawl makes folders
 	// for its workers, those of each repository in one; "" means that it makes none.

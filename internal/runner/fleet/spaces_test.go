@@ -133,6 +133,7 @@ func (e *estate) holds(want map[string]string) {
 // TestMove: a workspace goes on elsewhere with what was kept of it, and the host that
 // had it cannot write over that.
 func TestMove(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	b, kb := e.host("b")
@@ -169,6 +170,7 @@ func TestMove(t *testing.T) {
 
 // TestMark: a host that was started anew knows what it has, and trusts nothing else.
 func TestMark(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	p := e.place(a)
@@ -207,6 +209,7 @@ func TestMark(t *testing.T) {
 // TestBoot: what was on the disk when the machine went down may be less than what was
 // kept. It is restored, when it is entered, recalled and removed.
 func TestBoot(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	host := func(boot string) (*Spaces, *keeper) {
 		s, k := e.host("a")
@@ -249,6 +252,7 @@ func TestBoot(t *testing.T) {
 
 // TestBoot_NeverKept: what is nowhere else is taken as it is.
 func TestBoot_NeverKept(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, k := e.host("a")
 	k.Limits.MaxBytes = 1
@@ -268,6 +272,7 @@ func TestBoot_NeverKept(t *testing.T) {
 
 // TestBeginsAnew: a folder that was dropped begins anew, also where it was before.
 func TestBeginsAnew(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	var cleared []string
@@ -288,6 +293,7 @@ func TestBeginsAnew(t *testing.T) {
 // TestHalfRestored: what was brought by half is never taken for whole, neither by
 // the next trip nor by the next process.
 func TestHalfRestored(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	p := e.place(a)
@@ -313,6 +319,7 @@ func TestHalfRestored(t *testing.T) {
 
 // TestTwoSessions: two that share a folder come at once, and it is restored once.
 func TestTwoSessions(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	e.enter(a, e.place(a))()
@@ -342,6 +349,7 @@ func TestTwoSessions(t *testing.T) {
 // TestTooLarge: a workspace over its limit ends the turn with a message that says
 // what to do, and does not keep the host from ending the turn.
 func TestTooLarge(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, k := e.host("a")
 	k.Limits.MaxBytes = 10
@@ -363,6 +371,7 @@ func TestTooLarge(t *testing.T) {
 }
 
 func TestFullAndDraining(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	p := e.place(a)

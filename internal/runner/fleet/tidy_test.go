@@ -12,6 +12,7 @@ import (
 )
 
 func TestTidy(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, k := e.host("a")
 	leave := e.enter(a, e.place(a))
@@ -44,6 +45,7 @@ func TestTidy(t *testing.T) {
 
 // TestTidyAnew: a host that was started anew removes what nobody enters again.
 func TestTidyAnew(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	e.enter(a, e.place(a))()
@@ -70,6 +72,7 @@ func TestTidyAnew(t *testing.T) {
 
 // TestTidyLate: somebody enters after it was seen that nobody is there.
 func TestTidyLate(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	p := e.place(a)
@@ -85,6 +88,7 @@ func TestTidyLate(t *testing.T) {
 // TestTidyOld: what was given to another host is removed and not kept: that would
 // be kept over what the other has.
 func TestTidyOld(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	b, _ := e.host("b")
@@ -115,6 +119,7 @@ func (deaf) Workspace(context.Context, string) (pawl.Workspace, error) {
 
 // TestTidyBlind: what nobody can be asked about stays.
 func TestTidyBlind(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	a, _ := e.host("a")
 	e.enter(a, e.place(a))()
@@ -180,6 +185,7 @@ var outside = map[string]func(e *estate) string{
 }
 
 func TestOutside(t *testing.T) {
+	t.Parallel()
 	roster := newRoster(t)
 	for name, dir := range outside {
 		t.Run(name, func(t *testing.T) {
@@ -203,6 +209,7 @@ func TestOutside(t *testing.T) {
 // TestLinksInside: links in a workspace that lead out of it are kept and removed as
 // links, and what they lead to stays as it is.
 func TestLinksInside(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t)
 	outside := filepath.Join(e.top, "outside")
 	ok(t, os.MkdirAll(outside, 0o700))

@@ -43,8 +43,9 @@ func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Eng
 // Engine is Temporal, as one fleet uses it.
 type Engine struct {
 	client.Client
-	Namespace string
-	Queue     string // where its workflows wait; "" means BrainQueue
+	Namespace   string
+	Queue       string        // where its workflows wait; "" means BrainQueue
+	HostTimeout time.Duration // how long a host may be silent; 0 means DefaultHostTimeout
 }
 
 func (e Engine) queue() string { return cmp.Or(e.Queue, BrainQueue) }
@@ -67,7 +68,6 @@ const (
 	brainPollers = 8
 	handsPollers = 8
 	handsTrips   = 2000 // at once: most of them wait for a model or a child
-	sticky       = 2 * time.Second
 )
 
 // StartBrain has this process run workflows. With a version, a workflow stays with
@@ -76,7 +76,7 @@ const (
 func StartBrain(engine Engine, b *Brain, version string, grace time.Duration) (stop func(), err error) {
 	o := worker.Options{
 		MaxConcurrentWorkflowTaskPollers: brainPollers, DisableRegistrationAliasing: true,
-		StickyScheduleToStartTimeout: sticky, WorkerStopTimeout: grace,
+		StickyScheduleToStartTimeout: timingFor(engine.HostTimeout).sticky, WorkerStopTimeout: grace,
 	}
 	if version != "" {
 		o.DeploymentOptions = worker.DeploymentOptions{
@@ -85,8 +85,7 @@ func StartBrain(engine Engine, b *Brain, version string, grace time.Duration) (s
 		}
 	}
 	w := worker.New(engine.Client, engine.queue(), o)
-	w.RegisterWorkflow(Session)
-	w.RegisterWorkflow(Errand)
+	register(w, timingFor(engine.HostTimeout))
 	w.RegisterActivity(b)
 	if err := w.Start(); err != nil {
 		return nil, fmt.Errorf("run workflows: %w", err)
@@ -181,12 +180,9 @@ func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 	return list, nil
 }
 
-// beatEvery is how often a host says that it is there.
-const beatEvery = 2 * time.Second
-
 // Beat tells the roster that the host is there, until ctx ends, and once more then.
 func Beat(ctx context.Context, s *Spaces, version string, room int, log *slog.Logger) {
-	tick := time.NewTicker(beatEvery)
+	tick := time.NewTicker(timingFor(s.HostTimeout).beat)
 	defer tick.Stop()
 	for {
 		if err := s.beat(ctx, version, room); err != nil && ctx.Err() == nil {
@@ -201,7 +197,7 @@ func Beat(ctx context.Context, s *Spaces, version string, room int, log *slog.Lo
 }
 
 func (s *Spaces) beat(ctx context.Context, version string, room int) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*beatEvery)
+	ctx, cancel := context.WithTimeout(ctx, 2*timingFor(s.HostTimeout).beat)
 	defer cancel()
 	m := pawl.Machine{Name: s.Host, Version: version, Room: room, Draining: s.ends()}
 	m.Busy, m.Kept = s.Count()

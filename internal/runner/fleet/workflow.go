@@ -6,6 +6,7 @@ import (
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawl-dev/pawl"
@@ -20,9 +21,9 @@ const (
 // Session is the workflow of a session, under the session's id: it works on one
 // turn after the other until nothing waits. It fails only if something that it
 // needs stays down; the turn is open in the log then, for whoever comes next.
-func Session(ctx workflow.Context, job Job) error {
+func (f flows) Session(ctx workflow.Context, job Job) error {
 	s := &session{
-		job:  job,
+		flows: f, job: job,
 		wake: workflow.GetSignalChannel(ctx, signalWake), cancel: workflow.GetSignalChannel(ctx, signalCancel),
 	}
 	for {
@@ -32,7 +33,7 @@ func Session(ctx workflow.Context, job Job) error {
 			out, seen, err = s.turn(ctx, out)
 		}
 		if errors.Is(err, errAnew) {
-			return workflow.NewContinueAsNewError(ctx, Session, s.job) // which goes on by the log
+			return workflow.NewContinueAsNewError(ctx, sessionFlow, s.job) // which goes on by the log
 		}
 		if err != nil {
 			return err
@@ -46,8 +47,25 @@ func Session(ctx workflow.Context, job Job) error {
 // errAnew: the workflow's history has grown long, and another one is to go on.
 var errAnew = errors.New("go on in another workflow")
 
+// The names of the workflows.
+const (
+	sessionFlow = "Session"
+	errandFlow  = "Errand"
+)
+
+// flows are the workflows, with their timeouts.
+type flows struct{ timing }
+
+// register makes a worker, or a replay, run the workflows.
+func register(r worker.WorkflowRegistry, t timing) {
+	f := flows{t}
+	r.RegisterWorkflowWithOptions(f.Session, workflow.RegisterOptions{Name: sessionFlow})
+	r.RegisterWorkflowWithOptions(f.Errand, workflow.RegisterOptions{Name: errandFlow})
+}
+
 // session is the work on one session, as its workflow knows it.
 type session struct {
+	flows
 	job   Job
 	place *Place // nil if it has to be looked for
 	lost  string // a host that did not take up its step, or fell silent in it
@@ -79,7 +97,7 @@ func (s *session) seen() int {
 // interrupt tells the host that is at work what is canceled. It is not waited for:
 // what it ends tells.
 func (s *session) interrupt(ctx workflow.Context) {
-	workflow.ExecuteActivity(handsContext(ctx, s.place.Host, time.Minute), hands.Interrupt, Trip{Job: s.job, Place: *s.place})
+	workflow.ExecuteActivity(s.handsContext(ctx, s.place.Host, time.Minute), hands.Interrupt, Trip{Job: s.job, Place: *s.place})
 }
 
 // canceled reports whether a turn is not to be worked on any more.
@@ -133,7 +151,7 @@ func (s *session) try(ctx workflow.Context, activity any, t Trip) (out Outcome, 
 	if s.place == nil {
 		var place Place
 		ctx := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-			ScheduleToCloseTimeout: placeTimeout, RetryPolicy: once,
+			ScheduleToCloseTimeout: s.timing.place, RetryPolicy: once,
 		})
 		if err := workflow.ExecuteLocalActivity(ctx, brain.Place, s.job, s.lost).Get(ctx, &place); err != nil {
 			return out, err
@@ -142,7 +160,7 @@ func (s *session) try(ctx workflow.Context, activity any, t Trip) (out Outcome, 
 	}
 	s.seen() // a cancel, if it came while a host was looked for
 	t.Job, t.Place = s.job, *s.place
-	step := workflow.ExecuteActivity(handsContext(ctx, s.place.Host, stepTimeout), activity, t)
+	step := workflow.ExecuteActivity(s.handsContext(ctx, s.place.Host, stepTimeout), activity, t)
 	s.attend(ctx, step)
 	err = step.Get(ctx, &out)
 	return out, err
@@ -166,10 +184,10 @@ func (s *session) attend(ctx workflow.Context, step workflow.Future) {
 // once: that something is tried again is the workflow's to decide.
 var once = &temporal.RetryPolicy{MaximumAttempts: 1}
 
-func handsContext(ctx workflow.Context, host string, timeout time.Duration) workflow.Context {
+func (f flows) handsContext(ctx workflow.Context, host string, timeout time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: HandsQueue(host), ScheduleToStartTimeout: startTimeout, StartToCloseTimeout: timeout,
-		HeartbeatTimeout: heartbeat, WaitForCancellation: true, RetryPolicy: once,
+		TaskQueue: HandsQueue(host), ScheduleToStartTimeout: f.start, StartToCloseTimeout: timeout,
+		HeartbeatTimeout: f.heartbeat, WaitForCancellation: true, RetryPolicy: once,
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 var job = Job{Session: "s"}
 
 func TestTrips(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, ends)
@@ -22,6 +23,7 @@ func TestTrips(t *testing.T) {
 
 // A host that does not take up its step is lost: the folder is looked for elsewhere.
 func TestHostLost(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[answers] = fails(notTaken)
 	ok(t, c.run(job))
@@ -30,6 +32,7 @@ func TestHostLost(t *testing.T) {
 
 // One that fell silent in mid-step may be back: only what it did is in doubt.
 func TestHostSilent(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[answers] = fails(silent)
 	ok(t, c.run(job))
@@ -38,6 +41,7 @@ func TestHostSilent(t *testing.T) {
 
 // Nobody knows another host: the lost one may be asked again, as it may be back.
 func TestLostAndNowhereElse(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.place = func(n int, lost string) (Place, error) {
 		if lost != "" {
@@ -52,6 +56,7 @@ func TestLostAndNowhereElse(t *testing.T) {
 
 // A host that wants to be left is: after the trip, before the next.
 func TestLeave(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[thinks] = func(context.Context, Trip) (Outcome, error) {
 		out, err := c.usual("Think", Trip{Turn: pawl.Turn{Step: 1}})
@@ -75,6 +80,7 @@ func (c *crew) waitsOnce(until time.Time) func(context.Context, Trip) (Outcome, 
 }
 
 func TestParkedAndWoken(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[answers] = c.waitsOnce(time.Time{})
 	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalWake, nil) }, 48*time.Hour)
@@ -86,6 +92,7 @@ func TestParkedAndWoken(t *testing.T) {
 }
 
 func TestParkedUntil(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[answers] = c.waitsOnce(c.env.Now().Add(3 * time.Hour))
 	ok(t, c.run(job))
@@ -97,6 +104,7 @@ func TestParkedUntil(t *testing.T) {
 
 // An answer that came while the trip was on its way back is not waited for.
 func TestAnsweredOnTheWayBack(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	parks := c.waitsOnce(time.Time{})
 	c.on[answers] = func(ctx context.Context, trip Trip) (Outcome, error) {
@@ -113,6 +121,7 @@ func TestAnsweredOnTheWayBack(t *testing.T) {
 // A wake that comes with the last completion, in one task of the workflow, is heard:
 // the host may have looked before the prompt was there.
 func TestWakeWithTheEnd(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[ends] = func(context.Context, Trip) (Outcome, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
@@ -124,6 +133,7 @@ func TestWakeWithTheEnd(t *testing.T) {
 
 // One that came before the host looked is answered by that look.
 func TestWakeBeforeTheEnd(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[answers] = func(context.Context, Trip) (Outcome, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
@@ -135,6 +145,7 @@ func TestWakeBeforeTheEnd(t *testing.T) {
 
 // The next turn comes with the end of the one before.
 func TestNextTurn(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[ends] = func(_ context.Context, trip Trip) (Outcome, error) {
 		if trip.Turn.Number == 2 {
@@ -148,6 +159,7 @@ func TestNextTurn(t *testing.T) {
 
 // What nobody can cure is not tried again, and the workflow fails.
 func TestFinal(t *testing.T) {
+	t.Parallel()
 	for name, cause := range map[string]error{"not found": pawl.ErrNotFound, "invalid": pawl.ErrInvalid} {
 		t.Run(name, func(t *testing.T) {
 			c := newCrew(t)
@@ -170,6 +182,7 @@ func TestFinal(t *testing.T) {
 
 // A Stop crosses the border whole.
 func TestStop(t *testing.T) {
+	t.Parallel()
 	stop := pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "no credit", UpTo: 7}
 	c := newCrew(t)
 	c.on[thinks] = fails(sent(&stop))
@@ -187,6 +200,7 @@ func TestStop(t *testing.T) {
 
 // A fault that lasts ends the workflow when the patience is over, and not before.
 func TestPatience(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.place = func(int, string) (Place, error) { return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil }
 	c.on[thinks] = fails(errors.New("the disk is full"))
@@ -207,6 +221,7 @@ func TestPatience(t *testing.T) {
 
 // Calls after which no reply is asked for have a trip of their own.
 func TestActs(t *testing.T) {
+	t.Parallel()
 	t.Run("with the last words", func(t *testing.T) {
 		c := newCrew(t)
 		c.on[thinks] = func(context.Context, Trip) (Outcome, error) {
@@ -230,6 +245,7 @@ func TestActs(t *testing.T) {
 // A history that has grown long is left in mid-turn, and the next workflow goes on
 // with the step that comes next.
 func TestAnew(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[thinks] = func(_ context.Context, t Trip) (Outcome, error) {
 		c.env.SetContinueAsNewSuggested(true)
@@ -251,6 +267,7 @@ func TestAnew(t *testing.T) {
 
 // A cancel that comes with the step after which the workflow is left is not lost.
 func TestAnewAndCanceled(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	c.on[thinks] = func(_ context.Context, t Trip) (Outcome, error) {
 		c.env.SetContinueAsNewSuggested(true)

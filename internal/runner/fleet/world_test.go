@@ -165,13 +165,13 @@ func (w *world) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*testsu
 	if wrap != nil {
 		s = wrap(w.stepper)
 	}
-	env.RegisterWorkflow(Session)
+	register(env, timingFor(0))
 	env.RegisterActivity(w.hands(s))
 	env.RegisterActivity(&Brain{Store: w.store, Roster: oneHost{}})
 	for _, f := range more {
 		f(env)
 	}
-	env.ExecuteWorkflow(Session, Job{Session: w.id})
+	env.ExecuteWorkflow(sessionFlow, Job{Session: w.id})
 	if !env.IsWorkflowCompleted() {
 		w.t.Fatal("the workflow has not ended")
 	}

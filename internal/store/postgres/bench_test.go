@@ -12,7 +12,7 @@ import (
 )
 
 // TestBenchAppend: the bare insert goes over the same pool.
-func TestBenchAppend(t *testing.T) {
+func TestBenchAppend(t *testing.T) { //nolint:paralleltest // it changes schemas
 	s := open(t, schema(t))
 	id := string(storetest.NewID())
 	storetest.CompareRate(t, s, func(seq int, kind pawl.Kind, version int, body []byte) error {
@@ -25,7 +25,7 @@ func TestBenchAppend(t *testing.T) {
 // TestBenchTenants compares an append behind the policies with one without them,
 // and with one on a connection that worked for another tenant before. They take
 // turns, so that a noisy machine disturbs all alike.
-func TestBenchTenants(t *testing.T) {
+func TestBenchTenants(t *testing.T) { //nolint:paralleltest // it measures time
 	behind, before := open(t, freshSchema(t)), open(t, freshSchema(t))
 	query(t, before, `DO $$ DECLARE name text; BEGIN
 		FOR name IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity LOOP

@@ -16,9 +16,15 @@ import (
 
 var _ pawl.Roster = (*Store)(nil)
 
-// liveFor is how long a host counts as live after it was seen. The clock is the
-// server's, the only one that all hosts share.
+// liveFor is how long a host counts as live after it was seen, unless
+// SetHostTimeout says otherwise. The clock is the server's, the only one that all
+// hosts share.
 const liveFor = 6 * time.Second
+
+// SetHostTimeout sets how long a host may be silent in a fleet. A host sends a
+// heartbeat five times in that time and counts as live for three of them. Call it
+// before the store is used.
+func (s *Store) SetHostTimeout(d time.Duration) { s.live = d * 3 / 5 }
 
 // usable are the hosts that a workspace may be on, for a caller who knows that
 // one of them is lost.

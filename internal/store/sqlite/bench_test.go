@@ -12,7 +12,7 @@ import (
 )
 
 // TestBenchAppend: the bare insert goes over the same connection.
-func TestBenchAppend(t *testing.T) {
+func TestBenchAppend(t *testing.T) { //nolint:paralleltest // it measures time
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
 	id := string(storetest.NewID())
 	insert, err := s.Conn().PrepareContext(t.Context(), sqlite.InsertEvent)

@@ -135,6 +135,7 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 
 // After a clean end all is in the one file: it can be copied alone.
 func TestCloseFoldsTheLog(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pawl.db")
 	s, err := sqlite.Open(t.Context(), path)
 	if err != nil {
@@ -158,6 +159,7 @@ func TestCloseFoldsTheLog(t *testing.T) {
 // Many writers at once share commits. Each gets its own answer: those that
 // come too late a conflict, which harms nobody else.
 func TestSharedCommits(t *testing.T) {
+	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
 	const sessions, rivals = 40, 3
 	var won, lost atomic.Int64

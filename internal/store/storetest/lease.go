@@ -63,10 +63,10 @@ func leaseLapse(t *testing.T, s pawl.Store) {
 			break
 		}
 		busy(t, "a lease that has not lapsed", err, id, "a")
-		if time.Since(start) > 10*time.Second {
+		if time.Since(start) > time.Minute {
 			t.Fatal("the lease does not lapse")
 		}
-		time.Sleep(ttl / 20)
+		time.Sleep(ttl / 20) // a lease lapses by the clock of the store
 	}
 	if got := time.Since(start); got < ttl || tries == 0 {
 		t.Fatalf("a lease of %s was taken after %s, at try %d", ttl, got, tries)
