@@ -1,217 +1,240 @@
-# The developer's front door. CI runs the same targets.
+# The developer's front door. CI runs the same targets (.ci/plan), and once a night those of .ci/nightly.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
 
-# A suite that is too slow for `check` has a build tag: named here, so that vet and lint read it too,
-# and a target of its own, which joins `test` and .ci/run.
-TAGS := crashtest,bench,wire,sectest,npx,tui,cheats,fleet
+# Suites that are too slow for `check` have a build tag, named here so that lint reads their files too, and a target of
+# their own, which .ci/plan or .ci/nightly names.
+TAGS := e2e,crashtest,bench,wire,sectest,npx,cheats,fleet
 
-# Further flags for every test run, e.g. make unit TESTFLAGS='-count=1 -run TestAppend'.
+# More flags for every test run, e.g. make unit TESTFLAGS='-count=1 -run TestAppend'.
 TESTFLAGS ?=
 GOTEST := eval "$$(dev/services env)" && go run ./dev/gotest $(TESTFLAGS)
 
-# Or each program under the race detector waits for a second when it ends.
+# One setting for tests, lint and builds, so that each package is compiled once. The race detector needs cgo.
+export CGO_ENABLED := 0
+RACE := CGO_ENABLED=1
+
+# Programs under the race detector otherwise wait for a second before they exit.
 export GORACE := atexit_sleep_ms=0
 
-GOLANGCI_VERSION := v2.14.0
 TOOLS := $(or $(PAWL_DEV_CACHE),$(HOME)/.cache/pawl-dev)/bin
+
+GOLANGCI_VERSION := v2.14.0
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 
 # The language servers that the tests talk to. typescript-language-server does not work with TypeScript 7.
 GOPLS_VERSION := v0.23.0
 TSLS_VERSION := 5.3.0
 TYPESCRIPT_VERSION := 5.9.3
-GOPLS_DIR := $(TOOLS)/gopls-$(GOPLS_VERSION)
-TSLS_DIR := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
-export PAWL_TEST_LSP_PATH := $(GOPLS_DIR):$(TSLS_DIR)/node_modules/.bin
+GOPLS := $(TOOLS)/gopls-$(GOPLS_VERSION)
+TSLS := $(TOOLS)/typescript-language-server-$(TSLS_VERSION)-$(TYPESCRIPT_VERSION)
+export PAWL_TEST_LSP_PATH := $(GOPLS):$(TSLS)/node_modules/.bin
 
-# The MCP servers that the tests talk to: the protocol's own, for reference.
+# The MCP servers that the tests talk to: the reference servers of the protocol.
 MCP_VERSION := 2026.8.31
-MCP_DIR := $(TOOLS)/mcp-servers-$(MCP_VERSION)
-export PAWL_TEST_MCP_DIR := $(MCP_DIR)/node_modules
+MCP := $(TOOLS)/mcp-servers-$(MCP_VERSION)
+export PAWL_TEST_MCP_DIR := $(MCP)/node_modules
 
-# What the TypeScript client is made, checked and run with, as its lock file says.
+# The packages that generate, check and test the TypeScript client, by its lock file.
 CLIENT_TS_LOCK := clients/typescript/package-lock.json
-CLIENT_TS_DIR := $(TOOLS)/client-ts-$(shell cksum $(CLIENT_TS_LOCK) | cut -d ' ' -f 1)
+CLIENT_TS := $(TOOLS)/client-ts-$(shell cksum $(CLIENT_TS_LOCK) | cut -d ' ' -f 1)
 
-.PHONY: help build tools lsp-path client-ts mcp-servers fmt fmt-check vet lint services temporal fleet-services fleet-build fleet fleet-load fleet-faults unit workflowcheck check crash oracle wire tui screenshots escape corpus skills-npx as-user deploy-lint vuln edits extensions fuzz test bench bench-tui cheats clean
+KUSTOMIZE_VERSION := v5.8.1
+KUSTOMIZE := $(TOOLS)/kustomize-$(KUSTOMIZE_VERSION)
 
+WORKFLOWCHECK_VERSION := v0.6.0
+WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)
+
+GOVULNCHECK_VERSION := v1.2.0
+
+.PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
+## Build
+
+.PHONY: build fleet-build clean
 build: ## build bin/pawl, one static binary
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pawl ./cmd/pawl
+	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pawl ./cmd/pawl
 
-tools: $(GOLANGCI) $(GOPLS_DIR) $(TSLS_DIR) $(MCP_DIR) $(CLIENT_TS_DIR) ## install the linter and the servers for the tests, once a version
+fleet-build: ## build bin/pawl-fleet, which can also be a node of a fleet
+	go build -tags fleet -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pawl-fleet ./cmd/pawl
 
-# Built aside and renamed: a stopped install leaves nothing that looks whole.
+clean: ## remove build output
+	rm -rf bin dist
+
+## Tools and services
+
+.PHONY: tools lsp-path mcp-servers services temporal fleet-services
+tools: $(GOLANGCI) $(GOPLS) $(TSLS) $(MCP) $(CLIENT_TS) $(KUSTOMIZE) $(WORKFLOWCHECK) ## install the linter and the programs that tests use
+
+# Tools are installed into a temporary directory and renamed, so that an interrupted installation leaves nothing.
+install = mkdir -p $(TOOLS) && dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT
+NPM_FLAGS := --ignore-scripts --no-audit --no-fund --loglevel=error
+
 $(GOLANGCI):
-	mkdir -p $(TOOLS)
-	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
-	GOBIN=$$dir go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) && \
-	mv "$$dir/golangci-lint" $@
+	$(install) && GOBIN=$$dir go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) && mv "$$dir/golangci-lint" $@
 
-$(GOPLS_DIR):
-	mkdir -p $(TOOLS)
-	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
-	GOBIN=$$dir/new go install golang.org/x/tools/gopls@$(GOPLS_VERSION) && \
-	mv "$$dir/new" $@
+$(GOPLS):
+	$(install) && GOBIN=$$dir/new go install golang.org/x/tools/gopls@$(GOPLS_VERSION) && mv "$$dir/new" $@
 
-$(TSLS_DIR):
-	mkdir -p $(TOOLS)
-	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
-	npm install --prefix "$$dir/new" --ignore-scripts --no-audit --no-fund --loglevel=error \
-		typescript-language-server@$(TSLS_VERSION) typescript@$(TYPESCRIPT_VERSION) >/dev/null && \
-	mv "$$dir/new" $@
+$(KUSTOMIZE):
+	$(install) && GOBIN=$$dir go install sigs.k8s.io/kustomize/kustomize/v5@$(KUSTOMIZE_VERSION) && mv "$$dir/kustomize" $@
 
-$(MCP_DIR):
-	mkdir -p $(TOOLS)
-	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
-	npm install --prefix "$$dir/new" --ignore-scripts --no-audit --no-fund --loglevel=error \
-		@modelcontextprotocol/server-everything@$(MCP_VERSION) @modelcontextprotocol/server-filesystem@$(MCP_VERSION) \
-		@modelcontextprotocol/server-memory@$(MCP_VERSION) >/dev/null && \
-	mv "$$dir/new" $@
+$(WORKFLOWCHECK):
+	$(install) && GOBIN=$$dir go install go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION) && mv "$$dir/workflowcheck" $@
 
-$(CLIENT_TS_DIR):
-	mkdir -p $(TOOLS)
-	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/new" && \
-	cp clients/typescript/package.json $(CLIENT_TS_LOCK) "$$dir/new" && \
-	npm ci --prefix "$$dir/new" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null && \
-	mv "$$dir/new" $@
+$(TSLS):
+	$(install) && npm install --prefix "$$dir/new" $(NPM_FLAGS) \
+		typescript-language-server@$(TSLS_VERSION) typescript@$(TYPESCRIPT_VERSION) >/dev/null && mv "$$dir/new" $@
 
-mcp-servers: $(MCP_DIR) ## print where the MCP servers for the tests are
-	@echo $(PAWL_TEST_MCP_DIR)
+$(MCP):
+	$(install) && npm install --prefix "$$dir/new" $(NPM_FLAGS) @modelcontextprotocol/server-everything@$(MCP_VERSION) \
+		@modelcontextprotocol/server-filesystem@$(MCP_VERSION) @modelcontextprotocol/server-memory@$(MCP_VERSION) >/dev/null && mv "$$dir/new" $@
 
-lsp-path: tools ## print where the language servers for the tests are
+$(CLIENT_TS):
+	$(install) && mkdir "$$dir/new" && cp clients/typescript/package.json $(CLIENT_TS_LOCK) "$$dir/new" && \
+		npm ci --prefix "$$dir/new" $(NPM_FLAGS) >/dev/null && mv "$$dir/new" $@
+
+lsp-path: $(GOPLS) $(TSLS) ## print where the language servers for the tests are
 	@echo $(PAWL_TEST_LSP_PATH)
 
-fmt: tools ## format the Go files
+mcp-servers: $(MCP) ## print where the MCP servers for the tests are
+	@echo $(PAWL_TEST_MCP_DIR)
+
+services: ## start PostgreSQL and NATS for the tests (dev/services help)
+	dev/services up postgres nats
+
+temporal: ## build the Temporal server that the fleet tests use, once per version: 8 minutes
+	dev/services install temporal
+
+fleet-services: temporal ## start PostgreSQL, NATS and Temporal
+	dev/services up
+
+## Check
+
+.PHONY: check fmt fmt-check lint unit flaky
+check: fmt-check lint unit ## run before every commit: format, lint, fast tests with Go's test cache
+
+fmt: $(GOLANGCI) ## format the Go files
 	$(GOLANGCI) fmt
 
-fmt-check: tools ## show what fmt would change; fail if anything
+fmt-check: $(GOLANGCI) ## show what fmt would change
 	$(GOLANGCI) fmt --diff
 
-vet: ## go vet, all build tags
-	go vet -tags $(TAGS) ./...
+lint: $(GOLANGCI) ## run golangci-lint, go vet included, with all build tags
+	$(GOLANGCI) run --build-tags $(TAGS) ./...
 	go mod tidy -diff
 	go -C oracle mod tidy -diff # it follows our go.mod
 
-lint: tools ## golangci-lint, all build tags
-	$(GOLANGCI) run --build-tags $(TAGS) ./...
+unit: services $(GOPLS) $(TSLS) $(MCP) ## run the tests without a build tag
+	$(GOTEST) ./...
 
-services: ## start the servers that the unit tests use (dev/services help)
-	dev/services up postgres nats
+flaky: services ## run the tests in dist/ci/flaky.txt 200 times under load, or TESTS='PACKAGE TEST [TAGS]'
+	dev/flaky $(TESTS)
 
-temporal: ## build the engine that the tests of the fleet talk to, once a version: 7 minutes
-	dev/services install temporal
+## Tests that CI runs
 
-fleet-build: ## build bin/pawl-fleet: a pawl that can also be part of a fleet
-	CGO_ENABLED=0 go build -tags fleet -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pawl-fleet ./cmd/pawl
+.PHONY: test race e2e edits tui cheats escape corpus as-user wire oracle crash fleet workflowcheck deploy-lint client-ts
+test: unit race e2e tui escape corpus wire oracle crash ## run all tests that need no root
 
-fleet: fleet-services ## the fleet against real servers, some of which it ends; needs root for hosts of its own
-	$(GOTEST) -tags fleet -count=1 -run '^TestSources' ./cmd/pawl/
-	$(GOTEST) -tags fleet -count=1 -timeout 30m -v ./internal/fleettest/
+# Packages that start goroutines or lock mutexes. With -short, property tests run fewer cases: `unit` runs them all.
+RACE_PACKAGES = $$(grep -rlE '^\s+go (func|[a-zA-Z_.]+\()|\.Go\(|sync\.(Mutex|RWMutex)' --include='*.go' --exclude='*_test.go' --exclude-dir='*test' cmd client internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
+race: services $(GOPLS) $(TSLS) $(MCP) ## run the tests of concurrent packages with the race detector
+	$(RACE) && export CGO_ENABLED && $(GOTEST) -race -short $(RACE_PACKAGES)
 
-fleet-load: export PAWL_LOAD_SESSIONS := 500
-fleet-load: export PAWL_LOAD_STORED := 5000
-fleet-load: fleet-services ## 500 sessions of 20 steps beside bare activities, and 5,000 stored ones
-	$(GOTEST) -tags fleet -count=1 -timeout 60m -v -run '^Test(Load|Flat)$$' ./internal/fleettest/
+e2e: services $(MCP) ## run the tests of the whole program
+	$(GOTEST) -tags e2e -count=1 -timeout 20m $$(grep -rlE '^//go:build .*e2e' --include='*_test.go' cmd internal | grep -v '^internal/tuitest/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
-fleet-services: temporal ## start all servers: what the unit tests use, and the engine
-	dev/services up
+tui: ## run the terminal tests in tmux: screens and journeys
+	$(GOTEST) -tags e2e -count=1 -timeout 10m ./internal/tuitest/
 
-# The sandbox's tests are alone: their servers come and go where everybody sees them, and
-# a box that is being made elsewhere fails if a socket that it masks goes just then.
-unit: services tools ## unit tests, with the race detector
-	packages=$$(go list ./...) && $(GOTEST) -race $$(printf '%s\n' $$packages | grep -v '/internal/sandbox$$')
-	$(GOTEST) -race ./internal/sandbox
-
-check: services fmt-check vet lint unit ## what to run before a commit; under a minute when warm
-
-crash: services ## the crash matrix: kill the program at every step, then resume
-	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
-	$(GOTEST) -tags crashtest -count=1 -timeout 20m -run "^TestKilled$$" -v ./internal/missiontest/
-
-fleet-faults: export PAWL_FAULT_TIMES := 20
-fleet-faults: temporal ## kill, cut off and fill parts of a fleet at work, each 20 times: as root, takes an hour
-	$(GOTEST) -tags fleet -count=1 -timeout 8h -run "^TestFaults$$" -v ./internal/fleettest/
-
-tui: ## the terminal in a terminal emulator: screens and journeys; needs tmux
-	$(GOTEST) -tags tui -count=1 -timeout 10m ./internal/tuitest/
-
-cheats: ## the gate and whole missions against work that only looks done, and honest work; needs pytest
+cheats: ## run the gate and whole missions against work that only looks done, and against honest work; needs pytest
 	dev/cheats $(TESTFLAGS)
 
-screenshots: ## draw what the terminal looks like into docs/screenshots
-	dev/screenshots
+edits: ## run the corpora of edit and apply_patch and count their cases
+	dev/edits
 
 wire: ## replay every recorded stream and every fault against the model clients
 	dev/wire
 
 # A module of its own, so that the SDKs stay out of ours. It runs gotest from there.
-oracle: ## the model clients against the vendors' SDKs, on the recordings at PAWL_WIRE
+oracle: ## compare the model clients with the vendors' SDKs, on the recordings at PAWL_WIRE
 	go -C oracle vet ./...
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
-escape: ## take each defense out and see that the attacks get through
+escape: ## remove each defense and check that the attacks then succeed
 	$(GOTEST) -tags sectest,fleet -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
 		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' cmd internal | grep -v '^internal/sectest/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
-corpus: ## published attacks on agents: all fail, and each succeeds once its defense is taken out
+corpus: ## run published attacks on agents: each fails, and succeeds once its defense is removed
 	dev/corpus
 
-skills-npx: ## what `npx skills add` installs is found, also by an agent that runs it; needs npm's registry
-	$(GOTEST) -tags npx -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/skill/ ./cmd/pawl/
-
-as-user: ## the sandbox as a normal user; needs root to make one
+as-user: ## run the sandbox tests as a normal user; needs root to create one
 	dev/as-user
 
-KUSTOMIZE_VERSION := v5.8.1
-KUSTOMIZE := $(TOOLS)/kustomize-$(KUSTOMIZE_VERSION)
-$(KUSTOMIZE):
-	mkdir -p $(TOOLS)
-	dir=$$(mktemp -d $(TOOLS)/install.XXXXXX) && trap 'rm -rf "$$dir"' EXIT && \
-	GOBIN=$$dir go install sigs.k8s.io/kustomize/kustomize/v5@$(KUSTOMIZE_VERSION) && \
-	mv "$$dir/kustomize" $@
+crash: services ## kill the program at every append and resume it; on PostgreSQL, at a sample of them
+	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
+	$(GOTEST) -tags crashtest -count=1 -timeout 20m -run '^TestKilled$$' -v ./internal/missiontest/
 
-deploy-lint: $(KUSTOMIZE) ## build what is in deploy/ for Kubernetes, and see that all of deploy/ fits together
+fleet: fleet-services ## run the fleet against real servers, some of which it kills; needs root for network namespaces
+	$(GOTEST) -tags fleet -count=1 -run '^TestSources' ./cmd/pawl/
+	$(GOTEST) -tags fleet -count=1 -timeout 30m -skip '^Test(Faults|Load|Flat)$$' -v ./internal/fleettest/
+
+workflowcheck: $(WORKFLOWCHECK) ## check that workflows are deterministic: no clock, no randomness, no goroutines
+	$(WORKFLOWCHECK) ./internal/runner/fleet
+
+deploy-lint: $(KUSTOMIZE) ## build the Kubernetes files in deploy/ and check that all of deploy/ fits together
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	$(KUSTOMIZE) build deploy/k8s/base >"$$dir/base.yaml" && \
 	$(KUSTOMIZE) build deploy/k8s/overlays/example >"$$dir/example.yaml" && \
 	go run ./dev/deploy "$$dir/base.yaml" "$$dir/example.yaml"
 
-GOVULNCHECK_VERSION := v1.2.0
-vuln: ## known holes in what pawl is built from; needs https://vuln.go.dev
-	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
+client-ts: $(CLIENT_TS) ## check the OpenAPI document and test the TypeScript client against a real server
+	NODE_MODULES=$(CLIENT_TS)/node_modules dev/client-ts
 
-WORKFLOWCHECK_VERSION := v0.6.0
-workflowcheck: ## what runs in workflows is the same each time: no clock, no chance, no goroutines
-	go run go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION) ./internal/runner/fleet
+## Nightly
 
-edits: ## the corpora of edit and apply_patch: what must apply and what must not
-	dev/edits
+.PHONY: nightly race-all fuzz bench bench-tui crash-full fleet-load fleet-faults skills-npx vuln
+nightly: ## run .ci/nightly: fuzzers, benchmarks, load, faults, the whole crash matrix; takes about 3 hours
+	go run ./dev/ci -jobs 1 -dir dist/nightly .ci/nightly
 
-extensions: $(MCP_DIR) ## what hooks written for other agents and MCP servers are held to; prints how many cases
-	go test -count=1 -run '^TestConformance$$' -v ./internal/hook/ | grep 'hooks:'
-	go test -count=1 -run '^(TestTransports|TestReferenceServers)$$' -v ./internal/tool/mcp/ | grep 'mcp:'
-	go test -count=1 -run '^(TestFirstRequestWaitsForNoServer|TestManyExtensionsCostLittle)$$' -v ./cmd/pawl/ | grep -E '(mcp|extensions):'
+race-all: services $(GOPLS) $(TSLS) $(MCP) ## run all unit tests with the race detector, with every case
+	$(RACE) && export CGO_ENABLED && $(GOTEST) -race -count=1 -timeout 30m ./...
 
-client-ts: $(CLIENT_TS_DIR) ## the OpenAPI document and the TypeScript client that is made from it, against a real server
-	NODE_MODULES=$(CLIENT_TS_DIR)/node_modules dev/client-ts
-
-fuzz: ## the fuzzers, FUZZTIME each (60s)
+fuzz: ## run the fuzzers, FUZZTIME each (60s)
 	dev/fuzz
 
-test: unit edits extensions client-ts tui escape corpus skills-npx wire oracle crash ## all tests but the fuzzers: unit, then the slow suites
-
-bench: ## measure; the numbers are in the output
+bench: ## run the benchmarks; the numbers are in the output
 	./dev/bench
 
-bench-tui: ## measure the terminal: keys under load, opening, scrolling, idling
-	go run ./dev/gotest -count=1 -v -run '^TestBench' -tags bench -timeout 10m ./internal/tuitest/
+bench-tui: ## benchmark the terminal: keys under load, opening, scrolling, idling
+	go run ./dev/gotest -count=1 -v -run '^TestBench' -tags bench,e2e -timeout 10m ./internal/tuitest/
 
-clean: ## remove what the build wrote
-	rm -rf bin dist
+crash-full: export PAWL_CRASH_FULL := 1
+crash-full: crash ## the whole crash matrix on both stores
+
+fleet-load: export PAWL_LOAD_SESSIONS := 500
+fleet-load: export PAWL_LOAD_STORED := 5000
+fleet-load: fleet-services ## run 500 sessions of 20 steps beside bare activities, and 5,000 stored ones
+	$(GOTEST) -tags fleet -count=1 -timeout 60m -v -run '^Test(Load|Flat)$$' ./internal/fleettest/
+
+fleet-faults: export PAWL_FAULT_TIMES := 20
+fleet-faults: temporal ## kill, cut off and fill parts of a busy fleet, 20 times each; needs root, takes an hour
+	$(GOTEST) -tags fleet -count=1 -timeout 8h -run '^TestFaults$$' -v ./internal/fleettest/
+
+skills-npx: ## check that Pawl finds what `npx skills add` installs; needs the npm registry
+	$(GOTEST) -tags npx,e2e -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/skill/ ./cmd/pawl/
+
+vuln: ## check dependencies for known vulnerabilities; needs https://vuln.go.dev
+	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
+
+## Docs
+
+.PHONY: screenshots
+screenshots: ## draw the terminal into docs/screenshots
+	dev/screenshots

@@ -10,6 +10,7 @@ import (
 
 // TestChildOf: whoever hears what children ask hears a mission's team too.
 func TestChildOf(t *testing.T) {
+	t.Parallel()
 	task := pawl.Spawned{Call: "c1", Child: "a", Agent: "explore", Title: "look"}
 	for _, c := range []struct {
 		body pawl.Body

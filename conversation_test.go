@@ -29,6 +29,7 @@ func finished(id CallID, content string) CallFinished {
 func result(id CallID, content string) ToolResult { return ToolResult{Call: id, Content: content} }
 
 func TestConversation(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		log  []Event

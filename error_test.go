@@ -10,6 +10,7 @@ import (
 )
 
 func TestCodeOf(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		err  error
 		want Code
@@ -36,6 +37,7 @@ func TestCodeOf(t *testing.T) {
 }
 
 func TestErrorTexts(t *testing.T) {
+	t.Parallel()
 	for want, err := range map[string]error{
 		"session S is busy: it has an open turn or prompts that wait": &BusyError{Session: "S"},
 		"session S is busy: pid 7 works on it":                        &BusyError{Session: "S", Holder: "pid 7"},
@@ -49,6 +51,7 @@ func TestErrorTexts(t *testing.T) {
 }
 
 func TestStopOf(t *testing.T) {
+	t.Parallel()
 	gone := errors.New("the store is gone")
 	denied := &Stop{Reason: ReasonPermissionDenied, Message: "rm"}
 	tests := []struct {

@@ -20,6 +20,7 @@ const goldenEvents = "testdata/events.golden.jsonl"
 // The golden file is the stable form that logs, exports and clients rely on. A
 // line of it may only change together with its version and an upcast.
 func TestEventsGolden(t *testing.T) {
+	t.Parallel()
 	var got bytes.Buffer
 	for _, e := range samples() {
 		line, err := encode(e)
@@ -56,6 +57,7 @@ func TestEventsGolden(t *testing.T) {
 
 // The samples, and with them the golden file, show everything that can be written.
 func TestSamplesCoverAll(t *testing.T) {
+	t.Parallel()
 	kinds, parts := map[Kind]bool{}, map[string]bool{}
 	for _, e := range samples() {
 		kinds[KindOf(e.Body)] = true
@@ -101,6 +103,7 @@ func checkAllSet(t *testing.T, path string, v reflect.Value, parts map[string]bo
 }
 
 func TestParts(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		parts Parts
@@ -136,6 +139,7 @@ func TestParts(t *testing.T) {
 }
 
 func TestDurable(t *testing.T) {
+	t.Parallel()
 	var unsaved []string
 	for _, k := range Kinds() {
 		if !k.Durable() {

@@ -12,6 +12,7 @@ import (
 // docs/events.md is what people write their readers by, so it names every kind
 // and every key, and its examples are events that pawl itself would read.
 func TestEventsAreDocumented(t *testing.T) {
+	t.Parallel()
 	sections := readSections(t, "docs/events.md")
 	for k, kind := range kinds {
 		text, ok := sections[string(k)]

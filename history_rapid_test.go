@@ -128,6 +128,7 @@ func (s *scribe) finishTurn(*rapid.T) {
 }
 
 func TestHistoryGrowsAsItFolds(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		log, _ := drawLog(t)
 		var h History
@@ -149,6 +150,7 @@ func TestHistoryGrowsAsItFolds(t *testing.T) {
 // Each assistant message with calls is followed by a tool message with the
 // results that there are, in call order; only at the end can one be missing.
 func TestEachCallHasItsResult(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		log, results := drawLog(t)
 		messages, err := Conversation(log)

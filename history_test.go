@@ -10,6 +10,7 @@ import (
 )
 
 func TestHistoryRefuses(t *testing.T) {
+	t.Parallel()
 	begun := []Body{prompted("go"), TurnStarted{Prompt: 2}}
 	replied := slices.Concat(begun, []Body{ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{call("a")}}}) // events 4, 5
 	after := func(bodies []Body, more ...Body) []Event { return logOf(slices.Concat(bodies, more)...) }
@@ -105,6 +106,7 @@ func TestHistoryRefuses(t *testing.T) {
 
 // What a history knows at each point of a turn.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	settings := Settings{Agent: "build", Model: "m", MaxSteps: 3}
 	usage := Usage{Input: 2, Output: 1}
 	var h History
@@ -156,6 +158,7 @@ func TestHistory(t *testing.T) {
 
 // An event that is refused changes the head as little as if it had not come.
 func TestHistoryAfterRefusal(t *testing.T) {
+	t.Parallel()
 	var h History
 	if err := h.Apply(Event{Seq: 1, Body: SessionTitled{}}); err == nil {
 		t.Fatal("no error")
@@ -167,6 +170,7 @@ func TestHistoryAfterRefusal(t *testing.T) {
 
 // What calls leave in the log besides their results.
 func TestHistoryOfCalls(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
 	var h History
 	apply := func(bodies ...Body) {
@@ -224,6 +228,7 @@ func TestHistoryOfCalls(t *testing.T) {
 
 // A summary has a higher number than what it left. The next one finds its place all the same.
 func TestHistoryIsCompactedAgain(t *testing.T) {
+	t.Parallel()
 	var h History
 	apply := func(bodies ...Body) {
 		t.Helper()

@@ -113,6 +113,7 @@ var rooms = map[string]int{
 	"internal/service/servicetest": rowTest,
 	"internal/sectest":             rowTest,
 	"internal/store/storetest":     rowTest,
+	"internal/test":                rowTest,
 	"internal/tui/uitest":          rowTest,
 	"internal/tuitest":             rowTest,
 
@@ -134,6 +135,7 @@ var owners = []struct{ module, owner, why string }{
 var noIO = []string{"database", "log", "net", "os", "path/filepath", "plugin", "syscall", "testing", "unsafe"}
 
 func TestLayers(t *testing.T) {
+	t.Parallel()
 	packages := readImports(t, os.DirFS("."))
 	if len(packages) < 10 {
 		t.Fatalf("only %d packages found: is this the module's root?", len(packages))
@@ -276,6 +278,7 @@ func within(p, parent string) bool { return p == parent || strings.HasPrefix(p, 
 
 // TestLayersCanFail shows that the table has teeth: each of these is refused, or not.
 func TestLayersCanFail(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ pkg, imported, want string }{
 		{".", "io", ""},
 		{".", "os", "no I/O"},

@@ -61,6 +61,7 @@ func eventsOf(bodies ...Body) []Event {
 }
 
 func TestMissionSealed(t *testing.T) {
+	t.Parallel()
 	h, err := FoldEvents(eventsOf(sealedMission()...))
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +106,7 @@ func proving(to func(*CheckRan)) edit {
 
 // What a log says is not believed: it has to follow.
 func TestMissionRefuses(t *testing.T) {
+	t.Parallel()
 	other := evidence(1, "t2").Link("sha256:elsewhere")
 	whole := sealedMission()
 	link := func(i int) string { return whole[i].(CheckRan).Hash } //nolint:forcetypeassert // likewise
@@ -193,6 +195,7 @@ func sealedAs(bodies []Body, commit string) []Body {
 // A task that comes back is tried again, until it came back too often; a plan
 // gives it another chance.
 func TestMissionReturns(t *testing.T) {
+	t.Parallel()
 	bodies := sealedMission()[:8]
 	attempt := func(n int, why ReturnReason) {
 		bodies = append(bodies, TaskStarted{Task: "one", Attempt: n, Child: childA, Base: "c0", From: "c0"},
@@ -236,6 +239,7 @@ func TestMissionReturns(t *testing.T) {
 
 // Mission control writes of the mission and of nothing else.
 func TestMissionTry(t *testing.T) {
+	t.Parallel()
 	m := &Mission{}
 	before := m.Clone()
 	for _, b := range []Body{MissionStarted{}, Prompted{}, TurnFinished{}, SessionTitled{}} {
@@ -257,6 +261,7 @@ func TestMissionTry(t *testing.T) {
 
 // Evidence proves the same once it was written and read: whatever a check prints.
 func TestEvidenceIsKept(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "plain", "<a> & b", "\x00\x1b[0m", "\u2028", "caf\xe9", "\xff\xfe", "�"} {
 		ran := CheckRan{CheckRun: CheckRun{Check: "test", On: "base", Tail: text, Fault: text, Args: []string{"echo", text}}}.Link("")
 		gate := frozenGate()

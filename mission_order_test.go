@@ -10,6 +10,7 @@ import (
 )
 
 func TestMissionOrderCheck(t *testing.T) {
+	t.Parallel()
 	check := func(id string) Check { return Check{ID: id, Kind: CheckTest, Args: []string{"make"}} }
 	for name, c := range map[string]struct {
 		change func(*MissionOrder)
@@ -60,6 +61,7 @@ func TestMissionOrderCheck(t *testing.T) {
 }
 
 func TestMissionOrderComplete(t *testing.T) {
+	t.Parallel()
 	given := MissionOrder{Goal: "go", Checks: []Check{{ID: "a"}, {ID: "b", Kind: CheckLint}}}
 	got := given.Complete()
 	want := MissionOrder{Goal: "go", Workers: MissionWorkers, Stuck: MissionStuck, Checks: []Check{{ID: "a", Kind: CheckOther}, {ID: "b", Kind: CheckLint}}}

@@ -138,6 +138,7 @@ func (d *draftsman) seal() Body {
 // refuses, and whatever was taken, a mission is what its log says and is sealed
 // only if it is done.
 func TestMissionHolds(t *testing.T) {
+	t.Parallel()
 	seals := 0
 	rapid.Check(t, func(t *rapid.T) {
 		h := &History{}

@@ -13,6 +13,7 @@ import (
 )
 
 func TestPlanCheck(t *testing.T) {
+	t.Parallel()
 	good := pawl.Task{ID: "a", Title: "do it"}
 	tests := map[string]struct {
 		tasks []pawl.Task
@@ -50,6 +51,7 @@ func TestPlanCheck(t *testing.T) {
 }
 
 func TestPlanReady(t *testing.T) {
+	t.Parallel()
 	p := pawl.Plan{Tasks: []pawl.Task{
 		{ID: "a", Title: "a", Files: []string{"x/"}},
 		{ID: "b", Title: "b", Files: []string{"x/y.go"}},
@@ -86,6 +88,7 @@ func TestPlanReady(t *testing.T) {
 // Whatever ends first, a good plan comes to its end, and no two tasks that may own
 // the same file run at once.
 func TestPlanEnds(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var p pawl.Plan
 		names := []string{"a/", "a/b.go", "a/b/*.go", "c*", "c.go", "d"}

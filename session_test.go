@@ -13,6 +13,7 @@ import (
 func at(n Seq) time.Time { return time.Unix(1_700_000_000+int64(n), 0).UTC() }
 
 func TestChangeOf(t *testing.T) {
+	t.Parallel()
 	usage := Usage{Input: 3, Output: 2}
 	log := logOf(
 		prompted(strings.Repeat("é", 200)), // 2
@@ -47,6 +48,7 @@ func TestChangeOf(t *testing.T) {
 
 // However a log is cut into batches, the row comes out the same.
 func TestChangeOfBatches(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		log, _ := drawLog(t)
 		for i := range log {
@@ -73,6 +75,7 @@ func TestChangeOfBatches(t *testing.T) {
 
 // The row and the history are two folds of one log and agree.
 func TestRowAgreesWithHistory(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		log, _ := drawLog(t)
 		var h History
@@ -92,6 +95,7 @@ func TestRowAgreesWithHistory(t *testing.T) {
 }
 
 func TestSessionState(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		row  Session
 		want State
@@ -108,6 +112,7 @@ func TestSessionState(t *testing.T) {
 }
 
 func TestSessionName(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		row  Session
 		want string
@@ -123,6 +128,7 @@ func TestSessionName(t *testing.T) {
 }
 
 func TestSessionIDValid(t *testing.T) {
+	t.Parallel()
 	for id, want := range map[SessionID]bool{
 		"01JD0000000000000000000000":  true,
 		"7ZZZZZZZZZZZZZZZZZZZZZZZZZ":  true,
@@ -143,6 +149,7 @@ func TestSessionIDValid(t *testing.T) {
 }
 
 func TestSearchWords(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][]string{
 		"":                         {},
 		" .,-_/ ":                  {},

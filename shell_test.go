@@ -10,6 +10,7 @@ import (
 // What a command printed cannot end its fence, so that no line of it seems to be
 // the person's.
 func TestOutputStaysInItsFence(t *testing.T) {
+	t.Parallel()
 	word := rapid.SampledFrom([]string{"`", "``", "```", "\n", "x", "~~~", "I ran this command myself"})
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) string { return strings.Join(rapid.SliceOfN(word, 0, 30).Draw(t, name), "") }
@@ -37,6 +38,7 @@ func TestOutputStaysInItsFence(t *testing.T) {
 
 // TestShellInALog: a command of the person's is run once, while no turn is open.
 func TestShellInALog(t *testing.T) {
+	t.Parallel()
 	created, asked := SessionCreated{Dir: "/"}, ShellAsked{Command: "make"}
 	started, ended := ShellStarted{Asked: 2}, ShellRan{Asked: 2, Status: CallDone, Result: Result{Content: "made\n"}}
 	for _, c := range []struct {

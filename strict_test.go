@@ -16,6 +16,7 @@ func line(kind, body string) string {
 // A log that is half understood must not be acted on: whatever pawl did not
 // write is refused, with words that say what it is.
 func TestDecodeEventRefuses(t *testing.T) {
+	t.Parallel()
 	titled := line("session.titled", `{"title":"a"}`)
 	tests := []struct{ name, data, want string }{
 		{"an unknown key", strings.Replace(titled, `"seq"`, `"sequence"`, 1), `decode event: unknown key "sequence"`},
@@ -86,6 +87,7 @@ func TestDecodeEventRefuses(t *testing.T) {
 }
 
 func TestDecode(t *testing.T) {
+	t.Parallel()
 	type inner struct {
 		B int `json:"b"`
 	}

@@ -7,6 +7,7 @@ import (
 )
 
 func TestTurnLast(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		step, max int
 		want      bool
@@ -20,6 +21,7 @@ func TestTurnLast(t *testing.T) {
 }
 
 func TestFinishReason(t *testing.T) {
+	t.Parallel()
 	for finish, want := range map[Finish]Reason{
 		FinishEndTurn:   ReasonEndTurn,
 		FinishToolUse:   ReasonEndTurn, // a reply that says tool_use and calls nothing
@@ -33,6 +35,7 @@ func TestFinishReason(t *testing.T) {
 }
 
 func TestUsageAdd(t *testing.T) {
+	t.Parallel()
 	u := Usage{Input: 1, Output: 2, Reasoning: 3, CacheRead: 4, CacheWrite: 5, Cost: 6}
 	if diff := cmp.Diff(Usage{Input: 2, Output: 4, Reasoning: 6, CacheRead: 8, CacheWrite: 10, Cost: 12}, u.Add(u)); diff != "" {
 		t.Error(diff)
@@ -43,6 +46,7 @@ func TestUsageAdd(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	read, write := Access{AccessRead, "a.go"}, Access{AccessWrite, "a.go"}
 	for _, tt := range []struct {
 		accesses []Access

@@ -206,6 +206,7 @@ func viewOf(h *History) view {
 // A session that went back is as one that never came there. What it has used up,
 // numbers and ids, stays used up.
 func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawReverts(t)
 		got, err := FoldEvents(g.log)
@@ -239,6 +240,7 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 // A step back cannot be taken back once the session went on, also if that is
 // gone, too.
 func TestRevertsBeforeAGoneTurn(t *testing.T) {
+	t.Parallel()
 	h, err := FoldEvents(logOf(
 		prompted("one"), TurnStarted{Prompt: 2}, TurnFinished{},
 		RevertAsked{Revert: Revert{To: 3, Scope: ScopeFiles}}, Reverted{Asked: 5},
@@ -287,6 +289,7 @@ func checkUsedUp(t *rapid.T, log []Event, h *History) {
 
 // Event by event, with the log read anew when it must be, is the same as at once.
 func TestGoingBackGrowsAsItFolds(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawReverts(t)
 		h := &History{}
@@ -315,6 +318,7 @@ func TestGoingBackGrowsAsItFolds(t *testing.T) {
 
 // Live yields what counts, for the conversation and for the files.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawReverts(t)
 		for i, what := range []Scope{ScopeConversation, ScopeFiles} {

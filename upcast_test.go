@@ -42,7 +42,7 @@ func changed(t *testing.T, upcasts ...upcast) {
 	kinds["session.titled"] = durable[SessionTitled](upcasts...)
 }
 
-func TestUpcast(t *testing.T) {
+func TestUpcast(t *testing.T) { //nolint:paralleltest // it changes kinds
 	changed(t, namesFromName, titleFromNames)
 	want := SessionTitled{Title: "a"}
 	for version, data := range map[int]string{
@@ -67,7 +67,7 @@ func TestUpcast(t *testing.T) {
 	}
 }
 
-func TestUpcastRefuses(t *testing.T) {
+func TestUpcastRefuses(t *testing.T) { //nolint:paralleltest // it changes kinds
 	changed(t, namesFromName, titleFromNames)
 	tests := []struct {
 		name    string
@@ -98,7 +98,7 @@ func TestUpcastRefuses(t *testing.T) {
 	}
 }
 
-func TestEncodeUnknownKind(t *testing.T) {
+func TestEncodeUnknownKind(t *testing.T) { //nolint:paralleltest // it changes kinds
 	changed(t)
 	delete(kinds, "session.titled")
 	_, _, _, err := EncodeBody(SessionTitled{})
@@ -108,6 +108,7 @@ func TestEncodeUnknownKind(t *testing.T) {
 }
 
 func TestEncodeRefusesWhatIsNotJSON(t *testing.T) {
+	t.Parallel()
 	_, err := json.Marshal(Event{Body: Replied{Parts: Parts{ToolCall{ID: "c", Name: "read", Input: json.RawMessage(`{"path": `)}}}})
 	if err == nil {
 		t.Error("a call with broken input was encoded: nobody could read that log again")

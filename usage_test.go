@@ -9,6 +9,7 @@ import (
 )
 
 func TestUsageOf(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("é", 300)
 	evening := time.Date(2026, 3, 1, 23, 59, 59, 0, time.UTC)
 	morning := time.Date(2026, 3, 2, 9, 0, 0, 0, time.FixedZone("east", 10*3600)) // still the first of March in UTC

@@ -7,6 +7,7 @@ import (
 )
 
 func TestWrites(t *testing.T) {
+	t.Parallel()
 	start := func(id CallID, access ...Access) Body { return CallStarted{Call: id, Access: access} }
 	var w Writes
 	for _, b := range []Body{

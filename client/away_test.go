@@ -17,6 +17,7 @@ import (
 // A reader is told once that the server is away, and once that it is back; of the
 // log nothing is missing.
 func TestAway(t *testing.T) {
+	t.Parallel()
 	const session pawl.SessionID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	var requests atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 // A service behind HTTP is one like any other. All that goes over the wire on the
 // way fits the published document.
-func TestContract_HTTP(t *testing.T) {
+func TestContract_HTTP(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	p := newProof(t)
 	servicetest.Run(t, func(t *testing.T) servicetest.Harness {
 		h := servicetest.Local(t)
@@ -64,7 +64,7 @@ func serve(t *testing.T, svc pawl.Service, p *proof) *http.Client {
 	}}
 	t.Cleanup(func() {
 		way.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
 		if err := s.Close(ctx); err != nil {
 			t.Error(err)

@@ -45,6 +45,7 @@ func askOthers(t *testing.T, p *proof) {
 
 // TestSamplesAreAsDescribed: an event of each kind, with every key, fits the document.
 func TestSamplesAreAsDescribed(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../testdata/events.golden.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +77,7 @@ func TestSamplesAreAsDescribed(t *testing.T) {
 
 // TestDescriptionRefuses: a check that lets everything pass shows nothing.
 func TestDescriptionRefuses(t *testing.T) {
+	t.Parallel()
 	d := readDescription(t)
 	if err := d.check("Accepted", []byte(`{"seq":1}`)); err != nil {
 		t.Error(err)

@@ -65,7 +65,7 @@ func rename(t *testing.T, svc pawl.Service, id pawl.SessionID, n int) {
 // A server that goes away and comes again, on the same socket or on another that
 // the client knows, is asked for what is missing: no event comes twice, and none
 // is left out.
-func TestEventsGoOn(t *testing.T) {
+func TestEventsGoOn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for name, places := range map[string][]string{"on the same socket": {"a"}, "on another": {"a", "b"}} {
 		t.Run(name, func(t *testing.T) {
 			svc := servicetest.Local(t).Service
@@ -117,6 +117,7 @@ func TestEventsGoOn(t *testing.T) {
 
 // An order goes to another server only if the first has certainly not taken it.
 func TestOrdersAreNotRepeated(t *testing.T) {
+	t.Parallel()
 	var taken atomic.Int64
 	breaks := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		taken.Add(1)
@@ -186,6 +187,7 @@ func at(t *testing.T, h http.HandlerFunc, change ...func(*client.Config)) *clien
 // What is no pawl is told as such, by every way to ask, at once; and a redirect
 // does not carry the token on.
 func TestNotAPawl(t *testing.T) {
+	t.Parallel()
 	var stolen atomic.Int64
 	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
@@ -250,6 +252,7 @@ func event(seq int) string {
 
 // What the stream says wrongly ends it, with an error that says so.
 func TestBadStreams(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text, err string
 		code      pawl.Code
@@ -275,6 +278,7 @@ func TestBadStreams(t *testing.T) {
 // Events that come twice are passed over; where one is missing the client asks
 // again; comments and fields that it does not know mean nothing.
 func TestStreamIsMadeWhole(t *testing.T) {
+	t.Parallel()
 	var asked []string
 	c := at(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Query().Get("after"))
@@ -300,6 +304,7 @@ func TestStreamIsMadeWhole(t *testing.T) {
 
 // A stream on which nothing comes, not even a sign of life, is asked for anew.
 func TestSilence(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	c := at(t, func(w http.ResponseWriter, r *http.Request) {
 		n := int(asked.Add(1))
@@ -317,6 +322,7 @@ func TestSilence(t *testing.T) {
 
 // The end of the context ends a stream without an error, at whatever point.
 func TestEventsEndWithTheirContext(t *testing.T) {
+	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{
 		"while it waits for an event": streams("data: "+event(1)+"\n\n", true),
 		"while it waits to try again": streams("data: "+event(1)+"\n\n", false),

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/client"
@@ -47,7 +48,8 @@ type app struct {
 	workspaces string               // the folder of all workspaces of a fleet; "" if it is none
 	parts      interface{ Close() } // what a node of a fleet is connected to; nil if it is of none
 
-	works func(ctx context.Context, id pawl.SessionID) (bool, error) // whether a fleet works on a session; nil if there is none
+	works       func(ctx context.Context, id pawl.SessionID) (bool, error) // whether a fleet works on a session; nil if there is none
+	hostTimeout time.Duration                                              // how long a host of the fleet may be silent; 0 means the default
 }
 
 // fitting is what a process of a fleet has that others have not. The zero value is

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -13,6 +15,7 @@ import (
 // A person is asked whether a turn that repeats itself goes on, also when it is
 // another pawl than the one that asked first.
 func TestAskLoop(t *testing.T) {
+	t.Parallel()
 	look := calls(`{"name":"list"}`)
 	lines := strings.Split(strings.Repeat(look+"\n", 6)+done, "\n")
 	const question = "the model repeats itself: the same call (list) 3 times in a row, each time with the same result\n? Go on?"

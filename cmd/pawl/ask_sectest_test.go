@@ -11,6 +11,7 @@ import (
 // Without the dwell, what was typed before the question answers it: the test
 // that it does not could fail.
 func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
 	b, x := typedEarly(t, "sectest", "y\n", weak.Var+"=ask.dwell")
 	x.Await("All done.")
 	ended(t, x, 0)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -11,6 +13,7 @@ import (
 // An agent that wants a skill installed asks its person, who sees the whole
 // command. With a yes it is loaded in the same turn, with a no nothing is there.
 func TestAskForASkill(t *testing.T) {
+	t.Parallel()
 	for answer, test := range map[string]struct {
 		says string
 		code int

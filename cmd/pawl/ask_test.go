@@ -14,6 +14,7 @@ import (
 )
 
 func TestChoose(t *testing.T) {
+	t.Parallel()
 	one := pawl.Question{Options: []pawl.Option{{Label: "red"}, {Label: "green"}, {Label: "blue"}}}
 	many := one
 	many.Multiple = true
@@ -49,6 +50,7 @@ func (slow) Write(p []byte) (int, error) {
 // TestTypedBefore: what lies in wait when a question comes never answers it,
 // however much it is and however long the terminal takes to show that. Row G8.
 func TestTypedBefore(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsker(nil, strings.NewReader(strings.Repeat("y\n", 50)), slow{})
 		if typed, err := a.prompt(t.Context(), "? "); !errors.Is(err, errDeclined) {
@@ -62,6 +64,7 @@ func TestTypedBefore(t *testing.T) {
 // TestAskedInFull: a question says all that it is made of, also what does not
 // show, and nothing of it acts. Row G3.
 func TestAskedInFull(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	a := newAsker(nil, strings.NewReader(""), &out)
 	hostile := "a\u202eb\u200b\U000e0041\x1b[8mc\rd"

@@ -42,6 +42,7 @@ func usageRows() []pawl.UsageRow {
 }
 
 func TestChart(t *testing.T) {
+	t.Parallel()
 	names := map[string]string{string(parent): "Fix the parser\nof numbers", string(child): "Where is it called? 🔎", string(silent): "Look around"}
 	for _, c := range []struct {
 		name  string
@@ -89,6 +90,7 @@ func golden(t *testing.T, name, got string) {
 
 // Without a cost, bars and order go by tokens; too many lines are put into one.
 func TestChartBounds(t *testing.T) {
+	t.Parallel()
 	var rows []pawl.UsageRow
 	for i := range 40 {
 		rows = append(rows, pawl.UsageRow{Session: parent, Day: "2026-11-15", Model: fmt.Sprintf("m%02d", i), Replies: 1, Usage: pawl.Usage{Output: int64(i)}})
@@ -115,6 +117,7 @@ func TestChartBounds(t *testing.T) {
 
 // Parents in a circle, which only a log from elsewhere can have, end.
 func TestChartCircle(t *testing.T) {
+	t.Parallel()
 	s := newStats([]pawl.UsageRow{
 		{Session: parent, Parent: child, Day: "2026-11-15", Replies: 1}, {Session: child, Parent: parent, Day: "2026-11-15", Replies: 2},
 	}, bySession, pawl.UsageFilter{}, today)
@@ -124,6 +127,7 @@ func TestChartCircle(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int64][2]string{
 		0: {"0", "0"}, 999: {"999", "999"}, 9_999: {"9999", "9,999"}, 10_000: {"10.0k", "10,000"}, 123_456: {"123.5k", "123,456"},
 		1_234_567: {"1.23M", "1,234,567"}, 12_345_678_901: {"12.35G", "12,345,678,901"},
@@ -135,6 +139,7 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestASCIIOnly(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		env  map[string]string
 		want bool

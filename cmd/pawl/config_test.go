@@ -73,6 +73,7 @@ func TestSchemaKnowsThePermissions(t *testing.T) {
 // TestCheckRules: each rule is told by itself; a project's that allows counts for
 // nothing.
 func TestCheckRules(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		text   string
 		origin permission.Origin

@@ -11,6 +11,7 @@ import (
 
 // TestFaultsAreBounded: of many faults some are told, and where to see the others.
 func TestFaultsAreBounded(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int]string{
 		0: "", 1: "warn\x1b", shownFaults: "warn\x1b", shownFaults + 1: "and 1 more: pawl x list", 500: "and 480 more: pawl x list",
 	} {
@@ -34,6 +35,7 @@ func TestFaultsAreBounded(t *testing.T) {
 
 // TestQuoted: what is shown to be typed is read by a shell as the path.
 func TestQuoted(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]string{"/a/b-c_1.x": "/a/b-c_1.x", "/a b": "'/a b'", "/it's": `'/it'\''s'`, "/$(x)": "'/$(x)'", "/ü": "'/ü'"} {
 		if got := quoted(path); got != want {
 			t.Errorf("%s is %s", path, got)

@@ -12,6 +12,7 @@ import (
 
 // TestRefusals: each is told once, and no more than a few.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	var r refusals
 	r.decided(proxy.Decision{Host: "ok.test", Port: 443, Allowed: true})
 	r.decided(proxy.Decision{Why: "malformed"})

@@ -11,6 +11,7 @@ import (
 // TestExportIsWhole: a file is there whole or not at all, and what it would
 // replace stays until then.
 func TestExportIsWhole(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	fails := func(w io.Writer) error {
 		_, _ = io.WriteString(w, "half")

@@ -29,6 +29,7 @@ func guideBlocks(t *testing.T, name, language string) []string {
 
 // TestGuideScript: the script that the guide shows is the one that the story runs.
 func TestGuideScript(t *testing.T) {
+	t.Parallel()
 	story, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "script", "ci_fix.txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +48,7 @@ func TestGuideScript(t *testing.T) {
 // TestGuideWorkflows: people copy them. They can be read, run on no event that
 // gives a stranger's change the secrets, say what they may do, and name versions.
 func TestGuideWorkflows(t *testing.T) {
+	t.Parallel()
 	type job struct {
 		Permissions map[string]string `yaml:"permissions"`
 		Steps       []struct {

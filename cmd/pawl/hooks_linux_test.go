@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -77,6 +79,7 @@ func recorded(t *testing.T, b *pawltest.Box) []string {
 // TestEveryPoint: the real program runs hooks at all points, each time once. In
 // each case all that hooks are told is there, in its order.
 func TestEveryPoint(t *testing.T) {
+	t.Parallel()
 	const task = `{"name":"task","input":{"agent":"explore","prompt":"look","description":"a look"}}`
 	b := deskBox(t, "",
 		calls(`{"name":"write","input":{"path":"a","content":"`+strings.Repeat("words ", 300)+`"}}`), `{"text":"All done."}`,
@@ -123,6 +126,7 @@ func TestEveryPoint(t *testing.T) {
 // TestKilledBetweenPoints: a pawl that is killed tells nobody that the session has
 // ended; the one that resumes it tells hooks nothing twice that the log shows.
 func TestKilledBetweenPoints(t *testing.T) {
+	t.Parallel()
 	b := deskBox(t, "", calls(writesA), done)
 	configure(t, b, hooksFor(t, "cat >> told", hookEvents...))
 	x := atDesk(t, b)
@@ -146,6 +150,7 @@ func TestKilledBetweenPoints(t *testing.T) {
 // TestHookCanceled: Ctrl-C ends the wait for a hook that looks at a prompt, and the
 // prompt is taken back.
 func TestHookCanceled(t *testing.T) {
+	t.Parallel()
 	b := deskBox(t, "", done)
 	configure(t, b, hooksFor(t, "touch looks; sleep 1000", "UserPromptSubmit"))
 	x := atDesk(t, b)
@@ -160,6 +165,7 @@ func TestHookCanceled(t *testing.T) {
 // TestManagedHooksOfAMachine: the real program, with an /etc of its own. Hooks of
 // the administrator run as they are, and can be all that run.
 func TestManagedHooksOfAMachine(t *testing.T) {
+	t.Parallel()
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		t.Fatal(err)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -52,7 +54,8 @@ var tenantRuns = []jsonRun{
 // TestEveryJSON: whoever asks for JSON gets it: one value, and not null, whatever
 // the command did.
 func TestEveryJSON(t *testing.T) {
-	b := pawltest.NewBox(t, "pawl", pawltest.Stores["sqlite"](t))
+	t.Parallel()
+	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	home := t.TempDir()
 	b.Env = append(b.Env, "HOME="+home, "XDG_CONFIG_HOME=", "PAWL_CONFIG=", "ANTHROPIC_API_KEY=", "CI=")
 	source := skillSource(t)
@@ -67,7 +70,7 @@ func TestEveryJSON(t *testing.T) {
 		run.args = strings.ReplaceAll(run.args, "SOURCE", "file://"+source)
 		run.check(t, b)
 	}
-	many := pawltest.NewBox(t, "pawl", pawltest.Stores["postgres"](t))
+	many := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["postgres"](t))
 	for _, run := range tenantRuns {
 		run.check(t, many)
 	}

@@ -15,6 +15,7 @@ import (
 // TestLentServers: an editor's server counts as one of the user's own, and may be
 // on this machine if its address says so, and nowhere else that is not public.
 func TestLentServers(t *testing.T) {
+	t.Parallel()
 	env := map[string]string{"A": "b"}
 	for name, test := range map[string]struct {
 		lent acp.Server
@@ -45,6 +46,7 @@ func TestLentServers(t *testing.T) {
 
 // TestLentNames: a name that pawl has no use for becomes one that it has.
 func TestLentNames(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"files": "files", "a_b-c": "a_b-c", "My server": "My-server", "a__b": "a-b", "_a_": "a", "mcp-server-sequential-thinking": "mcp-server-sequential-th",
 		"0123456789012345678901 3456": "0123456789012345678901-3", "01234567890123456789012 x": "01234567890123456789012", "日本": "", "": "", "日本 a": "a",
@@ -61,6 +63,7 @@ func TestLentNames(t *testing.T) {
 
 // TestOpenBuffers: what a session has open is found by its id, until it is closed.
 func TestOpenBuffers(t *testing.T) {
+	t.Parallel()
 	var o openBuffers
 	o.set("one", noBuffers{})
 	if o.of("one") == nil || o.of("two") != nil {

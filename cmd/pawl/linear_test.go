@@ -3,6 +3,7 @@ package main
 import "testing"
 
 func TestScreenReader(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		from screenReader

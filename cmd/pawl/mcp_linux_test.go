@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -26,6 +28,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/wire"
 	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // everything returns the program of the protocol's own server for tests.
@@ -52,6 +55,7 @@ func mcpBox(t *testing.T, servers, more string) *pawltest.Box {
 // TestServersOverTransports: the model calls a tool of the protocol's own server,
 // over each transport, and the log has the result.
 func TestServersOverTransports(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"stdio", "http", "sse"} {
 		t.Run(transport, func(t *testing.T) {
 			entry := fmt.Sprintf(`"everything":{"command":"node","args":[%q,"stdio"]}`, everything(t))
@@ -114,6 +118,7 @@ func serveEverything(t *testing.T, transport string) string {
 
 // TestKilledPawlLeavesNoServer: kill -9 of pawl ends its servers.
 func TestKilledPawlLeavesNoServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pid")
 	entry := strings.Replace(fakeEntry(t, "fake"), `"env":{`, fmt.Sprintf(`"env":{"PID_FILE":%q,`, file), 1)
@@ -125,7 +130,7 @@ func TestKilledPawlLeavesNoServer(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return exists(filepath.Join(b.Dir, "ready")) })
+	wait.Until(t, "ready", func() bool { return exists(filepath.Join(b.Dir, "ready")) })
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -195,6 +200,7 @@ const maxDelay = 50 * time.Millisecond
 // first request. Runs with and without them take turns, so that what else the
 // machine does is the same for both; the medians are compared.
 func TestFirstRequestWaitsForNoServer(t *testing.T) {
+	t.Parallel()
 	socket, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
 	if err != nil {
 		t.Fatal(err)
@@ -245,6 +251,7 @@ const maxPrompt = 6 << 10
 // TestManyExtensionsCostLittle: what a request says before the conversation, with
 // 100 skills and a server of 50 tools, and without.
 func TestManyExtensionsCostLittle(t *testing.T) {
+	t.Parallel()
 	p := newProvider(t, `{"calls":[{"name":"mcp_search","input":{"query":"tool_31"}}]}
 {"expect":"mcp__hub__tool_31","text":"found"}
 `)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -94,6 +96,7 @@ func (g *guarded) issue(w http.ResponseWriter, r *http.Request) {
 // TestLogin: a person logs in to a server at the address that pawl prints, and the
 // server takes what that brought; after a logout, or without the server, it is gone.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	data := t.TempDir()

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -19,6 +21,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // mcpHost is a host of 'pawl mcp serve', which is a process of its own.
@@ -146,6 +149,7 @@ func (h *mcpHost) call(ctx context.Context, tool string, in map[string]any, out 
 // TestServeRun: a host finds the tools, has a task done, is told how far it is,
 // goes on with the session, lists it and reads it.
 func TestServeRun(t *testing.T) {
+	t.Parallel()
 	b := hostBox(t)
 	h := serve(t, b, nil, "--model", "script:hello.jsonl", "--mode", "yolo")
 	tools, err := h.ListTools(t.Context(), nil)
@@ -176,7 +180,7 @@ func TestServeRun(t *testing.T) {
 	if text := b.Read(t, "work/hello.txt"); text != "hello\n" {
 		t.Errorf("the file has %q", text)
 	}
-	waitUntil(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.progress) >= 3 })
+	wait.Until(t, "three notices of progress", func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.progress) >= 3 })
 	if diff := cmp.Diff([]string{"I write it.", "write hello.txt", "It is there."}, h.progress[:3]); diff != "" {
 		t.Errorf("progress (-want, +got):\n%s", diff)
 	}
@@ -222,6 +226,7 @@ func (h *mcpHost) reads(id pawl.SessionID) {
 // TestServeAsks: what pawl would ask is put to the person at the host, once and
 // for this once. All that is no clear yes is a no, and so is a host without forms.
 func TestServeAsks(t *testing.T) {
+	t.Parallel()
 	answer := func(action string, content map[string]any) func(*sdk.ElicitParams) *sdk.ElicitResult {
 		return func(*sdk.ElicitParams) *sdk.ElicitResult { return &sdk.ElicitResult{Action: action, Content: content} }
 	}
@@ -265,6 +270,7 @@ func TestServeAsks(t *testing.T) {
 // TestServeAsksForChildren: what a child of the turn wants is asked too, and says
 // whose it is; what it was denied is part of the result.
 func TestServeAsksForChildren(t *testing.T) {
+	t.Parallel()
 	for decision, denials := range map[string]int{"allow once": 0, "decline": 1} {
 		t.Run(decision, func(t *testing.T) {
 			b := hostBox(t)
@@ -293,6 +299,7 @@ func TestServeAsksForChildren(t *testing.T) {
 // TestServeCancel: a request that is canceled cancels its turn; an input that ends
 // leaves it open, to be resumed.
 func TestServeCancel(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		state pawl.State
@@ -307,7 +314,7 @@ func TestServeCancel(t *testing.T) {
 			defer cancel()
 			failed := make(chan string)
 			go func() { failed <- h.call(ctx, "pawl_run", map[string]any{"prompt": "wait"}, &ran{}) }()
-			waitUntil(t, func() bool { return exists(filepath.Join(b.Dir, "work", "begun")) })
+			wait.Until(t, "the command has begun", func() bool { return exists(filepath.Join(b.Dir, "work", "begun")) })
 			if c.state == pawl.StateIdle {
 				cancel()
 			} else {
@@ -323,7 +330,7 @@ func TestServeCancel(t *testing.T) {
 				}
 				return list[0]
 			}
-			waitUntil(t, func() bool { return session().State() == c.state })
+			wait.Until(t, "the session is "+string(c.state), func() bool { return session().State() == c.state })
 			h.hangUp()
 			if got := session().State(); got != c.state {
 				t.Fatalf("the session is %s, want %s", got, c.state)
@@ -345,6 +352,7 @@ func TestServeCancel(t *testing.T) {
 // TestServeRefuses: a request gets no other folder, mode, model or session than
 // the flags permit, and no trust. Nothing is begun.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	b := hostBox(t)
 	b.Must(t, "run", "--model", "script:hello.jsonl", "--mode", "yolo", "a secret of elsewhere")
 	elsewhere := b.Sessions(t)[0].ID
@@ -406,6 +414,7 @@ func TestServeRefuses(t *testing.T) {
 
 // TestServeAnyModel: with the flag, a request may name another model.
 func TestServeAnyModel(t *testing.T) {
+	t.Parallel()
 	b := hostBox(t)
 	h := serve(t, b, nil, "--model", "script:hello.jsonl", "--mode", "yolo", "--any-model")
 	var got ran
@@ -417,6 +426,7 @@ func TestServeAnyModel(t *testing.T) {
 // TestServeGarbage: what is no protocol ends the server, with a word on standard
 // error. Standard output has messages and nothing else, whatever came in.
 func TestServeGarbage(t *testing.T) {
+	t.Parallel()
 	hello := []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
 		`"protocolVersion":"2025-06-18"`,

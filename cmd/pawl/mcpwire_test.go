@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -68,6 +70,7 @@ func TestServerAsks(t *testing.T) {
 
 // TestLoginsAreSecret: what a login has brought is masked from then on.
 func TestLoginsAreSecret(t *testing.T) {
+	t.Parallel()
 	holdLogin(auth.Secret(`{"resource":"https://hub.example.com","access_token":"acc-5f0c2d7e91","refresh_token":"ref-5f0c2d7e92","client_secret":"sec-5f0c2d7e93"}`))
 	text := secrets.Redact("https://hub.example.com acc-5f0c2d7e91 ref-5f0c2d7e92 sec-5f0c2d7e93")
 	if strings.Contains(text, "5f0c") || !strings.Contains(text, "hub.example.com") {
@@ -77,6 +80,7 @@ func TestLoginsAreSecret(t *testing.T) {
 
 // TestServerNames: how prompts and documents of servers are named.
 func TestServerNames(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string][]string{
 		"mcp__a_b__c__d": {"a_b", "", "c__d"},
 		"hub:greet":      {"", "hub", "greet"},

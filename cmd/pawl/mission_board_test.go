@@ -16,6 +16,7 @@ import (
 // TestBoard: a board has all that a person decides by, and nothing in it steers the
 // terminal.
 func TestBoard(t *testing.T) {
+	t.Parallel()
 	at := func(m int) time.Time { return time.Unix(0, 0).Add(time.Duration(m) * time.Minute) }
 	b := board{now: at(90), limits: pawl.Settings{MaxCost: pawl.MoneyOf(20), MaxTime: 12 * time.Hour}}
 	b.Session, b.State, b.Team = pawl.Session{ID: "M"}, pawl.MissionWorking, make([]pawl.Session, 2)
@@ -54,6 +55,7 @@ fault: test-deleted: TestA is gone: …
 
 // TestEndOf: the end of a mission is an exit code, and says how to go on.
 func TestEndOf(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		board pawl.Board
 		code  int
@@ -77,6 +79,7 @@ func TestEndOf(t *testing.T) {
 }
 
 func TestLinesOn(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int{"": 0, "a\n": 1, "\n\n": 2, "0123456789\n": 1, "0123456789x\n": 2, "日本語日本語\n": 2, "a\nb": 2} {
 		if got := linesOn(text, 10); got != want {
 			t.Errorf("%q takes %d lines, want %d", text, got, want)
@@ -87,6 +90,7 @@ func TestLinesOn(t *testing.T) {
 // TestWatchPiped: where there is no terminal the board is shown once, and then each
 // change is a line; with JSON each is the whole board in a line.
 func TestWatchPiped(t *testing.T) {
+	t.Parallel()
 	b := board{}
 	b.State, b.Mission.Order.Goal = pawl.MissionWorking, "make it fast"
 	at := time.Date(2026, 11, 15, 12, 30, 1, 0, time.Local)

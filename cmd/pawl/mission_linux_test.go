@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -14,6 +16,7 @@ import (
 // TestWatchInPlace: in a terminal a board takes the place of the one before, and
 // that is all that steers it.
 func TestWatchInPlace(t *testing.T) {
+	t.Parallel()
 	terminal, seen := openTerminal(t)
 	out := newScreen(terminal)
 	v := newWatcher(out, nil, false)
@@ -38,6 +41,7 @@ func TestWatchInPlace(t *testing.T) {
 
 // TestMissionAtATerminal: a person who may look elsewhere is told that it is over.
 func TestMissionAtATerminal(t *testing.T) {
+	t.Parallel()
 	w := missiontest.New(t, pawltest.Binary(t, ""), map[string]string{"a.txt": "todo\n"})
 	w.As("worker", missiontest.Shell("echo done >a.txt"), "It is written.")
 	w.As("reviewer", missiontest.Verdict(true, "goal"), "I have looked.")

@@ -18,6 +18,7 @@ var ofAMission = []pawl.Body{
 // TestShowMission: what a mission's events tell is shown with its evidence, and
 // nothing in it steers the terminal.
 func TestShowMission(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	v := shown{w: &out}
 	for _, b := range ofAMission {
@@ -40,6 +41,7 @@ func TestShowMission(t *testing.T) {
 // TestPrintMission: at a terminal all of it is told as it comes, elsewhere how it
 // has ended. The text of the reply stays alone on the standard output.
 func TestPrintMission(t *testing.T) {
+	t.Parallel()
 	end := "pawl: sealed at 1a2b3c4d\n"
 	for live, want := range map[bool]string{
 		true:  "pawl: the goal: make it \\u{1b}[2Jfast\npawl: T1 came back: check: go-test fails …\n" + end,

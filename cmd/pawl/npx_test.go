@@ -15,6 +15,7 @@ import (
 // folder that a sandbox does not replace, so that commands in it see the home
 // folder.
 func TestNpxStories(t *testing.T) {
+	t.Parallel()
 	root := inSight(t)
 	cache := filepath.Join(root, "npm")
 	testscript.Run(t, testscript.Params{

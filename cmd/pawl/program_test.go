@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -13,12 +15,14 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // TestLongSession: 200 steps of 3 calls, on the real program. The log is
 // complete and gap-free, each call has exactly one result, it can be shown, and
 // export and import give the same conversation.
 func TestLongSession(t *testing.T) {
+	t.Parallel()
 	const steps = 200
 	bin := pawltest.Binary(t, "")
 	b := pawltest.NewBox(t, bin, pawltest.Stores["sqlite"](t))
@@ -75,6 +79,7 @@ func TestLongSession(t *testing.T) {
 // TestTokensOfTenants: a tenant's tokens are made, listed and revoked in its name
 // alone, and two tenants can have one of the same name.
 func TestTokensOfTenants(t *testing.T) {
+	t.Parallel()
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["postgres"](t))
 	for _, tenant := range []string{"acme", "rival"} {
 		if out := b.Run(t, "token", "create", "laptop", "--tenant", tenant, "--user", "ada"); out.Code == 0 || !strings.Contains(out.Stderr, "'pawl tenant create "+tenant+"'") {
@@ -99,6 +104,7 @@ func TestTokensOfTenants(t *testing.T) {
 // TestSignals: Ctrl-C cancels cleanly and exits with 130; a second one ends the
 // program at once; after that, and after a polite kill, the turn can be resumed.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	// The command does not listen to SIGTERM, so a cancel takes a moment.
 	b.Write(t, "s.jsonl", `{"calls":[{"name":"bash","input":{"command":"trap '' TERM; touch $FILE; while :; do sleep 0.1; done"}}]}
@@ -125,11 +131,11 @@ func TestSignals(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			waitUntil(t, func() bool { return exists(filepath.Join(b.Dir, c.name)) })
+			wait.Until(t, "the program", func() bool { return exists(filepath.Join(b.Dir, c.name)) })
 			began := time.Now()
 			for i, s := range c.signals {
 				if i > 0 {
-					waitUntil(t, func() bool { return strings.Contains(contents(t, stderr), "canceling") })
+					wait.Until(t, "the program", func() bool { return strings.Contains(contents(t, stderr), "canceling") })
 				}
 				_ = cmd.Process.Signal(s)
 			}
@@ -137,7 +143,7 @@ func TestSignals(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != c.code {
 				t.Errorf("exit %d, want %d: %s", code, c.code, contents(t, stderr))
 			}
-			if took := time.Since(began); took > 2*time.Second {
+			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("it took %s to end", took)
 			}
 			if got := b.Sessions(t)[0].State(); got != c.state {
@@ -165,14 +171,4 @@ func contents(t *testing.T, f *os.File) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-func waitUntil(t *testing.T, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatal("waited in vain")
 }

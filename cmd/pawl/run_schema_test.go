@@ -11,6 +11,7 @@ import (
 
 // TestRemaining: further tries have what the ones before them left.
 func TestRemaining(t *testing.T) {
+	t.Parallel()
 	used := newResult("")
 	used.Steps, used.Usage = 2, pawl.Usage{Input: 6, Output: 4, Cost: 10}
 	for name, test := range map[string]struct {
@@ -39,6 +40,7 @@ func TestRemaining(t *testing.T) {
 
 // TestUnfenced: one fence around all of a text is taken off, and nothing else.
 func TestUnfenced(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"{}":                             "{}",
 		" {}\n":                          "{}",
@@ -57,6 +59,7 @@ func TestUnfenced(t *testing.T) {
 
 // TestInclude: a result holds all turns, and lists are lists in JSON.
 func TestInclude(t *testing.T) {
+	t.Parallel()
 	total := newResult("s")
 	for _, turn := range []result{
 		{Text: "a", Steps: 1, Usage: pawl.Usage{Input: 1, Cost: 1e9}, FilesChanged: []string{"x", "y"}, Denials: []denial{{Tool: "bash"}}},

@@ -10,6 +10,7 @@ import (
 
 // TestFixes: whoever has no sandbox is told what to do, and nobody else.
 func TestFixes(t *testing.T) {
+	t.Parallel()
 	findings := []sandbox.Finding{
 		{Name: "bubblewrap", Detail: "bwrap is not installed", Fix: "apt install bubblewrap"},
 		{Name: "seccomp", OK: true, Detail: "filter for amd64"},

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -46,6 +48,7 @@ func openTerminal(t *testing.T) (terminal *os.File, seen func() string) {
 // TestNothingSteersALiveTerminal: at a terminal the text is shown as it comes, in
 // pieces that may cut a sequence anywhere. Row G1.
 func TestNothingSteersALiveTerminal(t *testing.T) {
+	t.Parallel()
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", hostileScript(t))
 	terminal, seen := openTerminal(t)
@@ -67,6 +70,7 @@ func TestNothingSteersALiveTerminal(t *testing.T) {
 
 // TestNoPageOnATerminal: a page is for a file, and pawl says how to get it there.
 func TestNoPageOnATerminal(t *testing.T) {
+	t.Parallel()
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", `{"text":"hello"}`)
 	b.Run(t, "run", "--model", "script:s.jsonl", "hi")

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -45,6 +47,7 @@ func hostileScript(t *testing.T) string {
 // TestNothingSteersTheTerminal: whatever a model, a tool, a prompt, a file's name
 // or a provider says, and however it is looked at. Rows G1 and G2.
 func TestNothingSteersTheTerminal(t *testing.T) {
+	t.Parallel()
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", hostileScript(t))
 	run := []string{"run", "--mode", "yolo", "--model", "script:s.jsonl"}

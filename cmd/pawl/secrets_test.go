@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -30,6 +32,7 @@ const (
 // print keys, the model repeats them. None is in the store's files or in what is
 // printed. Row H12.
 func TestNoSecretIsKept(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), filepath.Join(data, "pawl.db"))
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,6 +99,7 @@ func noSecret(t *testing.T, where string, text []byte) {
 // TestExportHasNoCredentials: what a person wrote is in the log as it is, and not
 // in what is given to others.
 func TestExportHasNoCredentials(t *testing.T) {
+	t.Parallel()
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", `{"text":"done"}`+"\n")
 	b.Must(t, "run", "--mode", "yolo", "--model", "script:s.jsonl", "push with "+gitSecret)
@@ -111,6 +115,7 @@ func TestExportHasNoCredentials(t *testing.T) {
 // TestEveryKeyVariableIsKnown: a provider's key in the environment is masked from
 // the start, though the catalog was not read.
 func TestEveryKeyVariableIsKnown(t *testing.T) {
+	t.Parallel()
 	c, err := catalog.Open("")
 	if err != nil {
 		t.Fatal(err)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -21,24 +23,26 @@ func TestMain(m *testing.M) {
 		serveFake(os.Args[2:])
 		os.Exit(0)
 	}
-	testscript.Main(m, map[string]func(){"pawl": main})
+	os.Exit(m.Run())
 }
 
 // TestStories runs the user stories in testdata/script, each in a new folder
 // with a store of its own.
 func TestStories(t *testing.T) {
+	t.Parallel()
+	bin := filepath.Dir(pawltest.Binary(t, ""))
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("PAWL_UPDATE") != "", // writes what cmp compares with anew
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("PAWL_DATA", filepath.Join(env.WorkDir, ".data"))
 			home := env.WorkDir + "-home" // a home folder cannot be a workspace
 			env.Setenv("HOME", home)
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(home, ".cache"))
 			env.Setenv("GOCACHE", goCache())
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector takes a second more
 			self, err := os.Executable()
 			if err != nil {
 				return err
@@ -70,7 +74,7 @@ var goCache = sync.OnceValue(func() string {
 
 // waitFile waits until a file exists: waitfile NAME.
 func waitFile(ts *testscript.TestScript, _ bool, args []string) {
-	for range 2000 {
+	for range 6000 {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}

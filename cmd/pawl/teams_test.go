@@ -51,7 +51,7 @@ func serveTeam(t *testing.T) *teamServer {
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
 		if err := errors.Join(srv.Close(ctx), <-done, a.Close()); err != nil {
 			t.Error(err)
@@ -87,7 +87,7 @@ func (s *teamServer) client(secret string) *client.Client {
 }
 
 // What users do over HTTP is theirs, and within what their tokens are for.
-func TestTeamOverHTTP(t *testing.T) {
+func TestTeamOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	ada := s.client(s.token("ada", tokenFlags{user: "ada", scope: "run"}))
 	bob := s.client(s.token("bob", tokenFlags{user: "bob", scope: "run"}))
@@ -126,7 +126,7 @@ func TestTeamOverHTTP(t *testing.T) {
 }
 
 // A limit is told with 429, and with when to try again.
-func TestLimitsOverHTTP(t *testing.T) {
+func TestLimitsOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	secret := s.token("ci", tokenFlags{user: "ci", scope: "run", limitFlags: limitFlags{rate: 4, budget: 1e-6}})
 	script := filepath.Join(t.TempDir(), "script.jsonl")
@@ -173,7 +173,7 @@ func TestLimitsOverHTTP(t *testing.T) {
 }
 
 // A token has so many streams; one that ends makes room.
-func TestStreamsOfAToken(t *testing.T) {
+func TestStreamsOfAToken(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	secret := s.token("ada", tokenFlags{user: "ada", scope: "run", limitFlags: limitFlags{streams: 1}})
 	session, err := s.client(secret).Create(t.Context(), pawl.NewSession{Dir: t.TempDir()})
@@ -213,6 +213,7 @@ func TestStreamsOfAToken(t *testing.T) {
 
 // A list says whose sessions are, if they are anybody's.
 func TestOwnersAreListed(t *testing.T) {
+	t.Parallel()
 	mine, adas := pawl.Session{ID: "01JD0000000000000000000000", Title: "mine"}, pawl.Session{ID: "01JD0000000000000000000001", Owner: "ada", Title: "hers"}
 	for _, c := range []struct {
 		sessions []pawl.Session

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -20,6 +22,7 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/model/wire"
 	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // collector is a receiver of telemetry.
@@ -117,6 +120,7 @@ const telemetryTree = `invoke_agent build
 // TestTelemetry: what a run does is told as a tree of spans, and without what was
 // said in it, unless the user wants that, and then without secrets.
 func TestTelemetry(t *testing.T) {
+	t.Parallel()
 	const key, token = "team-key-81723", "ghp" + "_0123456789abcdefABCDEF0123456789abcd"
 	for _, content := range []bool{false, true} {
 		t.Run(fmt.Sprintf("content_%t", content), func(t *testing.T) {
@@ -148,6 +152,7 @@ func TestTelemetry(t *testing.T) {
 
 // TestTelemetryRetry: a call that a provider refused at first is one span.
 func TestTelemetryRetry(t *testing.T) {
+	t.Parallel()
 	c := newCollector(t)
 	script := filepath.Join(t.TempDir(), "s.jsonl")
 	if err := os.WriteFile(script, []byte(`{"fault":"429","times":1,"text":"hello"}`+"\n"), 0o600); err != nil {
@@ -170,6 +175,7 @@ func TestTelemetryRetry(t *testing.T) {
 
 // TestTelemetryDead: a receiver that is down costs a word, and not the run.
 func TestTelemetryDead(t *testing.T) {
+	t.Parallel()
 	c := newCollector(t)
 	c.Close()
 	b := telemetryBox(t, fmt.Sprintf(`{"telemetry":{"endpoint":%q}}`, c.URL))
@@ -186,6 +192,7 @@ func TestTelemetryDead(t *testing.T) {
 // TestServeMetrics: pawl serve tells at /metrics what it has done, to those who
 // may read.
 func TestServeMetrics(t *testing.T) {
+	t.Parallel()
 	b := telemetryBox(t, `{}`)
 	socket := filepath.Join(envOf(b, "PAWL_DATA"), "pawl.sock")
 	b.Write(t, "s.jsonl", `{"text":"hello","usage":{"input":7,"output":3}}`+"\n")
@@ -206,7 +213,7 @@ func TestServeMetrics(t *testing.T) {
 		text, _ := io.ReadAll(res.Body)
 		return res.Status + " " + res.Header.Get("Content-Type") + "\n" + string(text)
 	}
-	waitUntil(t, func() bool { return strings.HasPrefix(get("/readyz"), "200") })
+	wait.Until(t, "the server is ready", func() bool { return strings.HasPrefix(get("/readyz"), "200") })
 	b.Must(t, "run", "--attach", "unix", "--model", "script:"+filepath.Join(b.Dir, "s.jsonl"), "hi")
 	get("/nowhere")
 	text := get("/metrics")

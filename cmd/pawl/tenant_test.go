@@ -35,7 +35,7 @@ func openTenants(t *testing.T) (*app, pawl.Tenants) {
 
 // A tenant with sessions is removed only by who says so, with all of them and with
 // nothing of another's.
-func TestRemoveTenantWithSessions(t *testing.T) {
+func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	a, tenants := openTenants(t)
 	sessions := map[pawl.Tenant]pawl.SessionID{}
 	for _, tenant := range []pawl.Tenant{"acme", "rival"} {
@@ -73,6 +73,7 @@ func TestRemoveTenantWithSessions(t *testing.T) {
 // The server of a fleet lets sessions work in the folders of their own tenant, which
 // need not be on its machine; another knows none by name.
 func TestDoorOfAFleet(t *testing.T) {
+	t.Parallel()
 	g := door{workspaces: "/far/work", roots: []string{t.TempDir()}}
 	for dir, want := range map[string]error{"/far/work/acme/x": nil, "/far/work/rival/x": pawl.ErrDenied, "/far/work/_/x": pawl.ErrDenied, g.roots[0]: pawl.ErrDenied} {
 		if err := g.allow(api.Principal{Tenant: "acme"}, dir); !errors.Is(err, want) {

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main
 
 import (
@@ -17,6 +19,7 @@ import (
 // TestHostileFolder: what a folder brings has no effect on pawl: it runs nothing
 // of it, asks no address of it, reads no variable of it. Rows A1 to A10, A16 to A19.
 func TestHostileFolder(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	canary := filepath.Join(root, "canary")
 	if err := os.Mkdir(canary, 0o700); err != nil {
@@ -62,6 +65,7 @@ func TestHostileFolder(t *testing.T) {
 // TestManagedPolicy: the real program, with an /etc of its own. No variable
 // moves the policy, and one that others could have written stops pawl. Row A20.
 func TestManagedPolicy(t *testing.T) {
+	t.Parallel()
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		t.Fatal(err)

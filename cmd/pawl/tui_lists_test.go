@@ -17,7 +17,7 @@ import (
 
 // TestExportTo: the terminal's export, here and over a server: the name says the
 // format, nothing is replaced, and without a name one is found.
-func TestExportTo(t *testing.T) {
+func TestExportTo(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	home := os.Getenv("HOME")
 	far := &app{Service: s.client(s.token("ada", tokenFlags{user: "ada", scope: "run"}))}

@@ -76,7 +76,7 @@ func lookOf(t *testing.T, named string) (tui.Config, error) {
 
 // TestLook: the screen is as the user's configuration says; a theme that is named
 // wins, and one that is chosen is kept.
-func TestLook(t *testing.T) {
+func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	userFiles(t, `{"tui":{"theme":"sea","keys":{"send":["ctrl+enter"]},"mouse":false,"notify":"bell"}}`, map[string]string{"sea.json": `{"base":"light"}`})
 	c, err := lookOf(t, "")
 	if err != nil {
@@ -101,7 +101,7 @@ func TestLook(t *testing.T) {
 }
 
 // TestLookFaults: what is wrong names the file, and what to do.
-func TestLookFaults(t *testing.T) {
+func TestLookFaults(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		name, conf, themed string
 		says               []string
@@ -136,7 +136,7 @@ func TestLookFaults(t *testing.T) {
 }
 
 // TestGuideLook: what the guide shows can be used.
-func TestGuideLook(t *testing.T) {
+func TestGuideLook(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	blocks := guideBlocks(t, "look.md", "jsonc")
 	if len(blocks) == 0 {
 		t.Fatal("the guide has no example")

@@ -13,6 +13,7 @@ import (
 
 // A person is told when the model is silent, and only then.
 func TestWaiting(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		w := &waiting{out: &out}

@@ -61,6 +61,7 @@ func look(t *testing.T, text string) []string {
 }
 
 func TestManifestsFit(t *testing.T) {
+	t.Parallel()
 	if diff := cmp.Diff([]string(nil), look(t, base(t))); diff != "" {
 		t.Error(diff)
 	}
@@ -68,6 +69,7 @@ func TestManifestsFit(t *testing.T) {
 
 // TestManifestFaults breaks the manifests in one place each, and wants to be told.
 func TestManifestFaults(t *testing.T) {
+	t.Parallel()
 	good := base(t)
 	for name, tt := range map[string]struct{ old, new, want string }{
 		"misspelled field":   {"terminationGracePeriodSeconds: 60", "terminationGracePeriod: 60", "not found in type"},
@@ -117,6 +119,7 @@ func TestManifestFaults(t *testing.T) {
 
 // TestSettings reads the settings as pawl does: each says all that a fleet has, and nothing else.
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"k8s/base/config.json", "compose/config.json"} {
 		var file struct{ Fleet config.Fleet }
 		d := json.NewDecoder(strings.NewReader(read(t, folder+"/"+name)))
@@ -161,6 +164,7 @@ func lookCompose(t *testing.T, text string) []string {
 }
 
 func TestCompose(t *testing.T) {
+	t.Parallel()
 	good := read(t, folder+"/compose.yaml")
 	if diff := cmp.Diff([]string(nil), lookCompose(t, good)); diff != "" {
 		t.Error(diff)

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // The one who runs the server has all of it, as if nothing were between.
-func TestContract_Access(t *testing.T) {
+func TestContract_Access(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	servicetest.Run(t, func(t *testing.T) servicetest.Harness {
 		h := servicetest.Local(t)
 		h.Service = new(access.Access).For(h.Service, api.Principal{Scope: api.ScopeAdmin})
@@ -257,7 +257,7 @@ func (b *team) worked(u pawl.User) (id, child pawl.SessionID) {
 
 // Each method of the service keeps another's session from one who knows its id,
 // and does not even say that it is there.
-func TestEveryMethodIsGuarded(t *testing.T) {
+func TestEveryMethodIsGuarded(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	id, child := b.worked("ada")
 	b.share(id, "ada", "bob")

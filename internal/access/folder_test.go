@@ -10,6 +10,7 @@ import (
 )
 
 func TestFoldersAreTheTenantsOwn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		tenant pawl.Tenant
 		dir    string
@@ -49,6 +50,7 @@ func TestFoldersAreTheTenantsOwn(t *testing.T) {
 
 // A workspace is in its tenant's folder, by a name that cannot lead elsewhere.
 func TestWorkspacesHaveNames(t *testing.T) {
+	t.Parallel()
 	for name, good := range map[string]bool{
 		"one": true, "01JD0000000000000000000000": true, "a.b_c-d": true,
 		"": false, ".": false, "..": false, ".git": false, "-x": false, "a/b": false, "../rival/x": false, "a b": false, "a\x00": false, "é": false,

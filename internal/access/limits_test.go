@@ -26,7 +26,7 @@ func (b *team) limited(err error, words string) time.Duration {
 
 // A day's budget ends turns when it is reached, and takes no more prompts until
 // the next day.
-func TestBudget(t *testing.T) {
+func TestBudget(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	now := time.Now() // what is used from this day on counts, should midnight pass meanwhile
 	b.Clock = func() time.Time { return now }
@@ -72,7 +72,7 @@ func TestBudget(t *testing.T) {
 }
 
 // Prompts that wait do not each have the whole of what is left.
-func TestBudgetOfAQueue(t *testing.T) {
+func TestBudgetOfAQueue(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	ada := b.as("ada", pawl.Limits{Budget: 1000})
 	id := b.create("ada")
@@ -137,7 +137,7 @@ func (m *meanwhile) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.Usage
 }
 
 // What is spent while it is looked how much is left does not make it more.
-func TestBudgetWhileItIsSpent(t *testing.T) {
+func TestBudgetWhileItIsSpent(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	id := b.create("ada")
 	spend := func() {
@@ -155,7 +155,7 @@ func TestBudgetWhileItIsSpent(t *testing.T) {
 }
 
 // So many sessions of a user's work at once, and no more, however they come.
-func TestParallel(t *testing.T) {
+func TestParallel(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	ada := b.as("ada", pawl.Limits{Parallel: 2})
 	ids := make([]pawl.SessionID, 8)

@@ -29,7 +29,7 @@ func (b *team) ended(id pawl.SessionID) {
 	}
 }
 
-func TestMissionsAreTheUsersOwn(t *testing.T) {
+func TestMissionsAreTheUsersOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	n := b.mission(`{"text":"Done."}`)
 	for _, owner := range []pawl.User{"", "ada"} {
@@ -59,7 +59,7 @@ func TestMissionsAreTheUsersOwn(t *testing.T) {
 }
 
 // A mission is work like any other: the limits of the token hold for it.
-func TestMissionsAreWithinLimits(t *testing.T) {
+func TestMissionsAreWithinLimits(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	ada := b.as("ada", pawl.Limits{Budget: 100, Parallel: 1})
 	n := b.mission(`{"text":"Done.","usage":{"cost":60}}`)

@@ -36,7 +36,7 @@ func (b *team) same(what string, got, want any) {
 }
 
 // Lists and usage have one's own, and lists what is shared.
-func TestListsAreOnesOwn(t *testing.T) {
+func TestListsAreOnesOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	ada, bob := pawl.User("ada"), pawl.User("bob")
 	adas, child := b.worked(ada)
@@ -67,7 +67,7 @@ func TestListsAreOnesOwn(t *testing.T) {
 }
 
 // Who may read a session may read its children, but not what others put below it.
-func TestChildrenOfWhatIsShared(t *testing.T) {
+func TestChildrenOfWhatIsShared(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	id, child := b.worked("ada")
 	b.share(id, "ada", "bob")
@@ -87,7 +87,7 @@ func TestChildrenOfWhatIsShared(t *testing.T) {
 }
 
 // One who watches sees no more once it is no longer shared.
-func TestWatchingEndsWithTheShare(t *testing.T) {
+func TestWatchingEndsWithTheShare(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	id := b.create("ada")
 	b.share(id, "ada", "bob", "eve")
@@ -121,7 +121,7 @@ func TestWatchingEndsWithTheShare(t *testing.T) {
 }
 
 // What a user brings in is theirs, whatever it says.
-func TestImportIsOnesOwn(t *testing.T) {
+func TestImportIsOnesOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	boss := pawl.Actor{User: "boss", Token: "t"}
 	s, err := b.as("mallory").Import(t.Context(), imported(
@@ -146,7 +146,7 @@ func TestImportIsOnesOwn(t *testing.T) {
 }
 
 // Nobody makes sessions in another's name.
-func TestCreateIsOnesOwn(t *testing.T) {
+func TestCreateIsOnesOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	if _, err := b.as("mallory").Create(t.Context(), pawl.NewSession{Dir: b.dir, Owner: "ada"}); !errors.Is(err, pawl.ErrDenied) {
 		t.Errorf("it was made: %v", err)
@@ -161,7 +161,7 @@ func TestCreateIsOnesOwn(t *testing.T) {
 }
 
 // The log says who asked for what.
-func TestWhoDidIt(t *testing.T) {
+func TestWhoDidIt(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	id := b.create("ada")
 	const ask = `{"calls":[{"name":"question","input":{"questions":[{"header":"H","question":"Q?","options":[{"label":"a"},{"label":"b"}]}]}}]}`
@@ -201,7 +201,7 @@ func TestWhoDidIt(t *testing.T) {
 
 // A rule that is kept for a folder holds for the sessions of others too: a user
 // cannot make one.
-func TestNothingIsPermittedForOthers(t *testing.T) {
+func TestNothingIsPermittedForOthers(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	id := b.create("ada")
 	rule := pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{json.RawMessage(`{"tool":"bash","decision":"allow"}`)}}

@@ -136,6 +136,7 @@ func (n *nodes) limited(err error, words string) {
 // What a tenant may do holds for all of its users together, at whichever server,
 // and a token's own limits hold beside it: the stricter counts.
 func TestTenantsLimits(t *testing.T) {
+	t.Parallel()
 	n := newNodes(t, pawl.Account{Tenant: "acme", Limits: pawl.Limits{Budget: 1000, Parallel: 2}}, pawl.Account{Tenant: "rival", Limits: pawl.Limits{Budget: 1000, Parallel: 2}})
 	plain, strict := n.token("acme", "ada", pawl.Limits{}), n.token("acme", "bob", pawl.Limits{Budget: 300, Parallel: 1})
 	ada, bob := n.at(0, plain), n.at(1, strict)
@@ -179,6 +180,7 @@ func TestTenantsLimits(t *testing.T) {
 
 // The rate of a tenant is counted by each server, for all of its tokens.
 func TestTenantsRate(t *testing.T) {
+	t.Parallel()
 	n := newNodes(t, pawl.Account{Tenant: "acme", Limits: pawl.Limits{Rate: 3}}, pawl.Account{Tenant: "rival", Limits: pawl.Limits{Rate: 3}})
 	ada, bob := n.token("acme", "ada", pawl.Limits{}), n.token("acme", "bob", pawl.Limits{Rate: 1})
 	other := n.token("rival", "ada", pawl.Limits{})
@@ -207,6 +209,7 @@ func TestTenantsRate(t *testing.T) {
 // The tokens of a tenant that is suspended end within seconds, also for one who
 // watches, and of one that was removed. What works goes on.
 func TestSuspension(t *testing.T) {
+	t.Parallel()
 	n := newNodes(t, pawl.Account{Tenant: "acme"}, pawl.Account{Tenant: "rival"})
 	secret, other := n.token("acme", "ada", pawl.Limits{}), n.token("rival", "ada", pawl.Limits{})
 	ada := n.at(0, secret)
@@ -256,6 +259,7 @@ func TestSuspension(t *testing.T) {
 
 // A server that works for no tenant takes no token of one, and says what to do.
 func TestTenantsNeedAFleet(t *testing.T) {
+	t.Parallel()
 	n := newNodes(t, pawl.Account{Tenant: "acme"})
 	gate := access.Access{Tokens: n.store}
 	_, err := gate.Auth(t.Context(), n.token("acme", "ada", pawl.Limits{}))

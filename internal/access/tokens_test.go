@@ -69,6 +69,7 @@ func (k *keys) taken(what, secret string) api.Principal {
 }
 
 func TestAuth(t *testing.T) {
+	t.Parallel()
 	k := newKeys(t)
 	limits := pawl.Limits{Rate: 100, Budget: 5, Parallel: 2}
 	secret, id := k.make(pawl.Token{User: "ada", Scope: "run", Limits: limits})
@@ -100,7 +101,7 @@ func TestAuth(t *testing.T) {
 
 // A token that is revoked, by whatever process, ends within seconds, also for one
 // who is watching.
-func TestRevocation(t *testing.T) {
+func TestRevocation(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b, k := newTeam(t), newKeys(t)
 	secret, id := k.make(pawl.Token{User: "ada", Scope: "run"})
 	session := b.create("ada")
@@ -132,6 +133,7 @@ func TestRevocation(t *testing.T) {
 
 // A token is asked for once in some seconds, and its use is noted once a minute.
 func TestTokensAreRemembered(t *testing.T) {
+	t.Parallel()
 	k := newKeys(t)
 	secret, _ := k.make(pawl.Token{User: "ada", Scope: "run"})
 	for range 100 {
@@ -151,6 +153,7 @@ func TestTokensAreRemembered(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
+	t.Parallel()
 	k := newKeys(t)
 	secret, _ := k.make(pawl.Token{User: "ada", Scope: "run", Limits: pawl.Limits{Rate: 6}})
 	other, _ := k.make(pawl.Token{User: "ada", Scope: "run", Limits: pawl.Limits{Rate: 6}})

@@ -10,6 +10,7 @@ import (
 
 // Without a defense, the test of it fails.
 func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
 	for defense, test := range map[string]string{
 		"access.owner":     "TestEveryMethodIsGuarded",
 		"access.always":    "TestNothingIsPermittedForOthers",

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package acp_test
 
 import (
@@ -39,6 +41,7 @@ func replied(t testing.TB, b *pawltest.Box, id sdk.SessionId) string {
 // TestStreamIsTheReply: what an editor is shown while a reply grows is the reply,
 // no piece twice and none missing.
 func TestStreamIsTheReply(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("Grüße, 世界! ", 400)
 	b, model := newBox(t,
 		`{"reasoning":"Let me see. 思考","text":"`+long+`","deltas":300,"delay_ms":1,"calls":[{"name":"list"}]}`,
@@ -62,6 +65,7 @@ func TestStreamIsTheReply(t *testing.T) {
 // TestCalls: a call is announced, runs and ends, with its place, its change and
 // its output; the editor shows the change as before and after.
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"calls":[{"name":"write","input":{"path":"new.txt","content":"one\ntwo\n"}},{"name":"edit","input":{"path":"old.txt","old":"b","new":"B"}},{"name":"bash","input":{"command":"echo out; exit 3"}},{"name":"read","input":{"path":"none.txt"}}]}`,
 		`{"text":"Done."}`)
@@ -114,6 +118,7 @@ func last(list [][]sdk.ToolCallContent) []sdk.ToolCallContent {
 
 // TestProgress: the output of a command is shown while it runs.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"calls":[{"name":"bash","input":{"command":"echo early; until [ -e go ]; do sleep 0.05; done; echo late"}}]}`,
 		`{"text":"Done."}`)
@@ -136,6 +141,7 @@ func TestProgress(t *testing.T) {
 
 // TestPlan: the model's list is shown as a plan.
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"calls":[{"name":"todowrite","input":{"items":[{"content":"look","status":"completed","priority":"high"},{"content":"fix","status":"in_progress"},{"content":"dance","status":"canceled"}]}}]}`,
 		`{"text":"Done."}`)
@@ -151,6 +157,7 @@ func TestPlan(t *testing.T) {
 // TestKeysAreMasked: a key that pawl holds is shown to nobody, though the model
 // writes it in pieces.
 func TestKeysAreMasked(t *testing.T) {
+	t.Parallel()
 	const key = "sk-ant-" + "api03-Zq7Xw2Lk9PbVn4Rt6Ym1"
 	b, model := newBox(t, `{"text":"before `+key+` after `+strings.Repeat("more ", 20)+`","deltas":60,"fault":"hang"}`)
 	b.Env = append(b.Env, "ANTHROPIC_API_KEY="+key)
@@ -170,6 +177,7 @@ func TestKeysAreMasked(t *testing.T) {
 // TestOtherProcess: what a terminal does in the session is shown, its prompt too; the
 // own prompts of the editor are not shown to it again.
 func TestOtherProcess(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package acp_test
 
 import (
@@ -35,6 +37,7 @@ func choose(t testing.TB, names ...string) func(sdk.RequestPermissionRequest) sd
 // TestPermissions: what a person chooses is what happens, and anything but a
 // clear yes is a no.
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		chosen  []string
@@ -109,6 +112,7 @@ func TestPermissions(t *testing.T) {
 
 // TestNobodyToAsk: an editor that cannot ask permits nothing.
 func TestNobodyToAsk(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`, `{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
 	id := e.session(b.Dir)
@@ -124,6 +128,7 @@ func TestNobodyToAsk(t *testing.T) {
 // TestQuestions: a question with options is put as a choice; one without is
 // declined, and the model is told why.
 func TestQuestions(t *testing.T) {
+	t.Parallel()
 	const with = `{"header":"Color","question":"Which?","options":[{"label":"red"},{"label":"blue","description":"like the sea"}]}`
 	const without = `{"header":"Name","question":"What name?","options":[]}`
 	for _, c := range []struct {
@@ -151,6 +156,7 @@ func TestQuestions(t *testing.T) {
 
 // TestChildAsks: what a task asks is put to the person, and says who asks.
 func TestChildAsks(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"write it","description":"the writer"}}]}`,
 		`{"text":"Done."}`,
@@ -176,6 +182,7 @@ func TestChildAsks(t *testing.T) {
 // TestNothingHides: what a person decides by shows all that is in it, whatever
 // the model writes.
 func TestNothingHides(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		"{\"calls\":[{\"name\":\"write\",\"input\":{\"path\":\"a.txt\",\"content\":\"```\\n<!-- hidden -->\\n````\\u202e\\n\"}}]}",
 		`{"text":"Done."}`)

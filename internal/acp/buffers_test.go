@@ -35,6 +35,7 @@ func says(text string) func(context.Context, string) (string, error) {
 // TestUnsaved: what counts as not saved is what a person has written, not how an
 // editor spells a file, nor what it says when it knows no better.
 func TestUnsaved(t *testing.T) {
+	t.Parallel()
 	const none = "saved"
 	for name, test := range map[string]struct{ disk, editor, want string }{
 		"the same":              {"a\nb\n", "a\nb\n", none},
@@ -73,6 +74,7 @@ func TestUnsaved(t *testing.T) {
 // TestSpelled: a file that nobody has changed is the same, however the editor
 // keeps it.
 func TestSpelled(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.StringOf(rapid.SampledFrom([]rune("ab ü\t"))), 1, 6).Draw(t, "lines")
 		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")
@@ -95,6 +97,7 @@ func TestSpelled(t *testing.T) {
 // TestEditorIsLate: an editor that has not noticed a change on the disk has not
 // got something that is not saved, for a moment.
 func TestEditorIsLate(t *testing.T) {
+	t.Parallel()
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	shared := &former{}
 	b := &buffers{editor: desk{hand: says("one\n")}, former: shared, now: func() time.Time { return begin.Add(time.Second) }}
@@ -132,6 +135,7 @@ func TestEditorIsLate(t *testing.T) {
 // TestEditorHangs: one that does not answer is waited for once, until the next
 // prompt, though it does not even take the question.
 func TestEditorHangs(t *testing.T) {
+	t.Parallel()
 	for name, hand := range map[string]func(context.Context, string) (string, error){
 		"says nothing":    func(ctx context.Context, _ string) (string, error) { <-ctx.Done(); return "", ctx.Err() },
 		"takes no letter": func(context.Context, string) (string, error) { time.Sleep(time.Hour); return "x", nil },
@@ -162,6 +166,7 @@ func TestEditorHangs(t *testing.T) {
 
 // TestEditorSaysNo: the words of an editor's error are bounded and on one line.
 func TestEditorSaysNo(t *testing.T) {
+	t.Parallel()
 	b := &buffers{editor: desk{hand: func(context.Context, string) (string, error) {
 		return "", errors.New("no\n\x1b[31m" + strings.Repeat("x", 1<<20))
 	}}, former: &former{}, now: time.Now}

@@ -15,6 +15,7 @@ func old(text string) *string { return &text }
 
 // TestChanges: a unified diff as the parts of a file before and after.
 func TestChanges(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, diff string
 		want       []change
@@ -45,6 +46,7 @@ func TestChanges(t *testing.T) {
 // TestChangesAreTheDiff: put in the place of the old parts, the new ones make the
 // new file.
 func TestChangesAreTheDiff(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab-+@ \\\n\n\n")))
 		before, after := text.Draw(t, "before"), text.Draw(t, "after")

@@ -13,6 +13,7 @@ import (
 // TestLines: messages come through as they are, in order; all else is refused,
 // and what is too long takes nothing with it.
 func TestLines(t *testing.T) {
+	t.Parallel()
 	long := `{"x":"` + strings.Repeat("y", maxLine) + `"}`
 	in := "{\"a\":1}\nnope\n\n[1]\n" + long + "\n{\"b\":2}\r\n" + `{"last":true}`
 	var order []string
@@ -41,6 +42,7 @@ func TestLines(t *testing.T) {
 
 // TestSaid: a mark is seen once its message is written, not before.
 func TestSaid(t *testing.T) {
+	t.Parallel()
 	m := &messages{out: io.Discard, marks: map[string]chan struct{}{}}
 	seen := m.said("abc")
 	for _, line := range []string{"x", "ab", "c"} {
@@ -57,6 +59,7 @@ func TestSaid(t *testing.T) {
 
 // TestTail: what is shown of an output is its end, in whole characters.
 func TestTail(t *testing.T) {
+	t.Parallel()
 	if got := tail("a", "b"); got != "ab" {
 		t.Errorf("got %q", got)
 	}

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package acp_test
 
 import (
@@ -138,6 +140,7 @@ func isIn(t testing.TB, b *pawltest.Box, text string) (files []string) {
 // used, over all transports. Their secrets are in no log, though the server tells
 // them.
 func TestEditorsServers(t *testing.T) {
+	t.Parallel()
 	const token = "tok-5f0c2d7e91ab4c3d"
 	for _, transport := range []string{"stdio", "http", "sse"} {
 		t.Run(transport, func(t *testing.T) {
@@ -176,6 +179,7 @@ func onNetworkOr(t testing.TB, transport, token string) sdk.McpServer {
 // TestServersOfASession: what one session is given, another in the same folder has
 // not; a task of the session has it.
 func TestServersOfASession(t *testing.T) {
+	t.Parallel()
 	add := `"calls":[{"name":"mcp__everything__get-sum","input":{"a":2,"b":40}}]}`
 	b, model := newBox(t,
 		`{`+add, `{"text":"One."}`,
@@ -200,6 +204,7 @@ func TestServersOfASession(t *testing.T) {
 // once more, and the turn goes on with them. A session that is loaded without has
 // none, and one that is closed leaves no program behind.
 func TestServersComeAgain(t *testing.T) {
+	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
 	long := `{"calls":[{"name":"bash","input":{"command":"touch begun; until [ -e go ]; do sleep 0.05; done"}}]}`
 	add := `{"calls":[{"name":"mcp__everything__get-sum","input":{"a":2,"b":40}}]}`
@@ -255,6 +260,7 @@ func awaitEnd(t testing.TB, pid int) {
 // TestServersThatAreNotUsed: one of a name that the configuration has, and one
 // that cannot be used, are left out and named; the others are used.
 func TestServersThatAreNotUsed(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, sum("My-server")...)
 	config := filepath.Join(t.TempDir(), "pawl.json")
 	if err := os.WriteFile(config, []byte(`{"small_model":"none","mcp":{"taken":{"command":"true","disabled":true}}}`), 0o600); err != nil {

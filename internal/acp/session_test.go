@@ -1,3 +1,5 @@
+//go:build e2e
+
 package acp_test
 
 import (
@@ -34,6 +36,7 @@ func settings(events []pawl.Event) (list []pawl.Settings) {
 // TestModes: a mode that is set holds for the next prompt, one that the work
 // changes is told, and yolo is to be had only by the flag.
 func TestModes(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"calls":[{"name":"plan_exit","input":{"plan":"1. write"}}]}`,
 		`{"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`,
@@ -72,6 +75,7 @@ func TestModes(t *testing.T) {
 
 // TestModel: a model that is set works on the next prompt.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"One."}`)
 	_, other := newBox(t, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
@@ -90,6 +94,7 @@ func TestModel(t *testing.T) {
 
 // TestNoModel: without a model a session is refused, with what to do about it.
 func TestNoModel(t *testing.T) {
+	t.Parallel()
 	b, _ := newBox(t)
 	home := t.TempDir()
 	b.Env = append(b.Env, "PAWL_MODEL=", "HOME="+home, "XDG_CONFIG_HOME="+home, "PAWL_CONFIG="+filepath.Join(home, "none.json"))
@@ -109,6 +114,7 @@ func TestNoModel(t *testing.T) {
 // TestPromptParts: words, links, what the editor embeds and images come to one
 // prompt, with a file as the editor has it.
 func TestPromptParts(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"Done."}`)
 	unsaved, gone := filepath.Join(b.Dir, "un saved.go"), filepath.Join(b.Dir, "gone.go")
 	e := start(t, b, "--model", model)
@@ -151,6 +157,7 @@ func TestPromptParts(t *testing.T) {
 // TestSessions: sessions are listed, refused where they do not belong, resumed
 // without their past, and closed.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
@@ -194,6 +201,7 @@ func TestSessions(t *testing.T) {
 // TestCommands: the folder's commands are offered, and one that is called is what
 // the prompt says.
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"expect":"Greet Ada kindly","text":"Done."}`)
 	dir := filepath.Join(b.Dir, ".pawl", "commands")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -223,6 +231,7 @@ func TestCommands(t *testing.T) {
 // TestGarbage: lines that are no messages are answered or passed over, and the
 // connection goes on.
 func TestGarbage(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"Done."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)

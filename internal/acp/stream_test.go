@@ -21,6 +21,7 @@ func unmasked(show func(string)) func(string) { return show }
 // characters too, and whatever is lost of them or comes twice, in the end each
 // channel was shown exactly once.
 func TestStreamEndsWhole(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var parts pawl.Parts
 		for range rapid.IntRange(1, 4).Draw(t, "parts") {
@@ -69,6 +70,7 @@ func TestStreamEndsWhole(t *testing.T) {
 
 // TestStreamHoldsBack: what a mask holds back comes with the end, once.
 func TestStreamHoldsBack(t *testing.T) {
+	t.Parallel()
 	shown := spoken{}
 	held := ""
 	mask := func(show func(string)) func(string) {
@@ -95,6 +97,7 @@ func TestStreamHoldsBack(t *testing.T) {
 // TestStreamOtherwise: a reply that is not what was shown is shown anew, and that
 // is said; deltas of another reply are none of this one.
 func TestStreamOtherwise(t *testing.T) {
+	t.Parallel()
 	shown := spoken{}
 	s := newStream(1, unmasked, shown.add)
 	s.delta(pawl.Delta{Reply: 2, Channel: pawl.ChannelText, Text: "not mine"})

@@ -58,6 +58,7 @@ func told(t *testing.T, bodies ...pawl.Body) []string {
 
 // TestTold: what cannot happen at will in the whole program, and what is shown of it.
 func TestTold(t *testing.T) {
+	t.Parallel()
 	retry := pawl.Retried{Step: 1, Retry: pawl.Retry{Kind: pawl.ErrorOverloaded, Message: "later", Model: "m"}}
 	for _, c := range []struct {
 		name   string
@@ -95,6 +96,7 @@ func TestTold(t *testing.T) {
 
 // TestPut: what is chosen is the answer, and only a clear yes is one.
 func TestPut(t *testing.T) {
+	t.Parallel()
 	loop, always := pawl.Ask{Kind: pawl.AskLoop, Text: "round and round"}, pawl.Ask{Kind: pawl.AskPermission, Text: "x"}
 	question := pawl.Ask{Kind: pawl.AskQuestion, Questions: []pawl.Question{{Header: "h", Question: "q", Options: []pawl.Option{{Label: "red"}, {Label: "blue"}}}}}
 	for _, c := range []struct {
@@ -126,6 +128,7 @@ func TestPut(t *testing.T) {
 
 // TestTooLongARule: a rule that does not fit an option's name stands in the text.
 func TestTooLongARule(t *testing.T) {
+	t.Parallel()
 	p := &paper{answer: "once"}
 	s := &session{editor: p}
 	rule := `{"tool":"write","pattern":"` + strings.Repeat("x", maxRule) + `"}`
@@ -167,6 +170,7 @@ func (l *leaving) choose(context.Context, pawl.SessionID, choice) (string, error
 // TestCanceledIsNoAnswer: an editor that cancels a turn chooses nothing of what is
 // asked in it. That is the cancel's to say, and no answer is given.
 func TestCanceledIsNoAnswer(t *testing.T) {
+	t.Parallel()
 	r := &records{}
 	s := &session{svc: r}
 	cancel := func() {
@@ -187,6 +191,7 @@ func TestCanceledIsNoAnswer(t *testing.T) {
 // TestEditorThatIsGone: what cannot be shown ends the hearing, and is not asked or
 // answered.
 func TestEditorThatIsGone(t *testing.T) {
+	t.Parallel()
 	p := &paper{fail: errors.New("broken pipe")}
 	tell := newTeller(&session{editor: p, mask: unmasked, waits: map[pawl.Seq]*wait{}})
 	err := tell.replay(t.Context(), []pawl.Event{{Seq: 1, Body: pawl.SessionTitled{Title: "a"}}, {Seq: 2, Body: pawl.SessionTitled{Title: "b"}}})

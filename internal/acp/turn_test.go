@@ -1,3 +1,5 @@
+//go:build e2e
+
 package acp_test
 
 import (
@@ -28,6 +30,7 @@ func (e *editor) background(id sdk.SessionId, text string) <-chan string {
 // TestCancel: a reply that is being written can be canceled; what has come of it
 // was shown and is kept, and the session goes on.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"one two three four","deltas":4,"fault":"hang"}`, `{"text":"Again."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
@@ -50,6 +53,7 @@ func TestCancel(t *testing.T) {
 // TestCancelRightBehind: a cancel that stands right behind its prompt is meant for
 // it, however fast the two are worked on.
 func TestCancelRightBehind(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"never","fault":"hang"}`)
 	e := start(t, b, "--model", model)
 	for range 5 {
@@ -70,6 +74,7 @@ func TestCancelRightBehind(t *testing.T) {
 // TestCancelWhileAsked: an editor that cancels answers what it was asked with
 // canceled; the turn was canceled, not declined.
 func TestCancelWhileAsked(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`, `{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
 	id := e.session(b.Dir)
@@ -91,6 +96,7 @@ func TestCancelWhileAsked(t *testing.T) {
 
 // TestTwoSessions: two sessions work at once, and each is shown its own.
 func TestTwoSessions(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.05; done"}}]}`,
 		`{"text":"Done."}`)
@@ -114,6 +120,7 @@ func TestTwoSessions(t *testing.T) {
 // TestPromptBehindAnother: a second prompt is worked on after the first, and both
 // are answered.
 func TestPromptBehindAnother(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.05; done"}}]}`,
 		`{"text":"First."}`, `{"expect":"second","text":"Second."}`)
@@ -138,6 +145,7 @@ func TestPromptBehindAnother(t *testing.T) {
 
 // TestEnds: why a turn ended, in the protocol's words; a failure says what to do.
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, script, flag, stop string
 	}{
@@ -164,6 +172,7 @@ func TestEnds(t *testing.T) {
 // TestLoadAfterKill: a session whose program was killed is loaded whole by another,
 // and its turn goes on.
 func TestLoadAfterKill(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"reasoning":"Hm.","text":"Look:","calls":[{"name":"write","input":{"path":"a.txt","content":"x\n"}}]}`,
 		`{"text":"First done."}`,
@@ -209,6 +218,7 @@ agent: All of it.`
 // TestLoadAsks: what was asked when the program was killed is asked again, and the
 // answer counts.
 func TestLoadAsks(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`, `{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
 	hold := make(chan struct{})
@@ -240,6 +250,7 @@ func TestLoadAsks(t *testing.T) {
 // TestEditorGoesAway: when the editor closes the pipe, the program ends by itself
 // and the turn can be resumed.
 func TestEditorGoesAway(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"one two","deltas":2,"fault":"hang"}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
@@ -262,6 +273,7 @@ func TestEditorGoesAway(t *testing.T) {
 
 // TestLoadWithoutUndone: what a person has taken back is not told.
 func TestLoadWithoutUndone(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
@@ -281,6 +293,7 @@ func TestLoadWithoutUndone(t *testing.T) {
 // TestEditorThatDoesNotRead: a program whose words nobody takes can be ended, and
 // its turn can be resumed.
 func TestEditorThatDoesNotRead(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"text":"`+strings.Repeat("many words ", 100_000)+`","calls":[{"name":"bash","input":{"command":"touch here; sleep 600"}}]}`)
 	cmd := b.Command("acp", "--model", model, "--mode", "yolo")
 	in, err := cmd.StdinPipe()

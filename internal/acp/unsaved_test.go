@@ -1,3 +1,5 @@
+//go:build e2e
+
 package acp_test
 
 import (
@@ -38,6 +40,7 @@ func (e *editor) unsaved(files map[string]string) {
 // TestUnsavedFiles: the model reads what the person has not saved, and cannot
 // change it; once it is saved, it can. The editor's other powers are not used.
 func TestUnsavedFiles(t *testing.T) {
+	t.Parallel()
 	edit := `{"calls":[{"name":"edit","input":{"path":"a.txt","old":"from the editor","new":"of both"}}]}`
 	b, model := newBox(t,
 		`{"calls":[{"name":"read","input":{"path":"a.txt"}},{"name":"read","input":{"path":"b.txt"}}]}`,
@@ -81,6 +84,7 @@ func TestUnsavedFiles(t *testing.T) {
 
 // TestTaskReadsUnsaved: a task sees what its session has open.
 func TestTaskReadsUnsaved(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t,
 		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"read it","description":"the reader"}}]}`,
 		`{"expect":"I saw it","text":"Done."}`,
@@ -98,6 +102,7 @@ func TestTaskReadsUnsaved(t *testing.T) {
 // TestEditorIsAskedForLittle: the editor is asked for files of the workspace that
 // may be read, and for none before that is known.
 func TestEditorIsAskedForLittle(t *testing.T) {
+	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "secret.txt")
 	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
@@ -123,6 +128,7 @@ func TestEditorIsAskedForLittle(t *testing.T) {
 
 // TestEditorCannotRead: one that cannot hand over files is not asked for any.
 func TestEditorCannotRead(t *testing.T) {
+	t.Parallel()
 	b, model := newBox(t, `{"calls":[{"name":"read","input":{"path":"a.txt"}}]}`, `{"text":"Done."}`)
 	b.Write(t, "a.txt", "on the disk\n")
 	e := startAs(t, b, sdk.FileSystemCapabilities{}, "--model", model)
@@ -152,6 +158,7 @@ func (e *editor) answerRaw(format string) {
 // TestEditorAnswersBadly: whatever the editor answers, the file on the disk is
 // read, and can be changed; the result says so.
 func TestEditorAnswersBadly(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct{ line, want string }{
 		"an error":       {`{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"no\nway"}}`, `it says: {"code":-32000,"message":"no\nway"}`},
 		"a number":       {`{"jsonrpc":"2.0","id":ID,"result":{"content":7}}`, "it says"},
@@ -194,6 +201,7 @@ func TestEditorAnswersBadly(t *testing.T) {
 // TestEditorDoesNotAnswer: it is waited for once; the next prompt shows that it is
 // there again.
 func TestEditorDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	read := `{"calls":[{"name":"read","input":{"path":"a.txt"}}]}`
 	b, model := newBox(t, read, read, `{"text":"Done."}`, read, `{"text":"Done."}`)
 	b.Write(t, "a.txt", "on the disk\n")

@@ -11,7 +11,7 @@ import (
 
 // Without the defense the fence can be closed from within: the test that it
 // cannot could fail.
-func TestDefensesMatter(t *testing.T) {
+func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("acp.fence")()
 	if text := fence("```\nnot code"); strings.HasPrefix(text, "````") {
 		t.Errorf("the switch takes nothing out: %q", text)

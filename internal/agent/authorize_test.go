@@ -63,6 +63,7 @@ func (w *world) answerAll(ctx context.Context, a pawl.Answer) {
 
 // Nobody who says what may run, or nobody who can tell: nothing may, in any mode.
 func TestNoAuthorityPermitsNothing(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*world){
 		"none":                func(w *world) { w.Authority = nil },
 		"one that cannot say": func(w *world) { w.authority().Fail(errors.New("the configuration is broken")) },
@@ -93,6 +94,7 @@ func TestNoAuthorityPermitsNothing(t *testing.T) {
 // Calls are put to a person one after the other, in their order, and none runs
 // before all were decided on.
 func TestAskingInOrder(t *testing.T) {
+	t.Parallel()
 	var d diary
 	w := newWorld(t, setup{
 		tools:  []pawl.Tool{d.tool("look", pawl.AccessRead, nil), d.tool("act", pawl.AccessWrite, nil)},
@@ -125,6 +127,7 @@ func TestAskingInOrder(t *testing.T) {
 // Each call is looked at anew just before it runs, when those before it have
 // run; those that only read, together.
 func TestEachCallIsLookedAtAnew(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		calls string
 		want  string // in Execute
@@ -156,6 +159,7 @@ func TestEachCallIsLookedAtAnew(t *testing.T) {
 
 // A call that only reads runs again after a crash, but not if it is denied by then.
 func TestDeniedBeforeItRunsAgain(t *testing.T) {
+	t.Parallel()
 	var d diary
 	w := newWorld(t, setup{tools: []pawl.Tool{d.tool("look", pawl.AccessRead, nil)}, script: []string{`{"text":"x"}`, `{"text":"Ok."}`}})
 	w.prompt("go")
@@ -199,6 +203,7 @@ var errTaken = errors.New("pawl is shutting down")
 
 // When the work is taken away while a person is asked, the ask stays open.
 func TestTakenAwayWhileAsked(t *testing.T) {
+	t.Parallel()
 	var d diary
 	w, _ := askedTurn(t, &d)
 	check(t, 1, len(w.bodies(pawl.Asked{}, pawl.Answered{}, pawl.CallFinished{}, pawl.TurnFinished{})))
@@ -211,6 +216,7 @@ func TestTakenAwayWhileAsked(t *testing.T) {
 // What was put to a person waits for them, even if a rule allows it by then:
 // they may be about to say no.
 func TestAnAskIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	var d diary
 	w, turn := askedTurn(t, &d)
 	w.authority().Rule(permission.Rule{Kind: pawl.AccessWrite, Pattern: "call_1_1", Decision: permission.Allow})
@@ -234,6 +240,7 @@ func TestAnAskIsWaitedFor(t *testing.T) {
 // However much of the log a crash leaves of a turn that a person has ended with
 // a no, going on from there gives the same log.
 func TestDeclinedFromEveryPoint(t *testing.T) {
+	t.Parallel()
 	original := &effects{runs: map[pawl.CallID]int{}}
 	const script = `{"calls":[{"name":"look"},{"name":"act"},{"name":"look"}]}`
 	w := newWorld(t, setup{
@@ -275,6 +282,7 @@ func TestDeclinedFromEveryPoint(t *testing.T) {
 // A call that looks into many files is told which it may: not those that would
 // be asked for, by whatever link they are reached.
 func TestReads(t *testing.T) {
+	t.Parallel()
 	outside := t.TempDir()
 	var got []bool
 	look := newTool("look", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {

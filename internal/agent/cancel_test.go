@@ -12,6 +12,7 @@ import (
 // What had come of the reply is kept, and only the text of it: half a thought
 // or a call that nobody will run must not go back to a provider.
 func TestContract_R7_CancelInMidStream(t *testing.T) {
+	t.Parallel()
 	chunk := func(k pawl.ChunkKind, text string) pawl.Chunk { return pawl.Chunk{Kind: k, Text: text} }
 	call := pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: "c", Name: "bash", Input: []byte(`{"command":"true"}`)}}
 	tests := []struct {
@@ -72,6 +73,7 @@ func (m hangs) Stream(ctx context.Context, _ pawl.Request) iter.Seq2[pawl.Chunk,
 
 // The real scripted model, hanging.
 func TestCancelAHangingScript(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"fault":"hang","text":"half of it"}`}})
 	ctx, cancel := context.WithCancel(t.Context())
 	w.model.taken = func(pawl.Chunk) { cancel() }
@@ -86,6 +88,7 @@ func TestCancelAHangingScript(t *testing.T) {
 
 // The calls that run are stopped, the others never begin; each has one result.
 func TestCancelInMidTool(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		calls string
 		runs  int
@@ -130,6 +133,7 @@ func TestCancelInMidTool(t *testing.T) {
 
 // A call that ends well in spite of the cancel has its own result.
 func TestCancelThatComesTooLate(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	act := newTool("act", pawl.AccessWrite, func(context.Context, pawl.Call) (pawl.Result, error) {
 		cancel()
@@ -151,6 +155,7 @@ func TestCancelThatComesTooLate(t *testing.T) {
 // When the work is taken away (the process ends, the lease is lost) nothing is
 // decided: the turn stays open, and resuming it is like resuming after a crash.
 func TestWorkIsTakenAway(t *testing.T) {
+	t.Parallel()
 	why := errors.New("pawl is shutting down")
 	tests := []struct {
 		name   string
@@ -214,6 +219,7 @@ func TestWorkIsTakenAway(t *testing.T) {
 
 // A cancel that pawl did not live to write down is found in the reply.
 func TestContract_R6_ACanceledReplyStaysCanceled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"x"}`, `{"text":"went on"}`}})
 	w.prompt("go")
 	w.append(pawl.TurnStarted{Prompt: 2})

@@ -43,6 +43,7 @@ func (w *world) told() []string {
 }
 
 func TestCircles(t *testing.T) {
+	t.Parallel()
 	babble := fmt.Sprintf(`{"text":%q,"calls":[{"name":"look"}]}`, strings.Repeat("I will look at it now. ", 100))
 	calls := 0
 	counts := newTool("look", pawl.AccessRead, func(context.Context, pawl.Call) (pawl.Result, error) {
@@ -78,6 +79,7 @@ func absent(p *pawl.Prompted) { p.Absent = true }
 
 // The word that did not help is the last one: where nobody is asked, the turn ends.
 func TestCirclesEndTheTurn(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		parent pawl.SessionID
 		change func(*pawl.Prompted)
@@ -99,6 +101,7 @@ func TestCirclesEndTheTurn(t *testing.T) {
 
 // A person who steers is there: it counts from the beginning.
 func TestSteeringEndsCircles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: slices.Concat(times(9, looks), times(1, wraps)), tools: blind()})
 	w.prompt("go", absent)
 	w.model.begins = func(r pawl.Request) {
@@ -133,6 +136,7 @@ func (p *person) hear(ctx context.Context, e pawl.Event) error {
 }
 
 func TestAskedToGoOn(t *testing.T) {
+	t.Parallel()
 	const word = "The user was asked whether you shall go on, and says: look in docs"
 	for name, tt := range map[string]struct {
 		answer pawl.Answer
@@ -162,6 +166,7 @@ func TestAskedToGoOn(t *testing.T) {
 
 // Each yes begins the count anew: a word first, then the next question.
 func TestAskedAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{
 		script: slices.Concat(times(13, looks), times(1, wraps)), tools: blind(),
 		store: func(st pawl.Store) pawl.Store { return &person{st, pawl.Answer{Outcome: pawl.OutcomeAnswered}} },
@@ -174,6 +179,7 @@ func TestAskedAgain(t *testing.T) {
 
 // A turn that is canceled while it asks needs no answer any more.
 func TestCanceledWhileAsking(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: times(9, looks), tools: blind()})
 	w.prompt("go")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -198,6 +204,7 @@ func TestCanceledWhileAsking(t *testing.T) {
 
 // An ask whose turn is taken away stays open, and whoever goes on waits for it again.
 func TestAskTakenAway(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: slices.Concat(times(6, looks), times(1, wraps)), tools: blind()})
 	w.prompt("go")
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -223,6 +230,7 @@ func TestAskTakenAway(t *testing.T) {
 
 // However much of the log a crash leaves, the same is found, told and asked.
 func TestCirclesFromEveryPoint(t *testing.T) {
+	t.Parallel()
 	yes := pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: "look in docs"}
 	for name, tt := range map[string]struct {
 		answer  pawl.Answer

@@ -14,6 +14,7 @@ import (
 )
 
 func TestContract_R2_RequestIsHistorySystemAndTools(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"one"}`, `{"text":"two"}`}})
 	file := pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte{1, 2}}
 	w.prompt("first", func(p *pawl.Prompted) { p.Parts = append(p.Parts, file) })
@@ -32,6 +33,7 @@ func TestContract_R2_RequestIsHistorySystemAndTools(t *testing.T) {
 }
 
 func TestContract_R3_ReplyIsAnnouncedBeforeItIsRead(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"hello"}`}})
 	w.prompt("hi")
 	w.model.begins = func(pawl.Request) {
@@ -45,6 +47,7 @@ func TestContract_R3_ReplyIsAnnouncedBeforeItIsRead(t *testing.T) {
 }
 
 func TestContract_R4_ResultsGoBackToTheModel(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{
 		`{"text":"I write.","calls":[{"name":"write","input":{"path":"a.txt","content":"hello\n"}},{"name":"bash","input":{"command":"cat a.txt"}}]}`,
 		`{"expect":"\\+hello\n[^$]*hello\n","calls":[{"name":"read","input":{"path":"a.txt"}}]}`,
@@ -78,6 +81,7 @@ func TestContract_R4_ResultsGoBackToTheModel(t *testing.T) {
 
 // Whatever is wrong with a call, the model is told and the loop goes on.
 func TestContract_R7_FailingCalls(t *testing.T) {
+	t.Parallel()
 	tools := []pawl.Tool{
 		toolText("works", pawl.AccessRead, "fine"),
 		newTool("fails", pawl.AccessWrite, func(context.Context, pawl.Call) (pawl.Result, error) {
@@ -131,6 +135,7 @@ func TestContract_R7_FailingCalls(t *testing.T) {
 }
 
 func TestContract_R7_ProviderErrors(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, line string
 		says       string
@@ -160,6 +165,7 @@ func TestContract_R7_ProviderErrors(t *testing.T) {
 
 // Input that is not JSON is kept, and the model is told.
 func TestContract_R7_Garbage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{
 		`{"fault":"garbage","calls":[{"name":"read"}]}`, `{"expect":"wrong input for read: it is not a JSON object","text":"I see."}`,
 	}})
@@ -170,6 +176,7 @@ func TestContract_R7_Garbage(t *testing.T) {
 }
 
 func TestContract_R8_UsageIsSummedOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{tools: []pawl.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
 		`{"calls":[{"name":"look"}],"usage":{"input":100,"output":10,"cache_read":5,"cost":1000}}`,
 		`{"calls":[{"name":"look"}],"usage":{"input":200,"output":20,"reasoning":7,"cost":2000}}`,
@@ -196,6 +203,7 @@ func TestContract_R8_UsageIsSummedOnce(t *testing.T) {
 
 // The ids that an audit needs reach the tool.
 func TestContract_R8_ToolsKnowTheirIds(t *testing.T) {
+	t.Parallel()
 	var got pawl.Call
 	spy := newTool("spy", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
 		got = c
@@ -211,6 +219,7 @@ func TestContract_R8_ToolsKnowTheirIds(t *testing.T) {
 }
 
 func TestContract_R9_LastStep(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, last string
 		results    []pawl.ToolResult // of the last step
@@ -250,6 +259,7 @@ func TestContract_R9_LastStep(t *testing.T) {
 
 // A reply that was cut off may hold half a call: it is not run.
 func TestCutOffCallsAreRefused(t *testing.T) {
+	t.Parallel()
 	ran := false
 	act := newTool("act", pawl.AccessWrite, func(context.Context, pawl.Call) (pawl.Result, error) {
 		ran = true
@@ -268,6 +278,7 @@ func TestCutOffCallsAreRefused(t *testing.T) {
 }
 
 func TestContract_R11_EverythingIsHeard(t *testing.T) {
+	t.Parallel()
 	talk := newTool("talk", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
 		c.Progress("half ")
 		c.Progress("is done.")

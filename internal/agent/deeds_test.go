@@ -49,6 +49,7 @@ func calls(ids ...pawl.CallID) pawl.Parts {
 // What was done from a message on: by the session's calls, from right before
 // their snapshot on, and by its children. What nobody can tell is said.
 func TestDeeds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"Ok."}`}})
 	w.logAt(session,
 		timed{1, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: modelRef}}},

@@ -27,6 +27,7 @@ func (s *drafts) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft)
 
 // The draft grows with the reply, and is written at most four times a second.
 func TestContract_R3_DraftGrows(t *testing.T) {
+	t.Parallel()
 	now := noon
 	w := newWorld(t, setup{
 		script: []string{`{"reasoning":"abcdefgh","text":"ABCDEFGH","deltas":8}`},

@@ -8,6 +8,7 @@ import (
 )
 
 func TestFamilyOf(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		want Family
 		refs []string
@@ -52,6 +53,7 @@ var titles = []struct {
 }
 
 func TestFamiliesOfTheCatalog(t *testing.T) {
+	t.Parallel()
 	known, err := catalog.Open("")
 	if err != nil {
 		t.Fatal(err)

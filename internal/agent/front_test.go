@@ -39,6 +39,7 @@ func (page) Unsaved(context.Context, pawl.OnDisk) (string, bool, error) { return
 // TestFront: what a person has open, and the servers that they have lent, are those
 // of the session before them: a child has its parent's.
 func TestFront(t *testing.T) {
+	t.Parallel()
 	for parent, want := range map[pawl.SessionID]pawl.SessionID{"": session, "01JD0000000000000000000009": "01JD0000000000000000000009"} {
 		var got pawl.Buffers
 		spy := newTool("spy", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {

@@ -27,6 +27,7 @@ func ask(id pawl.CallID, input string) pawl.Chunk {
 func usage(u pawl.Usage) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkUsage, Usage: u} }
 
 func TestReplies(t *testing.T) {
+	t.Parallel()
 	call := func(id pawl.CallID, input string) pawl.ToolCall {
 		return pawl.ToolCall{ID: id, Name: "look", Input: json.RawMessage(input), Signature: "sig"}
 	}
@@ -93,6 +94,7 @@ func TestReplies(t *testing.T) {
 
 // An id is unique in the whole session, whatever the provider counts.
 func TestCallIDsAreUniqueInTheSession(t *testing.T) {
+	t.Parallel()
 	again := stream(pawl.FinishToolUse, ask("a", "{}"))
 	end := stream(pawl.FinishEndTurn, say("end"))
 	w := newWorld(t, setup{model: chunks{again, again, end, again, end}, tools: []pawl.Tool{toolText("look", pawl.AccessRead, "x")}})
@@ -110,6 +112,7 @@ func TestCallIDsAreUniqueInTheSession(t *testing.T) {
 
 // What is too large for the log is beside it, and the model can read it.
 func TestSpill(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("0123456789\n", 10_000)
 	wide := "x" + strings.Repeat("日", 20_000) // cut in mid-rune at both ends
 	tests := []struct {
@@ -159,6 +162,7 @@ func TestSpill(t *testing.T) {
 
 // What read shows is never cut: the middle of a page could not be had at all.
 func TestReadIsNotSpilled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{
 		`{"calls":[{"name":"bash","input":{"command":"seq 100000"}}]}`,
 		`{"calls":[{"name":"bash","input":{"command":"seq -f %030.0f 100000 > numbers"}},{"name":"read","input":{"path":"numbers"}}]}`,
@@ -178,6 +182,7 @@ func TestReadIsNotSpilled(t *testing.T) {
 
 // A panic may say a lot.
 func TestSpillOfAPanic(t *testing.T) {
+	t.Parallel()
 	loud := newTool("loud", pawl.AccessRead, func(context.Context, pawl.Call) (pawl.Result, error) {
 		panic(strings.Repeat("oh no ", 10_000))
 	})
@@ -191,6 +196,7 @@ func TestSpillOfAPanic(t *testing.T) {
 
 // What a model has to say to the person who waits is told, and is no part of the reply.
 func TestNoticeOfAModel(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{model: chunks{stream(pawl.FinishEndTurn, say("Do"), pawl.Chunk{Kind: pawl.ChunkNotice, Text: "waiting for a turn"}, say("ne."))}})
 	w.tells("waiting for a turn")
 	replies := w.bodies(pawl.Replied{})

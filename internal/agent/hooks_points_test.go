@@ -100,6 +100,7 @@ func wholeSession(t *testing.T, c *chronicle) *world {
 // TestHookPoints: hooks are run at all points, each time once, and what they say
 // after a compaction the model reads next.
 func TestHookPoints(t *testing.T) {
+	t.Parallel()
 	c := &chronicle{says: map[string]hook.Outcome{
 		"compaction.after manual": {Context: []string{"mind the gap"}}, "session.start compact": {Context: []string{"mind the step"}},
 		"session.end other": {Messages: []string{"goodbye"}},
@@ -147,6 +148,7 @@ func doneBy(b pawl.Body) (line string) {
 // goes on tells hooks nothing that the log shows as done, and all that it does
 // itself, once.
 func TestHookPointsResumed(t *testing.T) {
+	t.Parallel()
 	w := wholeSession(t, &chronicle{})
 	events := w.events()
 	for head := 2; head <= len(events); head++ {
@@ -207,6 +209,7 @@ func TestHookPointsResumed(t *testing.T) {
 // TestHookNobody: where nobody is, nobody is called; and who has canceled a turn
 // knows that it has ended.
 func TestHookNobody(t *testing.T) {
+	t.Parallel()
 	absent := func(p *pawl.Prompted) { p.Absent = true }
 	for name, test := range map[string]struct {
 		parent pawl.SessionID
@@ -246,6 +249,7 @@ func TestHookNobody(t *testing.T) {
 // TestHookTouches: what a hook makes of a call is what the guards after it judge
 // by, with the real targets of links.
 func TestHookTouches(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		to   string
 		says string
@@ -277,6 +281,7 @@ func TestHookTouches(t *testing.T) {
 // TestHookBudget: once a budget is used up no call runs any more, not even those
 // that the reply asks for which has used it up.
 func TestHookBudget(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"bash","input":{"command":"touch a"}}],"usage":{"input":100,"output":1}}`, isDone}})
 	w.Hooks = goHooks{hook.ResourceControl(func(_ context.Context, e hook.Event) ([]hook.Resource, error) { return e.Used, nil })}
 	w.prompt("go", inMode("yolo"), func(p *pawl.Prompted) { p.MaxTokens = 50 })
@@ -288,6 +293,7 @@ func TestHookBudget(t *testing.T) {
 // TestHookSane: a turn does not end with a reply that says the same over and over,
 // unless that is all there is.
 func TestHookSane(t *testing.T) {
+	t.Parallel()
 	babble := fmt.Sprintf(`{"text":%q}`, strings.Repeat("I am done. ", 200))
 	for name, test := range map[string]struct {
 		script []string
@@ -316,6 +322,7 @@ func TestHookSane(t *testing.T) {
 // TestHookGivenUp: a person is told that a prompt waits for hooks, and can take it
 // back meanwhile. It does not reach the model; what comes after it does.
 func TestHookGivenUp(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone}})
 	w.Hooks = goHooks{{Name: "hangs", Points: []hook.Point{hook.ChatMessage}, Run: func(ctx context.Context, e hook.Event) (hook.Outcome, error) {
 		if e.Parts.Text() == "first" {

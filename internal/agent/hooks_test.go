@@ -66,6 +66,7 @@ func (w *world) link(name, to string) {
 // TestHookRules: what hooks say of a call counts together with the rules, and a
 // rule that denies stays, whatever input a hook makes up.
 func TestHookRules(t *testing.T) {
+	t.Parallel()
 	denyB := permission.Rule{Tool: "bash", Pattern: "touch b", Decision: permission.Deny}
 	for name, test := range map[string]struct {
 		mode   string
@@ -116,6 +117,7 @@ func TestHookRules(t *testing.T) {
 // TestHookOtherProcess: what one process has permitted, another one that runs it
 // puts to the hooks again: an input that they changed is not lost between them.
 func TestHookOtherProcess(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{touchA, isDone}})
 	w.hook("PreToolUse", "Bash", changesA)
 	w.prompt("go", inMode("yolo"))
@@ -145,6 +147,7 @@ func TestHookOtherProcess(t *testing.T) {
 // TestHookBegun: what a call began with is what it runs with again, and no hook
 // is asked about it.
 func TestHookBegun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"read","input":{"path":"a"}}]}`, isDone}})
 	for name, text := range map[string]string{"a": "first", "b": "second"} {
 		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
@@ -171,6 +174,7 @@ func TestHookBegun(t *testing.T) {
 // TestHookPrompts: a prompt that a hook refuses is kept from the model, when it
 // begins a turn and when it steers one.
 func TestHookPrompts(t *testing.T) {
+	t.Parallel()
 	const noSecrets = "if grep -q secret; then echo no secrets >&2; exit 2; fi; echo it is noon"
 	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"list","input":{}}]}`, isDone}})
 	w.hook("UserPromptSubmit", "", noSecrets)
@@ -211,6 +215,7 @@ func TestHookPrompts(t *testing.T) {
 // TestHookStop: hooks keep a turn going so often and no more, and the log knows
 // how often, so that another process counts on.
 func TestHookStop(t *testing.T) {
+	t.Parallel()
 	lines := make([]string, 9)
 	for i := range lines {
 		lines[i] = isDone
@@ -225,6 +230,7 @@ func TestHookStop(t *testing.T) {
 
 // TestHookEnds: a hook after a call can end the turn.
 func TestHookEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{touchA, isDone}})
 	w.hook("PostToolUse", "Bash", `echo '{"continue":false,"stopReason":"enough"}'`)
 	w.prompt("go", inMode("yolo"))
@@ -237,6 +243,7 @@ func TestHookEnds(t *testing.T) {
 // TestHookStart: session.start comes once in a process, and the model reads what
 // the hook says.
 func TestHookStart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone, isDone}})
 	w.hook("SessionStart", "startup", "echo welcome")
 	w.prompt("one", inMode("yolo"))
@@ -257,6 +264,7 @@ func (h goHooks) Hooks(context.Context, string, pawl.Settings) (*hook.Registry, 
 // TestHookReworded: a prompt that is reworded while hooks look at it is looked at
 // again, and only then taken in.
 func TestHookReworded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone}})
 	var seen []string
 	prompt := w.prompt("harmless", inMode("yolo"))
@@ -276,6 +284,7 @@ func TestHookReworded(t *testing.T) {
 // TestHookUnknown: where it cannot be told which hooks there are, no turn is
 // worked on.
 func TestHookUnknown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone}})
 	w.Hooks = goHooks{{Name: "has nothing to run"}}
 	w.prompt("go", inMode("yolo"))
@@ -290,6 +299,7 @@ func TestHookUnknown(t *testing.T) {
 
 // TestHookAsked: hooks have a say before a person is asked, and hear of it.
 func TestHookAsked(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		says   string // at permission.ask
 		status pawl.CallStatus
@@ -315,6 +325,7 @@ func TestHookAsked(t *testing.T) {
 // TestHookChild: the end of a child's turn is another point than that of a
 // person's, and its prompts are no person's.
 func TestHookChild(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone, isDone}, parent: "01JD0000000000000000000009"})
 	w.hook("Stop", "", "touch stopped")
 	w.hook("UserPromptSubmit", "", "touch prompted")

@@ -66,6 +66,7 @@ func (p *plan) Settle(c *trace, t pawl.Turn) (bool, error) {
 }
 
 func TestContract_R6_Loop(t *testing.T) {
+	t.Parallel()
 	ends := pawl.Reply{Finish: pawl.FinishEndTurn}
 	calls := func(ids ...pawl.CallID) pawl.Reply { return pawl.Reply{Finish: pawl.FinishToolUse, Calls: ids} }
 	tests := []struct {
@@ -178,6 +179,7 @@ func TestContract_R6_Loop(t *testing.T) {
 }
 
 func TestLoopStaysSmall(t *testing.T) {
+	t.Parallel()
 	source, err := os.ReadFile("loop.go")
 	if err != nil {
 		t.Fatal(err)

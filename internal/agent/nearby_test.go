@@ -18,6 +18,7 @@ func told(w *world) (n int) {
 }
 
 func TestRulesOfAFolderComeOnce(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		script  []string
 		trusted bool
@@ -45,6 +46,7 @@ func TestRulesOfAFolderComeOnce(t *testing.T) {
 // The log says what was given: another process does not repeat it, and a later
 // turn neither.
 func TestRulesOfAFolderAfterResume(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{
 		`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
 		`{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
@@ -60,6 +62,7 @@ func TestRulesOfAFolderAfterResume(t *testing.T) {
 }
 
 func TestRulesOfAFolderAreBounded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"text":"done"}`}})
 	w.bring(true, map[string]string{"sub/AGENTS.md": strings.Repeat("é rule. ", 10_000), "sub/a.txt": "a"})
 	w.prompt("go")

@@ -37,6 +37,7 @@ func (m narrow) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chu
 }
 
 func TestOverflow(t *testing.T) {
+	t.Parallel()
 	summary := `{"agent":"compaction","text":"Sum."}`
 	for _, test := range []struct {
 		name    string
@@ -144,6 +145,7 @@ func (w *world) personGoesOn(id pawl.SessionID, all []pawl.Event) bool {
 // and sends the same requests: what is cleared, left out and summed up is a
 // function of the log.
 func TestCompactionResumesFromEveryPoint(t *testing.T) {
+	t.Parallel()
 	text, _ := json.Marshal(pages[:len(pages)/5])
 	lines := []string{`{"window":{"context":4000,"output":400}}`}
 	for i := range 26 {
@@ -215,6 +217,7 @@ func compactsAround(events []pawl.Event, head pawl.Seq) bool {
 // However long a session gets, each of its requests fits, and begins mostly as
 // the one before did.
 func TestALongTurnFits(t *testing.T) {
+	t.Parallel()
 	const steps = 120
 	var lines []string
 	for i := range steps {

@@ -80,6 +80,7 @@ func callLine(kinds string) string {
 }
 
 func TestReadsRunTogetherAndWritesAlone(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		calls  string
 		groups []int // how many run at once, in order

@@ -29,6 +29,7 @@ func (unending) Events(ctx context.Context, _ pawl.SessionID, _ pawl.Seq) iter.S
 // Who waits for children gives its place away after a while, where somebody waits
 // elsewhere, and only there.
 func TestAwaitAny_Parks(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := NewStepper(Config{Service: unending{}, Park: true, Patience: time.Nanosecond, Clock: func() time.Time { return at }})
 	var parked *Parked
@@ -49,6 +50,7 @@ func TestAwaitAny_Parks(t *testing.T) {
 var errTest = errors.New("the test ends it")
 
 func TestBridge_Park(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, tt := range map[string]struct {
 		park   bool
@@ -75,6 +77,7 @@ func TestBridge_Park(t *testing.T) {
 // What mission control could not reach is tried again by runners that do that; all
 // else of its errors ends the turn.
 func TestMissionFault(t *testing.T) {
+	t.Parallel()
 	away, parked := fmt.Errorf("no store: %w", pawl.ErrUnavailable), &Parked{Ask: 1}
 	var stop *pawl.Stop
 	for name, tt := range map[string]struct {

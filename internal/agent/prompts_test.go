@@ -28,6 +28,7 @@ var modelOfFamily = map[Family]string{
 
 // What each agent tells a model of each family, word for word.
 func TestPrompts(t *testing.T) {
+	t.Parallel()
 	found := &extend.Found{
 		Dir: "/work/project", Repository: true, Branch: "main",
 		Agents: &define.AgentSet{}, Rules: &rules.Set{}, Skills: &skill.Set{},
@@ -76,6 +77,7 @@ func TestPrompts(t *testing.T) {
 // Whatever the model, the agent's own words come first, and what differs from
 // folder to folder after what differs from model to model.
 func TestOrderOfAPrompt(t *testing.T) {
+	t.Parallel()
 	found := &extend.Found{Dir: "/work/project", Agents: &define.AgentSet{}, Rules: &rules.Set{}, Skills: &skill.Set{}}
 	for family, model := range modelOfFamily {
 		text := Speak(builtin[Default], Telling{Model: model, Found: found})

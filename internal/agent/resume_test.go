@@ -67,6 +67,7 @@ var resumeScript = []string{
 // log: nothing is asked or done twice. The exception is the call that was
 // running and may have had its effect: its outcome is unknown.
 func TestResumeFromEveryPoint(t *testing.T) {
+	t.Parallel()
 	original := &effects{runs: map[pawl.CallID]int{}}
 	w := newWorld(t, setup{
 		script: resumeScript, tools: original.tools(),
@@ -223,6 +224,7 @@ func stateOf(events []pawl.Event) logState {
 
 // A pawl that lacks a tool goes on with the session of one that had it.
 func TestResumeWithoutTheTool(t *testing.T) {
+	t.Parallel()
 	original := &effects{runs: map[pawl.CallID]int{}}
 	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`, `{"text":"Ok."}`}, tools: original.tools()})
 	w.prompt("go")
@@ -248,6 +250,7 @@ func TestResumeWithoutTheTool(t *testing.T) {
 
 // What a small session looks like in the log.
 func TestGoldenSession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{
 		`{"reasoning":"First look.","text":"I will fix it.","calls":[{"name":"read","input":{"path":"README.md"}},{"name":"list"}],"usage":{"input":1200,"output":40,"cost":5000}}`,
 		`{"calls":[{"name":"edit","input":{"path":"README.md","old":"pwal","new":"pawl"}},{"name":"delete","input":{"path":"/"}}],"usage":{"input":1300,"output":30,"cost":6000}}`,
@@ -321,6 +324,7 @@ func (w twice) Settle(ctx context.Context, t pawl.Turn) (bool, error) {
 }
 
 func TestEveryStepTwice(t *testing.T) {
+	t.Parallel()
 	var logs [2][]pawl.Event
 	var did [2]*effects
 	for i := range logs {

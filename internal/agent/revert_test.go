@@ -96,6 +96,7 @@ func workBusily(t *testing.T) (*world, map[pawl.Seq]point) {
 // From any message, with any scope, the session goes back to what was before it,
 // byte for byte, and forward again.
 func TestRewindToAnyMessage(t *testing.T) {
+	t.Parallel()
 	w, points := workBusily(t)
 	if len(points) != 9 {
 		t.Fatalf("%d messages, want 2 turns, a steering prompt and 6 replies", len(points))
@@ -141,6 +142,7 @@ func TestRewindToAnyMessage(t *testing.T) {
 
 // What a preview says is what is done.
 func TestRevertPlan(t *testing.T) {
+	t.Parallel()
 	w, points := workBusily(t)
 	plan, err := w.Plan(t.Context(), session, pawl.Revert{})
 	if err != nil {
@@ -192,6 +194,7 @@ func TestRevertPlan(t *testing.T) {
 
 // The words that an undo gives back to the person are the ones that counted.
 func TestRevertPlanOfARewordedPrompt(t *testing.T) {
+	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{`{"text":"Ok."}`}})
 	seq := w.prompt("go west", queue)
 	w.append(pawl.Reworded{Prompt: seq, Parts: pawl.Parts{pawl.Text{Text: "go east"}}})
@@ -211,6 +214,7 @@ func TestRevertPlanOfARewordedPrompt(t *testing.T) {
 // Undo goes on to the turns before, redo comes back the same way, and what was
 // taken back before the session went on is gone for good.
 func TestUndoTwiceRedoTwice(t *testing.T) {
+	t.Parallel()
 	w, points := workBusily(t)
 	starts := []pawl.Seq{}
 	for _, e := range w.events() {
@@ -253,6 +257,7 @@ func TestUndoTwiceRedoTwice(t *testing.T) {
 
 // The middle of a turn can be gone back to, and the session goes on from there.
 func TestRewindIntoATurn(t *testing.T) {
+	t.Parallel()
 	w, points := workBusily(t)
 	var second pawl.Seq
 	for _, e := range w.events() {
@@ -277,6 +282,7 @@ func TestRewindIntoATurn(t *testing.T) {
 
 // A compaction that is gone back over leaves the conversation as it was.
 func TestUndoOverACompaction(t *testing.T) {
+	t.Parallel()
 	w, _ := workBusily(t)
 	before := w.talk()
 	second := w.newest(pawl.TurnStarted{})
@@ -296,6 +302,7 @@ func TestUndoOverACompaction(t *testing.T) {
 
 // The files and the conversation go back apart from each other, in any order.
 func TestFilesAndConversationApart(t *testing.T) {
+	t.Parallel()
 	w, points := workBusily(t)
 	var starts []pawl.Seq
 	for _, e := range w.events() {
@@ -330,6 +337,7 @@ func TestFilesAndConversationApart(t *testing.T) {
 // What somebody else changed since is in the way, unless a person says what
 // becomes of it.
 func TestConflicts(t *testing.T) {
+	t.Parallel()
 	for _, how := range []pawl.Conflicts{pawl.ConflictsRefuse, pawl.ConflictsAside, pawl.ConflictsLeave} {
 		t.Run("way "+string(how), func(t *testing.T) {
 			w := newRevertWorld(t, setup{script: []string{
@@ -391,6 +399,7 @@ func (c *cutShort) Apply(ctx context.Context, plan snapshot.Plan, how snapshot.C
 // An undo that is killed at any point ends the same when it is made again, and a
 // prompt that came meanwhile is worked on after it.
 func TestRevertKilled(t *testing.T) {
+	t.Parallel()
 	for _, scope := range []pawl.Scope{pawl.ScopeBoth, pawl.ScopeFiles} {
 		for after := -1; after <= 3; after++ { // files that were put back; -1: it is not killed
 			t.Run(fmt.Sprintf("%s %d", scope, after), func(t *testing.T) {

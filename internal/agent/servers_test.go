@@ -88,6 +88,7 @@ func (s *shop) Notes(pawl.SessionID, string) []string {
 // A turn has the tools of servers that its agent and its prompt name, however they
 // are called.
 func TestServerToolsAreKept(t *testing.T) {
+	t.Parallel()
 	const (
 		byName  = `{"calls":[{"name":"mcp__a__x","input":{"n":1}}]}`
 		through = `{"calls":[{"name":"mcp_call","input":{"tool":"mcp__a__x","input":{"n":1}}}]}`
@@ -139,6 +140,7 @@ func found(agents ...define.Agent) *extend.Found {
 
 // Hooks see the tool that a call is for, and its input, and can change that.
 func TestHooksSeeTheRealTool(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"mcp_call","input":{"tool":"mcp__a__x","input":{"n":1}}},{"name":"mcp_call","input":{"tool":"mcp__a__y","input":{"n":1}}}]}`, isDone}})
 	w.Servers = &shop{hidden: true}
 	w.hook("PreToolUse", "mcp__a__x", `cat > before.json; echo '{"hookSpecificOutput":{"updatedInput":{"n":2}}}'`)
@@ -167,6 +169,7 @@ func TestHooksSeeTheRealTool(t *testing.T) {
 
 // What an agent's rules deny of all is denied of servers' tools too.
 func TestServerRules(t *testing.T) {
+	t.Parallel()
 	for _, about := range []string{"*", define.AllServers} {
 		w := newWorld(t, setup{script: []string{`{"calls":[{"name":"mcp__a__x","input":{}}]}`, isDone}})
 		w.Servers = &shop{}
@@ -184,6 +187,7 @@ func TestServerRules(t *testing.T) {
 // A child has its parent's tools of servers, also of those that are not up, and no
 // others.
 func TestChildInheritsServerTools(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		tools, agent, want []string
 	}{
@@ -223,6 +227,7 @@ func (s *sender) Send(_ context.Context, _ pawl.SessionID, p pawl.Prompt) (pawl.
 
 // What is wrong with a server is told to who watches, once, and is in no log.
 func TestServerNotes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone}})
 	w.Servers = &shop{notes: []string{"the MCP server a is not ready"}}
 	w.tells("the MCP server a is not ready")

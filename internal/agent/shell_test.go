@@ -43,6 +43,7 @@ func (w *world) sh(command string) pawl.ShellRan {
 // The model knows what the person ran from the next prompt on; it is not called
 // for it.
 func TestShellIsTheirWord(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"I see."}`}})
 	r := w.sh("echo one; echo two >&2; exit 3")
 	check(t, pawl.CallDone, r.Status)
@@ -61,6 +62,7 @@ func TestShellIsTheirWord(t *testing.T) {
 
 // A large output is bounded, and kept whole beside the log.
 func TestShellSpills(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone}})
 	r := w.sh("seq 1 20000")
 	if r.Result.Spill == nil || len(r.Result.Content) > tool.ResultBytes+1000 {
@@ -79,6 +81,7 @@ func TestShellSpills(t *testing.T) {
 
 // Their word is their permission, whatever the mode asks; what is denied stays so.
 func TestShellIsPermitted(t *testing.T) {
+	t.Parallel()
 	deny := permission.Rule{Kind: pawl.AccessExec, Pattern: "git push*", Decision: permission.Deny}
 	ask := permission.Rule{Kind: pawl.AccessExec, Pattern: "touch*", Decision: permission.Ask}
 	hooks := func(o hook.Outcome) goHooks {
@@ -157,6 +160,7 @@ func (b *requests) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped
 // A command of the person's is run exactly as the agent's own is: the same
 // program, folder and sandbox, whatever files a repository has for shells.
 func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
+	t.Parallel()
 	const command = "type ls; ls; echo $HOSTILE"
 	for _, mode := range []string{"plan", "guard", "auto", "yolo"} {
 		t.Run(mode, func(t *testing.T) {
@@ -179,6 +183,7 @@ func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 
 // While a turn is open a command waits for its end; prompts that wait come after.
 func TestShellWaitsForTheTurn(t *testing.T) {
+	t.Parallel()
 	var w *world
 	order := newTool("order", pawl.AccessRead, func(context.Context, pawl.Call) (pawl.Result, error) {
 		w.append(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "later"}}, Delivery: pawl.DeliverQueue, Settings: pawl.Settings{Model: modelRef}})
@@ -213,6 +218,7 @@ func (w *world) prints(asked pawl.Seq, text string) {
 // A command that was running when pawl died is not run again; its end says that
 // nobody knows what came of it, and what has changed. It can be undone.
 func TestShellIsRunOnce(t *testing.T) {
+	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{isDone}})
 	w.write("a", "before\n")
 	asked := w.append(pawl.ShellAsked{Command: "echo run >> a; echo begun; exec sleep 1000"})
@@ -244,6 +250,7 @@ func TestShellIsRunOnce(t *testing.T) {
 // A cancel ends a command that runs, and one that still waits is not run. What was
 // ordered after the cancel is.
 func TestShellIsCanceled(t *testing.T) {
+	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{isDone}})
 	first := w.append(pawl.ShellAsked{Command: "echo half > a; echo begun; exec sleep 1000"})
 	second := w.append(pawl.ShellAsked{Command: "touch second"})
@@ -268,6 +275,7 @@ func TestShellIsCanceled(t *testing.T) {
 // A command of the person's is undone and redone by itself, and together with the
 // turn before it.
 func TestShellIsUndone(t *testing.T) {
+	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, isDone}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)

@@ -51,6 +51,7 @@ func again(text string) (given, named []string) {
 
 // Skills that were loaded outlive a compaction, and the ones after it.
 func TestSkillsOutliveCompactions(t *testing.T) {
+	t.Parallel()
 	summed := []string{`{"agent":"compaction","text":"Sum."}`}
 	w := skilled(t, join(
 		[]string{smallWindow, loads("one"), loads("two"), loads("none"), loads("three"), loads("four"), loads("one")},
@@ -89,6 +90,7 @@ func TestSkillsOutliveCompactions(t *testing.T) {
 // A skill whose text stays word for word is not given twice, and one of a turn
 // that was undone is not given at all.
 func TestSkillsOfADigestAreTheConversations(t *testing.T) {
+	t.Parallel()
 	w := skilled(t, join(
 		[]string{smallWindow, `{"text":"Hello."}`, loads("one"), `{"text":"Loaded."}`, loads("two")},
 		talks(6, loads("three"), `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`},
@@ -125,6 +127,7 @@ func TestSkillsOfADigestAreTheConversations(t *testing.T) {
 
 // What is remembered of loads is bounded, and a failure is none.
 func TestLoadsAreBounded(t *testing.T) {
+	t.Parallel()
 	var got tally
 	finish := func(name, text string, failed bool) {
 		got.apply(pawl.Event{Seq: got.head + 1, Body: pawl.CallFinished{Call: "c", Result: pawl.Result{

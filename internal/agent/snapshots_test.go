@@ -20,6 +20,7 @@ import (
 // Calls that may change the workspace have a snapshot before and after, whatever
 // comes of them; others have none.
 func TestSnapshotsOfCalls(t *testing.T) {
+	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > a") + `,{"name":"list"},` + bash("exit 1") + `,{"name":"write","input":{"path":"/nowhere/else","content":""}},` + bash("printf 2 > a; exit 1") + `]}`,
 		`{"text":"Ok."}`,
@@ -71,6 +72,7 @@ func writes(name, text string) func(dir string) error {
 
 // What a canceled call did until then can be undone.
 func TestSnapshotOfACanceledCall(t *testing.T) {
+	t.Parallel()
 	began := make(chan struct{}, 1)
 	w := newRevertWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`}, tools: []pawl.Tool{stuck(t, began, writes("a", "half"))}})
 	w.prompt("go")
@@ -111,6 +113,7 @@ func dieInACall(t *testing.T, change func(dir string) error) *world {
 // A call that was running when pawl died comes with what has changed since, and
 // can be undone.
 func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
+	t.Parallel()
 	const secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
 	for _, tt := range []struct {
 		name     string
@@ -209,6 +212,7 @@ func (c *counting) Take(ctx context.Context, dir string, owner pawl.SessionID) (
 // In a folder that is too large calls run without a way back, which is said, and
 // is not found out again for each of them.
 func TestFolderThatIsTooLarge(t *testing.T) {
+	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > x") + `,` + bash("printf 2 > x") + `]}`, `{"text":"Ok."}`, `{"calls":[` + bash("rm ?; printf 3 > x") + `]}`, `{"text":"Ok."}`,
 	}})
@@ -248,6 +252,7 @@ func TestFolderThatIsTooLarge(t *testing.T) {
 // Without a way to read snapshots the files do not go back, and nothing does
 // that should go back with them.
 func TestRevertWithoutSnapshots(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		lose func(w *world)
@@ -296,6 +301,7 @@ func (e *endsIn) Apply(ctx context.Context, plan snapshot.Plan, how snapshot.Con
 
 // An undo that the process does not live to end stays ordered.
 func TestRevertTakenAway(t *testing.T) {
+	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -314,6 +320,7 @@ func TestRevertTakenAway(t *testing.T) {
 
 // A clock that is set back does not turn the order of what was done around.
 func TestRevertWithAClockSetBack(t *testing.T) {
+	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > a") + `]}`, `{"calls":[` + bash("printf 2 > a") + `]}`, `{"text":"Ok."}`,
 	}})

@@ -11,6 +11,7 @@ import (
 
 // Only so many children work in the background at once.
 func TestChildrenAreBounded(t *testing.T) {
+	t.Parallel()
 	calls := make([]string, maxChildren+1)
 	for i := range calls {
 		calls[i] = `{"name":"task","input":{"agent":"general","prompt":"x","description":"x","background":true}}`

@@ -11,6 +11,7 @@ import (
 )
 
 func TestSteering(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		script []string
@@ -89,6 +90,7 @@ func (w *world) seqOf(text string) pawl.Seq {
 
 // A prompt that steers while no turn is open begins one.
 func TestSteeringNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"expect":"^go$","text":"Ok."}`}})
 	w.prompt("go", steer)
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -96,6 +98,7 @@ func TestSteeringNothing(t *testing.T) {
 }
 
 func TestQueueing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"1"}`, `{"text":"2"}`, `{"text":"3"}`}})
 	w.prompt("one")
 	w.model.begins = func(r pawl.Request) {
@@ -119,6 +122,7 @@ func TestQueueing(t *testing.T) {
 
 // Prompts and titles may come at any time, between any two events.
 func TestPromptsInBetween(t *testing.T) {
+	t.Parallel()
 	var w *world
 	n := 0
 	disturb := func() {
@@ -170,6 +174,7 @@ func (s *disturbed) Append(ctx context.Context, id pawl.SessionID, after pawl.Se
 
 // Whoever finds another's turn events where its own should go has lost the session.
 func TestLost(t *testing.T) {
+	t.Parallel()
 	other := []struct {
 		name  string
 		event pawl.Body
@@ -194,6 +199,7 @@ func TestLost(t *testing.T) {
 
 // A step of a turn that is no longer open does nothing.
 func TestStepOfAClosedTurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"Ok."}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)

@@ -26,6 +26,7 @@ func small(string) (string, error) { return "small", nil }
 const titleLine = `{"agent":"title","text":"Greet the world","usage":{"input":50,"output":4,"cost":7}}`
 
 func TestTitle(t *testing.T) {
+	t.Parallel()
 	w := aside(t, setup{script: []string{`{"text":"Hello."}`, titleLine}})
 	w.prompt("say hello\n" + strings.Repeat("and more ", 2000))
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -59,6 +60,7 @@ func TestTitle(t *testing.T) {
 
 // What has a title, or nobody to write one, is left alone.
 func TestNoTitle(t *testing.T) {
+	t.Parallel()
 	none := func(string) (string, error) { return "", nil }
 	started := pawl.TurnStarted{Prompt: 2}
 	tests := []struct {
@@ -95,6 +97,7 @@ func TestNoTitle(t *testing.T) {
 
 // A child was named by who spawned it, and reports to it.
 func TestNoTitleOfAChild(t *testing.T) {
+	t.Parallel()
 	const child pawl.SessionID = "01JD0000000000000000000001"
 	w := aside(t, setup{script: []string{titleLine, `{"agent":"summary","text":"Done."}`}})
 	events := []pawl.Event{
@@ -117,6 +120,7 @@ func TestNoTitleOfAChild(t *testing.T) {
 
 // Whoever writes while the model thinks is not overruled, nor in the way.
 func TestTitleMeanwhile(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name      string
 		meanwhile pawl.Body
@@ -163,6 +167,7 @@ func (b *busy) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, ev
 // Whoever is quicker at the log's end is looked at, and the title comes after it
 // or not at all.
 func TestTitleConflict(t *testing.T) {
+	t.Parallel()
 	asks := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "and?"}}}
 	for _, test := range []struct {
 		name   string
@@ -188,6 +193,7 @@ func TestTitleConflict(t *testing.T) {
 
 // The session is deleted while the model thinks.
 func TestTitleOfNothing(t *testing.T) {
+	t.Parallel()
 	w := aside(t, setup{script: []string{titleLine}})
 	w.prompt("say hello")
 	w.append(pawl.TurnStarted{Prompt: 2})
@@ -203,6 +209,7 @@ func TestTitleOfNothing(t *testing.T) {
 
 // One try: what a model's client would do again, or ask another for, is given up.
 func TestTitleIsNotRetried(t *testing.T) {
+	t.Parallel()
 	w := aside(t, setup{model: chunks{{
 		{Kind: pawl.ChunkText, Text: "Half"},
 		{Kind: pawl.ChunkRetry, Retry: pawl.Retry{Attempt: 1, Model: "dear", Kind: pawl.ErrorOverloaded, Message: "later"}},
@@ -218,6 +225,7 @@ func TestTitleIsNotRetried(t *testing.T) {
 }
 
 func TestSummarize(t *testing.T) {
+	t.Parallel()
 	act := `{"calls":[{"name":"act"}]}`
 	look := `{"calls":[{"name":"look"}]}`
 	tests := []struct {
@@ -270,6 +278,7 @@ func TestSummarize(t *testing.T) {
 // A summary that comes late does not take the place of a later turn's, nor tell
 // of what was undone.
 func TestSummarizeLate(t *testing.T) {
+	t.Parallel()
 	mine := pawl.SessionSummarized{Summary: "The first.", Spent: pawl.Spent{Model: "small"}}
 	later := pawl.SessionSummarized{Summary: "The second."}
 	earlier := pawl.SessionSummarized{Summary: "The zeroth."}
@@ -307,6 +316,7 @@ func TestSummarizeLate(t *testing.T) {
 }
 
 func TestCleanTitle(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("word ", 20)
 	for _, test := range []struct{ text, want string }{
 		{"Fix the parser", "Fix the parser"},
@@ -328,11 +338,13 @@ func TestCleanTitle(t *testing.T) {
 }
 
 func TestCleanLine(t *testing.T) {
+	t.Parallel()
 	check(t, "It is done. All of it.", cleanLine("## It is **done**.\r\n\n\x1b[31mAll\x1b[0m of\u202e `it`."))
 }
 
 // Whatever a model writes, a title is one short line that shows as it is.
 func TestCleanTitleIsPlain(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-z]{1,20}|[ \n\t#*"\x1b\x{202e}\x{e0041}]){0,40}`)).Draw(t, "text")
 		for limit, line := range map[int]string{maxTitle: cleanTitle(text), maxSummary: cutWords(cleanLine(text), maxSummary)} {

@@ -16,6 +16,7 @@ import (
 // shows the model any file; without rules, an agent does what it may not, and a
 // person too: the tests of them notice.
 func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
 	weaktest.Noticed(t, [][3]string{
 		{"unknown.reads", "^TestUnknownOutcomeShowsWhatChanged$/^one_that_may_not_be_read,_then_it_goes_on$", "not for the model"},
 		{"agent.rules", "^TestDefinedAgent$/^plan_only$", "written true"},
@@ -30,7 +31,7 @@ func TestDefensesMatter(t *testing.T) {
 // TestWeakenedRoleGuard: an agent that only looks, and has got hold of a tool that
 // is not on its list, is refused by the guard of roles. Without the guard too it
 // writes.
-func TestWeakenedRoleGuard(t *testing.T) {
+func TestWeakenedRoleGuard(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("agent.tools")()
 	for name, guards := range map[string]goHooks{"guarded": {hook.StrictRoleGuard(nil)}, "unguarded": nil} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ const published = "../../docs/schema/openapi.json"
 
 // TestOpenAPIIsPublished: the document in docs is the one that is served.
 func TestOpenAPIIsPublished(t *testing.T) {
+	t.Parallel()
 	text, err := OpenAPIText()
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +39,7 @@ func TestOpenAPIIsPublished(t *testing.T) {
 // TestWordsFit: what is said of routes is said of routes that there are, and an
 // example is of the type that the route takes.
 func TestWordsFit(t *testing.T) {
+	t.Parallel()
 	routes, known := map[string]Route{}, map[string]bool{}
 	for _, r := range Routes {
 		routes[r.Name] = r
@@ -70,6 +72,7 @@ func TestWordsFit(t *testing.T) {
 // TestNamesAreOfOneType: two types of one name would have one schema, and one of
 // them a wrong one.
 func TestNamesAreOfOneType(t *testing.T) {
+	t.Parallel()
 	defer func() {
 		if recover() == nil {
 			t.Error("two types have one name, and nobody is told")
@@ -82,6 +85,7 @@ func TestNamesAreOfOneType(t *testing.T) {
 }
 
 func TestScopes(t *testing.T) {
+	t.Parallel()
 	all := []Scope{ScopeNone, ScopeRead, ScopeRun, ScopeAdmin}
 	for i, have := range all {
 		for j, need := range all {

@@ -22,6 +22,7 @@ const wordsFile = "schema_words.json"
 // TestWordsAreTheComments: what the document says of types and fields is what the
 // code says.
 func TestWordsAreTheComments(t *testing.T) {
+	t.Parallel()
 	all := map[string]words{}
 	readWords(t, all, "pawl", os.DirFS("../.."))
 	readWords(t, all, "api", os.DirFS("."))

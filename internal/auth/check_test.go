@@ -41,6 +41,7 @@ func status(t *testing.T, code int, body string) string {
 }
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	for _, c := range []struct {
@@ -84,6 +85,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckRefuses(t *testing.T) {
+	t.Parallel()
 	for _, target := range []Target{
 		{"bedrock", "", "https://example.org"},
 		{"vertex", "", ""},

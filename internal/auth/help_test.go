@@ -15,6 +15,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // TestHelp: the screens, as people see them. Each fits into 80x24.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	var keys []FoundKey
 	for _, id := range []string{"anthropic", "openai", "openrouter", "huggingface", "groq", "house"} {
 		keys = append(keys, FoundKey{Provider: id, Origin: strings.ToUpper(id) + "_API_KEY", Model: id + "/some-model-4-6"})

@@ -16,6 +16,7 @@ func here() error { return nil }
 
 // TestSystemKeyring runs the adapter over the library's own keyring in memory.
 func TestSystemKeyring(t *testing.T) {
+	t.Parallel()
 	keyring.MockInit()
 	r := &systemKeyring{available: here}
 	if _, err := r.Get("house"); !errors.Is(err, ErrNoKey) {
@@ -46,6 +47,7 @@ func TestSystemKeyring(t *testing.T) {
 
 // TestKeyringFails: whatever fails means that there is no keyring, and is not tried again.
 func TestKeyringFails(t *testing.T) {
+	t.Parallel()
 	keyring.MockInitWithError(errors.New("locked"))
 	r := &systemKeyring{available: here}
 	if err := r.Set("house", "k"); !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), "locked") {
@@ -62,6 +64,7 @@ func TestKeyringFails(t *testing.T) {
 }
 
 func TestNoBus(t *testing.T) {
+	t.Parallel()
 	keyring.MockInit()
 	r := &systemKeyring{available: func() error { return errors.New("there is no session bus") }}
 	if _, err := r.Get("house"); !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), "no session bus") {
@@ -91,6 +94,7 @@ func TestSessionBus(t *testing.T) {
 
 // TestKeyringHangs: a keyring that waits for somebody who is not there does not hold us.
 func TestKeyringHangs(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		r := &systemKeyring{available: here}

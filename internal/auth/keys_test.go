@@ -88,6 +88,7 @@ func (w world) keys(t *testing.T) (*Keys, *memory) {
 }
 
 func TestKey(t *testing.T) {
+	t.Parallel()
 	env := map[string]string{"HOUSE_KEY": "from-env", "OLD_HOUSE_KEY": "from-old-env"}
 	ring := map[string]Secret{"house": "from-ring", "other": "x"}
 	const file = `{"house": "from-file"}`
@@ -140,6 +141,7 @@ func TestKey(t *testing.T) {
 
 // TestFolderForFile: something that is no file is not read.
 func TestFolderForFile(t *testing.T) {
+	t.Parallel()
 	k := &Keys{Ring: &memory{}, File: t.TempDir()}
 	if _, _, err := k.Key(Provider{ID: "house"}); !errors.Is(err, pawl.ErrDenied) {
 		t.Errorf("got %v", err)
@@ -147,6 +149,7 @@ func TestFolderForFile(t *testing.T) {
 }
 
 func TestSave(t *testing.T) {
+	t.Parallel()
 	noBus := fmt.Errorf("%w: no bus", ErrNoKeyring)
 	locked := errors.New("locked")
 	both := world{ring: map[string]Secret{"house": "old", "other": "x"}, file: `{"house": "old", "third": "y"}`}
@@ -190,6 +193,7 @@ func TestSave(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
+	t.Parallel()
 	both := world{ring: map[string]Secret{"house": "a"}, file: `{"house": "b"}`}
 	alone := both
 	alone.none = ErrNoKeyring
@@ -220,6 +224,7 @@ func TestDelete(t *testing.T) {
 // TestFile: the file and its folder are the user's alone, it is replaced and
 // not written into, and it goes with its last key.
 func TestFile(t *testing.T) {
+	t.Parallel()
 	k, _ := world{none: ErrNoKeyring}.keys(t)
 	for _, id := range []string{"house", "other"} {
 		if _, err := k.Save(id, "k"); err != nil {
@@ -252,6 +257,7 @@ func TestFile(t *testing.T) {
 
 // TestManySave: of those who save at once, nobody loses a key.
 func TestManySave(t *testing.T) {
+	t.Parallel()
 	k, _ := world{none: ErrNoKeyring}.keys(t)
 	var wg sync.WaitGroup
 	want := map[string]string{}
@@ -276,6 +282,7 @@ func TestManySave(t *testing.T) {
 
 // TestSaveBesideBadFile: a file that may not be read is not written over either.
 func TestSaveBesideBadFile(t *testing.T) {
+	t.Parallel()
 	k, _ := world{none: ErrNoKeyring, file: `{"house": "old"}`, mode: 0o644}.keys(t)
 	if _, err := k.Save("other", "new"); !errors.Is(err, pawl.ErrDenied) {
 		t.Errorf("got %v", err)
@@ -288,6 +295,7 @@ func TestSaveBesideBadFile(t *testing.T) {
 // TestFound: whoever masks keys hears of each that is given away, and of all in
 // the file.
 func TestFound(t *testing.T) {
+	t.Parallel()
 	found := map[string]Secret{}
 	k := &Keys{
 		Getenv: func(name string) string { return map[string]string{"HOUSE_KEY": "from-env"}[name] },

@@ -12,6 +12,7 @@ import (
 
 // TestSecret: there is no way to print a key by accident.
 func TestSecret(t *testing.T) {
+	t.Parallel()
 	const key = Secret("sk-very-secret")
 	type holder struct {
 		Key    Secret
@@ -54,6 +55,7 @@ func TestSecret(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"sk-1":               "sk-1",
 		" \tsk-1\r\n":        "sk-1",

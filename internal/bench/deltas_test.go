@@ -28,7 +28,7 @@ const (
 
 // TestBenchDeltas: a long reply, streamed over HTTP in 20,000 pieces, beside a
 // program that reads the same bytes and does nothing with them.
-func TestBenchDeltas(t *testing.T) {
+func TestBenchDeltas(t *testing.T) { //nolint:paralleltest // it measures time
 	const maxCPU = 500 * time.Millisecond
 	var words strings.Builder
 	for i := range deltas {

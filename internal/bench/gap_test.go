@@ -33,7 +33,7 @@ const gapTries, gapSlack = 3, 3
 
 // TestBenchGap: the time from the end of a model's answer to the next request,
 // beside a program that only makes the same requests and the same exec or read.
-func TestBenchGap(t *testing.T) {
+func TestBenchGap(t *testing.T) { //nolint:paralleltest // it measures time
 	for _, test := range []struct {
 		name, call string
 		goal       time.Duration

@@ -31,7 +31,7 @@ const (
 // TestBenchLong: a session of 5,000 steps in one turn, with real tools,
 // snapshots and a summary each few dozen steps, stays cheap to its end, and so
 // does what is done with it afterward.
-func TestBenchLong(t *testing.T) {
+func TestBenchLong(t *testing.T) { //nolint:paralleltest // it measures time
 	bin := pawltest.Binary(t, "")
 	for range 3 { // tries: a busy machine may disturb one
 		if runLong(t, bin) {

@@ -26,7 +26,7 @@ const (
 
 // TestBenchManySessions: 1,000 sessions at once in one process, of its own so
 // that its memory can be told.
-func TestBenchManySessions(t *testing.T) {
+func TestBenchManySessions(t *testing.T) { //nolint:paralleltest // it measures time
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), manyVar+"="+t.TempDir())
 	began := time.Now()

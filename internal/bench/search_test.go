@@ -132,7 +132,7 @@ func bare(t *testing.T, dir string, args ...string) {
 type inputs map[string]any
 
 // TestBenchSearchTree: 100,000 files, beside the programs that people know.
-func TestBenchSearchTree(t *testing.T) {
+func TestBenchSearchTree(t *testing.T) { //nolint:paralleltest // it measures time
 	dir := t.TempDir()
 	line := "func (s *Server) handle(ctx context.Context, name string) error { return nil }\n"
 	for i := range searchFolders {
@@ -163,7 +163,7 @@ func TestBenchSearchTree(t *testing.T) {
 }
 
 // TestBenchSearchFile: one file of 1 GB.
-func TestBenchSearchFile(t *testing.T) {
+func TestBenchSearchFile(t *testing.T) { //nolint:paralleltest // it measures time
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "big"))
 	if err != nil {

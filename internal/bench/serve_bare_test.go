@@ -142,7 +142,7 @@ func streamLate(t *testing.T, c *http.Client, path string, count int, trigger fu
 
 // TestBenchServeOverhead: a request and an event, beside a program that has
 // net/http and nothing else.
-func TestBenchServeOverhead(t *testing.T) {
+func TestBenchServeOverhead(t *testing.T) { //nolint:paralleltest // it measures time
 	s := startServing(t)
 	id := s.create(t)
 	path := "/v1/sessions/" + string(id)

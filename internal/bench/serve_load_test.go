@@ -22,7 +22,7 @@ const (
 // TestBenchServe: 500 clients on one busy session, some of which stop reading, and
 // then 200 sessions at once with a client each. Nothing of the log is lost or
 // comes twice, and the server's memory has a bound.
-func TestBenchServe(t *testing.T) {
+func TestBenchServe(t *testing.T) { //nolint:paralleltest // it measures time
 	s := startServing(t)
 	idle := s.memory(t, "VmRSS")
 	ctx, cancel := context.WithTimeout(t.Context(), loadTime)

@@ -74,7 +74,7 @@ func median[T any, N ~int64](list []T, of func(T) N) N {
 }
 
 // TestBenchStart: starting costs next to nothing.
-func TestBenchStart(t *testing.T) {
+func TestBenchStart(t *testing.T) { //nolint:paralleltest // it measures time
 	const maxCPU, maxRSS = 80 * time.Millisecond, 50 << 20
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", `{"text":"hello"}`+"\n")
@@ -97,7 +97,7 @@ func TestBenchStart(t *testing.T) {
 }
 
 // TestBenchShell: a run of 100 shell commands, for comparison with other agents.
-func TestBenchShell(t *testing.T) {
+func TestBenchShell(t *testing.T) { //nolint:paralleltest // it measures time
 	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
 	var script strings.Builder
 	for i := range 100 { // no two alike: that would be a loop

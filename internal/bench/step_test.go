@@ -22,7 +22,7 @@ const (
 
 // TestBenchStep: a step costs the same at the end of a long session as at its
 // beginning, because the log is not read again.
-func TestBenchStep(t *testing.T) {
+func TestBenchStep(t *testing.T) { //nolint:paralleltest // it measures time
 	for name, newStore := range pawltest.Stores {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -25,10 +25,11 @@ func open(t *testing.T, ref string) blob.Store {
 }
 
 func TestFolder(t *testing.T) {
+	t.Parallel()
 	blobtest.Run(t, func(t *testing.T) blob.Store { return open(t, "file://"+t.TempDir()+"/blobs") })
 }
 
-func TestS3(t *testing.T) {
+func TestS3(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	blobtest.Run(t, func(t *testing.T) blob.Store {
 		server := blobtest.NewS3(t)
 		t.Cleanup(func() {
@@ -41,6 +42,7 @@ func TestS3(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
+	t.Parallel()
 	for ref, says := range map[string]string{
 		"":                           "write file:///path",
 		"/path":                      "write file:///path",
@@ -64,6 +66,7 @@ func TestOpen(t *testing.T) {
 // TestPrivate: what is kept in a folder is its user's alone, and what a process
 // that died has left is removed, once nobody can still be writing it.
 func TestPrivate(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "deep", "blobs")
 	s := open(t, "file://"+dir)
 	if err := s.Put(t.Context(), "a/b", strings.NewReader("x")); err != nil {
@@ -93,7 +96,7 @@ func TestPrivate(t *testing.T) {
 }
 
 // TestRefused: each answer of a store says what it means.
-func TestRefused(t *testing.T) {
+func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for status, want := range map[int]error{
 		http.StatusForbidden:  pawl.ErrDenied,
 		http.StatusNotFound:   pawl.ErrUnavailable,

@@ -14,7 +14,7 @@ import (
 )
 
 // The queue is short, so that readers are cut off all the time.
-func TestContract(t *testing.T) {
+func TestContract(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	bustest.Run(t, func(t *testing.T) bustest.Harness {
 		st := openStore(t)
 		cfg := bus.Config{Queue: 64, Poll: 5 * time.Millisecond}
@@ -25,6 +25,7 @@ func TestContract(t *testing.T) {
 // The news of event 2 is late: it comes when 3 is known, and after that of 4.
 // Nothing waits for the poll.
 func TestNewsOutOfOrder(t *testing.T) {
+	t.Parallel()
 	st := &spy{Store: openStore(t), held: map[pawl.Seq]chan struct{}{1: make(chan struct{})}}
 	b := bus.New(st, bus.Config{Poll: time.Hour})
 	grow(t, b, 0)
@@ -58,6 +59,7 @@ func TestNewsOutOfOrder(t *testing.T) {
 
 // What a reader missed when it was cut off comes without the poll and without further news.
 func TestCutOff(t *testing.T) {
+	t.Parallel()
 	b := bus.New(openStore(t), bus.Config{Queue: 4, Poll: time.Hour})
 	grow(t, b, 0)
 	want := pawl.Seq(1)
@@ -79,6 +81,7 @@ func TestCutOff(t *testing.T) {
 
 // An unsaved event is old once the reader has found a later durable one in the store.
 func TestUnsavedIsOld(t *testing.T) {
+	t.Parallel()
 	st := &spy{Store: openStore(t)}
 	b := bus.New(st, bus.Config{Poll: time.Hour})
 	grow(t, b, 0)
@@ -107,6 +110,7 @@ func TestUnsavedIsOld(t *testing.T) {
 // While this process's own news come, the store is read once; without news
 // only the session's row is, until it says that there is more.
 func TestReadsOfTheStore(t *testing.T) {
+	t.Parallel()
 	st := &spy{Store: openStore(t), polled: make(chan struct{})}
 	quiet, b := bus.New(st, bus.Config{Poll: time.Hour}), bus.New(st, bus.Config{Poll: time.Millisecond})
 	grow(t, st, 0)
@@ -144,6 +148,7 @@ func TestReadsOfTheStore(t *testing.T) {
 }
 
 func TestStoreFails(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("the disk is gone")
 	st := &spy{Store: openStore(t), rowErr: broken}
 	b := bus.New(st, bus.Config{Poll: time.Millisecond})
@@ -159,6 +164,7 @@ func TestStoreFails(t *testing.T) {
 
 // A delta whose reply is in no store is dropped, and what follows it is not.
 func TestDeltaOfNothing(t *testing.T) {
+	t.Parallel()
 	b := bus.New(openStore(t), bus.Config{Poll: time.Hour})
 	grow(t, b, 0)
 	var got []pawl.Seq
@@ -176,6 +182,7 @@ func TestDeltaOfNothing(t *testing.T) {
 }
 
 func TestPublishRefusesDurableEvents(t *testing.T) {
+	t.Parallel()
 	defer func() {
 		if got, want := recover(), "bus: publish session.titled: a durable event must be appended"; got != want {
 			t.Errorf("got panic %v, want %s", got, want)

@@ -80,7 +80,7 @@ func (l *meshLink) listens() int {
 	return len(l.ears)
 }
 
-func TestContractLinked(t *testing.T) {
+func TestContractLinked(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	bustest.Run(t, func(t *testing.T) bustest.Harness {
 		st, m := openStore(t), &mesh{}
 		here := bus.Config{Queue: 64, Poll: time.Second, Link: m.link()}
@@ -91,6 +91,7 @@ func TestContractLinked(t *testing.T) {
 
 // What another bus appends and publishes comes without a look at the store.
 func TestLinkTells(t *testing.T) {
+	t.Parallel()
 	st, m := &spy{Store: openStore(t)}, &mesh{}
 	here := bus.New(st, bus.Config{Poll: time.Hour, Link: m.link()})
 	there := bus.New(st, bus.Config{Poll: time.Hour, Link: m.link()})
@@ -120,6 +121,7 @@ func TestLinkTells(t *testing.T) {
 
 // A notice, and the word that something was missed, have the reader look at the store at once.
 func TestLinkNotices(t *testing.T) {
+	t.Parallel()
 	for name, notice := range map[string][]pawl.Event{
 		"up to a number": {{Session: id, Seq: 3}},
 		"missed":         nil,
@@ -151,6 +153,7 @@ func TestLinkNotices(t *testing.T) {
 // Whatever comes by the link, a reader is shown nothing of another session and
 // nothing that cannot be in a log.
 func TestLinkRefuses(t *testing.T) {
+	t.Parallel()
 	m := &mesh{}
 	link := m.link()
 	b := bus.New(openStore(t), bus.Config{Poll: time.Hour, Link: link})
@@ -177,6 +180,7 @@ func TestLinkRefuses(t *testing.T) {
 
 // A bus listens to a session while somebody reads it here, and only then.
 func TestLinkIsLeft(t *testing.T) {
+	t.Parallel()
 	m := &mesh{}
 	link := m.link()
 	b := bus.New(openStore(t), bus.Config{Poll: time.Hour, Link: link})
@@ -198,6 +202,7 @@ func TestLinkIsLeft(t *testing.T) {
 // Messages that are lost, repeated and late never break the stream of durable
 // events, and a delta never comes before its reply.
 func TestLinkMisbehaves(t *testing.T) {
+	t.Parallel()
 	st := openStore(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		_ = st.Delete(t.Context(), id) // what the last round left, if there was one

@@ -10,6 +10,7 @@ import (
 )
 
 func TestDefaults(t *testing.T) {
+	t.Parallel()
 	if diff := cmp.Diff(Config{Queue: 256, Poll: time.Second}, New(nil, Config{}).cfg); diff != "" {
 		t.Error(diff)
 	}
@@ -26,6 +27,7 @@ func (deaf) Listen(pawl.SessionID, func([]pawl.Event)) (stop func()) { return fu
 
 // A reader never holds more than its limit, whatever it is offered.
 func TestReaderQueue(t *testing.T) {
+	t.Parallel()
 	saved, unsaved := pawl.Event{Seq: 1}, pawl.Event{}
 	tests := []struct {
 		name  string

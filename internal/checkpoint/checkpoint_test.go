@@ -84,6 +84,7 @@ func change(t *rapid.T, h *host) {
 // TestRoundTrip: whatever a workspace becomes, on whichever of two hosts, the other
 // gets exactly that, and every checkpoint stays what it was.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -117,6 +118,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestGit: a repository goes on elsewhere, with its index, its hooks and what it ignores.
 func TestGit(t *testing.T) {
+	t.Parallel()
 	a, b := twoHosts(t)
 	sh := func(h *host, script string) string {
 		t.Helper()
@@ -146,7 +148,7 @@ func TestGit(t *testing.T) {
 }
 
 // TestS3: the other kind of store does as well, also with a pack that takes several parts.
-func TestS3(t *testing.T) {
+func TestS3(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	blobs, err := blob.Open(t.Context(), blobtest.NewS3(t).URL)
 	if err != nil {
 		t.Fatal(err)
@@ -172,6 +174,7 @@ func TestS3(t *testing.T) {
 
 // TestUnchangedFilesAreNotRead: those that may have been changed unseen are.
 func TestUnchangedFilesAreNotRead(t *testing.T) {
+	t.Parallel()
 	a, b := twoHosts(t)
 	for i := range 20 {
 		a.write(fmt.Sprintf("d/%d", i), fmt.Sprint("text", i))
@@ -209,6 +212,7 @@ func (h *host) age() {
 // TestSettled: a file that was changed just before it was read can be changed again
 // within the same tick, and does not count as known.
 func TestSettled(t *testing.T) {
+	t.Parallel()
 	at := time.Unix(1_700_000_000, 7)
 	for _, test := range []struct {
 		age  time.Duration
@@ -225,6 +229,7 @@ func TestSettled(t *testing.T) {
 
 // TestLimits: what is too large is told, and nothing is kept.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		limits Limits
 		says   string
@@ -261,6 +266,7 @@ func TestLimits(t *testing.T) {
 
 // TestArguments: nothing is done under keys and for folders that make no sense.
 func TestArguments(t *testing.T) {
+	t.Parallel()
 	a, _ := twoHosts(t)
 	work := a.roots[0].Path
 	for _, key := range []string{"", "..", "a/../b", "/a", "a/", "a b", "a/.b", "a/packs", "a/manifests/b", "a/b/c/d/e"} {
@@ -292,7 +298,7 @@ func TestArguments(t *testing.T) {
 }
 
 // TestLeftOut: what is neither file, folder nor link is counted, and never read.
-func TestLeftOut(t *testing.T) {
+func TestLeftOut(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	a, b := twoHosts(t)
 	a.write("f", "x")
 	a.must(unix.Mkfifo(a.path("pipe"), 0o644))
@@ -315,6 +321,7 @@ func TestLeftOut(t *testing.T) {
 // TestTwoSaveAtOnce: both get a checkpoint of their own.
 // TestSpare: folders that are not the workspace's are left out while they are empty, and change nothing.
 func TestSpare(t *testing.T) {
+	t.Parallel()
 	a, b := twoHosts(t)
 	a.k.Spare = func(mode fs.FileMode) bool { return mode == fs.ModeDir|fs.ModeSticky|0o500 }
 	a.write("own/x", "x")
@@ -338,6 +345,7 @@ func TestSpare(t *testing.T) {
 }
 
 func TestTwoSaveAtOnce(t *testing.T) {
+	t.Parallel()
 	a, b := twoHosts(t)
 	a.write("f", "x")
 	first, _ := a.save("")
@@ -359,6 +367,7 @@ func TestTwoSaveAtOnce(t *testing.T) {
 // TestChain: however often a workspace is saved, a checkpoint is made of few blobs,
 // and pruning removes the others.
 func TestChain(t *testing.T) {
+	t.Parallel()
 	a, b := twoHosts(t)
 	for i := range 30 {
 		a.write(fmt.Sprintf("d/%d", i), strings.Repeat("x", 100*i))
@@ -406,6 +415,7 @@ func TestChain(t *testing.T) {
 
 // TestGarbage: contents that nobody needs do not pile up.
 func TestGarbage(t *testing.T) {
+	t.Parallel()
 	a, _ := twoHosts(t)
 	random := rand.NewChaCha8([32]byte{})
 	id := ""
@@ -430,6 +440,7 @@ func TestGarbage(t *testing.T) {
 // TestWritten: a file that is written while it is read is kept as it was read, never
 // as something else.
 func TestWritten(t *testing.T) {
+	t.Parallel()
 	a, b := twoHosts(t)
 	for _, name := range []string{"small", "large"} {
 		size := map[string]int{"small": 1_000, "large": 3 * inMemory}[name]
@@ -466,6 +477,7 @@ func TestWritten(t *testing.T) {
 
 // TestCancel: a save that is given up keeps nothing.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	a, _ := twoHosts(t)
 	a.write("f", "x")
 	ctx, cancel := context.WithCancel(t.Context())

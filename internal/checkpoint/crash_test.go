@@ -123,6 +123,7 @@ func killAt(t *testing.T, steps int, args ...string) (done bool) {
 
 // TestKilled: wherever a host dies, what was kept is whole, and can be restored there.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	blobs := openBlobs(t, dir)
 	a, b := newHost(t.Context(), t, dir+"/a", blobs), newHost(t.Context(), t, dir+"/b", blobs)
@@ -170,6 +171,7 @@ func TestKilled(t *testing.T) {
 // TestStoreDown: wherever the store fails, there is an error and no checkpoint, and
 // all is well once it is back.
 func TestStoreDown(t *testing.T) {
+	t.Parallel()
 	a, b := twoHosts(t)
 	store := a.k.Blobs
 	a.write("f", "one")
@@ -209,6 +211,7 @@ func TestStoreDown(t *testing.T) {
 // TestDiskFull: a full disk, of the store or of the host, is an error; with room,
 // all goes on.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Fatal("only root can mount a small disk: run it as root")
 	}

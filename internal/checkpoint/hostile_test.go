@@ -42,6 +42,7 @@ func savedThroughLink(t *testing.T) (kept map[raw]entry, err error) {
 }
 
 func TestSaveFollowsNoLink(t *testing.T) {
+	t.Parallel()
 	kept, err := savedThroughLink(t)
 	if err != nil || kept["work/d"].Kind != kindLink || len(kept) != 2 {
 		t.Errorf("%v, %v", kept, err)
@@ -50,6 +51,7 @@ func TestSaveFollowsNoLink(t *testing.T) {
 
 // TestSwappedFile: a file that turns into a link, and one that never comes to rest.
 func TestSwappedFile(t *testing.T) {
+	t.Parallel()
 	a, _ := twoHosts(t)
 	a.write("f", "mine")
 	outside := a.outside()
@@ -93,6 +95,7 @@ func restoredThroughLink(t *testing.T) (string, error) {
 }
 
 func TestRestoreFollowsNoLink(t *testing.T) {
+	t.Parallel()
 	if text, err := restoredThroughLink(t); text != "secret" || err == nil {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -134,6 +137,7 @@ func secondName(t *testing.T) os.FileMode {
 }
 
 func TestSecondName(t *testing.T) {
+	t.Parallel()
 	if mode := secondName(t); mode != 0o644 {
 		t.Error(mode)
 	}
@@ -165,6 +169,7 @@ func (m *manifest) add(path raw, change func(e *entry)) {
 
 // TestHostileManifests: each is refused before anything is touched.
 func TestHostileManifests(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(m *manifest){
 		"above":        func(m *manifest) { m.add("work/../outside/f", nil) },
 		"dots":         func(m *manifest) { m.add("work/..", nil) },
@@ -202,6 +207,7 @@ func TestHostileManifests(t *testing.T) {
 }
 
 func TestRestoreStaysInside(t *testing.T) {
+	t.Parallel()
 	if got := reachesOut(t); got != "" {
 		t.Error(got)
 	}
@@ -233,6 +239,7 @@ func spoiled(t *testing.T) (string, error) {
 
 // TestDamage: what comes from the store is not believed.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	if text, err := spoiled(t); text != "" || !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -32,7 +32,7 @@ var asking = struct {
 func attend(x *pawltest.Terminal) (code int) {
 	ended := make(chan int, 1)
 	go func() { ended <- x.Wait() }()
-	for answered := 0; ; time.Sleep(5 * time.Millisecond) {
+	for answered := 0; ; time.Sleep(5 * time.Millisecond) { // nothing tells when a screen changes
 		select {
 		case code := <-ended:
 			return code
@@ -57,6 +57,7 @@ func attend(x *pawltest.Terminal) (code int) {
 // comes of it. Each is resumed to the same end, and nothing is asked twice that
 // was answered.
 func TestCrashWhileAsking(t *testing.T) {
+	t.Parallel()
 	store := filepath.Join(t.TempDir(), "pawl.db")
 	type end struct {
 		Reason   pawl.Reason

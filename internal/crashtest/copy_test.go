@@ -14,6 +14,7 @@ import (
 // TestCopyInMidRun copies the SQLite files while pawl writes them. Each copy
 // opens cleanly, holds a valid log, and goes on from there.
 func TestCopyInMidRun(t *testing.T) {
+	t.Parallel()
 	store := filepath.Join(t.TempDir(), "pawl.db")
 	want, _ := baseline(t, filepath.Join(t.TempDir(), "pawl.db"))
 	b, _ := newBox(t, store)

@@ -19,11 +19,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
-const steps = 20
-
-// writeScript writes a script of 20 steps. Each appends a line to out.txt by a
+// writeScript writes a script of some steps. Each appends a line to out.txt by a
 // shell command; some also read or write files, and one leaves a daemon behind.
 func writeScript(t *testing.T, b *pawltest.Box) {
 	var s strings.Builder
@@ -143,7 +142,7 @@ func after(d time.Duration) kill {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(d)
+		time.Sleep(d) // an instant like any other
 		_ = cmd.Process.Signal(syscall.SIGKILL)
 		_ = cmd.Wait()
 		return cmd.ProcessState.ExitCode() == -1
@@ -282,13 +281,7 @@ func compareFiles(t *testing.T, want, got outcome, unknown map[pawl.CallID]bool)
 // survivors fails the test if a process of the killed run is still there soon after.
 func survivors(t *testing.T, mark string) {
 	t.Helper()
-	var left []string
-	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if left = processes(mark); len(left) == 0 {
-			return
-		}
-	}
-	t.Errorf("the killed run left behind: %s", strings.Join(left, ", "))
+	wait.Until(t, "all processes of the killed run have ended", func() bool { return len(processes(mark)) == 0 })
 }
 
 // processes lists those whose environment holds the text.

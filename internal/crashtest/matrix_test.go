@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // parallel bounds how many runs of the matrix go on at once.
@@ -46,26 +47,24 @@ func each(t *testing.T, n int, f func(i int) bool) int {
 	return int(done.Load())
 }
 
-// stride is how far the appends are apart that the program is killed at. All
-// but the store is the same: PostgreSQL gets a third of the kills.
-var stride = map[string]int{"sqlite": 1, "postgres": 3}
-
 // TestCrashAtEveryAppend kills the program before and after each of its appends.
 func TestCrashAtEveryAppend(t *testing.T) {
+	t.Parallel()
 	for name, newStore := range pawltest.Stores {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)
 			want, _ := baseline(t, store)
+			first, stride := stride(t, name)
 			for _, when := range []string{"before", "after"} {
 				killed := each(t, 1000, func(i int) bool {
-					n := i*stride[name] + 1
+					n := first + i*stride + 1
 					ok := crash(t, store, want, at(when, n))
 					if t.Failed() {
 						t.Logf("^ killed %s append %d", when, n)
 					}
 					return ok
 				})
-				if killed < 3*steps/stride[name] {
+				if killed < 3*steps/stride-1 {
 					t.Errorf("only %d kills %s an append: the matrix is not what it should be", killed, when)
 				}
 				t.Logf("%s: %d kills %s an append, each resumed to the same end", name, killed, when)
@@ -74,14 +73,18 @@ func TestCrashAtEveryAppend(t *testing.T) {
 	}
 }
 
-// TestCrashAtRandomInstants kills the program 50 times, whenever.
+// instants is how often the program is killed at a random instant.
+var instants = map[bool]int{false: 24, true: 50}[full]
+
+// TestCrashAtRandomInstants kills the program at random instants.
 func TestCrashAtRandomInstants(t *testing.T) {
+	t.Parallel()
 	for name, newStore := range pawltest.Stores {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)
 			want, took := baseline(t, store)
 			var killed atomic.Int64
-			each(t, 50, func(int) bool {
+			each(t, instants, func(int) bool {
 				d := time.Duration(rand.Int64N(int64(took)))
 				if crash(t, store, want, after(d)) {
 					killed.Add(1)
@@ -91,8 +94,8 @@ func TestCrashAtRandomInstants(t *testing.T) {
 				}
 				return true
 			})
-			if killed.Load() < 25 {
-				t.Errorf("only %d of 50 runs were killed: too few to say anything", killed.Load())
+			if int(killed.Load()) < instants/2 {
+				t.Errorf("only %d of %d runs were killed: too few to say anything", killed.Load(), instants)
 			}
 			t.Logf("%s: %d kills at random instants within %s, each resumed to the same end", name, killed.Load(), took.Round(time.Millisecond))
 		})
@@ -101,6 +104,7 @@ func TestCrashAtRandomInstants(t *testing.T) {
 
 // TestCrashStorm kills every resumption, too, until one gets through.
 func TestCrashStorm(t *testing.T) {
+	t.Parallel()
 	for name, newStore := range pawltest.Stores {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)
@@ -131,6 +135,7 @@ func TestCrashStorm(t *testing.T) {
 // TestSecondProcess: a session that one process works on is refused to a
 // second or queued, as asked; when the first is killed the second goes on.
 func TestSecondProcess(t *testing.T) {
+	t.Parallel()
 	for name, newStore := range pawltest.Stores {
 		t.Run(name, func(t *testing.T) {
 			b, mark := newBox(t, newStore(t))
@@ -142,7 +147,7 @@ func TestSecondProcess(t *testing.T) {
 			if err := first.Start(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the first process to run its command", func() bool {
+			wait.Until(t, "the first process to run its command", func() bool {
 				return len(processes(mark)) > 1 && len(b.Sessions(t)) == 1
 			})
 			id := string(b.Sessions(t)[0].ID)
@@ -162,7 +167,7 @@ func TestSecondProcess(t *testing.T) {
 			go func() {
 				queued <- pawltest.Wait(t, b.Command("run", "--mode", "yolo", "--session", id, "--if-busy", "queue", "second"))
 			}()
-			eventually(t, "the prompt to be queued", func() bool { return b.Sessions(t)[0].Queued == 1 })
+			wait.Until(t, "the prompt to be queued", func() bool { return b.Sessions(t)[0].Queued == 1 })
 			if err := first.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +177,7 @@ func TestSecondProcess(t *testing.T) {
 				if out.Code != 0 || out.Stdout != "second is done\n" {
 					t.Errorf("the queued prompt: exit %d, %q %s", out.Code, out.Stdout, out.Stderr)
 				}
-			case <-time.After(30 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("the second process did not go on after the first was killed")
 			}
 			survivors(t, mark)
@@ -186,14 +191,4 @@ func TestSecondProcess(t *testing.T) {
 			}
 		})
 	}
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("waited in vain for %s", what)
 }

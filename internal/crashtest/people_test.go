@@ -21,8 +21,8 @@ import (
 )
 
 // Sequences of random operations, and operations in one.
-const (
-	sequences = 200
+var (
+	sequences = map[bool]int{false: 60, true: 200}[full]
 	longest   = 8
 )
 
@@ -38,7 +38,7 @@ type world struct {
 
 // The real program does what a model of it says, whatever people do with it and
 // whenever it is killed: edits, commands, undo, redo, rewind, fork.
-func TestWhateverPeopleDo(t *testing.T) {
+func TestWhateverPeopleDo(t *testing.T) { //nolint:paralleltest // it sets the flags of rapid
 	for name, value := range map[string]string{"rapid.checks": fmt.Sprint(sequences / 2), "rapid.steps": fmt.Sprint(longest)} {
 		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)

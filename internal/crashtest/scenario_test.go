@@ -44,39 +44,52 @@ type scenario struct {
 // TestCrashInScenarios kills the program before and after each append of each
 // scenario. What is left when it was resumed is what an uncrashed run leaves.
 func TestCrashInScenarios(t *testing.T) {
+	t.Parallel()
 	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
-			store := pawltest.Stores["sqlite"](t)
-			b := s.box(t, store)
-			v := s.visit(t, b)
-			for i := range s.commands {
-				v.see(t, s.play(t, b, i))
-			}
-			want := s.leaves(t, b, v)
-			if want.Out != s.out || !slices.Equal(want.Reasons, s.reasons) {
-				t.Fatalf("the uncrashed run is not as scripted: %+v", want)
-			}
-			if s.check != nil {
-				s.check(t, want)
-			}
-			for _, when := range []string{"before", "after"} {
-				killed := 0
-				for i := s.from; i < len(s.commands); i++ {
-					killed += each(t, 1000, func(n int) bool {
-						defer func() { // also when it ends the test
-							if t.Failed() {
-								t.Logf("^ killed %s append %d of %.80s", when, n+1, strings.Join(s.commands[i], " "))
-							}
-						}()
-						return s.crash(t, store, want, i, fmt.Sprintf("PAWL_CRASH=%s:%d", when, n+1))
-					})
-				}
-				if killed < s.kills {
-					t.Errorf("only %d kills %s an append: the matrix is not what it should be", killed, when)
-				}
-				t.Logf("%d kills %s an append, each resumed to the same end", killed, when)
-			}
-		})
+		t.Run(s.name, func(t *testing.T) { s.matrix(t, "sqlite") })
+	}
+	onPostgres := scenarios
+	if !full {
+		one := pick(t, "scenario", len(scenarios))
+		onPostgres = scenarios[one : one+1]
+	}
+	for _, s := range onPostgres {
+		t.Run("postgres/"+s.name, func(t *testing.T) { s.matrix(t, "postgres") })
+	}
+}
+
+// matrix kills the program at every append of the scenario.
+func (s scenario) matrix(t *testing.T, storeName string) {
+	t.Helper()
+	store := pawltest.Stores[storeName](t)
+	b := s.box(t, store)
+	v := s.visit(t, b)
+	for i := range s.commands {
+		v.see(t, s.play(t, b, i))
+	}
+	want := s.leaves(t, b, v)
+	if want.Out != s.out || !slices.Equal(want.Reasons, s.reasons) {
+		t.Fatalf("the uncrashed run is not as scripted: %+v", want)
+	}
+	if s.check != nil {
+		s.check(t, want)
+	}
+	for _, when := range []string{"before", "after"} {
+		killed := 0
+		for i := s.from; i < len(s.commands); i++ {
+			killed += each(t, 1000, func(n int) bool {
+				defer func() { // also when it ends the test
+					if t.Failed() {
+						t.Logf("^ killed %s append %d of %.80s", when, n+1, strings.Join(s.commands[i], " "))
+					}
+				}()
+				return s.crash(t, store, want, i, fmt.Sprintf("PAWL_CRASH=%s:%d", when, n+1))
+			})
+		}
+		if killed < s.kills {
+			t.Errorf("only %d kills %s an append: the matrix is not what it should be", killed, when)
+		}
+		t.Logf("%d kills %s an append, each resumed to the same end", killed, when)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/client"
 	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 const (
@@ -195,6 +196,7 @@ func (h *host) lines(s *seen) {
 // TestServeIsKilled kills the server three times in one turn and starts it again
 // on the same socket. Those who watch see the turn whole, without doing anything.
 func TestServeIsKilled(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, pawltest.Stores["sqlite"](t))
 	up := h.serve("a")
 	c := h.client("a")
@@ -228,6 +230,7 @@ func TestServeIsKilled(t *testing.T) {
 // TestServeGoesOnElsewhere kills one of two servers on a store. The other goes on
 // with its sessions, and those who watch come to it.
 func TestServeGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, store := range pawltest.Stores {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t, store(t))
@@ -264,6 +267,7 @@ var gated = []string{`{"calls":[{"name":"bash","input":{"command":"until [ -e go
 // TestServeDrains: a server that is told to end takes no new work, and lets the
 // turn that runs finish; those who watch see its end.
 func TestServeDrains(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, pawltest.Stores["sqlite"](t))
 	up := h.serve("a", "--drain", "1m")
 	c := h.client("a")
@@ -279,11 +283,7 @@ func TestServeDrains(t *testing.T) {
 	if err := up.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(serveTime); c.Ready(t.Context()) == nil; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not drain")
-		}
-	}
+	wait.Until(t, "it drains", func() bool { return c.Ready(t.Context()) != nil })
 	if _, err := c.Create(t.Context(), pawl.NewSession{Dir: h.box.Dir}); !errors.Is(err, pawl.ErrUnavailable) {
 		t.Errorf("new work while it drains: %v", err)
 	}
@@ -306,6 +306,7 @@ func TestServeDrains(t *testing.T) {
 // TestServeLeavesATurn: a turn that takes longer than the server may is left open,
 // and another server goes on with it.
 func TestServeLeavesATurn(t *testing.T) {
+	t.Parallel()
 	for name, store := range pawltest.Stores {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t, store(t))

@@ -80,6 +80,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestAgents(t *testing.T) {
+	t.Parallel()
 	base := put(t, map[string]string{
 		"repo/.pawl/agents/review.md":        "---\ndescription: the top's\n---\nReview.",
 		"repo/sub/.claude/agents/review.md":  "---\nname: reviewer\ndescription: Use when: asked\ntools: Read, Grep, Bash(git:*), Mystery\nmodel: sonnet\npermissionMode: bypassPermissions\nhooks: {x: y}\n---\nReview.",
@@ -115,6 +116,7 @@ func TestAgents(t *testing.T) {
 // TestAgentFields: what becomes of each way to say something. Row H5 for what a
 // file would loosen.
 func TestAgentFields(t *testing.T) {
+	t.Parallel()
 	number := func(f float64) *float64 { return &f }
 	edits := []string{"bash", "bash_kill", "bash_output", "codesearch", "diagnostics", "glob", "grep", "list", "mcp__*", "plan_exit", "question", "read", "skill", "task", "todoread", "todowrite", "webfetch", "websearch"}
 	ours := slices.Sorted(slices.Values(append(slices.DeleteFunc(slices.Clone(edits), define.OfServers), "apply_patch", "edit", "write")))
@@ -179,6 +181,7 @@ func TestAgentFields(t *testing.T) {
 }
 
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	base := put(t, map[string]string{
 		"repo/.pawl/commands/fix.md":              "---\ndescription: Fixes it.\nargument-hint: '[issue]'\nagent: build\nmodel: haiku\nallowed-tools: Bash(*)\n---\nFix $1.",
 		"repo/.claude/commands/git/commit.md":     "Commit.",
@@ -204,6 +207,7 @@ func TestCommands(t *testing.T) {
 
 // TestTrust: nothing of a project is read unless its folder is trusted. Row A19.
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	base := put(t, map[string]string{"repo/.pawl/agents/a.md": "x", "repo/.pawl/commands/a.md": "x", "repo/.pawl/agents/b c.md": "x", "home/.pawl/agents/u.md": "x", "home/.pawl/commands/u.md": "x"})
 	s := sources(t, base)
 	for name, tt := range map[string]struct {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestExpand(t *testing.T) {
+	t.Parallel()
 	base := put(t, map[string]string{
 		"repo/a.md": "text\u202e\n", "repo/src/b.go": "```go```\n", "repo/link": "->../out/secret", "repo/dir": "->../out", "repo/up": "->..", "out/secret": "s3cret",
 		"repo/big": strings.Repeat("x", 100<<10), "repo/bytes": "\x00", "repo/near": "->a.md",
@@ -70,6 +71,7 @@ func TestExpand(t *testing.T) {
 // TestExpandLiteral: whatever the arguments are, they stand for themselves, and
 // no file is read but those that the command names.
 func TestExpandLiteral(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		args := rapid.StringMatching("[a-c $1@!`./ARGUMENTS\"']{0,30}").Draw(t, "args")
 		var read []string

@@ -10,6 +10,7 @@ import (
 )
 
 func TestGrants(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		list []string
 		name string
@@ -38,6 +39,7 @@ func TestGrants(t *testing.T) {
 }
 
 func TestGrantedByBoth(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ a, b, want []string }{
 		{nil, nil, []string{"mcp__*"}},
 		{nil, []string{"read", "mcp__a"}, []string{"mcp__a"}},
@@ -54,6 +56,7 @@ func TestGrantedByBoth(t *testing.T) {
 // What two lists both grant grants no more than each of them, and no less than
 // both.
 func TestGrantedByBothNarrows(t *testing.T) {
+	t.Parallel()
 	entries := rapid.SampledFrom([]string{"mcp__*", "mcp__a", "mcp__a__*", "mcp__a__x", "mcp__a__y", "mcp__b", "mcp__b__x", "read"})
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SliceOf(entries).Draw(t, "a")

@@ -14,7 +14,7 @@ import (
 // Without a defense the same attacks succeed, so the tests would notice if it
 // were missing.
 
-func TestWeakenedTrust(t *testing.T) {
+func TestWeakenedTrust(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("define.trust")()
 	dir := put(t, map[string]string{".pawl/agents/a.md": "x", ".pawl/commands/a.md": "x"})
 	s := front.Sources{Project: folder(t, dir)}
@@ -23,7 +23,7 @@ func TestWeakenedTrust(t *testing.T) {
 	}
 }
 
-func TestWeakenedLinks(t *testing.T) {
+func TestWeakenedLinks(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("path.links,path.root,read.links")()
 	base := put(t, map[string]string{"repo/dir": "->../out", "out/secret": "s3cret"})
 	got, err := define.Command{Body: "@dir/secret"}.Expand("", define.FilesIn(folder(t, filepath.Join(base, "repo")).Tree))
@@ -32,7 +32,7 @@ func TestWeakenedLinks(t *testing.T) {
 	}
 }
 
-func TestWeakenedNarrow(t *testing.T) {
+func TestWeakenedNarrow(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("define.narrow")()
 	dir := put(t, map[string]string{".pawl/agents/a.md": "---\npermission: {bash: allow}\n---\nx"})
 	set := define.Agents(front.Sources{Project: folder(t, dir), Trusted: func(string) bool { return true }})

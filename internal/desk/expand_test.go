@@ -53,7 +53,7 @@ func (stub) Attach(_ context.Context, _, words string, p *pawl.Prompt) []string 
 	return []string{"@docs:b was not read"}
 }
 
-func TestExpand(t *testing.T) {
+func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, func(c *desk.Config) { c.Servers = stub{} })
 	w.put(w.dir, brought)
 	w.put(w.dir, map[string]string{
@@ -121,7 +121,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-func TestExpandRefuses(t *testing.T) {
+func TestExpandRefuses(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, func(c *desk.Config) { c.Servers = stub{} })
 	w.put(w.dir, brought)
 	for _, test := range []struct{ words, want string }{
@@ -165,7 +165,7 @@ func (h *heard) Attach(ctx context.Context, dir, words string, p *pawl.Prompt) [
 
 // Servers are those of the session's folder, as it is spelled there: a second
 // spelling would start them twice.
-func TestServersOfALink(t *testing.T) {
+func TestServersOfALink(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	var servers heard
 	w := newWorld(t, func(c *desk.Config) { c.Servers = &servers })
 	w.put(w.home, map[string]string{"link": "->" + w.dir})
@@ -182,7 +182,7 @@ func TestServersOfALink(t *testing.T) {
 }
 
 // What a folder brings is expanded once it is trusted, or the user says so.
-func TestExpandTrusted(t *testing.T) {
+func TestExpandTrusted(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for name, told := range map[string]bool{"told": true, "trusted": false} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -200,7 +200,7 @@ func TestExpandTrusted(t *testing.T) {
 }
 
 // Twenty files are attached, and no more.
-func TestManyMentions(t *testing.T) {
+func TestManyMentions(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	var words []string
 	for i := range 30 {
@@ -230,7 +230,7 @@ func leaks(t *testing.T, words string) bool {
 	return strings.Contains(fmt.Sprint(got.Parts), "s3cret")
 }
 
-func TestReadable(t *testing.T) {
+func TestReadable(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, words := range []string{"@.env", "@./.env", `@".env"`, "/c"} {
 		if leaks(t, words) {
 			t.Errorf("%s: what needs asking is in the prompt", words)

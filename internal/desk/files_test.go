@@ -36,7 +36,7 @@ func (w *world) find(query string, limit int) []string {
 	return paths
 }
 
-func TestFiles(t *testing.T) {
+func TestFiles(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	names := []string{"b.go", "a.go", "sub/c.go", ".github/ci.yml"}
 	for _, name := range names {
@@ -67,7 +67,7 @@ func TestFiles(t *testing.T) {
 }
 
 // What comes and goes is seen, a little later.
-func TestFilesAnew(t *testing.T) {
+func TestFilesAnew(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.put(w.dir, map[string]string{"old": "x"})
 	if got := w.find("", 0); len(got) != 1 {
@@ -88,7 +88,7 @@ func TestFilesAnew(t *testing.T) {
 }
 
 // Each folder has its files, however many folders there are.
-func TestFilesOfManyFolders(t *testing.T) {
+func TestFilesOfManyFolders(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	for range 2 {
 		for i := range 20 {
@@ -107,6 +107,7 @@ func TestFilesOfManyFolders(t *testing.T) {
 
 // The better match comes first.
 func TestRanking(t *testing.T) {
+	t.Parallel()
 	for query, want := range map[string][]string{
 		"app":     {"internal/tui/app.go", "internal/tui/appendix.go", "internal/tui/wrapper.go", "a/p/p.go"},
 		"tuiapp":  {"internal/tui/app.go", "internal/tui/snapper.go"},
@@ -135,6 +136,7 @@ func TestRanking(t *testing.T) {
 
 // Of equals the newer comes first, and a new one may outdo an old one.
 func TestRankingByAge(t *testing.T) {
+	t.Parallel()
 	var paths []string
 	for i := range 200 {
 		paths = append(paths, fmt.Sprintf("pkg%03d/x.go", i))
@@ -150,6 +152,7 @@ func TestRankingByAge(t *testing.T) {
 
 // What fits is found, what does not is not, and nothing else is made of it.
 func TestMatches(t *testing.T) {
+	t.Parallel()
 	letters := rapid.StringOfN(rapid.RuneFrom([]rune("abAB/._-äÄİ日 ")), 0, 12, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		paths := rapid.SliceOfNDistinct(letters, 0, 30, func(s string) string { return s }).Draw(t, "paths")

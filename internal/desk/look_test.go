@@ -24,7 +24,7 @@ var brought = map[string]string{
 	"go.mod":                      "module x",
 }
 
-func TestLook(t *testing.T) {
+func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.put(w.dir, brought)
 	w.put(w.home, map[string]string{".pawl/commands/mine.md": "Do it.", ".pawl/commands/empty.md": ""})
@@ -89,7 +89,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-func TestLookRefuses(t *testing.T) {
+func TestLookRefuses(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.put(w.dir, map[string]string{"file": "x"})
 	for dir, want := range map[string]pawl.Code{"": pawl.CodeInvalid, ".": pawl.CodeInvalid, "work": pawl.CodeInvalid, w.dir + "/gone": pawl.CodeNotFound, w.dir + "/file": pawl.CodeInvalid} {
@@ -109,7 +109,7 @@ func TestLookRefuses(t *testing.T) {
 }
 
 // What is trusted is what was shown.
-func TestTrust(t *testing.T) {
+func TestTrust(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.put(w.dir, map[string]string{".mcp.json": "{}"})
 	shown := w.look().Trust.Hash
@@ -130,7 +130,7 @@ func TestTrust(t *testing.T) {
 }
 
 // Names that would act on a terminal do not.
-func TestHostileNames(t *testing.T) {
+func TestHostileNames(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.put(w.dir, map[string]string{".pawl/commands/\x1b[2J\u202e.md": "x", ".pawl/agents/a.md": "---\ndescription: \"a\\e[2Jb\"\nmode: all\n---\nx"})
 	w.put(w.home, map[string]string{".pawl/commands/\x1b]0;x\a.md": "x"})
@@ -159,7 +159,7 @@ func TestHostileNames(t *testing.T) {
 }
 
 // A folder in which no work can be done says so; so does too much that is wrong.
-func TestNotes(t *testing.T) {
+func TestNotes(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	for i := range 150 {
 		w.put(w.home, map[string]string{".pawl/commands/c" + strings.Repeat("x", i) + ".md": ""})

@@ -53,7 +53,7 @@ const (
 	thirdID  = "01JQ0000000000000000000003"
 )
 
-func TestModels(t *testing.T) {
+func TestModels(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"small","max_model_len":8192}]}`)
 	}))
@@ -91,7 +91,7 @@ func TestModels(t *testing.T) {
 }
 
 // An error is told, and not kept.
-func TestModelsFail(t *testing.T) {
+func TestModelsFail(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fails := true
 	w := newWorld(t, func(c *desk.Config) {
 		c.Catalog = func() (*catalog.Catalog, error) {
@@ -112,6 +112,7 @@ func TestModelsFail(t *testing.T) {
 
 // A keyring that waits for its owner holds nobody up, and is asked once.
 func TestModelsWait(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		open := make(chan struct{})
 		var asked atomic.Int32
@@ -145,7 +146,7 @@ type noSessions struct{ pawl.Store }
 
 func (noSessions) Sessions(context.Context, pawl.Filter) ([]pawl.Session, error) { return nil, nil }
 
-func TestOutput(t *testing.T) {
+func TestOutput(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, func(c *desk.Config) {
 		c.Mask = func(r io.Reader) io.Reader {
 			all, err := io.ReadAll(r)

@@ -10,7 +10,7 @@ import (
 
 // Without the defense the same attacks succeed, so the tests would notice if it
 // were missing.
-func TestWeakenedReadable(t *testing.T) {
+func TestWeakenedReadable(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("desk.readable")()
 	for _, words := range []string{"@.env", "/c"} {
 		if !leaks(t, words) {

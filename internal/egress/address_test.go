@@ -153,6 +153,7 @@ func testNet(t *testing.T) *egresstest.Net {
 }
 
 func TestSpellings(t *testing.T) {
+	t.Parallel()
 	if len(refusedHosts) < 100 {
 		t.Errorf("only %d spellings", len(refusedHosts))
 	}
@@ -176,6 +177,7 @@ func TestSpellings(t *testing.T) {
 
 // The guard is also asked by others than its client: it looks at names by itself.
 func TestDialSpellings(t *testing.T) {
+	t.Parallel()
 	for host, want := range refusedHosts {
 		u, err := url.Parse("http://" + host)
 		if want == "" || err != nil || u.User != nil || u.Port() != "" {

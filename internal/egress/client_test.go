@@ -37,6 +37,7 @@ func redirects(n *egresstest.Net, name string) {
 }
 
 func TestRedirects(t *testing.T) {
+	t.Parallel()
 	to := func(from, target string) string { return from + "/to?u=" + url.QueryEscape(target) }
 	tests := []struct{ name, url, want, error string }{
 		{"none", "http://a.test/", "hello from a.test", ""},
@@ -81,6 +82,7 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestRedirectsNotFollowed(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	redirects(n, "a.test")
 	redirects(n, "b.test")
@@ -101,6 +103,7 @@ func TestRedirectsNotFollowed(t *testing.T) {
 }
 
 func TestCertificates(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	redirects(n, "a.test")
 	guard := n.Guard()
@@ -115,6 +118,7 @@ func TestCertificates(t *testing.T) {
 }
 
 func TestHeaderFlood(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	n.Site("flood.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for i := range 100_000 {
@@ -127,6 +131,7 @@ func TestHeaderFlood(t *testing.T) {
 
 // Requests that the client is handed as they are get the same checks.
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	redirects(n, "a.test")
 	client := n.Guard().Client(egress.ClientConfig{})

@@ -38,6 +38,7 @@ func getWith(client *http.Client, url string) (string, error) {
 }
 
 func TestRebinding(t *testing.T) {
+	t.Parallel()
 	const public, private = "93.184.216.34", "127.0.0.1"
 	t.Run("public, then private", func(t *testing.T) {
 		n := egresstest.New(t)
@@ -73,6 +74,7 @@ func TestRebinding(t *testing.T) {
 
 // A name with one private address is refused as a whole: nothing good has such a name.
 func TestOneAddressIsPrivate(t *testing.T) {
+	t.Parallel()
 	for _, addrs := range [][]string{
 		{"93.184.216.34", "10.0.0.1"},
 		{"10.0.0.1", "93.184.216.34"},
@@ -95,6 +97,7 @@ func TestOneAddressIsPrivate(t *testing.T) {
 }
 
 func TestAddressesAreTriedInOrder(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	n.Name("many.test", "93.184.216.31", "2606:2800:21f::1", "93.184.216.34")
 	n.Serve("93.184.216.34:80", hello)
@@ -117,6 +120,7 @@ func TestAddressesAreTriedInOrder(t *testing.T) {
 }
 
 func TestUnknownNames(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	n.Name("empty.test")
 	for host, want := range map[string]string{"nowhere.test": "no such host", "empty.test": "it has no address"} {
@@ -126,6 +130,7 @@ func TestUnknownNames(t *testing.T) {
 }
 
 func TestAllow(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	n.Name("docs.internal.test", "10.0.0.5")
 	n.Name("other.internal.test", "10.0.0.5")
@@ -164,6 +169,7 @@ func TestAllow(t *testing.T) {
 }
 
 func TestPorts(t *testing.T) {
+	t.Parallel()
 	n := testNet(t)
 	n.Serve("93.184.216.34:2222", hello)
 	guard := n.Guard()
@@ -176,6 +182,7 @@ func TestPorts(t *testing.T) {
 }
 
 func TestOnlyTCP(t *testing.T) {
+	t.Parallel()
 	for _, network := range []string{"udp", "unix", "ip", ""} {
 		_, err := testNet(t).Guard().DialContext(t.Context(), network, "public.test:80")
 		checkError(t, err, "only TCP")
@@ -189,6 +196,7 @@ func TestOnlyTCP(t *testing.T) {
 
 // A dialer that hangs is left when the caller is gone.
 func TestDialIsCanceled(t *testing.T) {
+	t.Parallel()
 	n := testNet(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	guard := n.Guard()

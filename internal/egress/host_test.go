@@ -8,6 +8,7 @@ import (
 )
 
 func TestParseURL(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]string{
 		" http://A.Test:80/x?q=1#part\n":  "http://a.test/x?q=1",
 		"https://a.test:443":              "https://a.test",
@@ -25,6 +26,7 @@ func TestParseURL(t *testing.T) {
 }
 
 func TestLongURL(t *testing.T) {
+	t.Parallel()
 	_, err := egress.ParseURL("https://a.test/" + strings.Repeat("x", 10_000))
 	checkError(t, err, "it has more than 8192 bytes")
 }

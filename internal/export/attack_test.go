@@ -69,6 +69,7 @@ var nasty = []string{
 // No text becomes a part of the page: it has the elements, and the attributes,
 // that it has with a harmless text.
 func TestNothingEscapes(t *testing.T) {
+	t.Parallel()
 	wantPage, wantText := skeletonHTML(t, render(t, export.HTML, hostile("xword"))), skeletonMarkdown(t, render(t, export.Markdown, hostile("xword")))
 	try := func(t rapid.TB, text string) {
 		d := hostile("x" + text)
@@ -205,6 +206,7 @@ func withoutSpans(line string) string {
 
 // The page says itself what it must not do.
 func TestPolicy(t *testing.T) {
+	t.Parallel()
 	page := render(t, export.HTML, document(sample()))
 	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">`
 	if at := strings.Index(page, policy); at < 0 || at > strings.Index(page, "<title>") {
@@ -219,6 +221,7 @@ func TestPolicy(t *testing.T) {
 
 // A picture is what its type says, and its type is one of a few.
 func TestPictures(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		media string
 		shown bool

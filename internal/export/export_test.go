@@ -21,6 +21,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 var formats = map[string]func(io.Writer, export.Document) error{"md": export.Markdown, "html": export.HTML}
 
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	for name, format := range formats {
 		t.Run(name, func(t *testing.T) {
 			got := render(t, format, document(sample()))
@@ -52,6 +53,7 @@ func render(t rapid.TB, format func(io.Writer, export.Document) error, d export.
 
 // What is too long is cut between characters, and the document says so.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("é", 100_000)
 	big := bytes.Repeat([]byte{0x89}, 3<<20)
 	d := document(events(
@@ -74,6 +76,7 @@ func TestBounds(t *testing.T) {
 
 // Pictures have a bound in all.
 func TestPicturesAreBounded(t *testing.T) {
+	t.Parallel()
 	bodies := []pawl.Body{pawl.SessionCreated{Dir: "/d"}}
 	picture := pawl.File{Name: "p.png", MediaType: "image/png", Data: bytes.Repeat([]byte{1}, 2<<20)}
 	for range 15 {
@@ -87,6 +90,7 @@ func TestPicturesAreBounded(t *testing.T) {
 
 // A log or a disk that fails is told.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("the disk is on fire")
 	for name, format := range formats {
 		d := document(sample())

@@ -68,6 +68,7 @@ func read(text string) (events []pawl.Event, contents []string, missing []pawl.B
 }
 
 func TestOutputs(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("0123456789", 100_000) // four pieces
 	exact := strings.Repeat("x", 256<<10)
 	tests := []struct {
@@ -100,6 +101,7 @@ func TestOutputs(t *testing.T) {
 
 // An export that was tampered with, or that breaks off, is refused.
 func TestOutputsRefused(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("0123456789", 60_000)
 	log := spilled(long, "a")
 	whole := strings.SplitAfter(strings.TrimSpace(lines(t, log, long, "a")), "\n")
@@ -146,6 +148,7 @@ func join(lists ...[]string) string {
 
 // What is in the store is not what was kept: nothing of it passes for whole.
 func TestWriteOutputChecks(t *testing.T) {
+	t.Parallel()
 	discard := func(any) error { return nil }
 	if err := export.WriteOutput(blobOf("abc"), strings.NewReader("ab"), discard); err == nil {
 		t.Error("an output that lost its end was written")

@@ -122,6 +122,7 @@ func all(events []pawl.Event) iter.Seq2[pawl.Event, error] {
 
 // The sample has every kind that a log can hold, so that the goldens show them.
 func TestSampleIsComplete(t *testing.T) {
+	t.Parallel()
 	for _, kind := range pawl.Kinds() {
 		if kind.Durable() && !slices.ContainsFunc(sample(), func(e pawl.Event) bool { return pawl.KindOf(e.Body) == kind }) {
 			t.Errorf("the sample has no %s", kind)

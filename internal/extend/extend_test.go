@@ -75,6 +75,7 @@ func summary(f *extend.Found) []string {
 }
 
 func TestLook(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, project)
 	home := files(t, t.TempDir(), map[string]string{".claude/AGENTS.md": "my rules", ".pawl/agents/explore.md": "You are mine."})
 	user := []string{"rules my rules"}
@@ -110,6 +111,7 @@ func TestLook(t *testing.T) {
 
 // Whose name an agent may not have is told.
 func TestReserved(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, project)
 	home := files(t, t.TempDir(), map[string]string{".pawl/agents/explore.md": "You are mine."})
 	p := extend.Places{Home: home, Reserved: []string{"build", "explore"}, Trusted: func(d string) bool { return d == dir }}
@@ -125,6 +127,7 @@ func TestReserved(t *testing.T) {
 }
 
 func TestNear(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, project)
 	for name, test := range map[string]struct {
 		trusted bool
@@ -154,6 +157,7 @@ func TestNear(t *testing.T) {
 
 // What was found can be used when everything else is closed.
 func TestWhere(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, project)
 	found := extend.Places{Trusted: func(string) bool { return true }}.Look(t.Context(), filepath.Join(dir, "sub"))
 	if !found.Repository || found.Branch != "work" || found.Top != dir || found.Dir != filepath.Join(dir, "sub") {

@@ -27,6 +27,7 @@ func split(t *testing.T, content string) (token, text string) {
 
 // A page cannot end its fence, nor look as if it did.
 func TestFenceHolds(t *testing.T) {
+	t.Parallel()
 	tokens := map[string]bool{}
 	earlier := fence.Text("https://a.test/", "x")
 	token, _ := split(t, earlier)
@@ -47,6 +48,7 @@ func TestFenceHolds(t *testing.T) {
 }
 
 func TestVisible(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"a\tb\r\nc\x1b[31md\re\x07\u0085\x7f":                   "a\tb\nc[31md\ne",
 		"hid\U000E0069\U000E0067den":                            "hidden", // tags

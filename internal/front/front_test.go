@@ -12,6 +12,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		text, description, body string
 		faults                  []string
@@ -52,6 +53,7 @@ func TestParse(t *testing.T) {
 const laughs = "---\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n---\n"
 
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ text, want string }{
 		"billion laughs":   {laughs, "anchors and aliases"},
 		"anchor":           {"---\na: &x 1\n---\n", "anchors and aliases"},
@@ -82,6 +84,7 @@ func TestHostile(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
+	t.Parallel()
 	m, err := front.Parse([]byte(`---
 list: [Read, "Bash(git log:*)", 3, [x]]
 words: Read, Grep Bash(git log, x:*),
@@ -138,6 +141,7 @@ left: 1
 // TestRoundTrip: whatever value stands in quotes is what is read, and the body
 // is what stands behind it.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringMatching(`[ -~äß漢]{0,60}`).Draw(t, "value")
 		body := rapid.StringMatching(`([ -~]{0,20}\n){0,5}`).Draw(t, "body")

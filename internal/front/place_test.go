@@ -32,6 +32,7 @@ func open(t *testing.T, dir string) front.Folder {
 }
 
 func TestLevels(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	home := open(t, filepath.Join(base, "home"))
 	config := open(t, filepath.Join(base, "home/.config/pawl"))
@@ -82,6 +83,7 @@ func TestLevels(t *testing.T) {
 
 // TestRead: what is read is a file that was named, and no more of it than may be.
 func TestRead(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	f := open(t, filepath.Join(base, "in"))
 	for name, text := range map[string]string{"in/a.md": "text", "in/sub/b.md": "more", "in/big": strings.Repeat("x", 100), "out/secret": "s"} {

@@ -24,6 +24,7 @@ var (
 
 // The base is run once, whoever asks first, and is evidence for all that follows.
 func TestBaselineOnce(t *testing.T) {
+	t.Parallel()
 	w, g, frozen, ran := toyGate(t, toy{"TestA": "pass"})
 	next := w.commit(toy{"TestA": "pass"}.files("code", "new"))
 	runs, err := g.Baseline(t.Context(), frozen)
@@ -78,6 +79,7 @@ func inDir(t *testing.T, g *Gate) (names []string) {
 // A mission merges hundreds of times: nothing of that stays on the disk, however
 // it ends. The base's own tree and cache do.
 func TestTreesGo(t *testing.T) {
+	t.Parallel()
 	w, g, frozen, _ := toyGate(t, toy{"TestA": "pass 2"})
 	bad := w.commit(toy{"TestA": "fail 2"}.files("code", "new"))
 	fresh := w.commit(toy{"TestA": "pass", "TestB": "pass"}.files())
@@ -123,6 +125,7 @@ func TestTreesGo(t *testing.T) {
 
 // What a gate that was killed has left in its folder is in nobody's way.
 func TestLeftovers(t *testing.T) {
+	t.Parallel()
 	w, g, frozen, _ := toyGate(t, toy{"TestA": "pass"})
 	next := w.commit(toy{"TestA": "pass"}.files("code", "new"))
 	for _, name := range []string{"tree", "1-base", "1-base.cache", "2-merge"} {
@@ -148,6 +151,7 @@ func TestLeftovers(t *testing.T) {
 // All trees are at the same place while they run, so that a compiler finds what it
 // made for the base; but the base never is where code of a candidate has been.
 func TestSeat(t *testing.T) {
+	t.Parallel()
 	w, g, frozen, _ := toyGate(t, toy{"TestA": "pass 2"})
 	next := w.commit(toy{"TestA": "fail 2"}.files())
 	places := map[string][]string{}
@@ -195,6 +199,7 @@ func cacheSeen(t *testing.T) (by []string) {
 
 // A cache goes from the base to a commit, and never back nor on to the next.
 func TestCachesFlowOneWay(t *testing.T) {
+	t.Parallel()
 	if diff := cmp.Diff([]string{"", "base", "base", "base"}, cacheSeen(t)); diff != "" {
 		t.Error(diff)
 	}
@@ -202,6 +207,7 @@ func TestCachesFlowOneWay(t *testing.T) {
 
 // A base cannot be judged by programs that were exchanged.
 func TestBaselineWithOtherTools(t *testing.T) {
+	t.Parallel()
 	_, g, frozen, ran := toyGate(t, toy{"TestA": "pass"})
 	for name := range frozen.Tools {
 		frozen.Tools[name] = "sha256:other"

@@ -10,6 +10,7 @@ import (
 // A commit must be as good as the base. What else could be wrong with it is for
 // Run to find.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	base := toy{"TestBad": "fail", "TestGood": "pass", "TestOther": "pass"}
 	w, g, frozen, _ := toyGate(t, base, "Makefile", "all:\n", ".ci/run", "true\n")
 	with := func(name, how string) toy {
@@ -54,6 +55,7 @@ func TestCheck(t *testing.T) {
 
 // A check that tells of no tests any more is worse than one that did.
 func TestCheckThatTellsNothing(t *testing.T) {
+	t.Parallel()
 	checks := toyChecks()
 	checks[2].Args = []string{"sh", "-c", "cat told; test ! -e broken"}
 	told := `{"Action":"pass","Package":"p","Test":"TestA"}` + "\n"
@@ -89,6 +91,7 @@ func TestCheckThatTellsNothing(t *testing.T) {
 
 // What was seen of a flaky test on the base is remembered, for Run as for Check.
 func TestFlakyIsRemembered(t *testing.T) {
+	t.Parallel()
 	w, g, frozen, ran := toyGate(t, toy{"TestA": "pass 2", "TestB": "pass"})
 	flaky := w.commit(toy{"TestA": "fail 2", "TestB": "pass"}.files())
 	for i, want := range [][]string{
@@ -118,6 +121,7 @@ func TestFlakyIsRemembered(t *testing.T) {
 
 // A failure that comes back costs runs of the base, but not for ever.
 func TestFlakyIsBounded(t *testing.T) {
+	t.Parallel()
 	w, g, frozen, ran := toyGate(t, toy{"TestA": "pass"})
 	bad := w.commit(toy{"TestA": "fail"}.files())
 	var counts []int

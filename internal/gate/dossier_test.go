@@ -30,6 +30,7 @@ func dossierOf(t *testing.T, w *world, g *Gate, f Frozen, commit string) Dossier
 }
 
 func TestDossier(t *testing.T) {
+	t.Parallel()
 	w, g, frozen, _ := toyGate(t, toy{"TestA": "pass", "TestOld": "pass"}, "gone", "a\nb\n", "changed", "a\nb\nc\n", "run", "#!/bin/sh\n")
 	frozen.Agreed.Tests = []string{"p::Test*"}
 	if err := os.Chmod(filepath.Join(w.dir, "run"), 0o600); err != nil {
@@ -150,6 +151,7 @@ The patch holds characters that do not show, \u{202e} for one: some are left out
 
 // Nothing that the author wrote stands outside of a fence.
 func TestDossierIsFenced(t *testing.T) {
+	t.Parallel()
 	d := hostile(t)
 	outside, inside := unfenced(t, d.Markdown(1<<20))
 	o := d.Outcome
@@ -175,6 +177,7 @@ func TestDossierIsFenced(t *testing.T) {
 
 // A long patch is cut between lines, and a long list of names has an end.
 func TestDossierIsCut(t *testing.T) {
+	t.Parallel()
 	d := Dossier{Patch: []byte("+é one\n+é two\n+é three\n")}
 	for most, want := range map[int]string{
 		-1: "", 0: "", 7: "", 8: "+é one", 15: "+é one", 16: "+é one\n+é two", 25: "+é one\n+é two", 26: "+é one\n+é two\n+é three",
@@ -201,6 +204,7 @@ func TestDossierIsCut(t *testing.T) {
 
 // A line that is long is shown where the sign is.
 func TestLongLine(t *testing.T) {
+	t.Parallel()
 	c := change{added: []string{strings.Repeat("x", 5000) + " os.Exit(0) " + strings.Repeat("é", 5000)}}
 	got := suspicions[0].first(c)
 	if !strings.HasPrefix(got, "os.Exit(0) é") || len(got) > maxQuote+len("…") {

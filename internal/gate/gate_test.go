@@ -15,6 +15,7 @@ import (
 // Each story is a change to a real small project, and the gate's word on it. A
 // cheat must be refused for its own reasons, an honest change must not be.
 func TestStories(t *testing.T) {
+	t.Parallel()
 	var cheats, honest, sealed, rejected atomic.Int32
 	t.Run("all", func(t *testing.T) {
 		paths, err := filepath.Glob("testdata/[ch]*/*.txtar")

@@ -47,6 +47,7 @@ func seen(t *testing.T) Ran {
 
 // The checks see their own tree, and nothing of the repository that it is from.
 func TestRepositoryIsHidden(t *testing.T) {
+	t.Parallel()
 	if ran := seen(t); ran.OK() {
 		t.Errorf("a check has read %q", ran.Tail)
 	}

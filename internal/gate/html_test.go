@@ -41,6 +41,7 @@ func sample() (Outcome, Frozen) {
 
 // The page holds what the Markdown holds, and nothing of it can be more than text.
 func TestHTML(t *testing.T) {
+	t.Parallel()
 	o, f := sample()
 	got := o.HTML(f)
 	const golden = "testdata/report.html"
@@ -71,6 +72,7 @@ func TestHTML(t *testing.T) {
 
 // A part of another page tells the same, and is no page itself.
 func TestSection(t *testing.T) {
+	t.Parallel()
 	o, f := sample()
 	page, part := o.HTML(f), string(o.Section(f))
 	_, inner, _ := strings.Cut(page, "<main>\n")

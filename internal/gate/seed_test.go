@@ -73,6 +73,7 @@ func gateProcess(args []string) error {
 
 // While a base is under way, another one comes and goes: neither sees the other.
 func TestSeedIsNobodysOwn(t *testing.T) {
+	t.Parallel()
 	w, seed := newWorld(t), t.TempDir()
 	w.commit(map[string]string{"a": "a"})
 	dir := t.TempDir()
@@ -92,6 +93,7 @@ func TestSeedIsNobodysOwn(t *testing.T) {
 // Several gates of several processes have one seed. None finds half of what
 // another has left there.
 func TestSeedAmongMany(t *testing.T) {
+	t.Parallel()
 	w, seed := newWorld(t), t.TempDir()
 	w.commit(map[string]string{"a": "a"})
 	dir := t.TempDir()
@@ -152,6 +154,7 @@ func write(t *testing.T, path, text string) {
 // The seed is what the last base has left: whole, as old as it was, and without
 // what its tools have cleaned up. What was left by one that was killed goes.
 func TestSeedIsReplaced(t *testing.T) {
+	t.Parallel()
 	g := &Gate{Seed: t.TempDir()}
 	write(t, filepath.Join(g.Seed, "cache", "gone"), "x")
 	write(t, filepath.Join(g.Seed, "new", "half"), "x")
@@ -178,6 +181,7 @@ func TestSeedIsReplaced(t *testing.T) {
 
 // A cache that has grown too large is begun anew.
 func TestSeedIsBounded(t *testing.T) {
+	t.Parallel()
 	g, cache := &Gate{Seed: t.TempDir()}, t.TempDir()
 	write(t, filepath.Join(g.Seed, "cache", "before"), "x")
 	write(t, filepath.Join(cache, "large"), "")
@@ -194,6 +198,7 @@ func TestSeedIsBounded(t *testing.T) {
 
 // Who waits for the seed can be called off.
 func TestSeedWait(t *testing.T) {
+	t.Parallel()
 	g := &Gate{Seed: t.TempDir()}
 	held, err := lockSeed(t.Context(), g.Seed, unix.LOCK_EX)
 	if err != nil {

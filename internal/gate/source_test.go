@@ -7,6 +7,7 @@ import (
 )
 
 func TestBlocks(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		file, text string
 		want       []block
@@ -37,6 +38,7 @@ func TestBlocks(t *testing.T) {
 }
 
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"func TestA(t *testing.T) {\n\t_ = 1\n}":                    true,
 		"func TestA(t *testing.T) {\n\tcheck(t, 1)\n}":              false,
@@ -54,6 +56,7 @@ func TestIdle(t *testing.T) {
 }
 
 func TestIsTest(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]bool{
 		"a_test.go": true, "x/a_test.go": true, "a.go": false, "testdata/x": true, "x/testdata/y/z": true, "tests/a.py": true, "test_a.py": true, "a_test.py": true,
 		"conftest.py": true, "src/a.py": false, "a.test.js": true, "a.spec.tsx": true, "__tests__/a.js": true, "src/attest.js": false, "contest/a.go": false, "tests/whole.rs": true,
@@ -65,6 +68,7 @@ func TestIsTest(t *testing.T) {
 }
 
 func TestMatch(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		pattern, name string
 		want          bool
@@ -79,6 +83,7 @@ func TestMatch(t *testing.T) {
 }
 
 func TestProtected(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]bool{
 		".github/workflows/ci.yml": true, ".github/ISSUE_TEMPLATE.md": false, "sub/conftest.py": true, "my_conftest.py": false, "jest.config.mjs": true, "tsconfig.base.json": true,
 		"src/vendor/x.go": true, "vendors/x.go": false, "main.go": false, "Makefile": false, ".pawl/config.json": true, "a/b.pth": true,
@@ -100,6 +105,7 @@ func TestProtected(t *testing.T) {
 }
 
 func TestParts(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, before, after string
 		want                bool

@@ -13,6 +13,7 @@ import (
 )
 
 func TestReadVerdict(t *testing.T) {
+	t.Parallel()
 	good := `{"criteria":[{"id":"C1","holds":true,"why":"a"}],"suspicions":[],"problems":["p"]}`
 	want := Verdict{Criteria: []Judgment{{ID: "C1", Holds: true, Why: "a"}}, Suspicions: []Judgment{}, Problems: []string{"p"}}
 	got, err := ReadVerdict([]byte(good))
@@ -40,6 +41,7 @@ func TestReadVerdict(t *testing.T) {
 
 // The schema of a tool that takes a verdict asks for all of it.
 func TestVerdictSchema(t *testing.T) {
+	t.Parallel()
 	schema, err := jsonschema.For[Verdict](nil)
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +73,7 @@ func goodVerdict() Verdict {
 }
 
 func TestJudge(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(v *Verdict)
 		want   []string
@@ -108,6 +111,7 @@ func TestJudge(t *testing.T) {
 
 // Two criteria of one name cannot be told apart, so no judgment is on both.
 func TestJudgeOfDoubledCriteria(t *testing.T) {
+	t.Parallel()
 	d := Dossier{Frozen: Frozen{Criteria: []pawl.Criterion{{ID: "C1", Text: "a"}, {ID: "C1", Text: "b"}}}}
 	for n := range 3 {
 		var v Verdict
@@ -123,6 +127,7 @@ func TestJudgeOfDoubledCriteria(t *testing.T) {
 // Whatever a reviewer says, it is nothing against a candidate only if each
 // criterion and each suspicion is judged once, holds, and has a reason.
 func TestJudgeProperty(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		judgments := func(prefix string) *rapid.Generator[[]Judgment] {
 			return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Judgment {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestDefensesMatter: without a defense the tests of it would fail.
-func TestDefensesMatter(t *testing.T) {
+func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	t.Run("gate.hidden", func(t *testing.T) {
 		defer weak.Set("gate.hidden")()
 		if ran := seen(t); !ran.OK() || !strings.HasPrefix(ran.Tail, "42\nref: ") {

@@ -12,6 +12,7 @@ import (
 
 // A repository that borrows has the history of another, and nothing else of it.
 func TestBorrow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must("config", "core.fsmonitor", w.evil)
 	commit := w.must("rev-parse", "main")
@@ -46,6 +47,7 @@ func TestBorrow(t *testing.T) {
 // What git does apart shows neither in the worktree nor in the index, whatever the
 // repository's settings are.
 func TestApart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, key := range []string{"core.splitIndex", "core.sparseCheckout", "index.sparse"} {
 		w.must("config", key, "true")
@@ -88,6 +90,7 @@ func TestApart(t *testing.T) {
 }
 
 func TestAtLeast(t *testing.T) {
+	t.Parallel()
 	r := &Repo{git: &Git{bin: "git", version: "2.38.1"}}
 	for version, want := range map[[2]int]bool{{2, 32}: true, {2, 38}: true, {2, 39}: false, {3, 0}: false, {1, 99}: true} {
 		if err := r.AtLeast(version[0], version[1]); (err == nil) != want || err != nil && !errors.Is(err, pawl.ErrInvalid) {

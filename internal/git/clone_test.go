@@ -9,6 +9,7 @@ import (
 // A repository is mirrored, brought up to date, and cloned from what is kept; what
 // it brings has no effect on the way.
 func TestMirrorAndClone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t) // f is "one", and "two, and longer" in the folder
 	dir := t.TempDir()
 	g, err := Find(t.Context(), dir)
@@ -42,6 +43,7 @@ func TestMirrorAndClone(t *testing.T) {
 
 // A clone holds the files of a commit, on a branch, with the history, and is clean.
 func TestClone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if err := os.WriteFile(filepath.Join(w.dir, "cloned.txt"), []byte("hello\n"), 0o600); err != nil {
 		t.Fatal(err)

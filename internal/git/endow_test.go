@@ -8,6 +8,7 @@ import (
 
 // A repository that was endowed needs the one that it is of no more.
 func TestEndow(t *testing.T) {
+	t.Parallel()
 	for name, commits := range map[string]int{"whole": 2, "cut": maxEndowed + 1} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

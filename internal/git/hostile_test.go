@@ -164,6 +164,7 @@ func (w *world) signed() {
 // TestHostile: nothing that a repository brings is run. The same repository
 // does get it run by plain git: the trick is real.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	for _, tt := range tricks {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -208,6 +209,7 @@ func read(t *testing.T, path string) string {
 
 // TestHelper: no program is asked for a password.
 func TestHelper(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
@@ -229,6 +231,7 @@ func TestHelper(t *testing.T) {
 
 // TestPager: a pager is run for a terminal only, so plain git is given one.
 func TestPager(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config("core.pager", "EVIL", "pager.log", "EVIL")(w)
 	w.all()

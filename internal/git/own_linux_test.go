@@ -12,6 +12,7 @@ import (
 
 // TestOwnHold: what git holds is open as long as it runs.
 func TestOwnHold(t *testing.T) {
+	t.Parallel()
 	o := newOwn(t)
 	held, err := os.Create(filepath.Join(t.TempDir(), "held"))
 	if err != nil {

@@ -64,6 +64,7 @@ func TestOwn(t *testing.T) {
 
 // TestOwnEnough: who has read enough ends git, though it has more to say.
 func TestOwnEnough(t *testing.T) {
+	t.Parallel()
 	o := newOwn(t)
 	first := ""
 	err := o.Run(t.Context(), OwnCall{

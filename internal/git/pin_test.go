@@ -46,7 +46,7 @@ func serve(t *testing.T, wrap func(http.Handler) http.Handler) (address, port st
 }
 
 // A host is where it was found to be, whatever its name's owner answers next.
-func TestPinned(t *testing.T) {
+func TestPinned(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	address, _ := serve(t, func(h http.Handler) http.Handler { return h })
 	g := finder(t)
 	dir := filepath.Join(t.TempDir(), "clone")
@@ -62,7 +62,7 @@ func TestPinned(t *testing.T) {
 }
 
 // A server that was looked at cannot send git to one that was not.
-func TestPinnedRedirect(t *testing.T) {
+func TestPinnedRedirect(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	address, port := serve(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Host[:4] == "exam" {

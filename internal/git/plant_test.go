@@ -10,6 +10,7 @@ import (
 
 // A planted repository holds the files and nothing else of where they come from.
 func TestPlant(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.file("later", "the future\n")
 	w.must("add", ".")
@@ -61,6 +62,7 @@ func TestPlant(t *testing.T) {
 
 // A tree can be put together of files from several commits.
 func TestPlantMixed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must("commit", "-q", "-a", "-m", "second")
 	repo := w.repo()

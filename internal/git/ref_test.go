@@ -19,6 +19,7 @@ var badRefs = []string{
 }
 
 func TestCheckRef(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, name := range goodRefs {
 		if err := CheckRef(name); err != nil {
@@ -37,6 +38,7 @@ func TestCheckRef(t *testing.T) {
 
 // TestOptions: what a stranger names is never an option, nor a path outside.
 func TestOptions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repo()
 	for _, ref := range badRefs {
@@ -81,6 +83,7 @@ func TestOptions(t *testing.T) {
 // TestNetwork: a repository's own configuration cannot bend a call that may
 // reach the network; the call is refused.
 func TestNetwork(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"url.ext::x.insteadOf", "http.proxy", "http.https://h/.sslVerify", "core.sshCommand", "core.gitProxy", "remote.origin.vcs", "remote.origin.uploadpack", "remote.origin.proxy", "protocol.ext.allow"} {
 		w := newWorld(t)
 		config("remote.origin.url", "ssh://127.0.0.1:1/x", key, "false")(w)

@@ -54,6 +54,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r, err := w.open(filepath.Join(w.dir, "sub"))
 	if err != nil {
@@ -91,6 +92,7 @@ func TestOpen(t *testing.T) {
 // TestForged: a file .git that points to another repository is not believed
 // unless that one knows the folder. Row A8.
 func TestForged(t *testing.T) {
+	t.Parallel()
 	for name, forge := range map[string]func(w *world, dir string){
 		"a repository": func(w *world, dir string) { w.write(dir+"/.git", "gitdir: "+w.dir+"/.git\n") },
 		"another's worktree": func(w *world, dir string) {
@@ -132,6 +134,7 @@ func TestForged(t *testing.T) {
 
 // TestForgedIsReal: plain git believes such a file.
 func TestForgedIsReal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must("worktree", "add", "-q", filepath.Join(filepath.Dir(w.dir), "tree"))
 	dir := filepath.Join(filepath.Dir(w.dir), "forged")
@@ -143,6 +146,7 @@ func TestForgedIsReal(t *testing.T) {
 
 // TestOtherOwner: a repository of somebody else's is not worked in.
 func TestOtherOwner(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if os.Geteuid() == 0 {
 		if err := os.Lchown(filepath.Join(w.dir, ".git"), 12345, 12345); err != nil {
@@ -160,6 +164,7 @@ func TestOtherOwner(t *testing.T) {
 
 // TestBare: a folder that is laid out like a repository is not taken for one.
 func TestBare(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	lay := w.dir + "/sub/"
 	w.write(lay+"HEAD", "ref: refs/heads/main\n")
@@ -180,6 +185,7 @@ func TestBare(t *testing.T) {
 
 // TestWorktreeElsewhere: the configuration does not say where the worktree is.
 func TestWorktreeElsewhere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	victim := filepath.Join(filepath.Dir(w.dir), "victim")
 	w.write(victim+"/secret", "x")
@@ -199,6 +205,7 @@ func TestWorktreeElsewhere(t *testing.T) {
 // TestRead: what the calls return, with names that a shell or a parser would
 // stumble over. Row D6.
 func TestRead(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t), context.Background()
 	odd := []string{";touch x", "$(touch x)", "new\nline", "-n", "--output=x", ":(top)f", "a b\tc", "? f"}
 	for _, name := range odd {
@@ -255,6 +262,7 @@ func exists(path string) bool {
 }
 
 func TestShow(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t), context.Background()
 	if err := os.Symlink("/etc/passwd", filepath.Join(w.dir, "link")); err != nil {
 		t.Fatal(err)
@@ -300,6 +308,7 @@ func TestShow(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repo()
 	if _, err := r.Run(t.Context(), Call{Args: []string{"log"}, Limit: 10}); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "more than 10 bytes") {

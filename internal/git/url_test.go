@@ -10,6 +10,7 @@ import (
 
 // TestCheckURL holds rows D5 and D7.
 func TestCheckURL(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		raw, spelled string
 		want         URL

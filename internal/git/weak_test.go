@@ -32,7 +32,7 @@ func TestWeakened(t *testing.T) {
 	}
 }
 
-func TestWeakenedRefs(t *testing.T) {
+func TestWeakenedRefs(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("git.refs")()
 	w := newWorld(t)
 	_, err := w.repo().Run(t.Context(), Call{Args: []string{"diff"}, Refs: []string{"--output=out"}})
@@ -41,7 +41,7 @@ func TestWeakenedRefs(t *testing.T) {
 	}
 }
 
-func TestWeakenedBacklink(t *testing.T) {
+func TestWeakenedBacklink(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("git.backlink")()
 	w := newWorld(t)
 	w.must("worktree", "add", "-q", filepath.Join(filepath.Dir(w.dir), "tree"))

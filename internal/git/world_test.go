@@ -64,7 +64,7 @@ func (w *world) file(name, text string) {
 // plain is git as anybody runs it: with a user's environment, apart from the
 // configuration of whoever runs the tests.
 func (w *world) plain(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // the tests' own words
 	cmd.Dir = w.dir

@@ -25,6 +25,7 @@ func pathOf(_ context.Context, input json.RawMessage) ([]pawl.Access, error) {
 // TestAccessAfterChange: a hook that judges by what a call would touch judges
 // the call that would run, whatever hooks before it have made of it.
 func TestAccessAfterChange(t *testing.T) {
+	t.Parallel()
 	roles := map[string]hook.Role{"planner": {Tools: []string{"write"}, Writes: []string{"docs/**"}}}
 	for _, test := range []struct {
 		name    string
@@ -73,6 +74,7 @@ func TestAccessAfterChange(t *testing.T) {
 // it ends the turn: nobody can keep a call from an administrator's eyes, or a
 // result from the one that masks it. The first reason counts.
 func TestStopIsToldToAll(t *testing.T) {
+	t.Parallel()
 	for p, want := range map[hook.Point]int{hook.ToolAfter: 3, hook.AssistantDone: 3, hook.CompactionAfter: 3, hook.SessionEnd: 3, hook.ToolBefore: 1, hook.ChatMessage: 1} {
 		ran := 0
 		stops := func(name string, priority int) hook.Hook {

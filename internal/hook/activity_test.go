@@ -12,6 +12,7 @@ import (
 )
 
 func TestUserActivity(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	now := time.Unix(1000, 0)
 	a := &hook.Activity{Now: func() time.Time { return now }}

@@ -25,6 +25,7 @@ func (p prints) Run(_ context.Context, c hook.Command) (int, error) {
 // TestAnything: whatever a command prints and however it ends, nothing breaks,
 // nothing is allowed that may not be, and a refusal is one.
 func TestAnything(t *testing.T) {
+	t.Parallel()
 	points := []hook.Point{
 		hook.ChatMessage, hook.ToolBefore, hook.ToolAfter, hook.AssistantDone, hook.SessionStart, hook.SessionEnd,
 		hook.PermissionAsk, hook.CompactionBefore, hook.CompactionAfter, hook.SubagentStop, hook.Notification,

@@ -13,6 +13,7 @@ import (
 )
 
 func TestParseConfig(t *testing.T) {
+	t.Parallel()
 	user, project := hook.Origin{File: claudeFile, Layer: hook.LayerUser}, hook.Origin{File: "/w/.claude/settings.json", Layer: hook.LayerProject}
 	one := func(command string) string {
 		return `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[` + command + `]}]}}`
@@ -80,6 +81,7 @@ func TestParseConfig(t *testing.T) {
 // TestEveryEvent: each point has its own name in a file, and those of others
 // lead to it.
 func TestEveryEvent(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]hook.Point{
 		"UserPromptSubmit": hook.ChatMessage, "PreToolUse": hook.ToolBefore, "PostToolUse": hook.ToolAfter, "Stop": hook.AssistantDone,
 		"SessionStart": hook.SessionStart, "SessionEnd": hook.SessionEnd, "PreCompact": hook.CompactionBefore, "PostCompact": hook.CompactionAfter,

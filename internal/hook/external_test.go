@@ -127,6 +127,7 @@ func goOn(reason string) hook.Outcome {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	cases := conformanceCases()
 	for _, c := range cases {
 		t.Run(strings.ReplaceAll(c.on+" "+c.name, " ", "_"), func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // TestGuide: the hook that the guide shows works as the guide says: one file,
 // one line, and it refuses what it should.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/guide/hooks.md")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestNotices(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		point hook.Point
@@ -33,6 +34,7 @@ func TestNotices(t *testing.T) {
 }
 
 func TestAgentUI(t *testing.T) {
+	t.Parallel()
 	r, err := hook.New(does("h", 0, hook.Notification, hook.Outcome{Messages: []string{"hi"}}))
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 // TestAllowAndRules: what a command's allow does to what the real rules say.
 func TestAllowAndRules(t *testing.T) {
+	t.Parallel()
 	rule := func(decision permission.Decision, origin permission.Origin) []permission.Rule {
 		return []permission.Rule{{Tool: "bash", Kind: pawl.AccessExec, Pattern: "git push *", Decision: decision, Origin: origin}}
 	}

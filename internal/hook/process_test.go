@@ -41,6 +41,7 @@ const family = `exec 9>held; sleep 1000 & setsid sleep 1000 & echo up; `
 
 // TestNothingStays: whatever a command starts ends with it.
 func TestNothingStays(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, script, extra string }{
 		{"after it ended", family + "exit 0", ""},
 		{"after a timeout", family + "wait", `,"timeout":0.3`},
@@ -61,6 +62,7 @@ func TestNothingStays(t *testing.T) {
 
 // TestCancelKills: a canceled turn ends a command and all its children.
 func TestCancelKills(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	alive := w.pipe()
 	hooks, _ := w.load(config("PreToolUse", "", family+"wait", ""), hook.Origin{Layer: hook.LayerUser}, true)
@@ -83,6 +85,7 @@ func TestCancelKills(t *testing.T) {
 // TestOnce: the same command is run once for an event, in its strongest layer,
 // and only where a matcher of its own asks for it.
 func TestOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	user, project := hook.Origin{File: claudeFile, Layer: hook.LayerUser}, hook.Origin{File: "/w/.claude/settings.json", Layer: hook.LayerProject}
 	x := func(o hook.Origin, matcher string, command ...string) hook.External {
@@ -113,6 +116,7 @@ func TestOnce(t *testing.T) {
 // TestUserAfterProject: what a project's command rewrites, the user's guard
 // sees, in whatever order they are given.
 func TestUserAfterProject(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	guard, _, err := hook.ParseConfig(json.RawMessage(config("PreToolUse", "Bash", `grep -q evil && { echo no >&2; exit 2; }; exit 0`, "")), hook.Origin{File: claudeFile, Layer: hook.LayerUser})
 	if err != nil {
@@ -132,6 +136,7 @@ func TestUserAfterProject(t *testing.T) {
 
 // TestExecForm: arguments are no shell's business, whatever the folder is called.
 func TestExecForm(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.dir = filepath.Join(w.dir, "a; touch canary; $(touch canary)")
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
@@ -154,6 +159,7 @@ func TestExecForm(t *testing.T) {
 // TestNoRunner: a command that cannot be run is left out and told; one whose
 // runner fails refuses the call.
 func TestNoRunner(t *testing.T) {
+	t.Parallel()
 	x := hook.External{Point: hook.ToolBefore, Command: "true", Origin: hook.Origin{Layer: hook.LayerUser}}
 	if hooks, faults := (hook.Outside{}).Hooks([]hook.External{x}); len(hooks) != 0 || len(faults) != 1 {
 		t.Error(hooks, faults)

@@ -20,6 +20,7 @@ func does(name string, priority int, p hook.Point, o hook.Outcome) hook.Hook {
 }
 
 func TestNew(t *testing.T) {
+	t.Parallel()
 	run := func(context.Context, hook.Event) (hook.Outcome, error) { return hook.Outcome{}, nil }
 	before := []hook.Point{hook.ToolBefore}
 	for _, test := range []struct {
@@ -42,6 +43,7 @@ func TestNew(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	none := hook.Outcome{}
 	r, err := hook.New(does("c", 2, hook.ToolBefore, none), does("b", 1, hook.ToolBefore, none), does("a", 2, hook.ToolBefore, none), does("d", 0, hook.ToolAfter, none))
 	if err != nil {
@@ -54,6 +56,7 @@ func TestOrder(t *testing.T) {
 
 // TestChain: what comes of several hooks together.
 func TestChain(t *testing.T) {
+	t.Parallel()
 	input := func(text string) hook.Outcome { return hook.Outcome{Input: json.RawMessage(text)} }
 	seen := func(h hook.Hook, got *[]string) hook.Hook {
 		run := h.Run
@@ -110,6 +113,7 @@ func TestChain(t *testing.T) {
 // TestFailure: a hook that fails before a call refuses it, and elsewhere is told
 // and passed over.
 func TestFailure(t *testing.T) {
+	t.Parallel()
 	failures := map[string]hook.Hook{
 		"error":            {Run: func(context.Context, hook.Event) (hook.Outcome, error) { return hook.Outcome{}, errors.New("broken") }},
 		"panic":            {Run: func(context.Context, hook.Event) (hook.Outcome, error) { panic("broken") }},
@@ -144,6 +148,7 @@ func TestFailure(t *testing.T) {
 }
 
 func TestCanceled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	h := does("a", 0, hook.ToolBefore, hook.Outcome{Decision: hook.Allow})
@@ -159,6 +164,7 @@ func TestCanceled(t *testing.T) {
 }
 
 func TestUnknownPoint(t *testing.T) {
+	t.Parallel()
 	var none *hook.Registry
 	if o, err := none.Run(t.Context(), hook.Event{Point: "x"}); err == nil || !o.Block {
 		t.Errorf("%+v, %v", o, err)
@@ -170,6 +176,7 @@ func TestUnknownPoint(t *testing.T) {
 
 // TestBounds: whatever hooks add, the sum is bounded and whole runes.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 			return strings.Repeat(rapid.SampledFrom([]string{"a", "é", "€", "😀"}).Draw(t, "rune"), rapid.IntRange(0, 20000).Draw(t, "n"))
@@ -198,6 +205,7 @@ func TestBounds(t *testing.T) {
 
 // TestRuling: hooks tighten, and an allow of theirs only answers an ask.
 func TestRuling(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		ruling   hook.Ruling
 		proposed hook.Decision

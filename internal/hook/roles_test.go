@@ -9,6 +9,7 @@ import (
 )
 
 func TestStrictRoleGuard(t *testing.T) {
+	t.Parallel()
 	roles := map[string]hook.Role{
 		"planner": {Tools: []string{"read", "write"}, Writes: []string{"docs/**", "*.md"}},
 		"tester":  {Tools: []string{"read", "bash"}},

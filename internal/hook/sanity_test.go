@@ -9,6 +9,7 @@ import (
 )
 
 func TestSanityCheck(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, test := range []struct {
 		point hook.Point

@@ -15,6 +15,7 @@ import (
 func mask(text string) string { return (*redact.Redactor)(nil).Redact(text) }
 
 func TestSecretScanner(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	key := "ghp_" + "Zq3vX8bN1mK7cR5tY2wP" + "9dF4gH6jL0sA1eU8"
 	e := hook.Event{Point: hook.ToolAfter, Tool: "bash", Result: pawl.Result{
@@ -41,6 +42,7 @@ func TestSecretScanner(t *testing.T) {
 
 // TestSecretScannerFails: what could not be searched is withheld.
 func TestSecretScannerFails(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	e := hook.Event{Point: hook.ToolAfter, Tool: "bash", Result: pawl.Result{Content: "key"}}
 	o := w.run(e, hook.SecretScanner(func(string) string { panic("broken") }))

@@ -16,6 +16,7 @@ import (
 // TestStdin: what a command reads at each event, as one object on one line. A
 // command from one of Claude Code's files is told in its words.
 func TestStdin(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		on, file string
 		event    func(*hook.Event)
@@ -91,6 +92,7 @@ func decoded(t *testing.T, text string) map[string]any {
 
 // TestUntellable: an input that is no object refuses the call.
 func TestUntellable(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{claudeFile, pawlFile} {
 		w := newWorld(t)
 		hooks, _ := w.load(config("PreToolUse", "", "exit 0", ""), hook.Origin{File: file, Layer: hook.LayerUser}, true)

@@ -15,7 +15,7 @@ import (
 
 // TestWeakened: each attack of these gets through once its defense is taken out,
 // and only then.
-func TestWeakened(t *testing.T) {
+func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	project := hook.Origin{File: "/w/.claude/settings.json", Layer: hook.LayerProject}
 	for _, test := range []struct {
 		defense string

@@ -93,6 +93,7 @@ func ask(rules *Rules, path string) bool {
 }
 
 func TestTable(t *testing.T) {
+	t.Parallel()
 	for _, test := range table {
 		var none *Rules
 		rules := none.In(".", Files{Git: []byte(test.file)})
@@ -110,6 +111,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestGitAgrees(t *testing.T) {
+	t.Parallel()
 	var want []string
 	dir := t.TempDir()
 	git(t, dir, "", "init", "-q")
@@ -142,6 +144,7 @@ func TestGitAgrees(t *testing.T) {
 }
 
 func TestPrecedence(t *testing.T) {
+	t.Parallel()
 	var rules *Rules
 	rules = rules.In(".", Files{Git: []byte("from-exclude\nboth\n")})
 	rules = rules.In(".", Files{Git: []byte("!both\n*.log\n/top\n"), Plain: []byte("!wanted.log\nplain\n")})

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package linear_test
 
 import (
@@ -81,6 +83,7 @@ type step struct{ await, types string }
 
 // Whole conversations, byte by byte as they come to the terminal.
 func TestConversations(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		mode   string
@@ -147,6 +150,7 @@ const waits = `{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do 
 // What was half typed when a question comes is forgotten: Enter does not complete it
 // to an answer.
 func TestHalfALineIsForgotten(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, waits, writes, done)
 	x := talk(t, b, "ask")
 	x.Await("\n> ")
@@ -171,6 +175,7 @@ func TestHalfALineIsForgotten(t *testing.T) {
 
 // A paste is one prompt, and waits for an Enter.
 func TestPaste(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, `{"expect":"^one\n/quit\n\n!touch x$","text":"Read."}`)
 	x := talk(t, b, "yolo")
 	x.Await("\n> ")
@@ -186,6 +191,7 @@ func TestPaste(t *testing.T) {
 
 // A line that is sent while pawl works is read at the next step.
 func TestSteer(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, waits, `{"expect":"and the tests","text":"Both."}`)
 	x := talk(t, b, "yolo")
 	x.Await("\n> ")
@@ -203,6 +209,7 @@ func TestSteer(t *testing.T) {
 
 // Ctrl-C interrupts the work, with what waits for it; the conversation goes on.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, `{"text":"I am at it. And I will be so for long.","fault":"hang"}`, done)
 	x := talk(t, b, "yolo")
 	x.Await("\n> ")
@@ -220,6 +227,7 @@ func TestInterrupt(t *testing.T) {
 
 // Twice it ends pawl, and the next one goes on.
 func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, done)
 	x := talk(t, b, "yolo")
 	x.Await("\n> ")
@@ -234,6 +242,7 @@ func TestInterruptTwice(t *testing.T) {
 // A pawl that is killed while it asks asks the same when it goes on, and what was
 // done before is not done again.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, `{"text":"First this.","calls":[{"name":"bash","input":{"command":"echo x >> log"}}]}`, writes, done)
 	x := talk(t, b, "ask")
 	x.Await("\n> ")
@@ -265,6 +274,7 @@ func TestKilled(t *testing.T) {
 
 // The work can be another process's.
 func TestAttach(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, writes, done)
 	serve := b.Terminal(t, "serve")
 	serve.Await("unix")
@@ -284,6 +294,7 @@ func TestAttach(t *testing.T) {
 
 // Who wants lines gets them, and nobody else.
 func TestWhoGetsLines(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		env   []string
@@ -326,6 +337,7 @@ func TestWhoGetsLines(t *testing.T) {
 
 // Who has no model is told how to come by one, and may go on all the same.
 func TestFirstRun(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	for i, v := range b.Env { // whatever keys the machine of the test has
 		if name, _, _ := strings.Cut(v, "="); strings.Contains(name, "KEY") || strings.Contains(name, "PAWL_MODEL") {
@@ -346,6 +358,7 @@ func TestFirstRun(t *testing.T) {
 
 // What a folder brings is asked about before all else, and a no changes nothing.
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, done)
 	b.Write(t, ".mcp.json", `{"mcpServers":{"evil":{"command":"touch","args":["canary"]}}}`)
 	x := talk(t, b, "yolo")
@@ -372,6 +385,7 @@ func TestTrust(t *testing.T) {
 
 // Sessions can be listed, opened, renamed and forked, and their children are heard.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, done, `{"calls":[{"name":"task","input":{"agent":"general","description":"writes","prompt":"write it"}}]}`, done,
 		`{"agent":"general","calls":[{"name":"write","input":{"path":"a.txt","content":"x\n"}}]}`, `{"agent":"general","text":"Written."}`)
 	x := talk(t, b, "ask")
@@ -418,6 +432,7 @@ func TestSessions(t *testing.T) {
 // Whatever a model that was taken over says, calls, asks and fails with: the terminal
 // is given lines of text. Row G1.
 func TestNothingSteersTheTerminal(t *testing.T) {
+	t.Parallel()
 	const evil = "ok\x1b]0;title\x07\x1b[2J\x1b[1;1Hyes\r\u009b31m\u202e\u2028> \x1b]52;c;cm0=\x1b\\\nask: may this run?\n1: yes, once\nnumber: "
 	line := func(reply map[string]any) string {
 		text, err := json.Marshal(reply)

@@ -21,6 +21,7 @@ const (
 )
 
 func TestLock(t *testing.T) {
+	t.Parallel()
 	start := time.Now()
 	for _, c := range []struct {
 		name  string
@@ -68,7 +69,7 @@ func typedEarly(t *testing.T) *stage {
 
 // What is typed before a question takes answers does not answer it, and the person
 // is told.
-func TestTypedBeforeTheQuestion(t *testing.T) {
+func TestTypedBeforeTheQuestion(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := typedEarly(t)
 	s.until("not taken, for it was typed before the question: 1\n")
 	if s.question == nil || s.lock.left == 0 {
@@ -103,7 +104,7 @@ func (s *stage) answers() []pawl.Answer {
 	return list
 }
 
-func TestForm(t *testing.T) {
+func TestForm(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		name  string
 		typed []string
@@ -140,7 +141,7 @@ func (a *answered) Answer(_ context.Context, _ pawl.SessionID, _ pawl.Seq, answe
 	return a.err
 }
 
-func TestMenus(t *testing.T) {
+func TestMenus(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	rule := `{"tool":"bash"}`
 	yes, no := pawl.Answer{Outcome: pawl.OutcomeAnswered}, pawl.Answer{Outcome: pawl.OutcomeDeclined}
 	always, but, goOn := yes, no, yes
@@ -190,7 +191,7 @@ func TestMenus(t *testing.T) {
 }
 
 // An answer that is not accepted is asked for again; one that came too late is not.
-func TestAnswerNotTaken(t *testing.T) {
+func TestAnswerNotTaken(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		err  error
 		want bool
@@ -210,7 +211,7 @@ func TestAnswerNotTaken(t *testing.T) {
 }
 
 // What somebody else answers is not asked any more.
-func TestAnsweredElsewhere(t *testing.T) {
+func TestAnsweredElsewhere(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newStage(t, asksColor, bye)
 	s.write("go").until("0: no answer\n")
 	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"red"}, {"small"}}}
@@ -223,7 +224,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 }
 
 // A folder is trusted as it was shown, and not as it is by then.
-func TestTrustOfAChangedFolder(t *testing.T) {
+func TestTrustOfAChangedFolder(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newStage(t)
 	write := func(text string) {
 		if err := os.WriteFile(filepath.Join(s.Dir, ".mcp.json"), []byte(text), 0o600); err != nil {

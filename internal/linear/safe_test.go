@@ -97,6 +97,7 @@ func strangers(r *rapid.T) []pawl.Body {
 // Whatever a model, a tool, a provider or a file's name says: nothing steers the
 // terminal, nothing hides, and no line of theirs stands where pawl's own do.
 func TestNothingIsForged(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		var out bytes.Buffer
 		talk := newTalk(Config{Out: &out})
@@ -120,6 +121,7 @@ func TestNothingIsForged(t *testing.T) {
 
 // The same of what a person is asked; of that nothing is left out either.
 func TestAsksAreWhole(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		s := func(label string) string { return stranger(r, label) }
 		var out bytes.Buffer
@@ -157,6 +159,7 @@ func TestAsksAreWhole(t *testing.T) {
 // What a person is asked never fills a line of the terminal, so that it is the one
 // who says where lines begin.
 func TestBroken(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		var out bytes.Buffer
 		columns := rapid.IntRange(minColumns, 120).Draw(r, "columns")

@@ -25,6 +25,7 @@ func pieces(list ...string) []string {
 }
 
 func TestSentences(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		in   []string
@@ -47,6 +48,7 @@ func TestSentences(t *testing.T) {
 
 // A very long sentence is said by whole words, and not held back for ever.
 func TestLongSentence(t *testing.T) {
+	t.Parallel()
 	got := pieces(strings.Repeat("word ", maxHeld/4), "and more")
 	if !strings.HasSuffix(got[0], "word") || len(got[0]) < maxHeld {
 		t.Errorf("%d bytes were said", len(got[0]))
@@ -55,6 +57,7 @@ func TestLongSentence(t *testing.T) {
 
 // What is said does not depend on the pieces in which a text comes.
 func TestPiecesDoNotMatter(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(hostile)).Draw(r, "text"), "")
 		var cut []string
@@ -71,6 +74,7 @@ func TestPiecesDoNotMatter(t *testing.T) {
 
 // What is said in the middle of a sentence ends its line; the sentence goes on moved in.
 func TestInterruptedSpeech(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	v := &voice{w: &out}
 	s := newSpeech(v, "pawl")

@@ -17,6 +17,7 @@ import (
 
 // A person is told that pawl works, while it says nothing and asks nothing.
 func TestStillWorking(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		s := newTalk(Config{Out: &out})
@@ -35,6 +36,7 @@ func TestStillWorking(t *testing.T) {
 // A question takes answers once nothing was typed for a while; what there is then
 // is forgotten before it says so.
 func TestSettles(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		begin := time.Now()
@@ -89,6 +91,7 @@ func (f *flaky) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) i
 // A session that cannot be heard is heard again by itself; it is said once that it is
 // lost, and where nothing is missing then.
 func TestLostAndFound(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		s := newTalk(Config{Service: &flaky{left: 3}, Out: &out})
@@ -106,7 +109,7 @@ func TestLostAndFound(t *testing.T) {
 }
 
 // Who has chosen nothing chooses a model and a mode, and the choice is kept.
-func TestFirstChoice(t *testing.T) {
+func TestFirstChoice(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newStage(t)
 	s.Settings = pawl.Settings{}
 	var kept []string
@@ -125,7 +128,7 @@ func TestFirstChoice(t *testing.T) {
 }
 
 // A session that is opened says its newest turn again, and not what was undone.
-func TestOpen(t *testing.T) {
+func TestOpen(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newStage(t, `{"text":"One."}`, `{"text":"Two."}`)
 	s.write("first").until("done: ")
 	s.write("second").until("done: ")

@@ -14,12 +14,12 @@ import (
 // Without a defense the same attacks succeed, so the tests would notice if it
 // were missing.
 
-func TestWeakenedDwell(t *testing.T) {
+func TestWeakenedDwell(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("ask.dwell")()
 	typedEarly(t).until("question 2 of 2: Sizes\n")
 }
 
-func TestWeakenedPlain(t *testing.T) {
+func TestWeakenedPlain(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("plain")()
 	var out bytes.Buffer
 	talk := newTalk(Config{Out: &out})
@@ -29,7 +29,7 @@ func TestWeakenedPlain(t *testing.T) {
 	}
 }
 
-func TestWeakenedCodes(t *testing.T) {
+func TestWeakenedCodes(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("show.codes")()
 	var out bytes.Buffer
 	v := &voice{w: &out}

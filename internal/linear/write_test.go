@@ -31,7 +31,7 @@ func (s *sentOnly) Expand(_ context.Context, _ string, p pawl.Prompt) (pawl.Prom
 
 // What is typed is a prompt, a command, or a part of one; what is pasted is never a
 // command, stands for itself, and waits for an Enter.
-func TestWrite(t *testing.T) {
+func TestWrite(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	type lines = []string
 	for _, c := range []struct {
 		name     string
@@ -73,7 +73,7 @@ func TestWrite(t *testing.T) {
 }
 
 // Ctrl-C leaves what is written, then asks whether to quit.
-func TestInterruptWhatIsWritten(t *testing.T) {
+func TestInterruptWhatIsWritten(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newStage(t)
 	s.write("one", "two")
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func TestInterruptWhatIsWritten(t *testing.T) {
 }
 
 // A line in between makes a Ctrl-C the first one again.
-func TestInterruptsApart(t *testing.T) {
+func TestInterruptsApart(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newStage(t)
 	s.interrupt(s.ctx)
 	s.write("")
@@ -101,6 +101,7 @@ func TestInterruptsApart(t *testing.T) {
 
 // Lines that are there at once come together, whatever the machine does meanwhile.
 func TestRead(t *testing.T) {
+	t.Parallel()
 	in, keys := io.Pipe()
 	out := make(chan typed)
 	go read(t.Context(), in, nil, out)

@@ -16,6 +16,7 @@ import (
 // TestFolderStaysBelow: whatever a request names, the folder that it gets is the
 // root or below it, and no part of its path is a link.
 func TestFolderStaysBelow(t *testing.T) {
+	t.Parallel()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +57,7 @@ func TestFolderStaysBelow(t *testing.T) {
 
 // TestSettings: a request can choose less than the user's flags say, and not more.
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	user := pawl.Settings{Agent: "build", Model: "m", Mode: "guard", MaxSteps: 7, Tools: []string{"read"}, Trusted: true}
 	with := func(change func(*pawl.Settings)) pawl.Settings {
 		s := user
@@ -92,6 +94,7 @@ func TestSettings(t *testing.T) {
 
 // TestReach: no mode reaches one that stands behind it, and auto none that asks.
 func TestReach(t *testing.T) {
+	t.Parallel()
 	order := []string{"plan", "ask", "guard", "auto", "yolo"}
 	for i, mode := range order {
 		may := reach(mode)

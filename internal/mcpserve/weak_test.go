@@ -10,7 +10,7 @@ import (
 )
 
 // TestWeakened: without the defenses the tests beside it would fail.
-func TestWeakened(t *testing.T) {
+func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("serve.folder,serve.mode")()
 	s := &server{Config: Config{Root: t.TempDir(), Settings: pawl.Settings{Mode: "plan"}}}
 	if got, err := s.folder("/"); got != "/" || err != nil {

@@ -28,6 +28,7 @@ func mission(workers int, tasks ...pawl.TaskState) *pawl.Mission {
 }
 
 func TestReady(t *testing.T) {
+	t.Parallel()
 	tired := mission(3, at("T1", pawl.PhaseQueued), at("T2", pawl.PhaseQueued))
 	tired.Attempts = pawl.MissionAttempts - 1
 	for name, test := range map[string]struct {
@@ -63,6 +64,7 @@ func TestReady(t *testing.T) {
 }
 
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	news := func(m *pawl.Mission, ids ...string) *pawl.Mission {
 		m.News = ids
 		return m
@@ -89,6 +91,7 @@ func TestCalls(t *testing.T) {
 }
 
 func TestChosen(t *testing.T) {
+	t.Parallel()
 	m := mission(3, at("T1", pawl.PhaseMerged), at("T2", pawl.PhasePlanned, "T1"), at("T3", pawl.PhasePlanned, "T2", "T4"), at("T4", pawl.PhaseRunning),
 		at("T5", pawl.PhaseReturned), at("T6", pawl.PhasePlanned, "T5"))
 	for name, test := range map[string]struct {
@@ -118,6 +121,7 @@ func TestChosen(t *testing.T) {
 }
 
 func TestStanding(t *testing.T) {
+	t.Parallel()
 	judged := mission(3, at("T1", pawl.PhaseMerged))
 	judged.Judged = &pawl.Judged{Faults: []pawl.GateFault{{Rule: "check-failed"}}}
 	back := at("T2", pawl.PhaseReturned)
@@ -149,6 +153,7 @@ func TestStanding(t *testing.T) {
 }
 
 func TestChecklist(t *testing.T) {
+	t.Parallel()
 	m := mission(3, at("T1", pawl.PhaseMerged))
 	head := "<!-- Written by pawl from what it has checked itself. An edit changes nothing. -->\n"
 	if diff := cmp.Diff(head, Checklist(m)); diff != "" {
@@ -201,6 +206,7 @@ func anyPlan(t *rapid.T) (pawl.Plan, map[string]State) {
 // What pawl has written is never taken for an edit, and what a person makes of it,
 // wherever it stands, always is and is read whole.
 func TestEdited(t *testing.T) {
+	t.Parallel()
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -237,6 +243,7 @@ func TestEdited(t *testing.T) {
 
 // A plan of which nothing was written, or that is away, is no edit.
 func TestNoEdit(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
 	if err != nil {

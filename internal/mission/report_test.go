@@ -64,6 +64,7 @@ func read(t *testing.T, bodies []pawl.Body) Evidence {
 
 // The evidence is that of the newest round, with the runs of the base before it.
 func TestReadEvidence(t *testing.T) {
+	t.Parallel()
 	log := proven()
 	e := read(t, log)
 	want := &gate.Outcome{
@@ -83,6 +84,7 @@ func TestReadEvidence(t *testing.T) {
 
 // A link that was changed, left out or put in is found, and so is a seal on another.
 func TestBrokenChain(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func([]pawl.Body) []pawl.Body{
 		"changed": func(log []pawl.Body) []pawl.Body {
 			c := log[3].(pawl.CheckRan)
@@ -108,6 +110,7 @@ func TestBrokenChain(t *testing.T) {
 // Only what reviewers have judged of this very commit, and found to hold, is taken
 // as judged.
 func TestVouch(t *testing.T) {
+	t.Parallel()
 	e := read(t, proven())
 	same := e.Outcome.Suspicions[0]
 	no := read(t, append(proven()[:6], pawl.Reviewed{Round: 2, Holds: []pawl.Judgment{{ID: "S1"}}}, proven()[7]))
@@ -150,6 +153,7 @@ func sampleReport(t *testing.T) Report {
 
 // What strangers wrote is text in the report, and nothing more.
 func TestReport(t *testing.T) {
+	t.Parallel()
 	r := sampleReport(t)
 	text, page := r.Markdown(), r.HTML()
 	for _, want := range []string{
@@ -173,6 +177,7 @@ func TestReport(t *testing.T) {
 
 // Evidence about another commit is no proof, and none is no statement.
 func TestReportWithoutProof(t *testing.T) {
+	t.Parallel()
 	r := sampleReport(t)
 	r.State, r.Commit = pawl.MissionStopped, "c3"
 	if !strings.Contains(r.Markdown(), "and the branch has moved since") {

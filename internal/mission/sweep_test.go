@@ -16,6 +16,7 @@ import (
 // TestSweep: what a mission has left goes once the mission is sealed or gone, and
 // not before.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	rows := map[pawl.SessionID]pawl.Session{
 		"OPEN": {Mission: pawl.MissionWorking}, "DONE": {Mission: pawl.MissionSealed}, "STUCK": {Mission: pawl.MissionBlocked},
 		"W1": {Parent: "OPEN"}, "W2": {Parent: "DONE"}, "W3": {Parent: "STUCK"}, "W4": {Parent: "GONE"},

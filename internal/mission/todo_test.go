@@ -17,6 +17,7 @@ var plan = pawl.Plan{Tasks: []pawl.Task{
 }}
 
 func TestWrite(t *testing.T) {
+	t.Parallel()
 	want := `# Mission: read the files
 
 <!-- Edit titles, details, order and lists as you like; pawl reads them. Boxes are ticked by pawl alone. -->
@@ -41,6 +42,7 @@ func TestWrite(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
+	t.Parallel()
 	edited := "# Mission: x\r\n\r\n* [X] **T2**: Use it  \r\n  - after: T1,\r\n- [ ] **T1**: Write the parser\n  - owns: parse/\n  - state: working\n"
 	got, err := Read(edited)
 	if err != nil {
@@ -67,6 +69,7 @@ func TestRead(t *testing.T) {
 
 // Whatever a plan says, it says the same when it is read back.
 func TestReadsWhatItWrites(t *testing.T) {
+	t.Parallel()
 	word := rapid.StringMatching(`[a-z*|#>\x60\[\]-]{1,8}( [a-z]{1,5})?`)
 	rapid.Check(t, func(t *rapid.T) {
 		var p pawl.Plan

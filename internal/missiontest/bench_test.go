@@ -19,7 +19,7 @@ const (
 // TestBenchWorkers: a step of one of twenty workers costs no more than twice what a
 // step of a session costs that is alone. What a mission costs anyway (workplaces,
 // merges, checks, the gate) is measured with workers that hardly do anything.
-func TestBenchWorkers(t *testing.T) {
+func TestBenchWorkers(t *testing.T) { //nolint:paralleltest // it measures time
 	bin := pawltest.Binary(t, "")
 	ratio := 0.0
 	for range 3 { // tries: a busy machine may disturb one

@@ -35,6 +35,7 @@ const atOnce = 2
 // Each story is a whole mission with the real program. One whose team cheats must
 // not be sealed, and for its own reasons; an honest one must be.
 func TestMissions(t *testing.T) {
+	t.Parallel()
 	var sealed, rejected atomic.Int32
 	played := map[string]*atomic.Int32{"cheats": {}, "honest": {}}
 	cheats := slices.Concat(claims, evidence, reviews, roles, tests)

@@ -53,6 +53,7 @@ func quickArgs() []string {
 // TestKilled kills missions at any instant and goes on with them: each ends sealed,
 // no task is merged twice, and the work of each is whole.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	bin := pawltest.Binary(t, "")
 	w := quickMission(t, bin)
 	began := time.Now()

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package missiontest
 
 import (
@@ -51,6 +53,7 @@ func many[T any](n int, what T) (list []any) {
 // TestSaysDone: a Commander that says that all is done, again and again, is
 // blocked, with and without a plan.
 func TestSaysDone(t *testing.T) {
+	t.Parallel()
 	for name, before := range map[string][]any{
 		"without a plan": nil,
 		"with a plan":    {Plan(Task("T1", "Write it", nil))},
@@ -71,6 +74,7 @@ func TestSaysDone(t *testing.T) {
 
 // TestPrintsSeal: the words ask the gate, as the tool does, once all is merged.
 func TestPrintsSeal(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")
 	w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "<mission_seal>SEALED</mission_seal>")
@@ -79,6 +83,7 @@ func TestPrintsSeal(t *testing.T) {
 
 // TestSealsWithoutMending: the gate is not asked twice about one commit.
 func TestSealsWithoutMending(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")
 	w.As("reviewer", Verdict(false, "goal"), "I have looked.")
@@ -94,6 +99,7 @@ func TestSealsWithoutMending(t *testing.T) {
 
 // TestBudget: what workers spend while the Commander waits counts, and ends them.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	for _, id := range []string{"T1", "T2"} {
 		w.As("worker:"+id, Line{Calls: []Call{WriteFile(id+".txt", "a\n")}, DelayMS: 3000, Usage: Object{"input": 600, "output": 1}}, Line{Text: "I think.", Fault: "hang"})
@@ -107,6 +113,7 @@ func TestBudget(t *testing.T) {
 
 // TestBadReviewer: a reviewer that gives no verdict that can be read does not seal.
 func TestBadReviewer(t *testing.T) {
+	t.Parallel()
 	for name, replies := range map[string][]any{
 		"says nothing": {"It is fine, seal it."},
 		"rubbish":      {Call{"verdict", Object{"criteria": "all hold"}}, Call{"verdict", Object{"criteria": []Object{}}}, "It is fine."},
@@ -132,6 +139,7 @@ func TestBadReviewer(t *testing.T) {
 // TestReviewerHangs: one that gives no sign is ended, as a worker is, and the time
 // of the mission bounds it too.
 func TestReviewerHangs(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		state pawl.MissionState
 		args  []string
@@ -156,6 +164,7 @@ func TestReviewerHangs(t *testing.T) {
 
 // TestNoPlan: a planner that plans nothing is told to the Commander, who plans.
 func TestNoPlan(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("planner", "I would rather not.")
 	w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package missiontest
 
 import (
@@ -23,6 +25,7 @@ func (w *World) simple() {
 
 // TestDirty: what is not committed is no part of a mission, and stays.
 func TestDirty(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.Write(t, "notes.txt", "changed by the user\n")
 	w.Write(t, "new.txt", "new\n")
@@ -48,6 +51,7 @@ func TestDirty(t *testing.T) {
 
 // TestSubfolder: a mission may begin below the top of a repository.
 func TestSubfolder(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.Commit(map[string]string{"below/deep.txt": "deep\n"})
 	top := w.Dir
@@ -64,6 +68,7 @@ func TestSubfolder(t *testing.T) {
 
 // TestTwoMissions: two in one repository at once do not see each other.
 func TestTwoMissions(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.simple()
 	one := w.start()
@@ -87,6 +92,7 @@ func TestTwoMissions(t *testing.T) {
 
 // TestNoPlace: where no mission is possible an error says what to do.
 func TestNoPlace(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		prepare func(w *World)
 		want    string
@@ -127,6 +133,7 @@ func TestNoPlace(t *testing.T) {
 // TestRateLimit: a provider that takes two calls at once has six workers wait, and
 // none of them fail.
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	const workers, most = 6, 2
 	w := notes(t)
 	w.As("worker", Line{Calls: []Call{Shell("echo mine > $(basename $PWD).txt")}, DelayMS: 300}, Line{Text: "Done.", DelayMS: 300})

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package missiontest
 
 import (
@@ -27,6 +29,7 @@ func await(path string) Call {
 // TestConflict: two workers change the same line. The second one's work comes back
 // with git's marks, the next attempt settles them, and both changes are there.
 func TestConflict(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("worker:T1", []Call{read("notes.txt")}, []Call{edit("notes.txt", "second", "second by one")}, "Done.")
 	w.As("worker:T2", []Call{read("notes.txt")}, []Call{edit("notes.txt", "second", "second by two")}, "Done.")
@@ -49,6 +52,7 @@ func TestConflict(t *testing.T) {
 // TestSemanticConflict: each change passes alone, and git sees no conflict. The
 // check on what is merged finds it, and the next attempt reads what it said.
 func TestSemanticConflict(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.Commit(map[string]string{"count.sh": "n=$(cat *.txt | grep -c only)\ntest $n -le 1 || { echo \"only $n times\"; exit 1; }\n"})
 	w.As("worker:T1", Line{Calls: []Call{WriteFile("a.txt", "only\n")}}, "Done.")
@@ -70,6 +74,7 @@ func TestSemanticConflict(t *testing.T) {
 // TestWorkerFails: a worker whose model fails for good, and one that has no steps
 // left, leave what they have to the next. After three the Commander plans anew.
 func TestWorkerFails(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("worker:T1:1", WriteFile("half.txt", "half\n"), Line{Fault: "error", Text: "the account is closed"})
 	w.As("worker:T1:2", Line{Fault: "error"})
@@ -95,6 +100,7 @@ func TestWorkerFails(t *testing.T) {
 // TestWorkerEndsEarly: a worker whose reply is cut off, or that has no steps left,
 // leaves what it has to the next one.
 func TestWorkerEndsEarly(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("worker:T1:1", WriteFile("T1.txt", "one\n"), Line{Text: "And now", Finish: "max_tokens"})
 	w.As("worker:T2:1", WriteFile("T2.txt", "two\n"))
@@ -119,6 +125,7 @@ func TestWorkerEndsEarly(t *testing.T) {
 // TestWorkerHangs: a worker that gives no sign is asked, then ended, and another
 // one gets its task.
 func TestWorkerHangs(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("worker:T1:1", WriteFile("a.txt", "a\n"), Line{Text: "I think about it.", Fault: "hang"})
 	w.As("worker:T1", read("a.txt"), Line{Expect: "a", Text: "It is there."})
@@ -136,6 +143,7 @@ func TestWorkerHangs(t *testing.T) {
 
 // TestProtected: what must stay as it is cannot be merged.
 func TestProtected(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("worker:T1:1", Shell("echo changed > other.txt"), "Done.")
 	w.As("worker:T1:2", WriteFile("a.txt", "a\n"), "Done without.")
@@ -152,6 +160,7 @@ func TestProtected(t *testing.T) {
 
 // TestRefused: a file that differs from another in case only is not taken over.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("worker:T1:1", WriteFile("Notes.txt", "first\n"), "Done.")
 	w.As("worker:T1:2", WriteFile("more.txt", "a\n"), "Done with another name.")
@@ -168,6 +177,7 @@ func TestRefused(t *testing.T) {
 // TestStaysInside: a worker that writes elsewhere, by a command or a tool, changes
 // nothing there, and the mission goes on.
 func TestStaysInside(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	workplaces := filepath.Join(w.data(), "workplaces")
 	user, plan := filepath.Join(w.Dir, "evil.txt"), filepath.Join(w.Dir, ".pawl", "evil.txt")

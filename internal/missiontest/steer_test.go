@@ -1,3 +1,5 @@
+//go:build e2e
+
 package missiontest
 
 import (
@@ -121,6 +123,7 @@ func (w *World) file(path string) string {
 
 // TestEdits: what a person makes of the plan while it runs is taken in.
 func TestEdits(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 	w.As("worker:T1", waits("T1")...)
@@ -145,6 +148,7 @@ func TestEdits(t *testing.T) {
 // TestBadEdits: an edit that cannot be taken over is put aside and told, and the
 // plan stays.
 func TestBadEdits(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		edit func(text string) string
 		want string
@@ -183,6 +187,7 @@ func TestBadEdits(t *testing.T) {
 // TestSteer: what a person says reaches the Commander while it waits for workers,
 // and what the Commander says reaches them.
 func TestSteer(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 	w.As("worker:T1", WriteFile("T1.here", "one\n"), await("go"), Line{Expect: "Use the new one.", Calls: []Call{Shell("rm -f go")}}, "Done.")
@@ -217,6 +222,7 @@ func TestSteer(t *testing.T) {
 // TestSteerWhileMerging: what a person says while work is being merged and checked
 // is heard before the next worker is waited for.
 func TestSteerWhileMerging(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.Commit(map[string]string{"slow.sh": "if test -e T1.here; then sleep 4; fi\n"})
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
@@ -273,6 +279,7 @@ func (w *World) atWork() (list []string) {
 // TestStopped: nobody works on once a mission is stopped, what workers had is kept,
 // and with the next prompt it goes on from there.
 func TestStopped(t *testing.T) {
+	t.Parallel()
 	w := notes(t)
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 	w.As("worker:T1:1", WriteFile("T1.here", "one\n"), await("go"), "Done.")
@@ -312,6 +319,7 @@ func TestStopped(t *testing.T) {
 // TestGoesOn: a mission that was blocked, or had spent all, goes on with a prompt,
 // from what its workers had.
 func TestGoesOn(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		state pawl.MissionState
 		args  []string

@@ -85,6 +85,7 @@ const faultIdle = 300 * time.Millisecond
 
 // TestFaults: each fault of the table over each protocol, on a real connection.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	var passed, all atomic.Int64
 	t.Cleanup(func() { t.Logf("faults: %d of %d", passed.Load(), all.Load()) })
 	for name, client := range map[string]func(protocol.Endpoint) pawl.Model{

@@ -25,6 +25,7 @@ import (
 
 // A provider takes every client's requests with files.
 func TestFilesAreTaken(t *testing.T) {
+	t.Parallel()
 	at := func(url string) protocol.Endpoint {
 		return protocol.Endpoint{BaseURL: url, Header: http.Header{"Anthropic-Version": {anthropic.Version}}}
 	}
@@ -55,6 +56,7 @@ func TestFilesAreTaken(t *testing.T) {
 }
 
 func TestTakes(t *testing.T) {
+	t.Parallel()
 	usual := protocol.Takes{"image/png", "image/jpeg", "image/webp", "image/gif"}
 	known, err := catalog.Open("")
 	if err != nil {
@@ -87,6 +89,7 @@ func TestTakes(t *testing.T) {
 
 // The catalog, and what the user corrects in it, decides which files are sent.
 func TestFilesByTheCatalog(t *testing.T) {
+	t.Parallel()
 	server := wiretest.Start(t, wire.Config{}, `{"text":"one"}`, `{"text":"two"}`)
 	file := filepath.Join(t.TempDir(), "models.json")
 	text := fmt.Sprintf(`{"providers":[{"id":"house","protocol":"chat","base_url":%q,"local":true}],"models":[{"ref":"house/eyes","images":true}]}`, server.URL+"/v1")

@@ -22,6 +22,7 @@ func write(t *testing.T, text string) string {
 }
 
 func TestOpen(t *testing.T) {
+	t.Parallel()
 	good, flawed := write(t, `{"text":"hello"}`), write(t, `{"txet":"hello"}`)
 	tests := []struct{ name, ref, says string }{
 		{"a script", "script:" + good, ""},
@@ -48,6 +49,7 @@ func TestOpen(t *testing.T) {
 
 // A model stays open: a session that is at work is not disturbed by a change of its script.
 func TestOpenOnce(t *testing.T) {
+	t.Parallel()
 	path := write(t, `{"text":"hello"}`)
 	var o model.Opener
 	models := make([]pawl.Model, 20)
@@ -78,6 +80,7 @@ func TestOpenOnce(t *testing.T) {
 
 // A failure is not kept: once the script is there, it opens.
 func TestOpenAfterAFailure(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "later.jsonl")
 	var o model.Opener
 	if _, err := o.Open("script:" + path); err == nil {

@@ -50,6 +50,7 @@ func failed(kind pawl.ErrorKind) answer {
 }
 
 func TestPatience(t *testing.T) {
+	t.Parallel()
 	slow := answer{err: &pawl.ModelError{Kind: pawl.ErrorRateLimited, RetryAfter: 90 * time.Second}}
 	endless := answer{err: &pawl.ModelError{Kind: pawl.ErrorRateLimited, RetryAfter: time.Hour}}
 	for _, tt := range []struct {
@@ -116,6 +117,7 @@ func TestPatience(t *testing.T) {
 
 // A cancel ends the waiting at once.
 func TestCancelWhileWaiting(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()

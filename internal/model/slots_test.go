@@ -141,6 +141,7 @@ type rush struct {
 // vain, and calls fail for good; with them all end well. The protocol, the server
 // and the retries are the real ones; the clock is the test's.
 func TestTwentySessions(t *testing.T) {
+	t.Parallel()
 	const sessions, calls, size = 20, 5, 3
 	for _, fault := range []string{"429", "429:2", "529"} {
 		t.Run(fault, func(t *testing.T) {
@@ -225,6 +226,7 @@ func drain(ctx context.Context, m pawl.Model, req pawl.Request) error {
 // TestRetryWaitsWithoutASlot: while one call waits to be made again, another has
 // its slot.
 func TestRetryWaitsWithoutASlot(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter, err := slots.New(map[string]slots.Bounds{"p": {Calls: 1}})
 		if err != nil {
@@ -249,6 +251,7 @@ func TestRetryWaitsWithoutASlot(t *testing.T) {
 // TestFullIsNotRetried: a call that has waited for its turn in vain turns to the
 // next model, and does not wait as long again.
 func TestFullIsNotRetried(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter, err := slots.New(map[string]slots.Bounds{"p": {Calls: 1, Wait: time.Minute}})
 		if err != nil {
@@ -274,6 +277,7 @@ func TestFullIsNotRetried(t *testing.T) {
 // TestOpenedModelsAreLimited: all names of a provider's models lead to its slots,
 // on a real connection.
 func TestOpenedModelsAreLimited(t *testing.T) {
+	t.Parallel()
 	fault := wire.Fault{Kind: wire.KindHang}
 	server := wiretest.Start(t, wire.Config{Fault: func(int, *http.Request) wire.Fault { return fault }}, `{"text":"one two three four","deltas":4}`)
 	limiter, err := slots.New(map[string]slots.Bounds{"anthropic": {Calls: 2, Models: map[string]int{"claude-sonnet-4-5": 1}, Wait: time.Millisecond}})
@@ -326,6 +330,7 @@ func TestOpenedModelsAreLimited(t *testing.T) {
 
 // TestScripts: nobody limits a script but the user.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "script.jsonl")
 	if err := os.WriteFile(path, []byte(`{"text":"a","delay_ms":1000}`+"\n"+`{"agent":"title","text":"a title"}`), 0o600); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestSmall(t *testing.T) {
+	t.Parallel()
 	titled := "script:" + write(t, `{"text":"hello"}`+"\n"+`{"agent":"title","text":"A greeting"}`)
 	summed := "script:" + write(t, `{"text":"hello"}`+"\n"+`{"agent":"summary","text":"It was said."}`)
 	bare := "script:" + write(t, `{"text":"hello"}`+"\n"+`{"agent":"explore","text":"A greeting"}`)
@@ -58,6 +59,7 @@ func TestSmall(t *testing.T) {
 // A file that asks for a small model does not say who is asked: it is the same
 // provider, whatever the user has chosen for titles.
 func TestSibling(t *testing.T) {
+	t.Parallel()
 	known := func() (*catalog.Catalog, error) { return catalog.Open("") }
 	for _, test := range []struct {
 		ref, want string

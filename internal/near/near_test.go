@@ -12,6 +12,7 @@ import (
 
 // TestName: a slip finds its name, another word does not.
 func TestName(t *testing.T) {
+	t.Parallel()
 	names := []string{"model", "small_model", "fallback", "sandbox"}
 	for word, want := range map[string]string{
 		"modell": "model", "models": "model", "MODEL": "model", "smallmodel": "small_model", "fallbacks": "fallback",
@@ -28,6 +29,7 @@ func TestName(t *testing.T) {
 
 // TestNames: the nearest comes first, of those as near the first, and few at all.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	for word, want := range map[string][]string{
 		"Build": {"build"}, "biuld": {"build"}, "review": {"review", "Reviews"}, "reviewx": {"Reviews", "review"}, "nothing": nil,
 		"aaaaaa": {"aaaaab", "aaaaac", "aaaaad"},
@@ -40,6 +42,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
+	t.Parallel()
 	for word, want := range map[string]string{"comit": ": did you mean /commit?", "fex": ": did you mean /fix or /fez?", "other": ""} {
 		if got := near.Ask("/", word, []string{"commit", "fix", "fez"}); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
@@ -49,6 +52,7 @@ func TestAsk(t *testing.T) {
 
 // TestOneSlip: whatever one slip makes of a name, the name is found.
 func TestOneSlip(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[a-z]{4,20}`).Draw(t, "name")
 		at := rapid.IntRange(0, len(name)-1).Draw(t, "at")

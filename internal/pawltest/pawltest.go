@@ -1,51 +1,24 @@
 // Package pawltest runs the real program in tests: it builds the binary and
-// gives each test a folder and a store of its own.
+// gives each test a working directory and a store of its own.
 package pawltest
 
 import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
-
-var builds sync.Map // tags -> func() (string, error)
-
-// Binary builds pawl with the given tags, once per test process, and returns its path.
-func Binary(t testing.TB, tags string) string {
-	t.Helper()
-	build, _ := builds.LoadOrStore(tags, sync.OnceValues(func() (string, error) {
-		dir, err := os.MkdirTemp("", "pawl-bin-")
-		if err != nil {
-			return "", err
-		}
-		bin := filepath.Join(dir, "pawl")
-		cmd := exec.Command("go", "build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-o", bin, "github.com/pawl-dev/pawl/cmd/pawl") //nolint:gosec // fixed words
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build pawl: %w\n%s", err, out)
-		}
-		return bin, nil
-	}))
-	bin, err := build.(func() (string, error))()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
-}
 
 // Stores are the stores that whole-program tests run on, by name. Each value
 // makes a new, empty one and returns its PAWL_STORE.
@@ -96,7 +69,7 @@ func drop(ctx context.Context, conn *pgx.Conn, name string) (err error) {
 		if _, err = conn.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err == nil {
 			return nil
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // the server does not say when it is done
 	}
 	return err
 }
@@ -180,29 +153,49 @@ func (b *Box) Must(t testing.TB, args ...string) Output {
 	return out
 }
 
-// Sessions returns the folder's sessions, the latest first.
-func (b *Box) Sessions(t testing.TB) []pawl.Session {
+// Sessions returns the sessions of the box's directory, the latest first. It reads
+// the store, which is faster than to run pawl.
+func (b *Box) Sessions(t testing.TB) (list []pawl.Session) {
 	t.Helper()
-	var sessions []pawl.Session
-	if err := json.Unmarshal([]byte(b.Must(t, "session", "list", "--json").Stdout), &sessions); err != nil {
-		t.Fatal(err)
-	}
-	return sessions
+	b.read(t, func(ctx context.Context, st pawl.Store) (err error) {
+		list, err = st.Sessions(ctx, pawl.Filter{Dir: b.Dir})
+		return err
+	})
+	return list
 }
 
 // Export returns a session's events.
-func (b *Box) Export(t testing.TB, id string) []pawl.Event {
+func (b *Box) Export(t testing.TB, id string) (events []pawl.Event) {
 	t.Helper()
-	var events []pawl.Event
-	dec := json.NewDecoder(strings.NewReader(b.Must(t, "session", "export", id).Stdout))
-	for dec.More() {
-		var e pawl.Event
-		if err := dec.Decode(&e); err != nil {
-			t.Fatal(err)
+	b.read(t, func(ctx context.Context, st pawl.Store) error {
+		for e, err := range st.Events(ctx, pawl.SessionID(id), 0) {
+			if err != nil {
+				return err
+			}
+			events = append(events, e)
 		}
-		events = append(events, e)
-	}
+		return nil
+	})
 	return events
+}
+
+// read opens the box's store for a moment.
+func (b *Box) read(t testing.TB, f func(ctx context.Context, st pawl.Store) error) {
+	t.Helper()
+	ref := ""
+	for _, entry := range b.Env { // the last one counts
+		if value, ok := strings.CutPrefix(entry, "PAWL_STORE="); ok {
+			ref = value
+		}
+	}
+	ctx := context.WithoutCancel(t.Context())
+	st, err := store.Open(ctx, ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f(ctx, st), st.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Conversation folds events and fails the test if the log is not a valid one.

@@ -112,7 +112,7 @@ func (x *Terminal) Screen() string {
 // what came up with it and before it.
 func (x *Terminal) Await(text string) string {
 	x.t.Helper()
-	for deadline, over := time.Now().Add(30*time.Second), false; !over && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline, over := time.Now().Add(time.Minute), false; !over && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) { // nothing tells when a screen changes
 		select {
 		case <-x.ended: // nothing more comes
 			over = true

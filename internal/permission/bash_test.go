@@ -55,6 +55,7 @@ var unseen = map[string]bool{
 // TestReadsAsBash runs lines in bash: one that runs a program which needs a
 // question, or is denied, must not pass for one that does not.
 func TestReadsAsBash(t *testing.T) {
+	t.Parallel()
 	asks := Policy{Mode: ModeAsk, Boxed: true, Dir: "/w", Home: "/h", Rules: []Rule{
 		{Tool: "bash", Pattern: "*", Decision: Allow, Origin: OriginUser}, {Tool: "bash", Pattern: "mark *", Decision: Ask, Origin: OriginUser},
 	}}

@@ -334,6 +334,7 @@ func bash(command string) Call {
 }
 
 func TestHostileCommands(t *testing.T) {
+	t.Parallel()
 	rows := map[string]int{}
 	for _, h := range hostiles {
 		rows[h.id]++

@@ -24,6 +24,7 @@ func user(rules ...Rule) []Rule {
 
 // TestModes is the table of the modes: what each says without any rule.
 func TestModes(t *testing.T) {
+	t.Parallel()
 	a, q, d := Allow, Ask, Deny
 	const r, w, x, e, n = pawl.AccessRead, pawl.AccessWrite, pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet
 	modes := []Mode{ModePlan, ModeAsk, ModeGuard, ModeAuto, ModeYolo, "", "Yolo"}
@@ -89,6 +90,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestStricter(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ a, b, want Decision }{
 		{Allow, Allow, Allow}, {Allow, Ask, Ask}, {Ask, Allow, Ask}, {Ask, Deny, Deny}, {Deny, Allow, Deny},
 		{"", Ask, ""}, {Ask, "odd", "odd"},
@@ -101,6 +103,7 @@ func TestStricter(t *testing.T) {
 
 // TestRules: who may loosen what, and who only tighten.
 func TestRules(t *testing.T) {
+	t.Parallel()
 	const w, x, e, n = pawl.AccessWrite, pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet
 	allow := func(kind pawl.AccessKind, pattern string) Rule {
 		return Rule{Kind: kind, Pattern: pattern, Decision: Allow}
@@ -170,6 +173,7 @@ func TestRules(t *testing.T) {
 // TestEscape (B22): a model that asks to leave the sandbox is asked about,
 // whatever it may run within.
 func TestEscape(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{"ls", "make test", "cat x | sh"} {
 		c := bash(command)
 		c.Access = append(c.Access, pawl.Access{Kind: pawl.AccessEscape, Target: command})
@@ -184,6 +188,7 @@ func TestEscape(t *testing.T) {
 
 // A workspace may lie below a protected name.
 func TestProtectedWorkspace(t *testing.T) {
+	t.Parallel()
 	p := Policy{Mode: ModeGuard, Dir: "/home/me/.claude/worktrees/x", Home: "/home/me"}
 	for target, want := range map[string]Decision{
 		"a.go": Allow, "/home/me/.claude/worktrees/x/a.go": Allow,
@@ -196,6 +201,7 @@ func TestProtectedWorkspace(t *testing.T) {
 }
 
 func TestAbsent(t *testing.T) {
+	t.Parallel()
 	p := Policy{Mode: ModeYolo, Absent: true, Dir: "/work/project"}
 	v := Decide(p, bash("rm -rf /"))
 	if v.Decision != Deny || v.Offer != nil || !strings.HasSuffix(v.Why, "; nobody can be asked") {
@@ -207,6 +213,7 @@ func TestAbsent(t *testing.T) {
 }
 
 func TestIgnored(t *testing.T) {
+	t.Parallel()
 	project := func(kind pawl.AccessKind, pattern string) Rule {
 		return Rule{Kind: kind, Pattern: pattern, Decision: Allow, Origin: OriginProject}
 	}
@@ -219,6 +226,7 @@ func TestIgnored(t *testing.T) {
 
 // TestOffer: what "always" would add.
 func TestOffer(t *testing.T) {
+	t.Parallel()
 	mcp := Call{Tool: "mcp_x", Risk: pawl.RiskDangerous}
 	tool := func(name string, kind pawl.AccessKind, target string) Call {
 		return Call{Tool: name, Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: kind, Target: target}}}
@@ -291,6 +299,7 @@ func TestOffer(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
+	t.Parallel()
 	c := bash("cd docs && make > .claude/x")
 	c.Access = append(c.Access, pawl.Access{Kind: pawl.AccessWrite, Target: "docs/x"}, pawl.Access{Kind: pawl.AccessNet, Target: "go.dev"})
 	v := Decide(Policy{Mode: ModeGuard, Boxed: true, Dir: "/w", Rules: user(Rule{Kind: pawl.AccessWrite, Pattern: "docs/", Decision: Deny})}, c)
@@ -310,6 +319,7 @@ func TestFindings(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
+	t.Parallel()
 	call := func(tool, input string, access ...pawl.Access) Call {
 		return Call{Tool: tool, Access: access, Input: json.RawMessage(input)}
 	}

@@ -3,6 +3,7 @@ package permission
 import "testing"
 
 func TestHostPatterns(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		pattern, target string
 		allows, covers  bool
@@ -67,6 +68,7 @@ func TestHostPatterns(t *testing.T) {
 
 // What programs read in more than one way is no host.
 func TestNoHosts(t *testing.T) {
+	t.Parallel()
 	for _, target := range []string{
 		"", ".", "..", "a..b", "https://", "https:///x", `https://good.test\@evil.test`, "good.test%2eevil.test", "a b.test", "a\tb", "a\u200bb.test",
 		"0x7f.1", "127.1", "2130706433", "017700000001", "1.2.3.4.5", "a.0x7f", "256.1.1.1", "fe80::1%eth0", "good.test:", "good.test:x", "[::1", "-a.test/ b",
@@ -79,6 +81,7 @@ func TestNoHosts(t *testing.T) {
 }
 
 func TestMixedScripts(t *testing.T) {
+	t.Parallel()
 	for word, want := range map[string]string{
 		"apple": "", "ü": "", "日本ひらカタ": "", "go言語": "", "привет": "", "a1-_": "", "αβγ": "",
 		"\u0430pple": "Cyrillic and Latin", "pαypal": "Greek and Latin", "日本\u0430b": "Cyrillic and Han and Latin",

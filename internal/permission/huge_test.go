@@ -11,6 +11,7 @@ import (
 
 // TestHugeCommands: however long and deep, it is read or refused soon.
 func TestHugeCommands(t *testing.T) {
+	t.Parallel()
 	const size = 64 << 10
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	p := Policy{Mode: ModeGuard, Boxed: true, Dir: "/w", Rules: user(
@@ -23,7 +24,7 @@ func TestHugeCommands(t *testing.T) {
 	} {
 		began := time.Now()
 		Decide(p, bash(text))
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%.20q… took %s", text, took)
 		}
 	}
@@ -31,7 +32,7 @@ func TestHugeCommands(t *testing.T) {
 
 // TestRulesThatDoNotMatch: a search asks about each file that it finds, so a
 // rule that is about another file must cost no more than to see that it is.
-func TestRulesThatDoNotMatch(t *testing.T) {
+func TestRulesThatDoNotMatch(t *testing.T) { //nolint:paralleltest // it counts allocations
 	const rules, each = 100, 12 // allocations: paths are folded and matched
 	p := Policy{Mode: ModeYolo, Dir: "/project", Boxed: true}
 	for i := range rules {

@@ -173,6 +173,7 @@ func drawPolicy(t *rapid.T) Policy {
 }
 
 func TestLaws(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPolicy(t)
 		c := Call{

@@ -8,6 +8,7 @@ import (
 
 // TestFollow: a rule that names a link has a twin for what is behind it.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	real := map[string]string{"link": "/work/real", "~/.aws": "/vault/a*b", "/srv/a": "/srv/b"}
 	for _, tt := range []struct{ kind, pattern, want string }{
 		{"read", "link", "/work/real"},
@@ -33,6 +34,7 @@ func TestFollow(t *testing.T) {
 }
 
 func TestPathPatterns(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		pattern, target string
 		allows, covers  bool
@@ -118,6 +120,7 @@ func TestPathPatterns(t *testing.T) {
 
 // A folder is not moved or removed while a rule protects what is in it (C14).
 func TestWriteAbove(t *testing.T) {
+	t.Parallel()
 	pattern, err := parsePath("a/b/secret")
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +141,7 @@ func TestWriteAbove(t *testing.T) {
 }
 
 func TestPlaceWithoutFolders(t *testing.T) {
+	t.Parallel()
 	for target, want := range map[string]place{
 		"a/../b": {rel: "b"},
 		"../b":   {},

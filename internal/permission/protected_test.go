@@ -6,6 +6,7 @@ import (
 )
 
 func TestProtected(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{
 		".git", ".git/config", "sub/.git/hooks/x", ".git/anything", "/home/me/.bashrc", ".GIT/config", ".gIt", "a/.Git/x",
 		".g\u200cit/hooks/x", ".git\u200d/config", "\ufeff.git", ".git.", ".git ", ".git. . /x", ".git::$INDEX_ALLOCATION/config", "GIT~1/config",

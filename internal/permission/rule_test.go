@@ -12,6 +12,7 @@ import (
 )
 
 func TestParseRules(t *testing.T) {
+	t.Parallel()
 	text := `[
 	  {"tool":"bash","pattern":"git push *","decision":"ask","match":["git push origin x","cd a; sudo git push"],"not_match":["git pull"]},
 	  {"kind":"write","pattern":"docs/**","decision":"allow","match":["docs/a/b.md"],"not_match":["docs.md","/docs/a"]},
@@ -39,6 +40,7 @@ func TestParseRules(t *testing.T) {
 }
 
 func TestWrongRules(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
 		{`{}`, "cannot unmarshal"},
 		{`[{"tool":"bash","patern":"x","decision":"ask"}]`, `unknown key "patern"`},
@@ -93,6 +95,7 @@ func TestWrongRules(t *testing.T) {
 
 // TestOfferable: what a click may not grant, though a person edited it.
 func TestOfferable(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		rule Rule
 		want string // "" means that it may

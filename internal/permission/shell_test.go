@@ -11,6 +11,7 @@ import (
 )
 
 func TestSegments(t *testing.T) {
+	t.Parallel()
 	seg := func(text string, doubts ...string) Segment { return Segment{Text: text, Doubts: doubts} }
 	in := func(dir string, s Segment) Segment { s.Dir = dir; return s }
 	to := func(s Segment, files ...string) Segment { s.Writes = files; return s }
@@ -73,6 +74,7 @@ func TestSegments(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		command string
 		want    []string // unknown words as written, in < >
@@ -124,6 +126,7 @@ func TestWords(t *testing.T) {
 }
 
 func TestUnreadable(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{
 		"", " \n", "ls &&", "ls |", "(ls", "ls)", "`ls", `"ls`, "'ls", "if ls", "ls <<E", "l\x00s", "ls\r", "ls \\\r\nrm", "ls \xff",
 		"fi", "ls ;; rm", "a=(1 2) ls", "ls > ", "${x", "$((", "echo ${(e)x}", "=(ls)", "&& ls",
@@ -138,6 +141,7 @@ func TestUnreadable(t *testing.T) {
 // What the walker does not know of is not passed over: a command in it would
 // run unseen.
 func TestMissedCommand(t *testing.T) {
+	t.Parallel()
 	const text = "@test 'a' { rm x; }\n"
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBats)).Parse(strings.NewReader(text), "")
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestShow(t *testing.T) {
+	t.Parallel()
 	escape := bash("git push origin main")
 	escape.Access = append(escape.Access, pawl.Access{Kind: pawl.AccessEscape, Target: "git push origin main"})
 	net := func(targets ...string) Call {
@@ -84,6 +85,7 @@ func TestShow(t *testing.T) {
 
 // A word can be made of letters of one script and pass for one of another.
 func TestLatinTwin(t *testing.T) {
+	t.Parallel()
 	for word, want := range map[string]string{
 		"сору": "copy", "ср": "cp", "Α-ΟΚ": "A-OK", "ｒｍ": "rm", "𝗿𝗺": "rm", "аре2": "ape2",
 		"copy": "", "с": "", "слово": "", "дом": "", "名前": "", "naïve": "", "wait…": "", "m²": "", "": "",
@@ -96,6 +98,7 @@ func TestLatinTwin(t *testing.T) {
 
 // Nothing of what is approved is left out, however long.
 func TestShowAll(t *testing.T) {
+	t.Parallel()
 	command := "echo " + strings.Repeat("word ", 20_000) + "last"
 	if got := Show(bash(command), Decide(Policy{Mode: ModeAsk, Dir: "/w"}, bash(command))); !strings.Contains(got, "  | "+command+"\n") {
 		t.Errorf("%d bytes are shown", len(got))

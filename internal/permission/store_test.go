@@ -24,6 +24,7 @@ func grantOf(pattern string) Grant {
 }
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	s := Store{filepath.Join(t.TempDir(), "data", "grants.json")}
 	if got, err := s.List(); got != nil || err != nil {
 		t.Fatalf("without a file: %v, %v", got, err)
@@ -64,6 +65,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestGrantIDs(t *testing.T) {
+	t.Parallel()
 	seen := map[string]Grant{}
 	other, session := grantOf("ls"), grantOf("ls")
 	other.Dir = "/work/other"
@@ -77,6 +79,7 @@ func TestGrantIDs(t *testing.T) {
 }
 
 func TestRefusedGrants(t *testing.T) {
+	t.Parallel()
 	change := func(f func(*Grant)) Grant {
 		g := grantOf("ls")
 		f(&g)
@@ -104,6 +107,7 @@ func TestRefusedGrants(t *testing.T) {
 
 // A file that is not as pawl leaves it counts for nothing, and is not replaced.
 func TestSpoiledStore(t *testing.T) {
+	t.Parallel()
 	good := `[{"rule":{"tool":"bash","pattern":"ls","decision":"allow"},"scope":"project","dir":"/w","at":"2026-11-15T01:02:03Z"}]`
 	for _, tt := range []struct {
 		what, text string
@@ -140,6 +144,7 @@ func TestSpoiledStore(t *testing.T) {
 
 // Neither a link in the file's place nor one in the folder's is followed.
 func TestStoreLinks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target")
 	if err := os.WriteFile(target, []byte("[]"), 0o600); err != nil {
@@ -167,6 +172,7 @@ func TestStoreLinks(t *testing.T) {
 }
 
 func TestManyWriters(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "grants.json")
 	const writers, each = 8, 5
 	var wg sync.WaitGroup
@@ -193,6 +199,7 @@ func TestManyWriters(t *testing.T) {
 }
 
 func TestTooManyGrants(t *testing.T) {
+	t.Parallel()
 	s := Store{filepath.Join(t.TempDir(), "grants.json")}
 	var many []Grant
 	for i := range maxGrants {
@@ -211,6 +218,7 @@ func TestTooManyGrants(t *testing.T) {
 
 // TestLargeGrants: grants that would make the file too large to be read are refused, and the others go on to hold.
 func TestLargeGrants(t *testing.T) {
+	t.Parallel()
 	s := Store{filepath.Join(t.TempDir(), "grants.json")}
 	large := func(i int) Grant { return grantOf(fmt.Sprintf("ls %d %s", i, strings.Repeat("x", 100<<10))) }
 	for i := range 10 {

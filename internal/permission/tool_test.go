@@ -15,6 +15,7 @@ const (
 
 // A tool of an MCP server is judged by whose it is and what is said of it.
 func TestServerTools(t *testing.T) {
+	t.Parallel()
 	rule := func(pattern string, d Decision) []Rule {
 		return user(Rule{Kind: pawl.AccessMCP, Pattern: pattern, Decision: d})
 	}
@@ -51,6 +52,7 @@ func TestServerTools(t *testing.T) {
 // What "always" adds is for the tool as it is shown, by whatever name it is
 // called; of one that has changed it adds nothing.
 func TestServerToolOffer(t *testing.T) {
+	t.Parallel()
 	for target, want := range map[string][]Rule{
 		"git/log" + printA:              {{Kind: pawl.AccessMCP, Pattern: "git/log" + printA, Decision: Allow}},
 		"git/log":                       nil,
@@ -64,6 +66,7 @@ func TestServerToolOffer(t *testing.T) {
 }
 
 func TestServerToolRules(t *testing.T) {
+	t.Parallel()
 	for rule, ok := range map[string]bool{
 		`{"kind":"mcp","pattern":"git/log","decision":"allow","match":["git/log"],"not_match":["git/push","hub/log"]}`: true,
 		`{"kind":"mcp","pattern":"git/*","decision":"deny","match":["git/log@0123456789abcdef"]}`:                      true,

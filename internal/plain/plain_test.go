@@ -13,6 +13,7 @@ import (
 )
 
 func TestLine(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ in, want string }{
 		{"go test ./...", "go test ./..."},
 		{"größe 日本 👍", "größe 日本 👍"},
@@ -69,6 +70,7 @@ var hostile = []struct{ name, in, want string }{
 }
 
 func TestText(t *testing.T) {
+	t.Parallel()
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
 			if got := Text(c.in); got != c.want {
@@ -133,6 +135,7 @@ func laws(t interface{ Errorf(string, ...any) }, s string) {
 }
 
 func TestLaws(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { laws(t, texts().Draw(t, "text")) })
 }
 
@@ -153,6 +156,7 @@ func split(t interface{ Errorf(string, ...any) }, pieces ...string) string {
 
 // TestWriter: whatever the pieces, the whole is what Text says.
 func TestWriter(t *testing.T) {
+	t.Parallel()
 	for _, c := range hostile {
 		for i := range len(c.in) + 1 {
 			for j := i; j <= len(c.in); j++ {
@@ -178,6 +182,7 @@ func TestWriter(t *testing.T) {
 }
 
 func TestMarked(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ in, want string }{
 		{"a\tb\r\nc\n", "a\tb\nc\n"},
 		{"read this\U000e0069\U000e0067", `read this\u{e0069}\u{e0067}`},
@@ -196,6 +201,7 @@ func TestMarked(t *testing.T) {
 
 // TestJSON: the printed value cannot act on a terminal, and means the same.
 func TestJSON(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string]string{"a": strings.ToValidUTF8(texts().Draw(t, "text"), "\ufffd")}
 		var b bytes.Buffer

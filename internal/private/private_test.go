@@ -11,6 +11,7 @@ import (
 
 // TestRead: what is not its user's alone does not count; what is not there is nothing.
 func TestRead(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for name, mode := range map[string]os.FileMode{"own": 0o600, "shown": 0o644, "shared": 0o660} {
@@ -34,6 +35,7 @@ func TestRead(t *testing.T) {
 
 // TestReplace: the file is new, its user's alone, and nothing is left beside it.
 func TestReplace(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sub", "x.json")
 	unlock, err := Lock(path)
 	if err != nil {

@@ -4,12 +4,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 func TestIdentityRoundTrip(t *testing.T) {
+	t.Parallel()
 	for _, want := range []Identity{
 		Self(),
 		{Host: "h", PID: 1, Start: "2", Machine: "m", Mark: "k"},
@@ -26,6 +28,7 @@ func TestIdentityRoundTrip(t *testing.T) {
 }
 
 func TestSelf(t *testing.T) {
+	t.Parallel()
 	self := Self()
 	if self.Host == "" || self.PID <= 0 || self.Start == "" || self.Machine == "" || self.Mark == "" {
 		t.Errorf("%+v is not whole", self)
@@ -39,6 +42,7 @@ func TestSelf(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "someone", "a:b", "h:1:2:m", "h:1:2:m:k:x", "h:one:2:m:k", "h::2:m:k"} {
 		if got, err := Parse(text); err == nil || !strings.Contains(err.Error(), "parse owner") {
 			t.Errorf("Parse(%q) = %+v, %v", text, got, err)
@@ -47,6 +51,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestGone(t *testing.T) {
+	t.Parallel()
 	other := exec.Command("sleep", "1000")
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
@@ -76,7 +81,7 @@ func TestGone(t *testing.T) {
 	if err := other.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 2*time.Second, "a killed process, not yet waited for, is gone", child.Gone)
+	wait.Until(t, "a killed process, not yet waited for, is gone", child.Gone)
 	_ = other.Wait()
 	check("a process that has ended", child, true)
 	check("a process of another machine", with(child, func(i *Identity) { i.Machine = "other" }), false)

@@ -3,9 +3,10 @@ package proc
 import (
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // Each way in which a command can leave processes behind: in the background,
@@ -13,6 +14,7 @@ import (
 const leavesBehind = `sleep 1000 & setsid sleep 1000 & (setsid sleep 1000 >/dev/null 2>&1 </dev/null &)`
 
 func TestNothingOutlivesPawl(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		script string
@@ -29,23 +31,25 @@ func TestNothingOutlivesPawl(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := startPawl(t, test.script, test.count)
 			test.end(p)
-			within(t, 2*time.Second, "all that it started is gone", func() bool { return len(alive(p.pids)) == 0 })
-			within(t, 2*time.Second, "and so are those that were forked since", func() bool { return len(marked(markVar+"="+p.mark)) == 0 })
+			wait.Until(t, "all that it started is gone", func() bool { return len(alive(p.pids)) == 0 })
+			wait.Until(t, "and so are those that were forked since", func() bool { return len(marked(markVar+"="+p.mark)) == 0 })
 		})
 	}
 }
 
 func TestTheKeeperLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
 	one := startPawl(t, leavesBehind+"; wait", 4)
 	other := startPawl(t, leavesBehind+"; wait", 4)
 	one.signal(syscall.SIGKILL)
-	within(t, 2*time.Second, "all that the first started is gone", func() bool { return len(alive(one.pids)) == 0 })
+	wait.Until(t, "all that the first started is gone", func() bool { return len(alive(one.pids)) == 0 })
 	if diff := cmp.Diff(other.pids, alive(other.pids)); diff != "" {
 		t.Errorf("the second lost processes: %s", diff)
 	}
 }
 
 func TestReap(t *testing.T) {
+	t.Parallel()
 	one := startPawl(t, leavesBehind, 3)
 	other := startPawl(t, leavesBehind, 3)
 

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // pawlVar makes the test binary a small pawl: it runs the command line in the
@@ -77,7 +78,7 @@ func startPawl(t *testing.T, script string, n int) *pawl {
 	if strings.Contains(script, "wait") {
 		shells = 1
 	}
-	within(t, 10*time.Second, fmt.Sprintf("%d processes carry the mark", n), func() bool {
+	wait.Until(t, fmt.Sprintf("%d processes carry the mark", n), func() bool {
 		p.pids = marked(markVar + "=" + p.mark)
 		passing := slices.DeleteFunc(slices.Clone(p.pids), func(pid int) bool {
 			name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
@@ -101,19 +102,4 @@ func alive(pids []int) []int {
 		_, ok := startTime(pid)
 		return !ok
 	})
-}
-
-// within fails the test unless done holds before the time is over.
-func within(t *testing.T, d time.Duration, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	over := time.After(d)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-over:
-			t.Fatalf("not within %s: %s", d, what)
-		}
-	}
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 func mustStart(t *testing.T, c Command) *Process {
@@ -28,6 +30,7 @@ func mustStart(t *testing.T, c Command) *Process {
 
 // A server is talked to through its standard input and output.
 func TestStartWithPipes(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"a file", "a reader"} {
 		t.Run(kind, func(t *testing.T) {
 			var stdin io.Reader
@@ -80,6 +83,7 @@ func TestStartWithPipes(t *testing.T) {
 
 // Neither a reader that blocks nor a writer that blocks keeps a command from its end.
 func TestKillWithBlockedPipes(t *testing.T) {
+	t.Parallel()
 	stdin, send := io.Pipe()
 	fromServer, stdout := io.Pipe()
 	defer send.Close()
@@ -90,7 +94,7 @@ func TestKillWithBlockedPipes(t *testing.T) {
 	}
 	began := time.Now()
 	p.Kill()
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	if exit, err := p.Wait(); exit.Signal != "killed" || err == nil || !strings.Contains(err.Error(), "not taken") {
@@ -99,6 +103,7 @@ func TestKillWithBlockedPipes(t *testing.T) {
 }
 
 func TestAnOutputThatFails(t *testing.T) {
+	t.Parallel()
 	fromServer, stdout := io.Pipe()
 	broken := errors.New("broken")
 	_ = fromServer.CloseWithError(broken)
@@ -111,6 +116,7 @@ func TestAnOutputThatFails(t *testing.T) {
 
 // What a command leaves behind goes on when it ends, and may print as before.
 func TestADaemonIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	dir, out := t.TempDir(), newText()
 	c := bash("(setsid bash -c 'until [ -e go ]; do sleep 0.01; done; yes | head -c 1000000 && touch printed; exec sleep 1000' &); echo begun", out)
 	c.Dir = dir
@@ -125,7 +131,7 @@ func TestADaemonIsLeftAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, "the daemon can print", func() bool {
+	wait.Until(t, "the daemon can print", func() bool {
 		_, err := os.Stat(filepath.Join(dir, "printed"))
 		return err == nil
 	})
@@ -140,6 +146,7 @@ func TestADaemonIsLeftAlone(t *testing.T) {
 
 // Output that comes just after the command's end is part of it.
 func TestLateOutput(t *testing.T) {
+	t.Parallel()
 	out := newText()
 	if _, err := Run(t.Context(), bash("(until ! [ -e /proc/$$/exe ]; do :; done; echo late) & echo early", out)); err != nil {
 		t.Fatal(err)
@@ -152,6 +159,7 @@ func TestLateOutput(t *testing.T) {
 const mixed = leavesBehind + `; (setsid bash -c "trap '' TERM; echo deaf; while :; do sleep 1000; done" &); echo begun; wait`
 
 func TestKillEndsAllOfACommand(t *testing.T) {
+	t.Parallel()
 	out, others := newText(), newText()
 	p, other := mustStart(t, bash(mixed, out)), mustStart(t, bash(mixed, others))
 	out.lines(t, 2)
@@ -168,7 +176,7 @@ func TestKillEndsAllOfACommand(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	if exit, err := p.Wait(); exit.Signal != "terminated" || err != nil {
@@ -181,6 +189,7 @@ func TestKillEndsAllOfACommand(t *testing.T) {
 
 // Those that have left the group are asked to end before they are made to, too.
 func TestKillAsksDaemons(t *testing.T) {
+	t.Parallel()
 	out := newText()
 	p := mustStart(t, bash("(setsid bash -c 'trap \"echo bye; exit\" TERM; sleep 1000 & echo ready; wait' &); exec sleep 1000", out))
 	out.lines(t, 1)
@@ -191,6 +200,7 @@ func TestKillAsksDaemons(t *testing.T) {
 }
 
 func TestKillAll(t *testing.T) {
+	t.Parallel()
 	start := func(scope, script string) *Process {
 		out := newText()
 		c := bash(script, out)
@@ -209,7 +219,7 @@ func TestKillAll(t *testing.T) {
 	began := time.Now()
 	KillAll([]string{"", scope + "-UNUSED"}) // nobody's
 	KillAll([]string{scope}, append(running, ended)...)
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	for _, p := range running {
@@ -233,8 +243,9 @@ func TestKillAll(t *testing.T) {
 
 // Nobody asks for its end, and yet it is not left as a zombie.
 func TestAnEndedProcessIsReaped(t *testing.T) {
+	t.Parallel()
 	p := mustStart(t, bash("exit 0", newText()))
-	within(t, 5*time.Second, "the process is gone", func() bool {
+	wait.Until(t, "the process is gone", func() bool {
 		_, err := os.Stat("/proc/" + strconv.Itoa(p.cmd.Process.Pid))
 		return os.IsNotExist(err)
 	})

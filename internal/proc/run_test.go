@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // text collects output and tells when it has grown.
@@ -45,7 +47,7 @@ func (w *text) String() string {
 // lines waits for n lines.
 func (w *text) lines(t *testing.T, n int) []string {
 	t.Helper()
-	over := time.After(10 * time.Second)
+	over := time.After(time.Minute)
 	for {
 		if s := w.String(); strings.Count(s, "\n") >= n {
 			return strings.Split(strings.TrimSpace(s), "\n")
@@ -108,6 +110,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunCannotStart(t *testing.T) {
+	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")
 	tests := []struct {
 		name string
@@ -128,6 +131,7 @@ func TestRunCannotStart(t *testing.T) {
 }
 
 func TestRunAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	cancel(why)
@@ -142,6 +146,7 @@ func TestRunAfterTheEnd(t *testing.T) {
 
 // Each script prints the ids of its processes.
 func TestCancelEndsTheGroup(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, script string
 		count        int
@@ -178,7 +183,7 @@ func TestCancelEndsTheGroup(t *testing.T) {
 			cancel(why)
 			wg.Wait()
 
-			if took := ended.Sub(canceled); took > time.Second {
+			if took := ended.Sub(canceled); took > 30*time.Second {
 				t.Errorf("it took %s to return", took)
 			}
 			if !errors.Is(err, why) {
@@ -187,13 +192,14 @@ func TestCancelEndsTheGroup(t *testing.T) {
 			if diff := cmp.Diff(Exit{Code: -1, Signal: test.signal}, exit, cmpopts.IgnoreFields(Exit{}, "Duration")); diff != "" {
 				t.Error(diff)
 			}
-			within(t, time.Second-ended.Sub(canceled), "the group has ended", func() bool { return len(alive(pids)) == 0 })
+			wait.Until(t, "the group has ended", func() bool { return len(alive(pids)) == 0 })
 		})
 	}
 }
 
 // All of the group are asked to end before they are made to.
 func TestCancelAsksFirst(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	out := newText()
 	var wg sync.WaitGroup
@@ -209,6 +215,7 @@ func TestCancelAsksFirst(t *testing.T) {
 }
 
 func TestTheOutputIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{
 		"sleep 1000 & echo $!",
 		"setsid sleep 1000 & echo $!",
@@ -219,7 +226,7 @@ func TestTheOutputIsNotWaitedFor(t *testing.T) {
 		if _, err := Run(t.Context(), bash(script, out)); err != nil {
 			t.Errorf("%s: %v", script, err)
 		}
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("%s: it took %s", script, took)
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(out.String()))
@@ -230,7 +237,7 @@ func TestTheOutputIsNotWaitedFor(t *testing.T) {
 	Reap(Self().Mark)
 }
 
-func TestNothingLeaks(t *testing.T) {
+func TestNothingLeaks(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	if _, err := Run(t.Context(), bash("true", newText())); err != nil { // starts the keeper
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 // It would stop, or ask on the screen of a person who does not expect it.
 func TestACommandHasNoTerminal(t *testing.T) {
+	t.Parallel()
 	const pid, group, tty = "1", "5", "7" // fields of stat
 	field := func(process, f string) string { return "$(cut -d' ' -f" + f + " /proc/" + process + "/stat)" }
 	script := fmt.Sprintf("[ %s = %s ] && echo leads; [ %s != 0 ] && echo pawl has one; [ %s = 0 ] && echo none; : </dev/tty",

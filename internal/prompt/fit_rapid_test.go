@@ -17,6 +17,7 @@ import (
 
 // Whatever the log, what is made of it is what each provider takes.
 func TestFittedRequestsAreTaken(t *testing.T) {
+	t.Parallel()
 	all := newProviders(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		messages := drawLog(rt, 6, 8).history.Messages()
@@ -109,6 +110,7 @@ func mustStay(messages []pawl.Message) int {
 }
 
 func TestTruncateFitsTheBudget(t *testing.T) {
+	t.Parallel()
 	fitted := 0
 	rapid.Check(t, func(t *rapid.T) {
 		messages := drawLog(t, 6, 12).history.Messages()
@@ -138,6 +140,7 @@ func TestTruncateFitsTheBudget(t *testing.T) {
 // The place up to which results are cleared moves forward only, seldom, and
 // only if that pays; between two moves requests only append.
 func TestClearKeepsThePrefix(t *testing.T) {
+	t.Parallel()
 	moves := 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawLog(t, 5, 10)
@@ -199,6 +202,7 @@ func clearedTooMuch(messages []pawl.Message, place, protect, from int) string {
 // Clear pays off soon: what could be cleared and is not stays below a stride,
 // but for results too small to be worth it.
 func TestClearLeavesLittle(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		messages := drawLog(t, 1, 60).history.Messages()
 		const protect, stride = 2000, 1000
@@ -252,6 +256,7 @@ func long(tb testing.TB, turns, steps int) []pawl.Message {
 }
 
 func TestAThousandMessagesAreTaken(t *testing.T) {
+	t.Parallel()
 	all := newProviders(t)
 	for _, test := range []struct{ turns, steps, budget int }{
 		{1, 500, 100_000}, {50, 10, 100_000}, {500, 1, 30_000}, {1, 500, 6000},
@@ -272,6 +277,7 @@ func TestAThousandMessagesAreTaken(t *testing.T) {
 
 // Truncate moves its place seldom too: most requests extend the one before.
 func TestTruncateKeepsThePrefix(t *testing.T) {
+	t.Parallel()
 	messages := long(t, 12, 15)
 	const budget = 30_000
 	var before []pawl.Message

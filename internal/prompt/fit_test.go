@@ -15,6 +15,7 @@ import (
 )
 
 func TestEstimateText(t *testing.T) {
+	t.Parallel()
 	prose := "The log is the truth: what is not in it has not happened. Every step can be repeated, because it looks into the log first. "
 	code := "\tfor i, m := range messages {\n\t\tif err := c.message(i, m); err != nil {\n\t\t\treturn fmt.Errorf(\"%s: %w\", r.field, err)\n\t\t}\n\t}\n"
 	for _, test := range []struct {
@@ -47,6 +48,7 @@ func TestEstimateText(t *testing.T) {
 func bytesOf(s string) int { return len(s) }
 
 func TestEstimateTextAddsUp(t *testing.T) {
+	t.Parallel()
 	piece := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z0-9+/ {}"-]*`), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := piece.Draw(t, "a"), piece.Draw(t, "b")
@@ -61,6 +63,7 @@ func TestEstimateTextAddsUp(t *testing.T) {
 }
 
 func TestEstimateParts(t *testing.T) {
+	t.Parallel()
 	image := func(size int) pawl.File {
 		return pawl.File{Name: "a", MediaType: "image/png", Data: make([]byte, size)}
 	}
@@ -92,7 +95,7 @@ func TestEstimateParts(t *testing.T) {
 	}
 }
 
-func TestEstimateAllocatesNothing(t *testing.T) {
+func TestEstimateAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
 	messages := long(t, 2, 5)
 	if n := testing.AllocsPerRun(10, func() { prompt.Estimate(messages) }); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -100,6 +103,7 @@ func TestEstimateAllocatesNothing(t *testing.T) {
 }
 
 func TestCounted(t *testing.T) {
+	t.Parallel()
 	var c prompt.Counted
 	messages := []pawl.Message{
 		{Seq: 3, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "Go."}}},
@@ -150,6 +154,7 @@ func TestCounted(t *testing.T) {
 
 // What was cleared since the count is no longer there.
 func TestCountedKnowsOfClearing(t *testing.T) {
+	t.Parallel()
 	messages := long(t, 1, 40) // of 1,200 tokens each
 	room := prompt.Room{Context: 40_000, Input: 30_000}
 	var s prompt.Sizes
@@ -168,6 +173,7 @@ func TestCountedKnowsOfClearing(t *testing.T) {
 }
 
 func TestClear(t *testing.T) {
+	t.Parallel()
 	big := strings.Repeat("0123456789 line\n", 2000)
 	spilled := big + "\n… 9 bytes left out: read blob:" + blob + " to see all …\n" + big
 	turn := func(seq pawl.Seq, id pawl.CallID, r pawl.ToolResult) []pawl.Message {
@@ -222,6 +228,7 @@ func TestClear(t *testing.T) {
 }
 
 func TestTruncateSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	messages := long(t, 4, 10)
 	touched := func(id pawl.CallID) []string { return []string{"/p/" + string(id[:6]), "a\nb"} }
 	out := prompt.Truncate(messages, 20_000, touched)
@@ -235,6 +242,7 @@ func TestTruncateSaysWhatIsMissing(t *testing.T) {
 }
 
 func TestTruncateCutsTheLastTurn(t *testing.T) {
+	t.Parallel()
 	big := strings.Repeat("head ", 2000) + "\n… 9 bytes left out: read blob:" + blob + " to see all …\n" + strings.Repeat("tail ", 20_000)
 	messages := []pawl.Message{
 		{Seq: 3, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "Go."}}},
@@ -255,6 +263,7 @@ func TestTruncateCutsTheLastTurn(t *testing.T) {
 }
 
 func TestCutText(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Repeat(rapid.StringN(1, 20, -1).Draw(t, "piece"), rapid.IntRange(0, 200).Draw(t, "times"))
 		limit := rapid.IntRange(0, 500).Draw(t, "limit")
@@ -267,6 +276,7 @@ func TestCutText(t *testing.T) {
 
 // What must stay gives way by degrees, and no further than it must.
 func TestTruncateByDegrees(t *testing.T) {
+	t.Parallel()
 	image := pawl.File{Name: "a.png", MediaType: "image/png", Data: make([]byte, 1000)}
 	turn := func(steps int, r pawl.ToolResult) []pawl.Message {
 		messages := []pawl.Message{{Seq: 1, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "Go."}}}}
@@ -317,6 +327,7 @@ func TestTruncateByDegrees(t *testing.T) {
 
 // The words on what is missing count too, and are bounded.
 func TestTruncateBoundsItsWords(t *testing.T) {
+	t.Parallel()
 	messages := long(t, 1, 60)
 	touched := func(id pawl.CallID) []string {
 		return []string{strings.Repeat("x0", 250) + string(id), string(id) + strings.Repeat("y1", 250), string(id)}

@@ -21,6 +21,7 @@ func history(t *testing.T, bodies ...pawl.Body) *pawl.History {
 }
 
 func TestContract_R2_Build(t *testing.T) {
+	t.Parallel()
 	text := func(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
 	specs := []pawl.ToolSpec{{Name: "read"}}
 	log := []pawl.Body{

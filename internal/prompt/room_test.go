@@ -15,6 +15,7 @@ import (
 )
 
 func TestRoomOf(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		window pawl.Window
 		want   prompt.Room
@@ -49,6 +50,7 @@ func TestRoomOf(t *testing.T) {
 // each provider takes, fits the room, and is the same for a process that is new
 // to the session.
 func TestRequestsFitWhateverTheLog(t *testing.T) {
+	t.Parallel()
 	all := newProviders(t)
 	did := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -88,6 +90,7 @@ func TestRequestsFitWhateverTheLog(t *testing.T) {
 
 // Over a thousand messages each request fits, and most begin as the one before.
 func TestAThousandMessagesFit(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ turns, steps int }{{1, 500}, {50, 10}} {
 		messages := long(t, test.turns, test.steps)
 		room := prompt.RoomOf(pawl.Window{Context: 200_000, Output: 32_000})
@@ -126,6 +129,7 @@ func TestAThousandMessagesFit(t *testing.T) {
 
 // Below half of the room nothing changes, whatever the results.
 func TestSmallConversationsStay(t *testing.T) {
+	t.Parallel()
 	messages := long(t, 1, 20)
 	var s prompt.Sizes
 	size := prompt.Estimate(messages)
@@ -140,6 +144,7 @@ func TestSmallConversationsStay(t *testing.T) {
 }
 
 func TestKeep(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		messages := drawLog(t, 4, 6).history.Messages()
 		var s prompt.Sizes
@@ -170,6 +175,7 @@ func TestKeep(t *testing.T) {
 }
 
 func TestTranscriptFits(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		messages := drawLog(t, 4, 6).history.Messages()
 		least := prompt.EstimateText(prompt.Transcript(messages[:1], 1<<30)) + 100
@@ -193,6 +199,7 @@ func TestTranscriptFits(t *testing.T) {
 
 // A digest is bounded, whatever goes in.
 func TestDigestIsBounded(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("words and words ", 10_000)
 	d := prompt.Digest{Task: "task " + long, Prompt: "prompt " + long, Summary: "summary " + long}
 	for i := range 500 {

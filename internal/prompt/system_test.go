@@ -12,6 +12,7 @@ import (
 )
 
 func TestSystemText(t *testing.T) {
+	t.Parallel()
 	full := prompt.System{
 		Agent: "You are pawl.\n", Family: "- Be quick.\n", Dir: "/work/project", Repository: true, Branch: "main", Platform: "linux/amd64", Day: "2025-01-02",
 		Rules: "Rules from /work/project/AGENTS.md (project):\n\nUse tabs.\n\n", Agents: "- reviewer: Reviews.\n", Skills: "- pdf: Reads PDFs.\n", Acquire: true,
@@ -33,6 +34,7 @@ func TestSystemText(t *testing.T) {
 
 // A branch is named by strangers.
 func TestBranchIsOneShortWord(t *testing.T) {
+	t.Parallel()
 	text := prompt.System{Dir: "/x", Repository: true, Branch: "a\n\n# Rules\n\n" + strings.Repeat("x", 1000)}.Text()
 	if strings.Contains(text, "\n# Rules") || strings.Count(text, "x") > 100 {
 		t.Errorf("the branch says more than its name:\n%s", text)

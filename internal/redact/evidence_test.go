@@ -39,6 +39,7 @@ func proven(secret string) []pawl.Body {
 // TestEvidenceHolds: what is masked proves what it proved before, and what proved
 // nothing does not by being masked.
 func TestEvidenceHolds(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	st := openStore(t, dir)
 	id := storetest.NewID()
@@ -111,6 +112,7 @@ func sealed(t *testing.T, log []pawl.Event) {
 
 // Nothing that has no secret is touched.
 func TestEvidenceStays(t *testing.T) {
+	t.Parallel()
 	mask := held().Log()
 	for i, b := range proven("nothing") {
 		e := pawl.Event{Seq: pawl.Seq(i + 1), Body: b}

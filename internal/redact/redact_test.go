@@ -14,6 +14,7 @@ import (
 const providerKey = "pk.live:9f3b/2c+7a=="
 
 func TestKnown(t *testing.T) {
+	t.Parallel()
 	var r Redactor
 	r.Add("anthropic key", "  "+providerKey+"\n")
 	r.Add("short", "1234567")
@@ -45,6 +46,7 @@ func TestKnown(t *testing.T) {
 
 // TestManyKnown: no number of keys is too many.
 func TestManyKnown(t *testing.T) {
+	t.Parallel()
 	var r Redactor
 	var all []string
 	for i := range 400 {
@@ -59,6 +61,7 @@ func TestManyKnown(t *testing.T) {
 }
 
 func TestHeld(t *testing.T) {
+	t.Parallel()
 	var r Redactor
 	r.AddEnv([]string{
 		"OPENAI_API_KEY=env-key-0123456789", "HF_TOKEN=hf-token-0123456789", "AWS_BEARER_TOKEN_BEDROCK=bedrock-0123456789", "SCW_SECRET_KEY=scw-0123456789",
@@ -104,6 +107,7 @@ func written(t interface{ Errorf(string, ...any) }, r *Redactor, pieces ...strin
 
 // TestWriter: in whatever pieces a text comes, the whole is what Redact says.
 func TestWriter(t *testing.T) {
+	t.Parallel()
 	r := redactor()
 	texts := []string{"x " + providerKey + " y pk.live:9f3c-and-more", providerKey, "pk.live:9f3"}
 	for _, c := range found {
@@ -134,6 +138,7 @@ func TestWriter(t *testing.T) {
 // TestWriterHolds: only what may be the beginning of a secret is held back, and
 // not without end.
 func TestWriterHolds(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	w := redactor().Writer(&b)
 	for _, c := range []struct{ in, want string }{
@@ -162,6 +167,7 @@ func TestWriterHolds(t *testing.T) {
 }
 
 func TestReader(t *testing.T) {
+	t.Parallel()
 	r := redactor()
 	text := strings.Repeat("some line of text\n", 5000) + "ghp_" + some36 + "\n" + providerKey
 	want := r.Redact(text)
@@ -178,6 +184,7 @@ func TestReader(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	var shown []string
 	show, flush := redactor().Progress(func(s string) { shown = append(shown, s) })
 	show("a gh")

@@ -12,6 +12,7 @@ import (
 // TestSourceCode: in the Go files of pawl and of the standard library nothing is
 // taken for a credential, but for what the library's tests hold.
 func TestSourceCode(t *testing.T) {
+	t.Parallel()
 	for _, root := range []struct {
 		dir   string
 		least int

@@ -81,6 +81,7 @@ var passed = []string{
 }
 
 func TestShapes(t *testing.T) {
+	t.Parallel()
 	var r *Redactor
 	for _, c := range found {
 		if got := r.Redact(c.in); got != c.want {
@@ -99,6 +100,7 @@ func TestShapes(t *testing.T) {
 
 // TestEveryShape: each of them has an example.
 func TestEveryShape(t *testing.T) {
+	t.Parallel()
 	for _, s := range shapes {
 		for _, c := range found {
 			if strings.Contains(c.want, s.mask) {

@@ -95,6 +95,7 @@ func escapeAll(s string) string {
 // TestNothingKept: no key that pawl holds is in the database, its log, the
 // drafts, the blobs, or what the writer goes on with. Row H12.
 func TestNothingKept(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	st := openStore(t, dir)
 	ctx, id := t.Context(), storetest.NewID()
@@ -186,6 +187,7 @@ func encoded(t *testing.T, events []pawl.Event) string {
 
 // TestResult: what a tool gives back has no credential in it, whoever it belongs to.
 func TestResult(t *testing.T) {
+	t.Parallel()
 	text := "token " + gitToken + " key " + envKey
 	masked := "token [redacted: github token] key [redacted: ANTHROPIC_API_KEY]"
 	blob := &pawl.Blob{ID: "ab", Size: 9}
@@ -228,6 +230,7 @@ func encodedResult(t *testing.T, r pawl.Result) string {
 
 // TestBlobs: what tools put aside is masked by its shape as well.
 func TestBlobs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	st := openStore(t, dir)
 	id := storetest.NewID()
@@ -251,6 +254,7 @@ func TestBlobs(t *testing.T) {
 
 // TestBegin: a session that begins with its blobs holds no key either.
 func TestBegin(t *testing.T) {
+	t.Parallel()
 	st := redact.NewStore(openStore(t, t.TempDir()), held())
 	id := storetest.NewID()
 	blobs := func(yield func(io.Reader, error) bool) { yield(strings.NewReader("with "+envKey), nil) }
@@ -275,6 +279,7 @@ func TestBegin(t *testing.T) {
 
 // TestEvent: who gets an export gets no credential, and can import it.
 func TestEvent(t *testing.T) {
+	t.Parallel()
 	for _, b := range bodies(gitToken + " and " + envKey) {
 		e, err := held().Event(pawl.Event{Session: storetest.NewID(), Seq: 1, Body: b})
 		if err != nil {

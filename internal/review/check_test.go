@@ -23,6 +23,7 @@ func changed(t *testing.T) []File {
 
 // TestCheck: a finding is where the change is, or it is less or nothing.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		path       string
 		start, end int
@@ -62,6 +63,7 @@ func TestCheck(t *testing.T) {
 
 // TestCheckOrder: the worst first, none twice, and the least go when they are too many.
 func TestCheckOrder(t *testing.T) {
+	t.Parallel()
 	at := func(s Severity, title string) Finding {
 		return Finding{Path: "x.go", StartLine: 3, EndLine: 3, Severity: s, Title: title}
 	}
@@ -82,6 +84,7 @@ func TestCheckOrder(t *testing.T) {
 
 // TestCheckOddNames: a file's name does not keep findings away from it.
 func TestCheckOddNames(t *testing.T) {
+	t.Parallel()
 	files := changed(t)[:1]
 	files[0].Path = "x\n\u200b.go"
 	for _, path := range []string{files[0].Path, `x\n\u{200b}.go`} {
@@ -94,6 +97,7 @@ func TestCheckOddNames(t *testing.T) {
 
 // TestLeftOut: only what is a picture or a font by its name is no more than a note.
 func TestLeftOut(t *testing.T) {
+	t.Parallel()
 	var got []Severity
 	for _, f := range LeftOut([]Left{{"a.PNG", whyBinary}, {"run.sh", whyBinary}, {"png", whyBinary}, {"b.png", "it is large"}}) {
 		got = append(got, f.Severity)
@@ -105,6 +109,7 @@ func TestLeftOut(t *testing.T) {
 
 // TestFingerprint: it follows the rule, the file and the line's text, and nothing else.
 func TestFingerprint(t *testing.T) {
+	t.Parallel()
 	print := func(change func(*Finding, *File)) string {
 		f, file := Finding{Path: "x.go", StartLine: 3, Rule: "security", Title: "t", Message: "m"}, changed(t)[0]
 		change(&f, &file)
@@ -130,6 +135,7 @@ func TestFingerprint(t *testing.T) {
 
 // TestSchema: it takes what a review is, and refuses what is none.
 func TestSchema(t *testing.T) {
+	t.Parallel()
 	rules, err := Schema(5).Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -172,6 +178,7 @@ func TestSchema(t *testing.T) {
 
 // TestAsk: the change and the names of what is left out stand in fences.
 func TestAsk(t *testing.T) {
+	t.Parallel()
 	fence := func(source, text string) string { return "<" + source + ">\n" + text + "</" + source + ">" }
 	text := Ask(changed(t), []Left{{"big\n.go", "it is large"}}, "Mind the gap.", fence)
 	for _, want := range []string{"Mind the gap.", "<the change>\nmodified x.go\n", "+     3| \tthree()\n", "deleted old.go\n", "<files that are not shown>\nbig\\n.go: it is large\n"} {

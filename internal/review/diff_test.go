@@ -65,6 +65,7 @@ func (r repo) change(change func()) []File {
 
 // TestParse: what git says of each kind of change is understood.
 func TestParse(t *testing.T) {
+	t.Parallel()
 	r := newRepo(t)
 	for _, name := range []string{"a.go", "gone.go", "mode.sh", "moved.go", "moved and changed.go"} {
 		r.file(name, name+"\none\ntwo\nthree\nfour\nfive\nsix\nseven\n")
@@ -120,6 +121,7 @@ func TestParse(t *testing.T) {
 // TestParseLines: each row has its line's number in the new file, whatever the
 // files are called and hold.
 func TestParseLines(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
 	words := []string{"", "a", "b", " c", "-d", "+e", "@@ -1,2 +1,2 @@", "diff --git a/x b/x", `\ no`, "\ttab", "ü", "\r", "--- a/x", "+++ b/x"}
 	text := func() string {
@@ -172,6 +174,7 @@ func TestParseLines(t *testing.T) {
 
 // TestParseRefuses: what is half understood is not taken for a change.
 func TestParseRefuses(t *testing.T) {
+	t.Parallel()
 	head := "diff --git a/x b/x\n--- a/x\n+++ b/x\n"
 	for name, patch := range map[string]string{
 		"words":            "hello\n",
@@ -205,6 +208,7 @@ func hidden(t *testing.T) []File {
 }
 
 func TestAttributesHideNothing(t *testing.T) {
+	t.Parallel()
 	var all strings.Builder
 	for _, f := range hidden(t) {
 		all.WriteString(f.Show())
@@ -216,6 +220,7 @@ func TestAttributesHideNothing(t *testing.T) {
 
 // TestShow: what does not show is written as its code.
 func TestShow(t *testing.T) {
+	t.Parallel()
 	files, err := Parse([]byte("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+if admin \u202e{ \x1b[2J\u200b}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -227,6 +232,7 @@ func TestShow(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
+	t.Parallel()
 	binary := File{Path: "b", Size: 10, Hunks: []Hunk{{Rows: []Row{{'+', 1, "a\x00"}}}}}
 	shown, left := choose([]File{{Path: "a", Size: 60}, binary, {Path: "c", Size: 101}, {Path: "d", Size: 50}, {Path: "e", Size: 40}}, 100, 100)
 	if diff := cmp.Diff([]File{{Path: "a", Size: 60}, {Path: "e", Size: 40}}, shown); diff != "" {
@@ -240,6 +246,7 @@ func TestChoose(t *testing.T) {
 
 // TestSubmodules: one that a change adds, moves or takes away is named.
 func TestSubmodules(t *testing.T) {
+	t.Parallel()
 	r := newRepo(t)
 	link := func(id, path string) {
 		r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(id, 40)+","+path)

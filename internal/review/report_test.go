@@ -31,6 +31,7 @@ var orders = regexp.MustCompile(`(?m)^\s*::|##\w*\[`)
 
 // TestTextGivesNoOrders: a CI takes orders from its log, and the model gives none.
 func TestTextGivesNoOrders(t *testing.T) {
+	t.Parallel()
 	text := hostile().Text()
 	for _, all := range []string{text, hostile().Markdown()} {
 		if found := orders.FindString(all); found != "" {
@@ -46,6 +47,7 @@ func TestTextGivesNoOrders(t *testing.T) {
 
 // TestMarkdown: what the model wrote stays in its fence or code span.
 func TestMarkdown(t *testing.T) {
+	t.Parallel()
 	golden(t, "hostile.md", []byte(hostile().Markdown()))
 	long := block(strings.Repeat("word ", 100) + strings.Repeat("x", 200))
 	for line := range strings.SplitSeq(long, "\n") {
@@ -58,6 +60,7 @@ func TestMarkdown(t *testing.T) {
 // TestSARIF: the form is held to the published schema by dev/sarif; this holds
 // it to what dev/sarif has seen.
 func TestSARIF(t *testing.T) {
+	t.Parallel()
 	r := hostile()
 	r.Findings = append(r.Findings, LeftOut([]Left{{"blob.png", whyBinary}, {"big", "it is large"}})...)
 	text, err := json.MarshalIndent(r.SARIF("1.2.3"), "", " ")
@@ -68,6 +71,7 @@ func TestSARIF(t *testing.T) {
 }
 
 func TestAt(t *testing.T) {
+	t.Parallel()
 	r := Report{Findings: []Finding{{Severity: Note}, {Severity: Warning}, {Severity: Warning}, {Severity: Error}}}
 	for least, want := range map[Severity]int{Note: 4, Warning: 3, Error: 1} {
 		if got := r.At(least); got != want {

@@ -12,7 +12,7 @@ import (
 // Without a defense the same attacks succeed, so the tests would notice if it
 // were missing.
 
-func TestWeakenedText(t *testing.T) {
+func TestWeakenedText(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("review.text")()
 	for _, f := range hidden(t) {
 		if strings.Contains(f.Show(), "backdoor") {
@@ -21,14 +21,14 @@ func TestWeakenedText(t *testing.T) {
 	}
 }
 
-func TestWeakenedLines(t *testing.T) {
+func TestWeakenedLines(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("review.lines")()
 	if got, _ := Check([]Finding{{Path: "x.go", StartLine: 900, Severity: Error}}, changed(t), 1); len(got) != 1 || got[0].StartLine != 900 {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestWeakenedLog(t *testing.T) {
+func TestWeakenedLog(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("review.log")()
 	if text := hostile().Text(); len(orders.FindAllString(text, -1)) < 4 {
 		t.Error(text)

@@ -74,6 +74,7 @@ func sources(t fataler, base string) front.Sources {
 
 // TestLoad: the order, and which file counts. Row C18 for what is not followed.
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	base := put(t, temp(t), map[string]string{
 		"home/.config/pawl/AGENTS.md": "own\n", "home/.claude/CLAUDE.md": "claude's\n", "home/.agents/AGENTS.md": "shared", "home/AGENTS.md": "of a project at home",
 		"repo/AGENTS.md": "top\u202e\n@sub/more.md and @~/.ssh/id_rsa, @../out/secret.md\n```\n@code.md\n```\nmail me@x.org, @types/node\n", "repo/CLAUDE.md": "hidden by AGENTS.md",
@@ -122,6 +123,7 @@ warning  /repo/sub/dir/AGENTS.md: it is a symbolic link: name the file it leads 
 
 // TestTrust: nothing of a project is read unless its folder is trusted. Row A19.
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	base := put(t, temp(t), map[string]string{"repo/AGENTS.md": "top @x.md", "repo/sub/dir/AGENTS.md": "folder", "repo/sub/dir/a/AGENTS.md": "below", "home/.config/pawl/AGENTS.md": "user"})
 	s := sources(t, base)
 	top, dir, below := filepath.Join(base, "repo"), filepath.Join(base, "repo/sub/dir"), filepath.Join(base, "repo/sub/dir/a")
@@ -154,6 +156,7 @@ func texts(s *rules.Set) string {
 
 // TestNear: the rules on the way to a file, once.
 func TestNear(t *testing.T) {
+	t.Parallel()
 	base := put(t, temp(t), map[string]string{
 		"repo/AGENTS.md": "top", "repo/sub/dir/AGENTS.md": "dir", "repo/sub/dir/a/AGENTS.md": "a", "repo/sub/dir/a/b/CLAUDE.md": "b", "repo/sub/dir/a/b/c/x.go": "", "repo/sub/other/AGENTS.md": "other",
 		"repo/sub/dir/link": "->../../../out", "out/AGENTS.md": "s3cret",
@@ -188,6 +191,7 @@ func TestNear(t *testing.T) {
 // TestBounds: what is too long is cut, the project's before the user's and the
 // nearest of it last; never more than all may have; always text.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	big := func(n int, with string) string { return strings.Repeat(with, n/len(with)) }
 	base := put(t, temp(t), map[string]string{"home/.config/pawl/AGENTS.md": big(10<<10, "u"), "repo/AGENTS.md": big(20<<10, "t"), "repo/sub/dir/AGENTS.md": big(20<<10, "ä")})
 	set := rules.Load(sources(t, base))
@@ -202,6 +206,7 @@ func TestBounds(t *testing.T) {
 }
 
 func TestAlwaysFits(t *testing.T) {
+	t.Parallel()
 	base := temp(t)
 	s := sources(t, base)
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,7 +14,7 @@ import (
 // Without a defense the same attacks succeed, so the tests would notice if it
 // were missing.
 
-func TestWeakenedTrust(t *testing.T) {
+func TestWeakenedTrust(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("rules.trust")()
 	dir := put(t, temp(t), map[string]string{"AGENTS.md": "top", "a/AGENTS.md": "below"})
 	s := front.Sources{Project: folder(t, dir)}
@@ -23,7 +23,7 @@ func TestWeakenedTrust(t *testing.T) {
 	}
 }
 
-func TestWeakenedLinks(t *testing.T) {
+func TestWeakenedLinks(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("path.links,path.root,read.links")()
 	base := put(t, temp(t), map[string]string{"repo/AGENTS.md": "->secret", "repo/secret": "s3cret"})
 	s := front.Sources{Project: folder(t, filepath.Join(base, "repo")), Trusted: func(string) bool { return true }}

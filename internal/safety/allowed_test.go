@@ -16,7 +16,7 @@ import (
 
 // TestAdopt: what is allowed in a folder on one host holds on another, for the folder,
 // in place of what was allowed there; and nothing holds that could not be kept.
-func TestAdopt(t *testing.T) {
+func TestAdopt(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, outside := open(t)
 	vet, list := pawl.Access{Kind: pawl.AccessExec, Target: "go vet"}, pawl.Access{Kind: pawl.AccessExec, Target: "git gc"}
 	grant := func(dir, command string) error {

@@ -26,7 +26,7 @@ func deny(t *testing.T, patterns ...string) {
 
 // TestDenied: what the user lets nobody read is hidden from commands, in every
 // form that a rule may have.
-func TestDenied(t *testing.T) {
+func TestDenied(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, outside := open(t)
 	home := os.Getenv("HOME")
 	put(t, dir, "keys/one", "x")
@@ -69,7 +69,7 @@ func TestDenied(t *testing.T) {
 }
 
 // TestRulesThroughLinks: a rule that names a link is about what is behind it.
-func TestRulesThroughLinks(t *testing.T) {
+func TestRulesThroughLinks(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	put(t, dir, "real/key", "x")
 	if err := os.Symlink("real", filepath.Join(dir, "alias")); err != nil {

@@ -11,6 +11,7 @@ import (
 
 // TestPlantedFolders: a folder that somebody else has put there is not used.
 func TestPlantedFolders(t *testing.T) {
+	t.Parallel()
 	for name, plant := range map[string]func(cache string) error{
 		"nothing":  func(string) error { return nil },
 		"a link":   func(cache string) error { return os.Symlink(t.TempDir(), filepath.Join(cache, "tmp")) },

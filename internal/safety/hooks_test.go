@@ -52,7 +52,7 @@ const startHook = `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","comman
 
 // TestHookCommands: whose hooks there are in a folder. Those of the folder are
 // there only if it is trusted.
-func TestHookCommands(t *testing.T) {
+func TestHookCommands(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	files := map[string]string{".pawl/config.json": startHook, ".claude/settings.json": startHook}
 	for name, test := range map[string]struct {
 		user    string
@@ -80,7 +80,7 @@ func TestHookCommands(t *testing.T) {
 // TestManagedHooks: those of the administrator are there for everybody, after all
 // others, and nobody can take them away; they can be all there are. What cannot be
 // understood of them is an error.
-func TestManagedHooks(t *testing.T) {
+func TestManagedHooks(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	files := map[string]string{".pawl/config.json": startHook, ".claude/settings.json": startHook}
 	const all = "project config.json, project settings.json, user pawl.json, managed managed.json"
 	key := json.RawMessage(`{"SessionStart":[{"hooks":[{"type":"command","command":"true"}]}]}`)
@@ -114,7 +114,7 @@ func TestManagedHooks(t *testing.T) {
 
 // TestHookRunner: the user's own commands run as they are, a project's in the
 // sandbox: it writes nothing outside, and where there is no sandbox it does not run.
-func TestHookRunner(t *testing.T) {
+func TestHookRunner(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for name, test := range map[string]struct {
 		layer   hook.Layer
 		mode    string
@@ -162,7 +162,7 @@ func TestHookRunner(t *testing.T) {
 
 // TestHookRunnerEnds: with its time, or with its command, all ends that a hook
 // has started.
-func TestHookRunnerEnds(t *testing.T) {
+func TestHookRunnerEnds(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir := hookWorld(t, "", nil)
 	command := hook.Command{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Mode: "guard", Origin: hook.Origin{Layer: hook.LayerUser}}
 

@@ -9,7 +9,7 @@ import (
 
 // What comes to a trusted folder is not trusted with it, not even a moment later,
 // if whoever asks has it looked at again. What the user said for this run stays.
-func TestLookAgain(t *testing.T) {
+func TestLookAgain(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	if comesLater(t, false) {
 		t.Error("what has come to a trusted folder is trusted")
 	}

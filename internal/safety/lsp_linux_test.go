@@ -85,7 +85,7 @@ func TestServersInTheirBox(t *testing.T) {
 }
 
 // TestServerCannotGetOut: a server that runs what a model wrote is in a sandbox.
-func TestServerCannotGetOut(t *testing.T) {
+func TestServerCannotGetOut(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, outside := open(t)
 	script := "touch inside " + filepath.Join(outside, "canary")
 	w, err := s.WrapServer(t.Context(), dir, dir, []string{"bash", "-c", script}, nil)

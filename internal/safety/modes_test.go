@@ -13,7 +13,7 @@ import (
 )
 
 // TestModes: the modes that are offered are those that a policy can be had with.
-func TestModes(t *testing.T) {
+func TestModes(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for name, test := range map[string]struct {
 		managed config.Managed
 		want    []permission.Mode

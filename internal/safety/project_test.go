@@ -33,7 +33,7 @@ func putFile(t *testing.T, path, text string) {
 
 // TestBaseRef: where a change is looked at, the project's configuration is that
 // of what it is to be merged into. Row A11.
-func TestBaseRef(t *testing.T) {
+func TestBaseRef(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	const strict, loose = `{"permissions":{"rules":[1]}}`, `{"permissions":{"rules":[2]}}`
 	base := t.TempDir()
 	gitIn(t, base, "init", "-q", "-b", "main", ".")
@@ -98,6 +98,7 @@ func TestBaseRef(t *testing.T) {
 
 // TestProjectLinks: a project's configuration is in the project.
 func TestProjectLinks(t *testing.T) {
+	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	putFile(t, outside+"/config.json", `{}`)
 	putFile(t, dir+"/real/config.json", `{}`)
@@ -121,6 +122,7 @@ func TestProjectLinks(t *testing.T) {
 // TestProjectPlaceholder: what the box of a running command puts in the place of
 // files that are not there does not make the folder's configuration unreadable.
 func TestProjectPlaceholder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, serversFile), 0o500); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func configure(t *testing.T, text string) {
 }
 
 // TestMode: the prompt's mode, or the user's, or guard where there is a sandbox.
-func TestMode(t *testing.T) {
+func TestMode(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	if got := policy(t, s, dir, pawl.Settings{}).Mode; got != permission.ModeGuard {
 		t.Errorf("nobody has chosen: %s", got)
@@ -60,7 +60,7 @@ func TestMode(t *testing.T) {
 }
 
 // TestSecretFiles: what is hidden from commands is asked for by tools.
-func TestSecretFiles(t *testing.T) {
+func TestSecretFiles(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	p := policy(t, s, dir, pawl.Settings{})
 	for path, want := range map[string]permission.Decision{
@@ -75,7 +75,7 @@ func TestSecretFiles(t *testing.T) {
 
 // TestGrant: what a person permits for good is kept for the folder, and only
 // what may be granted is.
-func TestGrant(t *testing.T) {
+func TestGrant(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, outside := open(t)
 	access := pawl.Access{Kind: pawl.AccessExec, Target: "go vet"}
 	ask := pawl.Settings{Mode: "ask"}
@@ -99,7 +99,7 @@ func TestGrant(t *testing.T) {
 }
 
 // TestProject: a folder's rules count once it is trusted, and then only tighten.
-func TestProject(t *testing.T) {
+func TestProject(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	put(t, dir, ".pawl/config.json", `{"mode":"yolo","permissions":{"rules":[{"tool":"bash","pattern":"make *","decision":"deny"},{"kind":"net","pattern":"evil.test","decision":"allow"}]}}`)
 	run := pawl.Access{Kind: pawl.AccessExec, Target: "make x"}
@@ -165,7 +165,7 @@ func TestSandboxKeys(t *testing.T) {
 
 // TestDeniedFiles: what the user's rules let nobody read is out of the sight of
 // commands too.
-func TestDeniedFiles(t *testing.T) {
+func TestDeniedFiles(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	put(t, dir, "keys/a", "x")
 	put(t, dir, "sub/secret.txt", "x")
@@ -192,6 +192,7 @@ func quote(s string) string {
 // TestPrivateFolders: what others have put where pawl keeps a session's files is
 // not used.
 func TestPrivateFolders(t *testing.T) {
+	t.Parallel()
 	for name, plant := range map[string]func(path string) error{
 		"a link":      func(path string) error { return os.Symlink(os.TempDir(), path) },
 		"open to all": func(path string) error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)) }, //nolint:gosec // the point
@@ -227,7 +228,7 @@ func TestPrivateFolders(t *testing.T) {
 
 // TestNoBox: what was permitted for a sandbox does not run where there is none;
 // what a person has permitted without one does.
-func TestNoBox(t *testing.T) {
+func TestNoBox(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	s.detect = func(context.Context) (sandbox.Box, sandbox.Report) {
 		return sandbox.None{Why: "a test"}, sandbox.Report{}
@@ -250,7 +251,7 @@ func TestNoBox(t *testing.T) {
 }
 
 // TestDeniedByTheProject: a trusted project's rules bind commands too.
-func TestDeniedByTheProject(t *testing.T) {
+func TestDeniedByTheProject(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	put(t, dir, "private/a", "x")
 	put(t, dir, ".pawl/config.json", `{"permissions":{"rules":[{"kind":"read","pattern":"private","decision":"deny"}]}}`)

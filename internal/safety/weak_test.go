@@ -10,7 +10,7 @@ import (
 )
 
 // Without another look, what has just come to a trusted folder is trusted.
-func TestWeakenedLookAgain(t *testing.T) {
+func TestWeakenedLookAgain(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("skill.anew")()
 	if !comesLater(t, false) {
 		t.Error("it is not: the test shows nothing")
@@ -21,6 +21,7 @@ func TestWeakenedLookAgain(t *testing.T) {
 // administrator's word, those of others are there; without theirs, workers reach
 // what is not their own: the tests of it notice.
 func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
 	weaktest.Noticed(t, [][3]string{
 		{"hook.box", "^TestHookRunner$/^a_project's$", "written true, want false"},
 		{"workplace.apart", "^TestWorkplaceProfile$", "/cache"},

@@ -41,7 +41,7 @@ func workplaces(t *testing.T) (s *Safety, repo *git.Repo, top string) {
 }
 
 // TestWorkplace: what is a workplace is told by its path alone.
-func TestWorkplace(t *testing.T) {
+func TestWorkplace(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, repo, top := workplaces(t)
 	allotted := Allotment{Objects: []string{filepath.Join(repo.Common, "objects")}, Apart: []string{repo.Top, repo.Common}}
 	all := filepath.Dir(top)
@@ -103,7 +103,7 @@ func TestWorkplace(t *testing.T) {
 }
 
 // TestAllot: a repository's objects are its own and those that it borrows.
-func TestAllot(t *testing.T) {
+func TestAllot(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, repo, top := workplaces(t)
 	base := filepath.Dir(repo.Top)
 	at := func(name string) string { return filepath.Join(base, name) }
@@ -158,7 +158,7 @@ func TestAllot(t *testing.T) {
 
 // TestWorkplaceProfile: a command in a workplace sees that, the objects, and what
 // programs the user has in the repository.
-func TestWorkplaceProfile(t *testing.T) {
+func TestWorkplaceProfile(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, repo, top := workplaces(t)
 	base := filepath.Dir(repo.Top)
 	for _, dir := range []string{".venv/bin", "bin", "tools", "node_modules/.bin"} {
@@ -190,7 +190,7 @@ func TestWorkplaceProfile(t *testing.T) {
 
 // TestWorkplaceTrust: nothing that a workplace brings takes effect, whoever says
 // that it may.
-func TestWorkplaceTrust(t *testing.T) {
+func TestWorkplaceTrust(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, _, top := workplaces(t)
 	dir := filepath.Join(top, "one")
 	put(t, dir, ".pawl/config.json", `{"hooks":{"Stop":[{"command":"true"}]},"permissions":{"rules":[{"kind":"read","pattern":"x","decision":"deny"}]}}`)
@@ -222,7 +222,7 @@ func TestWorkplaceTrust(t *testing.T) {
 }
 
 // TestWorkersAreBoxed: a worker's commands run in a sandbox or not at all.
-func TestWorkersAreBoxed(t *testing.T) {
+func TestWorkersAreBoxed(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, _, top := workplaces(t)
 	configure(t, `{"permissions":{"rules":[{"kind":"escape","pattern":"true","decision":"allow"},{"kind":"exec","pattern":"true","decision":"allow"}]}}`)
 	dir := filepath.Join(top, "one")
@@ -261,7 +261,7 @@ func TestWorkersAreBoxed(t *testing.T) {
 // TestAdmit: a workplace that comes to a host where its repository is not may be
 // worked in, apart from the mission's folder should that come too. What the host has
 // allotted itself stays.
-func TestAdmit(t *testing.T) {
+func TestAdmit(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, repo, top := workplaces(t)
 	find := func(id pawl.SessionID) (string, error) {
 		if id != "ONE" {

@@ -8,7 +8,7 @@ import (
 
 // TestHiddenStaysWhereItIs: what is hidden by its path cannot be given another
 // one by moving a folder above it.
-func TestHiddenStaysWhereItIs(t *testing.T) {
+func TestHiddenStaysWhereItIs(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		t.Run(box.Name(), func(t *testing.T) {
 			w := newWorld(t, box)

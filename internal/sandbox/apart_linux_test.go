@@ -9,7 +9,7 @@ import (
 
 // TestApart: of a folder that is set apart a command sees the workspace in it and
 // what it is to read, and no more; in the workspace all is guarded as anywhere.
-func TestApart(t *testing.T) {
+func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		t.Run(box.Name(), func(t *testing.T) {
 			w := newWorld(t, box)
@@ -43,7 +43,7 @@ func TestApart(t *testing.T) {
 
 // TestApartIsNotOpenedByGit: a worktree in a folder that is set apart gets no room
 // in a repository that is.
-func TestApartIsNotOpenedByGit(t *testing.T) {
+func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		t.Run(box.Name(), func(t *testing.T) {
 			w := newWorld(t, box)
@@ -62,7 +62,7 @@ func TestApartIsNotOpenedByGit(t *testing.T) {
 }
 
 // TestReadable: what is to be read must be there, and cannot be a secret.
-func TestReadable(t *testing.T) {
+func TestReadable(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	w := newWorld(t, box)
 	for _, path := range []string{filepath.Join(w.home, ".ssh"), filepath.Join(w.root, "nowhere"), filepath.Join(w.home, "public.txt")} {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestDetect: the box is found, has been tried, and is remembered.
-func TestDetect(t *testing.T) {
+func TestDetect(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
 	if box, _ := Detect(canceled); box.Name() != "none" {
@@ -34,7 +34,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-func TestFindBubblewrap(t *testing.T) {
+func TestFindBubblewrap(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	dir := base(t)
 	write := func(name string, mode os.FileMode) string {
 		t.Helper()
@@ -78,7 +78,7 @@ func TestFindBubblewrap(t *testing.T) {
 	}
 }
 
-func TestDiagnose(t *testing.T) {
+func TestDiagnose(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, test := range []struct {
 		name, output string
 		facts        facts
@@ -103,7 +103,7 @@ func TestDiagnose(t *testing.T) {
 }
 
 // TestPreflight: a box that does not work is found out.
-func TestPreflight(t *testing.T) {
+func TestPreflight(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	program := filepath.Join(base(t), "bwrap")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'bwrap: no such luck' >&2; exit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestPreflight(t *testing.T) {
 
 // TestMasks: of what is hidden the outermost counts, links are followed, and
 // what is not there needs nothing.
-func TestMasks(t *testing.T) {
+func TestMasks(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	home := t.TempDir()
 	for _, name := range []string{".ssh/keys", ".config/gh", "real", "store/deep"} {
 		if err := os.MkdirAll(filepath.Join(home, name), 0o755); err != nil {

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // attack is a way out that a hostile command tries. The damage is looked for
@@ -109,7 +110,7 @@ var attacks = []attack{
 	{group: "files", name: "files that pawl has open", script: `for f in /proc/self/fd/*; do n=${f##*/}; [ $n -gt 2 ] && [ $n -lt 250 ] && [ -e $f ] && echo ESCAPED $n $(readlink $f); done; true`},
 }
 
-func TestEscapes(t *testing.T) {
+func TestEscapes(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		for _, a := range attacks {
 			t.Run(box.Name()+"/"+a.group+"/"+a.name, func(t *testing.T) { a.try(t, box) })
@@ -198,7 +199,7 @@ func boxes(t testing.TB) []Box {
 
 // TestEscapesAsNobody does it all again as a user without rights, if it is root
 // who tests.
-func TestEscapesAsNobody(t *testing.T) {
+func TestEscapesAsNobody(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	if os.Geteuid() != 0 {
 		t.Log("this is a user without rights already")
 		return
@@ -238,7 +239,7 @@ func asNobody(t *testing.T, tests string) {
 
 // TestDaemons: what a command leaves behind ends with it. In the landlock box
 // that is for the marks of package proc to see to.
-func TestDaemons(t *testing.T) {
+func TestDaemons(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		t.Run(box.Name(), func(t *testing.T) {
 			w := newWorld(t, box)
@@ -255,7 +256,7 @@ func TestDaemons(t *testing.T) {
 				}
 				return
 			}
-			eventually(t, "all that it left behind has ended", func() bool { return len(running(token)) == 0 })
+			wait.Until(t, "all that it left behind has ended", func() bool { return len(running(token)) == 0 })
 		})
 	}
 }
@@ -271,19 +272,4 @@ func running(token string) []int {
 		}
 	}
 	return pids
-}
-
-// eventually fails the test unless done holds in a few seconds.
-func eventually(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	over := time.After(10 * time.Second)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-over:
-			t.Fatalf("not in time: %s", what)
-		}
-	}
 }

@@ -39,7 +39,7 @@ func decide(t *testing.T, vm *bpf.VM, s seen) uint32 {
 	return uint32(verdict)
 }
 
-func TestFilter(t *testing.T) {
+func TestFilter(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	const eperm, enosys = retErrno | uint32(unix.EPERM), retErrno | uint32(unix.ENOSYS)
 	high := uint64(1) << 32
 	for arch, audit := range map[string]uint32{"amd64": auditAMD64, "arm64": auditARM64} {
@@ -140,7 +140,7 @@ func TestFilter(t *testing.T) {
 }
 
 // TestCallNumbers holds the numbers against the tables of x/sys/unix.
-func TestCallNumbers(t *testing.T) {
+func TestCallNumbers(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/sys").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestForwarder: with a proxy, and only through it, a command reaches others.
-func TestForwarder(t *testing.T) {
+func TestForwarder(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	w := newWorld(t, box)
 	w.profile.ProxySocket = filepath.Join(w.home, ".local/share/pawl/proxy.sock")
@@ -59,7 +59,7 @@ func TestForwarder(t *testing.T) {
 }
 
 // TestNoCommand: a program that is not there is told in the usual way.
-func TestNoCommand(t *testing.T) {
+func TestNoCommand(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		w := newWorld(t, box)
 		o := w.runArgs(w.profile, []string{"no-such-program"})

@@ -12,7 +12,7 @@ import (
 
 // TestWorktrees: a linked worktree can commit into its repository, and change
 // nothing there that git acts upon.
-func TestWorktrees(t *testing.T) {
+func TestWorktrees(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	w := newWorld(t, box)
 	main := filepath.Join(w.root, "main")
@@ -48,7 +48,7 @@ func TestWorktrees(t *testing.T) {
 }
 
 // TestForgedWorktrees: a file .git that came with the workspace opens nothing.
-func TestForgedWorktrees(t *testing.T) {
+func TestForgedWorktrees(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	for name, point := range map[string]func(main string) string{
 		"a repository":         func(main string) string { return main + "/.git" },
@@ -74,7 +74,7 @@ func TestForgedWorktrees(t *testing.T) {
 }
 
 // TestGitParts: the repository's own configuration says what else is a part of it.
-func TestGitParts(t *testing.T) {
+func TestGitParts(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	w := newWorld(t, box)
 	w.write(filepath.Join(w.ws, "tools/hooks/pre-commit"), "mine")
@@ -100,7 +100,7 @@ func TestGitParts(t *testing.T) {
 }
 
 // TestSymlinks: a protected name that is a link cannot be held, so it is told.
-func TestSymlinks(t *testing.T) {
+func TestSymlinks(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	w := newWorld(t, box)
 	if err := os.Symlink("pkg", filepath.Join(w.ws, ".claude")); err != nil {

@@ -4,7 +4,7 @@ import "testing"
 
 // TestLinkUpHidesNothing: a link by the name of a secret that leads to the
 // workspace, or above it, takes no guard away.
-func TestLinkUpHidesNothing(t *testing.T) {
+func TestLinkUpHidesNothing(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		for _, to := range []string{".", "..", "/", "../.."} {
 			t.Run(box.Name()+" "+to, func(t *testing.T) {

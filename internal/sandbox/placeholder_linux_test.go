@@ -14,7 +14,7 @@ import (
 
 // TestPlaceholders: boxes share them, within a process and between processes,
 // and the last one takes them away. In between they are never gone.
-func TestPlaceholders(t *testing.T) {
+func TestPlaceholders(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	path := filepath.Join(t.TempDir(), ".claude")
 	hold := func() {
 		t.Helper()
@@ -89,7 +89,7 @@ func TestPlaceholders(t *testing.T) {
 }
 
 // TestPlaceholdersAtOnce: many processes come and go; whoever holds one has one.
-func TestPlaceholdersAtOnce(t *testing.T) {
+func TestPlaceholdersAtOnce(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	path := filepath.Join(t.TempDir(), ".vscode")
 	var wg sync.WaitGroup
 	for range 8 {
@@ -116,7 +116,7 @@ func TestPlaceholdersAtOnce(t *testing.T) {
 }
 
 // TestBoxesAtOnce: one box's end does not open another.
-func TestBoxesAtOnce(t *testing.T) {
+func TestBoxesAtOnce(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	w := newWorld(t, box)
 	long, err := box.Wrap([]string{"true"}, w.profile)
@@ -168,7 +168,7 @@ func TestBoxesAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestSurvey(t *testing.T) {
+func TestSurvey(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	dir := t.TempDir()
 	write := func(name string) {
 		t.Helper()
@@ -233,7 +233,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-func TestFold(t *testing.T) {
+func TestFold(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	g, err := newGuard(Profile{})
 	if err != nil {
 		t.Fatal(err)

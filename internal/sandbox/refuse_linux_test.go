@@ -10,7 +10,7 @@ import (
 
 // TestRefusals: what cannot be kept is refused, with the reason, and nothing is
 // left behind by the attempt.
-func TestRefusals(t *testing.T) {
+func TestRefusals(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		w := newWorld(t, box)
 		file := filepath.Join(w.root, "file")
@@ -74,7 +74,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestNone(t *testing.T) {
+func TestNone(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := None{Why: "no kernel"}
 	_, err := box.Wrap([]string{"true"}, Profile{Dir: "/srv/x"})
 	if !errors.Is(err, ErrNoBox) || !strings.Contains(err.Error(), "no kernel") || box.Name() != "none" {
@@ -83,7 +83,7 @@ func TestNone(t *testing.T) {
 }
 
 // TestBubblewrapInTheWorkspace: a bwrap that the command could change is not used.
-func TestBubblewrapInTheWorkspace(t *testing.T) {
+func TestBubblewrapInTheWorkspace(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	w := newWorld(t, nil)
 	w.write(filepath.Join(w.ws, "bwrap"), "#!/bin/sh")
 	link := filepath.Join(w.root, "bwrap")

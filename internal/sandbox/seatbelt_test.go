@@ -16,6 +16,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // TestSeatbeltProfile: the policy is only read here, not run: there is no
 // macOS to run it on.
 func TestSeatbeltProfile(t *testing.T) {
+	t.Parallel()
 	g, err := newGuard(Profile{Protected: []string{"keep"}, Hidden: []string{".env*"}})
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +56,7 @@ func TestSeatbeltProfile(t *testing.T) {
 
 // TestNameFilter: the expressions mean what they should.
 func TestNameFilter(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, path string
 		want       bool

@@ -9,7 +9,7 @@ import (
 
 // TestSwapped: between Wrap and the start of the command, one in another box
 // swaps folders of the workspace for links. They open nothing.
-func TestSwapped(t *testing.T) {
+func TestSwapped(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		t.Run(box.Name(), func(t *testing.T) {
 			w := newWorld(t, box)
@@ -52,7 +52,7 @@ func TestSwapped(t *testing.T) {
 }
 
 // TestSwappedAtTheEnd: what is undone in the end is undone in the workspace.
-func TestSwappedAtTheEnd(t *testing.T) {
+func TestSwappedAtTheEnd(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	w := newWorld(t, boxes(t)[0])
 	other := filepath.Join(w.outside, ".git", "commondir")
 	w.guard(other, "mine")

@@ -37,7 +37,7 @@ var stillClosed = map[string]string{
 
 // TestDefensesMatter takes the defenses of each attack out and makes it again:
 // then it gets through, or the test of it would prove nothing.
-func TestDefensesMatter(t *testing.T) {
+func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	for _, box := range boxes(t) {
 		for _, a := range attacks {
 			if a.group == "" || a.open != "" && box.Name() == "landlock" {

@@ -66,7 +66,7 @@ func TestWorks(t *testing.T) {
 }
 
 // TestProfile: each part of a profile does what it says.
-func TestProfile(t *testing.T) {
+func TestProfile(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, box := range boxes(t) {
 		w := newWorld(t, box)
 		extra, temp := filepath.Join(w.root, "extra"), filepath.Join(w.root, "temp")
@@ -119,7 +119,7 @@ func TestProfile(t *testing.T) {
 
 // TestLeavesNothing: when it ends a box has left nothing in the workspace, and
 // what it needed there went unseen by git.
-func TestLeavesNothing(t *testing.T) {
+func TestLeavesNothing(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		t.Run(box.Name(), func(t *testing.T) {
 			w := newWorld(t, box)

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // baseVar names a folder that is not among those a box replaces, such as /tmp.
@@ -240,7 +242,7 @@ func (w *world) reached() []string {
 		if _, err := conn.Write([]byte("world")); err != nil {
 			w.t.Fatal(err)
 		}
-		eventually(w.t, s[1]+" hears", func() bool {
+		wait.Until(w.t, s[1]+" hears", func() bool {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.heard[s[1]]

@@ -43,6 +43,7 @@ var sizes = []struct {
 
 // TestCorpusIsWhole: every row of the corpus is here once, and says what it is.
 func TestCorpusIsWhole(t *testing.T) {
+	t.Parallel()
 	var want, got []string
 	for _, c := range sizes {
 		for n := 1; n <= c.rows; n++ {
@@ -70,7 +71,7 @@ func TestCorpusIsWhole(t *testing.T) {
 }
 
 // TestCorpus plays the attacks.
-func TestCorpus(t *testing.T) {
+func TestCorpus(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	var mu sync.Mutex
 	count := map[string]int{}
 	var pending, other []string
@@ -110,7 +111,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // TestMutations takes the defense of each row out and plays it again.
-func TestMutations(t *testing.T) {
+func TestMutations(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	var mu sync.Mutex
 	var red []string
 	t.Run("rows", func(t *testing.T) {

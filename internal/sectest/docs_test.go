@@ -14,6 +14,7 @@ var switches = regexp.MustCompile(`weak\.On\("([a-z.]+)"\)|weakened\("([a-z]+)"\
 // TestDefensesAreListed: docs/security/corpus.md names every defense that can be
 // taken out.
 func TestDefensesAreListed(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "..")
 	text, err := os.ReadFile(filepath.Join(root, "docs", "security", "corpus.md"))
 	if err != nil {

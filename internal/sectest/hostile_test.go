@@ -27,6 +27,7 @@ func newHostile(t *testing.T) (dir, canary string, tricks []Trick) {
 // TestHostile: the repository holds every trick that it names, each with a
 // canary of its own, and none has gone off.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	dir, canary, tricks := newHostile(t)
 	if got := Tripped(t, canary); len(got) > 0 {
 		t.Errorf("gone off: %q", got)
@@ -55,6 +56,7 @@ func TestHostile(t *testing.T) {
 
 // TestHostileIsReal: the tricks work where somebody acts on them.
 func TestHostileIsReal(t *testing.T) {
+	t.Parallel()
 	dir, canary, _ := newHostile(t)
 	run := func(name string, args ...string) {
 		cmd := exec.Command(name, args...)

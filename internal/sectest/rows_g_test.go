@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 	"unicode"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 var rowsG = []row{
@@ -295,13 +296,11 @@ func pasteThatReads(a *arena) {
 func (a *arena) logged(text string) string {
 	a.Helper()
 	log := ""
-	for start := time.Now(); time.Since(start) < time.Minute; {
-		if log = a.pawl("session", "export", "last").Stdout; strings.Contains(log, text) {
-			return log
-		}
-	}
-	a.Fatalf("%q was not said: %s", text, log)
-	return ""
+	wait.Until(a, fmt.Sprintf("%q is in the log", text), func() bool {
+		log = a.pawl("session", "export", "last").Stdout
+		return strings.Contains(log, text)
+	})
+	return log
 }
 
 // onlyHidden keeps the characters that do not show, and are no part of a screen.

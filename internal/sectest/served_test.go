@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/server"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // served is a pawl that serves, and one who attacks it.
@@ -172,9 +173,5 @@ func (a *arena) inside(svc pawl.Service) *served {
 // settled waits for a condition.
 func (a *arena) settled(what string, is func() bool) {
 	a.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			a.Fatal(what + " did not come")
-		}
-	}
+	wait.Until(a, what, is)
 }

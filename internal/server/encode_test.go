@@ -12,6 +12,7 @@ import (
 
 // What is kept is what would be written anew, of this very event.
 func TestEncodedIsTheEvent(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var c encoded
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
@@ -43,6 +44,7 @@ func TestEncodedIsTheEvent(t *testing.T) {
 
 // Not more is kept than there is room for, and nothing that is large.
 func TestEncodedHasABound(t *testing.T) {
+	t.Parallel()
 	var c encoded
 	for seq := range pawl.Seq(3 * maxEncoded) {
 		if _, err := c.of(pawl.Event{Seq: seq + 1, Body: pawl.SessionTitled{Title: "x"}}); err != nil {

@@ -18,7 +18,7 @@ import (
 // Who is not called by its name, or comes from a page, is refused before anything
 // is looked at: a request that is refused here and one that is not differ in
 // nothing else.
-func TestGuard(t *testing.T) {
+func TestGuard(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, func(c *server.Config) {
 		c.Hosts = []string{"127.0.0.1", "pawl.example.com", "[::1]", "other.example.com:8443"}
 		c.Origins = []string{"https://pawl.example.com"}
@@ -75,7 +75,7 @@ func TestGuard(t *testing.T) {
 }
 
 // A server on a socket has no name, and pages are refused there too.
-func TestGuardOfASocket(t *testing.T) {
+func TestGuardOfASocket(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, func(c *server.Config) { c.Hosts = nil })
 	for want, header := range map[int]map[string]string{200: {"Host": "pawl"}, 403: {"Host": "pawl", "Origin": "http://pawl"}} {
 		if got := b.send(request{method: "GET", path: "/v1/sessions", header: header}); got.status != want {
@@ -86,7 +86,7 @@ func TestGuardOfASocket(t *testing.T) {
 
 // What no browser may make a page of: every answer, good or bad, says what it is,
 // and that it is nothing else.
-func TestHeaders(t *testing.T) {
+func TestHeaders(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	s := "/v1/sessions/" + string(b.create())
 	for _, q := range []request{
@@ -125,7 +125,7 @@ func TestHeaders(t *testing.T) {
 }
 
 // What is not there is not found, whoever asks, and in whatever way it is written.
-func TestUnknownPaths(t *testing.T) {
+func TestUnknownPaths(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	s := "/v1/sessions/" + string(b.create())
 	for _, q := range []request{
@@ -144,7 +144,7 @@ func TestUnknownPaths(t *testing.T) {
 }
 
 // A request for no path at all is one like others, and goes through the guard.
-func TestOptionsOfAll(t *testing.T) {
+func TestOptionsOfAll(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	for host, want := range map[string]int{b.addr: 404, "evil.test": 403} {
 		c := b.dial()
@@ -169,7 +169,7 @@ func generic(r api.Route) string {
 
 // Each route refuses who may not, before it looks at what they sent; then what it
 // does not take.
-func TestRoutesAreGuarded(t *testing.T) {
+func TestRoutesAreGuarded(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	for _, r := range api.Routes {
 		t.Run(r.Name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestRoutesAreGuarded(t *testing.T) {
 }
 
 // A filter that is written wrongly does not show more than was asked for.
-func TestQueries(t *testing.T) {
+func TestQueries(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	s := "/v1/sessions/" + string(b.create())
 	for _, path := range []string{
@@ -243,7 +243,7 @@ func (f failing) Get(context.Context, pawl.SessionID) (pawl.Session, error) {
 }
 
 // Errors are told by code and status; what is pawl's own failure is not told at all.
-func TestErrors(t *testing.T) {
+func TestErrors(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		err    error
 		status int
@@ -276,7 +276,7 @@ func TestErrors(t *testing.T) {
 
 // A prompt that names no mode is worked on in the user's own: one who may not do
 // without asking does not get there by saying nothing.
-func TestUsualMode(t *testing.T) {
+func TestUsualMode(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for mode, want := range map[string]int{"yolo": 403, "guard": 202, "": 202} {
 		b := newBox(t, nil, func(c *server.Config) { c.Mode = func() (string, error) { return mode, nil } })
 		path := "/v1/sessions/" + string(b.create()) + "/prompts"

@@ -21,7 +21,7 @@ func inWorkspaces(c *server.Config) {
 
 // TestWorkspaces: in a fleet a session that names no folder has one of its own, and
 // one that names another's has none.
-func TestWorkspaces(t *testing.T) {
+func TestWorkspaces(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, inWorkspaces)
 	const id = "01JD0000000000000000000007"
 	for body, want := range map[string]string{
@@ -57,7 +57,7 @@ func TestWorkspaces(t *testing.T) {
 }
 
 // TestWorkspacesNeedAFleet: a server without one wants a folder.
-func TestWorkspacesNeedAFleet(t *testing.T) {
+func TestWorkspacesNeedAFleet(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	for _, body := range []string{`{"workspace":"shop"}`, `{}`} {
 		b.refuses(400, pawl.CodeInvalid, request{method: "POST", path: "/v1/sessions", body: body})

@@ -10,7 +10,7 @@ import (
 )
 
 // A body has one reading: what one decoder would overlook is refused.
-func TestStrictJSON(t *testing.T) {
+func TestStrictJSON(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	deep := func(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
 	for name, body := range map[string]string{
@@ -46,7 +46,7 @@ func TestStrictJSON(t *testing.T) {
 }
 
 // A body that is too large is refused, however it comes.
-func TestLargeBodies(t *testing.T) {
+func TestLargeBodies(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	body := `{"dir":"` + b.dir + `","title":"` + strings.Repeat("x", 1<<20) + `"}`
 	b.refused(400, pawl.CodeInvalid, "POST", "/v1/sessions", body)
@@ -56,7 +56,7 @@ func TestLargeBodies(t *testing.T) {
 }
 
 // What lifts a bound is not for those who may run work, by whatever way it comes.
-func TestSettingsNeedAdmin(t *testing.T) {
+func TestSettingsNeedAdmin(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	id := b.create()
 	path := "/v1/sessions/" + string(id) + "/prompts"
@@ -87,7 +87,7 @@ func TestSettingsNeedAdmin(t *testing.T) {
 
 // Work is refused outside of the folders that the server is for: also in a session
 // that is there already, and in one that is brought.
-func TestRoots(t *testing.T) {
+func TestRoots(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	allowed := t.TempDir()
 	b := newBox(t, nil, func(c *server.Config) {
 		c.Allow = func(_ api.Principal, dir string) error {

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 const nobody = "/v1/sessions/01JD0000000000000000000000"
@@ -179,14 +179,11 @@ var routes = map[string]func(b *box){
 		id := b.create()
 		b.refused(404, pawl.CodeNotFound, "GET", "/v1/sessions/"+string(id)+"/draft", "")
 		b.ask(202, "POST", "/v1/sessions/"+string(id)+"/prompts", prompt(b.script(`{"reasoning":"hm","text":"half and half","delay_ms":300,"fault":"hang"}`), ""), new(api.Accepted))
-		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) { // it is saved now and then
-			if got := b.send(request{method: "GET", path: "/v1/sessions/" + string(id) + "/draft"}); strings.Contains(got.text, "half") {
-				b.ask(204, "POST", "/v1/sessions/"+string(id)+"/cancel", "", nil)
-				b.finished(id)
-				return
-			}
-		}
-		b.Error("there is no draft")
+		wait.Until(b.T, "a draft, which is saved now and then", func() bool {
+			return strings.Contains(b.send(request{method: "GET", path: "/v1/sessions/" + string(id) + "/draft"}).text, "half")
+		})
+		b.ask(204, "POST", "/v1/sessions/"+string(id)+"/cancel", "", nil)
+		b.finished(id)
 	},
 	"sendPrompt": func(b *box) {
 		path := "/v1/sessions/" + string(b.create()) + "/prompts"
@@ -374,7 +371,7 @@ func revert(b *box) {
 }
 
 // Every route has its test.
-func TestRoutes(t *testing.T) {
+func TestRoutes(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, r := range api.Routes {
 		t.Run(r.Name, func(t *testing.T) {
 			show, ok := routes[r.Name]

@@ -41,7 +41,7 @@ func (b *box) dial() net.Conn {
 
 // One who begins a request and does not go on is cut off, whether they may ask or
 // not, and whether somebody wants their body or not.
-func TestSlowRequests(t *testing.T) {
+func TestSlowRequests(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, quick)
 	post := func(path, token, length string) string {
 		return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n", path, b.addr, token, length)
@@ -71,7 +71,7 @@ func TestSlowRequests(t *testing.T) {
 }
 
 // A head that does not end is refused.
-func TestLargeHead(t *testing.T) {
+func TestLargeHead(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	c := b.dial()
 	go func() { // it is cut off before it has sent all
@@ -143,6 +143,7 @@ func (c slowly) Read(p []byte) (int, error) {
 // A client that reads slowly gets it all, however long it takes: the bound is for
 // a piece.
 func TestSlowReadersGetItAll(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		c := overPipes(t, &endless{size: 1 << 20, count: 2}, "GET "+nobody+"/log")
@@ -163,6 +164,7 @@ func TestSlowReadersGetItAll(t *testing.T) {
 // One that reads nothing is cut off, whether the answer is long or has nothing but
 // a head.
 func TestSlowReaders(t *testing.T) {
+	t.Parallel()
 	for _, request := range []string{"GET " + nobody + "/log", "GET " + nobody + "/events", "POST " + nobody + "/cancel"} {
 		t.Run(request, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/server"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // endless is a service of one session with many large events.
@@ -49,16 +50,12 @@ func (s *endless) Cancel(context.Context, pawl.SessionID) error { return nil }
 func (b *box) ends(t *testing.T) {
 	t.Helper()
 	svc, ok := b.svc.(*endless)
-	for deadline := time.Now().Add(patience); ok && svc.ended.Load() == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the iteration has not ended")
-		}
-	}
+	wait.Until(t, "the iteration has ended", func() bool { return !ok || svc.ended.Load() > 0 })
 }
 
 // A stream begins after what the client has: by the query, or by the header that
 // a browser sends, which counts.
-func TestStreamReplays(t *testing.T) {
+func TestStreamReplays(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	id := b.create()
 	for i := range 5 {
@@ -94,7 +91,7 @@ func TestStreamReplays(t *testing.T) {
 }
 
 // A stream on which nothing happens shows that it is alive.
-func TestStreamBeats(t *testing.T) {
+func TestStreamBeats(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, func(c *server.Config) { c.Beat = time.Millisecond })
 	s := b.open(b.create(), "", nil)
 	s.next()
@@ -111,7 +108,7 @@ func TestStreamBeats(t *testing.T) {
 
 // One that does not read is cut off; when it comes again nothing is missing and
 // nothing comes twice.
-func TestStreamOfASlowClient(t *testing.T) {
+func TestStreamOfASlowClient(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	svc := &endless{size: 256 << 10, count: 64, told: make(chan struct{})}
 	b := newBox(t, svc, quick)
 	s := b.open("01JD0000000000000000000000", "", nil)
@@ -147,7 +144,7 @@ func TestStreamOfASlowClient(t *testing.T) {
 }
 
 // There are only so many streams; one that has ended makes room.
-func TestStreamLimit(t *testing.T) {
+func TestStreamLimit(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, func(c *server.Config) { c.Streams = 2 })
 	id := b.create()
 	path := "/v1/sessions/" + string(id) + "/events"
@@ -159,23 +156,18 @@ func TestStreamLimit(t *testing.T) {
 		t.Error("it does not say when to come again")
 	}
 	one.close()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	wait.Until(t, "another stream may start", func() bool {
 		resp, err := b.http.Do(b.request(request{method: "GET", path: path}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = resp.Body.Close()
-		if resp.StatusCode == http.StatusOK {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the stream that ended makes no room")
-		}
-	}
+		return resp.StatusCode == http.StatusOK
+	})
 }
 
 // A stream of a session that is deleted says so, and ends.
-func TestStreamOfADeletedSession(t *testing.T) {
+func TestStreamOfADeletedSession(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	id := b.create()
 	s := b.open(id, "", nil)
@@ -194,7 +186,7 @@ func TestStreamOfADeletedSession(t *testing.T) {
 
 // A server that drains takes no new work, lets what is under way be watched,
 // answered and canceled, and at its end shows those who watch how it came out.
-func TestDrain(t *testing.T) {
+func TestDrain(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	id := b.create()
 	s := "/v1/sessions/" + string(id)
@@ -237,7 +229,7 @@ func TestDrain(t *testing.T) {
 }
 
 // What is not ready says so, and not why.
-func TestReady(t *testing.T) {
+func TestReady(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, func(c *server.Config) {
 		c.Ready = func(context.Context) error { return fmt.Errorf("dial db-7.internal") }
 	})
@@ -280,7 +272,7 @@ func (s *late) Events(ctx context.Context, id pawl.SessionID, _ pawl.Seq) iter.S
 
 // A stream shows what the log holds when the server ends, also what is still on
 // its way.
-func TestStreamEndsWithTheLog(t *testing.T) {
+func TestStreamEndsWithTheLog(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, &late{comes: make(chan struct{})})
 	s := b.open("01JD0000000000000000000000", "", nil)
 	s.next()

@@ -60,7 +60,7 @@ func tenants(t *testing.T) *box {
 
 // TestRoutesAreTheTenantsOwn: to another tenant a session is as one that is not
 // there, whatever is asked of it.
-func TestRoutesAreTheTenantsOwn(t *testing.T) {
+func TestRoutesAreTheTenantsOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := tenants(t)
 	got := b.send(request{method: "POST", path: "/v1/sessions", token: "acme", body: fmt.Sprintf(`{"id":"01JD0000000000000000000007","dir":%q,"title":"secret"}`, b.dir)})
 	if got.status != 201 {
@@ -140,7 +140,7 @@ func said(r reply, id string) string {
 
 // TestTenantsStreams: a tenant has so many streams at a server, whichever of its
 // tokens opens them. A token is called as its tenant and its user.
-func TestTenantsStreams(t *testing.T) {
+func TestTenantsStreams(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, func(c *server.Config) {
 		c.Auth = func(r *http.Request) (api.Principal, error) {
 			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -168,7 +168,7 @@ func TestTenantsStreams(t *testing.T) {
 }
 
 // TestThoseWhoMayNotAskAreTold: a token that is known and refused is told why.
-func TestThoseWhoMayNotAskAreTold(t *testing.T) {
+func TestThoseWhoMayNotAskAreTold(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, func(c *server.Config) {
 		c.Auth = func(*http.Request) (api.Principal, error) {
 			return api.Principal{}, fmt.Errorf("tenant acme is suspended: %w", pawl.ErrDenied)

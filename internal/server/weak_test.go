@@ -10,5 +10,6 @@ import (
 
 // Without a defense, the test of it fails.
 func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
 	weaktest.NoticedBy(t, "TestRoutesAreTheTenantsOwn", "access.tenant", "store.tenant")
 }

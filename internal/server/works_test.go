@@ -11,6 +11,7 @@ import (
 // TestWorksAreKnown: whatever is asked of a session either does nothing in its
 // folder, or is held to the folders that may be worked in. A new route has to say.
 func TestWorksAreKnown(t *testing.T) {
+	t.Parallel()
 	idle := []string{"renameSession", "shareSession", "deleteSession", "withdrawPrompt", "cancelSession"}
 	for _, r := range api.Routes {
 		if r.Scope != api.ScopeRun || !strings.Contains(r.Path, "{id}") {

@@ -50,7 +50,7 @@ func owners(t *testing.T, snapshots *snapshot.Store) []pawl.SessionID {
 }
 
 // A fork keeps the snapshots of its origin, whichever of them is deleted.
-func TestForkKeepsSnapshots(t *testing.T) {
+func TestForkKeepsSnapshots(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	svc, snapshots, s := withSnapshots(t, nil)
 	fork, err := svc.Fork(t.Context(), s.ID, 0)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestForkKeepsSnapshots(t *testing.T) {
 
 // Snapshots that cannot be let go of do not keep a session from being deleted,
 // and whoever deletes it is told.
-func TestDeleteWithoutForgetting(t *testing.T) {
+func TestDeleteWithoutForgetting(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fault := errors.New("the disk is gone")
 	svc, _, s := withSnapshots(t, func(c *service.Config) {
 		c.Forget = func(context.Context, pawl.SessionID) error { return fault }
@@ -88,7 +88,7 @@ func TestDeleteWithoutForgetting(t *testing.T) {
 }
 
 // A fork that could not be made whole is not made.
-func TestForkWithoutAdopting(t *testing.T) {
+func TestForkWithoutAdopting(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fault := errors.New("the disk is full")
 	svc, _, s := withSnapshots(t, func(c *service.Config) {
 		c.Adopt = func(context.Context, string, pawl.SessionID, pawl.SessionID) error { return fault }
@@ -117,7 +117,7 @@ func (s beginStore) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq
 
 // The snapshots are kept before there is a fork that needs them, and let go of
 // if there is none. After a kill 'pawl gc' does that: the session is gone.
-func TestForkThatDoesNotBegin(t *testing.T) {
+func TestForkThatDoesNotBegin(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fault := errors.New("the disk is full")
 	var kept []pawl.SessionID
 	var begin func() error

@@ -28,7 +28,7 @@ func (c *counted) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq,
 
 // There is never half a mission: it is one append, and is there though nobody can
 // work on it yet.
-func TestMissionIsOneAppend(t *testing.T) {
+func TestMissionIsOneAppend(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	st := servicetest.Local(t).Store
 	log := &counted{Bus: bus.New(st, bus.Config{}), fault: errors.New("the disk is full")}
 	svc := service.New(service.Config{

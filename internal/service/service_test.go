@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-func TestContract_Service(t *testing.T) {
+func TestContract_Service(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	servicetest.Run(t, func(t *testing.T) servicetest.Harness { return servicetest.Local(t) })
 }
 
@@ -36,7 +36,7 @@ func (absent) Answered(context.Context, pawl.SessionID) error         { return p
 func (absent) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return pawl.ErrUnavailable }
 
 // Accepted means appended, even when nobody can work on it: the caller is told both.
-func TestSendWithoutARunner(t *testing.T) {
+func TestSendWithoutARunner(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	st := servicetest.Local(t).Store
 	noon := time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 	svc := service.New(service.Config{

@@ -11,5 +11,6 @@ import (
 // Without the comparison of fingerprints, a permission is for whatever the call
 // has become: the suite notices.
 func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
 	weaktest.NoticedBy(t, "TestContract_Service/permission_is_for_what_was_shown", "ask.names")
 }

@@ -22,6 +22,7 @@ func hundred() *skill.Set {
 }
 
 func TestCatalog(t *testing.T) {
+	t.Parallel()
 	two := &skill.Set{Skills: []skill.Skill{{Name: "a", Description: "does a"}, {Name: "b", Description: strings.Repeat("long ", 100)}}}
 	for _, tt := range []struct {
 		set    *skill.Set
@@ -48,6 +49,7 @@ func TestCatalog(t *testing.T) {
 // TestCatalogFits: never over the budget, always text, the same each time, and
 // with more room no less is said.
 func TestCatalogFits(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		set := &skill.Set{}
 		for i, d := range rapid.SliceOfN(rapid.StringMatching(`[a-zé漢 ]{0,300}`), 0, 40).Draw(t, "descriptions") {

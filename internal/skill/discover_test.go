@@ -19,6 +19,7 @@ import (
 
 // TestDiscover: every place, what wins, what is hidden, what is told.
 func TestDiscover(t *testing.T) {
+	t.Parallel()
 	base := real(t)
 	put(t, base, map[string]string{
 		"repo/.agents/skills/deploy/SKILL.md":                        md("deploy", "the top's", "x"),
@@ -75,6 +76,7 @@ func TestDiscover(t *testing.T) {
 
 // TestTrust: nothing of a project is read unless its folder is trusted. Row A19.
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	base := real(t)
 	put(t, base, map[string]string{
 		"repo/.agents/skills/a/SKILL.md": md("a", "d", "x"), "repo/sub/.agents/skills/b/SKILL.md": md("b", "d", "x"), "home/.agents/skills/c/SKILL.md": md("c", "d", "x"),
@@ -111,6 +113,7 @@ func namesOf(s *skill.Set) []string {
 }
 
 func TestFields(t *testing.T) {
+	t.Parallel()
 	dir := real(t)
 	put(t, dir, map[string]string{".agents/skills/a/SKILL.md": `---
 name: a
@@ -142,6 +145,7 @@ Body.
 // TestLoad: the body and the names of the files; and of the files what is in the
 // folder, and no more.
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	dir := real(t)
 	files := map[string]string{
 		".agents/skills/a/SKILL.md":       md("a", "d", "Do\u202e this.\n"),

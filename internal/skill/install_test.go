@@ -18,6 +18,7 @@ import (
 )
 
 func TestParseSource(t *testing.T) {
+	t.Parallel()
 	id := strings.Repeat("a1", 20)
 	for text, want := range map[string]skill.Source{
 		"owner/repo":                         {Address: "https://github.com/owner/repo"},
@@ -71,7 +72,7 @@ func states(t *testing.T, in *skill.Installer) string {
 }
 
 // TestInstall: the life of a skill: planned, installed, loaded, updated, removed.
-func TestInstall(t *testing.T) {
+func TestInstall(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{
 		"skills/a/SKILL.md": md("a", "does a", "Body."), "skills/a/run.sh": "#!/bin/sh\n", "skills/a/old.md": "x",
 		"skills/b/SKILL.md": md("b", "does b", "x"), "README.md": "x",
@@ -142,7 +143,7 @@ func must(p *skill.Plan, err error) *skill.Plan {
 
 // TestAddSome: one skill of many, a commit, a folder; a skill that is a whole
 // repository; what is not there.
-func TestAddSome(t *testing.T) {
+func TestAddSome(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{
 		"skills/a/SKILL.md": md("a", "d", "first"), "skills/b/SKILL.md": md("b", "d", "x"), "more/c/SKILL.md": md("c", "d", "x"), "node_modules/x/SKILL.md": md("x", "d", "x"),
 	})
@@ -242,7 +243,7 @@ var hostile = []struct {
 	{"a file like a folder", [][2]string{{"100644", "A"}, {"100644", "SKILL.md"}, {"100644", "a/y"}}, "same to some systems"},
 }
 
-func TestHostileRepository(t *testing.T) {
+func TestHostileRepository(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, tt := range hostile {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRepository(t, nil)
@@ -267,7 +268,7 @@ func TestHostileRepository(t *testing.T) {
 }
 
 // TestRefused: skills of plain files that are not to be installed either.
-func TestRefused(t *testing.T) {
+func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	many := map[string]string{"SKILL.md": md("a", "d", "x")}
 	for i := range skill.MaxFiles {
 		many[fmt.Sprintf("f%d", i)] = ""
@@ -298,7 +299,7 @@ func TestRefused(t *testing.T) {
 
 // TestChanged: a skill that is not what was installed is not loaded, by whatever
 // it differs, at the start or between.
-func TestChanged(t *testing.T) {
+func TestChanged(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x"), "a/run.sh": "#!/bin/sh\n", "a/ref.md": "x"})
 	for name, change := range map[string]func(dir string) error{
 		"the text": func(dir string) error {
@@ -347,7 +348,7 @@ func TestChanged(t *testing.T) {
 // TestConflicts: a plan that the world has left behind is not applied.
 // TestTakenName: what was installed from one repository is not replaced from
 // another.
-func TestTakenName(t *testing.T) {
+func TestTakenName(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	if got, body := takeName(t); !strings.Contains(got, "refuse  a") || !strings.Contains(got, "remove that first, with 'pawl skills remove a'") || body != "honest" {
 		t.Errorf("%q is loaded: %s", body, got)
 	}
@@ -370,7 +371,7 @@ func takeName(t *testing.T) (shown, body string) {
 	return shown, loaded.Body
 }
 
-func TestConflicts(t *testing.T) {
+func TestConflicts(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x")})
 	dir := real(t)
 	in := installer(t, dir)
@@ -406,7 +407,7 @@ func TestConflicts(t *testing.T) {
 // TestHalfInstalled: the lock is written before a skill is moved. Where pawl was
 // killed between, the skill is missing, or an older one is not loaded; the next
 // attempt sets it right.
-func TestHalfInstalled(t *testing.T) {
+func TestHalfInstalled(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "first")})
 	dir := real(t)
 	in := installer(t, dir)
@@ -440,7 +441,7 @@ func TestHalfInstalled(t *testing.T) {
 
 // TestLeftovers: what an install that was killed has left is removed by the next
 // one; what another one is about to install is not.
-func TestLeftovers(t *testing.T) {
+func TestLeftovers(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x"), "b/SKILL.md": md("b", "d", "x")})
 	dir := real(t)
 	in := installer(t, dir)
@@ -460,7 +461,7 @@ func TestLeftovers(t *testing.T) {
 
 // TestInstallThroughLink: a folder of the project that leads elsewhere is not
 // installed into.
-func TestInstallThroughLink(t *testing.T) {
+func TestInstallThroughLink(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x")})
 	for _, link := range []string{".agents", ".agents/skills"} {
 		dir, out := real(t), real(t)

@@ -21,6 +21,7 @@ var npx = []string{"--yes", "--package=node@22.20.0", "--package=skills@1.7.4", 
 // TestNpxSkills: what `npx skills add` leaves in a project and in a home folder is
 // found, each skill once, and its links are no faults. It needs npm's registry.
 func TestNpxSkills(t *testing.T) {
+	t.Parallel()
 	r := newRepository(t, map[string]string{
 		"skills/hello-world/SKILL.md": md("hello-world", "Says hello.", "Hello."), "skills/hello-world/scripts/run.sh": "#!/bin/sh\n", "skills/second/SKILL.md": md("second", "The second.", "x"),
 	})

@@ -16,7 +16,7 @@ import (
 // Without a defense the same attacks succeed, so the tests would notice if it
 // were missing.
 
-func TestWeakenedTrust(t *testing.T) {
+func TestWeakenedTrust(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("skill.trust")()
 	dir := real(t)
 	put(t, dir, map[string]string{".agents/skills/a/SKILL.md": md("a", "d", "x")})
@@ -25,7 +25,7 @@ func TestWeakenedTrust(t *testing.T) {
 	}
 }
 
-func TestWeakenedLinks(t *testing.T) {
+func TestWeakenedLinks(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("path.links,read.links,path.root")()
 	base := real(t)
 	put(t, base, map[string]string{
@@ -36,7 +36,7 @@ func TestWeakenedLinks(t *testing.T) {
 	}
 }
 
-func TestWeakenedFiles(t *testing.T) {
+func TestWeakenedFiles(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("skill.files")()
 	dir := real(t)
 	put(t, dir, map[string]string{".agents/skills/a/SKILL.md": md("a", "d", "x"), "secret": "s3cret"})
@@ -45,7 +45,7 @@ func TestWeakenedFiles(t *testing.T) {
 	}
 }
 
-func TestWeakenedRegular(t *testing.T) {
+func TestWeakenedRegular(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("skill.regular")()
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x"), "a/link": "->/etc/passwd"})
 	in := installer(t, real(t))
@@ -55,14 +55,14 @@ func TestWeakenedRegular(t *testing.T) {
 	}
 }
 
-func TestWeakenedSource(t *testing.T) {
+func TestWeakenedSource(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("skill.source")()
 	if shown, body := takeName(t); body != "hostile" {
 		t.Errorf("%q is loaded: %s", body, shown)
 	}
 }
 
-func TestWeakenedLock(t *testing.T) {
+func TestWeakenedLock(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x")})
 	dir := real(t)
 	in := installer(t, dir)

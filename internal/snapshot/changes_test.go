@@ -12,6 +12,7 @@ import (
 
 // TestChanges: what is said of each kind of change, up to now.
 func TestChanges(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.sh(`printf 'a\nb\n' >mod; printf 'a\0' >bin; echo x >run; echo gone >gone; echo f >type; echo same >same`)
 	before := w.take()
@@ -48,6 +49,7 @@ func TestChanges(t *testing.T) {
 }
 
 func TestPatch(t *testing.T) {
+	t.Parallel()
 	w := newWorldWith(t, Config{MaxFile: 1000})
 	w.sh(`printf 'a\nb\n' >f; echo 1 >grows`)
 	s := w.span(`printf 'a\nc\n' >f; printf new >n; head -c 2000 /dev/zero >grows`)
@@ -83,6 +85,7 @@ index 0000000..3e5126c
 
 // TestPatchMany: a patch of more files than a command line holds.
 func TestPatchMany(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := w.take()
 	w.files(1500)

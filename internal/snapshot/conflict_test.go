@@ -37,6 +37,7 @@ var conflicts = []struct {
 }
 
 func TestConflicts(t *testing.T) {
+	t.Parallel()
 	for _, tt := range conflicts {
 		for how, mode := range map[string]Conflicts{"refuse": Refuse, "aside": KeepAside, "leave": Leave} {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
@@ -88,6 +89,7 @@ func TestConflicts(t *testing.T) {
 
 // TestSpans: which spans count as one, and what several do to a file together.
 func TestSpans(t *testing.T) {
+	t.Parallel()
 	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
 	got := merge([]Span{
 		{"e", "f", at(9), at(10)}, {"a", "b", at(1), at(3)}, {"b", "c", at(2), at(5)}, {"c", "c2", at(4), at(4)},
@@ -134,6 +136,7 @@ func lastMoment(t *testing.T, script string, how Conflicts) (w *world, r Report,
 
 // TestLastMoment: a file that changes after all was checked is not replaced.
 func TestLastMoment(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ script, path string }{{"echo mine >d/f", "d/f"}, {"echo mine >new", "new"}} {
 		for _, how := range []Conflicts{Refuse, Leave} {
 			w, r, err := lastMoment(t, tt.script, how)
@@ -162,6 +165,7 @@ func linkedAbove(t *testing.T) (outside map[string]string, err error) {
 
 // TestLinkAbove: nothing is read or written through a link to elsewhere.
 func TestLinkAbove(t *testing.T) {
+	t.Parallel()
 	outside, err := linkedAbove(t)
 	if diff := cmp.Diff(map[string]string{"f": "-rw-r--r-- theirs\n"}, outside); diff != "" || err == nil {
 		t.Errorf("%s, %v", diff, err)
@@ -170,6 +174,7 @@ func TestLinkAbove(t *testing.T) {
 
 // TestForbidden: whatever a plan says, these are not written.
 func TestForbidden(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.sh("git init -q .; echo 1 >f")
 	s := w.span("echo 2 >f; mkdir .vscode; echo 2 >.vscode/tasks.json")
@@ -191,6 +196,7 @@ func TestForbidden(t *testing.T) {
 
 // TestPermissions: a file that is replaced keeps who may read it.
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.sh("echo 1 >secret; chmod 600 secret; echo 1 >tool; chmod 750 tool")
 	before := w.show()

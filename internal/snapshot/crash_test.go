@@ -97,6 +97,7 @@ func (w *world) killed(do string, point int) bool {
 
 // TestKilledTake: whatever point a Take was killed at, the next one is right.
 func TestKilledTake(t *testing.T) {
+	t.Parallel()
 	points := 0
 	for point := 1; ; point++ {
 		w := newWorld(t)
@@ -135,6 +136,7 @@ func TestKilledTake(t *testing.T) {
 // TestKilledApply: whatever point an Apply was killed at, doing it again ends in
 // the same state, and nothing is kept aside twice.
 func TestKilledApply(t *testing.T) {
+	t.Parallel()
 	points := 0
 	for point := 1; ; point++ {
 		w := newWorld(t)
@@ -169,6 +171,7 @@ func TestKilledApply(t *testing.T) {
 // TestTwoProcesses: several processes and goroutines take the same folder at once,
 // and all snapshots are good.
 func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.files(200)
 	before := w.show()
@@ -201,6 +204,7 @@ func TestTwoProcesses(t *testing.T) {
 
 // TestDiskFull: a Take that cannot write fails, and leaves what was good.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []int{1, 100, 1000, 20_000} {
 		w := newWorld(t)
 		w.sh("echo 1 >f")

@@ -41,6 +41,7 @@ func owned(t *testing.T) (w *world, big, small ID, c *clock) {
 // TestGC: the snapshots of sessions that are gone, old, or over the quota are
 // removed and their space is free; those of the others stay.
 func TestGC(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		gc  GC
 		why string
@@ -90,6 +91,7 @@ func TestGC(t *testing.T) {
 // TestGCAll: with nobody left the folder's store goes, and comes again. What was
 // kept aside stays until it is old.
 func TestGCAll(t *testing.T) {
+	t.Parallel()
 	w, big, small, c := owned(t)
 	w.sh("echo mine >big")
 	if r := w.undo(KeepAside, Span{Before: big, After: small}); len(r.Aside) != 1 {
@@ -132,6 +134,7 @@ func valuesOf(m map[string]string) func(func(string) bool) {
 // TestOwners: a session that was made from another keeps what that one kept, and
 // forgetting one leaves the other.
 func TestOwners(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.sh("echo 1 >f")
 	s := w.span("echo 2 >f")
@@ -167,6 +170,7 @@ func TestOwners(t *testing.T) {
 // TestBroken: a store that is damaged is made again where nothing is lost by it,
 // or says so; cleaning up gets rid of it.
 func TestBroken(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		damage string // in the folder's store
 		lost   bool
@@ -212,6 +216,7 @@ func TestBroken(t *testing.T) {
 
 // TestCanceled: a context that ends leaves a good store and the files.
 func TestCanceled(t *testing.T) {
+	t.Parallel()
 	for point := range 12 {
 		w := newWorld(t)
 		w.sh("mkdir d; echo 1 >d/f; echo 1 >g")

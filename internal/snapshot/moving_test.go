@@ -14,6 +14,7 @@ import (
 // TestMoving: a folder whose files come, go, grow and change what they are while
 // it is taken is taken all the same, and the store is good afterwards.
 func TestMoving(t *testing.T) {
+	t.Parallel()
 	w := newWorldWith(t, Config{MaxFile: 2000})
 	w.files(50)
 	first := w.take()
@@ -65,6 +66,7 @@ func (w *world) churn(name string, stop chan struct{}) {
 // TestRemovedFolder: a folder that is removed between being opened and being
 // read has nothing in it.
 func TestRemovedFolder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.sh("mkdir d")
 	fd, err := openAt(unix.AT_FDCWD, w.path("d"), unix.O_DIRECTORY)

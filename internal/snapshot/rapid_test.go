@@ -96,6 +96,7 @@ func (s story) judge(p string, now model, redo bool) (touched bool, want string,
 // TestModel: random trees, random commands, others who change the same files:
 // undo and redo do what the model says, and nothing else.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		w.edit(rt, "first")

@@ -8,6 +8,7 @@ import (
 // What a plan shows is what it will do to the folder as it is now, and nothing
 // that somebody else did beside it.
 func TestShow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.sh("echo 1 >f; echo 1 >other; echo 1 >later")
 	first := w.span("echo 2 >f; echo made >new")
@@ -40,6 +41,7 @@ func TestShow(t *testing.T) {
 
 // PatchOf leaves out what may not be shown, and says how much.
 func TestPatchOf(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := w.span("echo 1 >seen; echo 2 >hidden; echo 3 >hidden2")
 	shown := func(path string) bool { return !strings.HasPrefix(path, "hidden") }

@@ -45,7 +45,7 @@ func counted(t *testing.T) (w *world, runs func() int) {
 // TestUnchanged: a folder that has not changed has the same snapshot, and no git
 // is run to find that out, also for another session, and for a file that was
 // only touched.
-func TestUnchanged(t *testing.T) {
+func TestUnchanged(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w, runs := counted(t)
 	w.sh(`mkdir a b empty; echo 1 >a/x; echo 2 >b/y; ln -s a/x link; echo '*.log' >.gitignore; echo z >z.log`)
 	first := w.take()
@@ -73,6 +73,7 @@ func TestUnchanged(t *testing.T) {
 // TestSameLook: a file that changes without a change of size or time is told by
 // the time that nobody can set.
 func TestSameLook(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	then := time.Now().Add(-time.Hour)
 	for i := range 20 {
@@ -94,6 +95,7 @@ func TestSameLook(t *testing.T) {
 // TestRacy: where even that time is the same, a file that was young when it was
 // read is read again. One that was not is believed: so it is the mark that does it.
 func TestRacy(t *testing.T) {
+	t.Parallel()
 	for _, young := range []bool{true, false} {
 		w := newWorld(t)
 		w.write("f", "1")
@@ -138,6 +140,7 @@ func TestRacy(t *testing.T) {
 // TestLeftOut: what is not covered is no change, comes and goes freely, and is
 // never touched by an undo.
 func TestLeftOut(t *testing.T) {
+	t.Parallel()
 	w := newWorldWith(t, Config{MaxFile: 100})
 	w.sh(`git init -q .; echo hidden >.git/info/exclude
 		printf '%s\n' build/ '*.o' '!keep.o' >.gitignore; mkdir build; echo 1 >build/out; echo 1 >a.o; echo 1 >keep.o; echo 1 >hidden
@@ -169,6 +172,7 @@ func TestLeftOut(t *testing.T) {
 // TestCrossing: a file that is covered before and not after, or the reverse, was
 // neither deleted nor made. Undo and redo leave it alone.
 func TestCrossing(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ lay, do, path, why string }{
 		"too large":       {"echo 1 >f", "head -c 200 /dev/zero >f", "f", outLarge},
 		"small again":     {"head -c 200 /dev/zero >f", "echo 1 >f", "f", outLarge},
@@ -220,6 +224,7 @@ func TestCrossing(t *testing.T) {
 
 // TestTooLarge: a folder with too much in it is not taken, and says what to do.
 func TestTooLarge(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]Config{"files": {MaxFiles: 5}, "bytes": {MaxBytes: 5}} {
 		w := newWorldWith(t, c)
 		w.sh("for i in 1 2 3 4 5 6; do echo $i >$i; done")
@@ -232,6 +237,7 @@ func TestTooLarge(t *testing.T) {
 // TestOwnFolder: pawl's own folders are left out, also where they are in the
 // folder that is taken.
 func TestOwnFolder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	other := w.path("elsewhere")
 	c := w.store.Config
@@ -251,6 +257,7 @@ func TestOwnFolder(t *testing.T) {
 // TestHostileRepository: nothing that the folder's repository brings is run or
 // heeded: the snapshot holds the bytes of the files.
 func TestHostileRepository(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	canary := filepath.Join(t.TempDir(), "canary")
 	w.sh(`git init -q .; printf '* filter=evil diff=evil eol=crlf ident working-tree-encoding=UTF-16\n' >.gitattributes
@@ -282,6 +289,7 @@ func TestHostileRepository(t *testing.T) {
 // TestWithoutRepository: what a command that removes .git takes with it is not
 // needed for an undo.
 func TestWithoutRepository(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.sh("git init -q .; echo 1 >f; git add f; git commit -qm first; rm f; echo 2 >g")
 	before := w.show()

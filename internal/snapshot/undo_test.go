@@ -8,6 +8,7 @@ import (
 
 // TestUndoCommands: what real commands do is undone byte for byte, and done again.
 func TestUndoCommands(t *testing.T) {
+	t.Parallel()
 	for name, repo := range map[string]string{"repository": "git init -q .; git add . ; git commit -qm first", "folder": "true"} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestDefensesMatter: without a defense the tests of it would fail.
-func TestDefensesMatter(t *testing.T) {
+func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	t.Run("links", func(t *testing.T) {
 		defer weak.Set("snapshot.links")()
 		if outside, err := linkedAbove(t); outside["f"] == "-rw-r--r-- theirs\n" {

@@ -11,7 +11,7 @@ import (
 )
 
 // A bus that is watched keeps the bus's contract.
-func TestContract(t *testing.T) {
+func TestContract(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	bustest.Run(t, func(t *testing.T) bustest.Harness {
 		st := sqlitetest.Open(t)
 		cfg := bus.Config{Queue: 64, Poll: 5 * time.Millisecond}

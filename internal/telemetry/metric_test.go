@@ -84,6 +84,7 @@ func lint(t *testing.T, name, kind string) {
 }
 
 func TestPrometheus(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Config{})
 	w.work()
 	w.Process()
@@ -133,6 +134,7 @@ func TestPrometheus(t *testing.T) {
 // The number of series is bounded, whatever names models and servers make up; and
 // a name cannot break out of its label.
 func TestCardinality(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Config{})
 	for i := range 2000 {
 		name := fmt.Sprintf("mcp__\"}\n\\%d%s", i, strings.Repeat("é", 100))
@@ -161,6 +163,7 @@ func TestCardinality(t *testing.T) {
 
 // The same metrics go out by OTLP.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL}})
 	w.work()
@@ -188,6 +191,7 @@ func TestMetrics(t *testing.T) {
 
 // What a fleet does is counted by what came of it, and what others count is read.
 func TestFleetMetrics(t *testing.T) {
+	t.Parallel()
 	tells := New(Config{})
 	tells.Step("think", "ok", 30*time.Millisecond)
 	tells.Step("think", "waits", time.Millisecond)

@@ -13,6 +13,7 @@ import (
 // A mission is one trace: its team works below the turn of its Commander. What
 // becomes of its tasks is counted.
 func TestMission(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL}})
 	w.write(session, 0, pawl.SessionCreated{Dir: "/w"}, pawl.MissionStarted{}, pawl.Prompted{Parts: said("go")})

@@ -22,6 +22,7 @@ func (s *silent) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // A dead endpoint costs the work nothing, and its end two seconds.
 func TestDeadEndpoint(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dead := &silent{}
 		w := newWorld(t, Config{Settings: Settings{Endpoint: "http://dead.test"}, Client: &http.Client{Transport: dead}})
@@ -52,6 +53,7 @@ func TestDeadEndpoint(t *testing.T) {
 
 // An endpoint that is there again gets what comes then.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	r.status = http.StatusServiceUnavailable
 	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL}})
@@ -63,6 +65,7 @@ func TestRefused(t *testing.T) {
 
 // Who did no work sends nothing, and is not told of an endpoint that is down.
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	dead := &silent{}
 	w := newWorld(t, Config{Settings: Settings{Endpoint: "http://dead.test"}, Client: &http.Client{Transport: dead}})
 	w.close()
@@ -75,6 +78,7 @@ func TestIdle(t *testing.T) {
 
 // A receiver cannot send the headers elsewhere.
 func TestRedirect(t *testing.T) {
+	t.Parallel()
 	var seen int
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen++ }))
 	defer other.Close()
@@ -88,6 +92,7 @@ func TestRedirect(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	mine := Settings{Endpoint: "http://mine:4318", Headers: map[string]string{"Key": "mine"}, Content: true}
 	for _, c := range []struct {
 		name string

@@ -106,6 +106,7 @@ func attr(list []*commonpb.KeyValue, key string) string {
 }
 
 func TestSpans(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Headers: map[string]string{"X-Team": "a"}}, Version: "1"})
 	w.work()
@@ -146,6 +147,7 @@ func TestSpans(t *testing.T) {
 
 // Content is sent if the user wants it, and masked.
 func TestContent(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: mask})
 	w.work()
@@ -184,6 +186,7 @@ func TestContent(t *testing.T) {
 
 // What cannot be masked is not sent.
 func TestContentThatCannotBeMasked(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	fails := func(e pawl.Event) (pawl.Event, error) {
 		if _, ok := e.Body.(pawl.CallFinished); ok {
@@ -205,6 +208,7 @@ func TestContentThatCannotBeMasked(t *testing.T) {
 
 // Without somebody who masks there is no content, whatever the user wants.
 func TestContentNeedsMask(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}})
 	w.work()
@@ -219,6 +223,7 @@ func TestContentNeedsMask(t *testing.T) {
 // A turn that another process began is taken up where this one comes in, in the
 // trace that the other would have sent it in.
 func TestResumed(t *testing.T) {
+	t.Parallel()
 	first, second := newReceiver(t), newReceiver(t)
 	a := newWorld(t, Config{Settings: Settings{Endpoint: first.URL}})
 	a.work()
@@ -260,6 +265,7 @@ func named(r *receiver, name string) *tracepb.Span {
 
 // A log that comes whole was worked on elsewhere.
 func TestImported(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Config{})
 	events := []pawl.Event{
 		{Body: pawl.SessionCreated{Dir: "/w"}}, {Body: pawl.Prompted{Parts: said("x")}},
@@ -275,6 +281,7 @@ func TestImported(t *testing.T) {
 
 // What is remembered is bounded: turns whose end never comes are forgotten.
 func TestForgotten(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Config{})
 	for i := range maxTurns + 10 {
 		id := pawl.SessionID(fmt.Sprint("s", i))

@@ -11,7 +11,7 @@ import (
 )
 
 // TestWeakenedMask: TestContent would see content that is not masked.
-func TestWeakenedMask(t *testing.T) {
+func TestWeakenedMask(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("telemetry.redact")()
 	r := newReceiver(t)
 	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: mask})

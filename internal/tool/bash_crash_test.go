@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // smallPawl makes the test binary a pawl that works in the folder it names: it
@@ -41,7 +41,7 @@ func init() {
 	os.Exit(1)
 }
 
-func TestNothingOutlivesAKilledPawl(t *testing.T) {
+func TestNothingOutlivesAKilledPawl(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	mine := markProcesses(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -66,9 +66,9 @@ func TestNothingOutlivesAKilledPawl(t *testing.T) {
 	started := func() []int {
 		return slices.DeleteFunc(mine(), func(pid int) bool { return pid == cmd.Process.Pid })
 	}
-	within(t, 10*time.Second, "4 daemons, a job of 5, a command of 5", func() bool { return len(started()) >= 14 })
+	wait.Until(t, "4 daemons, a job of 5, a command of 5", func() bool { return len(started()) >= 14 })
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 3*time.Second, "all that it started is gone", func() bool { return len(started()) == 0 })
+	wait.Until(t, "all that it started is gone", func() bool { return len(started()) == 0 })
 }

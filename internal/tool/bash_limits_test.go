@@ -101,7 +101,7 @@ func testBashJobs(t *testing.T) {
 
 	began := time.Now()
 	w.jobs.Close()
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s to end them", took)
 	}
 	if left := mine(); len(left) > 0 {

@@ -51,6 +51,7 @@ func editing(dir, in string, s *screen) pawl.Call {
 // TestReadUnsaved: read shows what the user has in the editor and has not saved,
 // and says so. What the model then knows is that.
 func TestReadUnsaved(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"a.txt": "one\ntwo\n", "sub/b.txt": "disk\n", "link": "->sub/b.txt", "img": "\x89PNG\r\n\x1a\n", "bin": "\xff\xfe"})
 	for name, test := range map[string]struct {
 		in    string
@@ -84,6 +85,7 @@ func TestReadUnsaved(t *testing.T) {
 
 // TestEditorIsNotAsked: no file is asked for that pawl does not read itself.
 func TestEditorIsNotAsked(t *testing.T) {
+	t.Parallel()
 	outside := folder(t, map[string]string{"secret": "s"})
 	dir := folder(t, map[string]string{"out": "->" + filepath.Join(outside, "secret"), "way": "->" + outside, "hidden": "h", "to": "->hidden"})
 	for _, in := range []string{`{"path":"../secret"}`, `{"path":"/etc/hostname"}`, `{"path":"out"}`, `{"path":"way/secret"}`, `{"path":"none"}`, `{"path":"to"}`} {
@@ -102,6 +104,7 @@ func TestEditorIsNotAsked(t *testing.T) {
 // TestEditorReadsElsewhere: a command that has the file's name lead out of the
 // workspace for a moment gets nothing by the editor's hand.
 func TestEditorReadsElsewhere(t *testing.T) {
+	t.Parallel()
 	text := readSwapped(t)
 	if strings.Contains(text, "s3cret") || !strings.Contains(text, workspace.ErrMoved.Error()) || !strings.HasSuffix(text, "     1\tone\n") {
 		t.Errorf("read %q", text)
@@ -132,6 +135,7 @@ func readSwapped(t *testing.T) string {
 // TestChangesOfUnsaved: a file that the user has changed in the editor and has not
 // saved is not changed on the disk.
 func TestChangesOfUnsaved(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, tool, input string }{
 		{"edit", "edit", `{"path":"a.txt","old":"one","new":"1"}`},
 		{"write", "write", `{"path":"a.txt","content":"new\n"}`},
@@ -172,6 +176,7 @@ func TestChangesOfUnsaved(t *testing.T) {
 // TestChangesAfterUnsaved: a model that has read what is not saved is told of that,
 // and not to read the file again: it would be told so for ever.
 func TestChangesAfterUnsaved(t *testing.T) {
+	t.Parallel()
 	for tool, in := range map[string]string{
 		"edit":        `{"path":"a.txt","old":"two","new":"2"}`,
 		"write":       `{"path":"a.txt","content":"2\n"}`,
@@ -191,6 +196,7 @@ func TestChangesAfterUnsaved(t *testing.T) {
 // TestPreviewAsksNoEditor: what a person has not permitted yet asks nothing of the
 // editor either.
 func TestPreviewAsksNoEditor(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"a.txt": "one\n"})
 	for name, in := range map[string]string{
 		"edit": `{"path":"a.txt","old":"one","new":"1"}`, "apply_patch": input(t, fields{"patch": patchOf("*** Delete File: a.txt\n")}),

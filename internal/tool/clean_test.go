@@ -12,6 +12,7 @@ import (
 )
 
 func TestClean(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 2*escapeBytes)
 	tests := []struct {
 		name   string
@@ -63,6 +64,7 @@ var anything = rapid.SliceOf(rapid.OneOf(
 
 // Whatever it is given, in whatever pieces, each piece is text.
 func TestCleanIsText(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var c cleaner
 		var inPieces []byte
@@ -95,6 +97,7 @@ func TestCleanIsText(t *testing.T) {
 }
 
 func TestBinary(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"":                                false,
 		"\xe6\x97":                        false,

@@ -41,6 +41,7 @@ func (slow) Check(ctx context.Context, _ string, _ []string) (lsp.Report, error)
 
 // What is wrong with a file says what is in it.
 func TestDiagnosticsOfUnreadable(t *testing.T) {
+	t.Parallel()
 	var asked []string
 	c := call(folder(t, map[string]string{"a.go": "", "secret.go": ""}), `{"path":"."}`)
 	c.Reads = func(path string) bool { return path != "secret.go" }
@@ -134,6 +135,7 @@ func newFault(line int, text string) lsp.Fault {
 }
 
 func TestDiagnostics(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"a.go": "", "sub/b.go": "", "sub/c.go": "", "sub/deep/d.go": ""})
 	edited := lsp.File{Path: "a.go", Asked: true, Errors: 1, Warnings: 1, Faults: []lsp.Fault{newFault(3, "e1"), fault(1, "w1")}}
 	other := lsp.File{Path: "sub/b.go", Errors: 1, Warnings: 1, Faults: []lsp.Fault{fault(3, "e2"), fault(1, "w2")}}
@@ -199,6 +201,7 @@ func TestDiagnostics(t *testing.T) {
 }
 
 func TestDiagnosticsAfterAnEdit(t *testing.T) {
+	t.Parallel()
 	edited := lsp.File{Path: "a.go", Asked: true, Errors: 1, Warnings: 1, Faults: []lsp.Fault{fault(3, "e1"), fault(1, "w1")}}
 	broken := lsp.File{Path: "b.go", Errors: 12, Warnings: 1, Faults: []lsp.Fault{
 		fault(1, "e0"), newFault(2, "e1"), newFault(3, "e2"), newFault(4, "e3"), newFault(5, "e4"), fault(1, "w2"),
@@ -238,6 +241,7 @@ func TestDiagnosticsAfterAnEdit(t *testing.T) {
 
 // All tools together must stay small; this one most of all.
 func TestDiagnosticsSpecIsShort(t *testing.T) {
+	t.Parallel()
 	text, err := json.Marshal(Diagnostics(checked{}).ToolSpec)
 	if err != nil {
 		t.Fatal(err)
@@ -250,6 +254,7 @@ func TestDiagnosticsSpecIsShort(t *testing.T) {
 
 // A whole story with a real server.
 func TestDiagnosticsOfGo(t *testing.T) {
+	t.Parallel()
 	servers := &lsp.Servers{Path: os.Getenv("PAWL_TEST_LSP_PATH") + ":" + os.Getenv("PATH")}
 	t.Cleanup(servers.Close)
 	dir := folder(t, map[string]string{"go.mod": "module x\n\ngo 1.26\n", "a.go": "package x\n\nvar A = B\n"})
@@ -267,6 +272,7 @@ func TestDiagnosticsOfGo(t *testing.T) {
 }
 
 func TestContract_R14_DiagnosticsIsCanceled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	servers := new(lsp.Servers)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestEdit(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name          string
 		before, after string
@@ -67,6 +68,7 @@ func TestEdit(t *testing.T) {
 }
 
 func TestContract_R5_Edit(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"sub/file.go": "one\ntwo\nthree\n"})
 	in := `{"path":"` + dir + `/sub/file.go","old":"two","new":"2"}`
 
@@ -89,6 +91,7 @@ func TestContract_R5_Edit(t *testing.T) {
 
 // A match that is not exact is told to the model and to people.
 func TestEditSaysHowItMatched(t *testing.T) {
+	t.Parallel()
 	notes := map[textedit.Pass]string{}
 	for _, test := range []struct {
 		pass               textedit.Pass

@@ -30,6 +30,7 @@ func greps(t *testing.T) map[string]pawl.Tool {
 }
 
 func TestGrep(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{
 		"a.go":        "package a\n\nfunc A() {}\n\nfunc AA() {\n\treturn\n}\n",
 		"sub/b.go":    "package b\r\n\r\nfunc B(x interface{}) {}\r\n",
@@ -87,6 +88,7 @@ func TestGrep(t *testing.T) {
 }
 
 func TestContract_R14_GrepAndGlobAreCanceled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := folder(t, map[string]string{"a": "x"})
@@ -99,6 +101,7 @@ func TestContract_R14_GrepAndGlobAreCanceled(t *testing.T) {
 }
 
 func TestGlob(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{
 		"a.go": "x", "sub/b.go": "x", "sub/deep/c.ts": "x", "gen/d.go": "x", ".gitignore": "gen/\n", "out": "->/etc", "odd\nname": "x",
 	})
@@ -136,6 +139,7 @@ func TestGlob(t *testing.T) {
 }
 
 func TestSearchAccess(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		tool   pawl.Tool
 		in     string
@@ -160,6 +164,7 @@ func TestSearchAccess(t *testing.T) {
 
 // Every request has the specs in it, so they are to be short.
 func TestSearchSpecs(t *testing.T) {
+	t.Parallel()
 	const most = 1100
 	size := 0
 	for _, tool := range []pawl.Tool{Grep(search.Own()), Glob(), List()} {

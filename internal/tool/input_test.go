@@ -91,6 +91,7 @@ func with(t *testing.T, tool, remove, key string, value any) string {
 }
 
 func TestStrictInput(t *testing.T) {
+	t.Parallel()
 	tools := builtin(t)
 	for _, spec := range tools.Specs() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -131,6 +132,7 @@ func TestStrictInput(t *testing.T) {
 
 // Some models spell a field that they leave out.
 func TestNullIsLeftOut(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"x": "text\n"})
 	got, err := try(t.Context(), Read(nil), call(dir, `{"path":"x","offset":null,"limit":null}`))
 	if err != nil {
@@ -142,6 +144,7 @@ func TestNullIsLeftOut(t *testing.T) {
 }
 
 func TestAccess(t *testing.T) {
+	t.Parallel()
 	read, write := pawl.AccessRead, pawl.AccessWrite
 	tests := []struct {
 		tool, in string

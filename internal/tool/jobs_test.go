@@ -17,10 +17,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // A command that takes longer than its timeout is not started anew: it goes on.
 func TestBashGoesOnInTheBackground(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	c := w.call(fields{"command": "mkfifo more; echo begun; read -r line <more; echo $line; printf 日 | head -c 2; exec sleep 1000", "timeout": 1})
 	var returned atomic.Bool
@@ -53,6 +55,7 @@ func TestBashGoesOnInTheBackground(t *testing.T) {
 }
 
 func TestBackgroundJobs(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	const is = "background=true job="
 	w.want("bash", fields{"command": "echo begun; mkfifo one; read -r <one; echo ended; exit 3", "background": true},
@@ -61,7 +64,7 @@ func TestBackgroundJobs(t *testing.T) {
 		"(running as job_2: see bash_output and bash_kill)", is+"job_2")
 	w.say("one", "\n")
 	w.say("two", "\n")
-	within(t, 5*time.Second, "both have ended", func() bool {
+	wait.Until(t, "both have ended", func() bool {
 		return w.must("bash_output", fields{"id": "job_2", "wait": 1}).Meta["exit_code"] != "" && w.overJob("job_1")
 	})
 	w.want("bash_output", fields{"id": "job_1"}, "ended\n(job_1: exit code 3)", "background=true exit_code=3 job=job_1")
@@ -83,6 +86,7 @@ func (w *jobWorld) overJob(id string) bool {
 
 // What fails at once is seen at once.
 func TestBackgroundJobThatFails(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	got := w.must("bash", fields{"command": "echo no; exit 2", "background": true})
 	want := pawl.Result{
@@ -98,6 +102,7 @@ func TestBackgroundJobThatFails(t *testing.T) {
 }
 
 func TestUnknownJobs(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	for _, tool := range []string{"bash_output", "bash_kill"} {
 		_, err := w.try(tool, fields{"id": "job_1"})
@@ -118,6 +123,7 @@ func TestUnknownJobs(t *testing.T) {
 }
 
 func TestBashKillAccess(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	w.must("bash", fields{"command": "exec sleep  1000 # and more", "background": true})
 	got, err := w.tools["bash_kill"].Access(t.Context(), w.call(fields{"id": "job_1"}))
@@ -131,6 +137,7 @@ func TestBashKillAccess(t *testing.T) {
 
 // wait ends with the first output, with the job, with the time, or with the context.
 func TestBashOutputWaits(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	w.must("bash", fields{"command": "mkfifo more; exec 3<>more; while read -r line <&3; do echo $line; done", "background": true})
 	first := make(chan pawl.Result)
@@ -141,7 +148,7 @@ func TestBashOutputWaits(t *testing.T) {
 	}
 	began := time.Now()
 	w.want("bash_output", fields{"id": "job_1", "wait": 1}, "(no new output; job_1: running)", "background=true job=job_1")
-	if took := time.Since(began); took < time.Second || took > 3*time.Second {
+	if took := time.Since(began); took < time.Second || took > 30*time.Second {
 		t.Errorf("it waited %s for a second", took)
 	}
 
@@ -154,7 +161,7 @@ func TestBashOutputWaits(t *testing.T) {
 	}()
 	began = time.Now()
 	cancel(why)
-	if err := <-ended; !errors.Is(err, why) || time.Since(began) > time.Second {
+	if err := <-ended; !errors.Is(err, why) || time.Since(began) > 30*time.Second {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 
@@ -168,6 +175,7 @@ func TestBashOutputWaits(t *testing.T) {
 
 // Whoever looks, nothing is shown twice and nothing is lost.
 func TestConcurrentLooks(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	w.must("bash", fields{"command": "mkfifo go; read -r <go; for i in {1..3000}; do printf x; [ $((i % 100)) = 0 ] && sleep 0.002; done", "background": true})
 	var wg sync.WaitGroup
@@ -192,6 +200,7 @@ func TestConcurrentLooks(t *testing.T) {
 
 // A look at a lot is spilled like any other result.
 func TestALookAtALot(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	w.must("bash", fields{"command": "mkfifo go; read -r <go; seq 1000000; read -r <go", "background": true})
 	w.say("go", "\n")
@@ -199,7 +208,7 @@ func TestALookAtALot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within(t, 20*time.Second, "all is printed", func() bool {
+	wait.Until(t, "all is printed", func() bool {
 		_, end := j.out.since(0)
 		return end == 6888896
 	})
@@ -208,12 +217,13 @@ func TestALookAtALot(t *testing.T) {
 		t.Errorf("%+v, %d bytes", got.Spill, len(got.Content))
 	}
 	w.say("go", "\n")
-	within(t, 5*time.Second, "it has ended", func() bool { return w.overJob("job_1") })
+	wait.Until(t, "it has ended", func() bool { return w.overJob("job_1") })
 	w.want("bash_output", fields{"id": "job_1"}, "(no new output; job_1: exit code 0)", "background=true exit_code=0 job=job_1")
 }
 
 // Nobody asks for its end, and yet it is not left as a zombie.
 func TestAJobIsReapedByItself(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	got := w.must("bash", fields{"command": "echo $$; mkfifo go; read -r <go", "background": true})
 	pid, _, _ := strings.Cut(got.Content, "\n")
@@ -221,7 +231,7 @@ func TestAJobIsReapedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.say("go", "\n")
-	within(t, 5*time.Second, "the process is gone", func() bool {
+	wait.Until(t, "the process is gone", func() bool {
 		_, err := os.Stat(filepath.Join("/proc", pid))
 		return os.IsNotExist(err)
 	})
@@ -231,7 +241,7 @@ const leavesMany = `sleep 1000 & setsid sleep 1000 & (setsid sleep 1000 >/dev/nu
 
 // Servers that were started with & go on when their command has ended, until
 // the session does.
-func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) {
+func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	mine := markProcesses(t)
 	for name, end := range map[string]func(*Jobs){
 		"End":   func(js *Jobs) { js.End(session) },
@@ -241,7 +251,7 @@ func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) {
 			w := newJobWorld(t)
 			began := time.Now()
 			w.want("bash", fields{"command": leavesMany + "echo begun"}, "begun\n", "exit_code=0")
-			if took := time.Since(began); took > time.Second {
+			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("a daemon that holds the output was waited for %s", took)
 			}
 			w.must("bash", fields{"command": leavesMany + "wait", "background": true})
@@ -250,10 +260,10 @@ func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) {
 			if _, err := try(t.Context(), w.tools["bash"], other); err != nil {
 				t.Fatal(err)
 			}
-			within(t, 5*time.Second, "all run", func() bool { return len(mine()) >= 4+5+1 })
+			wait.Until(t, "all run", func() bool { return len(mine()) >= 4+5+1 })
 			began = time.Now()
 			end(w.jobs)
-			if took := time.Since(began); took > time.Second {
+			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("it took %s", took)
 			}
 			spared := 0
@@ -272,7 +282,7 @@ func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) {
 				checkError(t, err, "no command can be started: the session is ending")
 			}
 			w.jobs.Close()
-			within(t, 5*time.Second, "the ended are waited for", func() bool { return zombies(t) == 0 })
+			wait.Until(t, "the ended are waited for", func() bool { return zombies(t) == 0 })
 			if left := mine(); len(left) > 0 {
 				t.Errorf("processes %v are left", left)
 			}
@@ -281,7 +291,7 @@ func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) {
 }
 
 // The end of a session meets commands at every point of their lives.
-func TestEndBesideStarts(t *testing.T) {
+func TestEndBesideStarts(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	mine := markProcesses(t)
 	w := newJobWorld(t)
 	var wg sync.WaitGroup
@@ -290,7 +300,7 @@ func TestEndBesideStarts(t *testing.T) {
 			_, _ = w.try("bash", fields{"command": "sleep 1000 & wait", "background": i%2 == 0, "timeout": 1})
 		})
 	}
-	within(t, 5*time.Second, "some run", func() bool { return len(mine()) > 3 })
+	wait.Until(t, "some run", func() bool { return len(mine()) > 3 })
 	w.jobs.Close()
 	wg.Wait()
 	if left := mine(); len(left) > 0 {
@@ -300,6 +310,7 @@ func TestEndBesideStarts(t *testing.T) {
 
 // A call may have found its session's table just before the session ended.
 func TestStartAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	w := newJobWorld(t)
 	table, err := w.jobs.table(session)
 	if err != nil {
@@ -316,7 +327,7 @@ func TestStartAfterTheEnd(t *testing.T) {
 	}
 }
 
-func TestJobsLeakNothing(t *testing.T) {
+func TestJobsLeakNothing(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	w := newJobWorld(t)
 	w.must("bash", fields{"command": "true"})        // starts the keeper
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close forgotten files

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -144,19 +143,4 @@ func zombies(t *testing.T) int {
 		}
 	}
 	return n
-}
-
-// within fails the test unless done holds before the time is over.
-func within(t *testing.T, d time.Duration, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	over := time.After(d)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-over:
-			t.Fatalf("not within %s: %s", d, what)
-		}
-	}
 }

@@ -182,13 +182,14 @@ func checkQuestions(t *testing.T, questions, header, options int) {
 	}
 }
 
-func TestLimits(t *testing.T) {
+func TestLimits(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for name, test := range limits {
 		t.Run(name, test)
 	}
 }
 
 func TestEveryLimitIsTested(t *testing.T) {
+	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("limits.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestList(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{
 		"b.go":           "x",
 		"a/one.go":       "x",
@@ -67,6 +68,7 @@ func TestList(t *testing.T) {
 }
 
 func TestContract_R14_ListIsCanceled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := try(ctx, List(), call(t.TempDir(), "{}"))

@@ -27,6 +27,7 @@ func kept(t interface{ Fatal(...any) }, o *output, from int64) string {
 }
 
 func TestOutput(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		writes []string
@@ -61,6 +62,7 @@ func TestOutput(t *testing.T) {
 // However it is written and looked at, what is kept is what was written, but
 // for a middle that is too much.
 func TestOutputKeepsBeginningAndEnd(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		half := rapid.IntRange(1, 20).Draw(t, "half")
 		disk := 2*half + rapid.IntRange(0, 40).Draw(t, "disk")

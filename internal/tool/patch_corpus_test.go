@@ -177,6 +177,7 @@ func runCase(t *testing.T, path string) (missed, wrong string) {
 }
 
 func TestPatchCorpus(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join("patch", "testdata", "cases", "*.txtar"))
 	if err != nil {
 		t.Fatal(err)

@@ -128,6 +128,7 @@ func allFiles() map[string]string {
 }
 
 func TestApplyPatchResult(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, allFiles())
 	got, err := tryPatch(t, dir, allSections)
 	checkError(t, err, "")
@@ -157,6 +158,7 @@ func TestApplyPatchResult(t *testing.T) {
 
 // The caller is told of each file that was touched.
 func TestApplyPatchTells(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, allFiles())
 	_, done, err := applyPatch(t.Context(), knowing(dir, neverSeen), patchOf(allSections))
 	checkError(t, err, "")
@@ -193,6 +195,7 @@ func (k knowledge) Seen(path string) string { return k.seen(path) }
 
 // A file that is not as the model last saw it is changed only where the patch fits exactly.
 func TestApplyPatchKnowsWhatItChanges(t *testing.T) {
+	t.Parallel()
 	now := workspace.Hash([]byte("one\ntwo  \nthree\n"))
 	for _, test := range []struct{ name, seen, sections, error string }{
 		{"as it was seen, loosely", now, "*** Update File: f\n@@\n one\n-two\n+2\n", ""},
@@ -226,6 +229,7 @@ func TestApplyPatchKnowsWhatItChanges(t *testing.T) {
 }
 
 func TestApplyPatchAccess(t *testing.T) {
+	t.Parallel()
 	got, err := ApplyPatch(nil).Access(t.Context(), call("/project", input(t, fields{"patch": patchOf(allSections + "*** Delete File: /project/x\n")})))
 	checkError(t, err, "")
 	shown := map[string]bool{"changed": true, "moved": true, "renamed": true, "kept": true, "gone": true, "replaced": true, "x": true}
@@ -242,6 +246,7 @@ func TestApplyPatchAccess(t *testing.T) {
 }
 
 func TestApplyPatchInput(t *testing.T) {
+	t.Parallel()
 	for in, says := range map[string]string{
 		`{}`:                     `"patch" is missing`,
 		`{"patch":null}`:         `"patch" is missing`,
@@ -264,6 +269,7 @@ func TestApplyPatchInput(t *testing.T) {
 
 // The mode of a file outlives a change and a move.
 func TestApplyPatchKeepsModes(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, allFiles())
 	for path := range allFiles() {
 		if err := os.Chmod(filepath.Join(dir, path), 0o750); err != nil {
@@ -282,6 +288,7 @@ func TestApplyPatchKeepsModes(t *testing.T) {
 
 // A file that is too large is refused, and so is one that would become it.
 func TestApplyPatchLargeFiles(t *testing.T) {
+	t.Parallel()
 	const says = "more than the 10485760 that can be edited"
 	line := strings.Repeat("x", 1<<20-1) + "\n"
 	full := strings.Repeat(line, EditBytes/len(line)-1) + "last\n"
@@ -303,6 +310,7 @@ func TestApplyPatchLargeFiles(t *testing.T) {
 }
 
 func TestApplyPatchIsCanceled(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for stop := 0; ; stop++ {
 		dir := folder(t, allFiles())
@@ -332,6 +340,7 @@ func TestApplyPatchIsCanceled(t *testing.T) {
 }
 
 func TestApplyPatchNearNames(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"main.go": "", "Main.go": "", "maine.go": "", "main.txt": "", "other.go": "", "sub/main.go": "", "x.go": "", "main/": ""})
 	for path, want := range map[string]string{
 		"mian.go":         "did you mean Main.go or main.go",

@@ -12,6 +12,7 @@ import (
 // TestPreview: what a person is shown is what the call then does, and showing it
 // changes nothing.
 func TestPreview(t *testing.T) {
+	t.Parallel()
 	tools := builtin(t)
 	for _, test := range []struct{ tool, input, want string }{
 		{"write", `{"path":"new","content":"a\n"}`, "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+a\n"},

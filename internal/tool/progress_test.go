@@ -28,6 +28,7 @@ func watch() (*progress, func() []shown) {
 }
 
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, pieces := watch()
 		for _, text := range []string{"at once", " one", " two"} {
@@ -53,6 +54,7 @@ func TestProgress(t *testing.T) {
 
 // A line without an end is shown while it grows.
 func TestProgressNeedsNoNewline(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, pieces := watch()
 		for range 3 {
@@ -66,6 +68,7 @@ func TestProgressNeedsNoNewline(t *testing.T) {
 }
 
 func TestProgressIsBounded(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, pieces := watch()
 		line := []byte(strings.Repeat("日本語", 100) + "\n")

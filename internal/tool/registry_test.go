@@ -14,6 +14,7 @@ import (
 func named(name string) pawl.Tool { return pawl.Tool{ToolSpec: pawl.ToolSpec{Name: name}} }
 
 func TestRegistry(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		tools []pawl.Tool
@@ -46,6 +47,7 @@ func TestRegistry(t *testing.T) {
 
 // Some of the tools, and more of them: the order stays, and none shadows another.
 func TestRegistryOnlyAndWith(t *testing.T) {
+	t.Parallel()
 	r, err := NewRegistry(named("a"), named("b"), named("c"))
 	checkError(t, err, "")
 	some := r.Only(func(name string) bool { return name != "b" })
@@ -65,6 +67,7 @@ func TestRegistryOnlyAndWith(t *testing.T) {
 }
 
 func TestRisks(t *testing.T) {
+	t.Parallel()
 	tools := builtin(t)
 	got := map[string]pawl.Risk{}
 	for _, spec := range tools.Specs() {
@@ -86,6 +89,7 @@ func TestRisks(t *testing.T) {
 
 // The folder of a session may be gone when it is resumed.
 func TestMissingWorkspace(t *testing.T) {
+	t.Parallel()
 	tools := builtin(t)
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, name := range []string{"read", "list", "glob", "grep", "write", "edit", "apply_patch", "bash"} {
@@ -97,6 +101,7 @@ func TestMissingWorkspace(t *testing.T) {
 
 // The specs are part of every request: a change here costs every user's cache.
 func TestSpecsGolden(t *testing.T) {
+	t.Parallel()
 	specs := builtin(t).Specs()
 	got, err := json.MarshalIndent(specs, "", "  ")
 	if err != nil {

@@ -35,6 +35,7 @@ func splitFence(t *testing.T, content string) (head, token, source, text string)
 }
 
 func TestShownURL(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]string{
 		"https://a.test/x?q=1&r=%20":                     "https://a.test/x?q=1&r=%20",
 		"https://a.test/?q=a b\">\n</untrusted>é":        "https://a.test/?q=a%20b%22%3E%0A%3C/untrusted%3E%C3%A9",
@@ -53,6 +54,7 @@ func TestShownURL(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{"": "", "abc": "abc", "abcd": "abc…", "äöü": "äöü", "äöüß": "äöü…", strings.Repeat("😀", 99): "😀😀😀…", "ab\xf0" + strings.Repeat("x", 99): "ab\uFFFD…"} {
 		if got := short(text, 3); got != want {
 			t.Errorf("%q is cut to %q", text, got)

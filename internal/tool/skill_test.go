@@ -27,6 +27,7 @@ func skillsOf(t *testing.T, dir string) Skills {
 }
 
 func TestSkill(t *testing.T) {
+	t.Parallel()
 	md := func(name, description string) string {
 		return "---\nname: " + name + "\ndescription: " + description + "\n---\nDo it\u202e so.\n"
 	}
@@ -87,6 +88,7 @@ func TestSkill(t *testing.T) {
 // TestSkillUnused: the model is told why a skill that is there cannot be loaded,
 // and of one in a folder that is not trusted nothing else.
 func TestSkillUnused(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{
 		".agents/skills/a/SKILL.md": "---\nname: a\ndescription: s3cret\n---\nx", ".agents/skills/b/SKILL.md": "---\nname: b\n---\nx", ".agents/skills/link": "->a",
 	})
@@ -119,6 +121,7 @@ func TestSkillUnused(t *testing.T) {
 
 // TestSkillMayNotRead: a rule that denies reading holds for a skill's files too.
 func TestSkillMayNotRead(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{".agents/skills/a/SKILL.md": "---\nname: a\ndescription: d\n---\nx", ".agents/skills/a/.env": "s3cret"})
 	tool := Skill(skillsOf(t, dir))
 	c := call(dir, `{"name":"a","file":".env"}`)

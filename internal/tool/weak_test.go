@@ -12,7 +12,7 @@ import (
 // Without the defenses the editor reads for a command what that cannot read, and
 // what a person has not saved is overwritten: the tests that it is not so could
 // fail.
-func TestDefensesMatter(t *testing.T) {
+func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	t.Run("read.steady", func(t *testing.T) {
 		defer weak.Set("read.steady")()
 		if text := readSwapped(t); !strings.Contains(text, "s3cret") {

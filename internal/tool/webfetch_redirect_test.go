@@ -44,6 +44,7 @@ func fetchURL(t *testing.T, n *egresstest.Net, address string) (pawl.Result, err
 }
 
 func TestWebFetchRedirects(t *testing.T) {
+	t.Parallel()
 	to := func(from, target string) string { return from + "/to?u=" + url.QueryEscape(target) }
 	for _, test := range []struct{ name, url, final, want, told, error string }{
 		{name: "on the host", url: to("https://a.test", "/x"), final: "https://a.test/x", want: "hello from a.test"},
@@ -91,6 +92,7 @@ func TestWebFetchRedirects(t *testing.T) {
 
 // What the guard refuses, the model is told in a line.
 func TestWebFetchRefusals(t *testing.T) {
+	t.Parallel()
 	n := jumping(t, "a.test")
 	n.Name("inside.test", "10.0.0.7")
 	n.Name("www.a.test", "192.168.0.1")

@@ -66,6 +66,7 @@ const samplePDF = "%PDF-1.4\n1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Kids[3 0 R]
 	"4 0 obj<<>>stream\nBT /F 10 Tf (Hello PDF) Tj ET\nendstream endobj trailer<</Root 1 0 R>>"
 
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	const page = `<title>T</title><h1>Head</h1><p>See <a href="other">this</a>.`
 	tests := []struct {
 		name   string
@@ -131,6 +132,7 @@ func TestDocuments(t *testing.T) {
 }
 
 func TestCharsets(t *testing.T) {
+	t.Parallel()
 	sjis, err := japanese.ShiftJIS.NewEncoder().String("日本語")
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +171,7 @@ func TestCharsets(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		answer served
@@ -193,6 +196,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestWebFetchInput(t *testing.T) {
+	t.Parallel()
 	tool := WebFetch(egresstest.New(t).Guard())
 	for in, want := range map[string]string{
 		`{"url":"https://Example.TEST:443/x"}`:             "example.test",
@@ -228,6 +232,7 @@ func TestWebFetchInput(t *testing.T) {
 }
 
 func TestWebFetchRequest(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	n.Site("a.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%s %s %s %v", r.Method, r.URL, r.Host, r.Header)

@@ -108,6 +108,7 @@ func init() {
 }
 
 func TestWebSearch(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		s     Searcher
@@ -142,6 +143,7 @@ func TestWebSearch(t *testing.T) {
 }
 
 func TestSearchInput(t *testing.T) {
+	t.Parallel()
 	var asked lookup.Query
 	s := library{asked: &asked}
 	for _, tool := range []pawl.Tool{WebSearch(s), CodeSearch(s)} {
@@ -173,6 +175,7 @@ func TestSearchInput(t *testing.T) {
 }
 
 func TestContract_R14_SearchIsCanceled(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, tool := range []pawl.Tool{WebSearch(hung{}), CodeSearch(hung{})} {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -189,6 +192,7 @@ func TestContract_R14_SearchIsCanceled(t *testing.T) {
 
 // These three are in every request.
 func TestWebToolsAreShort(t *testing.T) {
+	t.Parallel()
 	total := 0
 	for _, tool := range []pawl.Tool{WebFetch(nil), WebSearch(nil), CodeSearch(nil)} {
 		total += len(input(t, tool.ToolSpec))

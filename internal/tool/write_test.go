@@ -25,6 +25,7 @@ func knows(r pawl.Result, path, text string) pawl.Result {
 }
 
 func TestContract_R5_Write(t *testing.T) {
+	t.Parallel()
 	before := map[string]string{"file": "one\ntwo\n", "crlf": "one\r\ntwo\r\n", "mixed": "one\r\ntwo\n", "sub/file": "x\n"}
 	tests := []struct {
 		name  string
@@ -108,6 +109,7 @@ func link(t *testing.T, dir, name, to string) {
 
 // A change that was canceled before it began changes nothing.
 func TestContract_R14_ChangesAreCanceled(t *testing.T) {
+	t.Parallel()
 	before := map[string]string{"file": "one\n"}
 	for _, test := range []struct {
 		tool pawl.Tool

@@ -44,6 +44,7 @@ func stateOf(t *testing.T, s trust.Store, dir, hash string) trust.State {
 // TestStore: trust is for one path and what was there. Row A12 for what is
 // approved by itself.
 func TestStore(t *testing.T) {
+	t.Parallel()
 	dir := folder(t)
 	s := trust.Store{Path: filepath.Join(folder(t), "data", "trust.json")}
 	put(t, dir, map[string]string{"sub/x": ""})
@@ -117,6 +118,7 @@ func TestStore(t *testing.T) {
 // TestSpoiledStore: a file that is not as pawl leaves it counts for nothing, and
 // is not replaced.
 func TestSpoiledStore(t *testing.T) {
+	t.Parallel()
 	dir := folder(t)
 	good := `{"folders":[{"path":"` + dir + `","hash":"` + one + `","at":"2026-11-15T01:02:03Z"}],"approvals":[]}`
 	for name, tt := range map[string]struct {
@@ -161,6 +163,7 @@ func TestSpoiledStore(t *testing.T) {
 
 // TestManyWriters: nothing is lost where several write at once.
 func TestManyWriters(t *testing.T) {
+	t.Parallel()
 	s := trust.Store{Path: filepath.Join(folder(t), "trust.json")}
 	var wg sync.WaitGroup
 	for range 20 {
@@ -183,6 +186,7 @@ func TestManyWriters(t *testing.T) {
 // TestWorktree: a linked worktree has the hash of the folder that it was made
 // from, if what can run something is the same. Row A8.
 func TestWorktree(t *testing.T) {
+	t.Parallel()
 	main, tree := folder(t), folder(t)
 	files := map[string]string{".pawl/hooks/a": "x", "go.mod": ""}
 	put(t, main, files)

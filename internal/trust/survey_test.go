@@ -50,6 +50,7 @@ func brief(parts trust.Parts) []string {
 }
 
 func TestSurvey(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
@@ -89,6 +90,7 @@ func TestSurvey(t *testing.T) {
 // TestHash: a change of what can run something asks again; any other does not.
 // Rows A7, A12.
 func TestHash(t *testing.T) {
+	t.Parallel()
 	base := map[string]string{
 		".pawl/hooks/a.sh": "one", ".mcp.json": `{"mcpServers":{}}`, ".agents/skills/s/run.sh": "x", "AGENTS.md": "x", ".env": "x", "go.mod": "module a", "main.go": "x",
 		".git/config": "[core]\n\tbare = false\n[alias]\n\tx = !one\n", ".git/HEAD": "x",
@@ -118,6 +120,7 @@ func TestHash(t *testing.T) {
 }
 
 func TestHashOf(t *testing.T) {
+	t.Parallel()
 	lists := [][]string{nil, {""}, {"", ""}, {"a", "b"}, {"b", "a"}, {"ab"}, {"a", "", "b"}, {"a\x00b"}, {"npx", "server", "-y"}, {"npx", "server -y"}}
 	seen := map[string][]string{}
 	for _, list := range lists {
@@ -132,6 +135,7 @@ func TestHashOf(t *testing.T) {
 // TestLinks: no link is followed, out of the folder or within it; a pipe keeps
 // nobody waiting.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	put(t, outside, map[string]string{"hooks/secret.sh": "secret", "config": "[alias]\n\tx = !secret\n"})
 	put(t, dir, map[string]string{".pawl/keep": "", ".git/HEAD": "x", ".agents/x": ""})
@@ -169,6 +173,7 @@ func TestLinks(t *testing.T) {
 
 // TestBounds: a folder that cannot be shown cannot be trusted.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	many := map[string]string{}
 	for i := range 2001 {
 		many[fmt.Sprintf(".pawl/hooks/%d", i)] = ""
@@ -192,6 +197,7 @@ func TestBounds(t *testing.T) {
 
 // TestShow: what a person decides by cannot be forged by a name.
 func TestShow(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
 		".pawl/hooks/a\nb.sh": "", ".pawl/hooks/\x1b[2Jc.sh": "", ".pawl/hooks/\u202egpj.sh": "", ".pawl/hooks/größe.sh": "",
@@ -216,6 +222,7 @@ func TestShow(t *testing.T) {
 // TestHostile: looking at a hostile folder runs nothing, and shows it. Rows A1,
 // A4, A6, A7, A16, A17.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	dir, canary := filepath.Join(root, "ws"), filepath.Join(root, "canary")
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(canary, 0o700)); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestWeakened: without the gate every folder is trusted.
-func TestWeakened(t *testing.T) {
+func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("trust")()
 	s := trust.Store{Path: filepath.Join(folder(t), "trust.json")}
 	if got, err := s.Approved("/none", "mcp", "x", one); got != trust.Trusted || err != nil || stateOf(t, s, "/none", one) != trust.Trusted {

@@ -51,6 +51,7 @@ func give(a *app, err error, events ...pawl.Event) tea.Cmd {
 // TestMissionTold: who looks elsewhere is told that a mission is sealed or blocked,
 // and not of each of its steps.
 func TestMissionTold(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	a.notifier = notify.New(notify.Bell, nil)
 	a.Update(tea.BlurMsg{})
@@ -75,6 +76,7 @@ func TestMissionTold(t *testing.T) {
 
 // TestFailures: a failure says what to do next; a long one opens a dialog.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	a.Update(ui.Failed{Err: fmt.Errorf("session x: %w", pawl.ErrBusy)})
 	a.says(t, "session x: busy · wait until the work is done, or interrupt it")
@@ -89,6 +91,7 @@ func TestFailures(t *testing.T) {
 
 // TestLost: a lost feed is told and read again; what is written stays.
 func TestLost(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	a.editor.SetText("half a prompt")
 	if give(a, fmt.Errorf("dial: %w", pawl.ErrUnavailable)) == nil {
@@ -107,6 +110,7 @@ func TestLost(t *testing.T) {
 
 // TestTitle: the window says whether pawl works or asks.
 func TestTitle(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	steps := []struct {
 		event pawl.Body
@@ -128,6 +132,7 @@ func TestTitle(t *testing.T) {
 
 // TestNotices: who looks elsewhere is told that pawl waits or is done, and nobody else.
 func TestNotices(t *testing.T) {
+	t.Parallel()
 	asked := pawl.Event{Seq: 1, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop}}}
 	done := pawl.Event{Seq: 2, Body: pawl.TurnFinished{Reason: pawl.ReasonEndTurn}}
 	canceled := pawl.Event{Seq: 3, Body: pawl.TurnFinished{Reason: pawl.ReasonCanceled}}
@@ -152,6 +157,7 @@ func TestNotices(t *testing.T) {
 // TestAsks: what is asked comes one after the other, does not cover what the
 // person has opened, and waits until it was seen.
 func TestAsks(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	a.Update(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("mine"))})
 	a.Update(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("another"))})

@@ -58,7 +58,7 @@ func (s *screen) file() string {
 
 // TestEscape: the key that interrupts, pressed twice, goes back; while pawl works
 // or something is written it does not, and not if the second press comes late.
-func TestEscape(t *testing.T) {
+func TestEscape(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := twoTurns(t)
 	s.press("esc")
 	s.says(t, "esc again goes back")
@@ -88,7 +88,7 @@ func TestEscape(t *testing.T) {
 
 // TestUndo: the newest turn is taken back after it was seen, its words come back
 // to the editor, and redo brings all of it back.
-func TestUndo(t *testing.T) {
+func TestUndo(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := twoTurns(t)
 	s.typed("/undo\r")
 	s.until("the plan is shown", s.shows("Undo the newest turn", "from second", "1 - two", "1 + one"))
@@ -113,7 +113,7 @@ func TestUndo(t *testing.T) {
 
 // TestForkHere: another session begins before a message, with its words to be sent
 // again; this one stays.
-func TestForkHere(t *testing.T) {
+func TestForkHere(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := twoTurns(t)
 	from := s.session.ID
 	s.typed("/rewind\r")
@@ -132,7 +132,7 @@ func TestForkHere(t *testing.T) {
 }
 
 // TestNoWayBack: without a session, and while pawl works, it is said why not.
-func TestNoWayBack(t *testing.T) {
+func TestNoWayBack(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.typed("/undo\r")

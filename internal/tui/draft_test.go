@@ -13,6 +13,7 @@ import (
 
 // TestCatchesUp: what was missed of a reply is asked for once, and shown when it comes.
 func TestCatchesUp(t *testing.T) {
+	t.Parallel()
 	a := dressed(t, Config{Env: []string{"LANG=de_DE.UTF-8"}})
 	a.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	a.session, a.feed = pawl.Session{ID: "s"}, &feed.Feed{}

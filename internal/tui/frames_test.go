@@ -3,9 +3,10 @@ package tui
 import (
 	"io"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // still is a program that draws nothing new.
@@ -30,6 +31,7 @@ func (s *still) Update(tea.Msg) (tea.Model, tea.Cmd) {
 // The library's ticker is found, or pawl would wake sixty times a second with
 // nothing to do; frames are rare while nothing moves, and not when something does.
 func TestFrames(t *testing.T) {
+	t.Parallel()
 	s := &still{}
 	s.program = tea.NewProgram(s, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutSignals(), tea.WithWindowSize(80, 24))
 	ended := make(chan error, 1)
@@ -43,11 +45,7 @@ func TestFrames(t *testing.T) {
 		return s.frames.rests
 	}
 	s.program.Send("something")
-	for deadline := time.Now().Add(time.Minute); !rests(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nothing moves, and frames are not rare: was the library's ticker found?")
-		}
-	}
+	wait.Until(t, "nothing moves, so frames are rare, if the library's ticker was found", rests)
 	s.program.Send("something else")
 	s.program.Quit()
 	if err := <-ended; err != nil {

@@ -32,6 +32,7 @@ func (a *app) helps(t *testing.T, key tea.KeyPressMsg, has, hasNot []string) {
 
 // TestHelp: it lists what counts where the person is, by their own keys.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	own := map[string][]string{"send": {"ctrl+enter"}, "queue": {}}
 	a := dressed(t, Config{Keys: own})
 	a.helps(t, f1, []string{"while you write", "ctrl+enter", "name a file", "everywhere", "/theme"}, []string{"ctrl+q", "open or close the card", "keep the rule"})
@@ -53,6 +54,7 @@ func TestHelp(t *testing.T) {
 
 // TestHelpWhileAsked: help can be looked at while pawl asks, and answers nothing.
 func TestHelpWhileAsked(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	give(a, nil, pawl.Event{Seq: 1, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "one"}}})
 	a.do(f1)
@@ -69,6 +71,7 @@ func TestHelpWhileAsked(t *testing.T) {
 
 // TestHelpRuns: a command that is chosen in help is done.
 func TestHelpRuns(t *testing.T) {
+	t.Parallel()
 	a := dressed(t, Config{})
 	a.do(f1)
 	for _, r := range "/rename" {
@@ -83,6 +86,7 @@ func TestHelpRuns(t *testing.T) {
 // TestHints: an empty screen says how to begin, by the person's own keys; one with
 // a conversation does not.
 func TestHints(t *testing.T) {
+	t.Parallel()
 	a := dressed(t, Config{Keys: map[string][]string{"send": {"ctrl+enter"}}})
 	for _, want := range []string{"pawl works in /work/x", "ctrl+enter sends it", "@ names a file", "f1 shows all keys"} {
 		a.says(t, want)

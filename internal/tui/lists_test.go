@@ -26,7 +26,7 @@ func (s *screen) untilShown(what string) {
 
 // TestDeleteShown: who deletes the session on the screen is in a new one, and the
 // list is still there.
-func TestDeleteShown(t *testing.T) {
+func TestDeleteShown(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.typed("one\r")
@@ -64,6 +64,7 @@ func TestDeleteShown(t *testing.T) {
 
 // TestModes: the key goes through the modes at once; yolo is for who began with it.
 func TestModes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		settings pawl.Settings
@@ -112,6 +113,7 @@ func (d *lookDesk) Look(context.Context, string) (pawl.Folder, error) { return d
 
 // TestModesWait: the list of modes waits until it is known which of them holds, but not for ever.
 func TestModesWait(t *testing.T) {
+	t.Parallel()
 	d := &lookDesk{folder: pawl.Folder{Mode: "guard", Modes: []string{"plan", "guard"}}}
 	a := newApp(uitest.Shared(t, d, "plain"), Config{Env: []string{}})
 	looked := a.editor.Switch("", "/work/here")
@@ -136,6 +138,7 @@ func TestModesWait(t *testing.T) {
 
 // TestNoYolo: the name does not help either.
 func TestNoYolo(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	if failed, ok := a.chooseMode("yolo")().(ui.Failed); !ok || !errors.Is(failed.Err, pawl.ErrInvalid) || a.settings.Mode != "" {
 		t.Errorf("the mode is %q", a.settings.Mode)
@@ -145,6 +148,7 @@ func TestNoYolo(t *testing.T) {
 // TestModelItems: what was used lately comes first, each once, with its window and
 // prices.
 func TestModelItems(t *testing.T) {
+	t.Parallel()
 	list := []pawl.ModelInfo{
 		{Ref: "a/one", Name: "One", Provider: "A", Context: 200_000, Input: pawl.MoneyOf(3), Output: pawl.MoneyOf(15)},
 		{Ref: "a/two", Name: "a/two", Provider: "A"},
@@ -163,6 +167,7 @@ func TestModelItems(t *testing.T) {
 // TestStrip: the list of what is to be done is above the prompt, a line until it is
 // opened and never more than a third of the screen; the cursor is in the prompt.
 func TestStrip(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	a.shared.Keys = uitest.Shared(t, nil, "plain").Keys
 	bare := a.View().Cursor.Y
@@ -191,6 +196,7 @@ func TestStrip(t *testing.T) {
 // TestExport: the session goes to a file by the function that was given; failures
 // are told.
 func TestExport(t *testing.T) {
+	t.Parallel()
 	var asked []string
 	c := Config{Env: []string{}, Export: func(_ context.Context, id pawl.SessionID, file string) (string, error) {
 		asked = append(asked, string(id)+" "+file)
@@ -223,6 +229,7 @@ func TestExport(t *testing.T) {
 
 // TestOpenSame: the session that is on the screen is not read again.
 func TestOpenSame(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	if cmd, taken := a.listed(sessions.Open{ID: "s"}); cmd != nil || !taken {
 		t.Error("it is opened again")
@@ -234,6 +241,7 @@ func TestOpenSame(t *testing.T) {
 
 // TestStatus: the line says what holds now, and what the next prompt brings.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	a := drawn(t)
 	a.settings = pawl.Settings{Model: "a/next", Mode: "ask"}
 	a.says(t, "a/next · ask")

@@ -54,6 +54,7 @@ var black, white = tea.BackgroundColorMsg{Color: color.Black}, tea.BackgroundCol
 // TestWorn: the theme is the person's, or by the terminal's background. Until that
 // is known it is one that can be read on any.
 func TestWorn(t *testing.T) {
+	t.Parallel()
 	own := []theme.Theme{{Name: "mine", Ground: theme.Dark, Colors: theme.Colors{Text: "#ffffff", Screen: "#000000"}}}
 	for _, c := range []struct {
 		name   string
@@ -108,6 +109,7 @@ func TestWorn(t *testing.T) {
 // TestThemes: the theme under the bar is worn; Esc brings the old one back, and a
 // choice is kept.
 func TestThemes(t *testing.T) {
+	t.Parallel()
 	var kept []string
 	keep := func(name string) error { kept = append(kept, name); return nil }
 	a := dressed(t, Config{Theme: "dark", KeepTheme: keep, Themes: []theme.Theme{{Name: "mine"}}})
@@ -145,6 +147,7 @@ func TestThemes(t *testing.T) {
 
 // TestMouseIsLeft: without the mouse, the terminal selects by itself.
 func TestMouseIsLeft(t *testing.T) {
+	t.Parallel()
 	if m := dressed(t, Config{}).View().MouseMode; m != tea.MouseModeCellMotion {
 		t.Errorf("by default: %v", m)
 	}

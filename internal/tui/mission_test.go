@@ -12,7 +12,7 @@ import (
 
 // TestMission: a goal begins a mission and its session is shown; there is a board,
 // and the status line says how far it is. A new session has neither.
-func TestMission(t *testing.T) {
+func TestMission(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t, `{"text":"I am at it","fault":"hang"}`)
 	s.settings.Agent = "plan" // of the next prompts, and none for a mission
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
@@ -49,7 +49,7 @@ func TestMission(t *testing.T) {
 }
 
 // TestMissionGoal: without a goal it is said how; a failure leaves the session as it is.
-func TestMissionGoal(t *testing.T) {
+func TestMissionGoal(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, name := range []string{"mission", "task"} {
 		s := newScreen(t)
 		s.give(tea.WindowSizeMsg{Width: 100, Height: 24})

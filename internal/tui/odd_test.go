@@ -131,6 +131,7 @@ func press(name string) tea.KeyPressMsg {
 // lines as the terminal, none is too wide, and nothing steers the terminal. Where
 // the locale has no other signs, all of it is ASCII.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		ascii := rapid.Bool().Draw(rt, "ascii")
 		env := []string{"LANG=de_DE.UTF-8"}
@@ -175,6 +176,7 @@ func narrow(t *testing.T) *app {
 // TestNarrow: 20 columns and 8 rows are enough for the conversation, the prompt and
 // lists; with fewer, a sentence says so.
 func TestNarrow(t *testing.T) {
+	t.Parallel()
 	a := narrow(t)
 	for _, want := range []string{"It is done now.", "What is to be"} {
 		a.says(t, want)
@@ -202,6 +204,7 @@ func TestNarrow(t *testing.T) {
 // TestCramped: what does not fit on the screen cannot be answered, and counts as
 // not seen when it does.
 func TestCramped(t *testing.T) {
+	t.Parallel()
 	a := narrow(t)
 	give(a, nil, pawl.Event{Seq: 4, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskPermission, Text: "bash\ncommand\n  | rm -rf x", Offer: []json.RawMessage{json.RawMessage(`{"tool":"bash"}`)}}}})
 	a.says(t, "There is no room")
@@ -246,6 +249,7 @@ func TestCramped(t *testing.T) {
 // TestLocale: box drawing and signs are ASCII where the locale says so, and what is
 // copied stays as it was written.
 func TestLocale(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		env  string
 		want bool

@@ -126,7 +126,7 @@ func (s *screen) waits() []string {
 }
 
 // TestOvertaken: an answer which prompts wait does not count once it is asked again.
-func TestOvertaken(t *testing.T) {
+func TestOvertaken(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.typed("one\r")
@@ -144,7 +144,7 @@ func TestOvertaken(t *testing.T) {
 
 // TestOutbox: what is sent before there is a session goes to one session, in its
 // order, and is shown above the prompt; what waits can be taken back and reworded.
-func TestOutbox(t *testing.T) {
+func TestOutbox(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.typed("one\rtwo\x11three\x11typed ahead")
@@ -169,7 +169,7 @@ func TestOutbox(t *testing.T) {
 }
 
 // TestRefused: a prompt that the service refuses comes back.
-func TestRefused(t *testing.T) {
+func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t)
 	s.settings.Model = "script:/nowhere"
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
@@ -182,7 +182,7 @@ func TestRefused(t *testing.T) {
 
 // TestShell: a command of the person's is run and shown, also before there is a
 // session, and what is written after it is sent.
-func TestShell(t *testing.T) {
+func TestShell(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	shows := func(text string) func() bool {

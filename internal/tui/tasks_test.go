@@ -12,7 +12,7 @@ import (
 
 // TestTasks: what a session has others do is said above the prompt while it is
 // done, can be looked at live, read and ended; the session goes on then.
-func TestTasks(t *testing.T) {
+func TestTasks(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	child := filepath.Join(t.TempDir(), "child.jsonl")
 	lines := `{"text":"I begin.","calls":[{"name":"bash","input":{"command":"echo at it; until [ -e go ]; do sleep 0.02; done; while sleep 0.1; do printf 'gone %s' on; echo; done"}}],"usage":{"output":7,"cost":3000000}}`
 	if err := os.WriteFile(child, []byte(lines), 0o600); err != nil {

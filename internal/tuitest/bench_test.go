@@ -73,7 +73,7 @@ func (f *flood) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // is a letter that is nowhere else; the time is from its write to the terminal to
 // the read of the bytes that show it. What the machine itself takes is told by a
 // program that does nothing but write what it reads.
-func TestBenchKeys(t *testing.T) {
+func TestBenchKeys(t *testing.T) { //nolint:paralleltest // it measures time
 	w := NewWorld(t)
 	f := &flood{}
 	server := httptest.NewServer(f)
@@ -98,7 +98,7 @@ func TestBenchKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for f.sent.Load() < rate/10 {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // a poll of another process
 	}
 	bare := open(t, exec.Command("sh", "-c", "stty raw -echo; echo ready; exec cat"))
 	bare.expect("ready")
@@ -120,7 +120,7 @@ func (c *console) flooded(f *flood, bare *console, round int) bool {
 		letter := string(rune(firstLetter + presses*round + i))
 		times = append(times, c.press(letter, letter))
 		floor = append(floor, bare.press(letter, letter))
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // the pace of typing
 	}
 	took, sent, after := time.Since(began), f.sent.Load(), c.used()
 	per := float64(sent-from) / took.Seconds()
@@ -133,7 +133,7 @@ func (c *console) flooded(f *flood, bare *console, round int) bool {
 }
 
 // TestBenchIdle: with nothing to do nothing is done.
-func TestBenchIdle(t *testing.T) {
+func TestBenchIdle(t *testing.T) { //nolint:paralleltest // it measures time
 	w := newShop(t, script(t, sumsUp)...)
 	finished := w.console()
 	finished.expect("What is to be done?")
@@ -211,7 +211,7 @@ func longSession(t *testing.T, w *World, messages int) {
 
 // TestBenchLongSession: a long session opens as fast as a short one, and a page of
 // it costs the same wherever it is.
-func TestBenchLongSession(t *testing.T) {
+func TestBenchLongSession(t *testing.T) { //nolint:paralleltest // it measures time
 	const messages, opens, pages = 10_000, 7, 100
 	w := newShop(t, script(t, sumsUp)...)
 	longSession(t, w, messages)

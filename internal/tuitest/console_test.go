@@ -128,7 +128,7 @@ func (c *console) quiet(d time.Duration) {
 		if left <= 0 {
 			return
 		}
-		time.Sleep(left)
+		time.Sleep(left) // silence takes time
 	}
 }
 

@@ -46,10 +46,10 @@ func (x *Terminal) golden(name string, print func(Screen) string) Screen {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		x.t.Fatalf("%v: write it with go test -tags tui -update", err)
+		x.t.Fatalf("%v: write it with go test -tags e2e -update", err)
 	}
 	var s Screen
-	for deadline := time.Now().Add(*maxWait / 2); time.Now().Before(deadline); time.Sleep(poll) {
+	for deadline := time.Now().Add(*maxWait / 2); time.Now().Before(deadline); time.Sleep(poll) { // nothing tells when a screen changes
 		if s = x.Screen(); print(s) == string(want) {
 			return s
 		}
@@ -62,7 +62,7 @@ func (x *Terminal) golden(name string, print func(Screen) string) Screen {
 func (x *Terminal) still(print func(Screen) string) Screen {
 	x.t.Helper()
 	s, since := x.Screen(), time.Now()
-	for deadline := time.Now().Add(*maxWait); time.Now().Before(deadline); time.Sleep(poll) {
+	for deadline := time.Now().Add(*maxWait); time.Now().Before(deadline); time.Sleep(poll) { // nothing tells when a screen changes
 		next := x.Screen()
 		if print(next) != print(s) {
 			since = time.Now()

@@ -1,4 +1,4 @@
-//go:build tui || bench
+//go:build e2e || bench
 
 package tuitest
 

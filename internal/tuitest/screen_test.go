@@ -10,6 +10,7 @@ import (
 
 // What tmux captures is read cell by cell: colors, weights and wide characters.
 func TestParse(t *testing.T) {
+	t.Parallel()
 	got := parse("\x1b[1m\x1b[38;2;1;2;3ma\x1b[0m世\x1b[48;5;7m.\n\x1b[49m\x1b[7mb\x1b[27m\x1b[31mc\n")
 	colored := Style{Fore: "#010203", Bold: true}
 	want := Screen{
@@ -24,6 +25,7 @@ func TestParse(t *testing.T) {
 // What differs from run to run looks the same, and what follows it stays in its
 // column.
 func TestMasks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"nothing", "a plain line", "a plain line"},
 		{"a folder", "/tmp/pawl-abcdefgh/shop", "/home/ada/projects/shop"},
@@ -49,6 +51,7 @@ func TestMasks(t *testing.T) {
 
 // A color is told by what it means in the theme.
 func TestLooks(t *testing.T) {
+	t.Parallel()
 	dark := theme.Builtin[0]
 	cell := func(s Style) Cell { return Cell{"x", s} }
 	row := []Cell{

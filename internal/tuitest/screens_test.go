@@ -1,4 +1,4 @@
-//go:build tui
+//go:build e2e
 
 package tuitest
 
@@ -28,6 +28,7 @@ type screen struct {
 // TestScreens holds what is seen against the golden files. A terminal that is made
 // larger shows what one of that size would.
 func TestScreens(t *testing.T) {
+	t.Parallel()
 	for _, s := range slices.Concat(talkScreens, askScreens, listScreens, lookScreens, smallScreens) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

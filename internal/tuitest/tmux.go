@@ -149,7 +149,7 @@ func (x *Terminal) Kill() {
 // ended waits until pawl has ended and returns its exit code.
 func (x *Terminal) ended() int {
 	x.t.Helper()
-	for deadline := time.Now().Add(*maxWait); time.Now().Before(deadline); time.Sleep(poll) {
+	for deadline := time.Now().Add(*maxWait); time.Now().Before(deadline); time.Sleep(poll) { // nothing tells when a screen changes
 		if state := strings.Fields(x.tmux("", "display-message", "-p", "-t", "pawl", "#{pane_dead} #{pane_dead_status}")); state[0] == "1" {
 			code, _ := strconv.Atoi(state[len(state)-1]) // none after a signal
 			return code
@@ -169,7 +169,7 @@ func (x *Terminal) Screen() Screen {
 func (x *Terminal) Until(what string, ok func(Screen) bool) Screen {
 	x.t.Helper()
 	var s Screen
-	for deadline := time.Now().Add(*maxWait); time.Now().Before(deadline); time.Sleep(poll) {
+	for deadline := time.Now().Add(*maxWait); time.Now().Before(deadline); time.Sleep(poll) { // nothing tells when a screen changes
 		if s = x.Screen(); ok(s) {
 			return s
 		}

@@ -71,7 +71,7 @@ func (w *World) Serve() *Server {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { s.end() })
-	for deadline := time.Now().Add(*maxWait); ; time.Sleep(poll) {
+	for deadline := time.Now().Add(*maxWait); ; time.Sleep(poll) { // a poll of another process
 		out, err := exec.Command("curl", "-sf", "--unix-socket", socket, "http://pawl/readyz").CombinedOutput() //nolint:gosec // the test's own
 		if err == nil {
 			return s

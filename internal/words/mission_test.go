@@ -17,6 +17,7 @@ func check(on string, code int, fault string, tests *pawl.TestCount) pawl.CheckR
 }
 
 func TestMission(t *testing.T) {
+	t.Parallel()
 	faults := []pawl.GateFault{{Rule: "test-deleted", Item: "TestA", Text: "put it back"}, {Rule: "dirty", Text: "commit it"}}
 	ofTask := check("candidate", 1, "", &pawl.TestCount{Passed: 9, Failed: 2, Skipped: 1, Broken: 1})
 	ofTask.Task = "T1"
@@ -76,6 +77,7 @@ func TestMission(t *testing.T) {
 
 // TestMissionComplete: every event of a mission has words, and no other has.
 func TestMissionComplete(t *testing.T) {
+	t.Parallel()
 	told := 0
 	for _, kind := range pawl.Kinds() {
 		b, err := pawl.DecodeBody(kind, 1, []byte(`{}`))
@@ -99,6 +101,7 @@ func TestMissionComplete(t *testing.T) {
 // TestMissionIsPlain: whatever strangers write, it stays on the line, does nothing
 // to a terminal and has a bound.
 func TestMissionIsPlain(t *testing.T) {
+	t.Parallel()
 	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a\x1b[2Jb", "a\rb", "a\u202eb", "\x9b31m", "a\nb", "\U000e0041", strings.Repeat("x", 1000)}))
 	rapid.Check(t, func(t *rapid.T) {
 		s := func(what string) string { return hostile.Draw(t, what) }

@@ -8,6 +8,7 @@ import (
 )
 
 func TestWords(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ got, want string }{
 		{Short(0), "0"}, {Short(999), "999"}, {Short(1000), "1k"}, {Short(12345), "12.3k"}, {Short(200_000), "200k"},
 		{Short(1_000_000), "1M"}, {Short(1_250_000), "1.2M"},

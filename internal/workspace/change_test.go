@@ -21,6 +21,7 @@ var errFault = errors.New("the disk is on fire")
 func hash(text string) string { return workspace.Hash([]byte(text)) }
 
 func TestHash(t *testing.T) {
+	t.Parallel()
 	if got := hash("abc"); got != "ba7816bf8f01cfea414140de5dae2223" {
 		t.Errorf("got %s", got)
 	}
@@ -68,6 +69,7 @@ func changed(before map[string]string) map[string]string {
 }
 
 func TestWriteAll(t *testing.T) {
+	t.Parallel()
 	w, base := openAll(t)
 	want := changed(snapshot(t, base))
 	if err := w.WriteAll(t.Context(), changes()); err != nil {
@@ -87,6 +89,7 @@ func dropTemps(files map[string]string) int {
 
 // Whichever operation fails, all is done or nothing is.
 func TestWriteAllFails(t *testing.T) {
+	t.Parallel()
 	rolledBack, cleaned := 0, 0
 	for fail := 0; ; fail++ {
 		w, base := openAll(t)
@@ -135,6 +138,7 @@ func TestWriteAllFails(t *testing.T) {
 
 // Where links are not to be had, files are taken away to be kept.
 func TestWriteAllWithoutLinks(t *testing.T) {
+	t.Parallel()
 	for fail := 0; ; fail++ {
 		w, base := openAll(t)
 		before := snapshot(t, base)
@@ -174,6 +178,7 @@ func TestWriteAllWithoutLinks(t *testing.T) {
 
 // If not even putting back works, nothing is lost and the error says where it is.
 func TestWriteAllCannotPutBack(t *testing.T) {
+	t.Parallel()
 	for fail := 0; ; fail++ {
 		w, base := openAll(t)
 		n := 0
@@ -211,6 +216,7 @@ func TestWriteAllCannotPutBack(t *testing.T) {
 }
 
 func TestWriteAllRefused(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		one   workspace.Change
@@ -262,6 +268,7 @@ func TestWriteAllRefused(t *testing.T) {
 
 // A file that another program changes at the last moment is not overwritten.
 func TestWriteAllMeanwhile(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, path, operation string
 		change                workspace.Change
@@ -300,6 +307,7 @@ func TestWriteAllMeanwhile(t *testing.T) {
 
 // One file by two names: the one that goes through a link is refused.
 func TestWriteAllTwoNames(t *testing.T) {
+	t.Parallel()
 	w, base := openAll(t)
 	want := snapshot(t, base)
 	err := w.WriteAll(t.Context(), []workspace.Change{
@@ -315,6 +323,7 @@ func TestWriteAllTwoNames(t *testing.T) {
 }
 
 func TestWriteAllCanceled(t *testing.T) {
+	t.Parallel()
 	for stop := range 9 {
 		w, base := openAll(t)
 		before := snapshot(t, base)
@@ -342,6 +351,7 @@ func TestWriteAllCanceled(t *testing.T) {
 
 // Any changes to any files, with any operation failing: all or nothing.
 func TestWriteAllRapid(t *testing.T) {
+	t.Parallel()
 	text := rapid.StringMatching(`[ab\n]{0,6}`)
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "ws")

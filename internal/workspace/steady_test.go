@@ -28,6 +28,7 @@ func steadyFolder(t *testing.T) (dir, secret string) {
 // TestSteady: what another program reads by a file's name counts only if the name
 // led to that file all the while. Swaps that are undone in time are seen.
 func TestSteady(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		path string
 		do   func(dir, secret string) error
@@ -56,6 +57,7 @@ func TestSteady(t *testing.T) {
 
 // TestSteadyLinks: a way that has a link is none, be it steady.
 func TestSteadyLinks(t *testing.T) {
+	t.Parallel()
 	dir, secret := steadyFolder(t)
 	for _, path := range []string{"sub/link", "way"} {
 		to := secret
@@ -81,6 +83,7 @@ func swapped(path, to string) error {
 // TestSteadyWaits: do is not called before a change to a folder on the way would
 // get another time than the last one has.
 func TestSteadyWaits(t *testing.T) {
+	t.Parallel()
 	dir, _ := steadyFolder(t)
 	called := false
 	err := Steady(t.Context(), dir, "sub/deep/file", func() error {

@@ -9,6 +9,7 @@ import (
 
 // Not even the administrator can write to this folder.
 func TestUnwritableFolder(t *testing.T) {
+	t.Parallel()
 	w, err := workspace.Open("/proc/self")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestRel(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ path, want string }{
 		{"a", "a"},
 		{"a/b.go", "a/b.go"},
@@ -125,6 +126,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 }
 
 func TestReading(t *testing.T) {
+	t.Parallel()
 	w, _ := open(t)
 	tests := []struct {
 		path, want string // "" means refused
@@ -168,6 +170,7 @@ func TestReading(t *testing.T) {
 }
 
 func TestWalkingStaysInside(t *testing.T) {
+	t.Parallel()
 	w, _ := open(t)
 	var got []string
 	err := fs.WalkDir(w.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
@@ -187,6 +190,7 @@ func TestWalkingStaysInside(t *testing.T) {
 }
 
 func TestOpenFolder(t *testing.T) {
+	t.Parallel()
 	w, _ := open(t)
 	for path, inside := range map[string]bool{
 		".": true, "sub": true, "to-sub": true, "to-out": false, "via": false, "up": false, "..": false, "/": false, "file": false, "missing": false, "loop": false,
@@ -208,6 +212,7 @@ func TestOpenFolder(t *testing.T) {
 }
 
 func TestReal(t *testing.T) {
+	t.Parallel()
 	_, base := open(t)
 	for link, to := range map[string]string{"sub/again": "../to-sub", "chain": "new-outside", "sub/up": "../to-out/../x", "to-new": "to-sub/new"} {
 		if err := os.Symlink(to, filepath.Join(base, "ws", link)); err != nil {
@@ -232,6 +237,7 @@ func TestReal(t *testing.T) {
 
 // Nothing is read through a link, and by another name only what may be read.
 func TestReadingWithoutLinks(t *testing.T) {
+	t.Parallel()
 	w, base := open(t)
 	for path, want := range map[string]bool{
 		"file": true, "sub/file": true, "sub": true, ".": true, "missing": false, "../out/secret": false,
@@ -262,6 +268,7 @@ func TestReadingWithoutLinks(t *testing.T) {
 
 // A workspace that was reached through a link is the folder itself.
 func TestAnotherSpelling(t *testing.T) {
+	t.Parallel()
 	_, base := open(t)
 	link := filepath.Join(base, "link")
 	if err := os.Symlink("ws", link); err != nil {
@@ -284,6 +291,7 @@ func TestAnotherSpelling(t *testing.T) {
 }
 
 func TestWriting(t *testing.T) {
+	t.Parallel()
 	dir, file := "drwxr-xr-x", "-rw-r--r-- "
 	tests := []struct {
 		name, path string
@@ -315,6 +323,7 @@ func TestWriting(t *testing.T) {
 }
 
 func TestWritingRefused(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{
 		"to-file", "to-sub/file", "to-sub/new", "to-sub/a/new", "to-secret", "to-out/secret", "to-out/new", "to-out/sub/new", "via/new", "up/out/secret", "up/new",
 		"new-outside", "dangling", "loop", "../out/secret", "../new", "/etc/pawl-test", "sub", ".", "", "file/below",
@@ -336,6 +345,7 @@ func TestWritingRefused(t *testing.T) {
 
 // A reader that opened the file before sees all of the old content.
 func TestWritingIsAtomic(t *testing.T) {
+	t.Parallel()
 	w, _ := open(t)
 	f, err := w.Open("file")
 	if err != nil {
@@ -352,7 +362,7 @@ func TestWritingIsAtomic(t *testing.T) {
 }
 
 // The disk is full: the old content stays, and no file with a passing name.
-func TestWritingFails(t *testing.T) {
+func TestWritingFails(t *testing.T) { //nolint:paralleltest // it receives signals
 	w, base := open(t)
 	want := snapshot(t, base)
 
@@ -382,6 +392,7 @@ func TestWritingFails(t *testing.T) {
 
 // A pipe that nobody writes to must not hold up whoever opens it.
 func TestOpenDoesNotWait(t *testing.T) {
+	t.Parallel()
 	w, base := open(t)
 	if err := syscall.Mkfifo(filepath.Join(base, "ws/pipe"), 0o600); err != nil {
 		t.Fatal(err)
@@ -397,6 +408,7 @@ func TestOpenDoesNotWait(t *testing.T) {
 }
 
 func TestOpenMissingFolder(t *testing.T) {
+	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")
 	if _, err := workspace.Open(missing); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
 		t.Errorf("got %v", err)

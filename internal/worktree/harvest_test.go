@@ -180,6 +180,7 @@ var refusals = []struct {
 }
 
 func TestHarvestRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n", "dir/g": "g\n", "huge": strings.Repeat("x", 1500), "Twin": "a", "twin": "b"})
 	w.write(filepath.Join(w.root, "outside/g"), "secret\n")
 	w.trees.MaxFile, w.trees.MaxFiles, w.trees.MaxBytes = 1000, 300, 10_000

@@ -94,6 +94,7 @@ func (w *world) run(die int) bool {
 
 // Wherever a process is killed, the next one comes to the same end.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n", "d/g": "g\n"})
 	base := w.git("rev-parse", "main")
 	w.run(0)

@@ -16,6 +16,7 @@ import (
 // user's repository. A worker can commit in it, and the user's repository does not
 // notice.
 func TestMake(t *testing.T) {
+	t.Parallel()
 	t.Run("borrows", func(t *testing.T) { testMake(t, func(*Trees) {}) })
 	t.Run("whole", func(t *testing.T) { testMake(t, func(trees *Trees) { trees.Whole = true }) })
 }
@@ -67,6 +68,7 @@ func testMake(t *testing.T, tune func(*Trees)) {
 // What the index says of the files is what git would say: it need not read them
 // again.
 func TestMakeIndex(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n", "a/run*": "x\n", "l@": "f", strings.Repeat("long/", 100) + "name": "deep\n"})
 	dir := w.make("one")
 	ours := w.gitIn(dir, "ls-files", "--stage", "--debug")
@@ -79,6 +81,7 @@ func TestMakeIndex(t *testing.T) {
 
 // Repositories come in several kinds.
 func TestMakeKinds(t *testing.T) {
+	t.Parallel()
 	t.Run("submodule", func(t *testing.T) {
 		w := newWorld(t, map[string]string{"f": "one\n"})
 		w.sh(w.dir, "git -c protocol.file.allow=always submodule --quiet add ./ sub; git commit -qm sub; git branch -qf pawl/m1")
@@ -143,6 +146,7 @@ func TestMakeKinds(t *testing.T) {
 }
 
 func TestMakeRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n"})
 	blob := w.git("rev-parse", "main:f")
 	hostile := func(lines string) string { // a commit that git would not make

@@ -44,6 +44,7 @@ b'`, conflicts: "a\nb: contents"},
 }
 
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"p.go": function, "f": "one\n", "bin": "a\x00", "d/a": "a\n", "d/b": "b\n"})
 	// None of these is for pawl to mind.
 	w.write(filepath.Join(w.dir, ".gitattributes"), "* merge=union\n")
@@ -109,6 +110,7 @@ func checkMerge(t *testing.T, w *world, m Outcome, conflicts string, files map[s
 
 // A conflict goes back to a worker in a workplace that has git's marks in it.
 func TestConflictIsSettled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n"})
 	base := w.git("rev-parse", "main")
 	for _, name := range []string{"a", "b"} {
@@ -140,6 +142,7 @@ func TestConflictIsSettled(t *testing.T) {
 
 // Of merges at the same time each is on top of the others in the end.
 func TestMergesRace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n"})
 	base := w.git("rev-parse", "main")
 	names := []string{"a", "b", "c"}
@@ -179,6 +182,7 @@ func TestMergesRace(t *testing.T) {
 }
 
 func TestMergeRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n"})
 	w.write(filepath.Join(w.make("a"), "f"), "two\n")
 	mine := w.harvest("a", "main").Commit
@@ -202,6 +206,7 @@ func TestMergeRefuses(t *testing.T) {
 }
 
 func TestReadMerge(t *testing.T) {
+	t.Parallel()
 	tree := strings.Repeat("a", 40)
 	for name, text := range map[string]string{
 		"nothing": "", "no tree": "fatal\x00", "a message that is cut off": tree + "\x00\x001\x00f\x00CONFLICT (x)\x00", "no number": tree + "\x00\x00x\x00f\x00k\x00t\x00",

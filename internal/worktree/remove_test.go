@@ -23,6 +23,7 @@ func (w *world) left() []string {
 }
 
 func TestRemove(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n"})
 	w.write(filepath.Join(w.root, "outside/g"), "g\n")
 	if err := os.Chmod(filepath.Join(w.root, "outside"), 0o500); err != nil { //nolint:gosec // a folder
@@ -62,6 +63,7 @@ func TestRemove(t *testing.T) {
 
 // Sweep removes what nobody is at work on, and nothing else.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n"})
 	if removed, err := w.trees.Sweep(t.Context(), nil); err != nil || removed != nil {
 		t.Errorf("of nothing: %v, %v", removed, err)
@@ -97,6 +99,7 @@ func TestSweep(t *testing.T) {
 
 // What only its owner may read is told to the worker.
 func TestHarvestUnreadable(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n", "d/g": "g\n", ".gitignore": "*.log\n"})
 	for name, tt := range map[string]struct{ do, want string }{
 		"a file":          {"chmod 000 f", `"f" cannot be read: make it readable, or remove it`},

@@ -12,7 +12,7 @@ import (
 )
 
 // TestDefensesMatter: without a defense the tests of it would fail.
-func TestDefensesMatter(t *testing.T) {
+func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	harvested := func(t *testing.T, out, do string) (map[string]string, error) {
 		defer weak.Set(out)()
 		w := newWorld(t, map[string]string{"f": "one\n", "dir/g": "g\n", ".gitignore": ".env\n"})

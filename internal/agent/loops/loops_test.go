@@ -35,6 +35,7 @@ func (d *Detector) note(step int, list ...done) Verdict {
 }
 
 func TestDetector(t *testing.T) {
+	t.Parallel()
 	grep := done{tool: "grep", input: `{"pattern":"x","path":"a"}`, content: "nothing"}
 	list := done{tool: "list", input: `{}`, content: "a b"}
 	poll := done{tool: "bash_output", input: `{"id":"job_1"}`, content: "(no new output; job_1: running, 1.0 s)"}
@@ -127,6 +128,7 @@ func TestDetector(t *testing.T) {
 }
 
 func TestHashSteady(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		a, b string
 		same bool
@@ -166,6 +168,7 @@ func prose() string {
 }
 
 func TestBabbles(t *testing.T) {
+	t.Parallel()
 	prose, code := prose(), ""
 	for i := range 120 {
 		code += fmt.Sprintf("\tcase %q:\n\t\treturn parse%x(s[%d:])\n\t}\n", strings.Repeat(string(rune('a'+i%26)), i%7+1), i*i*31, i)
@@ -237,6 +240,7 @@ func stepOf(n, from int, text string, contents ...string) []pawl.Body {
 }
 
 func TestApply(t *testing.T) {
+	t.Parallel()
 	begin := []pawl.Body{pawl.SessionCreated{}, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "Go."}}}, pawl.TurnStarted{Prompt: 2}}
 	same := func(from, to, offset int) []pawl.Body {
 		var all []pawl.Body
@@ -301,6 +305,7 @@ func TestApply(t *testing.T) {
 // A verdict stands until the next step begins, so that whoever prepares that
 // step can ask for it, and a resumed turn too.
 func TestVerdictStands(t *testing.T) {
+	t.Parallel()
 	var d Detector
 	apply := func(bodies ...pawl.Body) {
 		for _, b := range bodies {
@@ -353,6 +358,7 @@ func oracle(steps []string) []Verdict {
 
 // It finds each loop at the very step, and nothing else.
 func TestDetectorAgainstOracle(t *testing.T) {
+	t.Parallel()
 	fired := map[Verdict]bool{}
 	rapid.Check(t, func(t *rapid.T) {
 		var steps []string
@@ -388,6 +394,7 @@ func TestDetectorAgainstOracle(t *testing.T) {
 
 // Without repetition there is no verdict, however alike the steps are.
 func TestDetectorIsPatient(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var d Detector
 		for i := range rapid.IntRange(0, 80).Draw(t, "steps") {
@@ -406,6 +413,7 @@ func TestDetectorIsPatient(t *testing.T) {
 
 // The same JSON in another spelling is the same call; another is another.
 func TestCanonical(t *testing.T) {
+	t.Parallel()
 	value := rapid.MapOf(rapid.String(), rapid.OneOf(rapid.Map(rapid.Int(), func(i int) any { return i }), rapid.Map(rapid.String(), func(s string) any { return s })))
 	rapid.Check(t, func(t *rapid.T) {
 		v := value.Draw(t, "value")

@@ -9,7 +9,7 @@ import (
 )
 
 // TestWeakened: without the detector a turn may go round for ever.
-func TestWeakened(t *testing.T) {
+func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("agent.loops")()
 	var d Detector
 	for n := range 100 {

@@ -22,7 +22,7 @@ const (
 	other pawl.SessionID = "01JD0000000000000000000001"
 )
 
-func TestContract(t *testing.T) {
+func TestContract(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	s := startServer(t)
 	bustest.Run(t, func(t *testing.T) bustest.Harness {
 		st := openStore(t)
@@ -103,6 +103,7 @@ func blind(pawl.Event) {}
 // Two sessions grow at once, with events of all sizes and unsaved ones between:
 // each reader gets its own, and nothing waits for the poll.
 func TestAppendThereReadHere(t *testing.T) {
+	t.Parallel()
 	s, st := startServer(t), openStore(t)
 	here, there := linked(t, st, s.url(), s.url(), time.Hour)
 	const head = 200
@@ -142,6 +143,7 @@ func TestAppendThereReadHere(t *testing.T) {
 
 // The server is killed while events flow, and is back after the last of them.
 func TestServerDies(t *testing.T) {
+	t.Parallel()
 	s, st := startServer(t), openStore(t)
 	here, there := linked(t, st, s.url(), s.url(), time.Hour)
 	grow(t, there, id, 0, 1, "")
@@ -195,6 +197,7 @@ func (h *heard) head() pawl.Seq {
 // The one who sends is cut off, and the one who listens notices nothing of it:
 // what was dropped meanwhile, and what was swallowed on its way, is told of later.
 func TestSenderIsCutOff(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name       string
 		hole, down bool
@@ -229,6 +232,7 @@ func TestSenderIsCutOff(t *testing.T) {
 
 // Who listens is told when its own connection was a new one.
 func TestListenerIsCutOff(t *testing.T) {
+	t.Parallel()
 	w := startWire(t, startServer(t))
 	l := open(t, Config{URL: w.url()})
 	h := listen(t, l, id)
@@ -241,6 +245,7 @@ func TestListenerIsCutOff(t *testing.T) {
 
 // More arrives than can be shown: that is told once there is room.
 func TestListenerIsSlow(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	l := open(t, Config{URL: s.url()})
 	goOn, blocked, told := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
@@ -278,6 +283,7 @@ func TestListenerIsSlow(t *testing.T) {
 
 // What makes no sense is as good as missed.
 func TestNonsense(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	l := open(t, Config{URL: s.url()})
 	h := listen(t, l, id)
@@ -300,6 +306,7 @@ func TestNonsense(t *testing.T) {
 
 // Without a server all that is durable still comes, by polling, and nothing blocks.
 func TestNoServer(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	s.kill()
 	st := openStore(t)
@@ -314,6 +321,7 @@ func TestNoServer(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	const password = "hush-hush"
 	s := startServer(t, "--user", "pawl", "--pass", password)
 	with := func(p string) string { return strings.Replace(s.url(), "//", "//pawl:"+p+"@", 1) }
@@ -341,6 +349,7 @@ func TestHealth(t *testing.T) {
 func blindly([]pawl.Event) {}
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]Config{
 		"nothing":         {},
 		"no scheme":       {URL: "hush:4222"},
@@ -366,6 +375,7 @@ func TestOpenRefuses(t *testing.T) {
 
 // A bus is not told what it sent itself.
 func TestNoEcho(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	from, to := open(t, Config{URL: s.url()}), open(t, Config{URL: s.url()})
 	own, others := listen(t, from, id), listen(t, to, id)

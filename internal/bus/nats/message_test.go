@@ -41,6 +41,7 @@ func anyEvents(rt *rapid.T) []pawl.Event {
 // What is packed is unpacked in the same order. No message is above the limit;
 // for it durable events become notices, and only unsaved ones are lost.
 func TestPack(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		events := anyEvents(rt)
 		limit := rapid.IntRange(100, 1000).Draw(rt, "limit")
@@ -78,6 +79,7 @@ func TestPack(t *testing.T) {
 
 // A joined delta says what its pieces said, at the same place; nothing else changes.
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		events := anyEvents(rt)
 		if diff := cmp.Diff(pieces(events), pieces(join(events))); diff != "" {
@@ -105,6 +107,7 @@ func pieces(events []pawl.Event) []pawl.Event {
 
 // A reply of a thousand words is few messages, each of which a server takes.
 func TestJoinFits(t *testing.T) {
+	t.Parallel()
 	var events []pawl.Event
 	for i := range 40_000 {
 		events = append(events, pawl.Event{Session: id, Body: pawl.Delta{Reply: 1, Offset: 5 * i, Text: "\x00\x01\x02\x03 "}})

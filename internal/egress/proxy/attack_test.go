@@ -82,6 +82,7 @@ func (a attack) through(t *testing.T) (answer string, told []Decision, through b
 }
 
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			answer, told, through := a.through(t)

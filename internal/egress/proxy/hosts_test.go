@@ -16,6 +16,7 @@ import (
 // TestHosts: a pattern means here what it means in a rule of permissions, or
 // less. The two are not one because they stand side by side.
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		pattern, host string
 		port          uint16
@@ -89,6 +90,7 @@ func ruleAllows(t *testing.T, pattern, host string, port uint16) bool {
 }
 
 func TestBadHosts(t *testing.T) {
+	t.Parallel()
 	for _, s := range []string{
 		"", " ", "*.", "**", "*.*", "a.*", "*a.test", "*:443", "*.10.0.0.1", "*.::1", "a b", "https://a.test", "a.test/", "a.test/x", "u@a.test", "a.test:", "a.test:0",
 		"a.test:080", "a.test:65536", "a.test:https", "a.test:1:2", "127.1", "0x7f.1", "2130706433", "::1%lo", "[::1", "a..b", "a.test#", "a.test?",
@@ -100,6 +102,7 @@ func TestBadHosts(t *testing.T) {
 }
 
 func TestShownHosts(t *testing.T) {
+	t.Parallel()
 	list, err := parseHosts([]string{"*", "*.A.test:8443", "[2606:2800::1]:8443", "::2", "a1", "a2", "a3", "a4", "a5", "a6", "a7"})
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +118,7 @@ func TestShownHosts(t *testing.T) {
 // TestE15Vendors: all providers that pawl itself knows are among those that no
 // wildcard opens.
 func TestE15Vendors(t *testing.T) {
+	t.Parallel()
 	c, err := catalog.Open("")
 	if err != nil {
 		t.Fatal(err)
@@ -146,6 +150,7 @@ func TestE15Vendors(t *testing.T) {
 // TestE16Guide: what no code here can see to, the guide tells: a resolver that
 // answers everybody, and what goes on inside of TLS.
 func TestE16Guide(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../../docs/guide/sandbox.md")
 	if err != nil {
 		t.Fatal(err)

@@ -105,6 +105,7 @@ var malformedRequests = map[string]string{
 
 // TestMalformed: what is not clear is refused before anything is asked of the network.
 func TestMalformed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "*", "ok.test:80", "*.test:80", "93.184.216.10:80")
 	for head, want := range malformedRequests {
 		answer := w.ask(head, "", "nothing")
@@ -121,6 +122,7 @@ func TestMalformed(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	many := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -144,6 +146,7 @@ func TestBounds(t *testing.T) {
 }
 
 func TestReadRequest(t *testing.T) {
+	t.Parallel()
 	for head, want := range map[string]string{
 		connect("OK.test:443"):                                                                "CONNECT ok.test 443 <nil> 0 false",
 		"CONNECT ok.test:443 HTTP/1.0\r\n\r\n":                                                "CONNECT ok.test 443 <nil> 0 false",

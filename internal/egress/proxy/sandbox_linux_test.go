@@ -17,6 +17,7 @@ import (
 // TestSandbox: a command in the real box reaches what was named and nothing
 // else, by no way.
 func TestSandbox(t *testing.T) {
+	t.Parallel()
 	box, report := sandbox.Detect(t.Context())
 	if box.Name() != "bubblewrap" {
 		t.Fatalf("there is no sandbox with a network here: %+v", report)

@@ -10,7 +10,7 @@ import (
 
 // TestDefensesMatter takes the defense of each attack out and makes it again:
 // then it gets through, or the test of it would prove nothing.
-func TestDefensesMatter(t *testing.T) {
+func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	for _, a := range attacks {
 		t.Run(a.defense+"/"+a.name, func(t *testing.T) {
 			defer weak.Set(a.defense)()

@@ -49,6 +49,7 @@ func fetch(c *http.Client, url string) string {
 
 // TestWorks: whatever is named can be reached, and each request is told.
 func TestWorks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "ok.test", "OK.test:80", "*.X.test:8443", "*.x.test", "bücher.test", "93.184.216.10", "closed.test", "nowhere.test", "api.openai.com")
 	c := w.client()
 	allowed := func(host string, port uint16) Decision {
@@ -100,6 +101,7 @@ func TestWorks(t *testing.T) {
 
 // TestPrivate: what the guard was told to allow, it allows here too.
 func TestPrivate(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	n.Name("registry.test", insideAddr)
 	n.Serve(insideAddr+":443", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprint(rw, "inside") }))
@@ -130,6 +132,7 @@ func raw(n *egresstest.Net, name, answer string) {
 
 // TestForward: a plain request is written anew, without what is meant for us.
 func TestForward(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	n.Site("ok.test", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -183,6 +186,7 @@ func TestForward(t *testing.T) {
 
 // TestAnswer: nothing that others have said ends a line or steers a terminal.
 func TestAnswer(t *testing.T) {
+	t.Parallel()
 	r := &refusal{status: http.StatusForbidden, why: "a\r\nX: y\x1b[2J\u00fc" + strings.Repeat("b", 2*maxReason), advice: "c\n\nd"}
 	head, body, _ := strings.Cut(string(r.answer()), "\r\n\r\n")
 	first, _, _ := strings.Cut(head, "\r\n")
@@ -196,6 +200,7 @@ func TestAnswer(t *testing.T) {
 
 // TestHello: only a handshake that can be read, and hides nothing, goes on.
 func TestHello(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "ok.test")
 	for name, then := range map[string]string{
 		"SSH":                "SSH-2.0-OpenSSH_9\r\n",
@@ -242,6 +247,7 @@ func TestHello(t *testing.T) {
 
 // TestHiddenName: a client of the standard library that encrypts its hello.
 func TestHiddenName(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "ok.test")
 	conn := w.dial()
 	if _, err := io.WriteString(conn, connect("ok.test:443")); err != nil {
@@ -261,6 +267,7 @@ func TestHiddenName(t *testing.T) {
 
 // TestSocket: nobody else can come to it, and it goes.
 func TestSocket(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "p")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 // The files in testdata were written by the runners themselves, see their README.
 func TestParse(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		format string
 		want   Inventory
@@ -62,6 +63,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseFaults(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct{ format, text string }{
 		"unknown format": {"tap", ""},
 		"cut go":         {"gotest", `{"Action":"run","Pack`},
@@ -81,6 +83,7 @@ func TestParseFaults(t *testing.T) {
 }
 
 func TestWhole(t *testing.T) {
+	t.Parallel()
 	v, err := Parse("gotest", []byte(strings.Join([]string{
 		`{"Action":"run","Package":"p","Test":"TestA/b/c"}`, `{"Action":"pass","Package":"p","Test":"TestA/b/c"}`,
 	}, "\n")), "")

@@ -83,6 +83,7 @@ func readNaively(t *testing.T, stream []byte) naive {
 func object(v any) map[string]any { o, _ := v.(map[string]any); return o }
 
 func TestRecordedStreams(t *testing.T) {
+	t.Parallel()
 	var streams, calls, thoughts, structured int
 	for _, x := range recorded(t) {
 		streams++
@@ -126,6 +127,7 @@ func TestRecordedStreams(t *testing.T) {
 }
 
 func TestRecordedStreamsInPieces(t *testing.T) {
+	t.Parallel()
 	all := recorded(t)
 	read := func(x modeltest.Exchange, at int) modeltest.Reply {
 		cut := &http.Client{Transport: modeltest.Cut{Exchange: x, At: at}}
@@ -158,6 +160,7 @@ func TestRecordedStreamsInPieces(t *testing.T) {
 
 // A stream that stops before message_stop is not a reply, wherever it stops.
 func TestRecordedStreamBrokenOff(t *testing.T) {
+	t.Parallel()
 	for _, x := range recorded(t)[:5] {
 		last := bytes.LastIndex(x.ResponseBody, []byte("data: "))
 		for _, end := range []int{0, last / 2, last, last + 10} {
@@ -174,6 +177,7 @@ func TestRecordedStreamBrokenOff(t *testing.T) {
 // TestNextRequest compares what the recorded client sent back with what ours
 // would send for the reply as it read it.
 func TestNextRequest(t *testing.T) {
+	t.Parallel()
 	all, compared := recorded(t), 0
 	for i, x := range all {
 		if i+1 == len(all) || all[i+1].File != x.File {

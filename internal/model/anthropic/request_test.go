@@ -24,6 +24,7 @@ func bodyOf(t *testing.T, c *Client, req pawl.Request) []byte {
 }
 
 func TestRequest(t *testing.T) {
+	t.Parallel()
 	for name, req := range modeltest.Requests() {
 		t.Run(name, func(t *testing.T) {
 			modeltest.Golden(t, name, bodyOf(t, &Client{Model: "claude-sonnet-4-5"}, req), *update)
@@ -39,12 +40,14 @@ func signed() []pawl.Message {
 }
 
 func TestRequestKeepsReasoning(t *testing.T) {
+	t.Parallel()
 	req := pawl.Request{System: "You are terse.", Messages: signed(), Tools: modeltest.Tools(), Effort: "medium"}
 	modeltest.Golden(t, "reasoning", bodyOf(t, &Client{Model: "claude-sonnet-4-5", Output: 64000}, req), *update)
 	modeltest.Golden(t, "adaptive", bodyOf(t, &Client{Model: "claude-opus-4-7", Output: 64000, Adaptive: true}, req), *update)
 }
 
 func TestRequestOfCloud(t *testing.T) {
+	t.Parallel()
 	req := pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}}
 	cloud := &Cloud{Path: "/model/x/invoke", Version: "bedrock-2023-05-31"}
 	modeltest.Golden(t, "cloud", bodyOf(t, &Client{Model: "claude-sonnet-4-5", Cloud: cloud}, req), *update)
@@ -58,6 +61,7 @@ func unmarked(body []byte) []byte {
 // A request of a growing session begins with the bytes of the one before, cache
 // marks aside, or the provider's cache is of no use. There are at most four marks.
 func TestRequestExtendsTheOneBefore(t *testing.T) {
+	t.Parallel()
 	messages := append(signed(), modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
 	messages = append(messages, modeltest.FileSession(protocol.Seal(name, "THOUGHT"))...)
 	for model, adaptive := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-7": true} {
@@ -78,6 +82,7 @@ func TestRequestExtendsTheOneBefore(t *testing.T) {
 }
 
 func TestThinking(t *testing.T) {
+	t.Parallel()
 	prompt := []pawl.Message{modeltest.Prompt("Hello.")}
 	foreign := modeltest.Session("gemini:THOUGHT", "")
 	schema := json.RawMessage(`{}`)
@@ -121,6 +126,7 @@ func TestThinking(t *testing.T) {
 }
 
 func TestAdaptiveModelsTakeNoPrefill(t *testing.T) {
+	t.Parallel()
 	req := pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}, Prefill: "Hi"}
 	for adaptive, want := range map[bool]int{false: 2, true: 1} {
 		if got := len((&Client{Adaptive: adaptive}).build(req).Messages); got != want {

@@ -11,6 +11,7 @@ import (
 
 // What the model would refuse of how freely it is to choose its words is left out.
 func TestSampling(t *testing.T) {
+	t.Parallel()
 	zero, warm, hot, most := 0.0, 0.5, 1.5, 0.9
 	for name, test := range map[string]struct {
 		client Client

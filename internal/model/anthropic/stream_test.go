@@ -48,6 +48,7 @@ func stream(t *testing.T, req pawl.Request, events ...string) (modeltest.Reply, 
 }
 
 func TestStream(t *testing.T) {
+	t.Parallel()
 	call := func(input string) pawl.Parts {
 		return pawl.Parts{pawl.ToolCall{ID: "t1", Name: "f", Input: json.RawMessage(input)}}
 	}
@@ -106,6 +107,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestStreamFailure(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		event string
 		kind  pawl.ErrorKind
@@ -129,6 +131,7 @@ func TestStreamFailure(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	said := func(kind, message string) string {
 		return `{"type":"error","error":{"type":"` + kind + `","message":"` + message + `"}}`
 	}
@@ -180,6 +183,7 @@ func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestSilence(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &Client{Endpoint: protocol.Endpoint{BaseURL: "http://silent", Client: &http.Client{Transport: silent{}}}, Model: "claude"}
 		began := time.Now()

@@ -27,6 +27,7 @@ const model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 func bearer(url string) Account { return Account{Region: "us-east-1", Bearer: "key", BaseURL: url} }
 
 func TestRecordedStreams(t *testing.T) {
+	t.Parallel()
 	streams, calls := 0, 0
 	for _, x := range modeltest.Cassettes(t, "/invoke-with-response-stream") {
 		streams++
@@ -112,6 +113,7 @@ func chunk(t *testing.T, event string) []byte {
 }
 
 func TestStreamFailure(t *testing.T) {
+	t.Parallel()
 	exception := func(kind string) []byte {
 		return frame(t, `{"message":"because"}`, ":message-type", "exception", ":exception-type", kind)
 	}
@@ -147,6 +149,7 @@ func TestStreamFailure(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		status int
 		body   string
@@ -191,6 +194,7 @@ func ask(t *testing.T, account Account, model string) (asked, error) {
 }
 
 func TestRequest(t *testing.T) {
+	t.Parallel()
 	saw, err := ask(t, bearer(""), model)
 	if err != nil {
 		t.Fatal(err)
@@ -211,6 +215,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestSignedRequest(t *testing.T) {
+	t.Parallel()
 	account, err := Environment(func(key string) string {
 		return map[string]string{"AWS_DEFAULT_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "session"}[key]
 	})
@@ -228,6 +233,7 @@ func TestSignedRequest(t *testing.T) {
 }
 
 func TestNoCredentials(t *testing.T) {
+	t.Parallel()
 	for name, env := range map[string]map[string]string{
 		"no region": {"AWS_BEARER_TOKEN_BEDROCK": "key"},
 		"no key":    {"AWS_REGION": "eu-west-1"},

@@ -36,6 +36,7 @@ func mustOpen(t *testing.T, text string) *Catalog {
 // TestData: what is embedded makes sense. It also passes the checks that a
 // user's file has to pass, so both have one shape.
 func TestData(t *testing.T) {
+	t.Parallel()
 	if err := pawl.Decode(embedded, &Catalog{}); err != nil {
 		t.Errorf("the data has keys that nobody reads: %v", err)
 	}
@@ -94,6 +95,7 @@ func TestData(t *testing.T) {
 
 // TestSpotCheck pins a few entries as a whole, by the vendors' own price lists.
 func TestSpotCheck(t *testing.T) {
+	t.Parallel()
 	c := mustOpen(t, "")
 	for _, want := range []Model{
 		{
@@ -123,6 +125,7 @@ func TestSpotCheck(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	plain := mustOpen(t, "")
 	c := mustOpen(t, `{
 		"providers": [
@@ -178,6 +181,7 @@ func TestMerge(t *testing.T) {
 }
 
 func TestMergeRefuses(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{"model": []}`: `unknown key "model"`,
 		`{"models": [{"ref": "anthropic/x", "contxt": 1}]}`:                                 `unknown key "contxt"`,
@@ -209,6 +213,7 @@ func TestMergeRefuses(t *testing.T) {
 
 // TestUnreadable: a file that is there and cannot be read is an error, not an empty one.
 func TestUnreadable(t *testing.T) {
+	t.Parallel()
 	if _, err := Open(t.TempDir()); err == nil {
 		t.Error("a folder was taken for a file")
 	}

@@ -8,6 +8,7 @@ import (
 
 // TestCost: the wanted numbers were computed by hand, in billionths of a dollar.
 func TestCost(t *testing.T) {
+	t.Parallel()
 	sonnet := Prices{3e9, 15e9, 0.3e9, 3.75e9}
 	flash := Prices{0.14e9, 0.28e9, 0.0028e9, 0.14e9}
 	for _, c := range []struct {
@@ -46,6 +47,7 @@ func TestCost(t *testing.T) {
 }
 
 func TestPrice(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]Price{
 		"0": 0, "3": 3e9, "3.75": 3.75e9, "0.0028": 2_800_000, "0.000000001": 1, "1000000": 1_000_000e9, "10.000000001": 10_000_000_001,
 	} {

@@ -29,6 +29,7 @@ func serve(t *testing.T, dialect string, answers map[string]string) Provider {
 }
 
 func TestLocal(t *testing.T) {
+	t.Parallel()
 	ollama := serve(t, "ollama", map[string]string{"/api/tags": `{"models":[{"name":"qwen3:8b","size":1},{"name":"llama3.2:latest"},{"name":"a\u001b[2Jb"},{"name":""}]}`})
 	llamacpp := serve(t, "llamacpp", map[string]string{"/v1/models": `{"object":"list","data":[{"id":"gemma.gguf","meta":{"n_ctx":16384,"n_ctx_train":131072}}]}`})
 	vllm := serve(t, "vllm", map[string]string{"/v1/models": `{"object":"list","data":[{"id":"Qwen/Qwen3-32B","max_model_len":40960}]}`})
@@ -60,6 +61,7 @@ func TestLocal(t *testing.T) {
 
 // TestLocalSilent: a server that takes the call and says nothing costs no more than the bound.
 func TestLocalSilent(t *testing.T) {
+	t.Parallel()
 	ends := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
@@ -70,13 +72,14 @@ func TestLocalSilent(t *testing.T) {
 	if got := Local(t.Context(), Provider{ID: "silent", BaseURL: srv.URL}); got != nil {
 		t.Errorf("got %v", got)
 	}
-	if took := time.Since(began); took < localWait || took > 10*localWait {
+	if took := time.Since(began); took < localWait || took > 100*localWait {
 		t.Errorf("it took %s, not %s", took, localWait)
 	}
 	<-ends
 }
 
 func TestLocalCanceled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got := Local(ctx, serve(t, "vllm", map[string]string{"/v1/models": `{"data":[]}`})); got != nil {
@@ -85,6 +88,7 @@ func TestLocalCanceled(t *testing.T) {
 }
 
 func TestLocals(t *testing.T) {
+	t.Parallel()
 	var got []string
 	for _, p := range mustOpen(t, "").Locals() {
 		got = append(got, p.ID+" "+p.BaseURL)

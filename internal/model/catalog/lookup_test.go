@@ -15,6 +15,7 @@ import (
 )
 
 func TestLookup(t *testing.T) {
+	t.Parallel()
 	c := mustOpen(t, "")
 	for name, want := range map[string]string{
 		"anthropic/claude-sonnet-4-5":            "anthropic/claude-sonnet-4-5",
@@ -56,6 +57,7 @@ func TestLookup(t *testing.T) {
 
 // TestNewest: an alias moves with the data.
 func TestNewest(t *testing.T) {
+	t.Parallel()
 	c := mustOpen(t, `{"models": [{"ref": "anthropic/claude-sonnet-5-10"}, {"ref": "anthropic/claude-sonnet-5-9"}, {"ref": "anthropic/claude-sonnet-9-fast"}, {"ref": "openai/claude-sonnet-11"}]}`)
 	if got, err := c.Lookup("sonnet"); err != nil || got.Ref != "anthropic/claude-sonnet-5-10" {
 		t.Errorf("got %q, %v", got.Ref, err)
@@ -63,6 +65,7 @@ func TestNewest(t *testing.T) {
 }
 
 func TestLookupRefuses(t *testing.T) {
+	t.Parallel()
 	c := mustOpen(t, "")
 	for name, want := range map[string][]string{
 		"":                            {"unknown model", "'pawl models' lists them"},
@@ -99,6 +102,7 @@ func TestLookupRefuses(t *testing.T) {
 }
 
 func TestDistance(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		a, b string
 		want int
@@ -111,6 +115,7 @@ func TestDistance(t *testing.T) {
 
 // TestGuide: people read of every alias and provider there is.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guide", "models.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -132,7 +132,7 @@ func (n *naive) number(path ...string) int64 {
 	return int64(f)
 }
 
-func TestRecordedStreams(t *testing.T) {
+func TestRecordedStreams(t *testing.T) { //nolint:paralleltest // it changes streams
 	streams := recorded(t)
 	passed, signed := 0, 0
 	for _, e := range streams {
@@ -236,7 +236,7 @@ func checkUsage(t *testing.T, got pawl.Usage, want naive) {
 }
 
 // TestRecutStreams cuts streams in two at every event's end, and within the events.
-func TestRecutStreams(t *testing.T) {
+func TestRecutStreams(t *testing.T) { //nolint:paralleltest // it changes streams
 	streams := recorded(t)
 	for i := range 5 {
 		e := streams[i*len(streams)/5]
@@ -273,7 +273,7 @@ func cuts(body []byte) []int {
 
 // TestBrokenStreams ends streams at every event: only one that has its finish
 // reason is whole.
-func TestBrokenStreams(t *testing.T) {
+func TestBrokenStreams(t *testing.T) { //nolint:paralleltest // it changes streams
 	e := recorded(t)[0]
 	for _, at := range cuts(e.ResponseBody) {
 		cut := e.ResponseBody[:at]

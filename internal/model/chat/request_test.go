@@ -96,6 +96,7 @@ var requests = []struct {
 }
 
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	for _, r := range requests {
 		for _, dialect := range r.dialects {
 			t.Run(r.name+"_"+dialect, func(t *testing.T) {
@@ -115,6 +116,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestRequestsWithFiles(t *testing.T) {
+	t.Parallel()
 	requests := modeltest.FileRequests()
 	for name, req := range requests {
 		modeltest.Golden(t, name+"_openai", body(t, &Client{Model: "m", Dialect: Dialects["openai"]}, req), *update)
@@ -156,6 +158,7 @@ func body(t rapid.TB, c *Client, req pawl.Request) []byte {
 // TestRequestsExtend grows a conversation and holds each request against the
 // next: providers keep the prefix of a request only if its bytes stay the same.
 func TestRequestsExtend(t *testing.T) {
+	t.Parallel()
 	for _, dialect := range slices.Sorted(maps.Keys(Dialects)) {
 		t.Run(dialect, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -219,7 +222,7 @@ func drawFiles(t *rapid.T) []pawl.File {
 
 // TestDetailsGoBack replays the recorded thoughts of gateways and looks for
 // them in the next request, byte for byte.
-func TestDetailsGoBack(t *testing.T) {
+func TestDetailsGoBack(t *testing.T) { //nolint:paralleltest // it changes streams
 	seen := 0
 	for _, e := range recorded(t) {
 		chunks, err := replay(t, Dialects["openrouter"], e.ResponseBody)

@@ -238,6 +238,7 @@ var oddities = []struct {
 }
 
 func TestOddities(t *testing.T) {
+	t.Parallel()
 	for _, o := range oddities {
 		t.Run(o.name, func(t *testing.T) {
 			var stream strings.Builder

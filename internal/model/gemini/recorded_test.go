@@ -103,6 +103,7 @@ func canonical(t *testing.T, raw []byte) string {
 }
 
 func TestRecordedStreams(t *testing.T) {
+	t.Parallel()
 	var streams, calls, thoughts, signatures int
 	for _, x := range recorded(t) {
 		streams++
@@ -144,6 +145,7 @@ func TestRecordedStreams(t *testing.T) {
 }
 
 func TestRecordedStreamsInPieces(t *testing.T) {
+	t.Parallel()
 	all := recorded(t)
 	read := func(x modeltest.Exchange, at int) modeltest.Reply {
 		c := &Client{Endpoint: protocol.Endpoint{Client: &http.Client{Transport: modeltest.Cut{Exchange: x, At: at}}}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
@@ -176,6 +178,7 @@ func TestRecordedStreamsInPieces(t *testing.T) {
 
 // A stream that stops before its finish is not a reply.
 func TestRecordedStreamBrokenOff(t *testing.T) {
+	t.Parallel()
 	for _, x := range recorded(t)[:5] {
 		last := bytes.LastIndex(x.ResponseBody, []byte("data: "))
 		for _, end := range []int{0, last, last + 40, len(x.ResponseBody) - 5} {
@@ -192,6 +195,7 @@ func TestRecordedStreamBrokenOff(t *testing.T) {
 // TestNextRequest compares what the recorded client sent back with what ours
 // would send for the reply as it read it.
 func TestNextRequest(t *testing.T) {
+	t.Parallel()
 	all, compared := recorded(t), 0
 	for i, x := range all {
 		if i+1 == len(all) || all[i+1].File != x.File {

@@ -25,6 +25,7 @@ func bodyOf(t *testing.T, c *Client, req pawl.Request) []byte {
 }
 
 func TestRequest(t *testing.T) {
+	t.Parallel()
 	for name, req := range modeltest.Requests() {
 		t.Run(name, func(t *testing.T) {
 			modeltest.Golden(t, name, bodyOf(t, &Client{Model: "gemini-2.5-pro"}, req), *update)
@@ -35,6 +36,7 @@ func TestRequest(t *testing.T) {
 // Gemini 3 takes a level of thinking, insists on signatures, and takes files in
 // results.
 func TestRequestOfGemini3(t *testing.T) {
+	t.Parallel()
 	req := pawl.Request{
 		Messages: modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("x1", "CALL")),
 		Tools:    modeltest.Tools(),
@@ -51,6 +53,7 @@ func TestRequestOfGemini3(t *testing.T) {
 // A request of a growing session begins with the bytes of the one before, or
 // the provider's cache is of no use.
 func TestRequestExtendsTheOneBefore(t *testing.T) {
+	t.Parallel()
 	messages := append(modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("", "CALL")),
 		modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
 	messages = append(messages, modeltest.FileSession(protocol.Seal(name, "THOUGHT"))...)
@@ -68,6 +71,7 @@ func TestRequestExtendsTheOneBefore(t *testing.T) {
 }
 
 func TestSignatureGoesBackOnItsOwnPart(t *testing.T) {
+	t.Parallel()
 	foreign := "anthropic:ABC"
 	thought, call := protocol.Seal(name, "S"), sealCall("id 1", "S")
 	tests := []struct {

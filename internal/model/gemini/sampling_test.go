@@ -11,6 +11,7 @@ import (
 
 // How freely the model is to choose its words it is told whether it thinks or not.
 func TestSampling(t *testing.T) {
+	t.Parallel()
 	warm, most := 1.5, 0.9
 	for name, test := range map[string]struct {
 		client Client

@@ -34,6 +34,7 @@ func stream(t *testing.T, events ...string) (modeltest.Reply, error) {
 }
 
 func TestStream(t *testing.T) {
+	t.Parallel()
 	call := func(input string) pawl.ToolCall { return pawl.ToolCall{Name: "f", Input: json.RawMessage(input)} }
 	tests := []struct {
 		name   string
@@ -74,6 +75,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestStreamFailure(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		event string
 		kind  pawl.ErrorKind
@@ -105,6 +107,7 @@ func TestStreamFailure(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		status int
 		body   string
@@ -131,6 +134,7 @@ func TestStatus(t *testing.T) {
 }
 
 func TestPath(t *testing.T) {
+	t.Parallel()
 	var asked, key string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked, key = r.URL.String(), r.Header.Get("X-Goog-Api-Key")

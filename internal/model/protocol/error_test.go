@@ -12,6 +12,7 @@ import (
 
 // TestErrorOf: what providers say, in their own shapes and words.
 func TestErrorOf(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		status  int
@@ -45,6 +46,7 @@ func TestErrorOf(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
+	t.Parallel()
 	for value, want := range map[string]time.Duration{"": 0, "2": 2 * time.Second, "0.5": time.Second / 2, "soon": 0, "-1": 0, "Wed, 21 Oct 2015 07:28:00 GMT": 0} {
 		if got := retryAfter(http.Header{"Retry-After": {value}}); got != want {
 			t.Errorf("Retry-After %q: %s, want %s", value, got, want)
@@ -60,6 +62,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func TestSeal(t *testing.T) {
+	t.Parallel()
 	sealed := Seal("gemini", "abc")
 	if got := Unseal("gemini", sealed); got != "abc" {
 		t.Errorf("got %q", got)

@@ -26,6 +26,7 @@ func readAll(r *Reader) (events []string, err error) {
 }
 
 func TestReader(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, text string
 		want       []string
@@ -60,6 +61,7 @@ func TestReader(t *testing.T) {
 }
 
 func TestReaderFails(t *testing.T) {
+	t.Parallel()
 	var failure *pawl.ModelError
 	_, err := readAll(NewReader(io.MultiReader(strings.NewReader("data: "), endless{})))
 	if !errors.As(err, &failure) || failure.Kind != pawl.ErrorMalformed {
@@ -82,7 +84,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 // A delta costs no memory but that of its text.
-func TestReaderAllocates(t *testing.T) {
+func TestReaderAllocates(t *testing.T) { //nolint:paralleltest // it counts allocations
 	r := NewReader(strings.NewReader(strings.Repeat("event: content_block_delta\ndata: {\"delta\":\"word\"}\n\n", 2000)))
 	if _, err := r.Next(); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func BenchmarkDelta(b *testing.B) {
 		m := stream(func(_ context.Context, _ pawl.Request, yield func(pawl.Chunk, error) bool) {
 			for range deltas {
 				if pace.wait > 0 {
-					time.Sleep(pace.wait)
+					time.Sleep(pace.wait) // the pace of a model
 				}
 				if !yield(text("some words "), nil) {
 					return

@@ -15,6 +15,7 @@ import (
 
 // TestToken: nobody asks a model without the token, nor where there is none.
 func TestToken(t *testing.T) {
+	t.Parallel()
 	m := openScript(t, `{"text":"a"}`)
 	for _, test := range []struct {
 		name, has, brings string
@@ -48,6 +49,7 @@ func TestToken(t *testing.T) {
 
 // TestSecretsStay: what a provider repeats of a key does not leave the gateway.
 func TestSecretsStay(t *testing.T) {
+	t.Parallel()
 	const key = "the-key-itself"
 	failed := &pawl.ModelError{Kind: pawl.ErrorAuth, Message: "no such key: " + key}
 	s := serve(t, Config{
@@ -74,6 +76,7 @@ func TestSecretsStay(t *testing.T) {
 // TestBodiesAreBounded: a request that is too large is an overflow, so that the
 // conversation is made smaller; one just below is taken.
 func TestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
 	s := serve(t, Config{Open: only(says(nil, []pawl.Chunk{text("a"), finish})), MaxBody: 1 << 20})
 	for size, ok := range map[int]bool{1<<20 - 200: true, 1 << 20: false, 8 << 20: false} {
 		_, err := read(t.Context(), s.model("m"), pawl.Request{System: strings.Repeat("a", size)})
@@ -86,6 +89,7 @@ func TestBodiesAreBounded(t *testing.T) {
 
 // TestLargeConversations: images and long calls pass, much larger than a buffer.
 func TestLargeConversations(t *testing.T) {
+	t.Parallel()
 	image := pawl.File{Name: "a.png", MediaType: "image/png", Data: make([]byte, 6<<20)}
 	want := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{image}}}}
 	got := 0
@@ -101,6 +105,7 @@ func TestLargeConversations(t *testing.T) {
 
 // TestAnotherVersion: what is not understood is told, on both sides.
 func TestAnotherVersion(t *testing.T) {
+	t.Parallel()
 	for body, says := range map[string]string{
 		`{"ref":"m","request":{"mood":"good"}}`: `unknown field "mood"`,
 		`{"ref":`:                               "unexpected EOF",
@@ -132,6 +137,7 @@ var says1 = says(nil, []pawl.Chunk{text("a"), finish})
 // TestTenantsWait: a tenant that has as many calls as it may waits. Others do not,
 // and who gives up is in nobody's way.
 func TestTenantsWait(t *testing.T) {
+	t.Parallel()
 	began, end := make(chan pawl.Tenant), make(chan struct{})
 	s := serve(t, Config{PerTenant: 2, Open: only(stream(func(ctx context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {
 		if req.Session == "gone" { // its turn came before the gateway knew
@@ -181,6 +187,7 @@ func TestTenantsWait(t *testing.T) {
 // TestTenantsAreForgotten: nothing is left of calls that have ended, and a crowd is
 // sent away.
 func TestTenantsAreForgotten(t *testing.T) {
+	t.Parallel()
 	l := tenants{most: 1}
 	leave, err := l.enter(t.Context(), "a")
 	if err != nil {

@@ -24,6 +24,7 @@ func hands(at string) {
 // TestHandsHaveNoKeys: a process whose environment is empty asks a provider that
 // wants a key.
 func TestHandsHaveNoKeys(t *testing.T) {
+	t.Parallel()
 	o := providers(t, wire.Config{}, `{"text":"hello"}`)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = []string{handsVar + "=" + serve(t, Config{Open: o.Open}).URL}

@@ -40,6 +40,7 @@ func fill(t *rapid.T, v reflect.Value) {
 // TestChunksAreKept: encoded and decoded, a chunk of each kind is what it was,
 // with all of its fields.
 func TestChunksAreKept(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var want pawl.Chunk
 		v := reflect.ValueOf(&want).Elem()
@@ -65,6 +66,7 @@ func TestChunksAreKept(t *testing.T) {
 
 // TestKindsHaveNames: so has one that comes to be.
 func TestKindsHaveNames(t *testing.T) {
+	t.Parallel()
 	file, err := parser.ParseFile(gotoken.NewFileSet(), filepath.Join("..", "..", "..", "model.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +92,7 @@ func TestKindsHaveNames(t *testing.T) {
 
 // TestRequestsAreKept: a model is asked what was asked.
 func TestRequestsAreKept(t *testing.T) {
+	t.Parallel()
 	requests := modeltest.Requests()
 	warm := 0.7
 	requests["all"] = pawl.Request{

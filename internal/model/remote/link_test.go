@@ -19,6 +19,7 @@ import (
 
 // TestWhoGoesEndsTheCall: in whatever way the reader goes, the model's call ends.
 func TestWhoGoesEndsTheCall(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(t *testing.T, s *served, m stuck){
 		"canceled": func(t *testing.T, s *served, m stuck) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -110,6 +111,7 @@ func (w *wall) carry(from io.Reader, to io.Writer) {
 // TestBothNoticeThatTheOtherIsGone: the network is cut while a model thinks, and
 // neither side gets to know by itself.
 func TestBothNoticeThatTheOtherIsGone(t *testing.T) {
+	t.Parallel()
 	const soon = 200 * time.Millisecond
 	m := newStuck(nil)
 	gateway := server(Handler(Config{Open: only(m), Token: token}), soon, soon)
@@ -137,6 +139,7 @@ func TestBothNoticeThatTheOtherIsGone(t *testing.T) {
 
 // TestPingsAreOn: within ten seconds, on both sides.
 func TestPingsAreOn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []*http.HTTP2Config{Server(nil).HTTP2, Transport().HTTP2} {
 		if within := c.SendPingTimeout + c.PingTimeout; c.SendPingTimeout <= 0 || c.PingTimeout <= 0 || within > 10*time.Second {
 			t.Errorf("a peer that is gone is noticed after %s", within)
@@ -146,6 +149,7 @@ func TestPingsAreOn(t *testing.T) {
 
 // TestTLS: the same, over TLS, and only with a certificate that is trusted.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewUnstartedServer(nil)
 	s.Config, s.EnableHTTP2 = Server(Handler(Config{Open: only(says1), Token: token})), true
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of who does not trust it
@@ -167,6 +171,7 @@ func TestTLS(t *testing.T) {
 
 // TestNoGateway: whatever is there instead of a gateway, the model is not to blame.
 func TestNoGateway(t *testing.T) {
+	t.Parallel()
 	answers := func(status int, body string) string {
 		return "http://" + listen(t, "127.0.0.1:0", Server(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)

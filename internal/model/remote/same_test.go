@@ -48,6 +48,7 @@ func same(t *testing.T, here, there pawl.Model, req pawl.Request) {
 
 // TestScriptsSayTheSame: what a script says, whole and in all of its faults.
 func TestScriptsSayTheSame(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{
 		`{"reasoning":"I think so.","text":"Grüße & <b> 你好","deltas":7,"calls":[{"name":"read","input":{"path":"a <b> & c"}}],"usage":{"input":10,"output":5,"cache_read":3}}`,
 		`{"text":"Let me","calls":[{"name":"read","input":{"path":"a"}}],"fault":"garbage"}`,
@@ -87,6 +88,7 @@ var refs = []string{"anthropic/claude-sonnet-4-5", "openai/gpt-5", "gemini/gemin
 // TestProvidersSayTheSame: every request that clients of protocols must write,
 // answered by a provider that checks it and its key.
 func TestProvidersSayTheSame(t *testing.T) {
+	t.Parallel()
 	line := `{"reasoning":"I think.","text":"let me look","deltas":4,"calls":[{"name":"read","input":{"path":"a.txt"}}],"usage":{"input":10,"output":5}}`
 	o := providers(t, wire.Config{}, line, line, line, line, line, line)
 	gateway := serve(t, Config{Open: o.Open})
@@ -104,6 +106,7 @@ func TestProvidersSayTheSame(t *testing.T) {
 // TestFaultsAreTheSame: how a provider fails, and what is tried again, once and not
 // once on each side.
 func TestFaultsAreTheSame(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		fault    string
 		times    int // that each side's request is hit; 0 means always
@@ -142,6 +145,7 @@ func TestFaultsAreTheSame(t *testing.T) {
 // TestErrorsAreTheSame: the class and the words of every error that a model, or who
 // opens it, can have.
 func TestErrorsAreTheSame(t *testing.T) {
+	t.Parallel()
 	limited := &pawl.ModelError{Kind: pawl.ErrorRateLimited, Status: 429, Message: "slow down", RetryAfter: time.Minute}
 	for _, err := range []error{
 		limited,
@@ -174,6 +178,7 @@ func TestErrorsAreTheSame(t *testing.T) {
 
 // TestQuestions: what is asked about models, and that it is asked once a minute.
 func TestQuestions(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	list := []pawl.ModelInfo{{Ref: "p/m", Name: "M", Context: 9}}
 	s := serve(t, Config{

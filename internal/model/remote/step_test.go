@@ -134,6 +134,7 @@ func talks(n int, then ...string) []string {
 // TestStepsAreTheSame: a turn leaves the same log, and lets the same be heard, with
 // a model here and with the same one behind a gateway.
 func TestStepsAreTheSame(t *testing.T) {
+	t.Parallel()
 	call := pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{Name: "peek", Input: json.RawMessage(`{"a": "<b>"}`), Signature: "sealed"}}
 	rich := []pawl.Chunk{
 		{Kind: pawl.ChunkNotice, Text: "waiting"}, text("void"),
@@ -222,6 +223,7 @@ func newStuck(m pawl.Model) stuck {
 // TestGatewayDies: in mid-stream, and is not there for a while. The turn stays open
 // each time; when there is a gateway again, it goes on as if nothing had been.
 func TestGatewayDies(t *testing.T) {
+	t.Parallel()
 	m := newStuck(openScript(t, `{"text":"I look.","calls":[{"name":"peek","input":{"n":1}}]}`, `{"text":"Done."}`))
 	gateway := serve(t, Config{Open: only(m)})
 	w := newWorld(t, t.TempDir(), gateway.Open, gateway.Window)
@@ -268,6 +270,7 @@ func checkOpen(t *testing.T, w *world, err error) {
 // TestGatewayDiesInACompaction: nothing is written of a summary that nobody could be
 // asked for, and it is made when somebody can, as if nothing had been.
 func TestGatewayDiesInACompaction(t *testing.T) {
+	t.Parallel()
 	m := narrow{openScript(t, talks(8, `{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`)...)}
 	away := true
 	failing := stream(func(ctx context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {

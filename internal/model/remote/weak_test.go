@@ -11,6 +11,7 @@ import (
 // Without the token anybody asks, and without masks keys get out: the tests of them
 // notice.
 func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
 	weaktest.Noticed(t, [][3]string{
 		{"gateway.token", "^TestToken$/^another$", "want it to pass: false"},
 		{"gateway.token", "^TestToken$", "a gateway without a token"},

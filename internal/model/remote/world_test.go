@@ -155,7 +155,7 @@ func receive[T any](t testing.TB, c <-chan T, what string) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		panic(fmt.Sprintf("never came: %s", what))
 	}
 }

@@ -141,6 +141,7 @@ func (r raw) thoughts() string {
 
 // The recorded streams, byte for byte over HTTP.
 func TestRecordedStreams(t *testing.T) {
+	t.Parallel()
 	streams, calls, thoughts := recorded(t), 0, 0
 	for _, x := range streams {
 		var got http.Request
@@ -254,6 +255,7 @@ func checkOverlap(t *testing.T, x modeltest.Exchange, got, want []map[string]any
 // What the recorded client sent back is what we would send for the reply as we
 // read it. It kept no thoughts, so those are compared with the stream above.
 func TestReplaySendsBack(t *testing.T) {
+	t.Parallel()
 	streams, pairs := recorded(t), 0
 	for i, x := range streams[:len(streams)-1] {
 		next := streams[i+1]
@@ -324,6 +326,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 // However the network cuts a stream, the chunks are the same.
 func TestReplayCut(t *testing.T) {
+	t.Parallel()
 	streams := recorded(t)
 	slices.SortStableFunc(streams, func(a, b modeltest.Exchange) int { return len(a.ResponseBody) - len(b.ResponseBody) })
 	n := len(streams)

@@ -47,6 +47,7 @@ func call1(input string) pawl.ToolCall {
 var call2 = pawl.ToolCall{ID: "call_2", Name: "list", Input: json.RawMessage(`{"path":"."}`)}
 
 func TestRequest(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		golden string
 		client Client
@@ -133,6 +134,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestRequestWithFiles(t *testing.T) {
+	t.Parallel()
 	for name, req := range modeltest.FileRequests() {
 		t.Run(name, func(t *testing.T) {
 			modeltest.Golden(t, name, body(t, Client{Model: "gpt-5"}, req), *update)
@@ -152,6 +154,7 @@ func body(t *testing.T, c Client, req pawl.Request) []byte {
 // The provider's cache and our bill live on this: a longer conversation's
 // request is the shorter one's with items appended.
 func TestRequestExtends(t *testing.T) {
+	t.Parallel()
 	conversation := []pawl.Message{
 		user(pawl.Text{Text: "Read <it>."}, pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte("PNG")}),
 		assistant(pawl.Reasoning{Text: "a", Signature: sealed}, pawl.Text{Text: "I read."}, call1(`{"path": "go.mod"}`), call2),
@@ -178,6 +181,7 @@ func TestRequestExtends(t *testing.T) {
 
 // A thought comes back as the bytes that the provider wrote.
 func TestReasoningByteForByte(t *testing.T) {
+	t.Parallel()
 	item := protocol.Unseal(name, sealed)
 	req := pawl.Request{Messages: []pawl.Message{assistant(pawl.Reasoning{Signature: sealed}, pawl.Text{Text: "x"})}}
 	if got := body(t, Client{}, req); !bytes.Contains(got, []byte(item)) {

@@ -11,6 +11,7 @@ import (
 
 // What a model would refuse of how freely it is to choose its words is left out.
 func TestSampling(t *testing.T) {
+	t.Parallel()
 	warm, most := 1.5, 0.9
 	wish := pawl.Request{Temperature: &warm, TopP: &most}
 	for name, test := range map[string]struct {

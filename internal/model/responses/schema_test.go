@@ -6,6 +6,7 @@ import (
 )
 
 func TestStrict(t *testing.T) {
+	t.Parallel()
 	const closed = `"additionalProperties":false`
 	tests := []struct {
 		name   string

@@ -62,6 +62,7 @@ const (
 )
 
 func TestStream(t *testing.T) {
+	t.Parallel()
 	incomplete := `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"},"usage":{"input_tokens":1,"output_tokens":2}}}`
 	cutEnd := []pawl.Chunk{{Kind: pawl.ChunkUsage, Usage: pawl.Usage{Input: 1, Output: 2}}, {Kind: pawl.ChunkFinish, Finish: pawl.FinishMaxTokens}}
 	tests := []struct {
@@ -115,6 +116,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestStreamFails(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		stream  string
@@ -168,6 +170,7 @@ func TestStreamFails(t *testing.T) {
 
 // The caller may break off at any chunk.
 func TestStreamBreak(t *testing.T) {
+	t.Parallel()
 	all := stream(hi, summary("1", "0", "a"), done("1", thought1), done("2", callA), completed)
 	for stop := 1; stop <= 6; stop++ {
 		n := 0

@@ -46,7 +46,7 @@ func family(t *testing.T) *script.Model {
 	return m
 }
 
-func TestChildren(t *testing.T) {
+func TestChildren(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tests := []struct {
 		name string
 		req  pawl.Request
@@ -95,7 +95,7 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-func TestChildOfAScriptWithoutAgents(t *testing.T) {
+func TestChildOfAScriptWithoutAgents(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	_, err := read(open(t, `{"calls":[{"name":"task"}]}`).Stream(t.Context(), pawl.Request{ParentCall: "call_1_1", Agent: "explore"}))
 	want := `script: misfit: main.jsonl:1: call call_1_1 names no script for its child, and no line has agent "explore" (there are lines for: none)`
 	if err == nil || err.Error() != want {
@@ -103,7 +103,7 @@ func TestChildOfAScriptWithoutAgents(t *testing.T) {
 	}
 }
 
-func TestManySessionsAtOnce(t *testing.T) {
+func TestManySessionsAtOnce(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := family(t)
 	requests := []pawl.Request{
 		{},
@@ -138,7 +138,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 	}
 }
 
-func TestBeside(t *testing.T) {
+func TestBeside(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := open(t, `{"window":{"context":100,"output":20}}`, `{"text":"main"}`, `{"agent":"title","text":"one"}`, `{"agent":"title","text":"two"}`)
 	long := []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: string(make([]byte, 400))}}}}
 	tests := []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
-func TestFaults(t *testing.T) {
+func TestFaults(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	said := func(s string) []pawl.Message {
 		return []pawl.Message{
 			{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "the first"}}},
@@ -76,7 +76,7 @@ func TestFaults(t *testing.T) {
 }
 
 // An expectation sees the texts and the tool results of the last message, and nothing else.
-func TestExpect(t *testing.T) {
+func TestExpect(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := open(t, `{"expect":"(?s)^one.*two.*three$","text":"ok"}`)
 	got, err := read(m.Stream(t.Context(), pawl.Request{Messages: []pawl.Message{
 		{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "zero"}}},
@@ -95,7 +95,7 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-func TestDelays(t *testing.T) {
+func TestDelays(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := open(t, `{"text":"abc","deltas":3,"delay_ms":100,"calls":[{"name":"list"}],"usage":{"input":1}}`)
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -113,7 +113,7 @@ func TestDelays(t *testing.T) {
 	})
 }
 
-func TestCancel(t *testing.T) {
+func TestCancel(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tests := []struct {
 		name, line string
 		want       []pawl.Chunk

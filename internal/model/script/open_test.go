@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenRefuses(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tests := []struct{ name, script, want string }{
 		{"an empty file", "", "main.jsonl: no replies in it"},
 		{"comments only", "# nothing\n\n// at all\n", "main.jsonl: no replies in it"},
@@ -63,7 +63,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesAFileWithoutEnd(t *testing.T) {
+func TestOpenRefusesAFileWithoutEnd(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	in(t, map[string]string{"main.jsonl": strings.Repeat("\n", 33<<20)})
 	_, err := script.Open("main.jsonl")
 	if err == nil || err.Error() != "open script: main.jsonl: larger than 33554432 bytes" {
@@ -71,7 +71,7 @@ func TestOpenRefusesAFileWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestOpenWithoutFile(t *testing.T) {
+func TestOpenWithoutFile(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	in(t, nil)
 	_, err := script.Open("gone.jsonl")
 	if err == nil || err.Error() != "open script: open gone.jsonl: no such file or directory" {

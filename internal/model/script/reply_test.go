@@ -14,7 +14,7 @@ import (
 )
 
 // A reader of its own faults says which it knows; times is for those who count.
-func TestOpenFor(t *testing.T) {
+func TestOpenFor(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	known := func(k script.Kind) error {
 		if k != "flood" {
 			return fmt.Errorf("fault %q: want flood", k)
@@ -44,7 +44,7 @@ func TestOpenFor(t *testing.T) {
 }
 
 // Reply is what Stream yields, whole, with its fault for the caller to act.
-func TestReply(t *testing.T) {
+func TestReply(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := open(t, `{}`, `{"text":"a","reasoning":"b","calls":[{"name":"read"}],"usage":{"input":1},"deltas":2,"delay_ms":3,"fault":"garbage"}`)
 	got, err := m.Reply(pawl.Request{Replies: 1})
 	if err != nil {

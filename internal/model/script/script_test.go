@@ -56,7 +56,7 @@ func call(id pawl.CallID, name, input string) pawl.Chunk {
 	return pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: id, Name: name, Input: []byte(input)}}
 }
 
-func TestReplies(t *testing.T) {
+func TestReplies(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tests := []struct {
 		name, line string
 		want       []pawl.Chunk
@@ -112,7 +112,7 @@ func TestReplies(t *testing.T) {
 }
 
 // A script is read by position, so that a resumed run goes on where it stopped.
-func TestPosition(t *testing.T) {
+func TestPosition(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	in(t, map[string]string{"main.jsonl": "// a comment\n\n" + `{"text":"one"}` + "\r\n# another\n" + `{"calls":[{"name":"list"}]}` + "\n" + `{"text":"three"}`})
 	want := [][]pawl.Chunk{
 		{text("one"), finish(pawl.FinishEndTurn)},
@@ -134,7 +134,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-func TestStreamStopsWhenTheCallerBreaksOff(t *testing.T) {
+func TestStreamStopsWhenTheCallerBreaksOff(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := open(t, `{"text":"abc","reasoning":"xyz","deltas":3,"calls":[{"name":"list"}],"usage":{"input":1}}`)
 	whole, err := read(m.Stream(t.Context(), pawl.Request{}))
 	if err != nil {
@@ -157,7 +157,7 @@ func TestStreamStopsWhenTheCallerBreaksOff(t *testing.T) {
 	}
 }
 
-func TestEndedContext(t *testing.T) {
+func TestEndedContext(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got, err := read(open(t, `{"text":"late"}`).Stream(ctx, pawl.Request{}))

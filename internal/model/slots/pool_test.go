@@ -9,6 +9,7 @@ import (
 // TestPool: what calls answer, one letter each, and the limit after each of them.
 // g went well, r was refused; G and R began before the last cut.
 func TestPool(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		most    int

@@ -58,6 +58,7 @@ func drawStep(alike bool) *rapid.Generator[step] {
 // TestCrowd: whatever calls come, end, are refused and give up, limits hold, no
 // slot is lost or left unused, and no line is passed over twice by another.
 func TestCrowd(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		b := Bounds{Calls: rapid.IntRange(1, 5).Draw(rt, "calls")}
 		c := crowd{alike: rapid.Bool().Draw(rt, "alike")}
@@ -223,6 +224,7 @@ type ended struct {
 // TestNoSlotIsLost: many calls at once, which are canceled, broken off and
 // refused at any time. Each ends, never too many run, and all slots come back.
 func TestNoSlotIsLost(t *testing.T) {
+	t.Parallel()
 	seconds := func(t *rapid.T, most int, name string) time.Duration {
 		return time.Duration(rapid.IntRange(0, most).Draw(t, name)) * time.Second
 	}

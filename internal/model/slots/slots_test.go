@@ -18,6 +18,7 @@ import (
 )
 
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		Bounds
@@ -47,6 +48,7 @@ func TestBounds(t *testing.T) {
 // TestShared: names lead to the same slots, and a model has its own bound within
 // the provider's.
 func TestShared(t *testing.T) {
+	t.Parallel()
 	l := limiter(t, Bounds{Calls: 4, Models: map[string]int{"a": 2, "b": 9}})
 	a, again, b, c := l.Model("p", "a", nil), l.Model("p", "a", nil), l.Model("p", "b", nil), l.Model("p", "c", nil)
 	other := l.Model("q", "a", nil)
@@ -85,6 +87,7 @@ func read(ctx context.Context, m pawl.Model, req pawl.Request) (notices []string
 
 // TestAlwaysGivenBack: in whatever way a call ends, the next one has its slots.
 func TestAlwaysGivenBack(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*testing.T, *Limiter){
 		"whole": func(t *testing.T, l *Limiter) {
 			if _, err := read(t.Context(), l.Model("p", "a", answers(0, "", 0)), pawl.Request{}); err != nil {
@@ -193,6 +196,7 @@ func whileBusy(t *testing.T, l *Limiter, do func()) {
 // TestWaitHasABound: a person is told after a moment, and the call fails when
 // the time is over, with what to do next.
 func TestWaitHasABound(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		wait    time.Duration // 0: the default
@@ -225,6 +229,7 @@ func TestWaitHasABound(t *testing.T) {
 
 // TestQueueHasABound: whoever comes when too many wait fails at once.
 func TestQueueHasABound(t *testing.T) {
+	t.Parallel()
 	p := newProvider("p", Bounds{Calls: 1})
 	m := p.model("a")
 	for i := range 1 + mostWaiting {
@@ -240,6 +245,7 @@ func TestQueueHasABound(t *testing.T) {
 
 // TestPause: no call to a model begins before the provider wants it; others do.
 func TestPause(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		kind  pawl.ErrorKind
@@ -275,6 +281,7 @@ func TestPause(t *testing.T) {
 // TestLimitFollowsAnswers: the limit of a provider and of a model by what calls
 // at once come to.
 func TestLimitFollowsAnswers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, Bounds{Calls: 8, Models: map[string]int{"b": 4}})
 		all := func(n int, model string, kind pawl.ErrorKind) {
@@ -310,6 +317,7 @@ func TestLimitFollowsAnswers(t *testing.T) {
 // TestTurns: twenty workers of a mission, which ask again as soon as they can, and
 // one person. Of the mission at most one call begins before the person's, each time.
 func TestTurns(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, Bounds{Calls: 1}) // so the order in which calls begin is known
 		ctx, cancel := context.WithCancel(t.Context())

@@ -84,7 +84,7 @@ func (c *cloud) signIn(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
 }
 
-func TestRequests(t *testing.T) {
+func TestRequests(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	c := newCloud(t)
 	c.signIn(t)
 	account, err := Default(t.Context(), "", "us-east5")
@@ -114,6 +114,7 @@ func TestRequests(t *testing.T) {
 
 // The recorded addresses are those that we would ask.
 func TestRecordedAddresses(t *testing.T) {
+	t.Parallel()
 	const project = "fantasy-playground-472418"
 	account := Account{Project: project, Location: "us-east5"}
 	n := 0
@@ -140,6 +141,7 @@ func TestRecordedAddresses(t *testing.T) {
 }
 
 func TestAddress(t *testing.T) {
+	t.Parallel()
 	for location, want := range map[string]string{
 		"":             "https://aiplatform.googleapis.com",
 		"global":       "https://aiplatform.googleapis.com",
@@ -152,7 +154,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func TestTokenRefused(t *testing.T) {
+func TestTokenRefused(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for status, want := range map[int]pawl.ErrorKind{http.StatusBadRequest: pawl.ErrorAuth, http.StatusServiceUnavailable: pawl.ErrorServer} {
 		c := newCloud(t)
 		c.signIn(t)
@@ -175,6 +177,7 @@ type unreachable struct{}
 func (unreachable) Token() (*oauth2.Token, error) { return nil, errors.New("no route") }
 
 func TestTokenServerUnreachable(t *testing.T) {
+	t.Parallel()
 	_, err := modeltest.Read(t.Context(), Account{Project: "p", Tokens: unreachable{}}.Gemini("m"), pawl.Request{})
 	var failed *pawl.ModelError
 	if !errors.As(err, &failed) || failed.Kind != pawl.ErrorConnection {

@@ -11,6 +11,7 @@ import (
 
 // A request that a provider would refuse is refused with 400 and the reason.
 func TestChecks(t *testing.T) {
+	t.Parallel()
 	const model, limit = `"model":"fake"`, `"max_tokens":100`
 	head := map[wire.Protocol]string{
 		wire.Messages: `{"model":"fake","max_tokens":100,"messages":[`, wire.Chat: `{"model":"fake","messages":[`,
@@ -97,6 +98,7 @@ func TestChecks(t *testing.T) {
 
 // The reply is found by the history, and what the script expects is held against its end.
 func TestPosition(t *testing.T) {
+	t.Parallel()
 	for _, p := range protocols {
 		srv := wiretest.Start(t, wire.Config{},
 			`{"expect":"^hello$","text":"first"}`,
@@ -122,6 +124,7 @@ func TestPosition(t *testing.T) {
 
 // Signed reasoning comes back as it was sent, before the results of its calls.
 func TestReasoningReturns(t *testing.T) {
+	t.Parallel()
 	for _, p := range []wire.Protocol{wire.Messages, wire.Responses, wire.Gemini} {
 		srv := wiretest.Start(t, wire.Config{}, `{"expect":"hello","reasoning":"hm","calls":[{"name":"list"}]}`, `{"text":"fine"}`)
 		first := post(t.Context(), srv.URL, p, history{}.body(p))
@@ -159,6 +162,7 @@ func signatureIn(t *testing.T, stream string) string {
 }
 
 func TestKey(t *testing.T) {
+	t.Parallel()
 	srv := wiretest.Start(t, wire.Config{Key: "secret"}, `{"text":"hello"}`)
 	headers := map[wire.Protocol]string{wire.Messages: "X-Api-Key", wire.Chat: "Authorization", wire.Responses: "Authorization", wire.Gemini: "X-Goog-Api-Key"}
 	types := map[wire.Protocol]string{wire.Messages: `"authentication_error"`, wire.Chat: `"invalid_api_key"`, wire.Responses: `"invalid_api_key"`, wire.Gemini: `"UNAUTHENTICATED"`}
@@ -182,6 +186,7 @@ func TestKey(t *testing.T) {
 }
 
 func TestModels(t *testing.T) {
+	t.Parallel()
 	srv := wiretest.Start(t, wire.Config{}, `{"text":"main"}`, `{"agent":"explore","text":"explored"}`)
 	for path, want := range map[string]string{
 		"/v1/models":     `{"object":"list","data":[{"id":"fake","object":"model","created":1700000000,"owned_by":"pawl"},{"id":"explore","object":"model","created":1700000000,"owned_by":"pawl"}]}`,

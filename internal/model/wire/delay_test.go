@@ -15,6 +15,7 @@ import (
 
 // The pieces and the calls wait, what frames them does not.
 func TestDelay(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		line string
 		want func(body string) time.Duration

@@ -20,6 +20,7 @@ import (
 
 // Errors instead of a reply have each protocol's own shape and words.
 func TestStatusFaults(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		fault  string
 		status map[wire.Protocol]int // nil: the fault's own
@@ -70,6 +71,7 @@ var ends = map[wire.Protocol]string{wire.Messages: "message_stop", wire.Chat: "[
 
 // Streams that go wrong on the way.
 func TestStreamFaults(t *testing.T) {
+	t.Parallel()
 	const line = `{"text":"abcdefgh","deltas":4,"calls":[{"name":"read","input":{"path":"file.go"}}],"fault":%q}`
 	tests := []struct {
 		fault  string
@@ -132,6 +134,7 @@ func validEvents(stream string) bool {
 }
 
 func TestCallFaults(t *testing.T) {
+	t.Parallel()
 	for _, p := range protocols {
 		count := func(fault, s string) int {
 			srv := wiretest.Start(t, wire.Config{}, fmt.Sprintf(`{"calls":[{"name":"list"},{"name":"read"}],"fault":%q}`, fault))
@@ -155,6 +158,7 @@ func TestCallFaults(t *testing.T) {
 
 // Silence: what was promised comes, then nothing, until the client goes.
 func TestSilentFaults(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		fault string
 		bytes int // before the silence; -1: up to the middle of the text
@@ -194,6 +198,7 @@ func TestSilentFaults(t *testing.T) {
 
 // A fault of so many times is over when the same request comes again.
 func TestTimes(t *testing.T) {
+	t.Parallel()
 	for _, p := range protocols {
 		srv := wiretest.Start(t, wire.Config{}, `{"text":"there","fault":"503","times":2}`)
 		var got []int
@@ -208,6 +213,7 @@ func TestTimes(t *testing.T) {
 
 // The hook goes before the header, the header before the script.
 func TestWhoseFault(t *testing.T) {
+	t.Parallel()
 	srv := wiretest.Start(t, wire.Config{Fault: func(n int, r *http.Request) wire.Fault {
 		if n == 1 && r.URL.Path == "/v1/messages" {
 			return wire.Fault{Kind: wire.KindStatus, Status: 418, Body: "teapot", RetryAfter: "soon"}
@@ -242,6 +248,7 @@ func TestWhoseFault(t *testing.T) {
 }
 
 func TestParseFault(t *testing.T) {
+	t.Parallel()
 	for s, want := range map[string]string{
 		"drop": "drop", "429": "429", "429:2": "429:2", "silence:10": "silence:10", "huge": "huge:1048576", "dribble": "dribble:0",
 		"drop:1": `fault "drop:1": want a number from 0 to 268435456, of silence, dribble or huge only`, "200": `fault "200": want a status from 400 to 599`, "429:x": `fault "429:x": want seconds to wait after the colon`,
@@ -262,6 +269,7 @@ func TestParseFault(t *testing.T) {
 
 // Any number of conversations run at once, and none sees another's.
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	srv := wiretest.Start(t, wire.Config{}, `{"text":"one"}`, `{"calls":[{"name":"list"}]}`, `{"text":"three"}`)
 	said := turn{text: "one", then: "go on"}
 	called := turn{calls: []string{"call_2_1 list"}, then: "done"}

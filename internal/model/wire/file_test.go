@@ -42,6 +42,7 @@ func geminiResult(parts string) string {
 }
 
 func TestFiles(t *testing.T) {
+	t.Parallel()
 	heads := map[wire.Protocol]string{wire.Messages: `"max_tokens":9,"messages":[`, wire.Chat: `"messages":[`, wire.Responses: `"input":[`, wire.Gemini: `"contents":[`}
 	srv := wiretest.Start(t, wire.Config{}, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`)
 	for _, tt := range []asFile{
@@ -106,6 +107,7 @@ func TestFiles(t *testing.T) {
 
 // Gemini counts the parts beside the results of several calls.
 func TestFilesBesideResults(t *testing.T) {
+	t.Parallel()
 	body := `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"name":"a"}},{"functionCall":{"name":"a"}}]},` +
 		`{"role":"user","parts":[{"functionResponse":{"name":"a","response":{}}},{"functionResponse":{"name":"a","response":{}}},{"inlineData":{"mimeType":"image/png","data":"cG5n"}}]}]}`
 	srv := wiretest.Start(t, wire.Config{}, `{"text":"one"}`, `{"text":"two"}`)

@@ -26,6 +26,7 @@ var scripts = []struct{ name, line string }{
 }
 
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	for _, p := range protocols {
 		var got strings.Builder
 		for _, s := range scripts {
@@ -42,6 +43,7 @@ func TestGolden(t *testing.T) {
 
 // The forms that are not streamed.
 func TestGoldenWhole(t *testing.T) {
+	t.Parallel()
 	for _, p := range protocols {
 		var got strings.Builder
 		for _, s := range scripts {

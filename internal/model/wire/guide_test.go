@@ -12,6 +12,7 @@ import (
 
 // The guide's examples are scripts that open, and it describes every fault.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	guide, err := os.ReadFile("../../../docs/guide/fake-provider.md")
 	if err != nil {
 		t.Fatal(err)

@@ -48,6 +48,7 @@ func recorded(t *testing.T, url string) []modeltest.Exchange {
 // Our streams have the events of the recorded ones, in their order, and no key
 // that was never recorded of the like.
 func TestShape(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		protocol wire.Protocol
 		url      string
@@ -194,6 +195,7 @@ func names(list []shape, without ...string) []string {
 // What a real provider took, ours takes: the checks refuse nothing that was
 // recorded, but for signatures, which are not ours.
 func TestRecordedRequests(t *testing.T) {
+	t.Parallel()
 	lines := slices.Repeat([]string{`{"text":"fine"}`}, 9)
 	for _, tt := range []struct {
 		protocol wire.Protocol

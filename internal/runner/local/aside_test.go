@@ -52,6 +52,7 @@ const (
 // A title and a summary that take long hold up nothing: not the turn, not its
 // end, not the lease.
 func TestAsidesDelayNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, append(acts("act"), slowTitle, slowSummary)...)
 		w.create(session)
@@ -75,6 +76,7 @@ func TestAsidesDelayNothing(t *testing.T) {
 
 // Close ends what is being written at once, and waits for it.
 func TestCloseEndsAsides(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, append(acts("act"), slowTitle, slowSummary)...)
 		w.create(session)
@@ -98,6 +100,7 @@ func TestCloseEndsAsides(t *testing.T) {
 // A title that did not come is made at the next work on the session, by whoever
 // does it; one that is on its way is not asked for twice.
 func TestTitleIsMadeLater(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`, slowTitle)
 		w.create(session)
@@ -126,6 +129,7 @@ func TestTitleIsMadeLater(t *testing.T) {
 
 // What hangs is given up.
 func TestAsidesAreBounded(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `{"text":"one"}`, `{"agent":"title","text":"A name","fault":"hang"}`)
 		w.create(session)
@@ -144,6 +148,7 @@ func TestAsidesAreBounded(t *testing.T) {
 
 // A person names the session while the model thinks of a name; and deletes it.
 func TestAPersonIsQuicker(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, append(acts("act"), slowTitle)...)
 		w.create(session)
@@ -160,6 +165,7 @@ func TestAPersonIsQuicker(t *testing.T) {
 
 // Without a small model nothing is begun.
 func TestNoAsides(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"text":"one"}`, slowTitle)
 	w.create(session)
 	w.prompt(session, "one")

@@ -12,6 +12,7 @@ import (
 
 // A cancel that comes as the last step ends is one, and the log says so.
 func TestCancelAtTheLastMoment(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"text":"Done."}`)
 	w.create(session)
 	prompt := w.prompt(session, "go")
@@ -62,6 +63,7 @@ func (s *watchedReads) Events(ctx context.Context, id pawl.SessionID, after pawl
 // A cancel that finds the work at its end does not take the word of a process
 // that has the session no more: whoever has it then works on.
 func TestCancelAtTheEndOfTheWork(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, append([]string{`{"text":"Done."}`}, acts("act")...)...)
 		w.create(session)
@@ -93,6 +95,7 @@ func TestCancelAtTheEndOfTheWork(t *testing.T) {
 // A prompt that was accepted after a cancel, and taken into the turn before the
 // cancel took effect, is not lost with it: it is worked on in a turn of its own.
 func TestCancelDoesNotMeanWhatCameAfter(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"calls":[{"name":"act"}]}`, `{"calls":[{"name":"act"}]}`, `{"text":"In its own turn."}`)
 	w.create(session)
 	prompt := w.prompt(session, "go")

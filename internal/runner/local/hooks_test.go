@@ -19,6 +19,7 @@ func (h hooks) Hooks(context.Context, string, pawl.Settings) (*hook.Registry, []
 // A prompt that hooks look at can be canceled: it is taken back at once, and what
 // was sent after the cancel is worked on.
 func TestCancelEndsTheWaitForHooks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"text":"Done."}`)
 	w.create(session)
 	first := w.prompt(session, "first")

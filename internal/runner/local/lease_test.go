@@ -46,6 +46,7 @@ func (w *world) holder() pawl.Owner {
 
 // Two processes never work on one session.
 func TestBusy(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, acts("act")...)
 		w.create(session)
@@ -72,6 +73,7 @@ func TestBusy(t *testing.T) {
 
 // A session whose holder died or fell silent goes on elsewhere.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		holder proc.Identity
@@ -114,6 +116,7 @@ func TestTakeOver(t *testing.T) {
 
 // The holder is killed while another stands by, long before its lease lapses.
 func TestTakeOverWhenTheHolderDies(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"text":"Done."}`)
 	w.create(session)
 	w.prompt(session, "go")
@@ -156,6 +159,7 @@ func TestTakeOverWhenTheHolderDies(t *testing.T) {
 
 // Who stands by does nothing if the holder does it all.
 func TestStandByInVain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `{"calls":[{"name":"act"}]}`, `{"text":"1"}`, `{"calls":[{"name":"act"}]}`, `{"text":"2"}`)
 		w.create(session)
@@ -228,6 +232,7 @@ var errStumble = errors.New("the disk is on fire")
 
 // Who stands by is not put off by a store that fails for a while.
 func TestStandByIsPatient(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `{"text":"Done."}`)
 		w.create(session)
@@ -251,6 +256,7 @@ func TestStandByIsPatient(t *testing.T) {
 // A lease that cannot be renewed is given up before it lapses: after that,
 // another process may be at work.
 func TestLeaseIsLost(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		fails  int // renewals that fail
@@ -314,6 +320,7 @@ func (w *world) interrupted(id pawl.SessionID) pawl.Status {
 
 // Somebody else has taken the session over: this process stops at once.
 func TestLeaseIsTaken(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, acts("act")...)
 		w.create(session)
@@ -334,6 +341,7 @@ func TestLeaseIsTaken(t *testing.T) {
 
 // A renewal that is under way when the work ends must not take the lease again.
 func TestReleaseIsFinal(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, acts("act")...)
 		w.create(session)
@@ -366,6 +374,7 @@ func TestReleaseIsFinal(t *testing.T) {
 
 // What the dead process left running is ended before its work goes on.
 func TestTakeOverReaps(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, acts("act")...)
 	w.create(session)
 	w.prompt(session, "go")

@@ -16,6 +16,7 @@ import (
 
 // Close takes the work away and leaves the turn open; another process finishes it.
 func TestCloseLeavesTheTurnOpen(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		tool   string
 		result pawl.CallStatus
@@ -58,6 +59,7 @@ func TestCloseLeavesTheTurnOpen(t *testing.T) {
 
 // Close ends standing by, too.
 func TestCloseEndsStandingBy(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"text":"Done."}`)
 	w.create(session)
 	w.prompt(session, "go")
@@ -74,6 +76,7 @@ func TestCloseEndsStandingBy(t *testing.T) {
 
 // Cancel ends the open turn and the prompts accepted before it, not those after.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"calls":[{"name":"act"}]}`, `{"text":"Done."}`)
 	w.create(session)
 	w.prompt(session, "open")
@@ -94,6 +97,7 @@ func TestCancel(t *testing.T) {
 
 // A cancel of yesterday's turn that comes late does not hit today's.
 func TestCancelThatComesLate(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"text":"1"}`, `{"calls":[{"name":"act"}]}`, `{"text":"2"}`)
 	w.create(session)
 	first := w.prompt(session, "one")
@@ -114,6 +118,7 @@ func TestCancelThatComesLate(t *testing.T) {
 // People send and cancel at the same time. No prompt that was accepted after a
 // cancel is hit by it, and none is left lying.
 func TestCancelRace(t *testing.T) {
+	t.Parallel()
 	lines := make([]string, 200)
 	for i := range lines {
 		lines[i] = `{"text":"ok","deltas":2}`
@@ -168,6 +173,7 @@ func TestCancelRace(t *testing.T) {
 
 // A session that a dead process left in mid-turn can be canceled without going on.
 func TestCancelAnInterruptedSession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"text":"went on"}`)
 	w.create(session)
 	prompt := w.prompt(session, "go")
@@ -197,6 +203,7 @@ func TestCancelAnInterruptedSession(t *testing.T) {
 
 // When the store fails in mid-turn the turn stays open and those who watch are told.
 func TestStoreFails(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []pawl.Kind{"turn.started", "reply.started", "replied", "call.started", "call.finished", "turn.finished"} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := newWorld(t, acts("act")...)
@@ -248,6 +255,7 @@ func TestStoreFails(t *testing.T) {
 }
 
 func TestAHundredSessionsAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, acts("act")...)
 	r := w.runner(here, ttl)
 	const n = 100
@@ -274,6 +282,7 @@ func TestAHundredSessionsAtOnce(t *testing.T) {
 
 // Two ask at the same time for a session that another process holds: each is told.
 func TestAskingTogether(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `{"text":"Done."}`)
 		w.create(session)
@@ -296,6 +305,7 @@ func TestAskingTogether(t *testing.T) {
 
 // Whoever gives up waiting is let go, and those who wait with it are not affected.
 func TestGivingUp(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `{"text":"Done."}`)
 		w.create(session)

@@ -302,6 +302,7 @@ func (c *crowd) check() (canceled, steered int) {
 // People send, steer, cancel, reword and take back, all at once. Each prompt
 // that was accepted comes to one end, and a cancel covers what was before it.
 func TestStampede(t *testing.T) {
+	t.Parallel()
 	for name, owners := range map[string][]proc.Identity{"one pawl": {here}, "two": {here, there}} {
 		t.Run(name, func(t *testing.T) {
 			lines := make([]string, 120)

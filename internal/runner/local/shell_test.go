@@ -10,6 +10,7 @@ import (
 // A command of the person's that waits is not run after a cancel. A cancel that
 // failed, as another process has the session, cancels nothing later on.
 func TestCancelOfACommandThatWaits(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		busy bool

@@ -82,7 +82,7 @@ func TestCheckUnchanged(t *testing.T) {
 	for range 5 {
 		checkLines(t, check(t, m, dir, "b.txt"), "[a.txt]:1: error: BAD")
 	}
-	if took := time.Since(began); took > silenceTime {
+	if took := time.Since(began); took > 5*silenceTime {
 		t.Errorf("it took %s", took)
 	}
 }
@@ -207,7 +207,7 @@ func TestCheckFails(t *testing.T) {
 	if _, err := m.Check(ctx, dir, []string{"a.txt"}); !errors.Is(err, why) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s to return", took)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 // TestConfigure: what is said of a server holds, and what is not said stays.
 func TestConfigure(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{".a": "alpha"}
 	table := func() []Spec {
 		return []Spec{{Name: "one", Args: []string{"x"}, Files: files, Install: "get one"}, {Name: "two", Files: map[string]string{".b": "beta"}, Roots: []string{"b.mod"}, Marked: true}}
@@ -52,6 +53,7 @@ func TestConfigure(t *testing.T) {
 }
 
 func TestConfigureRefuses(t *testing.T) {
+	t.Parallel()
 	good := []string{".x"}
 	for name, tt := range map[string]struct {
 		name  string
@@ -80,6 +82,7 @@ func TestConfigureRefuses(t *testing.T) {
 
 // TestInitialization: options of the user's own win, and the others stay.
 func TestInitialization(t *testing.T) {
+	t.Parallel()
 	table, err := Configure([]Spec{{Name: "one", Files: map[string]string{".a": "a"}, Options: func(string) (any, error) { return map[string]any{"a": 1.0, "b": 1.0}, nil }}},
 		map[string]Entry{"one": {Initialization: json.RawMessage(`{"b":2,"c":[3]}`)}})
 	if err != nil {
@@ -133,6 +136,7 @@ func TestGoplsOfAnotherName(t *testing.T) {
 
 // TestLook: what is installed is found, outside of the workspace alone, and not run.
 func TestLook(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"bin/gopls": "#!/bin/sh\ntouch \"${0%/*}/ran\"\n", "out/clangd": "#!/bin/sh\ntouch \"${0%/*}/ran\"\n", "out/plain": "x"})
 	for _, name := range []string{"bin/gopls", "out/clangd"} {
 		if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {

@@ -16,6 +16,7 @@ import (
 )
 
 func TestReadMessage(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, in, want, error string }{
 		{"plain", "Content-Length: 2\r\n\r\n{}", "{}", ""},
 		{"other headers", "content-type: x\r\ncontent-length:2\r\n\r\n{}more", "{}", ""},
@@ -76,6 +77,7 @@ func pair(t *testing.T) (a, b *conn, noted chan string) {
 }
 
 func TestConn(t *testing.T) {
+	t.Parallel()
 	a, b, noted := pair(t)
 	var got map[string]int
 	if err := a.call(t.Context(), "echo", map[string]int{"x": 1}, &got); err != nil {
@@ -114,6 +116,7 @@ func TestConn(t *testing.T) {
 // Nobody reads, nobody answers: sending and asking end with their context, and
 // leave nothing behind.
 func TestConnToTheDeaf(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		read, write := io.Pipe()
 		quiet, never := io.Pipe()
@@ -135,6 +138,7 @@ func TestConnToTheDeaf(t *testing.T) {
 
 // A connection fails rather than hold more than its bounds.
 func TestConnBounds(t *testing.T) {
+	t.Parallel()
 	request := func(id string) string {
 		body := `{"id":` + id + `,"method":"echo","params":1}`
 		return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)

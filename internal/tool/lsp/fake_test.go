@@ -76,7 +76,7 @@ func (f *fake) serve() {
 		body, err := readMessage(f.in)
 		if err != nil {
 			if f.way == "stubborn" {
-				select {}
+				time.Sleep(time.Hour) // it hangs; the runtime would report select {} as a deadlock
 			}
 			return
 		}
@@ -161,9 +161,9 @@ func (f *fake) greeted() {
 		for i := range 100_000 {
 			f.send(message{ID: raw(i), Method: "workspace/configuration", Params: raw(map[string]any{"items": []any{}})})
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // it hangs; the runtime would report select {} as a deadlock
 	case "deaf":
-		time.Sleep(time.Hour) // select {} would be found to be a deadlock
+		time.Sleep(time.Hour) // it hangs; the runtime would report select {} as a deadlock
 	case "works", "pull-works":
 		f.progress("begin")
 	}
@@ -354,5 +354,5 @@ func smallPawl(dir string) {
 	defer cancel()
 	report, err := m.Check(ctx, dir, []string{"a.go", "a.ts"})
 	fmt.Printf("%s %d notes, %d files, %v\n", proc.Self().Mark, len(report.Notes), len(report.Files), err)
-	select {}
+	time.Sleep(time.Hour) // it hangs; the runtime would report select {} as a deadlock
 }

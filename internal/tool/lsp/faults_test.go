@@ -14,6 +14,7 @@ func found(severity, line, column int, text string) diagnostic {
 }
 
 func TestNewFaults(t *testing.T) {
+	t.Parallel()
 	got := newFaults([]diagnostic{
 		found(2, 0, 0, "warning"), found(1, 9, 0, "b"), found(4, 0, 0, "hint"), found(3, 0, 0, "information"),
 		found(1, 2, 5, "a\nb"), found(1, 2, 4, "c"), found(0, 30, 0, "nothing said"), found(9, 0, 0, "unknown"),
@@ -35,6 +36,7 @@ func TestNewFaults(t *testing.T) {
 
 // What is kept of many is what matters most, wherever it came.
 func TestFaultsAreCut(t *testing.T) {
+	t.Parallel()
 	var list []diagnostic
 	for i := range 10 * keptFaults {
 		list = append(list, found(2, i, 0, "w"))
@@ -54,6 +56,7 @@ func TestFaultsAreCut(t *testing.T) {
 }
 
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	one, two, three := found(1, 1, 0, "one"), found(1, 2, 0, "two"), found(2, 3, 0, "three")
 	got := newFaults([]diagnostic{one, three}).join(newFaults([]diagnostic{two, one, three}))
 	if diff := cmp.Diff(newFaults([]diagnostic{one, two, three}), got, cmp.AllowUnexported(faults{})); diff != "" {

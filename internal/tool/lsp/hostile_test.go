@@ -11,10 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
 // slack is what a loaded machine may add to a limit.
-const slack = 2 * time.Second
+const slack = 30 * time.Second
 
 // Whatever a server does, a Check is over when its time is, a second one too,
 // and Close leaves nothing.
@@ -52,13 +54,13 @@ func TestHostileServers(t *testing.T) {
 						t.Errorf("%d files are kept", n)
 					}
 				}
-				within10s(t, "it says what is wrong", func() bool {
+				wait.Until(t, "it says what is wrong", func() bool {
 					notes := lines(Report{Notes: checkFor(t, m, limit, dir, "a.txt").Notes})
 					return test.says == "" || len(notes) == 1 && strings.HasPrefix(notes[0], "note: "+test.says)
 				})
 				began := time.Now()
 				m.Close()
-				if took := time.Since(began); took > 10*time.Second { // the flood is still being read, with the race detector
+				if took := time.Since(began); took > time.Minute { // the flood is still being read, with the race detector
 					t.Errorf("it took %s to close", took)
 				}
 			})
@@ -68,7 +70,7 @@ func TestHostileServers(t *testing.T) {
 }
 
 // A flood is cut: what is kept is bounded, what matters most is shown, and all is counted.
-func TestFlood(t *testing.T) {
+func TestFlood(t *testing.T) { //nolint:paralleltest // it measures memory
 	m := fakes(t, "flood")
 	dir := folder(t, map[string]string{"a.txt": ""})
 	var before, after runtime.MemStats
@@ -187,7 +189,7 @@ func TestIdleServerEnds(t *testing.T) {
 	m.times = times{start: startTime, rest: restTime, idle: 10 * time.Millisecond, hang: hangTime}
 	dir := folder(t, map[string]string{"a.txt": "BAD\n"})
 	check(t, m, dir, "a.txt")
-	within10s(t, "it has ended", func() bool { return len(running(m)) == 0 })
+	wait.Until(t, "it has ended", func() bool { return len(running(m)) == 0 })
 	checkLines(t, check(t, m, dir, "a.txt"), "+a.txt:1: error: BAD")
 }
 
@@ -203,7 +205,7 @@ func TestMaxServers(t *testing.T) {
 	for i := range maxServers + 2 {
 		check(t, m, dir, fmt.Sprintf("%d/a.txt", i))
 	}
-	within10s(t, "the oldest have ended", func() bool { return len(running(m)) == maxServers })
+	wait.Until(t, "the oldest have ended", func() bool { return len(running(m)) == maxServers })
 	for k, e := range m.entries {
 		if oldest := strings.HasSuffix(k.root, "/0") || strings.HasSuffix(k.root, "/1"); oldest == (e.server != nil) {
 			t.Errorf("%s: runs %v", k.root, e.server != nil)
@@ -214,6 +216,7 @@ func TestMaxServers(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
+	t.Parallel()
 	m := fakes(t, "never") // Close does not wait for a start
 	dir := folder(t, map[string]string{"a.txt": "BAD\n"})
 	checkFor(t, m, 100*time.Millisecond, dir, "a.txt")

@@ -11,6 +11,7 @@ import (
 
 // What a server may leave in memory is bounded, however it names things.
 func TestListenBounds(t *testing.T) {
+	t.Parallel()
 	s := &server{dir: "/ws", change: make(chan struct{}), docs: map[string]*document{}, verdicts: map[string]*verdict{}, work: map[string]bool{}}
 	notify := func(method, params string) { s.notification(method, json.RawMessage(params)) }
 	for _, path := range []string{"/ws/a", "/ws/" + strings.Repeat("x", pathBytes), "/wsx/a", "/etc/passwd", "/ws/../etc/x", "a"} {

@@ -184,18 +184,3 @@ func checkLines(t *testing.T, r Report, want ...string) {
 		t.Error(diff)
 	}
 }
-
-// within fails the test unless done holds before the time is over.
-func within10s(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	over := time.After(10 * time.Second)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-over:
-			t.Fatalf("not within 10 s: %s", what)
-		}
-	}
-}

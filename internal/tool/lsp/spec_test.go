@@ -11,6 +11,7 @@ import (
 )
 
 func TestReads(t *testing.T) {
+	t.Parallel()
 	spec := Spec{Files: map[string]string{".ts": "typescript", "go.mod": "go.mod"}, Reads: []string{".json", "Makefile"}}
 	for name, want := range map[string]bool{
 		"a.ts": true, "a.d.ts": true, "go.mod": true, "x.json": true, "Makefile": true,
@@ -23,6 +24,7 @@ func TestReads(t *testing.T) {
 }
 
 func TestRoot(t *testing.T) {
+	t.Parallel()
 	outer := folder(t, map[string]string{
 		"go.mod": "", "ws/a.go": "", // the workspace is below a project
 		"ws/mod/go.mod": "", "ws/mod/a/b/c.go": "", "ws/mod/a/go.mod/x": "", // a folder is no marker
@@ -44,7 +46,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
+func TestFind(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	base := folder(t, map[string]string{"ws/bin/p": "", "out/p": "", "out/data": "", "wsx/p": ""})
 	for _, name := range []string{"ws/bin/p", "out/p", "wsx/p"} {
 		if err := os.Chmod(filepath.Join(base, name), 0o755); err != nil {
@@ -109,6 +111,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestTSOptions(t *testing.T) {
+	t.Parallel()
 	base := folder(t, map[string]string{"lib/node_modules/typescript-language-server/lib/cli.mjs": ""})
 	program := filepath.Join(base, "tsls")
 	if _, err := tsOptions(program); err == nil {
@@ -137,6 +140,7 @@ func TestTSOptions(t *testing.T) {
 }
 
 func TestURI(t *testing.T) {
+	t.Parallel()
 	for path, uri := range map[string]string{
 		"/a/b.go": "file:///a/b.go", "/a b/ü#?%.go": "file:///a%20b/%C3%BC%23%3F%25.go",
 	} {
@@ -158,6 +162,7 @@ func TestURI(t *testing.T) {
 }
 
 func TestOneLine(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"a\n\tb  c\r\n": "a b c", "\x1b[31mred\x00": "[31mred", "\xff": "\uFFFD", "": "",
 		strings.Repeat("ä", messageChars):    strings.Repeat("ä", messageChars),

@@ -20,6 +20,7 @@ var (
 
 // TestTable: each server is there once and has all that is needed to use it.
 func TestTable(t *testing.T) {
+	t.Parallel()
 	seen, programs := map[string]bool{}, map[string]bool{}
 	for _, s := range Table() {
 		if !specName.MatchString(s.Name) || seen[s.Name] || programs[s.program()] {
@@ -53,6 +54,7 @@ func TestTable(t *testing.T) {
 
 // TestGuideNamesTheTable: people can read which servers there are.
 func TestGuideNamesTheTable(t *testing.T) {
+	t.Parallel()
 	guide, err := os.ReadFile("../../../docs/guide/diagnostics.md")
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +68,7 @@ func TestGuideNamesTheTable(t *testing.T) {
 
 // TestServed: who is asked about which files, in which order.
 func TestServed(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"edge/deno.json": "{}"})
 	for path, want := range map[string]string{
 		"a.go": "gopls", "go.mod": "gopls", "a.tsx": "typescript-language-server", "a.js": "typescript-language-server",
@@ -94,6 +97,7 @@ func TestServed(t *testing.T) {
 // what that project is built with, is told before the folder is trusted, and is
 // news in one that is.
 func TestTrustKnowsTheTable(t *testing.T) {
+	t.Parallel()
 	for _, s := range Table() {
 		for _, root := range s.Roots {
 			dir := folder(t, map[string]string{root: ""})

@@ -12,6 +12,7 @@ import (
 )
 
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{
 		"a.ts": "1", "b.ts": "1", "c.txt": "1", ".git/x.ts": "1", "sub/d.ts": "1",
 		"node_modules/one/index.ts": "1", "node_modules/@types/node/index.ts": "1", "node_modules/.cache/x.ts": "1",
@@ -56,6 +57,7 @@ func TestWatch(t *testing.T) {
 // A folder that is too large is left alone after a few attempts. A look that was
 // cut short by its context does not count, and reports nothing as gone.
 func TestWatchTooLarge(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"a.ts": "1"})
 	w := watch{root: dir, reads: func(string) bool { return true }}
 	w.look(t.Context())

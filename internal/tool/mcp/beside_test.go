@@ -10,6 +10,7 @@ import (
 // names. One of the other's takes the place of its own, whenever it comes; the
 // other has none of its own.
 func TestBeside(t *testing.T) {
+	t.Parallel()
 	const dir = "/w"
 	base := New(Config{})
 	defer base.Close()

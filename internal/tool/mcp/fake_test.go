@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -51,7 +52,7 @@ var rawWays = map[string]func(){
 		_ = out.Flush()
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	},
-	"deaf": func() { select {} },
+	"deaf": func() { time.Sleep(time.Hour) }, // the runtime ends a program whose goroutines all wait for ever
 }
 
 // say makes a result of text.

@@ -24,6 +24,7 @@ func alive(pid int) bool {
 
 // A program goes with all that it has started, be it a daemon.
 func TestEndsChildren(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +52,7 @@ func TestEndsChildren(t *testing.T) {
 
 // When pawl is killed, its servers go too.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +91,7 @@ func TestKilled(t *testing.T) {
 
 // A program runs in its box, in its folder, or not at all.
 func TestBox(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var got []string
 	box := func(_ context.Context, ws, root string, args, env []string) (sandbox.Wrapped, error) {
@@ -122,6 +125,7 @@ func TestBox(t *testing.T) {
 
 // Start keeps what has not changed, and ends what is gone.
 func TestStartAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, quick, Stdio, "good")
 	first := w.ready()
 	other := w.server

@@ -7,6 +7,7 @@ import (
 
 // TestLook: a server is started for this once, says what it offers, and is gone.
 func TestLook(t *testing.T) {
+	t.Parallel()
 	set := New(Config{})
 	defer set.Close()
 	dir := t.TempDir()
@@ -31,6 +32,7 @@ func TestLook(t *testing.T) {
 
 // TestLoggedIn: a login that is kept is known, without asking anybody.
 func TestLoggedIn(t *testing.T) {
+	t.Parallel()
 	set := New(Config{Tokens: &ring{}})
 	defer set.Close()
 	server := Server{Name: "hub", Transport: HTTP, URL: "https://hub.test/mcp"}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -49,7 +50,8 @@ type gate struct {
 func (g gate) Read(p []byte) (int, error) {
 	select {
 	case <-g.shut:
-		select {}
+		time.Sleep(time.Hour) // it hangs; the runtime would report select {} as a deadlock
+		return 0, io.EOF
 	default:
 		return g.ReadCloser.Read(p[:min(len(p), 4096)])
 	}
@@ -68,7 +70,7 @@ func smallPawl(dir string) {
 		s, news := l.status()
 		if s.State == Ready {
 			fmt.Println(s.PID)
-			select {}
+			time.Sleep(time.Hour) // it hangs; the runtime would report select {} as a deadlock
 		}
 		<-news
 	}

@@ -241,6 +241,7 @@ func (w *loginWorld) login() {
 }
 
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	w := newLogin(t)
 	w.start()
 	s := w.await("the wish for a login", func(s Status) bool { return s.State == NeedsLogin })
@@ -303,6 +304,7 @@ func stolen(t *testing.T) (sent []string, login error) {
 // What a login has brought is for one issuer: a server that names another later
 // gets nothing sent there.
 func TestBinding(t *testing.T) {
+	t.Parallel()
 	sent, err := stolen(t)
 	if len(sent) > 0 || !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "run 'pawl mcp logout fake' first") {
 		t.Errorf("sent %v, %v", sent, err)
@@ -325,6 +327,7 @@ func opened(t *testing.T, endpoint string) ([]string, error) {
 
 // No browser is sent anywhere but to https, or to this machine.
 func TestOpener(t *testing.T) {
+	t.Parallel()
 	for _, endpoint := range []string{
 		"file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "vscode://x", "x-apple.systempreferences:", "//evil.test/x",
 		"http://evil.test/authorize", "http://10.0.0.1/authorize", "https://evil.test/$(touch x)`id`", "https://evil.test/a b",
@@ -338,6 +341,7 @@ func TestOpener(t *testing.T) {
 
 // Further lies of a server, or of who it names.
 func TestHostileLogins(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(w *loginWorld)
 		says   string
@@ -393,6 +397,7 @@ func TestHostileLogins(t *testing.T) {
 // A token is shown to the server that it was given for, whatever is kept under
 // its name.
 func TestOthersToken(t *testing.T) {
+	t.Parallel()
 	w := newLogin(t)
 	w.login()
 	kept, err := w.ring.Get(tokenName(w.server.URL))
@@ -415,6 +420,7 @@ func TestOthersToken(t *testing.T) {
 
 // A server that does not ask for a login gets none.
 func TestNeedlessLogin(t *testing.T) {
+	t.Parallel()
 	w := newLogin(t)
 	w.server.URL = fakeSite(t, HTTP, "good")
 	err := w.Login(t.Context(), w.server)
@@ -425,6 +431,7 @@ func TestNeedlessLogin(t *testing.T) {
 
 // Who does not know the state is not listened to, and does not end the login.
 func TestState(t *testing.T) {
+	t.Parallel()
 	w := newLogin(t)
 	w.config.Open = func(ctx context.Context, address string) error {
 		u, err := url.Parse(address)

@@ -40,6 +40,7 @@ func size(tools []pawl.Tool) int {
 
 // What 50 tools cost in each request.
 func TestSpecBudget(t *testing.T) {
+	t.Parallel()
 	set, dir := fifty(t)
 	whole, brief := 0, size(set.within(dir, orAll(nil), 1<<30))
 	for _, o := range set.offered(dir, orAll(nil)) {
@@ -63,6 +64,7 @@ func TestSpecBudget(t *testing.T) {
 
 // Whatever its name, a call is judged by the tool that it is for.
 func TestCallAccess(t *testing.T) {
+	t.Parallel()
 	set, dir := fifty(t)
 	pair := set.Tools(dir, nil)
 	access := func(tool pawl.Tool, input string) string {
@@ -101,6 +103,7 @@ func TestCallAccess(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	set, dir := fifty(t)
 	search := set.Tools(dir, nil)[1]
 	find := func(input string) string {
@@ -133,6 +136,7 @@ func TestSearch(t *testing.T) {
 
 // Who may have some tools is offered those, finds those and can call those.
 func TestKeep(t *testing.T) {
+	t.Parallel()
 	set, dir := fifty(t)
 	keep := func(name string) bool { return name == "mcp__hub" || name == "mcp__hub__tool_07" }
 	if got := names(set.Tools(dir, keep)); !slices.Equal(got, []string{"mcp__hub__tool_07", SearchTool}) {

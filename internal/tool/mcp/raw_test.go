@@ -24,7 +24,7 @@ var hasty = times{start: 300 * time.Millisecond, wait: 30 * time.Second, pause: 
 
 // Whatever a program does instead of speaking the protocol, it is given up, the
 // reason is told, and nothing of it is left.
-func TestRawPrograms(t *testing.T) {
+func TestRawPrograms(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	tests := []struct{ way, says string }{
 		{"mute", "it did not answer in time"},
 		{"deaf", "it did not answer in time"},
@@ -61,6 +61,7 @@ func TestRawPrograms(t *testing.T) {
 // A call comes back though the server does not even read it, and such a server
 // is ended.
 func TestDeaf(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, quick, Stdio, "numb")
 	before := w.ready()
 	l, err := w.find(w.dir, "fake")
@@ -88,6 +89,7 @@ func TestDeaf(t *testing.T) {
 // A server that fails is tried again so many times, then left alone until
 // somebody asks.
 func TestGivesUp(t *testing.T) {
+	t.Parallel()
 	count := filepath.Join(t.TempDir(), "starts")
 	w := newWorld(t, quick, Stdio, "good")
 	w.server = Server{Name: "fake", Transport: Stdio, Command: "sh", Args: []string{"-c", `echo x >> "$0"; echo no token >&2; exit 3`, count}}
@@ -115,7 +117,7 @@ func TestGivesUp(t *testing.T) {
 }
 
 // Servers on the network that do not speak the protocol, likewise.
-func TestRawSites(t *testing.T) {
+func TestRawSites(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	sites := map[string]http.HandlerFunc{
 		"garbage": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("Hello! I am a server.")) },
 		"html": func(w http.ResponseWriter, _ *http.Request) {
@@ -195,6 +197,7 @@ func TestRawSites(t *testing.T) {
 // A server that never answers holds up nobody: Start and Tools return though it
 // has not even been connected to.
 func TestStartWaitsForNobody(t *testing.T) {
+	t.Parallel()
 	socket, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,7 @@ func realWorld(t *testing.T, s Server) *world {
 }
 
 func TestReferenceServers(t *testing.T) {
+	t.Parallel()
 	count := 0
 	t.Run("filesystem", func(t *testing.T) { count += testFilesystem(t) })
 	t.Run("memory", func(t *testing.T) { count += testMemory(t) })

@@ -55,6 +55,7 @@ func leaked(t *testing.T, transport string, lead func(w http.ResponseWriter, r *
 // Headers and messages reach the server's own origin and no other, whatever the
 // server answers.
 func TestRedirects(t *testing.T) {
+	t.Parallel()
 	redirect := func(code int) func(http.ResponseWriter, *http.Request, string) {
 		return func(w http.ResponseWriter, r *http.Request, to string) { http.Redirect(w, r, to, code) }
 	}
@@ -80,6 +81,7 @@ func TestRedirects(t *testing.T) {
 
 // A redirect within the origin is followed.
 func TestRedirectWithin(t *testing.T) {
+	t.Parallel()
 	n := egresstest.New(t)
 	server := newServer("good", nil)
 	mcp := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server.Server }, &sdk.StreamableHTTPOptions{DisableLocalhostProtection: true})
@@ -103,6 +105,7 @@ func TestRedirectWithin(t *testing.T) {
 
 // This machine and its network are reached only if the entry says so.
 func TestLocal(t *testing.T) {
+	t.Parallel()
 	site := httptest.NewServer(http.NotFoundHandler())
 	defer site.Close()
 	n := egresstest.New(t)

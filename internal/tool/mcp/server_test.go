@@ -13,6 +13,7 @@ import (
 )
 
 func TestParseFile(t *testing.T) {
+	t.Parallel()
 	text := `{"mcpServers":{
 		"git":{"command":"git-mcp","args":["--ro"],"env":{"A":"b"},"cwd":"sub","timeout":5,"tools":["log"],"alwaysAllow":["log"],"trust":true},
 		"hub":{"type":"streamable-http","url":"HTTPS://Hub.example.com:443/mcp","headers":{"X-Key":"k"},"disabled":true},
@@ -90,6 +91,7 @@ func TestParseFile(t *testing.T) {
 
 // Names have one reading: no two tools of any servers get the same one.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		server := rapid.StringMatching(`[a-zA-Z0-9-]{1,8}(_[a-zA-Z0-9-]{1,7})?`)
 		tool := rapid.StringMatching(`[a-zA-Z0-9_./ -]{1,80}`)

@@ -41,6 +41,7 @@ var cases = []struct {
 }
 
 func TestTransports(t *testing.T) {
+	t.Parallel()
 	for _, c := range cases {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) { each(t, c.way, c.test) })
 	}

@@ -14,6 +14,7 @@ import (
 
 // A tool that a model asks for while its server starts is there once it has.
 func TestWaitsForStart(t *testing.T) {
+	t.Parallel()
 	for name, ask := range map[string]func(w *world) string{
 		"search": func(w *world) string {
 			search, _ := w.Tool(t.Context(), w.dir, SearchTool, nil)
@@ -47,6 +48,7 @@ func TestWaitsForStart(t *testing.T) {
 
 // A search ends with its turn, though a server never answers.
 func TestSearchEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, times{start: time.Hour, wait: time.Hour, pause: time.Hour, steady: time.Hour, refresh: time.Hour}, Stdio, "mute")
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
@@ -61,6 +63,7 @@ func TestSearchEnds(t *testing.T) {
 
 // A server that fails is told of once, and is in the answer of each search.
 func TestFailureIsTold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, times{start: 30 * time.Second, wait: time.Minute, pause: time.Hour, steady: time.Hour, refresh: time.Hour}, Stdio, "good")
 	w.server.Command, w.server.Args = "/nowhere/at-all", nil
 	if err := w.Start(w.dir, []Server{w.server}); err != nil {
@@ -91,6 +94,7 @@ func TestFailureIsTold(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
+	t.Parallel()
 	p := Prompt{Server: "hub", Name: "re view", Arguments: []Argument{{Name: "file", Required: true}, {Name: "why"}}}
 	if got := p.Command(); got != "mcp__hub__re_view" {
 		t.Errorf("got %s", got)

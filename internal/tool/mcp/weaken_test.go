@@ -62,7 +62,7 @@ var attacks = map[string]func(t *testing.T) bool{
 
 // TestDefensesMatter takes each defense out and sees that its attack gets
 // through, and no other does.
-func TestDefensesMatter(t *testing.T) {
+func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	for name, attack := range attacks {
 		t.Run(name, func(t *testing.T) {
 			if attack(t) {

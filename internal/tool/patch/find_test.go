@@ -10,6 +10,7 @@ import (
 
 // Both ways to find a pattern find what a plain comparison finds.
 func TestFind(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"a", "b", " a", "c"})
 		lines := rapid.SliceOfN(line, 0, 30).Draw(t, "file")

@@ -131,6 +131,7 @@ func checkApply(t fataler, file string, hunks []Hunk) (string, error) {
 // context, is applied as it was meant or refused; with all of the file as
 // context it is applied.
 func TestNeverElsewhere(t *testing.T) {
+	t.Parallel()
 	applied := 0
 	property := func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "a", "b", "", "  a"}), 1, 14).Draw(t, "file")

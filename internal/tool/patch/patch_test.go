@@ -10,6 +10,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	got, err := Parse(strings.Join([]string{
 		"*** Begin Patch",
 		"*** Add File: new file.txt",
@@ -59,6 +60,7 @@ func TestParse(t *testing.T) {
 
 // What is refused is named by its line and, where it is long, shown in part.
 func TestParseRefusals(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("é", 100)
 	for text, says := range map[string]string{
 		"":                                     `line 1 of the patch: "*** Begin Patch" is missing`,
@@ -95,6 +97,7 @@ func TestParseRefusals(t *testing.T) {
 }
 
 func TestFindShift(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name              string
 		patch, file       []string
@@ -139,6 +142,7 @@ func TestFindShift(t *testing.T) {
 
 // Many hunks in a file that is all alike are found, or refused, in no time.
 func TestApplyRepetitive(t *testing.T) {
+	t.Parallel()
 	const lines = 200_000
 	file := strings.Repeat("x\n", lines)
 	hunk := Hunk{Lines: append(make([]Line, 0, lines/2+1), Line{Removed, "x"})}
@@ -155,6 +159,7 @@ func TestApplyRepetitive(t *testing.T) {
 }
 
 func TestApplyIsCanceled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got, _, err := Apply(ctx, "x\n", []Hunk{{Lines: []Line{{Removed, "x"}}}})
@@ -165,6 +170,7 @@ func TestApplyIsCanceled(t *testing.T) {
 
 // A refusal is short, whatever it is about.
 func TestNearestIsBounded(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("é", 1<<16)
 	for _, file := range []string{"", long, strings.Repeat(long[:2000]+"\n", 100), strings.Repeat("line\n", 1000)} {
 		hunk := Hunk{Headers: []string{}, Lines: []Line{{Removed, long + "x"}}}

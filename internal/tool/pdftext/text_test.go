@@ -22,6 +22,7 @@ func textOf(ctx context.Context, data []byte, limit int) (string, error) {
 }
 
 func TestContent(t *testing.T) {
+	t.Parallel()
 	const begin = "BT /F1 10 Tf 50 700 Td "
 	for _, test := range []struct{ name, content, want string }{
 		{"a string", begin + "(Hello) Tj ET", "Hello"},
@@ -56,6 +57,7 @@ d (nested)) Tj ET`, "a(b)\\ A\ncd (nested)"},
 }
 
 func TestModernFile(t *testing.T) {
+	t.Parallel()
 	got, err := textOf(t.Context(), modern(t), 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +68,7 @@ func TestModernFile(t *testing.T) {
 }
 
 func TestFonts(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, font, text, want string }{
 		{"differences", `/Encoding<</Differences[1/fi/ffl 65/alpha/uni20AC/u1F600/Adieresis/nothing]>>`, `(\001\002 ABCDEF)`, "fiffl α€😀ÄEF"},
 		{"a base of its own", `/Encoding<</BaseEncoding/MacRomanEncoding/Differences[66/x]>>`, `(\212B)`, "äx"},
@@ -90,6 +93,7 @@ func TestFonts(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	const content = "BT /F1 10 Tf (packed) Tj ET"
 	var a85 bytes.Buffer
 	w := ascii85.NewEncoder(&a85)
@@ -138,6 +142,7 @@ func filterRow(kind byte, row, above string) []byte {
 }
 
 func TestNoText(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		data []byte
@@ -165,6 +170,7 @@ func TestNoText(t *testing.T) {
 }
 
 func TestLimit(t *testing.T) {
+	t.Parallel()
 	objects := map[int]string{1: "<</Type/Catalog/Pages 2 0 R>>"}
 	kids := ""
 	for i := range 20 {

@@ -36,7 +36,7 @@ func TestNothingConfiguresRipgrep(t *testing.T) {
 }
 
 // A program in the workspace is never run, wherever the PATH leads.
-func TestProgramInTheWorkspace(t *testing.T) {
+func TestProgramInTheWorkspace(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	dir := folderOf(t, map[string]string{"a": "needle 1\n"})
 	ran := filepath.Join(t.TempDir(), "ran")
 	program(t, filepath.Join(dir, "bin", "rg"), "touch "+ran+"\n")
@@ -86,6 +86,7 @@ func TestDefaultEngine(t *testing.T) {
 
 // Whatever goes wrong with the program, the answer is right.
 func TestBrokenRipgrep(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{"a": "needle\n", "b": "hay\n"})
 	want := grep(t, dir, Own(), Query{Pattern: pattern(t, "needle", Options{}), Path: ".", Lines: true})
 	for name, script := range map[string]string{

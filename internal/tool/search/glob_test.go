@@ -26,6 +26,7 @@ func age(t *testing.T, dir string, seconds map[string]int) {
 }
 
 func TestGlob(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{
 		".gitignore": "/out/\n", "a.go": "", "b.ts": "", "src/c.go": "", "src/deep/d.tsx": "", "src/deep/e.go": "", "out/f.go": "",
 		".github/ci.yml": "", ".git/x.go": "", "src/link.go": "->c.go", "folder.go/x": "", "src/[id]/g.go": "", "src/{b}/h.go": "",
@@ -63,6 +64,7 @@ func TestGlob(t *testing.T) {
 }
 
 func TestGlobOrder(t *testing.T) {
+	t.Parallel()
 	files, seconds := map[string]string{}, map[string]int{}
 	var want []string
 	for i := range 300 {
@@ -89,6 +91,7 @@ func TestGlobOrder(t *testing.T) {
 }
 
 func TestWrongNames(t *testing.T) {
+	t.Parallel()
 	for text, says := range map[string]string{
 		"[a": "malformed", "{a": "malformed", `a\`: "malformed", "a]": "", "a}": "malformed",
 		strings.Repeat("a", nameBytes+1): "too long", strings.Repeat("{a,b}", nameBraces+1): "too long", strings.Repeat("{a,b}", nameBraces): "",
@@ -101,6 +104,7 @@ func TestWrongNames(t *testing.T) {
 }
 
 func TestTop(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOf(rapid.Int()).Draw(t, "all")
 		first := top[int]{limit: rapid.IntRange(0, 20).Draw(t, "limit"), compare: func(a, b int) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }}
@@ -119,6 +123,7 @@ func TestTop(t *testing.T) {
 }
 
 func TestShowPath(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]string{
 		"a/b.go": "a/b.go", "日本 x": "日本 x", "a\nb": `"a\nb"`, "\xff": `"\xff"`, "\x1b[31m": `"\x1b[31m"`, "\u202e": `"\u202e"`,
 	} {

@@ -37,6 +37,7 @@ func paths(files []File) map[string]int {
 }
 
 func TestWhichFiles(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{
 		".gitignore":        "/build/\n*.log\n",
 		"a.go":              "needle\n",
@@ -119,6 +120,7 @@ func TestWhichFiles(t *testing.T) {
 }
 
 func TestOddNames(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat(strings.Repeat("d", 250)+"/", 20)
 	odd := []string{"-", "--", "-e", "--pre=sh", "a\nb", "a\n./x\x01", "\xff\xfe", " ", "a:1", "*", "日本"}
 	files := map[string]string{}
@@ -142,6 +144,7 @@ func TestOddNames(t *testing.T) {
 }
 
 func TestLinesAndContext(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{
 		"a": "1\nneedle 2\n3\n4\n5\nneedle 6\r\nneedle 7\n8\n9\nneedle 10",
 		"b": "needle\n",
@@ -181,6 +184,7 @@ func TestLinesAndContext(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		text  string
 		at    int

@@ -105,9 +105,11 @@ func agree(t *rapid.T, args []string, ignoreNames ...string) {
 }
 
 func TestGitIgnoresTheSame(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { agree(t, ignoring.git, ".gitignore") })
 }
 
 func TestRipgrepIgnoresTheSame(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { agree(t, ignoring.rg, ".gitignore", ".ignore") })
 }

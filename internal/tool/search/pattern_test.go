@@ -24,6 +24,7 @@ var texts = []string{
 
 // TestPatternTable says what patterns match, with each engine.
 func TestPatternTable(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		pattern string
 		opts    Options
@@ -89,6 +90,7 @@ func TestPatternTable(t *testing.T) {
 }
 
 func TestWrongPattern(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		pattern string
 		opts    Options
@@ -182,6 +184,7 @@ var pieces = rapid.SampledFrom([]string{
 })
 
 func TestEnginesAgree(t *testing.T) {
+	t.Parallel()
 	engines(t)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSpecialFiles(t *testing.T) {
+func TestSpecialFiles(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	dir := folderOf(t, map[string]string{"a": "needle\n", "sub/b": "needle\n", "sub/up": "->..", "sub/self": "->self"})
 	for _, name := range []string{"pipe", ".gitignore", "sub/.ignore"} {
 		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o644); err != nil {
@@ -52,6 +52,7 @@ func second[T any](_ T, err error) error { return err }
 
 // What goes while it is searched is passed over without a word.
 func TestVanishing(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, engine Engine) {
 		files := map[string]string{}
 		for i := range 300 {
@@ -88,6 +89,7 @@ func TestVanishing(t *testing.T) {
 
 // TestUnreadable runs as nobody, because an administrator can read everything.
 func TestUnreadable(t *testing.T) {
+	t.Parallel()
 	const asNobody = "SEARCH_TEST_NOBODY"
 	dir := os.Getenv(asNobody)
 	if dir == "" {

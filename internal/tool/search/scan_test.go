@@ -31,6 +31,7 @@ func (r *record) hit(line []byte) bool {
 
 // However the blocks fall, the lines are the same and none is lost.
 func TestScanBlocks(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([ab]{0,6}\n){0,20}[ab]{0,3}`).Draw(t, "text")
 		source := rapid.SampledFrom([]string{"ab", "ab|ba", "a{3}", "^b", "a$", "^$", "x*", "(?i)BA", "a|b|ab"}).Draw(t, "pattern")
@@ -64,6 +65,7 @@ func TestScanBlocks(t *testing.T) {
 
 // A line of any length is read with bounded memory, and is one line.
 func TestGiantLine(t *testing.T) {
+	t.Parallel()
 	const longest = blockBytes << 2
 	const size = longest + longest/4
 	giant := func() io.Reader {
@@ -103,6 +105,7 @@ func (blank) Read(p []byte) (int, error) { return copy(p, spaces), nil }
 var spaces = bytes.Repeat([]byte(" "), 1<<20)
 
 func TestScanErrors(t *testing.T) {
+	t.Parallel()
 	s := scanner{pattern: pattern(t, "x", Options{})}
 	var n counter
 	if err := s.scan(t.Context(), strings.NewReader("x\x00"), &n); !errors.Is(err, errBinary) || n != 0 {
@@ -121,6 +124,7 @@ func TestScanErrors(t *testing.T) {
 
 // A long text is left off in the middle when its time is over.
 func TestLongTextIsInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := runes{done: ctx.Err, text: spaces}
@@ -141,6 +145,7 @@ func TestLongTextIsInterrupted(t *testing.T) {
 
 // Needles only rule out what does not match.
 func TestNeedles(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][]string{
 		"foo": {"foo"}, "fo+": {"f"}, "(foo)+b": {"foo"}, "foo|bar": {"foo", "bar"}, "fo(o|x)bar": {"bar"},
 		"(foo|ba)r": {"foo", "ba"}, "a?": nil, "foo|": nil, `\bfoo\b`: {"foo"}, "(?i)a": {"A", "a"}, "(?i)_1x": {"_1X", "_1x"},

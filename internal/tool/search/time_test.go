@@ -34,6 +34,7 @@ func (h halting) Count(ctx context.Context, job Job) Counts {
 }
 
 func TestTimeIsUp(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{"quick": "needle\n", "slow": "needle\n"})
 	for _, deaf := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,6 +72,7 @@ func (one) Count(_ context.Context, job Job) Counts {
 
 // Showing a line can take longer than finding that there is one.
 func TestTimeIsUpWhileShowing(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{"a": "c\n", "b": strings.Repeat("ab", 20<<20)})
 	limits := wide
 	limits.Time = 200 * time.Millisecond
@@ -84,6 +86,7 @@ func TestTimeIsUpWhileShowing(t *testing.T) {
 }
 
 func TestNoTimeAtAll(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{"a": "needle\n"})
 	limits := wide
 	limits.Time = time.Nanosecond
@@ -104,6 +107,7 @@ func TestNoTimeAtAll(t *testing.T) {
 }
 
 func TestCanceled(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{"quick": "needle\n", "slow": "needle\n"})
 	cause := errors.New("enough")
 	for _, deaf := range []bool{false, true} {
@@ -131,6 +135,7 @@ func TestCanceled(t *testing.T) {
 
 // A match that takes long, or a program that hangs, ends with its context.
 func TestCanceledAtWork(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{"a": strings.Repeat("ab", 20<<20)})
 	hanging := program(t, filepath.Join(t.TempDir(), "rg"), "echo $$ >"+filepath.Join(dir, "pid")+"; exec sleep 600\n")
 	for name, engine := range map[string]Engine{"own": Own(), "rg": Ripgrep(hanging)} {
@@ -139,7 +144,7 @@ func TestCanceledAtWork(t *testing.T) {
 			defer cancel()
 			_, err := Grep(ctx, open(t, dir), dir, engine, Query{Pattern: pattern(t, "[ab]*[c-e]", Options{}), Path: "a"}, wide)
 			deadline, _ := ctx.Deadline()
-			if took := time.Since(deadline); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
+			if took := time.Since(deadline); !errors.Is(err, context.DeadlineExceeded) || took > 30*time.Second {
 				t.Errorf("%v, %s after its end", err, took)
 			}
 		})

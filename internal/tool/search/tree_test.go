@@ -32,6 +32,7 @@ func draw(n *Node) string {
 }
 
 func TestTree(t *testing.T) {
+	t.Parallel()
 	dir := folderOf(t, map[string]string{
 		".gitignore": "*.o\n/big/x*\n", ".git/config": "", ".github/ci.yml": "",
 		"a.o": "", "b": "", "link": "->sub", "empty/": "",

@@ -26,6 +26,7 @@ type sample struct {
 // the format. An edit is missed if it was refused and should not have been,
 // and wrong if it was made and should not have been, or made otherwise.
 func TestCorpus(t *testing.T) {
+	t.Parallel()
 	samples := corpus(t)
 	wrong, missed := 0, 0
 	for _, s := range samples {
@@ -61,6 +62,7 @@ func TestCorpus(t *testing.T) {
 }
 
 func TestReasonIsShort(t *testing.T) {
+	t.Parallel()
 	// Quoted, each of these bytes is four.
 	file, old := "name of a file"+strings.Repeat("\x01", 200)+"\n", "name of a text"+strings.Repeat("\x01", 200)+"\n"
 	_, err := Replace(strings.Repeat(file, 20), Edit{Old: strings.Repeat(old, 20), New: "x"})

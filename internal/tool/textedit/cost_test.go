@@ -56,12 +56,13 @@ func hardEdits(size int) map[string]struct {
 // The bound is wide, for the race detector and for busy machines; BenchmarkHard
 // has the numbers for the largest files.
 func TestCost(t *testing.T) {
+	t.Parallel()
 	for name, hard := range hardEdits(256 << 10) {
 		t.Run(name, func(t *testing.T) {
 			hard.edit.Limit = 10 << 20
 			start := time.Now()
 			_, err := Replace(hard.text, hard.edit)
-			if d := time.Since(start); d > 20*time.Second {
+			if d := time.Since(start); d > time.Minute {
 				t.Errorf("it took %s", d)
 			}
 			if err != nil && len(err.Error()) > maxMessage+200 {

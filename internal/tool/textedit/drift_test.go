@@ -59,6 +59,7 @@ func drawLook(t *rapid.T, name string, code []codeLine) look {
 // down in another look than the file. The edit must be refused, or give what
 // one would get who makes the change in the file by hand.
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	made := map[Pass]int{}
 	check := func(t *rapid.T) {
 		var code []codeLine

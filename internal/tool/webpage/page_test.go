@@ -21,6 +21,7 @@ func address(t testing.TB) *url.URL {
 }
 
 func TestPages(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, source, markdown, text string }{
 		{"nothing", "", "", ""},
 		{"no HTML", "just text", "just text", "just text"},
@@ -73,6 +74,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestLongThings(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("ä", 2000)
 	got, err := Markdown(t.Context(), "<title>"+long+"</title><a href='/"+long+"'>a</a>", address(t))
 	if want := "Title: " + strings.Repeat("ä", maxTitle/2) + "\n\na"; got != want || err != nil {

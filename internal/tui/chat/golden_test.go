@@ -13,6 +13,7 @@ import (
 // Every kind of entry, as it is shown when nobody has touched it and when all is
 // open.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	for name, tellOf := range scenes {
 		for _, look := range []string{"dark", "plain"} {
 			for _, width := range []int{80, 120} {

@@ -8,6 +8,7 @@ import (
 
 // What was missed of a reply is noticed once, and the draft fills it in.
 func TestMissed(t *testing.T) {
+	t.Parallel()
 	l := NewLog()
 	l.Apply(pawl.Event{Seq: 1, Turn: 1, Body: pawl.ReplyStarted{Step: 1}})
 	delta := func(offset int, text string) {

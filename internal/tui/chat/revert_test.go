@@ -56,6 +56,7 @@ func (t *teller) revert(r pawl.Revert) {
 // TestWentBack: whatever people take back and bring back, what is shown is what
 // counts, also if it is read page by page.
 func TestWentBack(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		tl := tell()
 		var reverts []pawl.Seq // that can be taken back
@@ -100,6 +101,7 @@ func TestWentBack(t *testing.T) {
 
 // TestWentBackNote: it is said what became of files that others have changed.
 func TestWentBackNote(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	tl.turn(1)
 	asked := tl.add(pawl.RevertAsked{Revert: pawl.Revert{To: 2, Conflicts: pawl.ConflictsAside}})

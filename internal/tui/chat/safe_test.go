@@ -139,6 +139,7 @@ func spoilAny(t *rapid.T, in any) any {
 // Whatever strangers write into whatever event, nothing of it steers the terminal,
 // and no line is wider than the screen.
 func TestNothingSteersTheTerminal(t *testing.T) {
+	t.Parallel()
 	names := slices.Sorted(maps.Keys(scenes))
 	rapid.Check(t, func(t *rapid.T) {
 		tl := tell()
@@ -172,6 +173,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 
 // The test above must see what it looks for.
 func TestSteersIsSeen(t *testing.T) {
+	t.Parallel()
 	for _, bad := range []string{"\x1b[2J", "\x1b]0;x\x07", "\x1b]8;;file:///etc\x07", "\x1b]52;c;eA==\x07", "a\rb", "\u202e", "\u009b", "\xff"} {
 		if steers(bad) == "" {
 			t.Errorf("%q passes", bad)

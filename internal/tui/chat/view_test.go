@@ -29,6 +29,7 @@ func long(n int) *teller {
 }
 
 func TestScrollAndFollow(t *testing.T) {
+	t.Parallel()
 	tl := long(200)
 	v := viewOf(t, tl, "plain", 60, 10)
 	end := seen(v)
@@ -73,6 +74,7 @@ func TestScrollAndFollow(t *testing.T) {
 
 // Who reads what is being written keeps their place when it is complete.
 func TestPlaceIsKept(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	start := tl.add(pawl.ReplyStarted{Step: 1, Model: "m"})
 	words := strings.Repeat("words\n\n", 50)
@@ -91,6 +93,7 @@ func TestPlaceIsKept(t *testing.T) {
 // An older page is put before what is seen, and a call that it begins is joined to
 // its end.
 func TestPrepend(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	tl.call("c1", "bash", `{"command":"ls"}`, pawl.CallDone, pawl.Result{Content: "x", Meta: map[string]string{"exit_code": "0"}})
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "end"}}})
@@ -111,6 +114,7 @@ func TestPrepend(t *testing.T) {
 
 // So is a command of the person's, which stands where it began to run.
 func TestPrependShell(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	scenes["shell"](tl)
 	tl.events = slices.DeleteFunc(tl.events, func(e pawl.Event) bool { return e.Seq == 0 }) // no page has them
@@ -127,6 +131,7 @@ func TestPrependShell(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	tl.call("c1", "bash", `{"command":"make"}`, pawl.CallDone, pawl.Result{Content: "1\n2\n3\n4\n5\n6\n7", IsError: true})
 	v := viewOf(t, tl, "plain", 60, 20)
@@ -147,6 +152,7 @@ func click(v *View, x, y int) {
 }
 
 func TestMouse(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "one two three four five six seven\n\n```\ncode here\n```\n"}}})
 	tl.call("c1", "bash", `{"command":"ls"}`, pawl.CallDone, pawl.Result{Content: "out", Meta: map[string]string{"exit_code": "0"}})
@@ -188,6 +194,7 @@ func TestMouse(t *testing.T) {
 
 // A card that is opened stays under the mouse, also at the end of the conversation.
 func TestClickedLineStays(t *testing.T) {
+	t.Parallel()
 	v := viewOf(t, long(60), "plain", 60, 12)
 	lines := strings.Split(seen(v), "\n")
 	y := len(lines) - 2
@@ -206,6 +213,7 @@ func TestClickedLineStays(t *testing.T) {
 
 // No screen is too small.
 func TestTinyScreens(t *testing.T) {
+	t.Parallel()
 	for name, scene := range scenes {
 		for width := range 12 {
 			tl := tell()
@@ -229,6 +237,7 @@ func typed(v *View, text string) {
 }
 
 func TestFind(t *testing.T) {
+	t.Parallel()
 	tl := long(300)
 	tl.call("hidden", "bash", `{"command":"ls"}`, pawl.CallDone, pawl.Result{Content: "a Needle in it", Meta: map[string]string{"exit_code": "0"}})
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "the end"}}})
@@ -265,6 +274,7 @@ func TestFind(t *testing.T) {
 
 // What is not in the pages that were read is looked for in older ones.
 func TestFindFurtherUp(t *testing.T) {
+	t.Parallel()
 	tl := long(300)
 	v := viewOf(t, &teller{events: tl.events[200:], at: tl.at}, "plain", 60, 12)
 	v.Find()
@@ -285,6 +295,7 @@ func TestFindFurtherUp(t *testing.T) {
 
 // Clocks go while something runs, and not a second longer.
 func TestClock(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	tl.call("c1", "bash", `{"command":"sleep 9"}`, "", pawl.Result{})
 	v := viewOf(t, tl, "plain", 60, 5)
@@ -302,6 +313,7 @@ func TestClock(t *testing.T) {
 }
 
 func TestRetryCountsDown(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	start := tl.add(pawl.ReplyStarted{Step: 1, Model: "m"})
 	tl.add(pawl.Retried{Step: 1, Retry: pawl.Retry{Attempt: 1, Wait: 5 * time.Second, Model: "m", Message: "Overloaded"}})
@@ -318,6 +330,7 @@ func TestRetryCountsDown(t *testing.T) {
 
 // However long the session, the lines of few entries are kept.
 func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
 	v := viewOf(t, long(6000), "plain", 80, 30)
 	for range 500 {
 		v.Scroll(-v.Page())
@@ -348,7 +361,7 @@ func work(v *View) uint64 {
 }
 
 // A frame of a session with 10,000 entries costs what one of a short session costs.
-func TestCostIsFlat(t *testing.T) {
+func TestCostIsFlat(t *testing.T) { //nolint:paralleltest // it measures memory
 	short, large := work(viewOf(t, long(1500), "dark", 100, 40)), work(viewOf(t, long(15_000), "dark", 100, 40))
 	if large > short+short/2 {
 		t.Errorf("40 frames take %d bytes of a short session, %d of a long one", short, large)

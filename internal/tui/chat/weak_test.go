@@ -11,7 +11,7 @@ import (
 
 // Without the defense the same attack succeeds, so the test would notice if it
 // were missing.
-func TestWeakenedCopy(t *testing.T) {
+func TestWeakenedCopy(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("tui.copy")()
 	tl := tell()
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "ls\x1b[201~\rrm -rf x"}}})

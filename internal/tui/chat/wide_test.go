@@ -22,6 +22,7 @@ func marked(v *View, x, y, a, b int) string {
 // TestMouseWide: what is copied is what was written, also where signs are wide,
 // joined or marked, and where code was broken.
 func TestMouseWide(t *testing.T) {
+	t.Parallel()
 	const width = 20
 	long := strings.Repeat("0123456789", 4)
 	for _, c := range []struct {
@@ -53,6 +54,7 @@ func TestMouseWide(t *testing.T) {
 // TestMouseInWideSigns: a wide sign is copied whole or not at all, wherever in it
 // the mouse is.
 func TestMouseInWideSigns(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "日本語x👩‍💻y"}}})
 	v := viewOf(t, tl, "plain", 40, 5)
@@ -72,6 +74,7 @@ func TestMouseInWideSigns(t *testing.T) {
 // TestCopiedIsWritten: what a stranger wrote is copied without what steers a
 // terminal, into which it may be pasted.
 func TestCopiedIsWritten(t *testing.T) {
+	t.Parallel()
 	tl := tell()
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "ls\x1b]52;c;cm0=\x07\u202e -l\x1b[201~\rrm -rf x\u200b \U000e0041end"}}})
 	v := viewOf(t, tl, "plain", 60, 8)

@@ -63,6 +63,7 @@ func boardOf(t *testing.T, look string) *Board {
 }
 
 func TestBoardGolden(t *testing.T) {
+	t.Parallel()
 	scenes := map[string]func(*Board){
 		"working":  func(*Board) {},
 		"returned": func(b *Board) { b.chosen = "T4" },
@@ -101,6 +102,7 @@ func TestBoardGolden(t *testing.T) {
 
 // TestBoardFits: whatever the size, the window is within it and the chosen task is seen.
 func TestBoardFits(t *testing.T) {
+	t.Parallel()
 	b := boardOf(t, "plain")
 	for width := 20; width < 110; width += 7 {
 		for height := 8; height < 40; height += 3 {
@@ -121,6 +123,7 @@ func TestBoardFits(t *testing.T) {
 // TestBoardMoves: the bar goes through the phases in their order and stays on its
 // task when that comes to another phase; only its worker is watched.
 func TestBoardMoves(t *testing.T) {
+	t.Parallel()
 	b := boardOf(t, "plain")
 	var got []string
 	var d ui.Dialog = b
@@ -179,6 +182,7 @@ func (c *control) Events(_ context.Context, _ pawl.SessionID, after pawl.Seq) it
 // TestMissionRead: the mission is read when it changes, once for all that comes
 // meanwhile, and not for each piece of a reply.
 func TestMissionRead(t *testing.T) {
+	t.Parallel()
 	c := &control{board: missionOf(), log: told(pawl.SessionCreated{}, pawl.MissionStarted{}, pawl.Prompted{Settings: pawl.Settings{MaxCost: 7}})}
 	m := NewMission(uitest.Shared(t, c, "plain"))
 	if m.Open(pawl.Session{ID: "s"}, nil) != nil || m.On() || m.Short() != "" || m.Apply(pawl.Event{Body: pawl.TurnStarted{}}) != nil {
@@ -243,6 +247,7 @@ func TestMissionRead(t *testing.T) {
 
 // TestBoardWatches: what the chosen worker did last is shown, and what comes of it.
 func TestBoardWatches(t *testing.T) {
+	t.Parallel()
 	c := &control{board: missionOf(), log: told(pawl.TurnStarted{}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "I begin."}}})}
 	b := boardOf(t, "plain")
 	b.shared.Service, b.watched = c, nil
@@ -281,6 +286,7 @@ func TestBoardWatches(t *testing.T) {
 // TestMissionTasks: the workers of a mission are named above the prompt while they
 // work.
 func TestMissionTasks(t *testing.T) {
+	t.Parallel()
 	k := New(uitest.Shared(t, nil, "plain"))
 	for _, e := range told(
 		pawl.Planned{Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two"}}}},

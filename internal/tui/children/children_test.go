@@ -33,6 +33,7 @@ func spawned(n int, background bool) pawl.Spawned {
 // TestWorking: a task works until its call ends or, in the background, until the
 // model is told of it; none outlives its turn. The clock goes only meanwhile.
 func TestWorking(t *testing.T) {
+	t.Parallel()
 	begin := []pawl.Body{spawned(1, false), spawned(2, true)}
 	for name, c := range map[string]struct {
 		more []pawl.Body
@@ -68,6 +69,7 @@ func TestWorking(t *testing.T) {
 
 // TestClock: however much comes, one clock goes.
 func TestClock(t *testing.T) {
+	t.Parallel()
 	k := New(uitest.Shared(t, nil, "plain"))
 	e := told(spawned(1, true), pawl.Status{}, spawned(2, true))
 	if k.Apply(e[1]) != nil {
@@ -95,6 +97,7 @@ func TestClock(t *testing.T) {
 
 // TestLine: the strip fits its line, whatever the tasks are called.
 func TestLine(t *testing.T) {
+	t.Parallel()
 	k := New(uitest.Shared(t, nil, "plain"))
 	for i := range 3 {
 		s := spawned(i, true)
@@ -125,6 +128,7 @@ func result(call, content string, meta ...string) pawl.CallFinished {
 // TestJobs: the log tells which commands run in the background and what the model
 // saw of them last.
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	bash := pawl.Replied{Parts: pawl.Parts{
 		pawl.ToolCall{ID: "c1", Name: "bash", Input: json.RawMessage(`{"command":"serve","background":true}`)},
 		pawl.ToolCall{ID: "c2", Name: "bash", Input: json.RawMessage(`{"command":"ls"}`)},
@@ -154,6 +158,7 @@ func TestJobs(t *testing.T) {
 
 // TestTail: the last that a child said or did, and how it is.
 func TestTail(t *testing.T) {
+	t.Parallel()
 	working := pawl.Session{ID: "c", TurnOpen: true}
 	steps := []struct {
 		body        pawl.Body
@@ -217,6 +222,7 @@ func sample(t *testing.T, look string) *Dialog {
 }
 
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	scenes := map[string]func(*Dialog){
 		"list":  func(*Dialog) {},
 		"asks":  func(d *Dialog) { d.at = 1 },
@@ -248,6 +254,7 @@ func TestGolden(t *testing.T) {
 
 // TestMove: the bar stays on what there is.
 func TestMove(t *testing.T) {
+	t.Parallel()
 	d := sample(t, "plain")
 	for _, name := range []string{"end", "down", "pgdown", "up", "home", "up", "pgup", "down"} {
 		d.Update(uitest.Key(name))

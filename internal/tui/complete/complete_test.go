@@ -78,6 +78,7 @@ func folder() pawl.Folder {
 }
 
 func TestOffers(t *testing.T) {
+	t.Parallel()
 	d := &desk{folder: folder(), files: func(_ context.Context, query string) ([]string, error) {
 		return []string{"internal/" + query + ".go", "evil\x1b]0;x\x07/" + query, "with blank/" + query}, nil
 	}}
@@ -103,6 +104,7 @@ func TestOffers(t *testing.T) {
 // TestNoDesk: over a service without a desk the terminal's own commands are
 // offered, and it is said that files cannot be searched.
 func TestNoDesk(t *testing.T) {
+	t.Parallel()
 	x := newComplete(t, &desk{err: pawl.ErrUnavailable})
 	if _, known := x.Folder(); !known {
 		t.Error("the folder stays unknown")
@@ -118,6 +120,7 @@ func TestNoDesk(t *testing.T) {
 // TestSlowDesk: the answer to what was asked before is dropped, whenever it comes,
 // and its search is given up.
 func TestSlowDesk(t *testing.T) {
+	t.Parallel()
 	type search struct {
 		query  string
 		ctx    context.Context //nolint:containedctx // to see it end
@@ -161,6 +164,7 @@ func TestSlowDesk(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text, name, arguments string
 		ok                    bool
@@ -181,6 +185,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{"hepl": "did you mean /help?", "reviw": "did you mean /review?", "zzzzz\x1b[2J": `no command /zzzzz\u{1b}[2J (`} {
 		if err := Unknown(name, folder()); !errors.Is(err, pawl.ErrNotFound) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
@@ -191,6 +196,7 @@ func TestUnknown(t *testing.T) {
 // TestPalette: every command is in the palette once, and none of the folder's
 // takes the place of one of the terminal's.
 func TestPalette(t *testing.T) {
+	t.Parallel()
 	x := newComplete(t, &desk{folder: folder()})
 	golden(t, "palette", strings.Split(NewPalette(x.shared, x.folder).View(80, 44), "\n"))
 	var names []string

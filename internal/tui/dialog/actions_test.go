@@ -15,6 +15,7 @@ import (
 
 // TestActions: a window names the actions that do something in it, and no others.
 func TestActions(t *testing.T) {
+	t.Parallel()
 	rule := []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"ls","decision":"allow"}`)}
 	for _, c := range []struct {
 		name      string
@@ -47,6 +48,7 @@ func TestActions(t *testing.T) {
 
 // TestFieldKeys: who has changed the keys of a prompt has them in a window, too.
 func TestFieldKeys(t *testing.T) {
+	t.Parallel()
 	k, err := keys.New(map[string][]string{"send": {"ctrl+enter"}, "newline": {"enter"}})
 	if err != nil {
 		t.Fatal(err)

@@ -57,6 +57,7 @@ func perform(d ui.Dialog, cmd tea.Cmd) (sent []tea.Msg) {
 
 // TestAnswers says which keys give which answer.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	yes, no := pawl.OutcomeAnswered, pawl.OutcomeDeclined
 	both := permit(command, testRule, tailRule)
 	own := twoQuestions
@@ -130,6 +131,7 @@ func TestAnswers(t *testing.T) {
 // TestEarlyKeys: what is pressed before a dialog was on the screen for a while
 // answers nothing, and makes it wait anew.
 func TestEarlyKeys(t *testing.T) {
+	t.Parallel()
 	all := []string{"y", "a", "enter", "n", "esc", "w", "1", "space", "end"}
 	trust := func(svc pawl.Service) ui.Dialog {
 		d := NewTrust(shared(t, "dark", svc), folder)
@@ -198,6 +200,7 @@ func TestEarlyKeys(t *testing.T) {
 // TestStuck: after the program stood still the wait begins anew, for what was typed
 // meanwhile comes now.
 func TestStuck(t *testing.T) {
+	t.Parallel()
 	svc := &notes{}
 	d, now := at(t, shared(t, "dark", svc), permit(command), 1)
 	l := lockOf(d)
@@ -214,6 +217,7 @@ func TestStuck(t *testing.T) {
 
 // TestCovered: a dialog that was covered settles again.
 func TestCovered(t *testing.T) {
+	t.Parallel()
 	d, _ := at(t, shared(t, "dark", &notes{}), permit(command), 1)
 	settle(d)
 	d.Shown()
@@ -224,6 +228,7 @@ func TestCovered(t *testing.T) {
 
 // TestNotTaken: an answer that is not accepted leaves the dialog, with the reason.
 func TestNotTaken(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		err  error
 		gone bool
@@ -253,6 +258,7 @@ func TestNotTaken(t *testing.T) {
 
 // TestTrust: a yes trusts what was shown. What has changed meanwhile is shown first.
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	later := folder
 	later.Trust.Hash, later.Trust.Parts = "h2", []string{"hook PreToolUse: ./evil.sh"}
 	svc := &notes{err: fmt.Errorf("changed: %w", pawl.ErrConflict), now: later}

@@ -175,6 +175,7 @@ var folder = pawl.Folder{Dir: "/home/me/project", Trust: pawl.TrustInfo{State: "
 
 // TestScreens shows each dialog in a small and in a large terminal.
 func TestScreens(t *testing.T) {
+	t.Parallel()
 	child := permit(command, testRule, tailRule)
 	child.Who = `the task "Run the tests" (general)`
 	child.Ask.Timeout = time.Minute
@@ -228,6 +229,7 @@ func fits(t *testing.T, view string, size [2]int) {
 }
 
 func TestOtherScreens(t *testing.T) {
+	t.Parallel()
 	changed := folder
 	changed.Trust.State = "changed"
 	long := errors.New("read the configuration: line 3: unknown key \"mode\"\ndid you mean \"model\"?\n\nsee docs/guide/configuration.md")
@@ -246,6 +248,7 @@ func TestOtherScreens(t *testing.T) {
 
 // TestColors shows a change as each theme colors it.
 func TestColors(t *testing.T) {
+	t.Parallel()
 	for _, look := range theme.Builtin {
 		d, _ := at(t, shared(t, look.Name, nil), change(2), 1)
 		settle(d)
@@ -255,6 +258,7 @@ func TestColors(t *testing.T) {
 
 // TestClock shows the time that is left, and ticks only if there is an end.
 func TestClock(t *testing.T) {
+	t.Parallel()
 	d, now := at(t, shared(t, "dark", nil), twoQuestions, 1)
 	for _, c := range []struct {
 		after time.Duration

@@ -151,7 +151,7 @@ func (d *desk) log() []pawl.Event {
 
 // TestWholeStory: several calls ask; each is answered in its own way, a rule after
 // it was made narrower.
-func TestWholeStory(t *testing.T) {
+func TestWholeStory(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	d := sit(t,
 		`{"calls":[{"name":"bash","input":{"command":"touch one two"}},{"name":"bash","input":{"command":"touch three"}}]}`,
 		`{"expect":"the user declined, and says: not that","calls":[{"name":"bash","input":{"command":"touch four"}}]}`,
@@ -183,7 +183,7 @@ func TestWholeStory(t *testing.T) {
 
 // TestRefusedRule: a rule that nobody may grant by a key is refused by the service,
 // and the dialog says why.
-func TestRefusedRule(t *testing.T) {
+func TestRefusedRule(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	d := sit(t, `{"calls":[{"name":"bash","input":{"command":"touch one"}}]}`, `{"text":"Never."}`)
 	d.follow(nil, 0)
 	one := d.asked("touch one")
@@ -201,7 +201,7 @@ const childScript = `{"agent":"general","calls":[{"name":"bash","input":{"comman
 
 // TestChild: what a child asks is put to the person, with its name, whether they
 // watched when it began or came later.
-func TestChild(t *testing.T) {
+func TestChild(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, late := range []bool{false, true} {
 		d := sit(t, `{"calls":[{"name":"task","input":{"agent":"general","prompt":"do it","description":"make the thing"}}]}`,
 			`{"expect":"made it","text":"Done."}`, childScript, `{"agent":"general","text":"made it"}`)
@@ -267,7 +267,7 @@ func waitForAsk(d *desk) pawl.Session {
 
 // TestQueue: the oldest comes first; what is answered does not come back; another
 // session begins with nothing.
-func TestQueue(t *testing.T) {
+func TestQueue(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	q := NewQueue(shared(t, "dark", servicetest.Local(t).Service))
 	ask := func(seq pawl.Seq) pawl.Event { return pawl.Event{Seq: seq, Body: pawl.Asked{}} }
 	q.Open("s", []pawl.Event{ask(3), ask(4), {Seq: 5, Body: pawl.Answered{Ask: 3}}})

@@ -41,6 +41,7 @@ func hostile() *rapid.Generator[string] {
 // TestNothingActs: whatever a stranger wrote, and in whatever field, is shown as
 // text, in a box that keeps its shape.
 func TestNothingActs(t *testing.T) {
+	t.Parallel()
 	s := shared(t, "dark", nil)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := func(name string) string { return hostile().Draw(rt, name) }
@@ -83,6 +84,7 @@ func (e errText) Error() string { return string(e) }
 // TestBroken: breaking a text leaves nothing out, and what is behind a bar stays
 // behind one.
 func TestBroken(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "bcd", " ", "   ", "日本", "e\u0301", "|", "why"}), 1, 40).Draw(rt, "text"), "")
 		width := rapid.IntRange(12, 40).Draw(rt, "width")
@@ -105,6 +107,7 @@ func TestBroken(t *testing.T) {
 
 // TestPainted: colors change nothing of a diff, and every line stays behind its bar.
 func TestPainted(t *testing.T) {
+	t.Parallel()
 	p := newPainter(shared(t, "dark", nil).Styles)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{

@@ -10,6 +10,7 @@ import (
 // TestSure: nothing is done by a key that came before the question was seen, by
 // another key than yes, or twice.
 func TestSure(t *testing.T) {
+	t.Parallel()
 	type done struct{}
 	for _, c := range []struct {
 		name       string

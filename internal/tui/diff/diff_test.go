@@ -37,6 +37,7 @@ func look(name string) *Look {
 }
 
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"dark", "plain"} {
 		for _, width := range []int{60, 80, 120} {
 			var b strings.Builder
@@ -57,6 +58,7 @@ func compare(t *testing.T, path, got string) {
 }
 
 func TestCount(t *testing.T) {
+	t.Parallel()
 	if added, removed := Count(sample); added != 3 || removed != 3 {
 		t.Errorf("got +%d -%d, want +3 -3", added, removed)
 	}
@@ -64,6 +66,7 @@ func TestCount(t *testing.T) {
 
 // Whatever stands for a diff is shown within its width, and steers nothing.
 func TestAnything(t *testing.T) {
+	t.Parallel()
 	l := look("plain")
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{

@@ -159,6 +159,7 @@ func (s *stage) golden(name string) {
 
 // TestKeys: what keys make of a text. The bar is where the cursor is.
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, keys, want string }{
 		{"letters", "hello", "hello▏"},
 		{"left and right", "ab‹left›‹left›‹right›x", "ax▏b"},

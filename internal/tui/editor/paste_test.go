@@ -43,6 +43,7 @@ func (s *stage) prompt() pawl.Parts {
 
 // TestPaste: a paste is text, whole, and sends nothing by itself.
 func TestPaste(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, before, pasted, after string
 		shown                       string // in the editor
@@ -123,6 +124,7 @@ func (s *stage) expanded() string {
 
 // TestPastedNames: what a paste names is not read, whatever the desk would do.
 func TestPastedNames(t *testing.T) {
+	t.Parallel()
 	for _, c := range pasteCases {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, nil)
@@ -143,6 +145,7 @@ func TestPastedNames(t *testing.T) {
 // TestPastedNamesComeBack: a prompt that is sent again, from the history or after a
 // failure, reads no more than the first time.
 func TestPastedNamesComeBack(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil)
 	s.desk.expand = hungry
 	s.paste("see @secret x").write("‹enter›")
@@ -158,6 +161,7 @@ func TestPastedNamesComeBack(t *testing.T) {
 
 // TestOutside: what was pasted stays pasted through the person's own editor.
 func TestAgain(t *testing.T) {
+	t.Parallel()
 	paste := text.Piece{Text: "@secret\nx", Pasted: true}
 	for _, c := range []struct {
 		name   string
@@ -178,6 +182,7 @@ func TestAgain(t *testing.T) {
 
 // TestPaths: paths of files are attached, shown, and read when they are sent.
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for name, data := range map[string]string{"a.txt": "A", "with blank.txt": "B", "p.png": "\x89PNG"} {
@@ -231,6 +236,7 @@ func TestPaths(t *testing.T) {
 // TestSeen: a file that was not shown is not sent, nor what has been put in its
 // place.
 func TestSeen(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.txt")
 	if err := os.WriteFile(path, []byte("A"), 0o600); err != nil {
 		t.Fatal(err)
@@ -287,6 +293,7 @@ func TestClipboard(t *testing.T) {
 
 // TestMouse: the mouse puts the cursor, and selects.
 func TestMouse(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil).write("one two‹ctrl+j›three")
 	s.Place(20)
 	s.do(s.Update(tea.MouseClickMsg{X: 2 + 4, Y: 20, Button: tea.MouseLeft}))

@@ -21,6 +21,7 @@ import (
 
 // TestSend: what enter and its relatives do with what is written.
 func TestSend(t *testing.T) {
+	t.Parallel()
 	prompt := func(words string, d pawl.Delivery) tea.Msg {
 		return Submit{Number: 1, Pieces: []text.Piece{{Text: words}}, Delivery: d}
 	}
@@ -68,6 +69,7 @@ func TestSend(t *testing.T) {
 // TestUnknown: an unknown command is not sent, stays written, and says what is
 // near.
 func TestUnknown(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil).write("/chek it‹enter›")
 	if f, ok := s.sent[0].(ui.Failed); !ok || !strings.Contains(f.Err.Error(), "did you mean /check?") || s.Text() != "/chek it" {
 		t.Errorf("got %v, %q left", s.sent, s.Text())
@@ -76,6 +78,7 @@ func TestUnknown(t *testing.T) {
 
 // TestFoldedCommand: no command runs that is not seen whole; tab opens it.
 func TestFoldedCommand(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil).write("!sh ").paste(lines(20)).write("‹enter›")
 	if f, ok := s.sent[0].(ui.Failed); !ok || !errors.Is(f.Err, pawl.ErrInvalid) {
 		t.Fatalf("got %v", s.sent)
@@ -89,6 +92,7 @@ func TestFoldedCommand(t *testing.T) {
 // TestHistory: earlier prompts come back, of this run and of others, and what was
 // being written does too.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	file := history.File{Path: filepath.Join(t.TempDir(), "prompts.jsonl")}
 	newStage(t, file).write("one‹enter›").write("two‹ctrl+j›lines‹enter›")
 	for _, c := range []struct{ name, keys, want string }{
@@ -124,6 +128,7 @@ func copyOf(t *testing.T, path string) string {
 
 // TestSearch: ctrl+r finds an earlier prompt.
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil).write("first one‹enter›second two‹enter›third‹enter›")
 	s.sent = nil
 	s.write("‹ctrl+r›")
@@ -143,6 +148,7 @@ func TestSearch(t *testing.T) {
 
 // TestDrafts: what is written for a session is there when one comes back to it.
 func TestDrafts(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil).write("for a new one")
 	s.Become("A")
 	if s.Text() != "for a new one" {
@@ -178,6 +184,7 @@ func waiting() Waiting {
 // TestWaiting: prompts that wait are seen, taken back and reworded; what was being
 // written comes back afterwards.
 func TestWaiting(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil)
 	s.Become("A")
 	s.do(s.Update(Waiting{Session: "B", List: waiting().List}))
@@ -218,6 +225,7 @@ func TestWaiting(t *testing.T) {
 // TestBack: a prompt that could not be sent is there again, unless another one is
 // being written.
 func TestBack(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil).write("one‹enter›")
 	back := Back{Submit: s.sent[0].(Submit), Err: errors.New("no")}
 	s.write("x")
@@ -235,6 +243,7 @@ func TestBack(t *testing.T) {
 // TestOutside: the prompt goes through the person's own editor, in a file that is
 // theirs alone, and nothing is left behind.
 func TestOutside(t *testing.T) {
+	t.Parallel()
 	script := filepath.Join(t.TempDir(), "ed")
 	code := "#!/bin/sh\nstat -c %a \"$2\" \"$(dirname \"$2\")\" > \"$1\"\nsed -i s/draft/final/ \"$2\"\n"
 	if err := os.WriteFile(script, []byte(code), 0o755); err != nil {
@@ -269,6 +278,7 @@ func TestOutside(t *testing.T) {
 
 // TestPalette: what is chosen there runs, or is written before what is there.
 func TestPalette(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil).write("main")
 	s.do(s.Update(picker.Chosen{Picker: complete.Palette, ID: "help"}))
 	s.do(s.Update(picker.Chosen{Picker: complete.Palette, ID: "review"}))
@@ -278,6 +288,7 @@ func TestPalette(t *testing.T) {
 }
 
 func TestView(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		width int
@@ -310,6 +321,7 @@ func TestView(t *testing.T) {
 // TestReturn: words that come back count as pasted, whatever they look like, and
 // what is written is not lost for them.
 func TestReturn(t *testing.T) {
+	t.Parallel()
 	e := newStage(t, nil)
 	if !e.Return(pawl.Parts{pawl.Text{Text: "/quit @secret"}, pawl.File{Name: "a.png"}}) {
 		t.Fatal("nothing was written, and it did not come back")

@@ -32,6 +32,7 @@ func keyNames() []string {
 // TestWhateverIsPressed: whatever is pressed and pasted, the screen stays whole: no
 // control gets through, nothing is wider than the screen, the cursor is on it.
 func TestWhateverIsPressed(t *testing.T) {
+	t.Parallel()
 	names := keyNames()
 	hard := []string{"a", " ", "/", "@", "!", "日", "e\u0301", "\x1b[2J", "\u202e", "@app", "/re", "\t", "\xff", "x\ny", lines(11), "👩‍👩‍👧"}
 	rapid.Check(t, func(rt *rapid.T) {

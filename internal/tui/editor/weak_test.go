@@ -14,7 +14,7 @@ import (
 // Without a defense the same attacks succeed, so the tests would notice if it
 // were missing.
 
-func TestWeakenedPaste(t *testing.T) {
+func TestWeakenedPaste(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("tui.paste")()
 	s := newStage(t, nil)
 	s.desk.expand = hungry
@@ -24,7 +24,7 @@ func TestWeakenedPaste(t *testing.T) {
 	}
 }
 
-func TestWeakenedSeen(t *testing.T) {
+func TestWeakenedSeen(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("tui.seen")()
 	path := filepath.Join(t.TempDir(), "a.txt")
 	if err := os.WriteFile(path, []byte("A"), 0o600); err != nil {

@@ -44,7 +44,7 @@ func seqs(events []pawl.Event) []pawl.Seq {
 
 // TestFeed: a feed gives every event out once, in order, and ends when it is
 // closed; pages are what lies between two events.
-func TestFeed(t *testing.T) {
+func TestFeed(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	svc := servicetest.Local(t).Service
 	id := begun(t, svc)
 	f := feed.Watch(t.Context(), svc, id, 0)

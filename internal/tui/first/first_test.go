@@ -85,6 +85,7 @@ func sent(t *testing.T, cmd tea.Cmd) (list []tea.Msg) {
 
 // TestBegin says what a person sees first.
 func TestBegin(t *testing.T) {
+	t.Parallel()
 	trusted := pawl.TrustInfo{State: "trusted", Parts: []string{"agent a"}}
 	unknown := pawl.TrustInfo{State: "unknown", Parts: []string{"agent a"}}
 	for _, c := range []struct {
@@ -121,6 +122,7 @@ func TestBegin(t *testing.T) {
 }
 
 func TestAskTrust(t *testing.T) {
+	t.Parallel()
 	for state, want := range map[string]string{"trusted": "is trusted", "": "brings nothing", "unknown": "open", "changed": "open"} {
 		d := &desk{folder: pawl.Folder{Trust: pawl.TrustInfo{State: state}}}
 		if state != "" {
@@ -182,6 +184,7 @@ func walk(t *testing.T, d ui.Dialog, names ...string) (ui.Dialog, []tea.Msg) {
 }
 
 func TestWelcome(t *testing.T) {
+	t.Parallel()
 	boxed := pawl.Folder{Sandbox: "bubblewrap", Mode: "ask", Modes: []string{"plan", "ask", "guard"}}
 	for _, c := range []struct {
 		name string
@@ -209,6 +212,7 @@ func TestWelcome(t *testing.T) {
 
 // TestChoice: a model and a mode are chosen, kept, and told to the others.
 func TestChoice(t *testing.T) {
+	t.Parallel()
 	var kept []string
 	save := func(model, mode string) error {
 		kept = append(kept, model+" "+mode)
@@ -241,6 +245,7 @@ func TestChoice(t *testing.T) {
 
 // TestTypedAhead: what was typed before the welcome was there chooses nothing.
 func TestTypedAhead(t *testing.T) {
+	t.Parallel()
 	d := &desk{models: models()}
 	s := shared(t, d)
 	w := newWelcome(s, Options{}, find(s, Options{}, d.folder))
@@ -253,6 +258,7 @@ func TestTypedAhead(t *testing.T) {
 
 // TestLookAgain: a key that was set meanwhile is found.
 func TestLookAgain(t *testing.T) {
+	t.Parallel()
 	d := &desk{}
 	s := shared(t, d)
 	w := newWelcome(s, Options{}, find(s, Options{}, d.folder))

@@ -18,6 +18,7 @@ func texts(lines []Line) []string {
 }
 
 func TestWrap(t *testing.T) {
+	t.Parallel()
 	bar := Same(Span{Text: "| "})
 	for _, c := range []struct {
 		name  string
@@ -45,6 +46,7 @@ func TestWrap(t *testing.T) {
 
 // Whatever is wrapped fits, and can be had back.
 func TestWrapKeepsText(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-z日é👍]{1,30}`), 1, 12).Draw(t, "words")
 		width := rapid.IntRange(4, 40).Draw(t, "width")
@@ -66,6 +68,7 @@ func TestWrapKeepsText(t *testing.T) {
 }
 
 func TestLinkable(t *testing.T) {
+	t.Parallel()
 	for url, want := range map[string]bool{
 		"https://example.test/a?b=c": true, "HTTP://example.test": true, "file:///etc/passwd": false, "javascript:alert(1)": false,
 		"https://a\x1b]52;c;eA==\x07": false, "https://a b": false, "https://é.test": false, "": false, "https://" + strings.Repeat("a", 3000): false,
@@ -80,6 +83,7 @@ func TestLinkable(t *testing.T) {
 }
 
 func TestFillAndTabs(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ got, want string }{
 		{Fill(4, "", Span{Text: "ab"}), "ab  "}, {Fill(4, "", Span{Text: "abcdef"}), "abc…"}, {Fill(3, "", Span{Text: "日本"}), "日…"},
 		{Tabs("\ta\tb"), "    a   b"}, {Tabs("ab\tc"), "ab  c"},

@@ -16,6 +16,7 @@ import (
 
 // TestOwn: the user's keys take the place of the usual ones.
 func TestOwn(t *testing.T) {
+	t.Parallel()
 	m, err := New(map[string][]string{"send": {"Ctrl+Enter", "alt+ctrl+S"}, "themes": {"f5"}, "queue": {}, "copy": {"C"}, "quit": {"ctrl+c"}})
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +46,7 @@ func TestOwn(t *testing.T) {
 
 // TestFaults: what cannot be says what, and what to do.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		own  map[string][]string
@@ -82,6 +84,7 @@ func TestFaults(t *testing.T) {
 // TestDefault: no key does two things in a place, and each is called as it is when
 // it is pressed.
 func TestDefault(t *testing.T) {
+	t.Parallel()
 	if _, err := New(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +102,7 @@ func TestDefault(t *testing.T) {
 
 // TestActive: in each place are the keys that count there, and no others.
 func TestActive(t *testing.T) {
+	t.Parallel()
 	m, err := New(map[string][]string{"interrupt": {"esc", "ctrl+x"}, "sessions": {}})
 	if err != nil {
 		t.Fatal(err)
@@ -133,6 +137,7 @@ const guide = "../../../docs/guide/look.md"
 
 // TestGuide: the guide lists every action, with its keys.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("| action | where | keys | |\n|---|---|---|---|\n")
 	for _, d := range Default {

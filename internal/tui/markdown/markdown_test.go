@@ -35,6 +35,7 @@ func printed(lines []flow.Line) string {
 }
 
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	source, err := os.ReadFile("testdata/sample.md")
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +62,7 @@ func compare(t *testing.T, path, got string) {
 
 // However a text comes, it looks as if it had come at once.
 func TestPiecesMakeTheWhole(t *testing.T) {
+	t.Parallel()
 	l := look(t, "dark")
 	pieces := []string{
 		"# head\n", "a **b** `c`", "\n\n", "\n", "- item\n", "  - in\n", "```go\n", "func x()\n", "```\n", "> q\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n",
@@ -119,7 +121,7 @@ func stream(l *Look, shape string, size int) float64 {
 
 // A reply in many pieces costs as much for each byte when it is long as when it
 // is short. Memory is counted, because it does not depend on the machine's load.
-func TestCostIsLinear(t *testing.T) {
+func TestCostIsLinear(t *testing.T) { //nolint:paralleltest // it measures memory
 	l := look(t, "dark")
 	for shape := range shapes {
 		small, large := stream(l, shape, 8<<10), stream(l, shape, 64<<10)
@@ -141,6 +143,7 @@ func BenchmarkStream(b *testing.B) {
 }
 
 func TestLogicalText(t *testing.T) {
+	t.Parallel()
 	text := "- one two three four five six seven eight nine ten\n\n```\nx := 1234567890123456789012345678901234567890\n```\n"
 	want := "• one two three four five six seven eight nine ten\n\nx := 1234567890123456789012345678901234567890"
 	if got := flow.Join(Render(look(t, "dark"), 20, text)); got != want {

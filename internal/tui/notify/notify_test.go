@@ -8,6 +8,7 @@ import (
 )
 
 func TestTell(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		mode Mode
@@ -40,6 +41,7 @@ func TestTell(t *testing.T) {
 
 // A title that a model wrote cannot end the sequence, nor begin another.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	n := New(Desktop, nil)
 	got := n.sequence("\x1b\\\x07\x1b]52;c;eA==\x07" + strings.Repeat("x", 500) + "\u009c")
 	inner := strings.TrimSuffix(strings.TrimPrefix(got, "\x1b]9;"), "\x1b\\")
@@ -51,6 +53,7 @@ func TestHostile(t *testing.T) {
 // TestNotice: who cannot know where the person looks tells them, unless they do not
 // want it.
 func TestNotice(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[Mode]string{Desktop: "\x1b]9;pawl: done\x1b\\", Bell: "\x1b]9;pawl: done\x1b\\\a", Off: ""} {
 		if got := New(mode, nil).Notice("done"); got != want {
 			t.Errorf("%q: %q, want %q", mode, got, want)

@@ -38,6 +38,7 @@ func shared(t *testing.T, text string) *ui.Shared {
 }
 
 func TestPager(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&b, "line %d \x1b[2J\t%s\n", i, strings.Repeat("x", i%90))
@@ -80,12 +81,14 @@ func press(key string) tea.KeyPressMsg {
 }
 
 func TestNoOutput(t *testing.T) {
+	t.Parallel()
 	if m, ok := Open(shared(t, ""), "s", "x", "gone")().(ui.Failed); !ok || m.Err == nil {
 		t.Error("an output that is not there is no failure")
 	}
 }
 
 func TestTooLong(t *testing.T) {
+	t.Parallel()
 	opened, _ := Open(shared(t, strings.Repeat("y", maxBytes+5)), "s", "x", "b")().(ui.Open)
 	if got := opened.Dialog.View(40, 5); !strings.Contains(got, "of the first 8 MB") {
 		t.Errorf("it does not say that it is cut: %q", got)

@@ -61,6 +61,7 @@ func opened(t *testing.T, k *kept) ui.Dialog {
 }
 
 func TestView(t *testing.T) {
+	t.Parallel()
 	uitest.Golden(t, "some-80", ansi.Strip(opened(t, some()).View(80, 24)), 80)
 	uitest.Golden(t, "some-40", ansi.Strip(opened(t, some()).View(40, 16)), 40)
 	uitest.Golden(t, "none-80", ansi.Strip(opened(t, &kept{}).View(80, 24)), 80)
@@ -68,6 +69,7 @@ func TestView(t *testing.T) {
 
 // TestTakeBack: a grant goes after a yes, and the list shows it; a rule stays.
 func TestTakeBack(t *testing.T) {
+	t.Parallel()
 	k := some()
 	d, sent := uitest.Press(opened(t, k), removeKey)
 	open, ok := sent[len(sent)-1].(ui.Open)
@@ -91,6 +93,7 @@ func TestTakeBack(t *testing.T) {
 
 // TestGone: a grant that somebody else took back is a failure that is shown.
 func TestGone(t *testing.T) {
+	t.Parallel()
 	k := some()
 	d := opened(t, k)
 	k.list.Grants = nil
@@ -103,6 +106,7 @@ func TestGone(t *testing.T) {
 
 // TestUnknown: what cannot be read is a failure that says what to do.
 func TestUnknown(t *testing.T) {
+	t.Parallel()
 	s := uitest.Shared(t, nil, "plain")
 	for name, cmd := range map[string]tea.Cmd{
 		"another machine": Open(s, nil, "/work/here"), "broken": Open(s, (&kept{err: errors.New("no")}).source(), "/work/here"),
@@ -114,6 +118,7 @@ func TestUnknown(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"esc", "enter"} {
 		if d, _ := uitest.Press(opened(t, some()), key); d != nil {
 			t.Errorf("%s does not close it", key)

@@ -70,6 +70,7 @@ func fruit() []Item {
 }
 
 func TestView(t *testing.T) {
+	t.Parallel()
 	look := func(w, h int) string { return fmt.Sprintf("look %dx%d\nmore", w, h) }
 	with := fruit()
 	for i := range with {
@@ -105,6 +106,7 @@ func TestView(t *testing.T) {
 
 // TestColors: what was found is marked, in color and without.
 func TestColors(t *testing.T) {
+	t.Parallel()
 	for _, look := range []string{"dark", "plain"} {
 		d, _ := press(t, New(shared(t, look), "Fruit", fruit()[:3], Options{}), "r")
 		golden(t, "colors-"+look, strings.ReplaceAll(d.View(60, 14), "\x1b", "␛"))
@@ -112,6 +114,7 @@ func TestColors(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	opts := Options{ID: "fruit", Keys: []Key{{"ctrl+x", "delete"}}}
 	for _, c := range []struct {
 		name string
@@ -152,6 +155,7 @@ func TestKeys(t *testing.T) {
 
 // TestFill: items that come later keep the bar and the query.
 func TestFill(t *testing.T) {
+	t.Parallel()
 	p := New(shared(t, "plain"), "Fruit", fruit()[:2], Options{})
 	d, _ := press(t, p, "down")
 	d, _ = d.Update(Fill{"Other", nil})
@@ -164,6 +168,7 @@ func TestFill(t *testing.T) {
 
 // TestMouse: a click moves the bar, a second one chooses, the frame is no item.
 func TestMouse(t *testing.T) {
+	t.Parallel()
 	p := New(shared(t, "plain"), "Fruit", fruit(), Options{})
 	lines := strings.Split(ansi.Strip(p.View(80, 24)), "\n")
 	top := (24 - len(lines)) / 2
@@ -196,6 +201,7 @@ var styles = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // TestSafe: whatever is in an item, no control gets through but our own styles.
 func TestSafe(t *testing.T) {
+	t.Parallel()
 	s := shared(t, "plain")
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, name)) }
@@ -208,6 +214,7 @@ func TestSafe(t *testing.T) {
 
 // TestNarrowing: searching letter by letter finds what searching at once finds.
 func TestNarrowing(t *testing.T) {
+	t.Parallel()
 	s := shared(t, "plain")
 	rapid.Check(t, func(t *rapid.T) {
 		var items []Item
@@ -227,6 +234,7 @@ func TestNarrowing(t *testing.T) {
 }
 
 func TestScore(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		query string
 		best  string

@@ -84,6 +84,7 @@ func known(d *Dialog, change func(*pawl.RevertPlan), err error) {
 func conflicting(p *pawl.RevertPlan) { p.Files[0].Conflict = "changed since" }
 
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	scenes := map[string]func(look string) *Dialog{
 		"list": func(look string) *Dialog {
 			d := sample(t, look, Back)
@@ -251,7 +252,7 @@ func (w *world) says(parts ...string) {
 }
 
 // TestLooks: only where the bar rests it is looked at what would change, and once.
-func TestLooks(t *testing.T) {
+func TestLooks(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := begin(t, Back)
 	w.says("› third", "2 messages are taken back", "no file changes")
 	passed := w.give(uitest.Key("down"))
@@ -273,7 +274,7 @@ func TestLooks(t *testing.T) {
 }
 
 // TestBack: a message is chosen, seen and gone back to; then forward again.
-func TestBack(t *testing.T) {
+func TestBack(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := begin(t, Back)
 	w.press("down", "enter")
 	w.says("from second", "[both]", "5 messages", "modify  a  +1 -1", "1 - two", "1 + one", "delete  b")
@@ -306,7 +307,7 @@ func TestBack(t *testing.T) {
 
 // TestConflicts: a file that somebody else has changed is not undone without a
 // word, and each word does what it says.
-func TestConflicts(t *testing.T) {
+func TestConflicts(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for key, want := range map[string]struct{ file, notice string }{
 		"a": {"one", "went back, 5 messages, 2 files, 1 kept aside · /redo brings it back"},
 		"l": {"mine", "went back, 5 messages, 1 file, 1 left alone · /redo brings it back"},
@@ -329,7 +330,7 @@ func TestConflicts(t *testing.T) {
 
 // TestShown: nothing is done that was not shown, and no key counts that was
 // pressed before it was.
-func TestShown(t *testing.T) {
+func TestShown(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := begin(t, Undo)
 	early := New(w.shared, w.session, Undo)
 	shut := early.Shown()
@@ -364,7 +365,7 @@ func TestShown(t *testing.T) {
 }
 
 // TestFork: a session begins before a message, or as this one is.
-func TestFork(t *testing.T) {
+func TestFork(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := begin(t, Fork)
 	w.press("down", "enter", "home", "enter")
 	w.doing = false
@@ -389,7 +390,7 @@ func TestFork(t *testing.T) {
 }
 
 // TestNothing: without anything to go back to it is said so, and no window stays.
-func TestNothing(t *testing.T) {
+func TestNothing(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	svc := servicetest.Local(t).Service
 	s, err := svc.Create(t.Context(), pawl.NewSession{Dir: t.TempDir()})
 	if err != nil {

@@ -98,7 +98,7 @@ func (w *world) ids() []pawl.SessionID {
 	return ids
 }
 
-func TestView(t *testing.T) {
+func TestView(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		name          string
 		width, height int
@@ -131,7 +131,7 @@ func TestView(t *testing.T) {
 }
 
 // TestKeys: what the keys order.
-func TestKeys(t *testing.T) {
+func TestKeys(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		name string
 		keys []string
@@ -170,7 +170,7 @@ func TestKeys(t *testing.T) {
 
 // TestAll: what is searched for is found in sessions that are not listed, and more
 // are listed as the bar gets there.
-func TestAll(t *testing.T) {
+func TestAll(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	const many = pageRows + 20
 	w := newWorld(t)
 	for i := range many {
@@ -195,7 +195,7 @@ func TestAll(t *testing.T) {
 }
 
 // TestSameAge: sessions of the same age are all listed, wherever a page ends.
-func TestSameAge(t *testing.T) {
+func TestSameAge(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	for i := range pageRows + 5 {
 		w.keep(i+1, "/work/here", "work", time.Duration(min(i, pageRows-3))*time.Minute)
@@ -208,7 +208,7 @@ func TestSameAge(t *testing.T) {
 }
 
 // TestMouse: a click moves the bar, a second one opens; elsewhere it does nothing.
-func TestMouse(t *testing.T) {
+func TestMouse(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, width := range []int{80, 120} {
 		w := newWorld(t)
 		w.four()
@@ -232,7 +232,7 @@ func TestMouse(t *testing.T) {
 }
 
 // TestTyping: one question is under way at a time, and the last one counts.
-func TestTyping(t *testing.T) {
+func TestTyping(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.four()
 	w.begin(80)
@@ -249,7 +249,7 @@ func TestTyping(t *testing.T) {
 }
 
 // TestRename: the title is kept, and the list shows it.
-func TestRename(t *testing.T) {
+func TestRename(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.four()
 	uitest.Press(w.begin(80).Dialog, "down", "ctrl+r", "ctrl+u", "D", "o", "c", "s", "enter")
@@ -263,7 +263,7 @@ func TestRename(t *testing.T) {
 }
 
 // TestFork: a fork is made, and shown.
-func TestFork(t *testing.T) {
+func TestFork(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.four()
 	d, sent := uitest.Press(w.begin(80).Dialog, "ctrl+f")
@@ -295,7 +295,7 @@ func question(t *testing.T, d ui.Dialog) *dialog.Sure {
 }
 
 // TestDelete: nothing goes before a yes, what goes is said, and others are told.
-func TestDelete(t *testing.T) {
+func TestDelete(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.four()
 	w.shown = idOf(1)
@@ -319,7 +319,7 @@ func TestDelete(t *testing.T) {
 
 // TestRefused: a session that another process works on stays, and it is said who
 // does.
-func TestRefused(t *testing.T) {
+func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.four()
 	if _, err := w.h.Store.Acquire(t.Context(), idOf(2), "another-pawl", time.Hour, ""); err != nil {
@@ -342,7 +342,7 @@ func TestRefused(t *testing.T) {
 }
 
 // TestUncovered: an answer that was lost under another dialog is asked for again.
-func TestUncovered(t *testing.T) {
+func TestUncovered(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.four()
 	w.View(80, 24)
@@ -354,7 +354,7 @@ func TestUncovered(t *testing.T) {
 }
 
 // TestSafe: no control gets through but our own styles.
-func TestSafe(t *testing.T) {
+func TestSafe(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.four()
 	d, _ := uitest.Press(w.begin(120).Dialog, "down", "down")

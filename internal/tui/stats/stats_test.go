@@ -55,7 +55,7 @@ func newDialog(t *testing.T, id pawl.SessionID) *Dialog {
 	return d
 }
 
-func TestView(t *testing.T) {
+func TestView(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		name          string
 		session       pawl.SessionID
@@ -79,7 +79,7 @@ func TestView(t *testing.T) {
 }
 
 // TestNone: that nothing was used is said, and why it is not known.
-func TestNone(t *testing.T) {
+func TestNone(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	d := New(uitest.Shared(t, servicetest.Local(t).Service, "plain"), "", "/work/here")
 	if got := d.View(80, 24); !strings.Contains(got, "counting") {
 		t.Errorf("before the answer:\n%s", got)
@@ -105,7 +105,7 @@ func (broken) Usage(context.Context, pawl.UsageFilter) ([]pawl.UsageRow, error) 
 }
 
 // TestLate: the answer for another scope is not shown as this one's.
-func TestLate(t *testing.T) {
+func TestLate(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	d := newDialog(t, idOf(1))
 	late := d.Shown()
 	d.Update(uitest.Key("tab"))
@@ -117,6 +117,7 @@ func TestLate(t *testing.T) {
 
 // TestSums: days and models both add up to the total.
 func TestSums(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOf(rapid.Custom(func(t *rapid.T) pawl.UsageRow {
 			n := rapid.Int64Range(0, 1000)

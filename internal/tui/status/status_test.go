@@ -61,6 +61,7 @@ func busy() Now {
 
 // TestWidths: what matters most is there at every width, and it is one line.
 func TestWidths(t *testing.T) {
+	t.Parallel()
 	scenes := []struct {
 		name string
 		now  func(*Line) Now
@@ -118,6 +119,7 @@ func TestWidths(t *testing.T) {
 
 // TestColors: what is to be noticed is in the color of a warning.
 func TestColors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(*Now)
@@ -148,6 +150,7 @@ func TestColors(t *testing.T) {
 
 // TestClock: nothing ticks unless something works, and nothing ticks twice.
 func TestClock(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, "plain", nil)
 	if l.Clock() != nil {
 		t.Error("it ticks before there is work")
@@ -177,6 +180,7 @@ func TestClock(t *testing.T) {
 
 // TestCost: what the row has is not counted again, and each event once.
 func TestCost(t *testing.T) {
+	t.Parallel()
 	reply := func(seq pawl.Seq) pawl.Event {
 		return pawl.Event{Seq: seq, At: begun, Body: pawl.Replied{Usage: pawl.Usage{Cost: pawl.MoneyOf(1)}}}
 	}
@@ -196,6 +200,7 @@ func TestCost(t *testing.T) {
 
 // TestTasks: tasks in the background count until they come back.
 func TestTasks(t *testing.T) {
+	t.Parallel()
 	l := newLine(t, "plain", nil)
 	told(l, pawl.Spawned{Child: "a", Background: true}, pawl.Spawned{Child: "b", Background: true}, pawl.Spawned{Child: "c"})
 	if got := l.View(80, Now{}); !strings.Contains(got, "2 tasks") {
@@ -209,6 +214,7 @@ func TestTasks(t *testing.T) {
 
 // TestKnow: the models are asked for once, and not for nothing.
 func TestKnow(t *testing.T) {
+	t.Parallel()
 	d := &desk{err: pawl.ErrUnavailable}
 	l := newLine(t, "plain", d)
 	if l.Know("") != nil {
@@ -228,6 +234,7 @@ var styles = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // TestOneLine: whatever there is to say, it is one line that fits, without control.
 func TestOneLine(t *testing.T) {
+	t.Parallel()
 	shared := uitest.Shared(t, nil, "dark")
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, name)) }

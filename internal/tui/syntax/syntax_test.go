@@ -26,6 +26,7 @@ func marked(l *Lexer, line string) string {
 }
 
 func TestLine(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		lang        string
 		lines, want []string
@@ -52,6 +53,7 @@ func TestLine(t *testing.T) {
 
 // No byte of the code is lost, whatever it is.
 func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
 	var names []string
 	for n := range table() {
 		names = append(names, n)

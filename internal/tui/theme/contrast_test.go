@@ -32,6 +32,7 @@ func contrast(a, b color.Color) float64 {
 }
 
 func TestContrastByTheStandard(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		a, b string
 		want float64
@@ -51,6 +52,7 @@ var grounds = map[Ground][]string{
 // TestContrast: what is to be read can be read, in all colors and in 256, on all
 // that it may stand on.
 func TestContrast(t *testing.T) {
+	t.Parallel()
 	depths := map[string]func(color.Color) color.Color{
 		"all colors": func(c color.Color) color.Color { return c },
 		"256 colors": func(c color.Color) color.Color { return ansi.Convert256(c) },
@@ -84,6 +86,7 @@ func TestContrast(t *testing.T) {
 // TestSixteen: with 16 colors nothing is put behind the text, and the text is the
 // terminal's own: no theme can know what the others look like.
 func TestSixteen(t *testing.T) {
+	t.Parallel()
 	for _, look := range Builtin {
 		c := look.Sixteen().Colors
 		for name, behind := range map[string]string{"screen": c.Screen, "panel": c.Panel, "selected": c.Selected, "added": c.Added, "removed": c.Removed, "text": c.Text, "muted": c.Muted} {

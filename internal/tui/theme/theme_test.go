@@ -37,6 +37,7 @@ func folder(files map[string]string) fs.FS {
 
 // TestRead: a theme of one's own has the colors of its base where it names none.
 func TestRead(t *testing.T) {
+	t.Parallel()
 	dark, _ := Find(NameDark, nil)
 	light, _ := Find(NameLight, nil)
 	sea := dark.Colors
@@ -62,6 +63,7 @@ func TestRead(t *testing.T) {
 
 // TestReadRefuses: what is wrong names the file, and what to do.
 func TestReadRefuses(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, file, text string
 		says             []string
@@ -125,6 +127,7 @@ func schema(t *testing.T) *jsonschema.Schema {
 // TestSchemaIsPublished: the copy for editors is that of this program, and accepts
 // what this program reads.
 func TestSchemaIsPublished(t *testing.T) {
+	t.Parallel()
 	s := schema(t)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -164,6 +167,7 @@ func TestSchemaIsPublished(t *testing.T) {
 // TestSigns: every sign that the source of the screen draws has one in ASCII, of
 // one cell as itself.
 func TestSigns(t *testing.T) {
+	t.Parallel()
 	for r := range signs {
 		if ansi.StringWidth(string(r)) != 1 {
 			t.Errorf("%c does not take one cell", r)
@@ -201,6 +205,7 @@ func TestSigns(t *testing.T) {
 }
 
 func TestASCII(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"as it is", "plain text\nof two lines", "plain text\nof two lines"},
 		{"a frame", "╭─ title ─╮\n│ x │\n╰───╯", "+- title -+\n| x |\n+---+"},
@@ -218,6 +223,7 @@ func TestASCII(t *testing.T) {
 
 // TestASCIIKeepsWidths: whatever is drawn, it is ASCII then, and as wide.
 func TestASCIIKeepsWidths(t *testing.T) {
+	t.Parallel()
 	pieces := []string{"a", "─", "日", "👩‍💻", "e\u0301", "\x1b[31m", "\x1b[m", " ", "ü", "\u0600", "❤️", "क्ष", "\n", "\x1b]8;;http://x/é\x1b\\"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "text"), "")
@@ -242,6 +248,7 @@ func TestASCIIKeepsWidths(t *testing.T) {
 // TestScreenOn: a theme brings its background where the terminal's is of the
 // other kind, and nowhere else.
 func TestScreenOn(t *testing.T) {
+	t.Parallel()
 	for _, look := range Builtin {
 		for _, g := range []Ground{Unknown, Dark, Light} {
 			want := look.Ground != Unknown && g != Unknown && g != look.Ground
@@ -254,6 +261,7 @@ func TestScreenOn(t *testing.T) {
 
 // TestGuide: the theme that the guide shows is one.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../../docs/guide/look.md")
 	if err != nil {
 		t.Fatal(err)

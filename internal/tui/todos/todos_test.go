@@ -23,6 +23,7 @@ func listOf(marks string) []pawl.Todo {
 }
 
 func TestView(t *testing.T) {
+	t.Parallel()
 	evil := []pawl.Todo{{Content: "a\x1b[2J\nb\u202e", Status: pawl.TodoInProgress}}
 	for _, c := range []struct {
 		name          string
@@ -57,6 +58,7 @@ func TestView(t *testing.T) {
 
 // TestRoom: it keeps to its room, and what is worked on is seen.
 func TestRoom(t *testing.T) {
+	t.Parallel()
 	shared := uitest.Shared(t, nil, "plain")
 	rapid.Check(t, func(t *rapid.T) {
 		marks := rapid.StringMatching(`[x.-]{0,12}>[x.-]{0,12}`).Draw(t, "marks")

@@ -25,6 +25,7 @@ func load(t *testing.T, f File) []Entry {
 }
 
 func TestFile(t *testing.T) {
+	t.Parallel()
 	f := File{filepath.Join(t.TempDir(), "data", "prompts.jsonl")}
 	if got := load(t, f); got != nil {
 		t.Errorf("there is %v", got)
@@ -47,6 +48,7 @@ func TestFile(t *testing.T) {
 // TestFaults: a line that a crash or another program left is passed over; a file
 // that others may read does not count, and is not written.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	f := File{filepath.Join(t.TempDir(), "prompts.jsonl")}
 	write := func(data string, mode os.FileMode) {
 		t.Helper()
@@ -72,6 +74,7 @@ func TestFaults(t *testing.T) {
 
 // TestTogether: what two terminals keep at once is all kept, within the bounds.
 func TestTogether(t *testing.T) {
+	t.Parallel()
 	f := File{filepath.Join(t.TempDir(), "prompts.jsonl")}
 	var wg sync.WaitGroup
 	for i := range 4 {
@@ -90,6 +93,7 @@ func TestTogether(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	var entries []Entry
 	for i := range maxEntries + 10 {
 		entries = Append(entries, Entry{{Text: fmt.Sprint(i)}})

@@ -53,6 +53,7 @@ func anything(t *rapid.T, b *Buffer) {
 // TestWhateverIsDone: the text is its pieces, what is shown is all of it and no
 // control, and what was done can be undone and done again.
 func TestWhateverIsDone(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := &Buffer{}
 		for range rapid.IntRange(0, 25).Draw(t, "n") {
@@ -114,6 +115,7 @@ func checkRows(t *rapid.T, b *Buffer, width int) {
 }
 
 func TestRows(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, text string
 		width      int
@@ -143,6 +145,7 @@ func TestRows(t *testing.T) {
 
 // TestMentions: an @ counts if it was typed, at the beginning of a word.
 func TestMentions(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		write func(b *Buffer)
@@ -174,6 +177,7 @@ func TestMentions(t *testing.T) {
 
 // TestTakePaste: a paste is taken out whole, or not at all.
 func TestTakePaste(t *testing.T) {
+	t.Parallel()
 	b := &Buffer{}
 	b.Type("a ")
 	n := b.Paste("/x/y", false)
