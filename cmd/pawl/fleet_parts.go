@@ -57,7 +57,7 @@ func loadFleet() (p *fleetParts, store string, err error) {
 	p = &fleetParts{Fleet: user.Fleet, token: os.Getenv("PAWL_GATEWAY_TOKEN")}
 	secrets.Add("the gateway's token", p.token)
 	p.Temporal, p.Namespace, p.NATS = cmp.Or(p.Temporal, usualTemporal), cmp.Or(p.Namespace, usualNamespace), cmp.Or(p.NATS, usualNATS)
-	if p.hosts, err = p.Fleet.SilentFor(); err != nil {
+	if p.hosts, err = p.SilentFor(); err != nil {
 		return nil, "", err
 	}
 	p.Workspaces, err = filepath.Abs(cmp.Or(p.Workspaces, usualWorkspaces))
