@@ -80,7 +80,12 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	}
 	// The JSON is safe to look at, and has all that was said.
 	var said bool
-	for _, e := range b.Export(t, "last") {
+	exported := json.NewDecoder(strings.NewReader(b.Must(t, "session", "export", "last").Stdout))
+	for exported.More() {
+		var e pawl.Event
+		if err := exported.Decode(&e); err != nil {
+			t.Fatal(err)
+		}
 		if r, ok := e.Body.(pawl.Replied); ok && r.Step == 1 {
 			said = r.Parts.Text() == hostileText
 		}

@@ -19,7 +19,6 @@ const held = "grep -q first notes.txt"
 // notes is a project without anything to build.
 func notes(t *testing.T) *World {
 	t.Helper()
-	t.Parallel()
 	w := New(t, pawltest.Binary(t, ""), map[string]string{"notes.txt": "first\nsecond\nthird\n", "other.txt": "other\n"})
 	w.Env = append(w.Env, "TMPDIR="+t.TempDir())
 	return w

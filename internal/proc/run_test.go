@@ -214,8 +214,7 @@ func TestCancelAsksFirst(t *testing.T) {
 	}
 }
 
-func TestTheOutputIsNotWaitedFor(t *testing.T) {
-	t.Parallel()
+func TestTheOutputIsNotWaitedFor(t *testing.T) { //nolint:paralleltest // it kills what other tests run
 	for _, script := range []string{
 		"sleep 1000 & echo $!",
 		"setsid sleep 1000 & echo $!",
