@@ -168,7 +168,7 @@ oracle: ## compare the model clients with the vendors' SDKs, on the recordings a
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## remove each defense and check that the attacks then succeed
-	$(GOTEST) -tags sectest,fleet -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
+	$(GOTEST) -tags sectest,fleet,e2e -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
 		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' cmd internal | grep -v '^internal/sectest/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 corpus: ## run published attacks on agents: each fails, and succeeds once its defense is removed
@@ -179,7 +179,7 @@ as-user: ## run the sandbox tests as a normal user; needs root to create one
 
 crash: services ## kill the program at every append and resume it; on PostgreSQL, at a sample of them
 	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
-	$(GOTEST) -tags crashtest -count=1 -timeout 20m -run '^TestKilled$$' -v ./internal/missiontest/
+	$(GOTEST) -tags crashtest,e2e -count=1 -timeout 20m -run '^TestKilled$$' -v ./internal/missiontest/
 
 fleet: fleet-services ## run the fleet against real servers, some of which it kills; needs root for network namespaces
 	$(GOTEST) -tags fleet -count=1 -run '^TestSources' ./cmd/pawl/

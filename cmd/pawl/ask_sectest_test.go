@@ -1,4 +1,4 @@
-//go:build sectest && linux
+//go:build sectest && e2e && linux
 
 package main
 

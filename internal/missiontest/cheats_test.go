@@ -1,4 +1,4 @@
-//go:build cheats
+//go:build cheats && e2e
 
 package missiontest
 

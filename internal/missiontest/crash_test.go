@@ -1,4 +1,4 @@
-//go:build crashtest
+//go:build crashtest && e2e
 
 package missiontest
 
