@@ -148,10 +148,10 @@ race: services $(GOPLS) $(TSLS) $(MCP) ## run the tests of concurrent packages w
 	$(RACE) && export CGO_ENABLED && $(GOTEST) -race -short $(RACE_PACKAGES)
 
 e2e: services $(MCP) ## run the tests of the whole program
-	$(GOTEST) -tags e2e -count=1 -timeout 20m $$(grep -rlE '^//go:build .*e2e' --include='*_test.go' cmd internal | grep -v '^internal/tuitest/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+	$(GOTEST) -tags e2e -count=1 -timeout 20m $$(grep -rlE '^//go:build .*e2e' --include='*_test.go' cmd internal | grep -v '^internal/test/tui/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 tui: ## run the terminal tests in tmux: screens and journeys
-	$(GOTEST) -tags e2e -count=1 -timeout 10m ./internal/tuitest/
+	$(GOTEST) -tags e2e -count=1 -timeout 10m ./internal/test/tui/
 
 cheats: ## run the gate and whole missions against work that only looks done, and against honest work; needs pytest
 	dev/cheats $(TESTFLAGS)
@@ -169,7 +169,7 @@ oracle: ## compare the model clients with the vendors' SDKs, on the recordings a
 
 escape: ## remove each defense and check that the attacks then succeed
 	$(GOTEST) -tags sectest,fleet,e2e -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
-		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' cmd internal | grep -v '^internal/sectest/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' cmd internal | grep -v '^internal/test/security/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 corpus: ## run published attacks on agents: each fails, and succeeds once its defense is removed
 	dev/corpus
@@ -178,15 +178,15 @@ as-user: ## run the sandbox tests as a normal user; needs root to create one
 	dev/as-user
 
 crash: services ## kill the program at every append and resume it; on PostgreSQL, at a sample of them
-	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/crashtest/...
-	$(GOTEST) -tags crashtest,e2e -count=1 -timeout 20m -run '^TestKilled$$' -v ./internal/missiontest/
+	$(GOTEST) -tags crashtest -count=1 -timeout 20m ./internal/test/crash/...
+	$(GOTEST) -tags crashtest,e2e -count=1 -timeout 20m -run '^TestKilled$$' -v ./internal/test/mission/
 
 fleet: fleet-services ## run the fleet against real servers, some of which it kills; needs root for network namespaces
 	$(GOTEST) -tags fleet -count=1 -run '^TestSources' ./cmd/pawl/
-	$(GOTEST) -tags fleet -count=1 -timeout 30m -skip '^Test(Faults|Load|Flat)$$' -v ./internal/fleettest/
+	$(GOTEST) -tags fleet -count=1 -timeout 30m -skip '^Test(Faults|Load|Flat)$$' -v ./internal/test/fleet/
 
 workflowcheck: $(WORKFLOWCHECK) ## check that workflows are deterministic: no clock, no randomness, no goroutines
-	$(WORKFLOWCHECK) ./internal/runner/fleet
+	$(WORKFLOWCHECK) ./fleet/runner
 
 deploy-lint: $(KUSTOMIZE) ## build the Kubernetes files in deploy/ and check that all of deploy/ fits together
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
@@ -213,7 +213,7 @@ bench: ## run the benchmarks; the numbers are in the output
 	./dev/bench
 
 bench-tui: ## benchmark the terminal: keys under load, opening, scrolling, idling
-	go run ./dev/gotest -count=1 -v -run '^TestBench' -tags bench,e2e -timeout 10m ./internal/tuitest/
+	go run ./dev/gotest -count=1 -v -run '^TestBench' -tags bench,e2e -timeout 10m ./internal/test/tui/
 
 crash-full: export PAWL_CRASH_FULL := 1
 crash-full: crash ## the whole crash matrix on both stores
@@ -221,14 +221,14 @@ crash-full: crash ## the whole crash matrix on both stores
 fleet-load: export PAWL_LOAD_SESSIONS := 500
 fleet-load: export PAWL_LOAD_STORED := 5000
 fleet-load: fleet-services ## run 500 sessions of 20 steps beside bare activities, and 5,000 stored ones
-	$(GOTEST) -tags fleet -count=1 -timeout 60m -v -run '^Test(Load|Flat)$$' ./internal/fleettest/
+	$(GOTEST) -tags fleet -count=1 -timeout 60m -v -run '^Test(Load|Flat)$$' ./internal/test/fleet/
 
 fleet-faults: export PAWL_FAULT_TIMES := 20
 fleet-faults: temporal ## kill, cut off and fill parts of a busy fleet, 20 times each; needs root, takes an hour
-	$(GOTEST) -tags fleet -count=1 -timeout 8h -run '^TestFaults$$' -v ./internal/fleettest/
+	$(GOTEST) -tags fleet -count=1 -timeout 8h -run '^TestFaults$$' -v ./internal/test/fleet/
 
 skills-npx: ## check that Pawl finds what `npx skills add` installs; needs the npm registry
-	$(GOTEST) -tags npx,e2e -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/skill/ ./cmd/pawl/
+	$(GOTEST) -tags npx,e2e -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/extension/skill/ ./cmd/pawl/
 
 vuln: ## check dependencies for known vulnerabilities; needs https://vuln.go.dev
 	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...

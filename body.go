@@ -36,7 +36,7 @@ var kinds = map[Kind]kind{
 
 	"mission.started":   durable[MissionStarted](),
 	"mission.planned":   durable[Planned](),
-	"mission.frozen":    durable[GateFrozen](),
+	"mission.frozen":    durable[CriteriaFrozen](),
 	"mission.delegated": durable[Delegated](),
 	"task.started":      durable[TaskStarted](),
 	"task.merged":       durable[TaskMerged](),
@@ -44,7 +44,7 @@ var kinds = map[Kind]kind{
 	"check.ran":         durable[CheckRan](),
 	"review.started":    durable[ReviewStarted](),
 	"reviewed":          durable[Reviewed](),
-	"mission.judged":    durable[Judged](),
+	"mission.judged":    durable[GateResult](),
 	"mission.sealed":    durable[Sealed](),
 	"mission.blocked":   durable[Blocked](),
 
@@ -71,7 +71,7 @@ type Origin struct {
 // SessionTitled gave the session a name for people.
 type SessionTitled struct {
 	Title string `json:"title"`
-	Spent
+	ModelUsage
 }
 
 // SessionShared says who may read the session beside its owner: these and no
@@ -84,12 +84,12 @@ type SessionShared struct {
 // SessionSummarized says in a few words what the session has come to.
 type SessionSummarized struct {
 	Summary string `json:"summary"`
-	Spent
+	ModelUsage
 }
 
 // Spent is the model call that it took to write something beside the
 // conversation. The zero value is none: a person wrote it.
-type Spent struct {
+type ModelUsage struct {
 	Model string `json:"model,omitempty"`
 	Usage Usage  `json:"usage,omitzero"`
 }
@@ -110,7 +110,7 @@ type Compacted struct {
 	Before  int      `json:"before,omitempty"`  // tokens of the conversation, by estimate
 	After   int      `json:"after,omitempty"`   // likewise
 	Message string   `json:"message,omitempty"` // to the person: why it was not done, or did not help
-	Spent
+	ModelUsage
 }
 
 // RevertAsked is a person's order to go back to before a message, or to take

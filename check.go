@@ -55,24 +55,24 @@ type Criterion struct {
 }
 
 // Agreed is what a person has agreed to before the work began.
-type Agreed struct {
+type Approval struct {
 	Files []string `json:"files,omitempty"` // patterns of protected files that may change
 	Tests []string `json:"tests,omitempty"` // patterns of tests that may go, change, or pass without the change
 }
 
 // Frozen is what must hold, written down before the work began. Nothing that
 // happens later changes it: its hash is in the log.
-type Frozen struct {
+type Criteria struct {
 	Base      string            `json:"base"` // the commit that the work began at
 	Checks    []Check           `json:"checks"`
 	Criteria  []Criterion       `json:"criteria,omitempty"`
 	Protected []string          `json:"protected,omitempty"` // in addition to those that pawl knows
-	Agreed    Agreed            `json:"agreed"`
+	Agreed    Approval            `json:"agreed"`
 	Tools     map[string]string `json:"tools"` // the programs of the checks, and their hashes
 }
 
 // Hash is what the log keeps of it.
-func (f Frozen) Hash() string { return digest(f) }
+func (f Criteria) Hash() string { return digest(f) }
 
 // digest is the hash of a value as the log keeps it: what is no text in it, as a
 // program may print, becomes one when it is written, and so the hash is of that.

@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// Desk is what front ends know beside the sessions: what there is in a folder to
+// Projects is what front ends know beside the sessions: what there is in a folder to
 // work with, and what a person's words stand for. Nothing of a folder's takes
 // effect by looking at it.
-type Desk interface {
+type Projects interface {
 	// Look says what sessions in a folder have to work with.
-	Look(ctx context.Context, dir string) (Folder, error)
+	Look(ctx context.Context, dir string) (Project, error)
 
 	// Trust lets what a folder brings take effect, as Look has shown it: hash is
 	// of that. ErrConflict if it has changed since.
@@ -32,7 +32,7 @@ type Desk interface {
 }
 
 // Folder is what sessions in a folder have to work with.
-type Folder struct {
+type Project struct {
 	Dir      string        `json:"dir"`              // real
 	Top      string        `json:"top"`              // of its repository, or Dir
 	Branch   string        `json:"branch,omitempty"` // that is checked out

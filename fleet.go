@@ -69,7 +69,7 @@ type Tenants interface {
 }
 
 // Machine is a host of a fleet: it has workspaces, and runs calls in them.
-type Machine struct {
+type Host struct {
 	Name     string    `json:"name"`
 	Version  string    `json:"version"`
 	Room     int       `json:"room"`      // workspaces that may be worked in at once
@@ -104,12 +104,12 @@ type Load struct {
 	Waiting int    `json:"waiting"` // of those that are working: their newest event is a question to a person
 }
 
-// Roster knows the hosts of a fleet and which workspace is where. It is for the
+// HostRegistry knows the hosts of a fleet and which workspace is where. It is for the
 // tenant of the context, but for hosts, which serve all.
-type Roster interface {
-	// Beat tells that a host is there, and how it fares. It returns whether the host is
+type HostRegistry interface {
+	// Heartbeat tells that a host is there, and how it fares. It returns whether the host is
 	// asked to drain.
-	Beat(ctx context.Context, m Machine) (drain bool, err error)
+	Beat(ctx context.Context, m Host) (drain bool, err error)
 
 	// Drain asks a host to take no new workspaces and to let go of those it has, until
 	// that is taken back: also if it comes up anew. ErrNotFound if nobody knows it.
@@ -119,7 +119,7 @@ type Roster interface {
 	Loads(ctx context.Context) ([]Load, error)
 
 	// Hosts returns all that were seen within the last day, by name.
-	Hosts(ctx context.Context) ([]Machine, error)
+	Hosts(ctx context.Context) ([]Host, error)
 
 	// Place returns a folder's workspace on a live host: where it is, if that host is
 	// live and neither full nor draining, and else on the live one with the most room,

@@ -25,7 +25,7 @@ type History struct {
 	seen     map[string]string
 
 	orders      []Order
-	reverts     []Gone
+	reverts     []UndoneRevert
 	compactions int
 	compaction  *Compaction
 
@@ -45,7 +45,7 @@ type Order struct {
 }
 
 // Gone is a [Revert] that was carried out and can be taken back.
-type Gone struct {
+type UndoneRevert struct {
 	Seq    Seq // its Reverted event
 	Revert Revert
 }
@@ -145,7 +145,7 @@ func (h *History) Orders() []Order { return h.orders }
 
 // Reverts lists what can be taken back, oldest first: only the newest can be,
 // and none once the session went on.
-func (h *History) Reverts() []Gone { return h.reverts }
+func (h *History) Reverts() []UndoneRevert { return h.reverts }
 
 // Compactions is the number of summaries that a model wrote for the session.
 func (h *History) Compactions() int { return h.compactions }
@@ -281,7 +281,7 @@ func (h *History) apply(e Event) error {
 	case SessionTitled, SessionShared, SessionSummarized, Retried:
 	case MissionStarted:
 		return h.startMission(e, b)
-	case Planned, GateFrozen, Delegated, TaskStarted, TaskMerged, TaskReturned, CheckRan, ReviewStarted, Reviewed, Judged, Sealed, Blocked:
+	case Planned, CriteriaFrozen, Delegated, TaskStarted, TaskMerged, TaskReturned, CheckRan, ReviewStarted, Reviewed, GateResult, Sealed, Blocked:
 		return h.ofMission(e)
 	case CompactionAsked:
 		h.orders = append(h.orders, Order{Seq: e.Seq, Body: b})

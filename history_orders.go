@@ -70,7 +70,7 @@ func (h *History) revert(e Event, b Reverted) error {
 		return nil
 	}
 	if order.Redo == 0 {
-		h.reverts = append(h.reverts, Gone{e.Seq, order.Revert})
+		h.reverts = append(h.reverts, UndoneRevert{e.Seq, order.Revert})
 	} else {
 		last := len(h.reverts) - 1
 		if last < 0 || h.reverts[last].Seq != order.Redo {

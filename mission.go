@@ -12,7 +12,7 @@ type MissionOrder struct {
 	Criteria  []Criterion   `json:"criteria,omitempty"`  // the Planner may add to them, and nobody takes one away
 	Checks    []Check       `json:"checks,omitempty"`    // none means those that the project brings
 	Protected []string      `json:"protected,omitempty"` // patterns of files that must stay as they are
-	Agreed    Agreed        `json:"agreed,omitzero"`
+	Agreed    Approval        `json:"agreed,omitzero"`
 	Workers   int           `json:"workers,omitempty"`   // at once
 	Model     string        `json:"model,omitempty"`     // of the workers; "" means that of the Commander
 	Reviewers []string      `json:"reviewers,omitempty"` // their models, one each; none means one with the Commander's
@@ -47,8 +47,8 @@ type Planned struct {
 }
 
 // GateFrozen says what must hold in the end. It comes once, before any work.
-type GateFrozen struct {
-	Frozen Frozen `json:"frozen"`
+type CriteriaFrozen struct {
+	Frozen Criteria `json:"frozen"`
 	Hash   string `json:"hash"`
 	Branch string `json:"branch"` // where the work is put together; it begins at the base
 }
@@ -140,7 +140,7 @@ type Judgment struct {
 }
 
 // Judged is what the gate found. Without faults the mission is sealed.
-type Judged struct {
+type GateResult struct {
 	Round      int         `json:"round"`
 	Candidate  string      `json:"candidate"`
 	Tree       string      `json:"tree"`
@@ -167,7 +167,7 @@ type Blocked struct {
 
 func (MissionStarted) kind() Kind { return "mission.started" }
 func (Planned) kind() Kind        { return "mission.planned" }
-func (GateFrozen) kind() Kind     { return "mission.frozen" }
+func (CriteriaFrozen) kind() Kind     { return "mission.frozen" }
 func (Delegated) kind() Kind      { return "mission.delegated" }
 func (TaskStarted) kind() Kind    { return "task.started" }
 func (TaskMerged) kind() Kind     { return "task.merged" }
@@ -175,7 +175,7 @@ func (TaskReturned) kind() Kind   { return "task.returned" }
 func (CheckRan) kind() Kind       { return "check.ran" }
 func (ReviewStarted) kind() Kind  { return "review.started" }
 func (Reviewed) kind() Kind       { return "reviewed" }
-func (Judged) kind() Kind         { return "mission.judged" }
+func (GateResult) kind() Kind         { return "mission.judged" }
 func (Sealed) kind() Kind         { return "mission.sealed" }
 func (Blocked) kind() Kind        { return "mission.blocked" }
 
@@ -188,8 +188,8 @@ const (
 	AgentReviewer  = "mission-reviewer"
 )
 
-// Bridge is the session of a mission's Commander as mission control uses it.
-type Bridge interface {
+// MissionJournal is the session of a mission's Commander as mission control uses it.
+type MissionJournal interface {
 	Session() SessionID
 	Dir() string        // the user's project
 	Settings() Settings // of the open turn
@@ -231,7 +231,7 @@ const SourceMission = "mission"
 // OfMission reports whether a body is one that mission control writes.
 func OfMission(b Body) bool {
 	switch b.(type) {
-	case Planned, GateFrozen, Delegated, TaskStarted, TaskMerged, TaskReturned, CheckRan, ReviewStarted, Reviewed, Judged, Sealed, Blocked:
+	case Planned, CriteriaFrozen, Delegated, TaskStarted, TaskMerged, TaskReturned, CheckRan, ReviewStarted, Reviewed, GateResult, Sealed, Blocked:
 		return true
 	default:
 		return false

@@ -13,7 +13,7 @@ import (
 type Mission struct {
 	Order    MissionOrder `json:"order"`
 	Began    time.Time    `json:"began"`
-	Frozen   *Frozen      `json:"frozen,omitempty"` // nil until it is
+	Frozen   *Criteria      `json:"frozen,omitempty"` // nil until it is
 	Hash     string       `json:"hash,omitempty"`   // of that
 	Branch   string       `json:"branch,omitempty"`
 	Tip      string       `json:"tip,omitempty"` // the newest commit on the branch
@@ -23,7 +23,7 @@ type Mission struct {
 	Round    int          `json:"round"`         // how often the gate was asked
 	Runs     []CheckRan   `json:"runs,omitempty"`
 	Reviews  []Reviewed   `json:"reviews,omitempty"` // of the newest round, as the runs are
-	Judged   *Judged      `json:"judged,omitempty"`  // nil once the branch has moved: then it proves nothing
+	Judged   *GateResult      `json:"judged,omitempty"`  // nil once the branch has moved: then it proves nothing
 	Sealed   *Sealed      `json:"sealed,omitempty"`
 	Blocked  *Blocked     `json:"blocked,omitempty"`
 	Chain    string       `json:"chain,omitempty"` // the hash of the newest CheckRan
@@ -146,7 +146,7 @@ func (m *Mission) apply(e Event) error {
 	switch b := e.Body.(type) {
 	case Planned:
 		err = m.plan(b)
-	case GateFrozen:
+	case CriteriaFrozen:
 		err = m.freeze(b)
 	case Delegated:
 		err = m.delegate(b)
@@ -162,7 +162,7 @@ func (m *Mission) apply(e Event) error {
 		m.Children = append(m.Children, b.Child)
 	case Reviewed:
 		m.Reviews = append(m.Reviews, b)
-	case Judged:
+	case GateResult:
 		err = m.judge(b)
 	case Sealed:
 		err = m.seal(b)
@@ -209,7 +209,7 @@ func (m *Mission) plan(b Planned) error {
 	return nil
 }
 
-func (m *Mission) freeze(b GateFrozen) error {
+func (m *Mission) freeze(b CriteriaFrozen) error {
 	switch {
 	case m.Frozen != nil:
 		return errors.New("what must hold is frozen already")
@@ -310,7 +310,7 @@ func (m *Mission) ran(b CheckRan) error {
 	return nil
 }
 
-func (m *Mission) judge(b Judged) error {
+func (m *Mission) judge(b GateResult) error {
 	if m.Frozen == nil || b.Round < m.Round || b.Candidate != m.Tip {
 		return errors.New("this is not what the gate was asked about")
 	}

@@ -21,9 +21,9 @@ func evidence(round int, tree string) CheckRan {
 	return CheckRan{CheckRun: CheckRun{Check: "test", On: "candidate", Tree: tree, Args: []string{"/bin/true"}}, Round: round}
 }
 
-func frozenGate() GateFrozen {
-	f := Frozen{Base: "c0", Checks: []Check{{ID: "test", Kind: CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:0"}}
-	return GateFrozen{Frozen: f, Hash: f.Hash(), Branch: "pawl/x"}
+func frozenGate() CriteriaFrozen {
+	f := Criteria{Base: "c0", Checks: []Check{{ID: "test", Kind: CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:0"}}
+	return CriteriaFrozen{Frozen: f, Hash: f.Hash(), Branch: "pawl/x"}
 }
 
 // sealed is a whole mission, from its beginning to its end.
@@ -47,7 +47,7 @@ func sealedMission() []Body {
 		TaskMerged{Task: "one", Attempt: 1, Commit: "c1"}, // 11
 		TaskMerged{Task: "two", Attempt: 1, Commit: "c2"}, // 12
 		last, // 13
-		Judged{Round: 1, Candidate: "c2", Tree: "t2"},                                      // 14
+		GateResult{Round: 1, Candidate: "c2", Tree: "t2"},                                      // 14
 		Sealed{Round: 1, Candidate: "c2", Tree: "t2", Frozen: gate.Hash, Chain: last.Hash}, // 15
 	}
 }
@@ -116,7 +116,7 @@ func TestMissionRefuses(t *testing.T) {
 		want string
 	}{
 		"sealed without a judgment":          {without(14), "has not found this"},
-		"sealed with a fault":                {change(14, func(b *Judged) { b.Faults = []GateFault{{Rule: "r"}} }), "has not found this"},
+		"sealed with a fault":                {change(14, func(b *GateResult) { b.Faults = []GateFault{{Rule: "r"}} }), "has not found this"},
 		"sealed in another round":            {change(15, func(b *Sealed) { b.Round = 2 }), "has not found this"},
 		"sealed as another tree":             {change(15, func(b *Sealed) { b.Tree = "t1" }), "has not found this"},
 		"sealed as another candidate":        {change(15, func(b *Sealed) { b.Candidate = "c1" }), "has not found this"},
@@ -128,22 +128,22 @@ func TestMissionRefuses(t *testing.T) {
 		"sealed by a check without an end":   {proving(func(b *CheckRan) { b.Fault = "timeout" }), "not what the evidence"},
 		"sealed by a merge's check":          {proving(func(b *CheckRan) { b.Round, b.Task = 0, "two" }), "not what the evidence"},
 		"sealed after another merge": {func(b []Body) []Body {
-			b[12], b[13], b[14] = b[13], Judged{Round: 1, Candidate: "c1", Tree: "t2"}, b[12]
+			b[12], b[13], b[14] = b[13], GateResult{Round: 1, Candidate: "c1", Tree: "t2"}, b[12]
 			return b
 		}, "has not found this"},
 		"sealed with an open task":          {change(6, func(b *Planned) { b.Plan.Tasks = append(b.Plan.Tasks, Task{ID: "three", Title: "Three"}) }), "not merged"},
 		"sealed with a task that was begun": {func(b []Body) []Body { return sealedAs(slices.Delete(b, 12, 13), "c1") }, "not merged"},
 		"sealed twice":                      {insert(16, whole[15]), "is sealed"},
 		"more work after the seal":          {insert(16, Planned{Plan: Plan{Tasks: []Task{{ID: "one", Title: "One"}}}}), "is sealed"},
-		"judged about another commit":       {change(14, func(b *Judged) { b.Candidate = "c1" }), "not what the gate was asked"},
+		"judged about another commit":       {change(14, func(b *GateResult) { b.Candidate = "c1" }), "not what the gate was asked"},
 		"judged in a round that is over":    {insert(14, evidence(2, "t2").Link(link(13))), "not what the gate was asked"},
-		"judged before it is frozen":        {insert(4, Judged{Round: 1}), "not what the gate was asked"},
+		"judged before it is frozen":        {insert(4, GateResult{Round: 1}), "not what the gate was asked"},
 		"evidence that is changed":          {change(5, func(b *CheckRan) { b.Code = 0 }), "chain of evidence"},
 		"evidence that is left out":         {without(10), "chain of evidence"},
 		"evidence that is put in":           {insert(13, other), "chain of evidence"},
 		"evidence in another order":         {func(b []Body) []Body { b[5], b[10] = b[10], b[5]; return b }, "chain of evidence"},
-		"a hash that is not of it":          {change(4, func(b *GateFrozen) { b.Hash = "sha256:x" }), "not what its hash says"},
-		"a gate that is changed":            {change(4, func(b *GateFrozen) { b.Frozen.Checks[0].Args = []string{"/bin/false"} }), "not what its hash says"},
+		"a hash that is not of it":          {change(4, func(b *CriteriaFrozen) { b.Hash = "sha256:x" }), "not what its hash says"},
+		"a gate that is changed":            {change(4, func(b *CriteriaFrozen) { b.Frozen.Checks[0].Args = []string{"/bin/false"} }), "not what its hash says"},
 		"frozen twice":                      {insert(5, whole[4]), "frozen already"},
 		"work before it is frozen":          {without(4), "frozen"},
 		"a task nobody asked for":           {without(7), "does not wait for a worker"},
@@ -180,7 +180,7 @@ func TestMissionRefuses(t *testing.T) {
 func sealedAs(bodies []Body, commit string) []Body {
 	for i, b := range bodies {
 		switch b := b.(type) {
-		case Judged:
+		case GateResult:
 			b.Candidate = commit
 			bodies[i] = b
 		case Sealed:

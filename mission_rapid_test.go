@@ -116,7 +116,7 @@ func (d *draftsman) ran() Body {
 }
 
 func (d *draftsman) judge() Body {
-	j := Judged{Round: d.number("round", d.m.Round), Candidate: d.m.Tip, Tree: "tree of " + d.m.Tip}
+	j := GateResult{Round: d.number("round", d.m.Round), Candidate: d.m.Tip, Tree: "tree of " + d.m.Tip}
 	if d.chance("a fault") {
 		j.Faults = []GateFault{{Rule: "r"}}
 	}
@@ -197,7 +197,7 @@ func checkMission(t *rapid.T, m *Mission, log []Event) {
 			t.Fatalf("%s comes after the seal", KindOf(e.Body))
 		}
 		switch b := e.Body.(type) {
-		case GateFrozen:
+		case CriteriaFrozen:
 			tip = b.Frozen.Base
 		case TaskStarted:
 			attempts++
@@ -213,7 +213,7 @@ func checkMission(t *rapid.T, m *Mission, log []Event) {
 			}
 			chain = b.Hash
 			passed = passed || b.OK() && b.Tree == "tree of "+tip && b.Round > 0
-		case Judged:
+		case GateResult:
 			judged = len(b.Faults) == 0 && b.Candidate == tip
 		case Sealed:
 			if !passed || !judged || b.Candidate != tip || b.Chain != chain {

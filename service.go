@@ -8,7 +8,7 @@ import (
 // Service is all that a front end knows. Each front end, near or far, uses this
 // interface; errors carry a class, see [CodeOf].
 type Service interface {
-	Desk
+	Projects
 
 	// Create makes an empty session.
 	Create(ctx context.Context, n NewSession) (Session, error)

@@ -153,13 +153,13 @@ func ChangeOf(events []Event) Change {
 		case Replied:
 			c.Usage = c.Usage.Add(b.Usage)
 			touched = false
-		case MissionStarted, Planned, Delegated, TaskStarted, TaskMerged, TaskReturned, Judged:
+		case MissionStarted, Planned, Delegated, TaskStarted, TaskMerged, TaskReturned, GateResult:
 			c.Mission = ptr(MissionWorking)
 		case Sealed:
 			c.Mission = ptr(MissionSealed)
 		case Blocked:
 			c.Mission = ptr(MissionBlocked)
-		case GateFrozen, CheckRan, ReviewStarted, Reviewed, Reworded, ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, ShellStarted, Delta, Progress, Status:
+		case CriteriaFrozen, CheckRan, ReviewStarted, Reviewed, Reworded, ReplyStarted, Retried, CallStarted, CallFinished, Asked, Answered, TodosSet, ModeChanged, Spawned, ShellStarted, Delta, Progress, Status:
 			touched = false
 		}
 		if touched {

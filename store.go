@@ -16,7 +16,7 @@ type Store interface {
 	// ErrConflict and writes nothing, so a retried step is harmless. A session
 	// begins with SessionCreated at after = 0. The session's row and usage change
 	// in the same transaction. What was appended outlives this process, and if
-	// one of the events is [Lasting] the machine's crash too.
+	// one of the events is [NeedsSync] the machine's crash too.
 	Append(ctx context.Context, id SessionID, after Seq, events ...Event) ([]Event, error)
 
 	// Begin is Append at 0 for a session that has blobs from the start: all of

@@ -63,13 +63,13 @@ type Call struct {
 	Boxed    bool                   // it was permitted for a sandbox: without one, its command must not run
 	Reads    func(path string) bool // whether a file of the workspace may be read: a call that looks into many leaves others out; nil means all
 	Progress func(text string)      // shows output as it comes; never nil
-	Host     Host                   // what the call may ask of its session
+	Host     ToolSession                   // what the call may ask of its session
 	Buffers  Buffers                // what of the workspace is open in an editor; nil means nothing
 }
 
 // Host is the session as a call that runs in it may use it. All that goes
 // through it is in the log, so a call that runs again finds what it did before.
-type Host interface {
+type ToolSession interface {
 	// Seen returns the [Result.Seen] of the file at path: its content as the
 	// model last knew it. "" means that it never did.
 	Seen(path string) string
@@ -87,15 +87,15 @@ type Host interface {
 
 	// Spawn has a child session work on an errand and waits for its end, unless
 	// it is a background one. Spawned again by the same call, it is the same child.
-	Spawn(ctx context.Context, call CallID, e Errand) (Child, error)
+	Spawn(ctx context.Context, call CallID, e SubagentTask) (Child, error)
 
-	// Bridge returns what mission control needs of the session, nil unless it commands
+	// MissionJournal returns what mission control needs of the session, nil unless it commands
 	// a mission.
-	Bridge() Bridge
+	Bridge() MissionJournal
 }
 
-// Errand is the work that a child session is spawned for.
-type Errand struct {
+// SubagentTask is the work that a child session is spawned for.
+type SubagentTask struct {
 	Agent      string
 	Title      string
 	Prompt     string

@@ -44,10 +44,10 @@ func (h *History) readAll(events func(after Seq) iter.Seq2[Event, error]) error 
 }
 
 // FoldEvents is [Fold] for a log in memory.
-func FoldEvents(events []Event) (*History, error) { return Fold(InMemory(events)) }
+func FoldEvents(events []Event) (*History, error) { return Fold(SliceLog(events)) }
 
-// InMemory is a log in memory, as [Fold] and [Live] read it.
-func InMemory(events []Event) func(after Seq) iter.Seq2[Event, error] {
+// SliceLog is a log in memory, as [Fold] and [Live] read it.
+func SliceLog(events []Event) func(after Seq) iter.Seq2[Event, error] {
 	return func(after Seq) iter.Seq2[Event, error] {
 		return func(yield func(Event, error) bool) {
 			for _, e := range events {
@@ -62,7 +62,7 @@ func InMemory(events []Event) func(after Seq) iter.Seq2[Event, error] {
 // Live yields the events of a log that count, oldest first. With ScopeFiles they
 // are those whose effect on the files was not taken back, otherwise those that
 // the conversation is made of: one can go back without the other.
-func Live(events func(after Seq) iter.Seq2[Event, error], what Scope) iter.Seq2[Event, error] {
+func EffectiveEvents(events func(after Seq) iter.Seq2[Event, error], what Scope) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var u undone
 		for e, err := range events(0) {

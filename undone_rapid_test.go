@@ -71,7 +71,7 @@ func (g *goer) shell(t *rapid.T) {
 
 func (g *goer) compact(t *rapid.T) {
 	keep := rapid.SampledFrom(append(g.messages(), Seq(len(g.log)+1))).Draw(t, "keep")
-	g.write(Compacted{Keep: keep, Text: "a summary", Spent: Spent{Model: "m"}})
+	g.write(Compacted{Keep: keep, Text: "a summary", ModelUsage: ModelUsage{Model: "m"}})
 }
 
 // messages are those of the conversation.
@@ -250,7 +250,7 @@ func TestRevertsBeforeAGoneTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Gone{{11, Revert{To: 8}}}, h.Reverts()); diff != "" {
+	if diff := cmp.Diff([]UndoneRevert{{11, Revert{To: 8}}}, h.Reverts()); diff != "" {
 		t.Error(diff)
 	}
 	var gone []Seq
@@ -328,7 +328,7 @@ func TestLive(t *testing.T) {
 					want = append(want, e.Seq)
 				}
 			}
-			for e, err := range Live(InMemory(g.log), what) {
+			for e, err := range EffectiveEvents(SliceLog(g.log), what) {
 				if err != nil {
 					t.Fatal(err)
 				}

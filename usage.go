@@ -115,17 +115,17 @@ const (
 )
 
 // spending returns the model call behind a body, and the agent it was made for.
-func spending(b Body) (spent Spent, agent string) {
+func spending(b Body) (spent ModelUsage, agent string) {
 	switch b := b.(type) {
 	case Replied:
-		return Spent{b.Model, b.Usage}, b.Agent
+		return ModelUsage{b.Model, b.Usage}, b.Agent
 	case SessionTitled:
-		return b.Spent, AgentTitle
+		return b.ModelUsage, AgentTitle
 	case SessionSummarized:
-		return b.Spent, AgentSummary
+		return b.ModelUsage, AgentSummary
 	case Compacted:
-		return b.Spent, AgentCompaction
+		return b.ModelUsage, AgentCompaction
 	default:
-		return Spent{}, ""
+		return ModelUsage{}, ""
 	}
 }

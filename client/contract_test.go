@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/client"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/proc"
-	"github.com/pawl-dev/pawl/internal/server"
+	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
@@ -53,7 +53,7 @@ func serve(t *testing.T, svc pawl.Service, p *proof) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server.New(server.Config{
+	s := httpapi.New(httpapi.Config{
 		Service: func(api.Principal) pawl.Service { return svc },
 		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
 	})

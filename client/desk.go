@@ -12,7 +12,7 @@ import (
 )
 
 // Look says what sessions in a folder have to work with.
-func (c *Client) Look(ctx context.Context, dir string) (f pawl.Folder, err error) {
+func (c *Client) Look(ctx context.Context, dir string) (f pawl.Project, err error) {
 	return f, c.ask(ctx, "", http.MethodGet, "/v1/folder", url.Values{"dir": {dir}}, nil, &f)
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/client"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/server"
+	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
@@ -27,7 +27,7 @@ const someone = pawl.SessionID("01JD0000000000000000000000")
 
 // instance is a server that can be taken away at once, as by a kill.
 type instance struct {
-	*server.Server
+	*httpapi.Server
 	done chan error
 }
 
@@ -37,7 +37,7 @@ func start(t *testing.T, path string, svc pawl.Service) *instance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &instance{done: make(chan error, 1), Server: server.New(server.Config{
+	i := &instance{done: make(chan error, 1), Server: httpapi.New(httpapi.Config{
 		Service: func(api.Principal) pawl.Service { return svc },
 		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
 	})}

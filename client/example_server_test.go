@@ -15,10 +15,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model"
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/runner/local"
-	"github.com/pawl-dev/pawl/internal/server"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -43,7 +43,7 @@ func startExample(replies ...string) example {
 	svc, end := exampleService(root)
 	socket := filepath.Join(root, "pawl.sock")
 	l := try(net.Listen("unix", socket))
-	s := server.New(server.Config{
+	s := httpapi.New(httpapi.Config{
 		Service: func(api.Principal) pawl.Service { return svc },
 		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
 	})
@@ -66,7 +66,7 @@ func exampleService(root string) (svc pawl.Service, end func()) {
 	stepper := agent.NewStepper(agent.Config{
 		Store: st, Bus: events, Model: (&model.Opener{}).Open,
 		Tools:     try(tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})),
-		Authority: &pawltest.Authority{Grants: permission.Store{Path: filepath.Join(root, "grants.json")}},
+		Authority: &harness.Authority{Grants: permission.Store{Path: filepath.Join(root, "grants.json")}},
 	})
 	runner := local.New(local.Config{Stepper: stepper})
 	stepper.Service = service.New(service.Config{

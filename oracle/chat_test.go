@@ -12,7 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/respjson"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/chat"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	wire "github.com/pawl-dev/pawl/internal/model/protocol"
 )
@@ -22,7 +22,7 @@ func TestChat(t *testing.T) {
 		name:    "chat",
 		streams: recorded(t, "/chat/completions"),
 		model: func(x modeltest.Exchange, url string) (pawl.Model, pawl.Request) {
-			return &chat.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: "m", Dialect: chat.Dialects[provider(x)]}, pawl.Request{}
+			return &openaichat.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: "m", Dialect: openaichat.Dialects[provider(x)]}, pawl.Request{}
 		},
 		signature: chatSignature,
 		theirs:    byChat,

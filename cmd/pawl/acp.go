@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/acp"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/frontend/acp"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // acpFlags are the flags of 'pawl acp'.
@@ -82,7 +82,7 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 type maskedLines struct{ w io.Writer }
 
 func (m maskedLines) Write(p []byte) (int, error) {
-	if _, err := m.w.Write(plain.JSON([]byte(secrets.Known(string(p))))); err != nil {
+	if _, err := m.w.Write(sanitize.JSON([]byte(secrets.Known(string(p))))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -131,7 +131,7 @@ func (f *acpFlags) notes(ctx context.Context, a *app, dir string) []string {
 }
 
 // found is what there is for a folder.
-func (f *acpFlags) found(ctx context.Context, a *app, dir string) (*extend.Found, error) {
+func (f *acpFlags) found(ctx context.Context, a *app, dir string) (*extension.Found, error) {
 	p, err := places(a.safety)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (f *acpFlags) commands(ctx context.Context, a *app, dir string) ([]acp.Comm
 	}
 	var list []acp.Command
 	for _, c := range found.Commands.Commands {
-		list = append(list, acp.Command{Name: plain.Line(c.Name), Description: plain.Line(c.Description), Hint: plain.Line(c.Hint)})
+		list = append(list, acp.Command{Name: sanitize.Line(c.Name), Description: sanitize.Line(c.Description), Hint: sanitize.Line(c.Hint)})
 	}
 	return list, nil
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/define"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 func agentsCommand() *cobra.Command {
@@ -27,7 +27,7 @@ func agentsCommand() *cobra.Command {
 		Args:  usage(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	list := listCommand("agents", func(f *extend.Found) (any, string) {
+	list := listCommand("agents", func(f *extension.Found) (any, string) {
 		checkAgents(f.Agents.Agents)
 		return f.Agents, f.Agents.Show()
 	})
@@ -45,7 +45,7 @@ func commandsCommand() *cobra.Command {
 		Args:  usage(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	list := listCommand("commands", func(f *extend.Found) (any, string) { return f.Commands, f.Commands.Show() })
+	list := listCommand("commands", func(f *extension.Found) (any, string) { return f.Commands, f.Commands.Show() })
 	list.Long = `List the commands of yours and of this folder. Those of the folder are there only if
 you trust it. To use one, begin a prompt with its name: pawl run "/name arguments".`
 	cmd.AddCommand(list)
@@ -53,7 +53,7 @@ you trust it. To use one, begin a prompt with its name: pawl run "/name argument
 }
 
 // listCommand lists one kind of what was found here.
-func listCommand(kind string, of func(*extend.Found) (set any, text string)) *cobra.Command {
+func listCommand(kind string, of func(*extension.Found) (set any, text string)) *cobra.Command {
 	var asJSON, told bool
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -97,8 +97,8 @@ func agentShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			i := slices.IndexFunc(found.Agents.Agents, func(a define.Agent) bool { return a.Name == def.Name })
-			one := define.AgentSet{Agents: []define.Agent{{Name: def.Name, Mode: "pawl's own", Tools: def.Tools, Steps: def.Steps}}}
+			i := slices.IndexFunc(found.Agents.Agents, func(a definition.Agent) bool { return a.Name == def.Name })
+			one := definition.AgentSet{Agents: []definition.Agent{{Name: def.Name, Mode: "pawl's own", Tools: def.Tools, Steps: def.Steps}}}
 			if i >= 0 {
 				one.Agents[0] = found.Agents.Agents[i]
 				checkAgents(one.Agents)
@@ -121,7 +121,7 @@ func agentShowCommand() *cobra.Command {
 
 // checkAgents notes at the agents which of their models nobody knows. Such an agent
 // is not used with another instead: its turns fail, and say the same.
-func checkAgents(agents []define.Agent) {
+func checkAgents(agents []definition.Agent) {
 	for i := range agents {
 		if err := knownModel(agents[i].Model); err != nil {
 			agents[i].Faults = append(agents[i].Faults, "model: "+faultText(err))
@@ -152,7 +152,7 @@ func agentNewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), plain.Line(path))
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), sanitize.Line(path))
 			return err
 		},
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/define"
-	"github.com/pawl-dev/pawl/internal/desk"
-	"github.com/pawl-dev/pawl/internal/egress"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/mission"
-	"github.com/pawl-dev/pawl/internal/redact"
-	"github.com/pawl-dev/pawl/internal/runner/local"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/redact"
+	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/telemetry"
 	"github.com/pawl-dev/pawl/internal/tool"
-	"github.com/pawl-dev/pawl/internal/tool/lookup"
+	"github.com/pawl-dev/pawl/internal/tool/websearch"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
@@ -38,8 +38,8 @@ type app struct {
 	faults *lsp.Servers
 	mcp    *toolServers
 	open   *openBuffers
-	desk   *desk.Desk
-	safety *safety.Safety
+	desk   *project.Desk
+	safety *policy.Safety
 	store  pawl.Store
 	tells  *telemetry.Telemetry
 	tokens store.Store
@@ -57,7 +57,7 @@ type app struct {
 type fitting struct {
 	link   bus.Link  // carries events between processes
 	models modelsOf  // nil means those that this process has keys for
-	desk   pawl.Desk // nil means this process's own
+	desk   pawl.Projects // nil means this process's own
 	// run returns what works on sessions, and may change the stepper and the service;
 	// nil means that this process does.
 	run func(a *app, s *agent.Stepper, front *service.Config) (service.Runner, error)
@@ -87,7 +87,7 @@ func openFitted(ctx context.Context, fit fitting) (*app, error) {
 		return nil, err
 	}
 	st := redact.NewStore(instrument(kept), secrets)
-	guard, err := safety.Open()
+	guard, err := policy.Open()
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -187,11 +187,11 @@ func newTools(c tool.Config) (*tool.Registry, error) {
 		return nil, err
 	}
 	c.Web = &egress.Guard{}
-	services := lookup.Opener{Guard: c.Web, Keys: keys}
-	if c.WebSearch, err = services.Web(lookup.Config(user.WebSearch)); err != nil {
+	services := websearch.Opener{Guard: c.Web, Keys: keys}
+	if c.WebSearch, err = services.Web(websearch.Config(user.WebSearch)); err != nil {
 		return nil, err
 	}
-	if c.CodeSearch, err = services.Code(lookup.Config(user.CodeSearch)); err != nil {
+	if c.CodeSearch, err = services.Code(websearch.Config(user.CodeSearch)); err != nil {
 		return nil, err
 	}
 	return tool.Builtin(c)
@@ -217,7 +217,7 @@ func checkSettings(ctx context.Context, models modelsOf, loop *agent.Config, dir
 		return err
 	}
 	for _, name := range s.Tools {
-		if _, ok := loop.Tools.Tool(name); !ok && !define.OfServers(name) { // a server may not be up yet
+		if _, ok := loop.Tools.Tool(name); !ok && !definition.OfServers(name) { // a server may not be up yet
 			return fmt.Errorf("there is no tool %q; there are: %s: %w", name, strings.Join(loop.Tools.Names(), ", "), pawl.ErrInvalid)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -106,7 +106,7 @@ func (a *asker) event(ctx context.Context, who origin, e pawl.Event) {
 
 // child hears what a child asks, as long as its parent is followed.
 func (a *asker) child(ctx context.Context, c pawl.Spawned) {
-	who := origin(fmt.Sprintf("the task %q (%s)", plain.Line(c.Title), c.Agent))
+	who := origin(fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), c.Agent))
 	row, err := a.svc.Get(ctx, c.Child)
 	for errors.Is(err, pawl.ErrNotFound) { // it is announced before it is made
 		select {
@@ -204,7 +204,7 @@ func wholly(text string) string {
 	if weak.On("show.codes") {
 		return text
 	}
-	return plain.Marked(text)
+	return sanitize.Marked(text)
 }
 
 // put shows what is asked and returns the answer.
@@ -348,11 +348,11 @@ func (a *asker) forget(ctx context.Context) (from time.Time, err error) {
 
 // question shows one question and returns what was chosen or typed.
 func (a *asker) question(ctx context.Context, q pawl.Question) ([]string, error) {
-	fmt.Fprintf(a.out, "? %s: %s\n", plain.Line(q.Header), plain.Marked(q.Question))
+	fmt.Fprintf(a.out, "? %s: %s\n", sanitize.Line(q.Header), sanitize.Marked(q.Question))
 	for i, o := range q.Options {
-		fmt.Fprintf(a.out, "  %d) %s", i+1, plain.Line(o.Label))
+		fmt.Fprintf(a.out, "  %d) %s", i+1, sanitize.Line(o.Label))
 		if o.Description != "" {
-			fmt.Fprintf(a.out, " (%s)", plain.Line(o.Description))
+			fmt.Fprintf(a.out, " (%s)", sanitize.Line(o.Description))
 		}
 		fmt.Fprintln(a.out)
 	}

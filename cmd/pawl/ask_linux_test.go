@@ -13,22 +13,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 const hint = "or say what to do instead: "
 
 // deskBox is a box whose person has nothing configured and nothing granted.
-func deskBox(t *testing.T, tags string, script ...string) *pawltest.Box {
+func deskBox(t *testing.T, tags string, script ...string) *harness.Box {
 	t.Helper()
-	b := pawltest.NewBox(t, pawltest.Binary(t, tags), pawltest.Stores["sqlite"](t))
+	b := harness.NewBox(t, harness.Binary(t, tags), harness.Stores["sqlite"](t))
 	home := t.TempDir()
 	b.Env = append(b.Env, "HOME="+home, "PAWL_DATA="+filepath.Join(home, "data"), "PAWL_CACHE="+filepath.Join(home, "cache"), "PAWL_CONFIG="+filepath.Join(home, "pawl.json"))
 	b.Write(t, "s.jsonl", strings.Join(script, "\n"))
 	return b
 }
 
-func atDesk(t *testing.T, b *pawltest.Box) *pawltest.Terminal {
+func atDesk(t *testing.T, b *harness.Box) *harness.Terminal {
 	t.Helper()
 	return b.Terminal(t, "run", "--mode", "ask", "--model", "script:s.jsonl", "go")
 }
@@ -41,7 +41,7 @@ const (
 
 func calls(list ...string) string { return `{"calls":[` + strings.Join(list, ",") + `]}` }
 
-func ended(t *testing.T, x *pawltest.Terminal, want int) {
+func ended(t *testing.T, x *harness.Terminal, want int) {
 	t.Helper()
 	if code := x.Wait(); code != want {
 		t.Errorf("exit %d, want %d:\n%s", code, want, x.Screen())
@@ -214,7 +214,7 @@ func TestAskOwnWords(t *testing.T) {
 }
 
 // typedEarly is a desk whose person types while the model still speaks.
-func typedEarly(t *testing.T, tags, keys string, env ...string) (*pawltest.Box, *pawltest.Terminal) {
+func typedEarly(t *testing.T, tags, keys string, env ...string) (*harness.Box, *harness.Terminal) {
 	t.Helper()
 	b := deskBox(t, tags, `{"text":"Let me see what is there.","deltas":5,"delay_ms":150,"calls":[`+writesA+`]}`, done)
 	b.Env = append(b.Env, env...)
@@ -305,7 +305,7 @@ func TestResumedWhereNobodyIs(t *testing.T) {
 	x.Kill()
 	resume := b.Command("resume")
 	defer time.AfterFunc(30*time.Second, func() { _ = resume.Process.Kill() }).Stop()
-	out := pawltest.Wait(t, resume)
+	out := harness.Wait(t, resume)
 	if !strings.Contains(out.Stderr, "pawl: write: the user declined, and says: nobody is there to be asked") || out.Stdout != "All done.\n" {
 		t.Errorf("got %+v", out)
 	}

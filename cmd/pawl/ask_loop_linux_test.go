@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // A person is asked whether a turn that repeats itself goes on, also when it is
@@ -51,7 +51,7 @@ func TestAskLoop(t *testing.T) {
 	}
 }
 
-func checkLoop(t *testing.T, b *pawltest.Box, reason pawl.Reason, told string) {
+func checkLoop(t *testing.T, b *harness.Box, reason pawl.Reason, told string) {
 	t.Helper()
 	var asked int
 	var words []string

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // An agent that wants a skill installed asks its person, who sees the whole
@@ -20,7 +20,7 @@ func TestAskForASkill(t *testing.T) {
 	}{"y": {"It is loaded.", 0}, "n": {"", exitDenied}} {
 		t.Run(answer, func(t *testing.T) {
 			source := skillSource(t)
-			add := fmt.Sprintf("%s skills add --local file://%s deploy --yes", pawltest.Binary(t, ""), source)
+			add := fmt.Sprintf("%s skills add --local file://%s deploy --yes", harness.Binary(t, ""), source)
 			b := deskBox(t, "", calls(fmt.Sprintf(`{"name":"bash","input":{"command":%q,"unsandboxed":true}}`, add)),
 				calls(`{"name":"skill","input":{"name":"deploy"}}`), `{"expect":"Ship it.","text":"It is loaded."}`)
 			x := b.Terminal(t, "run", "--mode", "guard", "--model", "script:s.jsonl", "go")

@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/pawl-dev/pawl/internal/auth"
+	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/tool/lookup"
+	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 func authCommand() *cobra.Command {
@@ -78,7 +78,7 @@ func withProvider(cmd *cobra.Command, id string, f func(p catalog.Provider, keys
 // searchProviders are the search services that take a key.
 func searchProviders() []catalog.Provider {
 	var out []catalog.Provider
-	for _, p := range lookup.Providers() {
+	for _, p := range websearch.Providers() {
 		out = append(out, catalog.Provider{ID: p.ID, Name: p.ID, Protocol: "search", EnvKeys: p.EnvKeys})
 	}
 	return out

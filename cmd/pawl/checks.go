@@ -13,10 +13,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/store"
-	"github.com/pawl-dev/pawl/internal/trust"
+	"github.com/pawl-dev/pawl/internal/security/trust"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -63,7 +63,7 @@ func checkWorkspace(ctx context.Context, box sandbox.Box) finding {
 }
 
 func tryBox(ctx context.Context, box sandbox.Box, dir string) error {
-	s, err := safety.Open()
+	s, err := policy.Open()
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func checkPolicy() finding {
 // checkTrust says whether what this folder brings takes effect.
 func checkTrust(ctx context.Context) finding {
 	f := finding{Name: "trust", Status: checkOK}
-	s, err := safety.Open()
-	var folder safety.Folder
+	s, err := policy.Open()
+	var folder policy.Folder
 	if err == nil {
 		folder, err = s.LookAt(ctx, ".")
 	}

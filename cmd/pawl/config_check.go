@@ -15,10 +15,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/model/slots"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/model/ratelimit"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // output is how a command prints.
@@ -68,7 +68,7 @@ func reportFindings(cmd *cobra.Command, findings []config.Finding, how output) e
 	for _, f := range findings {
 		bad = bad || f.Level == config.LevelError
 		if how == outputText {
-			fmt.Fprintln(cmd.OutOrStdout(), plain.Line(f.String()))
+			fmt.Fprintln(cmd.OutOrStdout(), sanitize.Line(f.String()))
 		}
 	}
 	if err == nil && bad {
@@ -192,7 +192,7 @@ func checkModels(u config.User) (findings []config.Finding) {
 
 // checkCalls returns what is wrong with the limits for calls at once.
 func checkCalls(u config.User) []config.Finding {
-	if _, err := slots.New(callBounds(u)); err != nil {
+	if _, err := ratelimit.New(callBounds(u)); err != nil {
 		return []config.Finding{{Level: config.LevelError, Key: "providers", Message: faultText(err)}}
 	}
 	return nil
@@ -225,7 +225,7 @@ func checkManaged() []config.Finding {
 		_, err = permission.ParseRules(m.Rules, permission.OriginUser)
 	}
 	if err == nil {
-		_, err = safety.ManagedHooks(m)
+		_, err = policy.ManagedHooks(m)
 	}
 	if err != nil {
 		return []config.Finding{{Level: config.LevelError, File: config.ManagedFile, Message: err.Error()}}

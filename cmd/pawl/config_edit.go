@@ -12,8 +12,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/private"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/config/userfile"
 )
 
 // usable refuses a configuration that pawl would not start with.
@@ -96,12 +96,12 @@ func makeConfig(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	unlock, err := private.Lock(path)
+	unlock, err := userfile.Lock(path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return private.ReplaceText(path, fmt.Appendf(nil, "{\n  \"$schema\": %q\n}\n", config.SchemaURL))
+	return userfile.ReplaceText(path, fmt.Appendf(nil, "{\n  \"$schema\": %q\n}\n", config.SchemaURL))
 }
 
 // openEditor runs the user's editor on a file. No shell reads its name.

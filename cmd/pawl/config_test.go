@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/egress"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/tool/lookup"
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 // TestSchemaKnowsThePermissions: the schema has the fields of a rule, and the
@@ -57,14 +57,14 @@ func TestSchemaKnowsThePermissions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	services := lookup.Opener{Guard: &egress.Guard{}, Keys: keys}
+	services := websearch.Opener{Guard: &egress.Guard{}, Keys: keys}
 	for _, id := range s.Properties["websearch"].Properties["service"].Enum {
-		if _, err := services.Web(lookup.Config{Service: id.(string), URL: "https://example.org"}); err != nil {
+		if _, err := services.Web(websearch.Config{Service: id.(string), URL: "https://example.org"}); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, id := range s.Properties["codesearch"].Properties["service"].Enum {
-		if _, err := services.Code(lookup.Config{Service: id.(string), URL: "https://example.org"}); err != nil {
+		if _, err := services.Code(websearch.Config{Service: id.(string), URL: "https://example.org"}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -8,15 +8,15 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/desk"
+	"github.com/pawl-dev/pawl/internal/service/project"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // newDesk returns what front ends know of folders.
-func newDesk(guard *safety.Safety, st pawl.Store, servers *toolServers) (*desk.Desk, error) {
+func newDesk(guard *policy.Safety, st pawl.Store, servers *toolServers) (*project.Desk, error) {
 	p, err := places(guard)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func newDesk(guard *safety.Safety, st pawl.Store, servers *toolServers) (*desk.D
 	if err != nil {
 		return nil, err
 	}
-	return desk.New(desk.Config{
+	return project.New(project.Config{
 		Safety: guard, Places: p, Store: st, Servers: deskServers{servers}, Mask: secrets.Reader,
 		Catalog: sync.OnceValues(openCatalog),
 		HasKey: func(p catalog.Provider) bool {
@@ -38,7 +38,7 @@ func newDesk(guard *safety.Safety, st pawl.Store, servers *toolServers) (*desk.D
 // deskServers are this process's MCP servers, as people see them.
 type deskServers struct{ *toolServers }
 
-var _ desk.Servers = deskServers{}
+var _ project.Servers = deskServers{}
 
 // Status says how the servers of a folder fare. It starts none.
 func (s deskServers) Status(ctx context.Context, dir string) ([]pawl.ServerInfo, []string) {
@@ -54,11 +54,11 @@ func (s deskServers) Status(ctx context.Context, dir string) ([]pawl.ServerInfo,
 	for _, e := range entries {
 		info := pawl.ServerInfo{Name: e.Name, Origin: originOf(e)}
 		if e.Disabled {
-			info.State = string(mcp.Disabled)
+			info.State = string(mcpclient.Disabled)
 		}
-		if i := slices.IndexFunc(running, func(r mcp.Status) bool { return r.Name == e.Name }); i >= 0 {
+		if i := slices.IndexFunc(running, func(r mcpclient.Status) bool { return r.Name == e.Name }); i >= 0 {
 			info.State, info.Tools = string(running[i].State), len(running[i].Tools)
-			info.Why = plain.Line(secrets.Redact(running[i].Why))
+			info.Why = sanitize.Line(secrets.Redact(running[i].Why))
 		}
 		list = append(list, info)
 	}
@@ -85,7 +85,7 @@ func (s deskServers) Commands(dir string) []pawl.CommandInfo {
 			}
 		}
 		list = append(list, pawl.CommandInfo{
-			Name: p.Command(), Description: plain.Line(p.Description), Arguments: plain.Line(strings.Join(args, " ")), Origin: "MCP server " + p.Server,
+			Name: p.Command(), Description: sanitize.Line(p.Description), Arguments: sanitize.Line(strings.Join(args, " ")), Origin: "MCP server " + p.Server,
 		})
 	}
 	return list

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/model/wire"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 )
 
 func devCommand() *cobra.Command {
@@ -57,7 +57,7 @@ func (f *fakeProviderFlags) run(cmd *cobra.Command) error {
 	if f.script == "" {
 		return usageError(cmd, errors.New("--script is missing"))
 	}
-	m, err := wire.Open(f.script)
+	m, err := fakeprovider.Open(f.script)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (f *fakeProviderFlags) run(cmd *cobra.Command) error {
 	url := "http://" + listener.Addr().String()
 	fmt.Fprintf(cmd.OutOrStdout(), "anthropic=%[1]s openai=%[1]s/v1 gemini=%[1]s\n", url)
 	srv := &http.Server{
-		Handler: wire.Handler(m, wire.Config{Key: f.key, Log: func(r wire.Record) {
+		Handler: fakeprovider.Handler(m, fakeprovider.Config{Key: f.key, Log: func(r fakeprovider.Record) {
 			fmt.Fprintln(cmd.ErrOrStderr(), logLine(r))
 		}}),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -100,7 +100,7 @@ func (f *fakeProviderFlags) open(ctx context.Context) (net.Listener, error) {
 }
 
 // logLine is a request in one line.
-func logLine(r wire.Record) string {
+func logLine(r fakeprovider.Record) string {
 	outcome := "dropped"
 	if r.Status != 0 {
 		outcome = strconv.Itoa(r.Status)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // The outcomes of a check.
@@ -96,9 +96,9 @@ func diagnose(ctx context.Context) ([]finding, []itemGroup) {
 func printFindings(w io.Writer, findings []finding) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, f := range findings {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Status, f.Name, plain.Line(f.Detail))
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Status, f.Name, sanitize.Line(f.Detail))
 		if f.Fix != "" {
-			fmt.Fprintf(t, "\t\tfix: %s\n", plain.Line(f.Fix))
+			fmt.Fprintf(t, "\t\tfix: %s\n", sanitize.Line(f.Fix))
 		}
 	}
 	return t.Flush()

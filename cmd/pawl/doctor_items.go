@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/front"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // The origin of what pawl itself brings; the others are those of the files.
@@ -39,10 +39,10 @@ type itemGroup struct {
 // were trusted, so that what takes no effect can be told. To look runs nothing.
 type inventory struct {
 	dir   string
-	guard *safety.Safety // as it is
-	told  *safety.Safety // as if the folder were trusted
-	found *extend.Found  // as it is
-	all   *extend.Found  // as if all were trusted
+	guard *policy.Safety // as it is
+	told  *policy.Safety // as if the folder were trusted
+	found *extension.Found  // as it is
+	all   *extension.Found  // as if all were trusted
 }
 
 // takeInventory returns what there is for this folder, by kind.
@@ -52,10 +52,10 @@ func takeInventory(ctx context.Context) ([]itemGroup, error) {
 	if v.dir, err = workingDir(); err != nil {
 		return nil, err
 	}
-	if v.guard, err = safety.Open(); err != nil {
+	if v.guard, err = policy.Open(); err != nil {
 		return nil, err
 	}
-	if v.told, err = safety.Open(); err != nil {
+	if v.told, err = policy.Open(); err != nil {
 		return nil, err
 	}
 	p, err := places(v.guard)
@@ -70,11 +70,11 @@ func takeInventory(ctx context.Context) ([]itemGroup, error) {
 
 // item makes an item of a file. used says whether it is among what was found
 // without trusting anything.
-func (v *inventory) item(name string, o front.Origin, used bool, by string) item {
+func (v *inventory) item(name string, o frontmatter.Origin, used bool, by string) item {
 	i := item{Name: name, Origin: string(o.Layer), File: o.File, InEffect: used}
 	switch {
 	case used:
-	case o.Layer == front.Project && !v.guard.Instructs(v.level(o.File)):
+	case o.Layer == frontmatter.Project && !v.guard.Instructs(v.level(o.File)):
 		i.Why, i.Fix = v.distrust(v.level(o.File))
 	case by != "":
 		i.Why, i.By = "another of its name is used", by

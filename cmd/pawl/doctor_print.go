@@ -6,7 +6,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // The bounds of what is printed of a group; JSON has all.
@@ -24,7 +24,7 @@ func faultFindings(groups []itemGroup) []finding {
 	var findings []finding
 	for _, g := range groups {
 		for i, fault := range g.Faults {
-			f := finding{Name: g.Kind, Status: checkWarn, Detail: plain.Line(fault)}
+			f := finding{Name: g.Kind, Status: checkWarn, Detail: sanitize.Line(fault)}
 			if i == shownFaults {
 				f.Detail = more(len(g.Faults)-i, g.Show)
 				findings = append(findings, f)
@@ -73,7 +73,7 @@ func printGroups(w io.Writer, groups []itemGroup) error {
 		fmt.Fprintln(w, "\nto look at what is not trusted, and to trust it:")
 	}
 	for _, fix := range fixes {
-		fmt.Fprintf(w, "  %s\n", plain.Line(fix))
+		fmt.Fprintf(w, "  %s\n", sanitize.Line(fix))
 	}
 	return nil
 }
@@ -83,14 +83,14 @@ func printItems(w io.Writer, g itemGroup) error {
 	for _, i := range g.Items[:min(len(g.Items), shownItems)] {
 		state := "in effect"
 		if !i.InEffect {
-			state = "not in effect: " + plain.Line(i.Why)
+			state = "not in effect: " + sanitize.Line(i.Why)
 		}
 		if n := len(i.Warnings); n > 0 {
 			state += fmt.Sprintf("; warnings: %d", n)
 		}
 		line := fmt.Sprintf("  %s\t%s\t%s", firstLine(i.Name, shownName), i.Origin, state)
 		if i.File != "" {
-			line += "\t" + plain.Line(i.File)
+			line += "\t" + sanitize.Line(i.File)
 		}
 		fmt.Fprintln(t, line)
 	}

@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/define"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/front"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 )
 
 // text is a file that was found.
 type text struct {
 	name     string
-	origin   front.Origin
+	origin   frontmatter.Origin
 	warnings []string
 }
 
@@ -21,8 +21,8 @@ type text struct {
 // names take the place of.
 type texts struct {
 	files  []text
-	hidden []define.Hidden
-	faults []front.Fault
+	hidden []definition.Hidden
+	faults []frontmatter.Fault
 }
 
 // add puts all files of a kind into a group. now are those that count.
@@ -53,7 +53,7 @@ func (v *inventory) agents() itemGroup {
 			g.Items = append(g.Items, item{Name: name, Origin: builtIn, InEffect: true})
 		}
 	}
-	of := func(f *extend.Found) texts {
+	of := func(f *extension.Found) texts {
 		t := texts{hidden: f.Agents.Hidden, faults: f.Agents.Faults}
 		for _, a := range f.Agents.Agents {
 			t.files = append(t.files, text{a.Name, a.Origin, ignoredLines(a.Ignored, a.Faults)})
@@ -66,7 +66,7 @@ func (v *inventory) agents() itemGroup {
 
 func (v *inventory) commands() itemGroup {
 	g := itemGroup{Kind: "commands", Mark: "/", Items: []item{}, Show: "pawl commands list"}
-	of := func(f *extend.Found) texts {
+	of := func(f *extension.Found) texts {
 		t := texts{hidden: f.Commands.Hidden, faults: f.Commands.Faults}
 		for _, c := range f.Commands.Commands {
 			t.files = append(t.files, text{g.Mark + c.Name, c.Origin, ignoredLines(c.Ignored, c.Faults)})
@@ -81,7 +81,7 @@ func (v *inventory) commands() itemGroup {
 // come when something in them is read.
 func (v *inventory) rules() itemGroup {
 	g := itemGroup{Kind: "rules", Items: []item{}, Show: "pawl config rules"}
-	of := func(f *extend.Found) texts {
+	of := func(f *extension.Found) texts {
 		t := texts{faults: f.Rules.Faults}
 		for _, r := range f.Rules.Files {
 			t.files = append(t.files, text{name: filepath.Base(r.Origin.File), origin: r.Origin})
@@ -94,13 +94,13 @@ func (v *inventory) rules() itemGroup {
 
 func (v *inventory) skills() itemGroup {
 	g := itemGroup{Kind: "skills", Items: []item{}, Show: "pawl skills list"}
-	of := func(f *extend.Found) texts {
+	of := func(f *extension.Found) texts {
 		t := texts{faults: f.Skills.Faults}
 		for _, k := range f.Skills.Skills {
 			t.files = append(t.files, text{k.Name, k.Origin, k.Faults})
 		}
 		for _, h := range f.Skills.Hidden {
-			t.hidden = append(t.hidden, define.Hidden(h))
+			t.hidden = append(t.hidden, definition.Hidden(h))
 		}
 		return t
 	}
@@ -110,7 +110,7 @@ func (v *inventory) skills() itemGroup {
 
 // ignoredLines are the keys of a definition that count for nothing, and what else
 // is wrong with it.
-func ignoredLines(ignored []define.Ignored, faults []string) []string {
+func ignoredLines(ignored []definition.Ignored, faults []string) []string {
 	var lines []string
 	for _, i := range ignored {
 		lines = append(lines, i.Key+": "+i.Why)

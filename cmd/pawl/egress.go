@@ -6,8 +6,8 @@ import (
 	"net"
 	"slices"
 
-	"github.com/pawl-dev/pawl/internal/egress/proxy"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // maxRefusals bounds what is told of a command that tries many hosts.
@@ -46,7 +46,7 @@ func (r *refusals) print(w io.Writer) {
 
 // openEgress opens a proxy for the hosts and returns its socket; done closes it
 // and tells what was refused.
-func openEgress(s *safety.Safety, hosts []string, notes io.Writer) (socket string, done func() error, err error) {
+func openEgress(s *policy.Safety, hosts []string, notes io.Writer) (socket string, done func() error, err error) {
 	var refused refusals
 	p, err := s.WayOut(hosts, refused.decided)
 	if err != nil {

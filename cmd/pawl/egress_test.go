@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/egress/proxy"
+	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
 )
 
 // TestRefusals: each is told once, and no more than a few.

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/export"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/transcript/export"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // exportFlags are the flags of 'pawl session export'.
@@ -75,7 +75,7 @@ func (f *exportFlags) check(out io.Writer) error {
 		} else if ext == "markdown" || ext == "htm" {
 			f.format = map[string]string{"markdown": "md", "htm": "html"}[ext]
 		} else if f.file != "" {
-			return fmt.Errorf("-o %s: its name does not tell the format: add --format %s", plain.Line(f.file), strings.Join(exportFormats, ", "))
+			return fmt.Errorf("-o %s: its name does not tell the format: add --format %s", sanitize.Line(f.file), strings.Join(exportFormats, ", "))
 		}
 	}
 	switch {

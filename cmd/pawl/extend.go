@@ -13,15 +13,15 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/skill"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
 // places says where agents, commands, rules and skills are looked for.
-func places(guard *safety.Safety) (extend.Places, error) {
-	p := extend.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()}
+func places(guard *policy.Safety) (extension.Places, error) {
+	p := extension.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()}
 	var err error
 	if p.Home, err = os.UserHomeDir(); err != nil {
 		return p, err
@@ -31,7 +31,7 @@ func places(guard *safety.Safety) (extend.Places, error) {
 }
 
 // useExtensions gives sessions what their folders and the user bring.
-func useExtensions(guard *safety.Safety, loop *agent.Config) error {
+func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	p, err := places(guard)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func useExtensions(guard *safety.Safety, loop *agent.Config) error {
 	if err != nil {
 		return err
 	}
-	loop.Extensions = func(ctx context.Context, dir string, s pawl.Settings) (*extend.Found, error) {
+	loop.Extensions = func(ctx context.Context, dir string, s pawl.Settings) (*extension.Found, error) {
 		return look(ctx, guard, p, dir, s.Trusted), nil
 	}
 	return nil
@@ -51,14 +51,14 @@ func useExtensions(guard *safety.Safety, loop *agent.Config) error {
 
 // look reads what there is for a folder. told is that the user has named it
 // trusted. A folder that cannot be looked at is not trusted.
-func look(ctx context.Context, guard *safety.Safety, p extend.Places, dir string, told bool) *extend.Found {
+func look(ctx context.Context, guard *policy.Safety, p extension.Places, dir string, told bool) *extension.Found {
 	_, _, _ = guard.Project(ctx, dir, told)
 	return p.Look(ctx, dir)
 }
 
 // lookHere is look for the folder that pawl was started in.
-func lookHere(ctx context.Context, told bool) (*extend.Found, error) {
-	guard, err := safety.Open()
+func lookHere(ctx context.Context, told bool) (*extension.Found, error) {
+	guard, err := policy.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ agents and skills. What this folder brings is in it only if you trust the folder
 				return err
 			}
 			has := func(tool string) bool { return def.Tools == nil || slices.Contains(def.Tools, tool) }
-			_, err = cmd.OutOrStdout().Write([]byte(agent.Speak(def, agent.Telling{Model: model, Found: found, Day: time.Now(), Has: has})))
+			_, err = cmd.OutOrStdout().Write([]byte(agent.SystemPrompt(def, agent.PromptContext{Model: model, Found: found, Day: time.Now(), Has: has})))
 			return err
 		},
 	}

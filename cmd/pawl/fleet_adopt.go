@@ -6,7 +6,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/fleet/runner"
 )
 
 // aloneStore lets one process at a time do something.
@@ -23,7 +23,7 @@ func (a *app) adoptFleet(ctx context.Context, log *slog.Logger) {
 		log.Error("interrupted sessions are not looked after: the store of a fleet must be PostgreSQL", "error", err)
 		return
 	}
-	adopter := &fleet.Adopter{Tenants: tenants, Sessions: a, Works: a.works, Log: log, HostTimeout: a.hostTimeout,
+	adopter := &runner.Adopter{Tenants: tenants, Sessions: a, Works: a.works, Log: log, HostTimeout: a.hostTimeout,
 		Alone: func(ctx context.Context, do func(context.Context) error) (bool, error) {
 			return alone.Alone(ctx, "adopt", do)
 		},

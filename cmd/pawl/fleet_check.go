@@ -16,8 +16,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/blob"
-	"github.com/pawl-dev/pawl/internal/model/remote"
-	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/fleet/gateway"
+	"github.com/pawl-dev/pawl/fleet/runner"
 )
 
 // maxSkew is how far this machine's clock may be from the store's: the times of
@@ -116,7 +116,7 @@ func (o *operator) examineEngine(ctx context.Context) []finding {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	queues, err := fleet.Queues(ctx, o.parts.engine)
+	queues, err := runner.Queues(ctx, o.parts.engine)
 	if err != nil {
 		return []finding{{"temporal", checkFail, err.Error(), fmt.Sprintf("make the namespace: temporal operator namespace create --namespace %s", o.parts.Namespace)}}
 	}
@@ -129,12 +129,12 @@ func (o *operator) examineEngine(ctx context.Context) []finding {
 	return append(findings, o.examineVersions(ctx, queues[0]))
 }
 
-func (o *operator) examineVersions(ctx context.Context, brains fleet.Queue) finding {
-	versions, err := fleet.Versions(ctx, o.parts.engine)
+func (o *operator) examineVersions(ctx context.Context, brains runner.Queue) finding {
+	versions, err := runner.Versions(ctx, o.parts.engine)
 	if err != nil {
 		return finding{"versions", checkFail, err.Error(), "look at Temporal's log"}
 	}
-	current := fleet.Current(versions)
+	current := runner.Current(versions)
 	switch {
 	case current != "" && brains.Pollers > 0 && !slices.Contains(brains.Versions, current):
 		return finding{"versions", checkFail, fmt.Sprintf("new work goes to version %s, which no worker has", current), "promote one that a worker has: 'pawl fleet promote VERSION'"}
@@ -218,7 +218,7 @@ func (o *operator) examineGateway(ctx context.Context) finding {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	models, err := (&remote.Client{URL: o.parts.Gateway, Token: o.parts.token}).Models(ctx)
+	models, err := (&gateway.Client{URL: o.parts.Gateway, Token: o.parts.token}).Models(ctx)
 	if err != nil {
 		return finding{"gateway", checkFail, err.Error(), "start a brain with --gateway-listen, and look at fleet.gateway and PAWL_GATEWAY_TOKEN"}
 	}

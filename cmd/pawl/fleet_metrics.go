@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pawl-dev/pawl/internal/bus/nats"
+	"github.com/pawl-dev/pawl/fleet/nats"
 	"github.com/pawl-dev/pawl/internal/telemetry"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/service"
 )
 
@@ -34,14 +34,14 @@ func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
 		p.Close()
 		return nil, err
 	}
-	runner := &fleet.Runner{Engine: p.engine}
+	runner := &runner.Runner{Engine: p.engine}
 	table, from := &farDesk{runner: runner}, newSources(p.Sources)
 	a, err := openFitted(ctx, fitting{link: p.link, models: models, desk: table, run: func(a *app, _ *agent.Stepper, front *service.Config) (service.Runner, error) {
 		roster, err := rosterOf(ctx, a.tokens, p.hosts)
 		if err != nil {
 			return nil, err
 		}
-		table.Desk, a.works, a.hostTimeout = a.desk, runner.Works, p.hosts
+		table.Projects, a.works, a.hostTimeout = a.desk, runner.Works, p.hosts
 		table.models, _ = models.(modelLister)
 		if err := a.checkTenancy(ctx); err != nil {
 			return nil, err
@@ -97,12 +97,12 @@ type modelLister interface {
 
 // farDesk is what front ends know of folders that are on hosts.
 type farDesk struct {
-	pawl.Desk // for what is not of a folder
-	runner    *fleet.Runner
+	pawl.Projects // for what is not of a folder
+	runner    *runner.Runner
 	models    modelLister // nil means those of this process
 }
 
-func (d *farDesk) Look(ctx context.Context, dir string) (f pawl.Folder, err error) {
+func (d *farDesk) Look(ctx context.Context, dir string) (f pawl.Project, err error) {
 	return f, d.runner.Ask(ctx, dir, errandLook, nil, &f)
 }
 
@@ -113,7 +113,7 @@ func (d *farDesk) Trust(ctx context.Context, dir, hash string) error {
 
 func (d *farDesk) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	if d.models == nil {
-		return d.Desk.Models(ctx)
+		return d.Projects.Models(ctx)
 	}
 	return d.models.Models(ctx)
 }
@@ -139,8 +139,8 @@ func (d *farDesk) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.P
 }
 
 func (d *farDesk) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
-	if d.Desk == nil {
+	if d.Projects == nil {
 		return nil, errors.New("the node is not open yet")
 	}
-	return d.Desk.Output(ctx, id, blob)
+	return d.Projects.Output(ctx, id, blob)
 }

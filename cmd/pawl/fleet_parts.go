@@ -15,12 +15,12 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/blob"
-	"github.com/pawl-dev/pawl/internal/bus/nats"
-	"github.com/pawl-dev/pawl/internal/checkpoint"
+	"github.com/pawl-dev/pawl/fleet/nats"
+	"github.com/pawl-dev/pawl/internal/workspace/checkpoint"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/model/remote"
-	"github.com/pawl-dev/pawl/internal/runner/fleet"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/fleet/gateway"
+	"github.com/pawl-dev/pawl/fleet/runner"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -35,7 +35,7 @@ const (
 // fleetParts are what a process of a fleet is connected to.
 type fleetParts struct {
 	config.Fleet
-	engine fleet.Engine
+	engine runner.Engine
 	hosts  time.Duration // how long a host may be silent
 	link   *nats.Link
 	token  string // of the gateway
@@ -71,7 +71,7 @@ func openFleet(ctx context.Context, name string, log *slog.Logger) (*fleetParts,
 	if err != nil {
 		return nil, err
 	}
-	if p.engine, err = fleet.Dial(ctx, p.Temporal, p.Namespace, log); err != nil {
+	if p.engine, err = runner.Dial(ctx, p.Temporal, p.Namespace, log); err != nil {
 		return nil, err
 	}
 	p.engine.HostTimeout = p.hosts
@@ -95,12 +95,12 @@ func (p *fleetParts) models() (modelsOf, error) {
 	if p.token == "" {
 		return nil, fmt.Errorf("the gateway at %s wants a token: set PAWL_GATEWAY_TOKEN: %w", p.Gateway, pawl.ErrInvalid)
 	}
-	return &remote.Client{URL: p.Gateway, Token: p.token}, nil
+	return &gateway.Client{URL: p.Gateway, Token: p.token}, nil
 }
 
 // fleetStore is a store that knows the hosts of a fleet, and keeps tenants apart.
 type fleetStore interface {
-	pawl.Roster
+	pawl.HostRegistry
 	CheckTenancy(ctx context.Context) error
 	SetHostTimeout(d time.Duration)
 	Clock(ctx context.Context) (time.Time, error)
@@ -170,7 +170,7 @@ func (k *keeper) Prune(ctx context.Context, key, keep string) error {
 
 // dropper forgets a workspace, with its checkpoints. The host that has it removes the
 // folder when it next tidies up.
-func (p *fleetParts) dropper(ctx context.Context, roster pawl.Roster) (func(context.Context, string) error, error) {
+func (p *fleetParts) dropper(ctx context.Context, roster pawl.HostRegistry) (func(context.Context, string) error, error) {
 	data, err := config.Data()
 	if err != nil {
 		return nil, err
@@ -183,6 +183,6 @@ func (p *fleetParts) dropper(ctx context.Context, roster pawl.Roster) (func(cont
 		if err := roster.Drop(ctx, dir); err != nil || k == nil {
 			return err
 		}
-		return k.Drop(ctx, fleet.Key(pawl.TenantOf(ctx), dir))
+		return k.Drop(ctx, runner.Key(pawl.TenantOf(ctx), dir))
 	}, nil
 }

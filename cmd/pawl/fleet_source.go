@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/egress"
+	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/weak"
 )

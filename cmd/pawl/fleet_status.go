@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/bus/nats"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/fleet/nats"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -68,7 +68,7 @@ func (o *operator) openStore(ctx context.Context, ref string) error {
 func (o *operator) openEngine(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	o.parts.engine, err = fleet.Dial(ctx, o.parts.Temporal, o.parts.Namespace, slog.New(slog.DiscardHandler))
+	o.parts.engine, err = runner.Dial(ctx, o.parts.Temporal, o.parts.Namespace, slog.New(slog.DiscardHandler))
 	if err == nil {
 		o.closes = append(o.closes, o.parts.engine.Close)
 	}
@@ -124,10 +124,10 @@ func withOperator(cmd *cobra.Command, do func(ctx context.Context, o *operator) 
 // fleetStatus is all that 'pawl fleet status --json' prints.
 type fleetStatus struct {
 	At       time.Time       `json:"at"`
-	Hosts    []pawl.Machine  `json:"hosts"`
+	Hosts    []pawl.Host  `json:"hosts"`
 	Sessions []pawl.Load     `json:"sessions"`
-	Queues   []fleet.Queue   `json:"queues"`
-	Versions []fleet.Version `json:"versions"`
+	Queues   []runner.Queue   `json:"queues"`
+	Versions []runner.Version `json:"versions"`
 	NATS     bool            `json:"nats"`   // it can be reached
 	Lag      time.Duration   `json:"lag_ns"` // how long the first task of all queues has waited
 	Faults   []string        `json:"faults"` // why something of this is not known
@@ -137,7 +137,7 @@ type fleetStatus struct {
 func (o *operator) look(ctx context.Context) *fleetStatus {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	s := &fleetStatus{At: time.Now().UTC(), Hosts: []pawl.Machine{}, Sessions: []pawl.Load{}, Queues: []fleet.Queue{}, Versions: []fleet.Version{}}
+	s := &fleetStatus{At: time.Now().UTC(), Hosts: []pawl.Host{}, Sessions: []pawl.Load{}, Queues: []runner.Queue{}, Versions: []runner.Version{}}
 	had := len(o.faults)
 	var err error
 	if o.roster != nil {
@@ -151,9 +151,9 @@ func (o *operator) look(ctx context.Context) *fleetStatus {
 		for i, h := range s.Hosts {
 			names[i] = h.Name
 		}
-		s.Queues, err = fleet.Queues(ctx, o.parts.engine, names...)
+		s.Queues, err = runner.Queues(ctx, o.parts.engine, names...)
 		o.faulty(err)
-		s.Versions, err = fleet.Versions(ctx, o.parts.engine)
+		s.Versions, err = runner.Versions(ctx, o.parts.engine)
 		o.faulty(err)
 	}
 	for _, q := range s.Queues {
@@ -236,7 +236,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // print shows it in tables.
 func (s *fleetStatus) print(w io.Writer) error {
 	for _, fault := range s.Faults {
-		fmt.Fprintf(w, "fault: %s\n", plain.Line(fault))
+		fmt.Fprintf(w, "fault: %s\n", sanitize.Line(fault))
 	}
 	connected := "no"
 	if s.NATS {
@@ -246,7 +246,7 @@ func (s *fleetStatus) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "HOST\tVERSION\tSTATE\tBUSY\tROOM\tKEPT\tFREE\tSEEN")
 	for _, h := range s.Hosts {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", plain.Line(h.Name), plain.Line(h.Version), hostState(h), h.Busy, h.Room, h.Kept, sizeText(h.DiskFree), h.Seen.Format(time.DateTime))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", sanitize.Line(h.Name), sanitize.Line(h.Version), hostState(h), h.Busy, h.Room, h.Kept, sizeText(h.DiskFree), h.Seen.Format(time.DateTime))
 	}
 	fmt.Fprintln(t, "\nTENANT\tWORKING\tQUEUED\tWAITING")
 	for _, l := range s.Sessions {
@@ -254,17 +254,17 @@ func (s *fleetStatus) print(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nQUEUE\tPOLLERS\tBACKLOG\tOLDEST\tVERSIONS")
 	for _, q := range s.Queues {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", plain.Line(q.Name), q.Pollers, q.Backlog, q.Oldest.Round(time.Millisecond), plain.Line(strings.Join(q.Versions, " ")))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", sanitize.Line(q.Name), q.Pollers, q.Backlog, q.Oldest.Round(time.Millisecond), sanitize.Line(strings.Join(q.Versions, " ")))
 	}
 	fmt.Fprintln(t, "\nBRAINS\tSTATE")
 	for _, v := range s.Versions {
-		fmt.Fprintf(t, "%s\t%s\n", plain.Line(v.ID), versionState(v))
+		fmt.Fprintf(t, "%s\t%s\n", sanitize.Line(v.ID), versionState(v))
 	}
 	fmt.Fprintln(t)
 	return t.Flush()
 }
 
-func hostState(h pawl.Machine) string {
+func hostState(h pawl.Host) string {
 	switch {
 	case !h.Live:
 		return "late"
@@ -276,7 +276,7 @@ func hostState(h pawl.Machine) string {
 	return "live"
 }
 
-func versionState(v fleet.Version) string {
+func versionState(v runner.Version) string {
 	switch {
 	case v.Current:
 		return "current"

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/fleet/runner"
 )
 
 // promotion is what 'pawl fleet promote --json' prints.
@@ -24,19 +24,19 @@ func (f *fleetFlags) promote(cmd *cobra.Command, version string) error {
 	return withOperator(cmd, func(ctx context.Context, o *operator) error {
 		known, cancel := context.WithTimeout(ctx, f.wait)
 		defer cancel()
-		if err := fleet.Known(known, o.parts.engine, version); err != nil {
+		if err := runner.Known(known, o.parts.engine, version); err != nil {
 			return err
 		}
-		if err := fleet.Promote(ctx, o.parts.engine, version); err != nil {
+		if err := runner.Promote(ctx, o.parts.engine, version); err != nil {
 			return err
 		}
 		p := promotion{Version: version, Left: []string{}}
-		left, err := fleet.Stranded(ctx, o.parts.engine)
+		left, err := runner.Stranded(ctx, o.parts.engine)
 		if err != nil {
 			return err
 		}
 		for _, v := range left {
-			n, err := fleet.Rescue(ctx, o.parts.engine, v)
+			n, err := runner.Rescue(ctx, o.parts.engine, v)
 			p.Left, p.Rescued = append(p.Left, v), p.Rescued+n
 			if err != nil {
 				return err
@@ -72,7 +72,7 @@ func (f *fleetFlags) drain(cmd *cobra.Command, host string) error {
 
 // awaitEmpty waits until nobody works on a host. One that is not there any more has
 // nobody.
-func (o *operator) awaitEmpty(ctx context.Context, host string, f *fleetFlags) (m pawl.Machine, err error) {
+func (o *operator) awaitEmpty(ctx context.Context, host string, f *fleetFlags) (m pawl.Host, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
 	late := until(ctx, func() bool {
@@ -85,14 +85,14 @@ func (o *operator) awaitEmpty(ctx context.Context, host string, f *fleetFlags) (
 	return m, err
 }
 
-func (o *operator) machine(ctx context.Context, host string) (pawl.Machine, error) {
+func (o *operator) machine(ctx context.Context, host string) (pawl.Host, error) {
 	hosts, err := o.roster.Hosts(ctx)
 	if err != nil {
-		return pawl.Machine{}, err
+		return pawl.Host{}, err
 	}
-	i := slices.IndexFunc(hosts, func(m pawl.Machine) bool { return m.Name == host })
+	i := slices.IndexFunc(hosts, func(m pawl.Host) bool { return m.Name == host })
 	if i < 0 {
-		return pawl.Machine{}, fmt.Errorf("host %s was not seen for a day: %w", host, pawl.ErrNotFound)
+		return pawl.Host{}, fmt.Errorf("host %s was not seen for a day: %w", host, pawl.ErrNotFound)
 	}
 	return hosts[i], nil
 }

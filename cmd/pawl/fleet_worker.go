@@ -25,9 +25,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/model/remote"
+	"github.com/pawl-dev/pawl/fleet/gateway"
 	"github.com/pawl-dev/pawl/internal/proc"
-	"github.com/pawl-dev/pawl/internal/runner/fleet"
+	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/service"
 )
 
@@ -65,7 +65,7 @@ type fleetWorker struct {
 	log    *slog.Logger
 	parts  *fleetParts
 	app    *app
-	spaces *fleet.Spaces
+	spaces *runner.Workspaces
 	keeper *keeper // nil if there is none
 	failed chan error
 	begun  atomic.Bool // it takes work
@@ -100,13 +100,13 @@ func (w *fleetWorker) open(ctx context.Context) (err error) {
 	if models, err = w.parts.models(); err != nil {
 		return err
 	}
-	hands := &fleet.Hands{}
+	hands := &runner.Executor{}
 	w.app, err = openFitted(ctx, fitting{link: w.parts.link, models: models, run: func(a *app, s *agent.Stepper, _ *service.Config) (service.Runner, error) {
 		if err := w.equip(ctx, a, s, hands); err != nil {
 			return nil, err
 		}
 		hands.Errands = errands(a, s)
-		runner := &fleet.Runner{Engine: w.parts.engine}
+		runner := &runner.Runner{Engine: w.parts.engine}
 		w.spread(a, hands, runner)
 		return runner, nil
 	}})
@@ -122,7 +122,7 @@ func (w *fleetWorker) open(ctx context.Context) (err error) {
 }
 
 // equip makes the hands of this host, and has the stepper work for a fleet.
-func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands *fleet.Hands) error {
+func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands *runner.Executor) error {
 	roster, err := rosterOf(ctx, a.tokens, w.parts.hosts)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 	if err != nil {
 		return fmt.Errorf("--reserve: %w", err)
 	}
-	w.spaces = &fleet.Spaces{
+	w.spaces = &runner.Workspaces{
 		Host: host, Roster: roster, Dir: filepath.Join(data, "workspaces"), Boot: proc.Boot(), HostTimeout: w.parts.hosts,
 		Root: w.parts.Workspaces, Own: own, Reserve: reserve,
 		Fetch: (&warm{dir: filepath.Join(data, "sources"), sources: newSources(w.parts.Sources)}).fetch, Free: func() (int64, error) { return freeBytes(w.parts.Workspaces) },
@@ -169,7 +169,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 	}
 	s.Park = true
 	s.Keep = func(ctx context.Context, _ pawl.SessionID, dir string) error { return w.spaces.Keep(ctx, dir) }
-	asides := agent.NewAsides(s)
+	asides := agent.NewSummarizer(s)
 	w.later(asides.Close)
 	hands.Observe, w.spaces.Observe = a.tells.Step, a.tells.Workspace
 	hands.Tell = func(id pawl.SessionID, text string) {
@@ -180,7 +180,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 }
 
 // spread has the children of sessions work wherever there is room, and come back.
-func (w *fleetWorker) spread(a *app, hands *fleet.Hands, runner *fleet.Runner) {
+func (w *fleetWorker) spread(a *app, hands *runner.Executor, runner *runner.Runner) {
 	a.control.Offer, a.control.Fetch, a.control.Vacated = w.spaces.Offer, w.spaces.Recall, w.spaces.Drop
 	a.safety.Whole, a.safety.Allow = true, w.spaces.Allow
 	w.spaces.Clear = func(dir string) error { return errors.Join(a.safety.DropCache(dir), a.safety.Adopt(dir, "")) }
@@ -211,20 +211,20 @@ func (w *fleetWorker) spread(a *app, hands *fleet.Hands, runner *fleet.Runner) {
 // warns if it never will.
 func (w *fleetWorker) takesNew(ctx context.Context) error {
 	if w.flags.version != "" {
-		return fleet.PromoteFirst(ctx, w.parts.engine, w.flags.version)
+		return runner.PromoteFirst(ctx, w.parts.engine, w.flags.version)
 	}
-	versions, err := fleet.Versions(ctx, w.parts.engine)
+	versions, err := runner.Versions(ctx, w.parts.engine)
 	if err != nil {
 		return err
 	}
-	if current := fleet.Current(versions); current != "" {
+	if current := runner.Current(versions); current != "" {
 		w.log.Warn("this brain has no version, so it gets no new work: start it with --build-id, and promote that with 'pawl fleet promote'", "current", current)
 	}
 	return nil
 }
 
 // start has the engine give work to this process.
-func (w *fleetWorker) start(ctx context.Context, hands *fleet.Hands, models modelsOf) error {
+func (w *fleetWorker) start(ctx context.Context, hands *runner.Executor, models modelsOf) error {
 	if err := w.serveHealth(); err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (w *fleetWorker) start(ctx context.Context, hands *fleet.Hands, models mode
 		if err := w.serveGateway(models); err != nil {
 			return err
 		}
-		stop, err := fleet.StartBrain(w.parts.engine, &fleet.Brain{Store: w.app.store, Roster: w.spaces.Roster, Observe: w.app.tells.Step}, w.flags.version, brainGrace)
+		stop, err := runner.StartCoordinator(w.parts.engine, &runner.Coordinator{Store: w.app.store, Roster: w.spaces.Roster, Observe: w.app.tells.Step}, w.flags.version, brainGrace)
 		if err != nil {
 			return err
 		}
@@ -247,14 +247,14 @@ func (w *fleetWorker) start(ctx context.Context, hands *fleet.Hands, models mode
 	if err := w.spaces.Remember(); err != nil {
 		return fmt.Errorf("the workspaces that were here before: %w", err)
 	}
-	stop, err := fleet.StartHands(w.parts.engine, hands, handsGrace)
+	stop, err := runner.StartExecutor(w.parts.engine, hands, handsGrace)
 	if err != nil {
 		return err
 	}
 	w.later(stop)
 	beating, end := context.WithCancel(ctx)
 	var beats sync.WaitGroup
-	beats.Go(func() { fleet.Beat(beating, w.spaces, w.version(), w.flags.room, w.log) })
+	beats.Go(func() { runner.Heartbeat(beating, w.spaces, w.version(), w.flags.room, w.log) })
 	beats.Go(func() { w.spaces.Tidy(beating, w.log) })
 	w.later(func() { end(); beats.Wait() })
 	return nil
@@ -293,7 +293,7 @@ func (w *fleetWorker) serveGateway(models modelsOf) error {
 	if err != nil {
 		return err
 	}
-	s := remote.Server(w.counted(remote.Handler(remote.Config{
+	s := gateway.Server(w.counted(gateway.Handler(gateway.Config{
 		Open: models.Open, Window: models.Window, Small: models.Small, Sibling: models.Sibling, Models: w.app.desk.Models,
 		Token: w.parts.token, Redact: secrets.Redact,
 	})))
@@ -358,7 +358,7 @@ func (w *fleetWorker) serve(s *http.Server, l net.Listener) {
 // errands are what can be asked of a folder that is here.
 func errands(a *app, s *agent.Stepper) map[string]func(context.Context, string, []byte) ([]byte, error) {
 	return map[string]func(context.Context, string, []byte) ([]byte, error){
-		errandLook: errand(func(ctx context.Context, dir string, _ struct{}) (pawl.Folder, error) { return a.desk.Look(ctx, dir) }),
+		errandLook: errand(func(ctx context.Context, dir string, _ struct{}) (pawl.Project, error) { return a.desk.Look(ctx, dir) }),
 		errandTrust: errand(func(ctx context.Context, dir, hash string) (struct{}, error) {
 			return struct{}{}, a.desk.Trust(ctx, dir, hash)
 		}),

@@ -16,10 +16,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // gateFlags are the flags of 'pawl gate'.
@@ -143,7 +143,7 @@ func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.
 	for i := range frozen.Checks {
 		frozen.Checks[i].Timeout = cmp.Or(frozen.Checks[i].Timeout, f.timeout)
 	}
-	s, err := safety.Open()
+	s, err := policy.Open()
 	if err != nil {
 		return nil, frozen, "", err
 	}
@@ -180,7 +180,7 @@ func repoOf(ctx context.Context, dir string) (*git.Repo, error) {
 
 // openGate makes a gate for a repository. Its trees are below the folder for
 // temporary files; the cache of the base's checks is pawl's own.
-func openGate(repo *git.Repo, s *safety.Safety) (*gate.Gate, error) {
+func openGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	cache, err := config.Cache()
 	if err != nil {
 		return nil, err
@@ -239,16 +239,16 @@ type gated struct {
 func writeGateText(w io.Writer, o gate.Outcome) error {
 	var b strings.Builder
 	for _, f := range o.Faults {
-		fmt.Fprintf(&b, "%s: %s\n", f.Rule, plain.Text(f.Text))
+		fmt.Fprintf(&b, "%s: %s\n", f.Rule, sanitize.Text(f.Text))
 	}
 	if o.Open() {
 		fmt.Fprintf(&b, "passed: nothing speaks against %.12s\n", o.Candidate)
 	}
 	for _, name := range o.Before {
-		fmt.Fprintf(&b, "note: %s failed before as well\n", plain.Line(name))
+		fmt.Fprintf(&b, "note: %s failed before as well\n", sanitize.Line(name))
 	}
 	for _, name := range o.Flaky {
-		fmt.Fprintf(&b, "note: %s fails at times, on the base too\n", plain.Line(name))
+		fmt.Fprintf(&b, "note: %s fails at times, on the base too\n", sanitize.Line(name))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/mission"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 // Bounds of what is kept, unless flags say otherwise.
@@ -28,7 +28,7 @@ const (
 type gcReport struct {
 	DryRun    bool              `json:"dry_run"`
 	Snapshots snapshot.GCReport `json:"snapshots"`
-	Boxes     safety.Cleaned    `json:"boxes"`
+	Boxes     policy.Cleaned    `json:"boxes"`
 	// Workplaces are the folders of missions' workers that nobody needs any more.
 	Workplaces []string `json:"workplaces"`
 }
@@ -96,11 +96,11 @@ func (f gcFlags) run(ctx context.Context, a *app) (gcReport, error) {
 	if err != nil {
 		return r, err
 	}
-	clean := safety.Cleaning{Alive: alive, DryRun: f.dry}
+	clean := policy.Cleaning{Alive: alive, DryRun: f.dry}
 	if age > 0 {
 		clean.Before = time.Now().Add(-age)
 	}
-	if r.Boxes, err = safety.Clean(clean); err != nil {
+	if r.Boxes, err = policy.Clean(clean); err != nil {
 		return r, errors.Join(err, failed)
 	}
 	top, err := config.Workplaces()
@@ -125,7 +125,7 @@ func printGC(w io.Writer, r gcReport) {
 		if name == "" {
 			name = "a folder that is gone"
 		}
-		fmt.Fprintf(w, "%s: snapshots of %d sessions", plain.Line(name), len(f.Removed))
+		fmt.Fprintf(w, "%s: snapshots of %d sessions", sanitize.Line(name), len(f.Removed))
 		if f.Why != "" {
 			fmt.Fprintf(w, ", all of them: %s", f.Why)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/hook"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 func hooksCommand() *cobra.Command {
@@ -81,7 +81,7 @@ order in which all of them run.`,
 				return writeJSON(cmd.OutOrStdout(), list)
 			}
 			for _, fault := range list.Faults {
-				fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", plain.Line(fault))
+				fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", sanitize.Line(fault))
 			}
 			return list.print(cmd.OutOrStdout(), all)
 		},
@@ -93,7 +93,7 @@ order in which all of them run.`,
 
 func loadHooks(cmd *cobra.Command, all bool) (hookListing, error) {
 	list := hookListing{Hooks: []listedHook{}, Faults: []string{}}
-	s, err := safety.Open()
+	s, err := policy.Open()
 	if err != nil {
 		return list, err
 	}
@@ -144,9 +144,9 @@ func (l hookListing) print(w io.Writer, all bool) error {
 		if all {
 			event = fmt.Sprintf("%s\t%d", h.Point, h.Priority)
 		} else {
-			event = plain.Line(event)
+			event = sanitize.Line(event)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", h.Layer, event, plain.Line(cmp.Or(h.Matcher, "*")), what)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", h.Layer, event, sanitize.Line(cmp.Or(h.Matcher, "*")), what)
 	}
 	return t.Flush()
 }
@@ -161,7 +161,7 @@ func hookLine(command string, args []string) string {
 func (a *app) leave(cmd *cobra.Command, id pawl.SessionID, err error) error {
 	if a.runner != nil && !errors.Is(err, errInterrupted) {
 		for _, text := range a.runner.Stepper.End(cmd.Context(), id, hook.EndOther) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", plain.Line(text))
+			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", sanitize.Line(text))
 		}
 	}
 	return err

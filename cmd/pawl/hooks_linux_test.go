@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // hookEvents are all events that a hook can be configured for.
@@ -38,7 +38,7 @@ func hooksFor(t *testing.T, command string, events ...string) string {
 }
 
 // configure writes the person's configuration.
-func configure(t *testing.T, b *pawltest.Box, text string) {
+func configure(t *testing.T, b *harness.Box, text string) {
 	t.Helper()
 	for _, entry := range b.Env {
 		if path, ok := strings.CutPrefix(entry, "PAWL_CONFIG="); ok {
@@ -50,7 +50,7 @@ func configure(t *testing.T, b *pawltest.Box, text string) {
 }
 
 // recorded returns what hooks were told, a line each, and forgets it.
-func recorded(t *testing.T, b *pawltest.Box) []string {
+func recorded(t *testing.T, b *harness.Box) []string {
 	t.Helper()
 	var lines []string
 	for line := range strings.Lines(b.Read(t, "told")) {
@@ -172,7 +172,7 @@ func TestManagedHooksOfAMachine(t *testing.T) {
 	}
 	b := deskBox(t, "", done)
 	configure(t, b, hooksFor(t, "touch users", "UserPromptSubmit"))
-	run := func(policy string, args ...string) pawltest.Output {
+	run := func(policy string, args ...string) harness.Output {
 		t.Helper()
 		etc := t.TempDir()
 		if err := errors.Join(os.WriteFile(filepath.Join(etc, "managed.json"), []byte(policy), 0o644), os.Chmod(etc, 0o755)); err != nil { //nolint:gosec // as in /etc
@@ -181,7 +181,7 @@ func TestManagedHooksOfAMachine(t *testing.T) {
 		cmd := b.Command(args...)
 		cmd.Path = bwrap
 		cmd.Args = append([]string{bwrap, "--unshare-user", "--uid", "0", "--gid", "0", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--tmpfs", "/etc", "--bind", etc, "/etc/pawl", b.Bin}, args...)
-		return pawltest.Wait(t, cmd)
+		return harness.Wait(t, cmd)
 	}
 	const guard = `"hooks":{"UserPromptSubmit":[{"hooks":[{"command":"touch managed; if grep -q secret; then echo not here >&2; exit 2; fi"}]}]}`
 	for _, test := range []struct {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // jsonRun is a run of a command with --json, and the code that it exits with.
@@ -55,7 +55,7 @@ var tenantRuns = []jsonRun{
 // the command did.
 func TestEveryJSON(t *testing.T) {
 	t.Parallel()
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	home := t.TempDir()
 	b.Env = append(b.Env, "HOME="+home, "XDG_CONFIG_HOME=", "PAWL_CONFIG=", "ANTHROPIC_API_KEY=", "CI=")
 	source := skillSource(t)
@@ -70,13 +70,13 @@ func TestEveryJSON(t *testing.T) {
 		run.args = strings.ReplaceAll(run.args, "SOURCE", "file://"+source)
 		run.check(t, b)
 	}
-	many := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["postgres"](t))
+	many := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["postgres"](t))
 	for _, run := range tenantRuns {
 		run.check(t, many)
 	}
 	for _, path := range withJSON(root()) {
 		if strings.HasPrefix(path, "fleet ") {
-			continue // it needs a fleet: internal/fleettest runs them
+			continue // it needs a fleet: internal/test/fleet runs them
 		}
 		if !slices.ContainsFunc(slices.Concat(jsonRuns, tenantRuns), func(r jsonRun) bool { return strings.HasPrefix(r.args+" ", path+" ") }) {
 			t.Errorf("'pawl %s' has --json: add a run of it to jsonRuns", path)
@@ -85,7 +85,7 @@ func TestEveryJSON(t *testing.T) {
 }
 
 // check wants one value on the standard output, and the code.
-func (r jsonRun) check(t *testing.T, b *pawltest.Box) {
+func (r jsonRun) check(t *testing.T, b *harness.Box) {
 	t.Helper()
 	args := strings.Fields(r.args)
 	if !slices.Contains(args, "--json") {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
 // openLanguages returns the language servers, of which none runs yet. They run
 // in folders that are trusted, in their box.
-func openLanguages(guard *safety.Safety) (*lsp.Servers, error) {
+func openLanguages(guard *policy.Safety) (*lsp.Servers, error) {
 	user, err := loadUser()
 	if err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/acp"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/frontend/acp"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // What an editor lends to sessions: what it has open, and its MCP servers.
@@ -43,7 +43,7 @@ func (o *openBuffers) of(id pawl.SessionID) pawl.Buffers {
 // program. What is wrong with one is told, and it is left out. told is that the
 // user has named the folder trusted.
 func (s *toolServers) lend(ctx context.Context, id pawl.SessionID, dir string, told bool, list []acp.Server) (notes []string) {
-	var servers []mcp.Server
+	var servers []mcpclient.Server
 	if len(list) > 0 {
 		servers, notes = s.lendable(ctx, dir, told, list)
 	}
@@ -64,7 +64,7 @@ func (s *toolServers) lend(ctx context.Context, id pawl.SessionID, dir string, t
 }
 
 // lendable are those of an editor's servers that can be used in a folder.
-func (s *toolServers) lendable(ctx context.Context, dir string, told bool, list []acp.Server) (servers []mcp.Server, notes []string) {
+func (s *toolServers) lendable(ctx context.Context, dir string, told bool, list []acp.Server) (servers []mcpclient.Server, notes []string) {
 	configured, _, err := serversOf(ctx, s.guard, dir, told)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("The editor's MCP servers are not used: %v", err)}
@@ -73,17 +73,17 @@ func (s *toolServers) lendable(ctx context.Context, dir string, told bool, list 
 		secrets.AddHeaders(l.Name, l.Headers)
 		secrets.AddHeaders(l.Name, l.Env)
 		server := lentServer(l)
-		shown := fmt.Sprintf("The editor's MCP server %.40q", plain.Line(l.Name))
+		shown := fmt.Sprintf("The editor's MCP server %.40q", sanitize.Line(l.Name))
 		same := func(name string) bool { return name == server.Name }
 		switch err := server.Check(); {
 		case slices.ContainsFunc(configured, func(e serverEntry) bool { return same(e.Name) }):
 			notes = append(notes, fmt.Sprintf("%s is not used: pawl's configuration has one of that name (%s).", shown, server.Name))
 			continue
-		case slices.ContainsFunc(servers, func(o mcp.Server) bool { return same(o.Name) }):
+		case slices.ContainsFunc(servers, func(o mcpclient.Server) bool { return same(o.Name) }):
 			notes = append(notes, fmt.Sprintf("%s is not used: the editor has another that is called %s here: rename it there.", shown, server.Name))
 			continue
 		case err != nil:
-			notes = append(notes, fmt.Sprintf("%s is not used: %s.", shown, plain.Line(err.Error())))
+			notes = append(notes, fmt.Sprintf("%s is not used: %s.", shown, sanitize.Line(err.Error())))
 			continue
 		case server.Name != l.Name:
 			notes = append(notes, fmt.Sprintf("%s is called %s here.", shown, server.Name))
@@ -95,8 +95,8 @@ func (s *toolServers) lendable(ctx context.Context, dir string, told bool, list 
 
 // lentServer is an editor's server as one of the user's own. It may be on this
 // machine, without TLS, if its address says so by itself.
-func lentServer(l acp.Server) mcp.Server {
-	return mcp.Server{
+func lentServer(l acp.Server) mcpclient.Server {
+	return mcpclient.Server{
 		Name: lentName(l.Name), Transport: l.Transport, Command: l.Command, Args: l.Args, Env: l.Env, Unboxed: true,
 		URL: l.URL, Headers: l.Headers, Local: onThisMachine(l.URL),
 	}
@@ -117,16 +117,16 @@ var unnamable = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 // lentName is a server's name as names are here. Editors let people write any, and
 // give long ones themselves.
 func lentName(name string) string {
-	if (mcp.Server{Name: name, Transport: mcp.Stdio, Command: "x"}).Check() == nil {
+	if (mcpclient.Server{Name: name, Transport: mcpclient.Stdio, Command: "x"}).Check() == nil {
 		return name
 	}
 	name = strings.Trim(unnamable.ReplaceAllString(name, "-"), "-")
-	return strings.TrimRight(name[:min(len(name), mcp.MaxServerName)], "-")
+	return strings.TrimRight(name[:min(len(name), mcpclient.MaxServerName)], "-")
 }
 
 // of returns the servers of a session: those of its folder, and those that it is
 // lent.
-func (s *toolServers) of(id pawl.SessionID) *mcp.Servers {
+func (s *toolServers) of(id pawl.SessionID) *mcpclient.Servers {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if own := s.lent[id]; own != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/acp"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/frontend/acp"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // TestLentServers: an editor's server counts as one of the user's own, and may be
@@ -19,22 +19,22 @@ func TestLentServers(t *testing.T) {
 	env := map[string]string{"A": "b"}
 	for name, test := range map[string]struct {
 		lent acp.Server
-		want mcp.Server
+		want mcpclient.Server
 	}{
 		"a program": {
 			acp.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env},
-			mcp.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env, Unboxed: true},
+			mcpclient.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env, Unboxed: true},
 		},
 		"an address": {
 			acp.Server{Name: "hub", Transport: "http", URL: "https://hub.example.com/mcp", Headers: env},
-			mcp.Server{Name: "hub", Transport: "http", URL: "https://hub.example.com/mcp", Headers: env, Unboxed: true},
+			mcpclient.Server{Name: "hub", Transport: "http", URL: "https://hub.example.com/mcp", Headers: env, Unboxed: true},
 		},
-		"this machine":            {acp.Server{URL: "http://localhost:1/mcp"}, mcp.Server{URL: "http://localhost:1/mcp", Unboxed: true, Local: true}},
-		"this machine, by number": {acp.Server{URL: "http://127.0.0.1:1/"}, mcp.Server{URL: "http://127.0.0.1:1/", Unboxed: true, Local: true}},
-		"this machine, the new":   {acp.Server{URL: "http://[::1]:1/"}, mcp.Server{URL: "http://[::1]:1/", Unboxed: true, Local: true}},
-		"its network":             {acp.Server{URL: "http://10.0.0.1/"}, mcp.Server{URL: "http://10.0.0.1/", Unboxed: true}},
-		"a name that looks so":    {acp.Server{URL: "http://localhost.example.com/"}, mcp.Server{URL: "http://localhost.example.com/", Unboxed: true}},
-		"a name in front":         {acp.Server{URL: "http://localhost@example.com/"}, mcp.Server{URL: "http://localhost@example.com/", Unboxed: true}},
+		"this machine":            {acp.Server{URL: "http://localhost:1/mcp"}, mcpclient.Server{URL: "http://localhost:1/mcp", Unboxed: true, Local: true}},
+		"this machine, by number": {acp.Server{URL: "http://127.0.0.1:1/"}, mcpclient.Server{URL: "http://127.0.0.1:1/", Unboxed: true, Local: true}},
+		"this machine, the new":   {acp.Server{URL: "http://[::1]:1/"}, mcpclient.Server{URL: "http://[::1]:1/", Unboxed: true, Local: true}},
+		"its network":             {acp.Server{URL: "http://10.0.0.1/"}, mcpclient.Server{URL: "http://10.0.0.1/", Unboxed: true}},
+		"a name that looks so":    {acp.Server{URL: "http://localhost.example.com/"}, mcpclient.Server{URL: "http://localhost.example.com/", Unboxed: true}},
+		"a name in front":         {acp.Server{URL: "http://localhost@example.com/"}, mcpclient.Server{URL: "http://localhost@example.com/", Unboxed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, lentServer(test.lent)); diff != "" {
@@ -55,7 +55,7 @@ func TestLentNames(t *testing.T) {
 		if got != want {
 			t.Errorf("%q is called %q, want %q", name, got, want)
 		}
-		if err := (mcp.Server{Name: got, Transport: mcp.Stdio, Command: "x"}).Check(); (err == nil) != (want != "") {
+		if err := (mcpclient.Server{Name: got, Transport: mcpclient.Stdio, Command: "x"}).Check(); (err == nil) != (want != "") {
 			t.Errorf("%q: %v", got, err)
 		}
 	}

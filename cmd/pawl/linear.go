@@ -16,8 +16,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/linear"
-	"github.com/pawl-dev/pawl/internal/tui"
+	"github.com/pawl-dev/pawl/internal/frontend/lineui"
+	"github.com/pawl-dev/pawl/internal/frontend/tui"
 )
 
 // screenReaderVar asks for the conversation of lines, as --screen-reader does.
@@ -79,12 +79,12 @@ func runLinear(cmd *cobra.Command, a *app, c tui.Config) error {
 		}
 	}()
 	in := cmd.InOrStdin()
-	err := linear.Run(ctx, linear.Config{
+	err := lineui.Run(ctx, lineui.Config{
 		Service: c.Service, Dir: c.Dir, Session: c.Session, Settings: c.Settings,
 		In: in, Out: cmd.OutOrStdout(), Interrupts: interrupts,
 		Pending: func() bool { return linePending(in) }, Forget: func() { flushTyped(in) },
 		Columns: terminalColumns, Bell: func() { _, _ = os.Stdout.WriteString("\a") },
-		First: linear.First{Help: c.First.Help, Save: c.First.Save},
+		First: lineui.First{Help: c.First.Help, Save: c.First.Save},
 		Show:  func(ctx context.Context, w io.Writer, s pawl.Session) error { return showSession(ctx, w, a.Service, s) },
 	})
 	var killed signalError

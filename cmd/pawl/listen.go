@@ -17,7 +17,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/private"
+	"github.com/pawl-dev/pawl/internal/config/userfile"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -164,15 +164,15 @@ func serverToken(p place, users bool) (token, file string, err error) {
 		return "", "", err
 	}
 	file = filepath.Join(data, "server-token")
-	unlock, err := private.Lock(file) // another server may begin at the same time
+	unlock, err := userfile.Lock(file) // another server may begin at the same time
 	if err != nil {
 		return "", "", err
 	}
 	defer unlock()
-	text, err := private.Read(file, 1<<10)
+	text, err := userfile.Read(file, 1<<10)
 	if err == nil && len(text) == 0 {
 		text = []byte(rand.Text() + "\n")
-		err = private.ReplaceText(file, text)
+		err = userfile.ReplaceText(file, text)
 	}
 	if token = strings.TrimSpace(string(text)); err == nil && len(token) < minToken {
 		err = fmt.Errorf("%s holds no token: remove it, and a new one is made", file)

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 func managedCommand() *cobra.Command {
@@ -34,7 +34,7 @@ func managedCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read the policy of this machine: %w", err)
 			}
-			hooks, err := safety.ManagedHooks(m)
+			hooks, err := policy.ManagedHooks(m)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func managedCommand() *cobra.Command {
 				fmt.Fprintln(w, "no hooks of users and projects are run")
 			}
 			for _, x := range hooks {
-				fmt.Fprintf(w, "hook %s: %s\n", plain.Line(x.Event), plain.Line(hookLine(x.Command, x.Args)))
+				fmt.Fprintf(w, "hook %s: %s\n", sanitize.Line(x.Event), sanitize.Line(hookLine(x.Command, x.Args)))
 			}
 			return nil
 		},

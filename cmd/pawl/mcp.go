@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/auth"
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
-	"github.com/pawl-dev/pawl/internal/trust"
+	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
 func mcpCommand() *cobra.Command {
@@ -31,8 +31,8 @@ them. 'pawl mcp serve' is the other way round: it offers pawl to other agents.`,
 
 // mcpHere are the MCP servers of the folder that pawl was started in. None runs.
 type mcpHere struct {
-	*mcp.Servers
-	guard     *safety.Safety
+	*mcpclient.Servers
+	guard     *policy.Safety
 	dir       string
 	entries   []serverEntry
 	untrusted int      // entries that the folder brings and that count for nothing
@@ -44,7 +44,7 @@ func lookAtServers(ctx context.Context) (*mcpHere, error) {
 	if _, err := loadUser(); err != nil { // what it has from variables is a secret from then on
 		return nil, err
 	}
-	guard, err := safety.Open()
+	guard, err := policy.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func lookAtServers(ctx context.Context) (*mcpHere, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Servers = mcp.New(mcp.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}})
+	h.Servers = mcpclient.New(mcpclient.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}})
 	if h.entries, h.faults, err = serversOf(ctx, guard, h.dir, false); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (h *mcpHere) Close() {
 
 // countUntrusted says how many servers the folder would bring if it were trusted.
 func (h *mcpHere) countUntrusted(ctx context.Context) error {
-	guard, err := safety.Open() // apart: what it is told here counts for nothing else
+	guard, err := policy.Open() // apart: what it is told here counts for nothing else
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (h *mcpHere) some(names []string) (list []serverEntry, err error) {
 // there is none in keys.json.
 type keptTokens struct{ keys *auth.Keys }
 
-var _ mcp.TokenStore = keptTokens{}
+var _ mcpclient.TokenStore = keptTokens{}
 
 // Get returns what a login has brought.
 func (k keptTokens) Get(name string) (auth.Secret, error) {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // addFlags are the flags of 'pawl mcp add' and 'pawl mcp add-json'.
@@ -82,7 +82,7 @@ func (f *addFlags) entry(command []string) (config.Server, error) {
 	case f.url == "" && (len(f.headers) > 0 || f.transport != "" || f.local):
 		return s, errors.New("--header, --transport and --local are for servers with --url")
 	case f.url != "" && f.transport == "":
-		s.Type = mcp.HTTP
+		s.Type = mcpclient.HTTP
 	}
 	if len(command) > 0 {
 		s.Command, s.Args = command[0], command[1:]
@@ -131,7 +131,7 @@ such as what another agent need not ask for, are told and left out.`,
 				return usageError(cmd, err)
 			}
 			for _, key := range left {
-				fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s means nothing here, and is left out\n", plain.Line(key))
+				fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s means nothing here, and is left out\n", sanitize.Line(key))
 			}
 			return f.add(cmd, args[0], entry)
 		},
@@ -192,16 +192,16 @@ func (f *addFlags) add(cmd *cobra.Command, name string, s config.Server) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "added %s to %s; 'pawl mcp test %s' tries it\n", name, plain.Line(where), name)
+	fmt.Fprintf(cmd.OutOrStdout(), "added %s to %s; 'pawl mcp test %s' tries it\n", name, sanitize.Line(where), name)
 	place.tellTrust(cmd.Context(), cmd.ErrOrStderr())
 	return nil
 }
 
 // checkServer refuses an entry that would be left out.
 func checkServer(name string, s config.Server, project bool) error {
-	origin := mcp.User
+	origin := mcpclient.User
 	if project {
-		origin = mcp.Project
+		origin = mcpclient.Project
 	}
 	if !project && strings.Contains(s.URL, "{") {
 		s.URL = "https://replaced.example/" // by what a variable or a file says then
@@ -210,7 +210,7 @@ func checkServer(name string, s config.Server, project bool) error {
 	if err != nil {
 		return err
 	}
-	_, faults, err := mcp.ParseFile(text, origin)
+	_, faults, err := mcpclient.ParseFile(text, origin)
 	if err == nil && len(faults) > 0 {
 		err = fmt.Errorf("%s: %w", strings.Replace(faults[0].String(), "it is left out: ", "", 1), pawl.ErrInvalid)
 	}
@@ -231,7 +231,7 @@ func warnOfKeys(w io.Writer, s config.Server, project bool) {
 			if project {
 				next = "all who see this folder can read it: keep the server in your own configuration, with {env:NAME}"
 			}
-			fmt.Fprintf(w, "pawl: warning: the %s %s looks like a key in clear: %s\n", list.what, plain.Line(name), next)
+			fmt.Fprintf(w, "pawl: warning: the %s %s looks like a key in clear: %s\n", list.what, sanitize.Line(name), next)
 		}
 	}
 }

@@ -26,8 +26,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/wire"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
@@ -42,9 +42,9 @@ func everything(t *testing.T) string {
 }
 
 // mcpBox is a box whose user has these MCP servers, as JSON, and a home of its own.
-func mcpBox(t *testing.T, servers, more string) *pawltest.Box {
+func mcpBox(t *testing.T, servers, more string) *harness.Box {
 	t.Helper()
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	home := t.TempDir()
 	file := filepath.Join(home, ".config", "pawl", "pawl.json")
 	put(t, file, fmt.Sprintf(`{"small_model":"none","mcp":{%s}%s}`, servers, more))
@@ -167,11 +167,11 @@ func newProvider(t *testing.T, script string) *provider {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "s.jsonl")
 	put(t, file, script)
-	m, err := wire.Open(file)
+	m, err := fakeprovider.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, p := wire.Handler(m, wire.Config{Key: "a-key"}), &provider{}
+	next, p := fakeprovider.Handler(m, fakeprovider.Config{Key: "a-key"}), &provider{}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		arrived := time.Now()
 		body, _ := io.ReadAll(r.Body)
@@ -229,7 +229,7 @@ func TestFirstRequestWaitsForNoServer(t *testing.T) {
 }
 
 // first runs pawl and returns how long after its start the first request came.
-func (p *provider) first(t *testing.T, b *pawltest.Box) time.Duration {
+func (p *provider) first(t *testing.T, b *harness.Box) time.Duration {
 	t.Helper()
 	p.mu.Lock()
 	n := len(p.arrivals)
@@ -288,7 +288,7 @@ func TestManyExtensionsCostLittle(t *testing.T) {
 	}
 }
 
-func homeOf(b *pawltest.Box) string {
+func homeOf(b *harness.Box) string {
 	home := ""
 	for _, entry := range b.Env {
 		if value, ok := strings.CutPrefix(entry, "HOME="); ok {

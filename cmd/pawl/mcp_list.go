@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // listedServer is a server as 'pawl mcp list --json' prints it.
@@ -82,8 +82,8 @@ func (h *mcpHere) list() (serverListing, error) {
 }
 
 // target says what a server is, without what looks like a key.
-func target(s mcp.Server) string {
-	if s.Transport == mcp.Stdio {
+func target(s mcpclient.Server) string {
+	if s.Transport == mcpclient.Stdio {
 		return secrets.Redact(strings.Join(append([]string{s.Command}, s.Args...), " "))
 	}
 	address, _, _ := strings.Cut(s.URL, "?")
@@ -93,7 +93,7 @@ func target(s mcp.Server) string {
 // tellFaults says what does not count, and why.
 func (h *mcpHere) tellFaults(w io.Writer) {
 	for _, fault := range h.faults {
-		fmt.Fprintf(w, "pawl: %s\n", plain.Line(fault))
+		fmt.Fprintf(w, "pawl: %s\n", sanitize.Line(fault))
 	}
 	if hint := h.hint(); hint != "" {
 		fmt.Fprintf(w, "pawl: %s\n", hint)
@@ -119,7 +119,7 @@ func (l serverListing) print(w io.Writer) error {
 		if s.Origin == "project" {
 			origin += ", trusted"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Transport, origin, state, plain.Line(s.File), firstLine(s.Target, 80))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Transport, origin, state, sanitize.Line(s.File), firstLine(s.Target, 80))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // loginWait is how long a person may take to log in.
@@ -57,17 +57,17 @@ The browser must run on this machine: it comes back to pawl at 127.0.0.1.`,
 }
 
 // loginServers can log in. The address is shown whether or not a browser opens.
-func loginServers(w io.Writer, noBrowser bool) (*mcp.Servers, error) {
+func loginServers(w io.Writer, noBrowser bool) (*mcpclient.Servers, error) {
 	keys, err := openKeys()
 	if err != nil {
 		return nil, err
 	}
-	return mcp.New(mcp.Config{Tokens: heldTokens{keptTokens{keys}}, Open: func(ctx context.Context, address string) error {
-		fmt.Fprintf(w, "Log in at this address:\n  %s\n", plain.Line(address))
+	return mcpclient.New(mcpclient.Config{Tokens: heldTokens{keptTokens{keys}}, Open: func(ctx context.Context, address string) error {
+		fmt.Fprintf(w, "Log in at this address:\n  %s\n", sanitize.Line(address))
 		if noBrowser {
 			return nil
 		}
-		if err := mcp.OpenBrowser(ctx, address); err != nil {
+		if err := mcpclient.OpenBrowser(ctx, address); err != nil {
 			fmt.Fprintln(w, "No browser could be opened here: open it yourself, on this machine.")
 		}
 		return nil

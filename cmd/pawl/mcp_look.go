@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // lookedAt is what came of starting a server for this once.
 type lookedAt struct {
-	mcp.Status
-	mcp.Offer
+	mcpclient.Status
+	mcpclient.Offer
 	err error
 }
 
@@ -41,7 +41,7 @@ func (h *mcpHere) lookAll(ctx context.Context, entries []serverEntry) ([]lookedA
 type testedServer struct {
 	Name      string    `json:"name"`
 	Transport string    `json:"transport"`
-	State     mcp.State `json:"state"`
+	State     mcpclient.State `json:"state"`
 	Why       string    `json:"why,omitempty"`
 	Tools     []string  `json:"tools"`
 	Prompts   []string  `json:"prompts"`
@@ -69,7 +69,7 @@ Exit codes: 0 all are ready, 1 if not.`,
 			tested, failed := []testedServer{}, 0
 			for _, l := range looked {
 				tested = append(tested, l.tested())
-				if l.State != mcp.Ready {
+				if l.State != mcpclient.Ready {
 					failed++
 				}
 			}
@@ -134,7 +134,7 @@ func printTested(w io.Writer, list []testedServer) error {
 	for _, s := range list {
 		fmt.Fprintf(&out, "%s: %s", s.Name, s.State)
 		if s.Why != "" {
-			fmt.Fprintf(&out, ": %s", plain.Line(s.Why))
+			fmt.Fprintf(&out, ": %s", sanitize.Line(s.Why))
 		}
 		out.WriteByte('\n')
 		for _, part := range []struct {
@@ -142,11 +142,11 @@ func printTested(w io.Writer, list []testedServer) error {
 			list []string
 		}{{"tool", s.Tools}, {"prompt", s.Prompts}, {"resource", s.Resources}, {"left out:", s.LeftOut}} {
 			for _, text := range part.list {
-				fmt.Fprintf(&out, "  %s %s\n", part.name, plain.Line(text))
+				fmt.Fprintf(&out, "  %s %s\n", part.name, sanitize.Line(text))
 			}
 		}
 		for line := range strings.Lines(s.Log) {
-			fmt.Fprintf(&out, "  log | %s\n", plain.Line(strings.TrimRight(line, "\n")))
+			fmt.Fprintf(&out, "  log | %s\n", sanitize.Line(strings.TrimRight(line, "\n")))
 		}
 	}
 	_, err := io.WriteString(w, out.String())
@@ -219,9 +219,9 @@ Exit codes: 0 all are ready, 1 if not.`,
 			things, failed := []offeredThing{}, 0
 			for _, l := range looked {
 				things = append(things, of(l)...)
-				if l.State != mcp.Ready {
+				if l.State != mcpclient.Ready {
 					failed++
-					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s: %s: %s\n", l.Name, l.State, plain.Line(l.Why))
+					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s: %s: %s\n", l.Name, l.State, sanitize.Line(l.Why))
 				}
 			}
 			if asJSON {
@@ -252,7 +252,7 @@ func printThings(w io.Writer, kind string, things []offeredThing) error {
 		words = append(words, t.Arguments...)
 		for _, word := range words {
 			if word != "" {
-				out.WriteString(plain.Line(word) + " ")
+				out.WriteString(sanitize.Line(word) + " ")
 			}
 		}
 		if t.Description != "" {

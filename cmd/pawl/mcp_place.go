@@ -14,10 +14,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
-	"github.com/pawl-dev/pawl/internal/trust"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/trust"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -181,7 +181,7 @@ func (p serverPlace) change(edit func([]byte) ([]byte, error)) error {
 	if text, err = edit(text); err != nil {
 		return fmt.Errorf("change %s: %w", sharedFile, err)
 	}
-	if _, _, err := mcp.ParseFile(text, mcp.Project); err != nil {
+	if _, _, err := mcpclient.ParseFile(text, mcpclient.Project); err != nil {
 		return fmt.Errorf("change %s: it could not be read then: %w", sharedFile, err)
 	}
 	return p.folder(func(w *workspace.Workspace) error { return w.WriteFile(sharedFile, text) })
@@ -192,7 +192,7 @@ func (p serverPlace) tellTrust(ctx context.Context, w io.Writer) {
 	if !p.project {
 		return
 	}
-	guard, err := safety.Open()
+	guard, err := policy.Open()
 	if err != nil {
 		return // the change is made, and this is a hint
 	}
@@ -249,7 +249,7 @@ this folder. All else in the file stays as it is. A login that is kept is forgot
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s from %s\n", plain.Line(args[0]), plain.Line(where))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s from %s\n", sanitize.Line(args[0]), sanitize.Line(where))
 			p.tellTrust(cmd.Context(), cmd.ErrOrStderr())
 			return err
 		},

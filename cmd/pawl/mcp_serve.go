@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/mcpserve"
-	"github.com/pawl-dev/pawl/internal/redact"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpserver"
+	"github.com/pawl-dev/pawl/internal/security/redact"
 )
 
 // serveFlags are the flags of 'pawl mcp serve'.
@@ -89,7 +89,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	if f.verbose {
 		level = slog.LevelInfo
 	}
-	return mcpserve.Serve(ctx, mcpserve.Config{
+	return mcpserver.Serve(ctx, mcpserver.Config{
 		Service: a.Service, Root: root, Settings: settings, AnyModel: f.anyModel, Version: version,
 		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, os.Stdin, &protocol{secrets.KnownWriter(os.Stdout)})

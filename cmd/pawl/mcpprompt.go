@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/define"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // The bounds of what a prompt takes from MCP servers.
@@ -56,7 +56,7 @@ func (s *toolServers) prompt(ctx context.Context, dir, name, args string, told b
 	if err != nil {
 		return true, err
 	}
-	filled, err := found.Fill(define.SplitArguments(args))
+	filled, err := found.Fill(definition.SplitArguments(args))
 	if err != nil {
 		return true, err
 	}
@@ -72,7 +72,7 @@ func (s *toolServers) prompt(ctx context.Context, dir, name, args string, told b
 }
 
 // findPrompt returns a server's prompt, by its own name or as it is called.
-func (s *toolServers) findPrompt(dir, server, wanted string) (mcp.Prompt, error) {
+func (s *toolServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, error) {
 	var names []string
 	for _, p := range s.Prompts(dir) {
 		if p.Server != server {
@@ -83,7 +83,7 @@ func (s *toolServers) findPrompt(dir, server, wanted string) (mcp.Prompt, error)
 		}
 		names = append(names, "/"+p.Command())
 	}
-	return mcp.Prompt{}, fmt.Errorf("the MCP server %s has no prompt %s; it has: %s: %w", server, plain.Line(wanted), strings.Join(names, ", "), pawl.ErrNotFound)
+	return mcpclient.Prompt{}, fmt.Errorf("the MCP server %s has no prompt %s; it has: %s: %w", server, sanitize.Line(wanted), strings.Join(names, ", "), pawl.ErrNotFound)
 }
 
 // attach adds the documents of servers that a person names in their words, as
@@ -122,5 +122,5 @@ func (s *toolServers) document(ctx context.Context, dir, server, uri string, n i
 	if len(r.Content) > documentBytes {
 		return "", fmt.Errorf("it has %d bytes, the most is %d: %w", len(r.Content), documentBytes, pawl.ErrInvalid)
 	}
-	return fmt.Sprintf("The document %s of the MCP server %s:\n%s", plain.Line(uri), server, r.Content), nil
+	return fmt.Sprintf("The document %s of the MCP server %s:\n%s", sanitize.Line(uri), server, r.Content), nil
 }

@@ -7,21 +7,21 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/auth"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // toolServers are the MCP servers of this process. Those of a folder are started
 // when a turn begins there, or when a person asks for a prompt or a document of
 // theirs; a command that only looks starts none.
 type toolServers struct {
-	*mcp.Servers
-	guard *safety.Safety
+	*mcpclient.Servers
+	guard *policy.Safety
 
 	mu   sync.Mutex
-	lent map[pawl.SessionID]*mcp.Servers // by an editor; nil once they are closed
+	lent map[pawl.SessionID]*mcpclient.Servers // by an editor; nil once they are closed
 	told map[string]bool                 // faults of configurations that a person was told
 	news map[string][]string             // those that they are yet to be told, by folder
 }
@@ -29,14 +29,14 @@ type toolServers struct {
 var _ agent.Servers = (*toolServers)(nil)
 
 // newServers returns the servers, none of which runs.
-func newServers(guard *safety.Safety, taken func(name string) bool) (*toolServers, error) {
+func newServers(guard *policy.Safety, taken func(name string) bool) (*toolServers, error) {
 	keys, err := openKeys()
 	if err != nil {
 		return nil, err
 	}
 	return &toolServers{
-		Servers: mcp.New(mcp.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}, Taken: taken}),
-		guard:   guard, lent: map[pawl.SessionID]*mcp.Servers{}, told: map[string]bool{}, news: map[string][]string{},
+		Servers: mcpclient.New(mcpclient.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}, Taken: taken}),
+		guard:   guard, lent: map[pawl.SessionID]*mcpclient.Servers{}, told: map[string]bool{}, news: map[string][]string{},
 	}, nil
 }
 
@@ -45,7 +45,7 @@ func newServers(guard *safety.Safety, taken func(name string) bool) (*toolServer
 func useServers(s *toolServers, loop *agent.Config) {
 	look := loop.Extensions
 	loop.Servers = s
-	loop.Extensions = func(ctx context.Context, dir string, settings pawl.Settings) (*extend.Found, error) {
+	loop.Extensions = func(ctx context.Context, dir string, settings pawl.Settings) (*extension.Found, error) {
 		found, err := look(ctx, dir, settings)
 		if err == nil {
 			s.begin(ctx, dir, settings.Trusted)
@@ -60,7 +60,7 @@ func useServers(s *toolServers, loop *agent.Config) {
 func (s *toolServers) begin(ctx context.Context, dir string, told bool) {
 	entries, faults, err := serversOf(ctx, s.guard, dir, told)
 	if err == nil {
-		var servers []mcp.Server
+		var servers []mcpclient.Server
 		for _, e := range entries {
 			secrets.AddHeaders(e.Name, e.Headers)
 			secrets.AddHeaders(e.Name, e.Env)
@@ -103,9 +103,9 @@ func (s *toolServers) Notes(id pawl.SessionID, dir string) []string {
 
 // heldTokens is where logins are kept. What it gives out, and what is kept in it,
 // is a secret from then on.
-type heldTokens struct{ mcp.TokenStore }
+type heldTokens struct{ mcpclient.TokenStore }
 
-var _ mcp.TokenStore = heldTokens{}
+var _ mcpclient.TokenStore = heldTokens{}
 
 // Get returns the credentials of a login.
 func (h heldTokens) Get(name string) (auth.Secret, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/auth"
+	"github.com/pawl-dev/pawl/internal/config/auth"
 )
 
 // TestServerAsks: what a server asks while it works on a call is an ask of the

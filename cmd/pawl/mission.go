@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/near"
+	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
 // missionFlags are the flags of 'pawl mission'.
@@ -159,7 +159,7 @@ func meantCommand(cmd *cobra.Command, args []string) string {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return near.Name(args[0], names)
+	return suggest.Name(args[0], names)
 }
 
 // useMissionConfig takes from the user's configuration what no flag says.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/words"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // maxBoardLines bounds each list below the tasks.
@@ -27,9 +27,9 @@ type board struct {
 func (b board) text() string {
 	var out strings.Builder
 	m := b.Mission
-	fmt.Fprintf(&out, "%s  %s  %s\n%s\n", b.Session.ID, b.State, words.Clock(b.elapsed()), firstLine(m.Order.Goal, 200))
+	fmt.Fprintf(&out, "%s  %s  %s\n%s\n", b.Session.ID, b.State, humanize.Clock(b.elapsed()), firstLine(m.Order.Goal, 200))
 	if m.Blocked != nil {
-		fmt.Fprintf(&out, "blocked by %s: %s\n", plain.Line(m.Blocked.By), firstLine(m.Blocked.Reason, 500))
+		fmt.Fprintf(&out, "blocked by %s: %s\n", sanitize.Line(m.Blocked.By), firstLine(m.Blocked.Reason, 500))
 	}
 	if len(m.Tasks) > 0 {
 		out.WriteString("\n")
@@ -37,13 +37,13 @@ func (b board) text() string {
 	}
 	out.WriteString("\n")
 	if m.Branch != "" {
-		fmt.Fprintf(&out, "branch: %s at %s\n", plain.Line(m.Branch), words.Commit(m.Tip))
+		fmt.Fprintf(&out, "branch: %s at %s\n", sanitize.Line(m.Branch), humanize.Commit(m.Tip))
 	}
 	fmt.Fprintf(&out, "spent: %s\n", b.spent())
 	b.checks(&out)
 	b.faults(&out)
 	if m.Sealed != nil {
-		fmt.Fprintf(&out, "sealed: %s, in round %d\n", words.Commit(m.Sealed.Candidate), m.Sealed.Round)
+		fmt.Fprintf(&out, "sealed: %s, in round %d\n", humanize.Commit(m.Sealed.Candidate), m.Sealed.Round)
 	}
 	return out.String()
 }
@@ -66,32 +66,32 @@ func (b board) tasks(w io.Writer) {
 		}
 		switch {
 		case s.Phase == pawl.PhaseRunning:
-			long = words.Clock(b.now.Sub(s.Began))
+			long = humanize.Clock(b.now.Sub(s.Began))
 		case !s.Ended.IsZero():
-			long = words.Clock(s.Ended.Sub(s.Began))
+			long = humanize.Clock(s.Ended.Sub(s.Began))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", plain.Line(s.Task.ID), s.Phase, try, long, who, firstLine(s.Task.Title, 60))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(s.Task.ID), s.Phase, try, long, who, firstLine(s.Task.Title, 60))
 	}
 	_ = t.Flush() // it writes to memory
 	for _, s := range b.Mission.Tasks {
 		if s.Why != "" && s.Phase != pawl.PhaseDropped {
-			fmt.Fprintf(w, "%s came back: %s: %s\n", plain.Line(s.Task.ID), s.Why, firstLine(s.Text, 200))
+			fmt.Fprintf(w, "%s came back: %s: %s\n", sanitize.Line(s.Task.ID), s.Why, firstLine(s.Text, 200))
 		}
 	}
 }
 
 // spent is what the whole team has used, and what the newest turn may use.
 func (b board) spent() string {
-	text := fmt.Sprintf("%s, %s tokens, by %s", words.Dollars(b.Usage.Cost), words.Short(b.Usage.Tokens()), words.Plural(1+len(b.Team), "session"))
+	text := fmt.Sprintf("%s, %s tokens, by %s", humanize.Dollars(b.Usage.Cost), humanize.Short(b.Usage.Tokens()), humanize.Plural(1+len(b.Team), "session"))
 	var limits []string
 	if c := b.limits.MaxCost; c > 0 {
-		limits = append(limits, words.Dollars(c))
+		limits = append(limits, humanize.Dollars(c))
 	}
 	if n := b.limits.MaxTokens; n > 0 {
-		limits = append(limits, words.Short(n)+" tokens")
+		limits = append(limits, humanize.Short(n)+" tokens")
 	}
 	if d := b.limits.MaxTime; d > 0 {
-		limits = append(limits, words.Clock(d))
+		limits = append(limits, humanize.Clock(d))
 	}
 	if len(limits) == 0 {
 		return text
@@ -103,7 +103,7 @@ func (b board) spent() string {
 func (b board) checks(w io.Writer) {
 	runs := b.Mission.Runs
 	for _, r := range runs[max(0, len(runs)-maxBoardLines):] {
-		if line, _ := words.Mission(r); b.Mission.Round == 0 || r.On != "base" {
+		if line, _ := humanize.Mission(r); b.Mission.Round == 0 || r.On != "base" {
 			fmt.Fprintf(w, "check: %s\n", line)
 		}
 	}
@@ -120,6 +120,6 @@ func (b board) faults(w io.Writer) {
 			fmt.Fprintf(w, "fault: and %d more\n", len(j.Faults)-i)
 			break
 		}
-		fmt.Fprintf(w, "fault: %s: %s\n", plain.Line(f.Rule), firstLine(f.Text, 300))
+		fmt.Fprintf(w, "fault: %s: %s\n", sanitize.Line(f.Rule), firstLine(f.Text, 300))
 	}
 }

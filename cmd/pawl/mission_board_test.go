@@ -32,7 +32,7 @@ func TestBoard(t *testing.T) {
 			{Round: 1, CheckRun: pawl.CheckRun{Check: "go-test", On: "base"}},
 			{Round: 1, CheckRun: pawl.CheckRun{Check: "go-test", On: "candidate", Code: 1}},
 		},
-		Judged: &pawl.Judged{Round: 1, Faults: []pawl.GateFault{{Rule: "test-deleted", Item: "TestA", Text: "TestA is gone:\nput it back"}}},
+		Judged: &pawl.GateResult{Round: 1, Faults: []pawl.GateFault{{Rule: "test-deleted", Item: "TestA", Text: "TestA is gone:\nput it back"}}},
 	}
 	want := `M  working  1h 30m
 make it \u{1b}[2Jfast

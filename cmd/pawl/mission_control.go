@@ -3,14 +3,14 @@ package main
 import (
 	"context"
 
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // newControl makes mission control. Where it makes sessions is set later.
-func newControl(s *safety.Safety) *mission.Control {
+func newControl(s *policy.Safety) *mission.Control {
 	return mission.New(mission.Config{
 		Repo:       repoOf,
 		Workplaces: func(_ context.Context, repo *git.Repo) (string, error) { return s.Allot(repo) },

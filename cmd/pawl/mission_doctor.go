@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 // The git that can put work together without a folder of its own.

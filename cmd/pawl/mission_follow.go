@@ -9,7 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission"
-	"github.com/pawl-dev/pawl/internal/tui/notify"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
 )
 
 // stopWords are what 'pawl mission stop' says where another process works on the

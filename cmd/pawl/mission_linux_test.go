@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/missiontest"
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/test/mission"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // TestWatchInPlace: in a terminal a board takes the place of the one before, and
@@ -34,7 +34,7 @@ func TestWatchInPlace(t *testing.T) {
 	}
 	text := strings.ReplaceAll(seen(), "\r\n", "\n")
 	first, second, twice := strings.Cut(text, "\x1b[4A\r\x1b[J") // it has four lines
-	if !twice || !strings.Contains(first, "1m 00s") || !strings.Contains(second, "1m 01s") || plain.Text(first+second) != first+second {
+	if !twice || !strings.Contains(first, "1m 00s") || !strings.Contains(second, "1m 01s") || sanitize.Text(first+second) != first+second {
 		t.Errorf("the terminal was given %q", text)
 	}
 }
@@ -42,10 +42,10 @@ func TestWatchInPlace(t *testing.T) {
 // TestMissionAtATerminal: a person who may look elsewhere is told that it is over.
 func TestMissionAtATerminal(t *testing.T) {
 	t.Parallel()
-	w := missiontest.New(t, pawltest.Binary(t, ""), map[string]string{"a.txt": "todo\n"})
-	w.As("worker", missiontest.Shell("echo done >a.txt"), "It is written.")
-	w.As("reviewer", missiontest.Verdict(true, "goal"), "I have looked.")
-	w.Lead(missiontest.Plan(missiontest.Task("T1", "Say done", []string{"a.txt"})), missiontest.Delegate(), "I wait.", missiontest.Seal(), "All is done.")
+	w := mission.New(t, harness.Binary(t, ""), map[string]string{"a.txt": "todo\n"})
+	w.As("worker", mission.Shell("echo done >a.txt"), "It is written.")
+	w.As("reviewer", mission.Verdict(true, "goal"), "I have looked.")
+	w.Lead(mission.Plan(mission.Task("T1", "Say done", []string{"a.txt"})), mission.Delegate(), "I wait.", mission.Seal(), "All is done.")
 	terminal, seen := openTerminal(t)
 	cmd := w.Command("--check", "grep -q done a.txt", "Have a.txt say done.")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal

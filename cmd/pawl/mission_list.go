@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // missionListFlags are the flags of 'pawl mission list'.
@@ -82,7 +82,7 @@ func (f *missionListFlags) print(w io.Writer, list []pawl.Session) error {
 		if !f.all {
 			return ""
 		}
-		return plain.Line(text) + "\t"
+		return sanitize.Line(text) + "\t"
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "ID\tUPDATED\tSTATE\t%sGOAL\n", folder("FOLDER"))

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 func missionVerifyCommand() *cobra.Command {
@@ -80,7 +80,7 @@ type verification struct {
 
 func (v *verification) differs(rule, format string, args ...any) {
 	v.wrong++
-	fmt.Fprintf(v.out, "%s: %s\n", plain.Line(rule), plain.Text(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(v.out, "%s: %s\n", sanitize.Line(rule), sanitize.Text(fmt.Sprintf(format, args...)))
 }
 
 // log looks at what the log alone can show.
@@ -100,7 +100,7 @@ func (v *verification) branch(ctx context.Context, repo *git.Repo) (candidate st
 	tip, err := repo.Commit(ctx, "refs/heads/"+m.Branch)
 	switch {
 	case errors.Is(err, pawl.ErrNotFound) && m.Sealed != nil:
-		fmt.Fprintf(v.notes, "pawl: note: there is no branch %s any more: the sealed commit is looked at\n", plain.Line(m.Branch))
+		fmt.Fprintf(v.notes, "pawl: note: there is no branch %s any more: the sealed commit is looked at\n", sanitize.Line(m.Branch))
 	case err != nil:
 		return "", err
 	case tip != m.Tip:

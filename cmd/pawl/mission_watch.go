@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/words"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // lookAgain is how often a board in a terminal is drawn anew without news: times
@@ -129,7 +129,7 @@ func (v *watcher) show(b board) error {
 
 // tell says what an event changed, where there is no board to look at.
 func (v *watcher) tell(e pawl.Event) error {
-	line, _ := words.Mission(e.Body)
+	line, _ := humanize.Mission(e.Body)
 	if v.json || v.place != nil || line == "" {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 func permissionsCommand() *cobra.Command {
@@ -32,7 +32,7 @@ were asked; they are kept in pawl's data folder.`,
 // loadPolicy returns what holds in this folder. A mode that is named wins over
 // the user's.
 func loadPolicy(ctx context.Context, mode string) (permission.Policy, error) {
-	s, err := safety.Open()
+	s, err := policy.Open()
 	if err != nil {
 		return permission.Policy{}, err
 	}
@@ -108,7 +108,7 @@ func permissionsRevokeCommand() *cobra.Command {
 		Short: "Take back what you have allowed: pawl asks again",
 		Args:  usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, ids []string) error {
-			s, err := safety.Open()
+			s, err := policy.Open()
 			if err != nil {
 				return err
 			}

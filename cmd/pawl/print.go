@@ -14,9 +14,9 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
-	"github.com/pawl-dev/pawl/internal/words"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // result is the one object that --format json prints.
@@ -127,7 +127,7 @@ func writeJSON(w io.Writer, v any) error {
 	}
 	text := b.Bytes()
 	if !weak.On("plain") {
-		text = plain.JSON(text)
+		text = sanitize.JSON(text)
 	}
 	_, err := w.Write(text)
 	return err
@@ -207,7 +207,7 @@ func (p *textPrinter) event(e pawl.Event) error {
 
 // ofMission is what an event of a mission tells, and whether the mission is over.
 func ofMission(b pawl.Body) (line string, over bool) {
-	line, _ = words.Mission(b)
+	line, _ = humanize.Mission(b)
 	switch b.(type) {
 	case pawl.Sealed, pawl.Blocked:
 		over = true
@@ -259,7 +259,7 @@ func describeCall(c pawl.CallStarted) string {
 // written as its code: it names something, and is not to look like another name.
 func firstLine(s string, n int) string {
 	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
-	line = plain.Line(line)
+	line = sanitize.Line(line)
 	runes := []rune(line)
 	if len(runes) > n {
 		return string(runes[:n-1]) + "…"

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/slots"
+	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
 
 // newModels returns what opens models, by the user's configuration and keys.
@@ -25,7 +25,7 @@ func newModels() (*model.Opener, error) {
 	for id, p := range user.Providers {
 		endpoints[id] = model.Endpoint{BaseURL: p.BaseURL, Headers: p.Headers}
 	}
-	limiter, err := slots.New(callBounds(user))
+	limiter, err := ratelimit.New(callBounds(user))
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +43,11 @@ func newModels() (*model.Opener, error) {
 }
 
 // callBounds are the limits that the user has set for calls at once, by provider.
-func callBounds(user config.User) map[string]slots.Bounds {
-	bounds := map[string]slots.Bounds{}
+func callBounds(user config.User) map[string]ratelimit.Bounds {
+	bounds := map[string]ratelimit.Bounds{}
 	for id, p := range user.Providers {
 		if c := p.Calls; c != nil {
-			bounds[id] = slots.Bounds{Calls: c.Max, Models: c.Models, Wait: time.Duration(c.Wait) * time.Second}
+			bounds[id] = ratelimit.Bounds{Calls: c.Max, Models: c.Models, Wait: time.Duration(c.Wait) * time.Second}
 		}
 	}
 	return bounds

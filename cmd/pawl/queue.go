@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // queued is a prompt that waits, as --json prints it.
@@ -80,7 +80,7 @@ func (f queueFlags) run(ctx context.Context, cmd *cobra.Command, a *app, id pawl
 	}
 	t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 	for _, q := range list {
-		fmt.Fprintf(t, "%d\t%s\n", q.Seq, plain.Line(firstLine(q.Text, 80)))
+		fmt.Fprintf(t, "%d\t%s\n", q.Seq, sanitize.Line(firstLine(q.Text, 80)))
 	}
 	return t.Flush()
 }

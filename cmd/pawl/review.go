@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/fence"
-	"github.com/pawl-dev/pawl/internal/review"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/mission/review"
 )
 
 // exitGate: what was found keeps the change from going on.
@@ -141,7 +141,7 @@ func (f *reviewFlags) ask(cmd *cobra.Command, settings pawl.Settings, change cha
 	}
 	settings.Mode, settings.Tools, settings.Absent = "plan", reviewTools, true
 	prompt := pawl.Prompt{Settings: settings, Parts: pawl.Parts{pawl.Text{
-		Text: review.Ask(change.shown, change.left, change.apart, fence.Text) + schema.told(),
+		Text: review.Ask(change.shown, change.left, change.apart, sanitize.Untrusted) + schema.told(),
 	}}}
 	return withApp(cmd, func(ctx context.Context, a *app) error {
 		res, err := answer(cmd, a, change.dir, prompt, schema)

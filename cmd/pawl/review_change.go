@@ -8,8 +8,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/review"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/mission/review"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // maxPatch bounds the patch that git may make of a change, in bytes. What is
@@ -66,7 +66,7 @@ func readChange(ctx context.Context, base, head string) (change, error) {
 // as it is committed.
 func (c *change) resolve(ctx context.Context, repo *git.Repo, base, head string) (tip string, err error) {
 	if base == "" {
-		base = safety.Base()
+		base = policy.Base()
 	}
 	if base == "" {
 		return "", &exitError{code: exitUsage, err: errors.New("what is the change compared with? name the branch with --base, e.g. --base main")}

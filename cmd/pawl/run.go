@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/trust"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
 // runFlags are the flags of 'pawl run'.
@@ -162,7 +162,7 @@ func (f *runFlags) expand(cmd *cobra.Command, a *app, dir string, p *pawl.Prompt
 		return err
 	}
 	for _, note := range notes {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s\n", plain.Line(note))
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s\n", sanitize.Line(note))
 	}
 	p.Settings, p.Parts = x.Settings, append(x.Parts, p.Parts...)
 	return nil

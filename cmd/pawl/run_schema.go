@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 const (
@@ -130,7 +130,7 @@ func (s *answerSchema) checked(cmd *cobra.Command, a *app, session pawl.Session,
 
 // again is what a model is told whose text does not fit.
 func again(fault error) string {
-	text := []rune(plain.Marked(fault.Error()))
+	text := []rune(sanitize.Marked(fault.Error()))
 	return fmt.Sprintf("Your last message cannot be used: %s\n\nAnswer again, with one JSON value that the schema accepts and nothing else.", string(text[:min(len(text), maxFault)]))
 }
 

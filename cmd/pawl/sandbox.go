@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 // sandboxFlags are the flags of 'pawl sandbox'.
@@ -50,7 +50,7 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := safety.Open()
+	s, err := policy.Open()
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 // TestFixes: whoever has no sandbox is told what to do, and nobody else.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/redact"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -16,12 +16,12 @@ import (
 type screen struct {
 	file   *os.File
 	masked *redact.Writer
-	text   *plain.Writer
+	text   *sanitize.Writer
 }
 
 func newScreen(f *os.File) *screen {
 	masked := secrets.KnownWriter(f)
-	return &screen{file: f, masked: masked, text: plain.NewWriter(masked)}
+	return &screen{file: f, masked: masked, text: sanitize.NewWriter(masked)}
 }
 
 func (s *screen) Write(p []byte) (int, error) {

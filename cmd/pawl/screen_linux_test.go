@@ -11,8 +11,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // openTerminal returns a terminal for a program and what is seen on it, once the
@@ -49,7 +49,7 @@ func openTerminal(t *testing.T) (terminal *os.File, seen func() string) {
 // pieces that may cut a sequence anywhere. Row G1.
 func TestNothingSteersALiveTerminal(t *testing.T) {
 	t.Parallel()
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", hostileScript(t))
 	terminal, seen := openTerminal(t)
 	cmd := b.Command("run", "--mode", "yolo", "--model", "script:s.jsonl", "go")
@@ -58,7 +58,7 @@ func TestNothingSteersALiveTerminal(t *testing.T) {
 		t.Error("the script ends with an error, and pawl does not")
 	}
 	text := strings.ReplaceAll(seen(), "\r\n", "\n") // as the terminal's driver has it
-	if plain.Text(text) != text {
+	if sanitize.Text(text) != text {
 		t.Errorf("the terminal was given %q", text)
 	}
 	for _, want := range []string{"oklink", "evil\n", "• bash"} {
@@ -71,7 +71,7 @@ func TestNothingSteersALiveTerminal(t *testing.T) {
 // TestNoPageOnATerminal: a page is for a file, and pawl says how to get it there.
 func TestNoPageOnATerminal(t *testing.T) {
 	t.Parallel()
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", `{"text":"hello"}`)
 	b.Run(t, "run", "--model", "script:s.jsonl", "hi")
 	for _, test := range []struct {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // What a hostile text does to a terminal that takes it as it is, and what it hides.
@@ -48,7 +48,7 @@ func hostileScript(t *testing.T) string {
 // or a provider says, and however it is looked at. Rows G1 and G2.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	t.Parallel()
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", hostileScript(t))
 	run := []string{"run", "--mode", "yolo", "--model", "script:s.jsonl"}
 	for _, args := range [][]string{
@@ -68,12 +68,12 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		{"run", "--evil" + hostileText},
 	} {
 		out := b.Run(t, args...)
-		name := plain.Line(strings.Join(args, " "))
+		name := sanitize.Line(strings.Join(args, " "))
 		if out.Stdout+out.Stderr == "" {
 			t.Errorf("pawl %s says nothing", name)
 		}
 		for _, text := range []string{out.Stdout, out.Stderr} {
-			if plain.Text(text) != text {
+			if sanitize.Text(text) != text {
 				t.Errorf("pawl %s: %q", name, text)
 			}
 		}

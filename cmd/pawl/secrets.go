@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/pawl-dev/pawl/internal/auth"
+	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/redact"
+	"github.com/pawl-dev/pawl/internal/security/redact"
 )
 
 // secrets masks the keys that this process holds, wherever it writes to. It

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/redact"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/security/redact"
 )
 
 // The secrets of a user: in the environment, in pawl's file, in its
@@ -34,7 +34,7 @@ const (
 func TestNoSecretIsKept(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), filepath.Join(data, "pawl.db"))
+	b := harness.NewBox(t, harness.Binary(t, ""), filepath.Join(data, "pawl.db"))
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, `{"error":{"type":"authentication_error","message":"wrong key: %s%s, %s"}}`,
@@ -50,7 +50,7 @@ func TestNoSecretIsKept(t *testing.T) {
 		`{"text":"I print ENV","reasoning":"FILE?","deltas":20,"calls":[{"name":"bash","input":{"command":"echo ENV FILE HEADER; seq 20000; printf FILE | cut -c1-8; echo e''nv-3f9a1c7e5b2d"}}]}
 {"fault":"error","text":"no: FILE"}
 `))
-	var outputs []pawltest.Output
+	var outputs []harness.Output
 	for _, args := range [][]string{
 		{"run", "--mode", "yolo", "--model", "anthropic/claude-sonnet-4-5", "hello"},
 		{"run", "--mode", "yolo", "--model", "openai/gpt-5", "hello"},
@@ -100,7 +100,7 @@ func noSecret(t *testing.T, where string, text []byte) {
 // in what is given to others.
 func TestExportHasNoCredentials(t *testing.T) {
 	t.Parallel()
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", `{"text":"done"}`+"\n")
 	b.Must(t, "run", "--mode", "yolo", "--model", "script:s.jsonl", "push with "+gitSecret)
 	if out := b.Must(t, "session", "show", "last").Stdout; !strings.Contains(out, gitSecret) {

@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/access"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/server"
+	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 )
 
 // serverFlags are the flags of 'pawl serve'.
@@ -109,7 +109,7 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	place = place.of(l)
-	s := server.New(server.Config{
+	s := httpapi.New(httpapi.Config{
 		Service: func(p api.Principal) pawl.Service { return door.access.For(a.Service, p) }, Auth: door.auth,
 		Allow: door.allow, Far: f.fleet, Home: door.home(),
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready, Mode: a.defaultMode,
@@ -157,7 +157,7 @@ func (f *serverFlags) logger(w io.Writer) (*slog.Logger, error) {
 }
 
 // end lets running turns finish, and then ends. What is left can be resumed.
-func (f *serverFlags) end(cmd *cobra.Command, a *app, s *server.Server, log *slog.Logger) error {
+func (f *serverFlags) end(cmd *cobra.Command, a *app, s *httpapi.Server, log *slog.Logger) error {
 	log.Info("draining", "turns", a.turns(), "for", f.drain.String())
 	s.Drain()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), f.drain)
@@ -278,7 +278,7 @@ func liveTokens(ctx context.Context, tokens pawl.Tokens) (n int, err error) {
 // auth says who asks.
 func (g door) auth(r *http.Request) (api.Principal, error) {
 	if g.socket {
-		if err := samePeer(server.Conn(r)); err != nil {
+		if err := samePeer(httpapi.Conn(r)); err != nil {
 			return api.Principal{}, err
 		}
 		return api.Principal{Scope: api.ScopeAdmin}, nil

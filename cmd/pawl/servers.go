@@ -5,30 +5,30 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/tool/mcp"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 )
 
 // serverEntry is an MCP server and where it is configured.
 type serverEntry struct {
-	mcp.Server
+	mcpclient.Server
 	file    string
 	project bool // of the folder's, and not of the user's
 }
 
 // serversOf reads the MCP servers of sessions in a folder. What is wrong with an
 // entry or a file is told and left out: a session works without.
-func serversOf(ctx context.Context, guard *safety.Safety, dir string, told bool) (entries []serverEntry, faults []string, err error) {
+func serversOf(ctx context.Context, guard *policy.Safety, dir string, told bool) (entries []serverEntry, faults []string, err error) {
 	files, err := guard.Servers(ctx, dir, told)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, f := range files {
-		origin := mcp.User
+		origin := mcpclient.User
 		if f.Project {
-			origin = mcp.Project
+			origin = mcpclient.Project
 		}
-		servers, wrong, err := mcp.ParseFile(f.Text, origin)
+		servers, wrong, err := mcpclient.ParseFile(f.Text, origin)
 		if err != nil {
 			faults = append(faults, fmt.Sprintf("%s: %v", f.File, err))
 		}

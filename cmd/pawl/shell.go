@@ -12,7 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 func sessionShellCommand() *cobra.Command {
@@ -95,19 +95,19 @@ func showRan(ctx context.Context, cmd *cobra.Command, svc pawl.Service, id pawl.
 	case pawl.CallCanceled:
 		return &exitError{code: exitCanceled, err: errors.New("canceled")}
 	case pawl.CallDenied:
-		return &exitError{code: exitDenied, err: errors.New(plain.Text(r.Result.Content))}
+		return &exitError{code: exitDenied, err: errors.New(sanitize.Text(r.Result.Content))}
 	case pawl.CallRefused, pawl.CallUnknown:
-		return errors.New(plain.Text(r.Result.Content))
+		return errors.New(sanitize.Text(r.Result.Content))
 	}
 	code, err := strconv.Atoi(r.Result.Meta["exit_code"])
 	if err != nil { // it could not be begun, or has not ended
-		return errors.New(plain.Text(r.Result.Content))
+		return errors.New(sanitize.Text(r.Result.Content))
 	}
 	if err := printRan(ctx, cmd.OutOrStdout(), svc, id, r.Result.Spill, output); err != nil {
 		return err
 	}
 	if note != "" && note != "done, no output" && note != fmt.Sprintf("exit code %d", code) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", plain.Line(note))
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", sanitize.Line(note))
 	}
 	switch {
 	case r.Result.Meta["signal"] != "":

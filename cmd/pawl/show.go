@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
-	"github.com/pawl-dev/pawl/internal/words"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // showSession writes a session for people to read.
 func showSession(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session) error {
-	fmt.Fprintf(w, "session %s  %s  %d turns  %s\n", s.ID, s.State(), s.Turns, plain.Line(s.Dir))
+	fmt.Fprintf(w, "session %s  %s  %d turns  %s\n", s.ID, s.State(), s.Turns, sanitize.Line(s.Dir))
 	if name := s.Name(); name != "" {
 		fmt.Fprintf(w, "%s\n", firstLine(name, 100))
 	}
@@ -112,9 +112,9 @@ func (v *shown) event(e pawl.Event) {
 	case pawl.ShellRan:
 		v.finished("you ran: "+firstLine(v.shells[b.Asked], 200), b.Status, b.Result)
 	case pawl.SessionShared:
-		fmt.Fprintf(v.w, "\n-- %s\n", plain.Line(sharedText(b)))
-	case pawl.MissionStarted, pawl.Planned, pawl.GateFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
-		pawl.ReviewStarted, pawl.Reviewed, pawl.Judged, pawl.Sealed, pawl.Blocked:
+		fmt.Fprintf(v.w, "\n-- %s\n", sanitize.Line(sharedText(b)))
+	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
+		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
 		v.mission(b)
 	case pawl.SessionSummarized, pawl.CompactionAsked, pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.ShellStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
 		pawl.Delta, pawl.Progress, pawl.Status: // a call's result says what came of it
@@ -123,9 +123,9 @@ func (v *shown) event(e pawl.Event) {
 
 // mission shows an event of a mission, and the evidence in it.
 func (v *shown) mission(b pawl.Body) {
-	line, _ := words.Mission(b)
+	line, _ := humanize.Mission(b)
 	fmt.Fprintf(v.w, "\n-- %s\n", line)
-	v.indented(words.MissionDetail(b))
+	v.indented(humanize.MissionDetail(b))
 }
 
 // sharedText says who may read a session from here on.
@@ -146,7 +146,7 @@ func (v *shown) prompt(seq pawl.Seq) {
 	v.block("you", parts.Text())
 	for _, p := range parts {
 		if f, ok := p.(pawl.File); ok {
-			fmt.Fprintf(v.w, "  [%s, %s, %d bytes]\n", plain.Line(f.Name), plain.Line(f.MediaType), len(f.Data))
+			fmt.Fprintf(v.w, "  [%s, %s, %d bytes]\n", sanitize.Line(f.Name), sanitize.Line(f.MediaType), len(f.Data))
 		}
 	}
 }
@@ -186,7 +186,7 @@ const shownLines = 12
 func (v *shown) result(b pawl.CallFinished) {
 	call := v.calls[b.Call]
 	delete(v.calls, b.Call)
-	v.finished(plain.Line(call.Name)+" "+firstLine(string(call.Input), 100), b.Status, b.Result)
+	v.finished(sanitize.Line(call.Name)+" "+firstLine(string(call.Input), 100), b.Status, b.Result)
 }
 
 // finished shows what came of a call, or of a command of the person's.
@@ -229,5 +229,5 @@ func shownText(s string) string {
 	if weak.On("plain") {
 		return s
 	}
-	return plain.Text(s)
+	return sanitize.Text(s)
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/skill"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -25,7 +25,7 @@ func skillsCommand() *cobra.Command {
 		Args:  usage(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	list := listCommand("skills", func(f *extend.Found) (any, string) { return f.Skills, f.Skills.Show() })
+	list := listCommand("skills", func(f *extension.Found) (any, string) { return f.Skills, f.Skills.Show() })
 	list.Long = "List the skills of yours and of this folder. Those of the folder are there only if\nyou trust it."
 	cmd.AddCommand(list, skillShowCommand(), skillAddCommand(), skillUpdateCommand(), skillRemoveCommand(), skillVerifyCommand())
 	return cmd
@@ -201,7 +201,7 @@ func skillRemoveCommand() *cobra.Command {
 				return f.printRemoved(cmd, gone)
 			}
 			if !f.yes {
-				if ok, err := confirm(cmd, fmt.Sprintf("Remove the skill %s?", plain.Line(args[0]))); err != nil || !ok {
+				if ok, err := confirm(cmd, fmt.Sprintf("Remove the skill %s?", sanitize.Line(args[0]))); err != nil || !ok {
 					return err
 				}
 			}
@@ -231,7 +231,7 @@ func (f *installFlags) printRemoved(cmd *cobra.Command, r removedSkill) error {
 	if !r.Removed {
 		done = "would remove"
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", done, plain.Line(r.Folder))
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", done, sanitize.Line(r.Folder))
 	return err
 }
 
@@ -271,7 +271,7 @@ func (f *installFlags) report(cmd *cobra.Command, list []skill.Status) error {
 	for _, s := range list {
 		wrong = wrong || s.State == skill.Altered || s.State == skill.Missing
 		if !f.asJSON {
-			_, e := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", s.State, plain.Line(s.Name), plain.Line(s.Why))
+			_, e := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", s.State, sanitize.Line(s.Name), sanitize.Line(s.Why))
 			err = errors.Join(err, e)
 		}
 	}

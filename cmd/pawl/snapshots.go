@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/service"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 // openSnapshots returns where snapshots are kept: in the data folder, by git.

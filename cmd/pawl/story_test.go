@@ -14,8 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pawl-dev/pawl/internal/model/wire"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // with a store of its own.
 func TestStories(t *testing.T) {
 	t.Parallel()
-	bin := filepath.Dir(pawltest.Binary(t, ""))
+	bin := filepath.Dir(harness.Binary(t, ""))
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
@@ -56,7 +56,7 @@ func TestStories(t *testing.T) {
 			"setid":    setID,
 			"provider": startProvider,
 			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { // a database of the story's own
-				ts.Setenv("PAWL_STORE", pawltest.Stores["postgres"](t))
+				ts.Setenv("PAWL_STORE", harness.Stores["postgres"](t))
 			},
 		},
 	})
@@ -87,9 +87,9 @@ func waitFile(ts *testscript.TestScript, _ bool, args []string) {
 // provider SCRIPT [MORE], where MORE are further keys of the configuration. Nobody
 // writes titles: their requests would come at any time, and take a reply's place.
 func startProvider(ts *testscript.TestScript, _ bool, args []string) {
-	m, err := wire.Open(ts.MkAbs(args[0]))
+	m, err := fakeprovider.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
-	srv := httptest.NewServer(wire.Handler(m, wire.Config{Key: "a-key"}))
+	srv := httptest.NewServer(fakeprovider.Handler(m, fakeprovider.Config{Key: "a-key"}))
 	ts.Defer(func() {
 		srv.CloseClientConnections()
 		srv.Close()

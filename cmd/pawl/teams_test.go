@@ -13,9 +13,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/client"
-	"github.com/pawl-dev/pawl/internal/access"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/server"
+	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 )
 
 // teamServer is a server on an address as 'pawl serve' wires it, with a clock.
@@ -45,7 +45,7 @@ func serveTeam(t *testing.T) *teamServer {
 		t.Fatal(err)
 	}
 	g.access.Clock = func() time.Time { return s.now }
-	srv := server.New(server.Config{
+	srv := httpapi.New(httpapi.Config{
 		Service: func(p api.Principal) pawl.Service { return g.access.For(a.Service, p) }, Auth: g.auth, Hosts: []string{"127.0.0.1"},
 	})
 	done := make(chan error, 1)

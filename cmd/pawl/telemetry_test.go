@@ -20,8 +20,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/pawl-dev/pawl/internal/model/wire"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
@@ -89,8 +89,8 @@ func (c *collector) tree() string {
 }
 
 // telemetryBox is a box whose user has a configuration.
-func telemetryBox(t *testing.T, config string, env ...string) *pawltest.Box {
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
+func telemetryBox(t *testing.T, config string, env ...string) *harness.Box {
+	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	path := filepath.Join(t.TempDir(), "pawl.json")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -158,11 +158,11 @@ func TestTelemetryRetry(t *testing.T) {
 	if err := os.WriteFile(script, []byte(`{"fault":"429","times":1,"text":"hello"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m, err := wire.Open(script)
+	m, err := fakeprovider.Open(script)
 	if err != nil {
 		t.Fatal(err)
 	}
-	provider := httptest.NewServer(wire.Handler(m, wire.Config{Key: "a-key"}))
+	provider := httptest.NewServer(fakeprovider.Handler(m, fakeprovider.Config{Key: "a-key"}))
 	defer provider.Close()
 	b := telemetryBox(t, fmt.Sprintf(`{"small_model":"none","providers":{"anthropic":{"base_url":%q}}}`, provider.URL),
 		"ANTHROPIC_API_KEY=a-key", "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
@@ -239,7 +239,7 @@ func TestServeMetrics(t *testing.T) {
 }
 
 // envOf returns a variable of the box.
-func envOf(b *pawltest.Box, name string) string {
+func envOf(b *harness.Box, name string) string {
 	for _, entry := range slices.Backward(b.Env) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value

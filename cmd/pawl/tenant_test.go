@@ -8,13 +8,13 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // openTenants is an app on a store of many tenants.
 func openTenants(t *testing.T) (*app, pawl.Tenants) {
 	t.Helper()
-	t.Setenv("PAWL_STORE", pawltest.Stores["postgres"](t))
+	t.Setenv("PAWL_STORE", harness.Stores["postgres"](t))
 	t.Setenv("PAWL_DATA", filepath.Join(t.TempDir(), "data"))
 	t.Setenv("HOME", t.TempDir())
 	a, err := openApp(t.Context())

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/access"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 func tokenCommand() *cobra.Command {
@@ -245,7 +245,7 @@ func printTokens(w io.Writer, tokens []pawl.Token, now time.Time) error {
 		case !k.Live(now):
 			state = "expired"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, plain.Line(k.Name), plain.Line(string(k.User)), plain.Line(k.Scope),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, sanitize.Line(k.Name), sanitize.Line(string(k.User)), sanitize.Line(k.Scope),
 			state, day(k.Expires), day(k.Used), limitsText(k.Limits))
 	}
 	return t.Flush()

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/trust"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
 // trustFlags are what 'pawl trust' is asked for; at most one but for json.
@@ -68,7 +68,7 @@ func (f trustFlags) several() bool {
 }
 
 func (f trustFlags) run(cmd *cobra.Command, dir string) error {
-	guard, err := safety.Open()
+	guard, err := policy.Open()
 	if err != nil {
 		return err
 	}

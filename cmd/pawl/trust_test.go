@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/sectest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/test/security"
 )
 
 // TestHostileFolder: what a folder brings has no effect on pawl: it runs nothing
@@ -25,8 +25,8 @@ func TestHostileFolder(t *testing.T) {
 	if err := os.Mkdir(canary, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b := pawltest.NewBox(t, pawltest.Binary(t, ""), pawltest.Stores["sqlite"](t))
-	sectest.Hostile(t, b.Dir, canary)
+	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	security.Hostile(t, b.Dir, canary)
 	b.Env = append(b.Env, "HOME="+root, "PAWL_DATA="+root+"/data", "XDG_CONFIG_HOME="+root+"/config")
 	b.Write(t, "s.jsonl", `{"text":"said"}`+"\n")
 	b.Write(t, "evil.jsonl", `{"text":"evil"}`+"\n")
@@ -49,10 +49,10 @@ func TestHostileFolder(t *testing.T) {
 	if out := b.Must(t, "run", "--model", "script:work.jsonl", "work"); out.Stdout != "worked\n" || !strings.Contains(out.Stderr, "pawl trust") {
 		t.Errorf("%+v", out)
 	}
-	if got := b.Must(t, "session", "export", "--format", "jsonl", "last").Stdout; strings.Contains(got, sectest.Marker) {
+	if got := b.Must(t, "session", "export", "--format", "jsonl", "last").Stdout; strings.Contains(got, security.Marker) {
 		t.Error("the folder's instructions are in the session")
 	}
-	if got := sectest.Tripped(t, canary); len(got) > 0 {
+	if got := security.Tripped(t, canary); len(got) > 0 {
 		t.Errorf("gone off: %q", got)
 	}
 	for _, name := range []string{".pawl/data", ".pawl/evil.db"} {
@@ -70,8 +70,8 @@ func TestManagedPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := pawltest.Binary(t, "")
-	run := func(mode, folder os.FileMode, env ...string) pawltest.Output {
+	bin := harness.Binary(t, "")
+	run := func(mode, folder os.FileMode, env ...string) harness.Output {
 		t.Helper()
 		etc := t.TempDir()
 		path := filepath.Join(etc, "managed.json")
@@ -85,9 +85,9 @@ func TestManagedPolicy(t *testing.T) {
 		cmd := exec.Command(bwrap, "--unshare-user", "--uid", "0", "--gid", "0", "--ro-bind", "/", "/", "--tmpfs", "/etc", "--dev-bind", "/dev", "/dev", "--bind", etc, "/etc/pawl", bin, "config", "managed") //nolint:gosec // our own words
 		cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + etc, "PAWL_MANAGED=" + other, "PAWL_MANAGED_CONFIG_PATH=" + other, "PAWL_CONFIG=" + other, "XDG_CONFIG_DIRS=" + filepath.Dir(other)}
 		cmd.Env = append(cmd.Env, env...)
-		return pawltest.Wait(t, cmd)
+		return harness.Wait(t, cmd)
 	}
-	want := pawltest.Output{Stdout: "no mode looser than ask\ncommands are run in a sandbox or not at all\n"}
+	want := harness.Output{Stdout: "no mode looser than ask\ncommands are run in a sandbox or not at all\n"}
 	if diff := cmp.Diff(want, run(0o644, 0o755)); diff != "" {
 		t.Error(diff)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/tui"
-	prompts "github.com/pawl-dev/pawl/internal/tui/editor/history"
-	"github.com/pawl-dev/pawl/internal/tui/first"
+	"github.com/pawl-dev/pawl/internal/frontend/tui"
+	prompts "github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
 )
 
 // tuiFlags are the flags of 'pawl' itself.
@@ -79,7 +79,7 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 		return exportTo(ctx, a, dir, id, file)
 	}
 	if f.server == "" { // of a server's keys and configuration this machine knows nothing
-		c.First = first.Options{Help: modelHelp, Save: saveChoice}
+		c.First = onboarding.Options{Help: modelHelp, Save: saveChoice}
 		c.Permits = permitsOf(a.safety)
 	}
 	if f.session != "" || f.last {

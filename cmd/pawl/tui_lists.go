@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/safety"
-	"github.com/pawl-dev/pawl/internal/tui/permits"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
 )
 
 // maxNames is how many names are tried for an export that has none.
@@ -64,32 +64,32 @@ func exportPath(dir, file string) (string, error) {
 func exportFile(ctx context.Context, a *app, s pawl.Session, path string) error {
 	f := exportFlags{file: path}
 	if f.check(io.Discard) != nil {
-		return fmt.Errorf("%s: its name does not tell the format: let it end in .md, .html or .jsonl (the log, which 'pawl session import' reads): %w", plain.Line(path), pawl.ErrInvalid)
+		return fmt.Errorf("%s: its name does not tell the format: let it end in .md, .html or .jsonl (the log, which 'pawl session import' reads): %w", sanitize.Line(path), pawl.ErrInvalid)
 	}
 	err := f.output(io.Discard, func(w io.Writer) error { return f.write(ctx, w, io.Discard, a, s) })
 	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s is there already: give it another name: %w: %w", plain.Line(path), pawl.ErrConflict, os.ErrExist)
+		return fmt.Errorf("%s is there already: give it another name: %w: %w", sanitize.Line(path), pawl.ErrConflict, os.ErrExist)
 	}
 	return err
 }
 
 // permitsOf is what the terminal knows of permissions.
-func permitsOf(s *safety.Safety) *permits.Source {
-	return &permits.Source{
-		List: func(ctx context.Context, dir string) (permits.List, error) {
+func permitsOf(s *policy.Safety) *permissions.Source {
+	return &permissions.Source{
+		List: func(ctx context.Context, dir string) (permissions.List, error) {
 			p, err := s.Policy(ctx, "", dir, pawl.Settings{})
 			if err != nil {
-				return permits.List{}, err
+				return permissions.List{}, err
 			}
-			var list permits.List
+			var list permissions.List
 			for _, r := range p.Rules {
-				list.Rules = append(list.Rules, permits.Rule{Text: r.String(), Origin: origins[r.Origin]})
+				list.Rules = append(list.Rules, permissions.Rule{Text: r.String(), Origin: origins[r.Origin]})
 			}
 			for _, g := range p.Grants {
 				if g.Dir != p.Dir {
 					continue // of another folder
 				}
-				list.Grants = append(list.Grants, permits.Grant{ID: g.ID(), Text: g.Rule.String(), Where: g.Where()})
+				list.Grants = append(list.Grants, permissions.Grant{ID: g.ID(), Text: g.Rule.String(), Where: g.Where()})
 			}
 			return list, nil
 		},

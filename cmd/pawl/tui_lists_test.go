@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/tui/permits"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
 )
 
 // TestExportTo: the terminal's export, here and over a server: the name says the
@@ -93,7 +93,7 @@ func TestPermitsOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := permitsOf(a.safety)
-	list := func() permits.List {
+	list := func() permissions.List {
 		l, err := source.List(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestPermitsOf(t *testing.T) {
 	if diff := cmp.Diff([]string{`allow bash exec "go test *" in ` + dir, `allow bash exec "go vet *" in ` + dir}, grants); diff != "" {
 		t.Error(diff)
 	}
-	for _, want := range []permits.Rule{{Text: `deny bash "rm *"`, Origin: "your configuration"}, {Text: `ask read "**/.env"`, Origin: "built in"}} {
+	for _, want := range []permissions.Rule{{Text: `deny bash "rm *"`, Origin: "your configuration"}, {Text: `ask read "**/.env"`, Origin: "built in"}} {
 		if !slices.Contains(list().Rules, want) {
 			t.Errorf("%v is not among %v", want, list().Rules)
 		}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/tui"
-	"github.com/pawl-dev/pawl/internal/tui/keys"
-	"github.com/pawl-dev/pawl/internal/tui/notify"
-	"github.com/pawl-dev/pawl/internal/tui/theme"
+	"github.com/pawl-dev/pawl/internal/frontend/tui"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
 // addLook tells the screen how the user wants it. A theme that is named wins over

@@ -12,8 +12,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/tui"
-	"github.com/pawl-dev/pawl/internal/tui/notify"
+	"github.com/pawl-dev/pawl/internal/frontend/tui"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
 )
 
 // What is chosen at the first start holds at the next one; all else in the

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // revertFlags are the flags of undo, redo and rewind.
@@ -180,7 +180,7 @@ func (f *revertFlags) run(ctx context.Context, cmd *cobra.Command, a *app, s paw
 		}
 	}
 	if done.Refused != "" {
-		return fmt.Errorf("nothing was changed: %s", plain.Line(done.Refused))
+		return fmt.Errorf("nothing was changed: %s", sanitize.Line(done.Refused))
 	}
 	if !f.asJSON {
 		showReverted(cmd.OutOrStdout(), plan, done)
@@ -242,13 +242,13 @@ func (f *revertFlags) show(w io.Writer, p pawl.RevertPlan) {
 		fmt.Fprintf(w, "files: %d\n", len(p.Files))
 	}
 	for _, c := range p.Files {
-		fmt.Fprintf(w, "  %-7s %s%s\n", c.Kind, plain.Line(c.Path), inTheWay(c))
+		fmt.Fprintf(w, "  %-7s %s%s\n", c.Kind, sanitize.Line(c.Path), inTheWay(c))
 	}
 	if n := len(p.Blind); n > 0 && p.Scope.Files() {
 		fmt.Fprintf(w, "  what %d calls did stays: no snapshot was taken of them\n", n)
 	}
 	if f.diff && p.Diff != "" {
-		fmt.Fprintf(w, "\n%s\n", plain.Text(strings.TrimRight(p.Diff, "\n")))
+		fmt.Fprintf(w, "\n%s\n", sanitize.Text(strings.TrimRight(p.Diff, "\n")))
 	}
 }
 
@@ -256,7 +256,7 @@ func inTheWay(c pawl.FileChange) string {
 	if c.Conflict == "" {
 		return ""
 	}
-	return "  (" + plain.Line(c.Conflict) + ")"
+	return "  (" + sanitize.Line(c.Conflict) + ")"
 }
 
 // showReverted prints what was done.
@@ -267,9 +267,9 @@ func showReverted(w io.Writer, p pawl.RevertPlan, done pawl.Reverted) {
 	}
 	fmt.Fprintf(w, "%s: %d files changed\n", what, len(done.Changed))
 	for path, kept := range done.Aside {
-		fmt.Fprintf(w, "  %s: the version that was here is kept as %s\n", plain.Line(path), plain.Line(kept))
+		fmt.Fprintf(w, "  %s: the version that was here is kept as %s\n", sanitize.Line(path), sanitize.Line(kept))
 	}
 	for _, path := range done.Left {
-		fmt.Fprintf(w, "  %s: left as it is\n", plain.Line(path))
+		fmt.Fprintf(w, "  %s: left as it is\n", sanitize.Line(path))
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// AsideTime bounds what is written beside a conversation.
-const AsideTime = 20 * time.Second
+// SummaryTimeout bounds what is written beside a conversation.
+const SummaryTimeout = 20 * time.Second
 
-var errAsidesClosed = errors.New("pawl is shutting down")
+var errSummarizerClosed = errors.New("pawl is shutting down")
 
 // besideOf is something that is written beside a session's conversation.
 type besideOf struct {
@@ -24,7 +24,7 @@ type besideOf struct {
 // Asides have titles and summaries written beside turns. Nothing waits for them,
 // and they hold no lease. A failure is nobody's concern: the session has no title,
 // say, and the next turn tries again.
-type Asides struct {
+type Summarizer struct {
 	stepper *Stepper
 	base    context.Context //nolint:containedctx // their life: Close ends all
 	stop    context.CancelCauseFunc
@@ -34,40 +34,40 @@ type Asides struct {
 	at map[besideOf]bool // that are being written
 }
 
-// NewAsides returns Asides. Close them.
-func NewAsides(s *Stepper) *Asides {
+// NewSummarizer returns Asides. Close them.
+func NewSummarizer(s *Stepper) *Summarizer {
 	base, stop := context.WithCancelCause(context.Background())
-	return &Asides{stepper: s, base: base, stop: stop, at: map[besideOf]bool{}}
+	return &Summarizer{stepper: s, base: base, stop: stop, at: map[besideOf]bool{}}
 }
 
 // Close ends what is being written, and waits for it.
-func (a *Asides) Close() {
+func (a *Summarizer) Close() {
 	a.mu.Lock()
-	a.stop(errAsidesClosed)
+	a.stop(errSummarizerClosed)
 	a.mu.Unlock()
 	a.wg.Wait()
 }
 
 // Writing returns how much is being written.
-func (a *Asides) Writing() int {
+func (a *Summarizer) Writing() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.at)
 }
 
 // Title has the session named.
-func (a *Asides) Title(ctx context.Context, id pawl.SessionID) {
+func (a *Summarizer) Title(ctx context.Context, id pawl.SessionID) {
 	a.beside(ctx, besideOf{id, pawl.AgentTitle, 0}, func(ctx context.Context) error { return a.stepper.Title(ctx, id) })
 }
 
 // Summarize has a turn that has ended summarized.
-func (a *Asides) Summarize(ctx context.Context, t pawl.Turn) {
+func (a *Summarizer) Summarize(ctx context.Context, t pawl.Turn) {
 	a.beside(ctx, besideOf{t.Session, pawl.AgentSummary, t.Number}, func(ctx context.Context) error { return a.stepper.Summarize(ctx, t) })
 }
 
 // beside begins to write something and waits for nothing, unless it is being
 // written already. It is for the tenant of ctx, and outlives it.
-func (a *Asides) beside(ctx context.Context, one besideOf, write func(context.Context) error) {
+func (a *Summarizer) beside(ctx context.Context, one besideOf, write func(context.Context) error) {
 	if a.stepper.Small == nil {
 		return
 	}
@@ -78,7 +78,7 @@ func (a *Asides) beside(ctx context.Context, one besideOf, write func(context.Co
 	}
 	a.at[one] = true
 	a.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(pawl.WithTenant(a.base, pawl.TenantOf(ctx)), AsideTime)
+		ctx, cancel := context.WithTimeout(pawl.WithTenant(a.base, pawl.TenantOf(ctx)), SummaryTimeout)
 		defer cancel()
 		_ = write(ctx)
 		a.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // diary notes what is done with the calls, in order: A when one is asked what it
@@ -45,7 +45,7 @@ func (d *diary) tool(name string, kind pawl.AccessKind, run func(pawl.Call)) paw
 	return t
 }
 
-func (w *world) authority() *pawltest.Authority { return w.Authority.(*pawltest.Authority) }
+func (w *world) authority() *harness.Authority { return w.Authority.(*harness.Authority) }
 
 func inMode(mode string) func(*pawl.Prompted) { return func(p *pawl.Prompted) { p.Mode = mode } }
 

@@ -16,7 +16,7 @@ const fromLoop = "loop"
 // circles tells the model when it goes round in circles, once a finding. If that
 // has not helped, a person is asked, or the turn ends. What an earlier attempt
 // told or asked since the newest step is in the log, and is not repeated.
-func (s *Stepper) circles(ctx context.Context, j *journal) ([]pawl.Body, error) {
+func (s *Stepper) guardLoops(ctx context.Context, j *journal) ([]pawl.Body, error) {
 	open, verdict := j.history.Open(), j.loops.Verdict()
 	switch {
 	case slices.Contains(open.Injected, fromLoop):

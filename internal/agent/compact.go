@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
 )
 
 // freesAtLeast is the part that a compaction has to free to be worth it.
@@ -159,7 +159,7 @@ func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl
 		return done, errHopeless
 	}
 	summary, spent, err := s.summarize(ctx, j, settings.Model, room, d, s.beforeCompaction(ctx, j, settings, c))
-	done.Spent = spent
+	done.ModelUsage = spent
 	if err != nil {
 		return done, err
 	}
@@ -167,7 +167,7 @@ func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl
 	done.Task, done.Files, done.Text = digest.Task, digest.Files, digest.Text()
 	done.After = d.stay + prompt.EstimateMessage(pawl.Message{Parts: pawl.Parts{pawl.Text{Text: done.Text}}})
 	if done.After >= done.Before {
-		return pawl.Compacted{Before: done.Before, After: done.After, Spent: spent}, errors.New("the summary is larger than what it would replace")
+		return pawl.Compacted{Before: done.Before, After: done.After, ModelUsage: spent}, errors.New("the summary is larger than what it would replace")
 	}
 	done.Keep = d.keep(j)
 	if float64(done.After) > (1-freesAtLeast)*float64(done.Before) {

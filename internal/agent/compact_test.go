@@ -14,7 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/script"
-	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
 )
 
 const smallWindow = `{"window":{"context":20000,"output":2000}}`
@@ -207,13 +207,13 @@ func TestCompactionByOrder(t *testing.T) {
 		idle   bool
 		want   []pawl.Compacted // without sizes and texts
 	}{
-		{"idle", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), true, []pawl.Compacted{{Keep: 17, Spent: pawl.Spent{Model: modelRef}}}},
-		{"in mid-turn", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), false, []pawl.Compacted{{Keep: 14, Spent: pawl.Spent{Model: modelRef}}}},
+		{"idle", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), true, []pawl.Compacted{{Keep: 17, ModelUsage: pawl.ModelUsage{Model: modelRef}}}},
+		{"in mid-turn", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), false, []pawl.Compacted{{Keep: 14, ModelUsage: pawl.ModelUsage{Model: modelRef}}}},
 		{"no summary", callsOf(3, "look", `{"text":"Done."}`), true, []pawl.Compacted{
 			{Message: `the conversation could not be summed up: script: misfit: FILE: no line has agent "compaction"`},
 		}},
 		{"an empty summary", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","reasoning":"hm","usage":{"input":3}}`}), true, []pawl.Compacted{
-			{Message: "the conversation could not be summed up: the model's reply is empty", Spent: pawl.Spent{Model: modelRef, Usage: pawl.Usage{Input: 3}}},
+			{Message: "the conversation could not be summed up: the model's reply is empty", ModelUsage: pawl.ModelUsage{Model: modelRef, Usage: pawl.Usage{Input: 3}}},
 		}},
 		{"a broken summary", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"So far","fault":"drop"}`}), true, []pawl.Compacted{
 			{Message: "the conversation could not be summed up: the model's reply broke off"},
@@ -242,7 +242,7 @@ func TestCompactionByOrder(t *testing.T) {
 				if got[i].Asked != asked || got[i].Before == 0 {
 					t.Errorf("answers %d, not %d: %+v", got[i].Asked, asked, got[i])
 				}
-				got[i] = pawl.Compacted{Keep: got[i].Keep, Message: regexp.MustCompile(`/\S*:`).ReplaceAllString(got[i].Message, "FILE:"), Spent: got[i].Spent}
+				got[i] = pawl.Compacted{Keep: got[i].Keep, Message: regexp.MustCompile(`/\S*:`).ReplaceAllString(got[i].Message, "FILE:"), ModelUsage: got[i].ModelUsage}
 			}
 			check(t, test.want, got)
 			if len(w.asides()) != 1 {

@@ -25,7 +25,7 @@ func TestContract_R2_RequestIsHistorySystemAndTools(t *testing.T) {
 	first := message(pawl.RoleUser, pawl.Text{Text: "first"}, file)
 	check(t, []pawl.Message{first, says(pawl.Text{Text: "one"}), user("second"), says(pawl.Text{Text: "two"})}, w.conversation())
 	want := pawl.Request{
-		Session: session, Agent: "build", Replies: 1, System: Speak(builtin[Default], Telling{Model: modelRef}),
+		Session: session, Agent: "build", Replies: 1, System: SystemPrompt(builtin[Default], PromptContext{Model: modelRef}),
 		Tools:    w.Tools.Only(func(name string) bool { return name != "plan_exit" }).Specs(),
 		Messages: []pawl.Message{first, says(pawl.Text{Text: "one"}), user("second")},
 	}

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 // deeds collects what the calls of a session and the person's commands did to its
 // workspace, and those of its children, as far as it was not taken back.
-type deeds struct {
+type changes struct {
 	s     *Stepper
 	dir   string
 	spans []snapshot.Span
@@ -21,7 +21,7 @@ type deeds struct {
 }
 
 // from collects what was done from a message on.
-func (d *deeds) from(ctx context.Context, events []pawl.Event, to pawl.Seq) error {
+func (d *changes) from(ctx context.Context, events []pawl.Event, to pawl.Seq) error {
 	err := d.log(ctx, events, to, time.Time{}, "")
 	slices.SortStableFunc(d.spans, func(a, b snapshot.Span) int { return a.From.Compare(b.From) })
 	return err
@@ -29,7 +29,7 @@ func (d *deeds) from(ctx context.Context, events []pawl.Event, to pawl.Seq) erro
 
 // log collects from a log what was done from an event on. If it is a child's,
 // call is the one that it works for. began is when the log cannot have begun before.
-func (d *deeds) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began time.Time, call pawl.CallID) error {
+func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began time.Time, call pawl.CallID) error {
 	open := map[pawl.CallID]snapshot.Span{}
 	var order []pawl.CallID
 	now := began
@@ -44,7 +44,7 @@ func (d *deeds) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began
 			d.add(span, cmp.Or(call, id))
 		}
 	}
-	for e := range pawl.Live(pawl.InMemory(events), pawl.ScopeFiles) {
+	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeFiles) {
 		// A call begins before its snapshot is taken, so with the event before. And
 		// clocks are set back at times: what comes later in a log was later.
 		earlier := now
@@ -80,7 +80,7 @@ func (d *deeds) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began
 }
 
 // add notes what a call did.
-func (d *deeds) add(span snapshot.Span, call pawl.CallID) {
+func (d *changes) add(span snapshot.Span, call pawl.CallID) {
 	switch {
 	case span.Before != "" && span.After != "":
 		d.spans = append(d.spans, span)
@@ -91,7 +91,7 @@ func (d *deeds) add(span snapshot.Span, call pawl.CallID) {
 
 // child collects what a child did. Of one that was spawned before, and worked in
 // the background, it is what it began to do after the message.
-func (d *deeds) child(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, events []pawl.Event, began time.Time) error {
+func (d *changes) child(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, events []pawl.Event, began time.Time) error {
 	if seq < to && !c.Background {
 		return nil
 	}

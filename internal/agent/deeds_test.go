@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 const childSession pawl.SessionID = "01JD0000000000000000000009"

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/define"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/near"
-	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/suggest"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -70,7 +70,7 @@ type Definition struct {
 	Temperature *float64      // nil means the model's own
 	TopP        *float64      // nil means the model's own
 	Plan        bool          // it only ever works in the mode plan
-	Rules       []define.Rule // what it may not do; the strictest counts
+	Rules       []definition.Rule // what it may not do; the strictest counts
 }
 
 var builtin = map[string]Definition{
@@ -110,7 +110,7 @@ func Lookup(name string) (Definition, error) { return Find(name, nil) }
 
 // Find is Lookup among the agents too that people have defined, which cannot take
 // the place of pawl's own.
-func Find(name string, f *extend.Found) (Definition, error) {
+func Find(name string, f *extension.Found) (Definition, error) {
 	if name == "" {
 		name = Default
 	}
@@ -128,7 +128,7 @@ func Find(name string, f *extend.Found) (Definition, error) {
 		}
 	}
 	all := names(f, false)
-	meant := cmp.Or(near.Ask("", name, all), ";")
+	meant := cmp.Or(suggest.Ask("", name, all), ";")
 	return Definition{}, fmt.Errorf("no agent is called %q%s there are: %s: %w", name, meant, strings.Join(all, ", "), pawl.ErrNotFound)
 }
 
@@ -163,15 +163,15 @@ func union(a, b map[string]Definition) map[string]Definition {
 }
 
 // defined makes an agent of what somebody has written down.
-func defined(a define.Agent) Definition {
+func defined(a definition.Agent) Definition {
 	return Definition{
 		Name: a.Name, Prompt: a.Prompt, Steps: a.Steps, Tools: a.Tools, Child: a.Mode != "primary",
-		Model: a.Model, Small: a.Class == define.ClassSmall, Temperature: a.Temperature, TopP: a.TopP, Plan: a.Plan, Rules: a.Rules,
+		Model: a.Model, Small: a.Class == definition.ClassSmall, Temperature: a.Temperature, TopP: a.TopP, Plan: a.Plan, Rules: a.Rules,
 	}
 }
 
 // names returns the names of agents, or of those that a task may be given to.
-func names(f *extend.Found, child bool) []string {
+func names(f *extension.Found, child bool) []string {
 	var list []string
 	for _, d := range builtin {
 		if d.Child || !child {
@@ -200,7 +200,7 @@ func (d Definition) narrowing(tools []string) []permission.Rule {
 			continue // an agent's file grants nothing
 		case r.Tool == "*":
 			about, rules = tools, append(rules, serverRule(r))
-		case r.Tool == define.AllServers:
+		case r.Tool == definition.AllServers:
 			about, rules = nil, append(rules, serverRule(r))
 		}
 		for _, name := range about {
@@ -248,8 +248,8 @@ func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 		case (!def.Team || def.Tools == nil) && slices.Contains(missionTools, name),
 			name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
 			name == "task" && len(def.Rules) > 0,      // they would not hold for a child
-			def.Tools != nil && !define.Grants(def.Tools, name) && !weak.On("agent.tools"),
-			len(settings.Tools) > 0 && !define.Grants(settings.Tools, name),
+			def.Tools != nil && !definition.Grants(def.Tools, name) && !weak.On("agent.tools"),
+			len(settings.Tools) > 0 && !definition.Grants(settings.Tools, name),
 			child && slices.Contains(notForChildren, name):
 			return false
 		case name == "plan_exit":

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -189,19 +189,19 @@ func (s *Stepper) execute(ctx context.Context, j *journal, p plannedCall) (pawl.
 	case err != nil:
 		result = pawl.ErrorResult(err.Error())
 	}
-	result = s.shown(result)
+	result = s.sanitizeResult(result)
 	if f.Status == pawl.CallDone {
 		result = s.afterCall(ctx, j, p, result)
 	}
-	f.Result = s.spill(ctx, p, result)
+	f.Result = s.truncateResult(ctx, p, result)
 	return f, nil
 }
 
 // shown is a result as the model and the log may have it: nothing in it is
 // hidden from people, and secrets are masked.
-func (s *Stepper) shown(r pawl.Result) pawl.Result {
+func (s *Stepper) sanitizeResult(r pawl.Result) pawl.Result {
 	if !weak.On("plain.tags") {
-		r.Content = plain.Unhidden(r.Content)
+		r.Content = sanitize.Unhidden(r.Content)
 	}
 	return s.Redact.Result(r)
 }
@@ -222,7 +222,7 @@ func panicked(tool string, v any) error {
 
 // spill moves a content that is too large for the log beside it, and leaves
 // its head and tail with a word on how to read the rest. Some tools have done it.
-func (s *Stepper) spill(ctx context.Context, p plannedCall, r pawl.Result) pawl.Result {
+func (s *Stepper) truncateResult(ctx context.Context, p plannedCall, r pawl.Result) pawl.Result {
 	limit := tool.ContentBytes(p.started.Tool)
 	if len(r.Content) <= limit || r.Spill != nil {
 		return r

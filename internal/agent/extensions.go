@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -18,7 +18,7 @@ import (
 // that resumes the turn reads anew, and sends the same if nothing has changed.
 type brought struct {
 	turn    int
-	found   *extend.Found
+	found   *extension.Found
 	claimed map[string]bool // files of rules that calls of this step give; under the journal's lock
 }
 
@@ -38,20 +38,20 @@ func (j *journal) bring(ctx context.Context) error {
 	return nil
 }
 
-// Telling is what a model is told besides the agent's own words.
-type Telling struct {
+// PromptContext is what a model is told besides the agent's own words.
+type PromptContext struct {
 	Model string                 // that is told, by its ref
-	Found *extend.Found          // what the folder brings; nil means that nothing is known of it
+	Found *extension.Found          // what the folder brings; nil means that nothing is known of it
 	Day   time.Time              // when the turn began
 	Has   func(tool string) bool // which tools the agent has; nil means none
 }
 
-func (t Telling) has(tool string) bool { return t.Has != nil && t.Has(tool) }
+func (t PromptContext) has(tool string) bool { return t.Has != nil && t.Has(tool) }
 
-// Speak returns what a model is told before the conversation: the agent's own
+// SystemPrompt returns what a model is told before the conversation: the agent's own
 // words, what helps the model's family and, if something is known of the folder,
 // all that it brings. In a session the beginning is the same from turn to turn.
-func Speak(def Definition, t Telling) string {
+func SystemPrompt(def Definition, t PromptContext) string {
 	s := prompt.System{Agent: def.Prompt, Family: familyNotes[FamilyOf(t.Model)]}
 	f := t.Found
 	if f == nil {
@@ -69,7 +69,7 @@ func Speak(def Definition, t Telling) string {
 }
 
 // helpers lists the agents from files that a task can be given to.
-func helpers(f *extend.Found) string {
+func helpers(f *extension.Found) string {
 	var b strings.Builder
 	for _, a := range f.Agents.Agents {
 		if a.Mode == "primary" {
@@ -85,14 +85,14 @@ func helpers(f *extend.Found) string {
 	return b.String()
 }
 
-// system is Speak for the open turn and the model that it asks. Its last step has
+// system is SystemPrompt for the open turn and the model that it asks. Its last step has
 // the same, though no tools are offered in it.
 func (j *journal) system(def Definition, ref string, tools *tool.Registry) string {
 	has := func(name string) bool {
 		_, ok := tools.Tool(name)
 		return ok
 	}
-	return Speak(def, Telling{Model: ref, Found: j.brought.found, Day: j.history.Open().Began, Has: has})
+	return SystemPrompt(def, PromptContext{Model: ref, Found: j.brought.found, Day: j.history.Open().Began, Has: has})
 }
 
 // agent is Find for the open turn.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/skill"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -30,9 +30,9 @@ func (w *world) bring(trusted bool, files map[string]string) {
 	w.Extensions = w.found(trusted)
 }
 
-func (w *world) found(trusted bool) func(context.Context, string, pawl.Settings) (*extend.Found, error) {
-	return func(ctx context.Context, dir string, s pawl.Settings) (*extend.Found, error) {
-		p := extend.Places{Reserved: Reserved(), Trusted: func(string) bool { return trusted || s.Trusted }}
+func (w *world) found(trusted bool) func(context.Context, string, pawl.Settings) (*extension.Found, error) {
+	return func(ctx context.Context, dir string, s pawl.Settings) (*extension.Found, error) {
+		p := extension.Places{Reserved: Reserved(), Trusted: func(string) bool { return trusted || s.Trusted }}
 		return p.Look(ctx, dir), nil
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // Hooks says which hooks there are.
@@ -88,7 +88,7 @@ func (s *Stepper) injected(texts ...string) []pawl.Body {
 }
 
 // said is a text of a hook as the model and the log may have it.
-func (s *Stepper) said(text string) string { return s.Redact.Redact(plain.Unhidden(text)) }
+func (s *Stepper) said(text string) string { return s.Redact.Redact(sanitize.Unhidden(text)) }
 
 // hookFault is an error that hooks could not be run, unless it is that the step
 // has ended.

@@ -12,7 +12,7 @@ import (
 // other share the journal, so its history is read under its lock.
 type host struct{ j *journal }
 
-var _ pawl.Host = host{}
+var _ pawl.ToolSession = host{}
 
 // Seen returns the file's content as the model last knew it, as a hash.
 func (h host) Seen(path string) string {

@@ -15,13 +15,13 @@ import (
 type Missions interface {
 	// Advance takes in what workers have left and starts those that can begin. It waits
 	// for none of them.
-	Advance(ctx context.Context, b pawl.Bridge) (news string, err error)
+	Advance(ctx context.Context, b pawl.MissionJournal) (news string, err error)
 	// Settle is asked when the Commander has nothing more to do, and said this last. It
 	// waits for the workers until there is something to decide. The turn ends if it has
 	// nothing to say.
-	Settle(ctx context.Context, b pawl.Bridge, said string) (news string, err error)
+	Settle(ctx context.Context, b pawl.MissionJournal, said string) (news string, err error)
 	// Leave is told that the turn ends, and that nobody works for it any more.
-	Leave(ctx context.Context, b pawl.Bridge) error
+	Leave(ctx context.Context, b pawl.MissionJournal) error
 }
 
 // commands reports whether the session is a mission's, and there is mission control.
@@ -108,10 +108,10 @@ func (j *journal) ofTeam() bool {
 // bridge is a mission's session as mission control uses it.
 type bridge struct{ j *journal }
 
-var _ pawl.Bridge = bridge{}
+var _ pawl.MissionJournal = bridge{}
 
-// Bridge returns what mission control needs of the session, if it commands one.
-func (h host) Bridge() pawl.Bridge {
+// MissionJournal returns what mission control needs of the session, if it commands one.
+func (h host) Bridge() pawl.MissionJournal {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
 	if h.j.history.Mission() == nil {

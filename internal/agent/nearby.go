@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/rules"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/extension/rules"
 )
 
 // nearbyBytes bounds the rules that come with one result.
@@ -42,7 +42,7 @@ func (s *Stepper) nearby(j *journal, p plannedCall, f *pawl.CallFinished) {
 		}
 		for _, file := range found.Near(target, nil).Files {
 			if j.claim(p, found.Dir, file) {
-				texts = append(texts, "Rules from "+plain.Line(file.Origin.File)+":\n\n"+file.Text)
+				texts = append(texts, "Rules from "+sanitize.Line(file.Origin.File)+":\n\n"+file.Text)
 				names = append(names, file.Origin.File)
 			}
 		}
@@ -50,7 +50,7 @@ func (s *Stepper) nearby(j *journal, p plannedCall, f *pawl.CallFinished) {
 	if len(texts) == 0 {
 		return
 	}
-	f.Result.Content += s.shown(pawl.Result{Content: nearbyHead + cutRules(strings.Join(texts, "\n\n"))}).Content + "\n"
+	f.Result.Content += s.sanitizeResult(pawl.Result{Content: nearbyHead + cutRules(strings.Join(texts, "\n\n"))}).Content + "\n"
 	meta := map[string]string{metaRules: strings.Join(names, "\n")}
 	for k, v := range f.Result.Meta {
 		meta[k] = v

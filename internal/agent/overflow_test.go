@@ -14,7 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
 )
 
 // narrow is a model that takes fewer tokens than anybody knows.

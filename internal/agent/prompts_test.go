@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/define"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/rules"
-	"github.com/pawl-dev/pawl/internal/skill"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/rules"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
 )
 
 // maxPrompt bounds what pawl itself tells a model, in bytes: each request has it.
@@ -29,14 +29,14 @@ var modelOfFamily = map[Family]string{
 // What each agent tells a model of each family, word for word.
 func TestPrompts(t *testing.T) {
 	t.Parallel()
-	found := &extend.Found{
+	found := &extension.Found{
 		Dir: "/work/project", Repository: true, Branch: "main",
-		Agents: &define.AgentSet{}, Rules: &rules.Set{}, Skills: &skill.Set{},
+		Agents: &definition.AgentSet{}, Rules: &rules.Set{}, Skills: &skill.Set{},
 	}
 	said := map[string]string{}
 	for name, def := range builtin {
 		for family, model := range modelOfFamily {
-			text := Speak(def, Telling{Model: model, Found: found, Day: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC), Has: func(string) bool { return true }})
+			text := SystemPrompt(def, PromptContext{Model: model, Found: found, Day: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC), Has: func(string) bool { return true }})
 			said[name+"_"+string(family)] = strings.Replace(text, runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64", 1)
 		}
 	}
@@ -78,9 +78,9 @@ func TestPrompts(t *testing.T) {
 // folder to folder after what differs from model to model.
 func TestOrderOfAPrompt(t *testing.T) {
 	t.Parallel()
-	found := &extend.Found{Dir: "/work/project", Agents: &define.AgentSet{}, Rules: &rules.Set{}, Skills: &skill.Set{}}
+	found := &extension.Found{Dir: "/work/project", Agents: &definition.AgentSet{}, Rules: &rules.Set{}, Skills: &skill.Set{}}
 	for family, model := range modelOfFamily {
-		text := Speak(builtin[Default], Telling{Model: model, Found: found})
+		text := SystemPrompt(builtin[Default], PromptContext{Model: model, Found: found})
 		notes, where := strings.Index(text, strings.TrimSpace(familyNotes[family])), strings.Index(text, "# Where you work")
 		if !strings.HasPrefix(text, strings.TrimSpace(buildPrompt)) || notes < 0 || where < notes {
 			t.Errorf("%s: the notes are at %d, the folder at %d:\n%s", family, notes, where, text)

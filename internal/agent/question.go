@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
 )
 
 // question is what a model is asked next, and how much of it the model takes.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -162,7 +162,7 @@ func resumeCopy(t *testing.T, st pawl.Store, id pawl.SessionID, events []pawl.Ev
 		t.Fatal(err)
 	}
 	w := NewStepper(Config{
-		Store: st, Bus: bus.New(st, bus.Config{}), Tools: registry, Authority: pawltest.NewAuthority(t), Clock: func() time.Time { return noon },
+		Store: st, Bus: bus.New(st, bus.Config{}), Tools: registry, Authority: harness.NewAuthority(t), Clock: func() time.Time { return noon },
 		Model: func(string) (pawl.Model, error) { return model, nil },
 	})
 	for {

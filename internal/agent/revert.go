@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 const (
@@ -198,7 +198,7 @@ func (s *Stepper) look(ctx context.Context, id pawl.SessionID, r pawl.Revert, be
 	if !r.Scope.Files() {
 		return back, nil
 	}
-	d := deeds{s: s, dir: created.Dir}
+	d := changes{s: s, dir: created.Dir}
 	if err := d.from(ctx, events, to); err != nil {
 		return goingBack{}, err
 	}
@@ -222,14 +222,14 @@ func (s *Stepper) readLog(ctx context.Context, id pawl.SessionID, before pawl.Se
 }
 
 // newestRevert is what can be taken back. Whoever names it must mean it.
-func newestRevert(h *pawl.History, redo pawl.Seq) (pawl.Gone, error) {
+func newestRevert(h *pawl.History, redo pawl.Seq) (pawl.UndoneRevert, error) {
 	reverts := h.Reverts()
 	if len(reverts) == 0 {
-		return pawl.Gone{}, fmt.Errorf("there is nothing to redo: nothing was taken back, or the session went on since: %w", pawl.ErrNotFound)
+		return pawl.UndoneRevert{}, fmt.Errorf("there is nothing to redo: nothing was taken back, or the session went on since: %w", pawl.ErrNotFound)
 	}
 	newest := reverts[len(reverts)-1]
 	if redo != pawl.LastRevert && redo != newest.Seq {
-		return pawl.Gone{}, fmt.Errorf("%d is not what was taken back last, which is %d: redo that first: %w", redo, newest.Seq, pawl.ErrConflict)
+		return pawl.UndoneRevert{}, fmt.Errorf("%d is not what was taken back last, which is %d: redo that first: %w", redo, newest.Seq, pawl.ErrConflict)
 	}
 	return newest, nil
 }
@@ -239,10 +239,10 @@ func newestRevert(h *pawl.History, redo pawl.Seq) (pawl.Gone, error) {
 // are to go back it is one whose files are not back already.
 func newestTurn(events []pawl.Event, scope pawl.Scope) (newest pawl.Seq) {
 	there := map[pawl.Seq]bool{}
-	for e := range pawl.Live(pawl.InMemory(events), pawl.ScopeFiles) {
+	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeFiles) {
 		there[e.Seq] = true
 	}
-	for e := range pawl.Live(pawl.InMemory(events), pawl.ScopeConversation) {
+	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {
 		switch e.Body.(type) {
 		case pawl.TurnStarted, pawl.ShellStarted:
 			if scope != pawl.ScopeFiles || there[e.Seq] {
@@ -259,7 +259,7 @@ func newestTurn(events []pawl.Event, scope pawl.Scope) (newest pawl.Seq) {
 func (b *goingBack) messages(events []pawl.Event, to pawl.Seq) error {
 	words := map[pawl.Seq]pawl.Parts{}
 	found := false
-	for e := range pawl.Live(pawl.InMemory(events), pawl.ScopeConversation) {
+	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {
 		var prompt pawl.Seq
 		switch body := e.Body.(type) {
 		case pawl.Prompted:

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 // withSnapshots gives a world a store of snapshots.

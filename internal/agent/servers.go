@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/define"
-	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // Servers are the MCP servers of folders, as turns know them. keep says which
@@ -78,7 +78,7 @@ func (s *Stepper) inherited(j *journal, own Definition, parent pawl.Settings) ([
 	if err != nil {
 		return nil, err
 	}
-	return append(s.Tools.Only(keep).Names(), define.GrantedByBoth(own.Tools, listed(parent))...), nil
+	return append(s.Tools.Only(keep).Names(), definition.GrantedByBoth(own.Tools, listed(parent))...), nil
 }
 
 // listed are the tools that a prompt permits; nil means all.
@@ -90,6 +90,6 @@ func listed(s pawl.Settings) []string {
 }
 
 // serverRule is an agent's rule about the tools of all MCP servers.
-func serverRule(r define.Rule) permission.Rule {
+func serverRule(r definition.Rule) permission.Rule {
 	return permission.Rule{Kind: pawl.AccessMCP, Decision: permission.Decision(r.Decision), Origin: permission.OriginProject}
 }

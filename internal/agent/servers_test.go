@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/define"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/rules"
-	"github.com/pawl-dev/pawl/internal/skill"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/extension/rules"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
 )
 
 // shop has the tools mcp__a__x and mcp__a__y, and one that calls them. hidden are
@@ -116,8 +116,8 @@ func TestServerToolsAreKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, setup{script: []string{test.call, isDone}})
 			w.Servers = &shop{hidden: test.hidden}
-			w.Extensions = func(context.Context, string, pawl.Settings) (*extend.Found, error) {
-				return found(define.Agent{Name: "mine", Tools: test.agent}), nil
+			w.Extensions = func(context.Context, string, pawl.Settings) (*extension.Found, error) {
+				return found(definition.Agent{Name: "mine", Tools: test.agent}), nil
 			}
 			w.prompt("go", func(p *pawl.Prompted) { p.Agent, p.Tools = "mine", test.tools })
 			w.mustTurn(pawl.ReasonEndTurn)
@@ -134,8 +134,8 @@ func TestServerToolsAreKept(t *testing.T) {
 	}
 }
 
-func found(agents ...define.Agent) *extend.Found {
-	return &extend.Found{Agents: &define.AgentSet{Agents: agents}, Rules: &rules.Set{}, Skills: &skill.Set{}}
+func found(agents ...definition.Agent) *extension.Found {
+	return &extension.Found{Agents: &definition.AgentSet{Agents: agents}, Rules: &rules.Set{}, Skills: &skill.Set{}}
 }
 
 // Hooks see the tool that a call is for, and its input, and can change that.
@@ -170,11 +170,11 @@ func TestHooksSeeTheRealTool(t *testing.T) {
 // What an agent's rules deny of all is denied of servers' tools too.
 func TestServerRules(t *testing.T) {
 	t.Parallel()
-	for _, about := range []string{"*", define.AllServers} {
+	for _, about := range []string{"*", definition.AllServers} {
 		w := newWorld(t, setup{script: []string{`{"calls":[{"name":"mcp__a__x","input":{}}]}`, isDone}})
 		w.Servers = &shop{}
-		w.Extensions = func(context.Context, string, pawl.Settings) (*extend.Found, error) {
-			return found(define.Agent{Name: "mine", Rules: []define.Rule{{Tool: about, Decision: string(permission.Deny)}}}), nil
+		w.Extensions = func(context.Context, string, pawl.Settings) (*extension.Found, error) {
+			return found(definition.Agent{Name: "mine", Rules: []definition.Rule{{Tool: about, Decision: string(permission.Deny)}}}), nil
 		}
 		w.prompt("go", func(p *pawl.Prompted) { p.Agent = "mine" })
 		w.mustTurn(pawl.ReasonEndTurn)
@@ -200,12 +200,12 @@ func TestChildInheritsServerTools(t *testing.T) {
 			w := newWorld(t, setup{script: []string{`{"calls":[{"name":"task","input":{"agent":"general","prompt":"x","description":"x","background":true}}]}`, isDone}})
 			sent := &sender{}
 			w.Service, w.Servers = sent, &shop{}
-			w.Extensions = func(context.Context, string, pawl.Settings) (*extend.Found, error) {
-				return found(define.Agent{Name: "mine", Tools: test.agent}), nil
+			w.Extensions = func(context.Context, string, pawl.Settings) (*extension.Found, error) {
+				return found(definition.Agent{Name: "mine", Tools: test.agent}), nil
 			}
 			w.prompt("go", func(p *pawl.Prompted) { p.Agent, p.Tools = "mine", test.tools })
 			_, _ = w.turn(t.Context()) // it ends with the test's service
-			got := slices.DeleteFunc(sent.prompt.Tools, func(name string) bool { return !define.OfServers(name) })
+			got := slices.DeleteFunc(sent.prompt.Tools, func(name string) bool { return !definition.OfServers(name) })
 			if len(sent.prompt.Tools) == 0 && test.tools == nil {
 				t.Fatal("the child may have all")
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
-	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )

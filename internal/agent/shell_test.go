@@ -13,9 +13,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -118,7 +118,7 @@ func TestShellIsPermitted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, setup{script: []string{isDone}})
-			authority := w.Authority.(*pawltest.Authority)
+			authority := w.Authority.(*harness.Authority)
 			authority.Rule(c.rules...)
 			if c.unboxed {
 				authority.Unbox()

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/prompt"
-	"github.com/pawl-dev/pawl/internal/skill"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

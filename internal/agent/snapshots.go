@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -112,7 +112,7 @@ func (s *Stepper) unknown(ctx context.Context, j *journal, started pawl.CallStar
 	defer end()
 	f.Snapshot = s.takeAfter(ctx, j, started)
 	f.Result.Content += "\n\n" + s.changedSince(ctx, j, started.Snapshot, f.Snapshot)
-	f.Result = s.shown(f.Result)
+	f.Result = s.sanitizeResult(f.Result)
 	return f
 }
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/permission"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 // Calls that may change the workspace have a snapshot before and after, whatever
@@ -137,7 +137,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 			},
 			meantime: func(w *world) {
 				rule := permission.Rule{Kind: pawl.AccessRead, Pattern: "hidden*", Decision: permission.Deny}
-				w.Authority.(*pawltest.Authority).Rule(rule)
+				w.Authority.(*harness.Authority).Rule(rule)
 			},
 			want: []string{"+after\n", "1 changed files are not shown"}, not: []string{"not for the model"}, canUndo: true,
 		},

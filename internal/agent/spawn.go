@@ -12,7 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -27,7 +27,7 @@ const cancelGrace = 800 * time.Millisecond
 // Spawn has a child session work on an errand. The child is a session like any
 // other, with a log of its own, so that a crash loses nothing: a call that runs
 // again goes on with the child that it had.
-func (h host) Spawn(ctx context.Context, call pawl.CallID, e pawl.Errand) (pawl.Child, error) {
+func (h host) Spawn(ctx context.Context, call pawl.CallID, e pawl.SubagentTask) (pawl.Child, error) {
 	if h.j.s.Service == nil {
 		return pawl.Child{}, errors.New("no sessions can be made here")
 	}
@@ -64,7 +64,7 @@ func (h host) Spawn(ctx context.Context, call pawl.CallID, e pawl.Errand) (pawl.
 }
 
 // checkErrand returns why a session may not give this errand.
-func (s *Stepper) checkErrand(j *journal, e pawl.Errand) error {
+func (s *Stepper) checkErrand(j *journal, e pawl.SubagentTask) error {
 	def, err := j.agent(e.Agent)
 	if err != nil || !def.Child {
 		return fmt.Errorf("there is no agent %q for a task; there are: %s", e.Agent, strings.Join(names(j.brought.found, true), ", "))
@@ -76,7 +76,7 @@ func (s *Stepper) checkErrand(j *journal, e pawl.Errand) error {
 }
 
 // begin makes the child and gives it its errand, unless an earlier attempt did.
-func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.Errand) error {
+func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.SubagentTask) error {
 	svc := h.j.s.Service
 	row, err := svc.Get(ctx, c.Child)
 	if errors.Is(err, pawl.ErrNotFound) {
@@ -106,7 +106,7 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.Errand) error {
 
 // childSettings are the parent's, narrowed: a child has no right that its parent has not.
 // The list of tools is never empty, which would mean all: the parent has task.
-func (h host) childSettings(ctx context.Context, e pawl.Errand) (pawl.Settings, error) {
+func (h host) childSettings(ctx context.Context, e pawl.SubagentTask) (pawl.Settings, error) {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
 	parent := h.j.history.Open().Settings

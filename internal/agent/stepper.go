@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/extend"
-	"github.com/pawl-dev/pawl/internal/redact"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -51,7 +51,7 @@ type Config struct {
 
 	// Extensions reads what a folder and the user bring: agents, rules, skills. nil
 	// means that there are none.
-	Extensions func(ctx context.Context, dir string, s pawl.Settings) (*extend.Found, error)
+	Extensions func(ctx context.Context, dir string, s pawl.Settings) (*extension.Found, error)
 
 	Servers Servers // the MCP servers, whose tools join the others; nil means that there are none
 
@@ -188,7 +188,7 @@ func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
 	if warning != "" {
 		bodies = append(bodies, pawl.Injected{Source: "budget", Text: warning})
 	}
-	circles, err := s.circles(ctx, j)
+	circles, err := s.guardLoops(ctx, j)
 	if err != nil {
 		return err
 	}

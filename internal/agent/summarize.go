@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -21,10 +21,10 @@ const (
 
 // summarize lets the compaction agent sum up what goes. What it cost is returned
 // with an error too.
-func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room prompt.Room, d division, instructions string) (string, pawl.Spent, error) {
+func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room prompt.Room, d division, instructions string) (string, pawl.ModelUsage, error) {
 	model, err := s.Model(ref)
 	if err != nil {
-		return "", pawl.Spent{}, err
+		return "", pawl.ModelUsage{}, err
 	}
 	most := min(transcriptBlind, d.before/2)
 	if room.Input > 0 {
@@ -42,13 +42,13 @@ func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room pr
 		}}}},
 	})
 	if !weak.On("plain.tags") {
-		text = plain.Unhidden(text) // it may repeat what a tool returned
+		text = sanitize.Unhidden(text) // it may repeat what a tool returned
 	}
 	return text, spent, err
 }
 
 // readText reads a reply that is only text.
-func readText(ctx context.Context, model pawl.Model, ref string, req pawl.Request) (string, pawl.Spent, error) {
+func readText(ctx context.Context, model pawl.Model, ref string, req pawl.Request) (string, pawl.ModelUsage, error) {
 	var text strings.Builder
 	var finish pawl.Finish
 	usage, by := pawl.Usage{}, ref
@@ -81,9 +81,9 @@ func readText(ctx context.Context, model pawl.Model, ref string, req pawl.Reques
 	case said == "":
 		failed = errors.New("the model's reply is empty")
 	}
-	spent := pawl.Spent{Model: by, Usage: usage}
+	spent := pawl.ModelUsage{Model: by, Usage: usage}
 	if failed != nil && usage == (pawl.Usage{}) {
-		spent = pawl.Spent{}
+		spent = pawl.ModelUsage{}
 	}
 	return said, spent, failed
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/prompt"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

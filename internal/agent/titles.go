@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // The bounds of what is written beside the conversation. A model that thinks
@@ -42,7 +42,7 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 	if title == "" {
 		return fmt.Errorf("title session %s: the model's reply names nothing", id)
 	}
-	return s.appendAside(ctx, row, pawl.Event{Body: pawl.SessionTitled{Title: title, Spent: spent}}, func(e pawl.Event) bool {
+	return s.appendAside(ctx, row, pawl.Event{Body: pawl.SessionTitled{Title: title, ModelUsage: spent}}, func(e pawl.Event) bool {
 		_, titled := e.Body.(pawl.SessionTitled)
 		return titled
 	})
@@ -70,7 +70,7 @@ func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
 		return fmt.Errorf("summarize session %s: the model's reply says nothing", t.Session)
 	}
 	row.Head = w.head
-	e := pawl.Event{Turn: t.Number, Body: pawl.SessionSummarized{Summary: summary, Spent: spent}}
+	e := pawl.Event{Turn: t.Number, Body: pawl.SessionSummarized{Summary: summary, ModelUsage: spent}}
 	return s.appendAside(ctx, row, e, func(e pawl.Event) bool {
 		switch e.Body.(type) {
 		case pawl.SessionSummarized:
@@ -214,8 +214,8 @@ func dashed(text string) string {
 }
 
 // aside makes one model call beside the conversation and returns its words.
-func (s *Stepper) aside(ctx context.Context, id pawl.SessionID, ref, agent, system, text string) (string, pawl.Spent, error) {
-	spent := pawl.Spent{Model: ref}
+func (s *Stepper) aside(ctx context.Context, id pawl.SessionID, ref, agent, system, text string) (string, pawl.ModelUsage, error) {
+	spent := pawl.ModelUsage{Model: ref}
 	model, err := s.Model(ref)
 	if err != nil {
 		return "", spent, err
@@ -266,7 +266,7 @@ func (s *Stepper) written(ctx context.Context, id pawl.SessionID, agent string) 
 // cleanTitle makes a name of what a model replied: its first line, without
 // quotes and Markdown.
 func cleanTitle(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(plain.Text(text)), "\n")
+	first, _, _ := strings.Cut(strings.TrimSpace(sanitize.Text(text)), "\n")
 	line := strings.TrimRight(cleanLine(first), ".")
 	if label, rest, ok := strings.Cut(line, ":"); ok && strings.EqualFold(label, "title") {
 		line = cleanLine(rest)
@@ -279,9 +279,9 @@ const marks = " #*_>-\"'“”‘’«»`"
 
 // cleanLine makes one plain line of a text.
 func cleanLine(text string) string {
-	text = strings.Join(strings.Fields(plain.Text(text)), " ")
+	text = strings.Join(strings.Fields(sanitize.Text(text)), " ")
 	text = strings.NewReplacer("**", "", "`", "").Replace(text)
-	return plain.Line(strings.Trim(text, marks))
+	return sanitize.Line(strings.Trim(text, marks))
 }
 
 // cutWords returns at most n characters of a line, whole words if it can.

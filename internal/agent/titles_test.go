@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // aside is a world whose small model is the one that works.
@@ -35,8 +35,8 @@ func TestTitle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	spent := pawl.Spent{Model: "small", Usage: pawl.Usage{Input: 50, Output: 4, Cost: 7}}
-	check(t, []pawl.Body{pawl.SessionTitled{Title: "Greet the world", Spent: spent}}, w.bodies(pawl.SessionTitled{}))
+	spent := pawl.ModelUsage{Model: "small", Usage: pawl.Usage{Input: 50, Output: 4, Cost: 7}}
+	check(t, []pawl.Body{pawl.SessionTitled{Title: "Greet the world", ModelUsage: spent}}, w.bodies(pawl.SessionTitled{}))
 	row, err := w.Store.Session(t.Context(), session)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestTitleMeanwhile(t *testing.T) {
 		{"a person names it", pawl.SessionTitled{Title: "Mine"}, []pawl.Body{pawl.SessionTitled{Title: "Mine"}}},
 		{
 			"a person asks on", pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "and?"}}},
-			[]pawl.Body{pawl.SessionTitled{Title: "Greet the world", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Input: 50, Output: 4, Cost: 7}}}},
+			[]pawl.Body{pawl.SessionTitled{Title: "Greet the world", ModelUsage: pawl.ModelUsage{Model: "small", Usage: pawl.Usage{Input: 50, Output: 4, Cost: 7}}}},
 		},
 	}
 	for _, test := range tests {
@@ -268,7 +268,7 @@ func TestSummarize(t *testing.T) {
 			req.Messages = nil
 			check(t, pawl.Request{Session: session, Agent: pawl.AgentSummary, System: hidden[pawl.AgentSummary].Prompt, MaxTokens: maxAsideTokens}, req)
 			check(t, []pawl.Body{pawl.SessionSummarized{
-				Summary: "It was done.", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Output: 9}},
+				Summary: "It was done.", ModelUsage: pawl.ModelUsage{Model: "small", Usage: pawl.Usage{Output: 9}},
 			}}, w.bodies(pawl.SessionSummarized{}))
 			check(t, 1, w.events()[len(w.events())-1].Turn)
 		})
@@ -279,7 +279,7 @@ func TestSummarize(t *testing.T) {
 // of what was undone.
 func TestSummarizeLate(t *testing.T) {
 	t.Parallel()
-	mine := pawl.SessionSummarized{Summary: "The first.", Spent: pawl.Spent{Model: "small"}}
+	mine := pawl.SessionSummarized{Summary: "The first.", ModelUsage: pawl.ModelUsage{Model: "small"}}
 	later := pawl.SessionSummarized{Summary: "The second."}
 	earlier := pawl.SessionSummarized{Summary: "The zeroth."}
 	tests := []struct {
@@ -351,7 +351,7 @@ func TestCleanTitleIsPlain(t *testing.T) {
 			if n := utf8.RuneCountInString(line); n > limit {
 				t.Fatalf("%d characters, want at most %d: %q", n, limit, line)
 			}
-			if plain.Line(line) != line || strings.TrimSpace(line) != line {
+			if sanitize.Line(line) != line || strings.TrimSpace(line) != line {
 				t.Fatalf("not plain: %q", line)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model/script"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -85,7 +85,7 @@ func newWorld(t *testing.T, s setup) *world {
 	}
 	w := &world{t: t, bus: bus.New(st, bus.Config{}), model: &recorder{Model: s.model}, dir: t.TempDir()}
 	w.Stepper = NewStepper(Config{
-		Store: st, Bus: w.bus, Tools: registry, Authority: pawltest.NewAuthority(t), Clock: s.clock,
+		Store: st, Bus: w.bus, Tools: registry, Authority: harness.NewAuthority(t), Clock: s.clock,
 		Model: func(string) (pawl.Model, error) { return w.model, nil },
 	})
 	w.append(pawl.SessionCreated{Dir: w.dir, Parent: s.parent})

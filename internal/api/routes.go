@@ -131,7 +131,7 @@ var Routes = []Route{
 		Param{"session", "string", "of this session and those below it"},
 		Param{"dir", "string", "of the sessions of this workspace"},
 		Param{"owner", "string", "of the sessions of this user"}),
-	one[Empty, pawl.Folder]("lookAtFolder", "GET", "/v1/folder", "See what sessions in a folder have to work with.", ScopeRead, folder),
+	one[Empty, pawl.Project]("lookAtFolder", "GET", "/v1/folder", "See what sessions in a folder have to work with.", ScopeRead, folder),
 	one[Trust, Empty]("trustFolder", "POST", "/v1/folder/trust", "Let what a folder brings take effect.", ScopeAdmin),
 	one[Empty, Files]("findFiles", "GET", "/v1/files", "Find files of a folder by letters of their paths.", ScopeRead, folder,
 		Param{"query", "string", "the letters"}, Param{"limit", "integer", "at most so many: 50 if left out"}),

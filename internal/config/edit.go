@@ -14,7 +14,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/private"
+	"github.com/pawl-dev/pawl/internal/config/userfile"
 )
 
 // Set puts a value into the user's file, and leaves all else in it as it is,
@@ -143,7 +143,7 @@ func editUser(check func(User) error, change func(*document) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // the file that a link leads to is changed, not the link
 	}
-	unlock, err := private.Lock(path)
+	unlock, err := userfile.Lock(path)
 	if err != nil {
 		return fmt.Errorf("change %s: %w", path, err)
 	}
@@ -170,7 +170,7 @@ func editUser(check func(User) error, change func(*document) error) error {
 	if err != nil {
 		return fmt.Errorf("change %s: it would not load: %w: %w", path, err, pawl.ErrInvalid)
 	}
-	return private.ReplaceText(path, text)
+	return userfile.ReplaceText(path, text)
 }
 
 // set puts a value at a path, and makes the objects on the way to it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/pawl-dev/pawl/internal/near"
+	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
 // Finding is something about a file of configuration that its writer should know.
@@ -134,7 +134,7 @@ func (in *inspector) object(o *hujson.Object, t reflect.Type, path []string) {
 // unknown tells of a key that is not known, with the nearest one that is.
 func (in *inspector) unknown(v *hujson.Value, t reflect.Type, at []string) {
 	key := at[len(at)-1]
-	meant := near.Name(key, fieldNames(t))
+	meant := suggest.Name(key, fieldNames(t))
 	text := fmt.Sprintf("unknown key %q", strings.Join(at, "."))
 	if meant != "" {
 		text += fmt.Sprintf(": did you mean %q?", meant)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/near"
+	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
 // key is what is known of a key of the user's configuration, beside its type.
@@ -130,7 +130,7 @@ func below(t reflect.Type, name string) (elem reflect.Type, meant string, ok boo
 	switch t.Kind() {
 	case reflect.Struct:
 		if elem, ok = fieldOf(t, name); !ok {
-			meant = near.Name(name, fieldNames(t))
+			meant = suggest.Name(name, fieldNames(t))
 		}
 		return elem, meant, ok
 	case reflect.Map:

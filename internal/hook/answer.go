@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // blockCode is the exit code that refuses; what is on stderr is the reason.
@@ -25,7 +25,7 @@ type answer struct {
 // read says what an answer means at the event's point.
 func (c *command) read(e Event, t telling, a answer) (Outcome, error) {
 	reason, _ := a.stderr.get()
-	reason = strings.TrimSpace(plain.Marked(strings.ToValidUTF8(reason, "\ufffd")))
+	reason = strings.TrimSpace(sanitize.Marked(strings.ToValidUTF8(reason, "\ufffd")))
 	switch a.code {
 	case 0:
 		return c.readOutput(e, t, a.stdout)
@@ -130,7 +130,7 @@ func (c *command) plainOutput(e Event, text string, more, valid bool) Outcome {
 		o.Faults = []Fault{{Hook: c.name, Text: fmt.Sprintf("its output has more than %d bytes, or is not UTF-8: only its beginning counts", maxOutput)}}
 	}
 	if text != "" && slices.Contains(plainContext, e.Point) {
-		o.Context = []string{plain.Marked(strings.ToValidUTF8(text, "\ufffd"))}
+		o.Context = []string{sanitize.Marked(strings.ToValidUTF8(text, "\ufffd"))}
 	}
 	return o
 }
@@ -138,7 +138,7 @@ func (c *command) plainOutput(e Event, text string, more, valid bool) Outcome {
 // mark makes visible what does not show in the texts.
 func (out *output) mark() {
 	for _, s := range []*string{&out.StopReason, &out.SystemMessage, &out.Reason, &out.Specific.Reason, &out.Specific.Context, &out.Specific.Request.Message} {
-		*s = strings.TrimSpace(plain.Marked(*s))
+		*s = strings.TrimSpace(sanitize.Marked(*s))
 	}
 }
 

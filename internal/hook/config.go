@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // maxCommands bounds the commands of one file.
@@ -65,7 +65,7 @@ type configParser struct {
 }
 
 func (p *configParser) fault(event, format string, args ...any) {
-	p.faults = append(p.faults, Fault{Hook: plain.Line(event + " in " + p.origin.File), Text: plain.Text(fmt.Sprintf(format, args...))})
+	p.faults = append(p.faults, Fault{Hook: sanitize.Line(event + " in " + p.origin.File), Text: sanitize.Text(fmt.Sprintf(format, args...))})
 }
 
 func (p *configParser) event(event string, raw json.RawMessage) {

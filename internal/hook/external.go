@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/plain"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -183,5 +183,5 @@ func (c *command) concerns(e Event) bool {
 
 // title is how people know a command: its event and where it is configured.
 func (x External) title() string {
-	return plain.Line(cmp.Or(x.Event, string(x.Point)) + " in " + cmp.Or(x.Origin.File, "the "+string(x.Origin.Layer)+" configuration"))
+	return sanitize.Line(cmp.Or(x.Event, string(x.Point)) + " in " + cmp.Or(x.Origin.File, "the "+string(x.Origin.Layer)+" configuration"))
 }

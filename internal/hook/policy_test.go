@@ -5,7 +5,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
-	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // TestAllowAndRules: what a command's allow does to what the real rules say.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/worktree"
+	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
 // Sessions is where the sessions of workers are made; a [pawl.Service] is one.
@@ -70,7 +70,7 @@ type field struct {
 }
 
 // field returns that of a mission, which is opened if it has to be.
-func (c *Control) field(ctx context.Context, b pawl.Bridge) (*field, error) {
+func (c *Control) field(ctx context.Context, b pawl.MissionJournal) (*field, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f := c.fields[b.Session()]; f != nil {
@@ -108,7 +108,7 @@ func (f *field) hasCommit(ctx context.Context) error {
 
 // Leave forgets what was kept of a mission, and removes the workplaces of those
 // whose work was taken over. What the others have left is kept for the next turn.
-func (c *Control) Leave(ctx context.Context, b pawl.Bridge) error {
+func (c *Control) Leave(ctx context.Context, b pawl.MissionJournal) error {
 	c.mu.Lock()
 	f := c.fields[b.Session()]
 	delete(c.fields, b.Session())
@@ -154,7 +154,7 @@ func atWork(m *pawl.Mission, id pawl.SessionID) bool {
 func place(id pawl.SessionID) string { return strings.ToLower(string(id)) }
 
 // Advance takes in what workers have left and starts those that can begin.
-func (c *Control) Advance(ctx context.Context, b pawl.Bridge) (string, error) {
+func (c *Control) Advance(ctx context.Context, b pawl.MissionJournal) (string, error) {
 	if over(b.Mission()) {
 		return "", nil
 	}
@@ -178,7 +178,7 @@ func over(m *pawl.Mission) bool { return m.Sealed != nil || m.Blocked != nil }
 
 // step does all that can be done without waiting for a worker. What it returns is
 // for the Commander: what is wrong with the user's edits.
-func (c *Control) step(ctx context.Context, b pawl.Bridge, f *field) (edits string, err error) {
+func (c *Control) step(ctx context.Context, b pawl.MissionJournal, f *field) (edits string, err error) {
 	if err := b.Spent(ctx); err != nil { // else a worker that ended for this would seem to have failed
 		return "", err
 	}
@@ -197,7 +197,7 @@ func (c *Control) step(ctx context.Context, b pawl.Bridge, f *field) (edits stri
 const sealWords = "<mission_seal>SEALED</mission_seal>"
 
 // Settle waits for the workers until the Commander has something to decide.
-func (c *Control) Settle(ctx context.Context, b pawl.Bridge, said string) (string, error) {
+func (c *Control) Settle(ctx context.Context, b pawl.MissionJournal, said string) (string, error) {
 	m := b.Mission()
 	if over(m) {
 		return "", c.show(b, m)

@@ -123,7 +123,7 @@ func TestChosen(t *testing.T) {
 func TestStanding(t *testing.T) {
 	t.Parallel()
 	judged := mission(3, at("T1", pawl.PhaseMerged))
-	judged.Judged = &pawl.Judged{Faults: []pawl.GateFault{{Rule: "check-failed"}}}
+	judged.Judged = &pawl.GateResult{Faults: []pawl.GateFault{{Rule: "check-failed"}}}
 	back := at("T2", pawl.PhaseReturned)
 	back.Why, back.Text, back.Attempt = pawl.ReturnCheck, "it fails", 3
 	told := mission(3, at("T1", pawl.PhaseMerged), back, at("T3", pawl.PhaseQueued, "T1", "T2"))
@@ -159,7 +159,7 @@ func TestChecklist(t *testing.T) {
 	if diff := cmp.Diff(head, Checklist(m)); diff != "" {
 		t.Error(diff)
 	}
-	m.Frozen = &pawl.Frozen{
+	m.Frozen = &pawl.Criteria{
 		Checks:   []pawl.Check{{ID: "build", Args: []string{"make"}}, {ID: "test", Args: []string{"make", "test"}}},
 		Criteria: []pawl.Criterion{{ID: "goal", Text: "it\nworks"}, {ID: "C1", Text: "quickly", Category: "Speed"}, {ID: "C2", Text: "always", Category: "Speed"}},
 	}
@@ -173,14 +173,14 @@ func TestChecklist(t *testing.T) {
 	fault := []pawl.GateFault{{Rule: "test-failed"}}
 	for _, test := range []struct {
 		name, want string
-		judged     *pawl.Judged
+		judged     *pawl.GateResult
 		runs       []pawl.CheckRan
 	}{
 		{"not asked", list(" ", " ", " "), nil, []pawl.CheckRan{ran("build", "t", 0)}},
-		{"one passes", list("x", " ", " "), &pawl.Judged{Tree: "t", Faults: fault}, []pawl.CheckRan{ran("build", "t", 0), ran("test", "t", 1)}},
-		{"on another tree", list(" ", " ", " "), &pawl.Judged{Tree: "t", Faults: fault}, []pawl.CheckRan{ran("build", "u", 0)}},
-		{"the last run counts", list(" ", "x", " "), &pawl.Judged{Tree: "t", Faults: fault}, []pawl.CheckRan{ran("build", "t", 0), ran("build", "t", 1), ran("test", "t", 0)}},
-		{"without a fault", list("x", "x", "x"), &pawl.Judged{Tree: "t"}, nil},
+		{"one passes", list("x", " ", " "), &pawl.GateResult{Tree: "t", Faults: fault}, []pawl.CheckRan{ran("build", "t", 0), ran("test", "t", 1)}},
+		{"on another tree", list(" ", " ", " "), &pawl.GateResult{Tree: "t", Faults: fault}, []pawl.CheckRan{ran("build", "u", 0)}},
+		{"the last run counts", list(" ", "x", " "), &pawl.GateResult{Tree: "t", Faults: fault}, []pawl.CheckRan{ran("build", "t", 0), ran("build", "t", 1), ran("test", "t", 0)}},
+		{"without a fault", list("x", "x", "x"), &pawl.GateResult{Tree: "t"}, nil},
 	} {
 		m.Judged, m.Runs = test.judged, test.runs
 		if diff := cmp.Diff(test.want, Checklist(m)); diff != "" {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 )
 
 // Evidence is what a mission's log proves: the newest judgment of the gate, with
@@ -30,7 +30,7 @@ type Chain struct {
 // not made itself.
 func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 	var e Evidence
-	var frozen pawl.Frozen
+	var frozen pawl.Criteria
 	var base []pawl.CheckRun
 	runs, reviews := map[int][]pawl.CheckRun{}, map[int][]pawl.Reviewed{}
 	for event, err := range events {
@@ -38,7 +38,7 @@ func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 			return e, err
 		}
 		switch b := event.Body.(type) {
-		case pawl.GateFrozen:
+		case pawl.CriteriaFrozen:
 			frozen = b.Frozen
 		case pawl.CheckRan:
 			e.Chain.add(event.Seq, b)
@@ -50,7 +50,7 @@ func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 			}
 		case pawl.Reviewed:
 			reviews[b.Round] = append(reviews[b.Round], b)
-		case pawl.Judged:
+		case pawl.GateResult:
 			e.Round, e.Reviews = b.Round, reviews[b.Round]
 			e.Outcome = &gate.Outcome{
 				Frozen: frozen.Hash(), Base: frozen.Base, Candidate: b.Candidate, Tree: b.Tree, Runs: slices.Concat(base, runs[b.Round]),

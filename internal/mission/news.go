@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/fence"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 const noPlan = "The mission is not done: there is no plan yet. Call plan, or delegate to a planner. If a person is needed, call block with the reason."
@@ -36,7 +36,7 @@ func news(m *pawl.Mission) string {
 }
 
 // quoted is a text of workers and programs, as data.
-func quoted(text string) string { return fence.Text("mission", cut(text, 2000)) }
+func quoted(text string) string { return sanitize.Untrusted("mission", cut(text, 2000)) }
 
 func cut(text string, limit int) string {
 	if len(text) <= limit {

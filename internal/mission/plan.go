@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -77,7 +77,7 @@ var errFrozen = errors.New("what must hold is frozen since the first plan: crite
 
 // takePlan makes a plan the mission's. With the first one it is frozen what must
 // hold in the end.
-func (c *Control) takePlan(ctx context.Context, call pawl.Call, b pawl.Bridge, in planInput, by string) (string, error) {
+func (c *Control) takePlan(ctx context.Context, call pawl.Call, b pawl.MissionJournal, in planInput, by string) (string, error) {
 	if err := in.check(); err != nil {
 		return "", err
 	}
@@ -120,7 +120,7 @@ func (in planInput) replaces(o pawl.MissionOrder) error {
 
 // frozenAlready reports whether all that a plan says must hold, and may change, is
 // frozen: a planner's plan may be taken over twice.
-func frozenAlready(f pawl.Frozen, in planInput) bool {
+func frozenAlready(f pawl.Criteria, in planInput) bool {
 	for _, c := range in.Criteria {
 		if !slices.ContainsFunc(f.Criteria, func(o pawl.Criterion) bool { return reflect.DeepEqual(o, pawl.Criterion(c)) }) {
 			return false
@@ -156,13 +156,13 @@ func criteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
 
 // freeze writes down what must hold, runs the checks on the base, and makes the
 // mission's branch.
-func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.Bridge, f *field, in planInput) (string, error) {
+func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.MissionJournal, f *field, in planInput) (string, error) {
 	m := b.Mission()
 	agreed, err := c.agree(ctx, call, m.Order.Agreed, in)
 	if err != nil {
 		return "", err
 	}
-	frozen := pawl.Frozen{Criteria: criteria(m.Order, in), Protected: m.Order.Protected, Agreed: agreed}
+	frozen := pawl.Criteria{Criteria: criteria(m.Order, in), Protected: m.Order.Protected, Agreed: agreed}
 	frozen, err = c.freezeChecks(ctx, f, m.Order.Checks, in.Checks, frozen)
 	switch {
 	case errors.Is(err, pawl.ErrInvalid) && len(m.Order.Checks)+len(in.Checks) == 0:
@@ -177,7 +177,7 @@ func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.Bridge, f *
 	if err := b.Keep(ctx); err != nil {
 		return "", err
 	}
-	if err := b.Record(ctx, pawl.GateFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: name}); err != nil {
+	if err := b.Record(ctx, pawl.CriteriaFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: name}); err != nil {
 		return "", err
 	}
 	f.records(ctx, b, pawl.CheckRan{}, call.Progress)
@@ -199,11 +199,11 @@ func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.Bridge, f *
 
 // freezeChecks finds the checks: the user's, or the project's, and those that the
 // plan adds.
-func (c *Control) freezeChecks(ctx context.Context, f *field, given []pawl.Check, more []checkInput, frozen pawl.Frozen) (pawl.Frozen, error) {
+func (c *Control) freezeChecks(ctx context.Context, f *field, given []pawl.Check, more []checkInput, frozen pawl.Criteria) (pawl.Criteria, error) {
 	if len(more) == 0 {
 		return gate.Freeze(ctx, f.repo, "HEAD", given, frozen)
 	}
-	found, err := gate.Freeze(ctx, f.repo, "HEAD", given, pawl.Frozen{})
+	found, err := gate.Freeze(ctx, f.repo, "HEAD", given, pawl.Criteria{})
 	if err != nil && !errors.Is(err, pawl.ErrInvalid) { // without any of the project's own, the plan's alone count
 		return frozen, err
 	}
@@ -222,7 +222,7 @@ const yes = "Yes, it may"
 
 // agree asks the user whether protected files and tests may change that the plan
 // wants changed. Without a yes, they may not.
-func (c *Control) agree(ctx context.Context, call pawl.Call, agreed pawl.Agreed, in planInput) (pawl.Agreed, error) {
+func (c *Control) agree(ctx context.Context, call pawl.Call, agreed pawl.Approval, in planInput) (pawl.Approval, error) {
 	if len(in.AgreeFiles)+len(in.AgreeTests) == 0 {
 		return agreed, nil
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/export"
-	"github.com/pawl-dev/pawl/internal/plain"
-	"github.com/pawl-dev/pawl/internal/words"
+	"github.com/pawl-dev/pawl/internal/transcript/export"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // Report is what came of a mission, and what proves it.
@@ -23,7 +23,7 @@ type Report struct {
 	Commit   string            `json:"commit,omitempty"` // that is sealed, or the newest on the branch
 	Blocked  string            `json:"blocked,omitempty"`
 	Tasks    []TaskReport      `json:"tasks"`
-	Checks   *pawl.Frozen      `json:"checks,omitempty"` // what had to hold
+	Checks   *pawl.Criteria      `json:"checks,omitempty"` // what had to hold
 	Evidence Evidence          `json:"evidence"`
 	Team     int               `json:"team"` // how many workers and reviewers there were
 	Usage    pawl.Usage        `json:"usage"`
@@ -74,11 +74,11 @@ func (r Report) proof() string {
 	case o == nil:
 		return "The gate has not judged it yet: nothing is proven."
 	case !r.Stands():
-		return fmt.Sprintf("The gate has judged %s, and the branch has moved since: what it found is below, and proves nothing of %s.", words.Commit(o.Candidate), words.Commit(r.Commit))
+		return fmt.Sprintf("The gate has judged %s, and the branch has moved since: what it found is below, and proves nothing of %s.", humanize.Commit(o.Candidate), humanize.Commit(r.Commit))
 	case r.State == pawl.MissionSealed:
-		return fmt.Sprintf("The gate found nothing against %s, in round %d.", words.Commit(o.Candidate), r.Evidence.Round)
+		return fmt.Sprintf("The gate found nothing against %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)
 	default:
-		return fmt.Sprintf("The gate has judged %s, in round %d.", words.Commit(o.Candidate), r.Evidence.Round)
+		return fmt.Sprintf("The gate has judged %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)
 	}
 }
 
@@ -90,11 +90,11 @@ func (c Chain) String() string {
 	if c.Links == 0 {
 		return "empty"
 	}
-	return fmt.Sprintf("verified, %s, ends with %s", words.Plural(c.Links, "link"), c.Head)
+	return fmt.Sprintf("verified, %s, ends with %s", humanize.Plural(c.Links, "link"), c.Head)
 }
 
 func spent(u pawl.Usage) string {
-	return fmt.Sprintf("%s, %s tokens", words.Dollars(u.Cost), words.Short(u.Tokens()))
+	return fmt.Sprintf("%s, %s tokens", humanize.Dollars(u.Cost), humanize.Short(u.Tokens()))
 }
 
 // Markdown is the report for people.
@@ -110,13 +110,13 @@ func (r Report) Markdown() string {
 	}
 	b.WriteString("\n## Tasks\n\n| task | what | state | attempts | commit |\n|---|---|---|---|---|\n")
 	for _, t := range r.Tasks {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", cell(t.ID), cell(t.Title), cell(state(t)), t.Attempt, words.Commit(t.Commit))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", cell(t.ID), cell(t.Title), cell(state(t)), t.Attempt, humanize.Commit(t.Commit))
 	}
 	if len(r.Evidence.Reviews) > 0 {
 		b.WriteString("\n## Reviews\n")
 	}
 	for _, v := range r.Evidence.Reviews {
-		line, _ := words.Mission(v)
+		line, _ := humanize.Mission(v)
 		fmt.Fprintf(&b, "\n%s (session %s)\n\n", title(line), v.Child)
 		for _, j := range v.Holds {
 			fmt.Fprintf(&b, "- **%s** %s: %s\n", cell(j.ID), holds(j), cell(j.Why))
@@ -161,15 +161,15 @@ func title(text string) string {
 
 // cell is a stranger's text in a line or a table of Markdown.
 func cell(text string) string {
-	return strings.ReplaceAll(plain.Line(strings.Join(strings.Fields(text), " ")), "|", `\|`)
+	return strings.ReplaceAll(sanitize.Line(strings.Join(strings.Fields(text), " ")), "|", `\|`)
 }
 
 //go:embed report.html
 var reportText string
 
 var reportPage = export.Page(reportText, template.FuncMap{
-	"line": plain.Line, "words": plain.Text, "title": title, "state": state, "holds": holds, "commit": words.Commit,
-	"said": func(v pawl.Reviewed) string { line, _ := words.Mission(v); return title(line) },
+	"line": sanitize.Line, "words": sanitize.Text, "title": title, "state": state, "holds": holds, "commit": humanize.Commit,
+	"said": func(v pawl.Reviewed) string { line, _ := humanize.Mission(v); return title(line) },
 })
 
 // HTML is the report for people, as one page that needs nothing else.

@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 )
 
 const attack = "<script>x</script>\x1b[2J|\u202e"
 
-var frozen = pawl.Frozen{
+var frozen = pawl.Criteria{
 	Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}},
 	Criteria: []pawl.Criterion{{ID: "goal", Text: "make it fast"}}, Tools: map[string]string{"/bin/true": "sha256:1"},
 }
@@ -34,11 +34,11 @@ func proven() []pawl.Body {
 	}
 	suspicion := pawl.GateFault{Rule: "ends-early", Item: "a.go", Text: attack}
 	list := []pawl.Body{
-		pawl.GateFrozen{Frozen: frozen, Hash: frozen.Hash()}, ran(0, "base", "t0", 1), merge(), ran(1, "candidate", "t1", 1),
-		pawl.Judged{Round: 1, Candidate: "c1", Tree: "t1", Faults: []pawl.GateFault{{Rule: "check-failed", Text: "no"}}},
+		pawl.CriteriaFrozen{Frozen: frozen, Hash: frozen.Hash()}, ran(0, "base", "t0", 1), merge(), ran(1, "candidate", "t1", 1),
+		pawl.GateResult{Round: 1, Candidate: "c1", Tree: "t1", Faults: []pawl.GateFault{{Rule: "check-failed", Text: "no"}}},
 		ran(2, "candidate", "t2", 0),
 		pawl.Reviewed{Round: 2, Child: "R", Holds: []pawl.Judgment{{ID: "goal", Holds: true, Why: "seen " + attack}, {ID: "S1", Holds: true, Why: "honest"}}},
-		pawl.Judged{Round: 2, Candidate: "c2", Tree: "t2", Suspicions: []pawl.GateFault{suspicion}},
+		pawl.GateResult{Round: 2, Candidate: "c2", Tree: "t2", Suspicions: []pawl.GateFault{suspicion}},
 	}
 	return append(list, pawl.Sealed{Round: 2, Candidate: "c2", Tree: "t2", Frozen: frozen.Hash(), Chain: chain})
 }
@@ -69,7 +69,7 @@ func TestReadEvidence(t *testing.T) {
 	e := read(t, log)
 	want := &gate.Outcome{
 		Frozen: frozen.Hash(), Base: "b0", Candidate: "c2", Tree: "t2", Runs: []pawl.CheckRun{log[1].(pawl.CheckRan).CheckRun, log[5].(pawl.CheckRan).CheckRun},
-		Faults: []pawl.GateFault{}, Suspicions: log[7].(pawl.Judged).Suspicions,
+		Faults: []pawl.GateFault{}, Suspicions: log[7].(pawl.GateResult).Suspicions,
 	}
 	if diff := cmp.Diff(want, e.Outcome); diff != "" {
 		t.Error(diff)

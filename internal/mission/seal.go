@@ -11,7 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 )
 
 // unready returns why the gate need not be asked yet, or "".
@@ -39,7 +39,7 @@ func unready(m *pawl.Mission) string {
 
 // seal asks the gate about what is merged, and seals the mission if nothing speaks
 // against it. The text is for the Commander.
-func (c *Control) seal(ctx context.Context, b pawl.Bridge, f *field, progress func(string)) (string, error) {
+func (c *Control) seal(ctx context.Context, b pawl.MissionJournal, f *field, progress func(string)) (string, error) {
 	m := b.Mission()
 	if m.Sealed != nil {
 		return "The mission is sealed already.", nil
@@ -63,7 +63,7 @@ func (c *Control) seal(ctx context.Context, b pawl.Bridge, f *field, progress fu
 	if o.Open() && !slices.ContainsFunc(o.Runs, func(r pawl.CheckRun) bool { return r.Tree == o.Tree && r.OK() }) {
 		o.Faults = append(o.Faults, pawl.GateFault{Rule: "nothing-proven", Text: "no check passes on what is merged, so nothing proves it: have one of them pass, or block and ask for a check that can"})
 	}
-	judged := pawl.Judged{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
+	judged := pawl.GateResult{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
 	bodies := []pawl.Body{judged}
 	if err := f.sameTip(ctx, m); err != nil { // it may have been moved while the gate looked
 		return "", err
@@ -103,7 +103,7 @@ const maxPatch = 100_000
 
 // review has reviewers look at a candidate, one after the other, who know nothing
 // of each other. What one of them finds is enough.
-func (c *Control) review(ctx context.Context, b pawl.Bridge, f *field, d gate.Dossier, round int) ([]pawl.GateFault, error) {
+func (c *Control) review(ctx context.Context, b pawl.MissionJournal, f *field, d gate.Dossier, round int) ([]pawl.GateFault, error) {
 	models := b.Mission().Order.Reviewers
 	if len(models) == 0 {
 		models = []string{""}
@@ -122,7 +122,7 @@ func (c *Control) review(ctx context.Context, b pawl.Bridge, f *field, d gate.Do
 	return all, nil
 }
 
-func (c *Control) reviewBy(ctx context.Context, b pawl.Bridge, f *field, d gate.Dossier, round, n int, model string) (pawl.Reviewed, error) {
+func (c *Control) reviewBy(ctx context.Context, b pawl.MissionJournal, f *field, d gate.Dossier, round, n int, model string) (pawl.Reviewed, error) {
 	child := pawl.SessionID(ulid.Make().String())
 	r := pawl.Reviewed{Round: round, Child: child}
 	if err := b.Record(ctx, pawl.ReviewStarted{Round: round, Child: child, Model: cmp.Or(model, b.Settings().Model)}); err != nil {
@@ -146,7 +146,7 @@ func (c *Control) reviewBy(ctx context.Context, b pawl.Bridge, f *field, d gate.
 
 // attend waits for a reviewer's end. One that gives no sign for too long, or takes
 // too long, is ended: a verdict that it has given by then counts.
-func (c *Control) attend(ctx context.Context, b pawl.Bridge, child pawl.SessionID) error {
+func (c *Control) attend(ctx context.Context, b pawl.MissionJournal, child pawl.SessionID) error {
 	waiting, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
 	signs, over := make(chan heard, 64), make(chan error, 1)

@@ -41,7 +41,7 @@ func ready(m *pawl.Mission) []pawl.TaskState {
 }
 
 // startReady gives tasks to workers.
-func (c *Control) startReady(ctx context.Context, b pawl.Bridge, f *field) error {
+func (c *Control) startReady(ctx context.Context, b pawl.MissionJournal, f *field) error {
 	for _, t := range ready(b.Mission()) {
 		tip := b.Mission().Tip
 		started := pawl.TaskStarted{Task: t.Task.ID, Attempt: t.Attempt + 1, Child: pawl.SessionID(ulid.Make().String()), Base: tip, From: tip}
@@ -60,7 +60,7 @@ func (c *Control) startReady(ctx context.Context, b pawl.Bridge, f *field) error
 
 // ensure makes a worker and gives it its task, unless an earlier attempt did, and
 // sees that somebody works on it.
-func (c *Control) ensure(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState) error {
+func (c *Control) ensure(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
 	row, err := c.Sessions.Get(ctx, t.Child)
 	if err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return err
@@ -101,7 +101,7 @@ type post struct {
 }
 
 // employ makes a workplace and a session in it, and gives it its errand.
-func (c *Control) employ(ctx context.Context, b pawl.Bridge, f *field, p post) error {
+func (c *Control) employ(ctx context.Context, b pawl.MissionJournal, f *field, p post) error {
 	name := place(p.child)
 	if err := f.trees.Remove(name); err != nil { // of an earlier attempt
 		return err

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/worktree"
+	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
 // Needed reports whether a workplace is still needed: its session is there, and the

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/gate"
-	"github.com/pawl-dev/pawl/internal/worktree"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
 // ended is what came of a session's newest turn.
@@ -21,7 +21,7 @@ type ended struct {
 
 // lookAfter takes over what a worker has left, if it has ended, and sees that it
 // is worked on, if it has not.
-func (c *Control) lookAfter(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState) error {
+func (c *Control) lookAfter(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
 	if err := c.ensure(ctx, b, f, t); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (c *Control) past(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Eve
 }
 
 // take puts what a worker has left onto the mission's branch, or sends it back.
-func (c *Control) take(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, end ended) error {
+func (c *Control) take(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, end ended) error {
 	label := labelOf(b.Session(), t, end)
 	if commit, ok, err := f.trees.Merged(ctx, b.Mission().Branch, t.Base, label); err != nil {
 		return err
@@ -162,7 +162,7 @@ func labelOf(id pawl.SessionID, t pawl.TaskState, end ended) worktree.Label {
 }
 
 // protected are the files among some changes that must stay as they are.
-func protected(f pawl.Frozen, changes []worktree.Change) (paths []string) {
+func protected(f pawl.Criteria, changes []worktree.Change) (paths []string) {
 	for _, ch := range changes {
 		if gate.Protects(f, ch.Path) {
 			paths = append(paths, ch.Path)
@@ -176,7 +176,7 @@ const maxTries = 5
 
 // merge puts a commit on top of the branch, checks what comes of it, and moves the
 // branch there.
-func (c *Control) merge(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string, label worktree.Label) error {
+func (c *Control) merge(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string, label worktree.Label) error {
 	m := b.Mission()
 	for range maxTries {
 		put, err := f.trees.Merge(ctx, m.Branch, commit, label)
@@ -205,7 +205,7 @@ func (c *Control) merge(ctx context.Context, b pawl.Bridge, f *field, t pawl.Tas
 }
 
 // check runs the checks on a merged commit.
-func (c *Control) check(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
+func (c *Control) check(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
 	f.records(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {})
 	o, err := f.gate.Check(ctx, *b.Mission().Frozen, commit)
 	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // what prepares the tree fails on it
@@ -216,7 +216,7 @@ func (c *Control) check(ctx context.Context, b pawl.Bridge, f *field, t pawl.Tas
 
 // records has the gate put each check that it runs into the chain of evidence, and
 // show it. What the runs are for is in the example.
-func (f *field) records(ctx context.Context, b pawl.Bridge, example pawl.CheckRan, progress func(string)) {
+func (f *field) records(ctx context.Context, b pawl.MissionJournal, example pawl.CheckRan, progress func(string)) {
 	f.gate.Ran = func(r gate.Ran) error {
 		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
 		next := example
@@ -227,7 +227,7 @@ func (f *field) records(ctx context.Context, b pawl.Bridge, example pawl.CheckRa
 
 // merged writes down that a task is done. What the log names is kept before. The workplace goes afterwards: if that
 // is not reached, the end of the turn removes it.
-func (c *Control) merged(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, commit string) error {
+func (c *Control) merged(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string) error {
 	if err := b.Keep(ctx); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (c *Control) merged(ctx context.Context, b pawl.Bridge, f *field, t pawl.Ta
 }
 
 // giveBack writes down that an attempt came to nothing.
-func (c *Control) giveBack(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, r pawl.TaskReturned) error {
+func (c *Control) giveBack(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, r pawl.TaskReturned) error {
 	r.Task, r.Attempt, r.Text = t.Task.ID, t.Attempt, cut(r.Text, 16<<10)
 	if r.From != "" { // the next attempt begins from it
 		if err := b.Keep(ctx); err != nil {
@@ -253,7 +253,7 @@ func (c *Control) giveBack(ctx context.Context, b pawl.Bridge, f *field, t pawl.
 
 // sendBack is giveBack for work that broke off: what there is of it is kept for the
 // next attempt, if it still fits.
-func (c *Control) sendBack(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
+func (c *Control) sendBack(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
 	r := pawl.TaskReturned{Why: why, Text: text}
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -41,7 +41,7 @@ const (
 var errNotHere = errors.New("this is for the Commander of a mission alone")
 
 // commander returns the session as mission control uses it, and what it works on.
-func (c *Control) commander(ctx context.Context, call pawl.Call) (pawl.Bridge, *field, error) {
+func (c *Control) commander(ctx context.Context, call pawl.Call) (pawl.MissionJournal, *field, error) {
 	b := call.Host.Bridge()
 	if b == nil {
 		return nil, nil, errNotHere
@@ -99,8 +99,8 @@ func (c *Control) runDelegate(ctx context.Context, call pawl.Call, in delegateIn
 }
 
 // callPlanner has a planner plan, and takes its plan over.
-func (c *Control) callPlanner(ctx context.Context, call pawl.Call, b pawl.Bridge, prompt string) (string, error) {
-	child, err := call.Host.Spawn(ctx, call.ID, pawl.Errand{Agent: pawl.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
+func (c *Control) callPlanner(ctx context.Context, call pawl.Call, b pawl.MissionJournal, prompt string) (string, error) {
+	child, err := call.Host.Spawn(ctx, call.ID, pawl.SubagentTask{Agent: pawl.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
 	if err != nil {
 		return "", err
 	}
@@ -176,7 +176,7 @@ type taskNamed struct {
 }
 
 // task returns the task that is meant, of a mission that is worked on.
-func (c *Control) task(ctx context.Context, call pawl.Call, id string, phases ...pawl.TaskPhase) (pawl.Bridge, *field, pawl.TaskState, error) {
+func (c *Control) task(ctx context.Context, call pawl.Call, id string, phases ...pawl.TaskPhase) (pawl.MissionJournal, *field, pawl.TaskState, error) {
 	b, f, err := c.commander(ctx, call)
 	if err != nil {
 		return nil, nil, pawl.TaskState{}, err

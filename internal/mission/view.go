@@ -24,7 +24,7 @@ const (
 
 // show writes what people see of a mission into their project: the plan, which they
 // may edit, and the list of what must hold, which they may not.
-func (c *Control) show(b pawl.Bridge, m *pawl.Mission) error {
+func (c *Control) show(b pawl.MissionJournal, m *pawl.Mission) error {
 	if len(m.Tasks) == 0 {
 		return nil
 	}
@@ -99,7 +99,7 @@ func unread(root *os.Root, path string) (text string, edited bool) {
 
 // readEdits takes in what a person has made of the plan. What cannot be read stays
 // in the file, and is told.
-func (c *Control) readEdits(ctx context.Context, b pawl.Bridge) (string, error) {
+func (c *Control) readEdits(ctx context.Context, b pawl.MissionJournal) (string, error) {
 	root, err := os.OpenRoot(b.Dir())
 	if err != nil {
 		return "", err

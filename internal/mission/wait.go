@@ -20,7 +20,7 @@ const maxTick = 15 * time.Second
 
 // wait waits until a worker has ended, one gives no sign for too long, or a person
 // says something. It looks at the budgets meanwhile.
-func (c *Control) wait(ctx context.Context, b pawl.Bridge, f *field, m *pawl.Mission) (prompted bool, err error) {
+func (c *Control) wait(ctx context.Context, b pawl.MissionJournal, f *field, m *pawl.Mission) (prompted bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	heard := make(chan heard, 64)
@@ -148,7 +148,7 @@ func (f *field) silent(id pawl.SessionID, now time.Time) time.Duration {
 const areYouThere = "There was no sign of you for a while. If you wait for something, stop waiting for it. Say in one sentence where you are, and go on."
 
 // watch asks a worker that gives no sign, and ends it if that does not help.
-func (c *Control) watch(ctx context.Context, b pawl.Bridge, f *field, t pawl.TaskState) error {
+func (c *Control) watch(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
 	s := f.seen[t.Child]
 	if c.Clock().Sub(s.at) <= stuckAfter(b.Mission()) {
 		return nil

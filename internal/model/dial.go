@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/bedrock"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/chat"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
@@ -81,7 +81,7 @@ func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (pawl.Mod
 	case catalog.ProtocolAnthropic:
 		return claude(&anthropic.Client{Endpoint: at, Model: m.ID}, m), nil
 	case catalog.ProtocolChat:
-		return &chat.Client{Endpoint: at, Model: m.ID, Dialect: chat.Dialects[p.Dialect], Reasons: m.Reasoning}, nil
+		return &openaichat.Client{Endpoint: at, Model: m.ID, Dialect: openaichat.Dialects[p.Dialect], Reasons: m.Reasoning}, nil
 	case catalog.ProtocolResponses:
 		return &responses.Client{Endpoint: at, Model: m.ID, Plain: !m.Reasoning}, nil
 	case catalog.ProtocolGemini:

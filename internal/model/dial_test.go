@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/chat"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
@@ -45,12 +45,12 @@ func TestDial(t *testing.T) {
 			return ok && c.Levels
 		},
 		"groq/qwen/qwen3-32b": func(m pawl.Model) bool {
-			c, ok := m.(*chat.Client)
-			return ok && c.BaseURL == "http://here/v1" && c.Header.Get("X-Team") == "tools" && c.Dialect == chat.Dialects["groq"]
+			c, ok := m.(*openaichat.Client)
+			return ok && c.BaseURL == "http://here/v1" && c.Header.Get("X-Team") == "tools" && c.Dialect == openaichat.Dialects["groq"]
 		},
 		"ollama/qwen3:8b": func(m pawl.Model) bool {
-			c, ok := m.(*chat.Client)
-			return ok && c.Header.Get("Authorization") == "" && c.Dialect == chat.Dialects["ollama"]
+			c, ok := m.(*openaichat.Client)
+			return ok && c.Header.Get("Authorization") == "" && c.Dialect == openaichat.Dialects["ollama"]
 		},
 	} {
 		t.Run(ref, func(t *testing.T) {

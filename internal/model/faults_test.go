@@ -14,12 +14,12 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
-	"github.com/pawl-dev/pawl/internal/model/chat"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
-	"github.com/pawl-dev/pawl/internal/model/wire"
-	"github.com/pawl-dev/pawl/internal/model/wire/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
 )
 
 // faultRow is a fault of a provider's and what becomes of the call.
@@ -95,7 +95,7 @@ func TestFaults(t *testing.T) {
 		},
 		"chat": func(e protocol.Endpoint) pawl.Model {
 			e.BaseURL += "/v1"
-			return &chat.Client{Endpoint: e, Model: "m"}
+			return &openaichat.Client{Endpoint: e, Model: "m"}
 		},
 		"responses": func(e protocol.Endpoint) pawl.Model {
 			e.BaseURL += "/v1"
@@ -116,14 +116,14 @@ func TestFaults(t *testing.T) {
 }
 
 func (row faultRow) run(t *testing.T, client func(protocol.Endpoint) pawl.Model) {
-	fault, err := wire.ParseFault(row.fault)
+	fault, err := fakeprovider.ParseFault(row.fault)
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := `{"text":"let me look at it first","deltas":4,"calls":[{"name":"read","input":{"path":"a.txt"}}],"usage":{"input":10,"output":5}}`
-	server := wiretest.Start(t, wire.Config{Fault: func(n int, _ *http.Request) wire.Fault {
+	server := wiretest.Start(t, fakeprovider.Config{Fault: func(n int, _ *http.Request) fakeprovider.Fault {
 		if row.times > 0 && n > row.times {
-			return wire.Fault{}
+			return fakeprovider.Fault{}
 		}
 		return fault
 	}}, line)
@@ -167,7 +167,7 @@ func (row faultRow) run(t *testing.T, client func(protocol.Endpoint) pawl.Model)
 	if took := time.Since(began); took < row.wait {
 		t.Errorf("it took %s, want at least %s", took, row.wait)
 	}
-	if row.kind == "" && fault.Kind != wire.KindHuge && text != "let me look at it first" {
+	if row.kind == "" && fault.Kind != fakeprovider.KindHuge && text != "let me look at it first" {
 		t.Errorf("the reply's text is %q", text)
 	}
 }

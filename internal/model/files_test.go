@@ -14,13 +14,13 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/chat"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
-	"github.com/pawl-dev/pawl/internal/model/wire"
-	"github.com/pawl-dev/pawl/internal/model/wire/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
 )
 
 // A provider takes every client's requests with files.
@@ -37,15 +37,15 @@ func TestFilesAreTaken(t *testing.T) {
 			return &gemini.Client{Endpoint: at(url), Model: "gemini-3-pro-preview", Levels: true}
 		},
 	}
-	for name, dialect := range chat.Dialects {
+	for name, dialect := range openaichat.Dialects {
 		for _, model := range []string{"m", "anthropic/claude", "mistral"} {
 			clients["chat "+name+" "+model] = func(url string) pawl.Model {
-				return &chat.Client{Endpoint: at(url + "/v1"), Model: model, Dialect: dialect}
+				return &openaichat.Client{Endpoint: at(url + "/v1"), Model: model, Dialect: dialect}
 			}
 		}
 	}
 	// A word of the assistant's that is put in between counts as a reply.
-	server := wiretest.Start(t, wire.Config{}, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`)
+	server := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`)
 	for client, open := range clients {
 		for name, req := range modeltest.FileRequests() {
 			if _, err := modeltest.Read(t.Context(), open(server.URL), req); err != nil {
@@ -90,7 +90,7 @@ func TestTakes(t *testing.T) {
 // The catalog, and what the user corrects in it, decides which files are sent.
 func TestFilesByTheCatalog(t *testing.T) {
 	t.Parallel()
-	server := wiretest.Start(t, wire.Config{}, `{"text":"one"}`, `{"text":"two"}`)
+	server := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`)
 	file := filepath.Join(t.TempDir(), "models.json")
 	text := fmt.Sprintf(`{"providers":[{"id":"house","protocol":"chat","base_url":%q,"local":true}],"models":[{"ref":"house/eyes","images":true}]}`, server.URL+"/v1")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/script"
-	"github.com/pawl-dev/pawl/internal/model/slots"
+	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
 
 // Config is what it takes to reach providers.
@@ -20,7 +20,7 @@ type Config struct {
 	Key       func(p catalog.Provider) (string, error) // the provider's key
 	Endpoints map[string]Endpoint                      // by provider, over the catalog's
 	Fallback  []string                                 // models to turn to when the one asked for stays down
-	Slots     *slots.Limiter                           // how many calls run at once; nil means any number
+	Slots     *ratelimit.Limiter                           // how many calls run at once; nil means any number
 	SmallRef  *string                                  // the user's choice of a small model; nil means that there is none, see Opener.Small
 }
 
@@ -99,7 +99,7 @@ func (o *Opener) script(ref string) (*script.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limited, ok := m.(*slots.Model); ok {
+	if limited, ok := m.(*ratelimit.Model); ok {
 		m = limited.Model
 	}
 	return m.(*script.Model), nil

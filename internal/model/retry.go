@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/slots"
+	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
 
 // The bounds of retrying.
@@ -83,7 +83,7 @@ func try(ctx context.Context, m named, req pawl.Request, yield func(pawl.Chunk, 
 	said := false
 	for c, err := range m.Stream(ctx, req) {
 		if err != nil {
-			var full *slots.FullError // it has waited for its turn long enough
+			var full *ratelimit.FullError // it has waited for its turn long enough
 			if failed.final = errors.As(err, &full); errors.As(err, &failed.ModelError) {
 				return failed, false
 			}

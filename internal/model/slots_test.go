@@ -22,9 +22,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/script"
-	"github.com/pawl-dev/pawl/internal/model/slots"
-	"github.com/pawl-dev/pawl/internal/model/wire"
-	"github.com/pawl-dev/pawl/internal/model/wire/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/ratelimit"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
 )
 
 // room is a provider that bears so many requests at once, and refuses the others.
@@ -41,7 +41,7 @@ type room struct {
 func (r *room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	leave := r.enter()
 	if leave == nil {
-		req.Header.Set(wire.FaultHeader, r.fault)
+		req.Header.Set(fakeprovider.FaultHeader, r.fault)
 		leave = func() {}
 	}
 	defer leave()
@@ -146,10 +146,10 @@ func TestTwentySessions(t *testing.T) {
 	for _, fault := range []string{"429", "429:2", "529"} {
 		t.Run(fault, func(t *testing.T) {
 			off := rushed(t, nil, fault, sessions, calls, size)
-			on := rushed(t, map[string]slots.Bounds{}, fault, sessions, calls, size)
-			known := rushed(t, map[string]slots.Bounds{"p": {Calls: size}}, fault, sessions, calls, size)
+			on := rushed(t, map[string]ratelimit.Bounds{}, fault, sessions, calls, size)
+			known := rushed(t, map[string]ratelimit.Bounds{"p": {Calls: size}}, fault, sessions, calls, size)
 			t.Logf("%d calls, %d at once at most: without slots %d requests were refused and %d calls failed in %s; with the default of %d, %d in %s; with %d configured, %d in %s",
-				sessions*calls, size, off.Refusals, off.Failed, off.took, slots.DefaultCalls, on.Refusals, on.took, size, known.Refusals, known.took)
+				sessions*calls, size, off.Refusals, off.Failed, off.took, ratelimit.DefaultCalls, on.Refusals, on.took, size, known.Refusals, known.took)
 			if on.Whole != sessions*calls || on.Failed != 0 {
 				t.Errorf("with slots %d calls were whole and %d failed", on.Whole, on.Failed)
 			}
@@ -164,24 +164,24 @@ func TestTwentySessions(t *testing.T) {
 }
 
 // rushed lets the sessions work. Without bounds there are no slots.
-func rushed(t *testing.T, bounds map[string]slots.Bounds, fault string, sessions, calls, size int) (got rush) {
+func rushed(t *testing.T, bounds map[string]ratelimit.Bounds, fault string, sessions, calls, size int) (got rush) {
 	path := filepath.Join(t.TempDir(), "script.jsonl")
 	if err := os.WriteFile(path, []byte(`{"text":"one two three four","deltas":4,"delay_ms":500}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lines, err := wire.Open(path)
+	lines, err := fakeprovider.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		provider := &room{Handler: wire.Handler(lines, wire.Config{}), size: size, fault: fault}
+		provider := &room{Handler: fakeprovider.Handler(lines, fakeprovider.Config{}), size: size, fault: fault}
 		client, stop := serve(t, provider)
 		defer stop()
 		var m pawl.Model = &anthropic.Client{Model: "m", Endpoint: protocol.Endpoint{
 			BaseURL: "http://p", Client: client, Header: http.Header{"Anthropic-Version": {anthropic.Version}},
 		}}
 		if bounds != nil {
-			limiter, err := slots.New(bounds)
+			limiter, err := ratelimit.New(bounds)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +228,7 @@ func drain(ctx context.Context, m pawl.Model, req pawl.Request) error {
 func TestRetryWaitsWithoutASlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		limiter, err := slots.New(map[string]slots.Bounds{"p": {Calls: 1}})
+		limiter, err := ratelimit.New(map[string]ratelimit.Bounds{"p": {Calls: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestRetryWaitsWithoutASlot(t *testing.T) {
 func TestFullIsNotRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		limiter, err := slots.New(map[string]slots.Bounds{"p": {Calls: 1, Wait: time.Minute}})
+		limiter, err := ratelimit.New(map[string]ratelimit.Bounds{"p": {Calls: 1, Wait: time.Minute}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,9 +278,9 @@ func TestFullIsNotRetried(t *testing.T) {
 // on a real connection.
 func TestOpenedModelsAreLimited(t *testing.T) {
 	t.Parallel()
-	fault := wire.Fault{Kind: wire.KindHang}
-	server := wiretest.Start(t, wire.Config{Fault: func(int, *http.Request) wire.Fault { return fault }}, `{"text":"one two three four","deltas":4}`)
-	limiter, err := slots.New(map[string]slots.Bounds{"anthropic": {Calls: 2, Models: map[string]int{"claude-sonnet-4-5": 1}, Wait: time.Millisecond}})
+	fault := fakeprovider.Fault{Kind: fakeprovider.KindHang}
+	server := wiretest.Start(t, fakeprovider.Config{Fault: func(int, *http.Request) fakeprovider.Fault { return fault }}, `{"text":"one two three four","deltas":4}`)
+	limiter, err := ratelimit.New(map[string]ratelimit.Bounds{"anthropic": {Calls: 2, Models: map[string]int{"claude-sonnet-4-5": 1}, Wait: time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,15 +336,15 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		bounds map[string]slots.Bounds
+		bounds map[string]ratelimit.Bounds
 		took   time.Duration
 	}{
 		"by itself":  {nil, time.Second},
-		"configured": {map[string]slots.Bounds{"script": {Calls: 2}}, 3 * time.Second},
+		"configured": {map[string]ratelimit.Bounds{"script": {Calls: 2}}, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				limiter, err := slots.New(tt.bounds)
+				limiter, err := ratelimit.New(tt.bounds)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -13,9 +13,9 @@ var errNoDesk = fmt.Errorf("this pawl knows nothing of folders: %w", pawl.ErrUna
 // noDesk is the desk of a service that has none.
 type noDesk struct{}
 
-var _ pawl.Desk = noDesk{}
+var _ pawl.Projects = noDesk{}
 
-func (noDesk) Look(context.Context, string) (pawl.Folder, error) { return pawl.Folder{}, errNoDesk }
+func (noDesk) Look(context.Context, string) (pawl.Project, error) { return pawl.Project{}, errNoDesk }
 
 func (noDesk) Trust(context.Context, string, string) error { return errNoDesk }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 // withSnapshots is a service over snapshots, and a session that has one.

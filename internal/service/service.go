@@ -15,7 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // Bus is where events are written and heard.
@@ -59,13 +59,13 @@ type Config struct {
 	Declare func(ctx context.Context, dir, source string) error
 	Clock   func() time.Time // nil means time.Now
 
-	Desk pawl.Desk // what there is to work with; nil means that nobody knows
+	Desk pawl.Projects // what there is to work with; nil means that nobody knows
 }
 
 // Service is the local implementation of pawl.Service.
 type Service struct {
 	Config
-	pawl.Desk
+	pawl.Projects
 }
 
 var _ pawl.Service = (*Service)(nil)

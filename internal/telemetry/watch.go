@@ -110,11 +110,11 @@ func (w *watcher) take(e pawl.Event) {
 	case pawl.ReviewStarted:
 		w.works(e, b.Child)
 	case pawl.SessionTitled:
-		w.spent(b.Spent)
+		w.spent(b.ModelUsage)
 	case pawl.SessionSummarized:
-		w.spent(b.Spent)
+		w.spent(b.ModelUsage)
 	case pawl.Compacted:
-		w.spent(b.Spent)
+		w.spent(b.ModelUsage)
 	default:
 		w.ofMission(b)
 	}
@@ -293,7 +293,7 @@ func (w *watcher) used(asked, wrote string, u pawl.Usage) {
 }
 
 // spent counts a model call beside the conversation.
-func (w *watcher) spent(s pawl.Spent) {
+func (w *watcher) spent(s pawl.ModelUsage) {
 	if s.Model == "" {
 		return
 	}

@@ -46,7 +46,7 @@ func (w *world) work() {
 		pawl.Replied{Step: 2, Model: "openai/gpt-y", Agent: "build", Parts: said("done"), Finish: pawl.FinishEndTurn, Usage: usage},
 		pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 2, Usage: usage.Add(usage)},
 	)
-	w.write(session, 0, pawl.SessionTitled{Title: "A fix", Spent: pawl.Spent{Model: "anthropic/small", Usage: pawl.Usage{Input: 3, Output: 1}}})
+	w.write(session, 0, pawl.SessionTitled{Title: "A fix", ModelUsage: pawl.ModelUsage{Model: "anthropic/small", Usage: pawl.Usage{Input: 3, Output: 1}}})
 }
 
 // tree draws spans: each below its parent, with the attributes that are asked for.

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 // Box puts commands where they can do no more than their call may.

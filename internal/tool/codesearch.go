@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/tool/lookup"
+	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 //go:embed codesearch.md
@@ -45,11 +45,11 @@ func CodeSearch(s Searcher) pawl.Tool {
 	})
 }
 
-func (in codesearchInput) check() (lookup.Query, error) {
+func (in codesearchInput) check() (websearch.Query, error) {
 	for _, name := range []string{in.Repo, in.Lang} {
 		if strings.ContainsFunc(name, unicode.IsSpace) || len(name) > titleChars {
-			return lookup.Query{}, errors.New("repo and lang are single words")
+			return websearch.Query{}, errors.New("repo and lang are single words")
 		}
 	}
-	return checkQuery(lookup.Query{Text: in.Query, Count: in.Count, Repo: in.Repo, Lang: in.Lang}, CodeResults, CodeMaxResults)
+	return checkQuery(websearch.Query{Text: in.Query, Count: in.Count, Repo: in.Repo, Lang: in.Lang}, CodeResults, CodeMaxResults)
 }

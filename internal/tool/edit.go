@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/tool/textedit"
+	"github.com/pawl-dev/pawl/internal/tool/edit"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -45,12 +45,12 @@ func Edit(faults Diagnoser) pawl.Tool {
 			})
 		},
 		run: func(ctx context.Context, call pawl.Call, in editInput) (pawl.Result, error) {
-			var done textedit.Done
+			var done edit.Done
 			res, err := change(ctx, call, in.Path, faults, func(f file) (_ string, err error) {
 				done, err = replace(f, in)
 				return done.Text, err
 			})
-			if err == nil && done.Pass != textedit.Exact {
+			if err == nil && done.Pass != edit.Exact {
 				res.Meta = map[string]string{"match": string(done.Pass)}
 				res.Content += "(" + matchNotes[done.Pass] + ": check the diff)\n"
 			}
@@ -60,22 +60,22 @@ func Edit(faults Diagnoser) pawl.Tool {
 }
 
 // matchNotes say how old differs from the file.
-var matchNotes = map[textedit.Pass]string{
-	textedit.Folded:    "old was matched with other blanks at line ends, or with other quotes, dashes or spaces; the file's own were kept",
-	textedit.Trimmed:   "old was matched with another indentation; the file's own was kept",
-	textedit.Shifted:   "old was matched with another indentation, and new was indented like the file",
-	textedit.Spaced:    "old was matched with other blanks; the file's own were kept where new leaves them alone",
-	textedit.Unescaped: "old was matched with its escapes read as characters, and new was read the same way",
-	textedit.Anchored:  "old was matched by its first and last line; what differs between them was kept",
+var matchNotes = map[edit.Pass]string{
+	edit.Folded:    "old was matched with other blanks at line ends, or with other quotes, dashes or spaces; the file's own were kept",
+	edit.Trimmed:   "old was matched with another indentation; the file's own was kept",
+	edit.Shifted:   "old was matched with another indentation, and new was indented like the file",
+	edit.Spaced:    "old was matched with other blanks; the file's own were kept where new leaves them alone",
+	edit.Unescaped: "old was matched with its escapes read as characters, and new was read the same way",
+	edit.Anchored:  "old was matched by its first and last line; what differs between them was kept",
 }
 
-func replace(f file, in editInput) (textedit.Done, error) {
+func replace(f file, in editInput) (edit.Done, error) {
 	if !f.exists {
-		return textedit.Done{}, fmt.Errorf("%s does not exist", in.Path)
+		return edit.Done{}, fmt.Errorf("%s does not exist", in.Path)
 	}
-	done, err := textedit.Replace(f.text, textedit.Edit{Old: in.Old, New: in.New, All: in.All, ExactOnly: f.stale(), Limit: EditBytes})
+	done, err := edit.Replace(f.text, edit.Edit{Old: in.Old, New: in.New, All: in.All, ExactOnly: f.stale(), Limit: EditBytes})
 	if err != nil {
-		return textedit.Done{}, fmt.Errorf("edit %s: %w", in.Path, err)
+		return edit.Done{}, fmt.Errorf("edit %s: %w", in.Path, err)
 	}
 	return done, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/tool/textedit"
+	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
 func TestEdit(t *testing.T) {
@@ -92,18 +92,18 @@ func TestContract_R5_Edit(t *testing.T) {
 // A match that is not exact is told to the model and to people.
 func TestEditSaysHowItMatched(t *testing.T) {
 	t.Parallel()
-	notes := map[textedit.Pass]string{}
+	notes := map[edit.Pass]string{}
 	for _, test := range []struct {
-		pass               textedit.Pass
+		pass               edit.Pass
 		before, old, after string
 	}{
-		{textedit.Exact, "one\ntwo\n", "one\ntwo", "2"},
-		{textedit.Folded, "say “hi”\n", "say \"hi\"", "2"},
-		{textedit.Trimmed, "\tone\n    two\n  three\n", "one\ntwo\nthree", "one\n2\nthree"},
-		{textedit.Shifted, "\tone\n\ttwo\n", "    one\n    two", "    2"},
-		{textedit.Spaced, "one  two\n", "one two\n", "2"},
-		{textedit.Unescaped, "\"one\"\n", `\"one\"`, "2"},
-		{textedit.Anchored, "one\ntwo, three\nfour\n", "one\ntwo three\nfour", "one\ntwo three\n4"},
+		{edit.Exact, "one\ntwo\n", "one\ntwo", "2"},
+		{edit.Folded, "say “hi”\n", "say \"hi\"", "2"},
+		{edit.Trimmed, "\tone\n    two\n  three\n", "one\ntwo\nthree", "one\n2\nthree"},
+		{edit.Shifted, "\tone\n\ttwo\n", "    one\n    two", "    2"},
+		{edit.Spaced, "one  two\n", "one two\n", "2"},
+		{edit.Unescaped, "\"one\"\n", `\"one\"`, "2"},
+		{edit.Anchored, "one\ntwo, three\nfour\n", "one\ntwo three\nfour", "one\ntwo three\n4"},
 	} {
 		dir := folder(t, map[string]string{"file": test.before})
 		got, err := try(t.Context(), Edit(nil), call(dir, input(t, fields{"path": "file", "old": test.old, "new": test.after})))
@@ -113,7 +113,7 @@ func TestEditSaysHowItMatched(t *testing.T) {
 		}
 		diff := got.Display[0].(pawl.Patch).Diff
 		note := strings.TrimPrefix(got.Content, diff)
-		if test.pass == textedit.Exact {
+		if test.pass == edit.Exact {
 			if note != "" || got.Meta != nil {
 				t.Errorf("exact: %q, %v", note, got.Meta)
 			}

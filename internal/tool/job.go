@@ -10,8 +10,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
-	"github.com/pawl-dev/pawl/internal/redact"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/redact"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 const (

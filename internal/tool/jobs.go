@@ -13,8 +13,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
-	"github.com/pawl-dev/pawl/internal/redact"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/redact"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 // Jobs are the commands that bash has started in this process, by session.

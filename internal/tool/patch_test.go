@@ -187,7 +187,7 @@ func knowing(dir string, seen func(path string) string) pawl.Call {
 }
 
 type knowledge struct {
-	pawl.Host
+	pawl.ToolSession
 	seen func(path string) string
 }
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/egress"
-	"github.com/pawl-dev/pawl/internal/tool/lookup"
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/tool/websearch"
 	"github.com/pawl-dev/pawl/internal/tool/search"
 )
 
@@ -56,10 +56,10 @@ func Builtin(c Config) (*Registry, error) {
 		c.Web = &egress.Guard{}
 	}
 	if c.WebSearch == nil {
-		c.WebSearch = lookup.None("websearch")
+		c.WebSearch = websearch.None("websearch")
 	}
 	if c.CodeSearch == nil {
-		c.CodeSearch = lookup.None("codesearch")
+		c.CodeSearch = websearch.None("codesearch")
 	}
 	var faults Diagnoser
 	var diagnostics []pawl.Tool

@@ -3,7 +3,7 @@ package tool
 import (
 	"net/url"
 
-	"github.com/pawl-dev/pawl/internal/egress"
+	"github.com/pawl-dev/pawl/internal/security/egress"
 )
 
 // maxShownURL bounds the characters of an address in a result.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/front"
-	"github.com/pawl-dev/pawl/internal/skill"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -22,7 +22,7 @@ func skillsOf(t *testing.T, dir string) Skills {
 	}
 	t.Cleanup(func() { _ = w.Close() })
 	return func(context.Context, pawl.Call) (*skill.Set, error) {
-		return skill.Discover(front.Sources{Project: front.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return true }}), nil
+		return skill.Discover(frontmatter.Sources{Project: frontmatter.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return true }}), nil
 	}
 }
 
@@ -109,7 +109,7 @@ func TestSkillUnused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tool := Skill(func(context.Context, pawl.Call) (*skill.Set, error) {
-				return skill.Discover(front.Sources{Project: front.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return tt.trusted }}), nil
+				return skill.Discover(frontmatter.Sources{Project: frontmatter.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return tt.trusted }}), nil
 			})
 			got, err := tool.Run(t.Context(), call(dir, tt.input))
 			if err != nil || !got.IsError || got.Content != tt.want {

@@ -73,7 +73,7 @@ func call(dir, input string) pawl.Call {
 // desk is a session's host without a log. Unless it is told otherwise, the
 // model knows every file as it is.
 type desk struct {
-	pawl.Host
+	pawl.ToolSession
 	dir    string
 	seen   map[string]string
 	answer pawl.Answer
@@ -117,7 +117,7 @@ func (d *desk) Ask(ctx context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer,
 }
 
 // Spawn waits for the end of ctx: what becomes of children is the service's suite.
-func (d *desk) Spawn(ctx context.Context, _ pawl.CallID, _ pawl.Errand) (pawl.Child, error) {
+func (d *desk) Spawn(ctx context.Context, _ pawl.CallID, _ pawl.SubagentTask) (pawl.Child, error) {
 	<-ctx.Done()
 	return pawl.Child{}, ctx.Err()
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/egress"
-	"github.com/pawl-dev/pawl/internal/fence"
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -101,7 +101,7 @@ func webfetch(ctx context.Context, client *http.Client, u *url.URL, in webfetchI
 	if errors.As(err, &outer) { // its text has the address in it, as the last server spelled it
 		err = outer.Err
 	}
-	return pawl.Result{}, fmt.Errorf("fetch %s: %s", shownURL(u), short(fence.Visible(err.Error()), faultChars)) // it may quote the server
+	return pawl.Result{}, fmt.Errorf("fetch %s: %s", shownURL(u), short(sanitize.Visible(err.Error()), faultChars)) // it may quote the server
 }
 
 func fetch(ctx context.Context, client *http.Client, u *url.URL, format string) (pawl.Result, error) {
@@ -142,7 +142,7 @@ func fetch(ctx context.Context, client *http.Client, u *url.URL, format string) 
 		head += fmt.Sprintf("; cut: it is larger than %d bytes", FetchBytes)
 	}
 	return pawl.Result{
-		Content: head + "\n" + fence.Text(shownURL(final), text),
+		Content: head + "\n" + sanitize.Untrusted(shownURL(final), text),
 		IsError: failed,
 		Meta: map[string]string{
 			"url": shownURL(final), "status": strconv.Itoa(resp.StatusCode), "type": doc.kind, "bytes": strconv.Itoa(len(doc.data)),

@@ -17,8 +17,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/pawl-dev/pawl/internal/egress"
-	"github.com/pawl-dev/pawl/internal/egress/egresstest"
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/security/egress/egresstest"
 )
 
 func init() {

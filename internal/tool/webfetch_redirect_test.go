@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/egress/egresstest"
+	"github.com/pawl-dev/pawl/internal/security/egress/egresstest"
 )
 
 // jumping serves hosts on which /to?u=… leads there.

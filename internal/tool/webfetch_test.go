@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding/japanese"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/egress/egresstest"
+	"github.com/pawl-dev/pawl/internal/security/egress/egresstest"
 )
 
 // served serves one thing.

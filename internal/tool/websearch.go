@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/fence"
-	"github.com/pawl-dev/pawl/internal/tool/lookup"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 //go:embed websearch.md
@@ -26,16 +26,16 @@ type websearchInput struct {
 type Searcher interface {
 	// Host is who is asked. An error says how to configure a service.
 	Host() (string, error)
-	Search(ctx context.Context, q lookup.Query) ([]lookup.Hit, error)
+	Search(ctx context.Context, q websearch.Query) ([]websearch.Hit, error)
 }
 
-var _ Searcher = (*lookup.Service)(nil)
+var _ Searcher = (*websearch.Service)(nil)
 
 // WebSearch finds pages of the web.
 func WebSearch(s Searcher) pawl.Tool {
 	finder := finder{s, WebTimeout, snippetChars}
-	check := func(in websearchInput) (lookup.Query, error) {
-		return checkQuery(lookup.Query{Text: in.Query, Count: in.Count}, WebResults, WebResults)
+	check := func(in websearchInput) (websearch.Query, error) {
+		return checkQuery(websearch.Query{Text: in.Query, Count: in.Count}, WebResults, WebResults)
 	}
 	return define(definition[websearchInput]{
 		name:        "websearch",
@@ -62,7 +62,7 @@ const (
 )
 
 // checkQuery returns a query that makes sense, with a count.
-func checkQuery(q lookup.Query, usual, most int) (lookup.Query, error) {
+func checkQuery(q websearch.Query, usual, most int) (websearch.Query, error) {
 	q.Text = strings.TrimSpace(q.Text)
 	switch {
 	case q.Text == "" || len(q.Text) > maxQuery:
@@ -96,7 +96,7 @@ func (f finder) access(err error) ([]pawl.Access, error) {
 
 var errSearchTimeout = errors.New("timeout")
 
-func (f finder) find(ctx context.Context, q lookup.Query) (pawl.Result, error) {
+func (f finder) find(ctx context.Context, q websearch.Query) (pawl.Result, error) {
 	host, err := f.Host()
 	if err != nil {
 		return pawl.Result{}, err
@@ -120,5 +120,5 @@ func (f finder) find(ctx context.Context, q lookup.Query) (pawl.Result, error) {
 		}
 		fmt.Fprintf(&out, "%s\n\n", short(strings.TrimSpace(h.Snippet), f.chars))
 	}
-	return pawl.Result{Content: fence.Text(host, out.String())}, nil
+	return pawl.Result{Content: sanitize.Untrusted(host, out.String())}, nil
 }

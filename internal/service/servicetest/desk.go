@@ -11,26 +11,26 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/desk"
-	"github.com/pawl-dev/pawl/internal/extend"
+	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/safety"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// Desk returns the desk of a user of the test's own, who has one key.
-func Desk(t testing.TB, st pawl.Store) pawl.Desk {
+// Projects returns the desk of a user of the test's own, who has one key.
+func Desk(t testing.TB, st pawl.Store) pawl.Projects {
 	t.Helper()
 	base := t.TempDir()
 	for name, path := range map[string]string{"PAWL_DATA": "data", "PAWL_CACHE": "cache", "PAWL_CONFIG": "pawl.json"} {
 		t.Setenv(name, filepath.Join(base, path))
 	}
-	guard, err := safety.Open()
+	guard, err := policy.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := desk.New(desk.Config{
+	d := project.New(project.Config{
 		Safety: guard, Store: st,
-		Places: extend.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()},
+		Places: extension.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()},
 		Catalog: func() (*catalog.Catalog, error) {
 			return &catalog.Catalog{Providers: []catalog.Provider{{ID: "p", Name: "P"}}, Models: []catalog.Model{{Ref: "p/m", Provider: "p", Name: "M", Context: 1000, Prices: catalog.Prices{Input: 5}}}}, nil
 		},
@@ -63,7 +63,7 @@ func testLook(b *box) {
 		"command .pawl/commands/fix.md: adds a command",
 		"skill .pawl/skills/pdf/SKILL.md: is a part of a skill, whose scripts the model can run",
 	}
-	want := pawl.Folder{
+	want := pawl.Project{
 		Dir: dir, Top: dir, Mode: f.Mode, Modes: []string{"plan", "ask", "guard", "auto", "yolo"}, Sandbox: f.Sandbox,
 		Trust: pawl.TrustInfo{State: "unknown", Hash: f.Trust.Hash, Parts: parts}, Agents: f.Agents,
 		Commands: []pawl.CommandInfo{}, Skills: []pawl.SkillInfo{}, Servers: []pawl.ServerInfo{}, Notes: []string{},

@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/model"
-	"github.com/pawl-dev/pawl/internal/pawltest"
-	"github.com/pawl-dev/pawl/internal/runner/local"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/service"
-	"github.com/pawl-dev/pawl/internal/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
@@ -46,7 +46,7 @@ func By(t testing.TB, st pawl.Store, run func(*agent.Stepper) (r service.Runner,
 	}
 	events := bus.New(st, bus.Config{})
 	models := &model.Opener{}
-	authority := pawltest.NewAuthority(t)
+	authority := harness.NewAuthority(t)
 	snapshots := Snapshots(t)
 	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority, Snapshots: snapshots})
 	runner, stop := run(stepper)

@@ -155,7 +155,7 @@ func testMissionTeam(b *box) {
 // there and below the mission's session, whatever the log names.
 func testMissionBoard(b *box) {
 	const id, worker, stranger, gone = "01JD00000000000000000000M0", "01JD00000000000000000000W1", "01JD00000000000000000000W2", "01JD00000000000000000000W3"
-	frozen := pawl.Frozen{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
+	frozen := pawl.Criteria{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
 	task := func(id string) pawl.Task { return pawl.Task{ID: id, Title: "Do " + id} }
 	start := func(task string, child pawl.SessionID) pawl.Body {
 		return pawl.TaskStarted{Task: task, Attempt: 1, Child: child, Base: "b0", From: "b0"}
@@ -163,7 +163,7 @@ func testMissionBoard(b *box) {
 	row, err := b.Import(b.Context(), events(id,
 		pawl.SessionCreated{Dir: b.dir}, pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go", Workers: 3}},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: "m"}}, pawl.TurnStarted{Prompt: 3},
-		pawl.GateFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: "pawl/x"},
+		pawl.CriteriaFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: "pawl/x"},
 		pawl.Planned{Plan: pawl.Plan{Tasks: []pawl.Task{task("one"), task("two"), task("three")}}, By: "commander"},
 		pawl.Delegated{Tasks: []string{"one", "two", "three"}},
 		start("one", worker), start("two", stranger), start("three", gone),

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/permission"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // bash is a call of a command.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/pawltest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // Harness is a service under test, with nothing in it, that works with pawl's
@@ -22,7 +22,7 @@ type Harness struct {
 	Service pawl.Service
 	Store   pawl.Store // what is behind it
 
-	Authority *pawltest.Authority // what calls may do
+	Authority *harness.Authority // what calls may do
 }
 
 // suite is what every service passes.
@@ -149,7 +149,7 @@ type box struct {
 	dir   string
 	open  func(*testing.T) Harness
 
-	authority *pawltest.Authority
+	authority *harness.Authority
 }
 
 // script writes a script and returns the name of the model that follows it.

@@ -13,8 +13,8 @@ import (
 // knownFor is how long a host that is not seen any more is listed.
 const knownFor = 24 * time.Hour
 
-// Beat implements [pawl.Roster].
-func (s *Store) Beat(ctx context.Context, m pawl.Machine) (drain bool, err error) {
+// Heartbeat implements [pawl.HostRegistry].
+func (s *Store) Beat(ctx context.Context, m pawl.Host) (drain bool, err error) {
 	err = validTexts(m.Name, m.Version)
 	if m.Name == "" {
 		err = fmt.Errorf("the host has no name: %w", pawl.ErrInvalid)
@@ -33,7 +33,7 @@ func (s *Store) Beat(ctx context.Context, m pawl.Machine) (drain bool, err error
 	return drain, nil
 }
 
-// Drain implements [pawl.Roster].
+// Drain implements [pawl.HostRegistry].
 func (s *Store) Drain(ctx context.Context, host string, on bool) error {
 	err := validTexts(host)
 	if err == nil {
@@ -49,11 +49,11 @@ func (s *Store) Drain(ctx context.Context, host string, on bool) error {
 	return nil
 }
 
-// Hosts implements [pawl.Roster].
-func (s *Store) Hosts(ctx context.Context) ([]pawl.Machine, error) {
+// Hosts implements [pawl.HostRegistry].
+func (s *Store) Hosts(ctx context.Context) ([]pawl.Host, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT name, version, room, busy, kept, disk_free, is_full, draining OR drain, seen, seen > now() - $1::interval
 		FROM hosts WHERE seen > now() - $2::interval ORDER BY name`, s.live, knownFor) // CollectRows returns its error
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m pawl.Machine, err error) {
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m pawl.Host, err error) {
 		err = row.Scan(&m.Name, &m.Version, &m.Room, &m.Busy, &m.Kept, &m.DiskFree, &m.Full, &m.Draining, &m.Seen, &m.Live)
 		m.Seen = m.Seen.UTC()
 		return m, err
@@ -64,7 +64,7 @@ func (s *Store) Hosts(ctx context.Context) ([]pawl.Machine, error) {
 	return all, nil
 }
 
-// Loads implements [pawl.Roster]. A tenant is known by its tokens and workspaces;
+// Loads implements [pawl.HostRegistry]. A tenant is known by its tokens and workspaces;
 // what its sessions do is counted in its own name.
 func (s *Store) Loads(ctx context.Context) ([]pawl.Load, error) {
 	rows, _ := s.pool.Query(forAll(ctx), `SELECT '' UNION SELECT tenant FROM tokens UNION SELECT tenant FROM workspaces ORDER BY 1`)

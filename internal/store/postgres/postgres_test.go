@@ -59,7 +59,7 @@ func TestRoster(t *testing.T) {
 	storetest.RunRoster(t, func(t *testing.T) storetest.Roster {
 		s := open(t, schema(t))
 		s.SetLive(time.Hour) // a slow test must not make a host late
-		return storetest.Roster{Roster: s, Age: aged(s)}
+		return storetest.Roster{HostRegistry: s, Age: aged(s)}
 	})
 }
 
@@ -67,7 +67,7 @@ func TestRoster(t *testing.T) {
 func TestHostsAreLateSoon(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))
-	if _, err := s.Beat(t.Context(), pawl.Machine{Name: "a", Room: 1}); err != nil {
+	if _, err := s.Beat(t.Context(), pawl.Host{Name: "a", Room: 1}); err != nil {
 		t.Fatal(err)
 	}
 	aged(s)(t, "a", 6*time.Second)

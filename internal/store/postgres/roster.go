@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-var _ pawl.Roster = (*Store)(nil)
+var _ pawl.HostRegistry = (*Store)(nil)
 
 // liveFor is how long a host counts as live after it was seen, unless
 // SetHostTimeout says otherwise. The clock is the server's, the only one that all
@@ -65,7 +65,7 @@ func scanWorkspace(row pgx.CollectableRow) (w pawl.Workspace, err error) {
 // then was not.
 const placeTries = 5
 
-// Place implements [pawl.Roster]. The usual case, that the folder is where it
+// Place implements [pawl.HostRegistry]. The usual case, that the folder is where it
 // was, only reads.
 func (s *Store) Place(ctx context.Context, dir, lost string) (pawl.Workspace, error) {
 	w, err := s.place(ctx, dir, lost)
@@ -133,14 +133,14 @@ func validTexts(texts ...string) error {
 	return nil
 }
 
-// Declare implements [pawl.Roster].
+// Declare implements [pawl.HostRegistry].
 func (s *Store) Declare(ctx context.Context, dir, source string) error {
 	return s.change(ctx, "declare", `INSERT INTO workspaces AS w (dir, tenant, source, born) VALUES ($1, $2, $3, nextval('workspace_epochs'))
 		ON CONFLICT (dir) DO UPDATE SET source = w.source WHERE w.tenant = excluded.tenant AND w.source = excluded.source`,
 		"it began as something else", dir, source)
 }
 
-// Offer implements [pawl.Roster].
+// Offer implements [pawl.HostRegistry].
 func (s *Store) Offer(ctx context.Context, dir, checkpoint string, size int64) error {
 	return s.change(ctx, "offer", `INSERT INTO workspaces AS w (dir, tenant, checkpoint, size, saved, born) VALUES ($1, $2, $3, $4, now(), nextval('workspace_epochs'))
 		ON CONFLICT (dir) DO UPDATE SET checkpoint = excluded.checkpoint, size = excluded.size, saved = excluded.saved
@@ -148,19 +148,19 @@ func (s *Store) Offer(ctx context.Context, dir, checkpoint string, size int64) e
 		"a host has it already", dir, checkpoint, size)
 }
 
-// Saved implements [pawl.Roster].
+// Saved implements [pawl.HostRegistry].
 func (s *Store) Saved(ctx context.Context, dir string, epoch int64, checkpoint string, size int64) error {
 	return s.change(ctx, "save", `UPDATE workspaces SET checkpoint = $4, size = $5, saved = now() WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
 		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, checkpoint, size)
 }
 
-// Allow implements [pawl.Roster].
+// Allow implements [pawl.HostRegistry].
 func (s *Store) Allow(ctx context.Context, dir string, epoch int64, text string) error {
 	return s.change(ctx, "allow", `UPDATE workspaces SET allowed = $4 WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
 		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, text)
 }
 
-// Allowed implements [pawl.Roster].
+// Allowed implements [pawl.HostRegistry].
 func (s *Store) Allowed(ctx context.Context, dir string) (text string, err error) {
 	if err = validRow(dir); err == nil {
 		err = s.pool.QueryRow(ctx, `SELECT allowed FROM workspaces WHERE dir = $1 AND tenant = $2`, dir, string(pawl.TenantOf(ctx))).Scan(&text)
@@ -171,12 +171,12 @@ func (s *Store) Allowed(ctx context.Context, dir string) (text string, err error
 	return text, nil
 }
 
-// Vacate implements [pawl.Roster].
+// Vacate implements [pawl.HostRegistry].
 func (s *Store) Vacate(ctx context.Context, dir string, epoch int64) error {
 	return s.change(ctx, "vacate", `UPDATE workspaces SET host = '' WHERE dir = $1 AND tenant = $2 AND epoch = $3`, "", dir, epoch)
 }
 
-// Drop implements [pawl.Roster].
+// Drop implements [pawl.HostRegistry].
 func (s *Store) Drop(ctx context.Context, dir string) error {
 	return s.change(ctx, "drop", `DELETE FROM workspaces WHERE dir = $1 AND tenant = $2`, "", dir)
 }
@@ -209,7 +209,7 @@ func (s *Store) changed(ctx context.Context, statement string, args ...any) (int
 	return tag.RowsAffected(), err
 }
 
-// Workspace implements [pawl.Roster].
+// Workspace implements [pawl.HostRegistry].
 func (s *Store) Workspace(ctx context.Context, dir string) (pawl.Workspace, error) {
 	err := validRow(dir)
 	var w pawl.Workspace
@@ -223,7 +223,7 @@ func (s *Store) Workspace(ctx context.Context, dir string) (pawl.Workspace, erro
 	return w, nil
 }
 
-// Workspaces implements [pawl.Roster].
+// Workspaces implements [pawl.HostRegistry].
 func (s *Store) Workspaces(ctx context.Context, host string) ([]pawl.Workspace, error) {
 	err := validTexts(host)
 	var all []pawl.Workspace

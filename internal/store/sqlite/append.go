@@ -50,7 +50,7 @@ func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, e
 	batch, err := record.NewBatch(id, after, events)
 	if err == nil {
 		commit := s.write.passing
-		if slices.ContainsFunc(batch.Events, func(e pawl.Event) bool { return pawl.Lasting(e.Body) }) {
+		if slices.ContainsFunc(batch.Events, func(e pawl.Event) bool { return pawl.NeedsSync(e.Body) }) {
 			commit = s.write.transaction
 		}
 		err = commit(ctx, func(ctx context.Context) error {

@@ -11,7 +11,7 @@ import (
 // writer is the one connection of this process that writes. Writers of other
 // processes wait at BEGIN IMMEDIATE.
 //
-// A commit with [pawl.Lasting] events is on the disk before Append returns
+// A commit with [pawl.NeedsSync] events is on the disk before Append returns
 // (synchronous = FULL): the start of a call must outlive even a power cut, or
 // the call could run twice. Each costs an fsync, 0.1 to 0.7 ms on a cloud disk.
 // Other commits (NORMAL) outlive a crash of pawl, and reach the disk with the

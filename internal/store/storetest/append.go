@@ -30,11 +30,11 @@ func appendRoundTrip(t *testing.T, s pawl.Store) {
 
 // samples holds one body of every durable kind, with all fields set.
 var samples = slices.Concat([]pawl.Body{
-	pawl.SessionTitled{Title: "A title", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Input: 1}}},
+	pawl.SessionTitled{Title: "A title", ModelUsage: pawl.ModelUsage{Model: "small", Usage: pawl.Usage{Input: 1}}},
 	pawl.SessionShared{With: []pawl.User{"bob", "eve"}, By: pawl.Actor{User: "ada", Token: "t"}},
-	pawl.SessionSummarized{Summary: "All is well.", Spent: pawl.Spent{Model: "small", Usage: pawl.Usage{Input: 2}}},
+	pawl.SessionSummarized{Summary: "All is well.", ModelUsage: pawl.ModelUsage{Model: "small", Usage: pawl.Usage{Input: 2}}},
 	pawl.CompactionAsked{Instructions: "Keep the names."},
-	pawl.Compacted{Asked: 3, Keep: 2, Text: "So far.", Task: "Go.", Files: []string{"a.go"}, Before: 10, After: 5, Message: "Oh.", Spent: pawl.Spent{Model: "m", Usage: pawl.Usage{Output: 3}}},
+	pawl.Compacted{Asked: 3, Keep: 2, Text: "So far.", Task: "Go.", Files: []string{"a.go"}, Before: 10, After: 5, Message: "Oh.", ModelUsage: pawl.ModelUsage{Model: "m", Usage: pawl.Usage{Output: 3}}},
 	pawl.RevertAsked{Revert: pawl.Revert{To: 2, Redo: 3, Scope: pawl.ScopeFiles, Conflicts: pawl.ConflictsLeave}},
 	pawl.Reverted{Asked: 5, Refused: "no", Changed: []string{"a.go"}, Aside: map[string]string{"a.go": "/aside/a.go"}, Left: []string{"b.go"}},
 	pawl.ShellAsked{Command: "make", By: pawl.Actor{User: "ada"}},

@@ -12,10 +12,10 @@ var missionSamples = []pawl.Body{
 	pawl.MissionStarted{By: pawl.Actor{User: "ada"}, Order: pawl.MissionOrder{
 		Goal: "see <a> & b", Criteria: []pawl.Criterion{{ID: "AC-1", Category: "c", Text: "t", Checks: []string{"go-test"}}},
 		Checks:    []pawl.Check{{ID: "go-test", Kind: pawl.CheckTest, Args: []string{"go", "test"}, Dir: "d", Env: []string{"A=b"}, Network: []string{"h"}, Timeout: time.Second, Tests: "gotest", Report: "r"}},
-		Protected: []string{"*.mk"}, Agreed: pawl.Agreed{Files: []string{"f"}, Tests: []string{"t"}}, Workers: 2, Model: "m", Reviewers: []string{"r"}, Stuck: time.Minute,
+		Protected: []string{"*.mk"}, Agreed: pawl.Approval{Files: []string{"f"}, Tests: []string{"t"}}, Workers: 2, Model: "m", Reviewers: []string{"r"}, Stuck: time.Minute,
 	}},
 	pawl.Planned{By: "commander", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "one", Title: "t", Detail: "d", Files: []string{"a/"}, After: []string{"zero"}, Accept: []string{"x"}, Size: "S"}}}},
-	pawl.GateFrozen{Hash: "sha256:ab", Branch: "pawl/b", Frozen: pawl.Frozen{Base: "c0", Checks: []pawl.Check{}, Tools: map[string]string{"/bin/go": "sha256:cd"}}},
+	pawl.CriteriaFrozen{Hash: "sha256:ab", Branch: "pawl/b", Frozen: pawl.Criteria{Base: "c0", Checks: []pawl.Check{}, Tools: map[string]string{"/bin/go": "sha256:cd"}}},
 	pawl.Delegated{Tasks: []string{"one"}},
 	pawl.TaskStarted{Task: "one", Attempt: 1, Child: "01JD0000000000000000000001", Base: "c0", From: "c1"},
 	pawl.TaskMerged{Task: "one", Attempt: 1, Commit: "c2"},
@@ -26,7 +26,7 @@ var missionSamples = []pawl.Body{
 	}}.Link("sha256:p"),
 	pawl.ReviewStarted{Round: 1, Child: "01JD0000000000000000000002", Model: "m"},
 	pawl.Reviewed{Round: 1, Child: "01JD0000000000000000000002", Holds: []pawl.Judgment{{ID: "AC-1", Holds: true, Why: "w"}}, Faults: []pawl.GateFault{{Rule: "r", Item: "i", Text: "t"}}},
-	pawl.Judged{
+	pawl.GateResult{
 		Round: 1, Candidate: "c2", Tree: "t1", Faults: []pawl.GateFault{{Rule: "r", Text: "t"}}, Suspicions: []pawl.GateFault{{Rule: "s", Text: "t"}},
 		Flaky: []string{"a"}, Before: []string{"b"},
 	},
@@ -61,7 +61,7 @@ func listMissions(t *testing.T, s pawl.Store) {
 		{pawl.Blocked{Reason: "r"}, pawl.MissionBlocked},
 		{pawl.CallStarted{Call: "c"}, pawl.MissionBlocked},
 		{pawl.SessionTitled{Title: "t"}, pawl.MissionBlocked},
-		{pawl.Judged{}, pawl.MissionWorking},
+		{pawl.GateResult{}, pawl.MissionWorking},
 		{pawl.Sealed{}, pawl.MissionSealed},
 		{pawl.TurnFinished{}, pawl.MissionSealed},
 	} {

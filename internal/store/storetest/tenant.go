@@ -18,7 +18,7 @@ import (
 type Tenanted interface {
 	pawl.Store
 	pawl.Tokens
-	pawl.Roster
+	pawl.HostRegistry
 	pawl.Tenants
 }
 
@@ -221,7 +221,7 @@ func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 		done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: x.token.Tenant, Created: dawn}))
 	}
 	done(t, s.AddToken(ctx, x.token))
-	_, err = s.Beat(ctx, pawl.Machine{Name: "a", Room: 100})
+	_, err = s.Beat(ctx, pawl.Host{Name: "a", Room: 100})
 	done(t, err)
 	w, err := s.Place(ctx, x.dir, "")
 	done(t, err)
@@ -283,7 +283,7 @@ func RefusesTenants(t *testing.T, s single) {
 		if c := storeTries[m.Name]; c.fleet == "" {
 			_, err := c.do(ctx, struct {
 				single
-				pawl.Roster
+				pawl.HostRegistry
 				accounts
 			}{single: s}, things{session: id, blob: blob.ID, token: token("ci")})
 			fails(t, m.Name, err, pawl.ErrInvalid)

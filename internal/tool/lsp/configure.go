@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/near"
+	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
 // Entry is what a user says of a server, by its name. Of one that pawl knows,
@@ -65,7 +65,7 @@ func ask(unknown bool, name string, known []string) string {
 	if !unknown {
 		return ""
 	}
-	return near.Ask("", name, known)
+	return suggest.Ask("", name, known)
 }
 
 // check returns what is wrong with an entry for a server.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl/internal/proc"
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 // server is a language server that runs.

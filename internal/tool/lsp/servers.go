@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pawl-dev/pawl/internal/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 // Servers are the language servers of this process, started when they are

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/trust"
+	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
 var (
@@ -109,7 +109,7 @@ func TestTrustKnowsTheTable(t *testing.T) {
 				return p.Kind == trust.KindLanguage && p.Path == root && p.Executable
 			})
 			if !told {
-				t.Errorf("%s has %s work in a folder, and trust does not tell: add it to languages in internal/trust/survey.go", root, s.Name)
+				t.Errorf("%s has %s work in a folder, and trust does not tell: add it to languages in internal/security/trust/survey.go", root, s.Name)
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/ignore"
+	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 

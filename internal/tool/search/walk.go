@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/pawl-dev/pawl/internal/ignore"
+	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 

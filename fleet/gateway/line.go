@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+)
+
+// ask is what a stream is asked for with.
+type ask struct {
+	Ref     string  `json:"ref"`
+	Request request `json:"request"`
+}
+
+// request is a [pawl.Request] with names for JSON. They convert into each other, so
+// a field that only one of them has does not compile.
+type request struct {
+	Session     pawl.SessionID  `json:"session,omitempty"`
+	Parent      pawl.SessionID  `json:"parent,omitempty"`
+	ParentCall  pawl.CallID     `json:"parent_call,omitempty"`
+	Agent       string          `json:"agent,omitempty"`
+	Replies     int             `json:"replies,omitempty"`
+	System      string          `json:"system,omitempty"`
+	Messages    []pawl.Message  `json:"messages,omitzero"`
+	Tools       []pawl.ToolSpec `json:"tools,omitzero"`
+	Prefill     string          `json:"prefill,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitzero"`
+	Effort      string          `json:"effort,omitempty"`
+	MaxTokens   int             `json:"max_tokens,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	TopP        *float64        `json:"top_p,omitempty"`
+}
+
+// line is one of a stream: a chunk, or what the stream ends with. A stream whose
+// last line is neither an end nor an error has been cut off.
+type line struct {
+	Kind string `json:"kind"` // the chunk's, or lineEnd or lineError
+	chunk
+	Input []byte   `json:"input,omitzero"` // of the chunk's call: it need not be JSON
+	Error *failure `json:"error,omitempty"`
+}
+
+const (
+	lineEnd   = "end"
+	lineError = "error"
+)
+
+// chunk is a [pawl.Chunk] with names for JSON. They convert into each other.
+type chunk struct {
+	Kind      pawl.ChunkKind `json:"-"` // by its name in the line
+	Text      string         `json:"text,omitempty"`
+	Signature string         `json:"signature,omitempty"`
+	Call      pawl.ToolCall  `json:"call,omitzero"`
+	Usage     pawl.Usage     `json:"usage,omitzero"`
+	Finish    pawl.Finish    `json:"finish,omitempty"`
+	Retry     pawl.Retry     `json:"retry,omitzero"`
+}
+
+// kinds are the names of the kinds of chunk. They outlive a change of the numbers:
+// the two sides need not be of one version.
+var kinds = []string{
+	pawl.ChunkText:      "text",
+	pawl.ChunkReasoning: "reasoning",
+	pawl.ChunkCall:      "call",
+	pawl.ChunkUsage:     "usage",
+	pawl.ChunkFinish:    "finish",
+	pawl.ChunkRetry:     "retry",
+	pawl.ChunkNotice:    "notice",
+}
+
+// lineOf is the line for a chunk.
+func lineOf(c pawl.Chunk) line {
+	l := line{Kind: kinds[c.Kind], chunk: chunk(c), Input: c.Call.Input}
+	l.Call.Input = nil
+	return l
+}
+
+// piece is the chunk of a line; false if it has none that is known here.
+func (l line) piece() (pawl.Chunk, bool) {
+	kind := slices.Index(kinds, l.Kind)
+	if kind < 0 {
+		return pawl.Chunk{}, false
+	}
+	c := pawl.Chunk(l.chunk)
+	c.Kind, c.Call.Input = pawl.ChunkKind(kind), l.Input
+	return c, true
+}
+
+// failure is an error of a model's, or of one who opens it.
+type failure struct {
+	Message string      `json:"message"`
+	Code    pawl.Code   `json:"code"`
+	Model   *modelError `json:"model,omitempty"`
+}
+
+// modelError is a [pawl.ModelError] with names for JSON. They convert into each other.
+type modelError struct {
+	Kind       pawl.ErrorKind `json:"kind"`
+	Status     int            `json:"status,omitempty"`
+	Message    string         `json:"message"`
+	RetryAfter time.Duration  `json:"retry_after,omitempty"`
+}
+
+// err is the error that was told: its class and its words are those of the original.
+func (f failure) err() error {
+	if f.Model == nil {
+		return api.Fault{Error: api.FaultBody{Code: f.Code, Message: f.Message}}.Err("")
+	}
+	provider := pawl.ModelError(*f.Model)
+	if provider.Error() == f.Message {
+		return &provider
+	}
+	return &relayed{f.Message, &provider}
+}
+
+// relayed is a provider's failure with the words that were put around it.
+type relayed struct {
+	text     string
+	provider *pawl.ModelError
+}
+
+func (e *relayed) Error() string { return e.text }
+func (e *relayed) Unwrap() error { return e.provider }

@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+// maxLine bounds a line of a stream: a call may carry a file.
+const maxLine = 128 << 20
+
+// model is one on a gateway.
+type model struct {
+	client *Client
+	ref    string
+}
+
+var _ pawl.Model = model{}
+
+// Stream implements [pawl.Model].
+func (m model) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		call, cancel := context.WithCancel(ctx)
+		defer cancel() // tells the gateway
+		err := m.stream(call, req, func(c pawl.Chunk) bool { return yield(c, nil) })
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			yield(pawl.Chunk{}, ctx.Err())
+		default:
+			yield(pawl.Chunk{}, err)
+		}
+	}
+}
+
+// stream makes the call and passes the chunks on, until pass has enough.
+func (m model) stream(ctx context.Context, req pawl.Request, pass func(pawl.Chunk) bool) error {
+	body, err := protocol.Marshal(ask{m.ref, request(req)})
+	if err != nil {
+		return err
+	}
+	resp, err := m.client.do(ctx, http.MethodPost, "/v1/stream", body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return m.refusal(resp)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(make([]byte, 0, 16<<10), maxLine)
+	for lines.Scan() {
+		c, over, err := m.read(lines.Bytes())
+		if over || err != nil || !pass(c) {
+			return err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a piece of the reply has more than %d bytes", maxLine)}
+	}
+	why := lines.Err()
+	if why == nil {
+		why = io.ErrUnexpectedEOF
+	}
+	return unavailable("the model gateway at %s broke off: %w", m.client.URL, why)
+}
+
+// read returns the chunk of a line, or that the stream is over.
+func (m model) read(text []byte) (c pawl.Chunk, over bool, err error) {
+	var l line
+	if err := m.client.decode(text, &l); err != nil {
+		return c, true, err
+	}
+	switch {
+	case l.Kind == lineEnd:
+		return c, true, nil
+	case l.Kind == lineError && l.Error != nil:
+		return c, true, l.Error.err()
+	}
+	c, ok := l.piece()
+	if !ok {
+		return c, true, unavailable("the model gateway at %s sent a piece of the unknown kind %q: are both sides of one version?", m.client.URL, l.Kind)
+	}
+	return c, false, nil
+}
+
+// refusal is an answer that is no stream. A request that the gateway finds too
+// large is treated as by a provider that does: the conversation is made smaller.
+func (m model) refusal(resp *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // what could be read is better than nothing
+	if resp.StatusCode == http.StatusRequestEntityTooLarge {
+		return protocol.ErrorOf(resp.StatusCode, body)
+	}
+	return m.client.refused(resp.Status, body)
+}

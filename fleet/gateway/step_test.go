@@ -1,0 +1,318 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
+	"github.com/pawl-dev/pawl/internal/tool"
+)
+
+const session pawl.SessionID = "01JD0000000000000000000000"
+
+var noon = time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// world is a session with real things around it.
+type world struct {
+	*agent.Stepper
+	t   *testing.T
+	bus *heard
+}
+
+// heard is a bus that remembers what was only said.
+type heard struct {
+	*bus.Bus
+	mu   sync.Mutex
+	said []pawl.Event
+}
+
+func (h *heard) Publish(e pawl.Event) {
+	h.mu.Lock()
+	h.said = append(h.said, e)
+	h.mu.Unlock()
+	h.Bus.Publish(e)
+}
+
+// newWorld makes a session whose prompt waits.
+func newWorld(t *testing.T, dir string, open func(string) (pawl.Model, error), window func(string) (pawl.Window, error)) *world {
+	t.Helper()
+	st := sqlitetest.Open(t)
+	tools, err := tool.NewRegistry(peek)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, bus: &heard{Bus: bus.New(st, bus.Config{})}}
+	w.Stepper = agent.NewStepper(agent.Config{
+		Store: st, Bus: w.bus, Tools: tools, Authority: harness.NewAuthority(t), Clock: func() time.Time { return noon },
+		Model: open, Window: window,
+	})
+	ask := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "Look. " + strings.Repeat("Please. ", 100)}}, Settings: pawl.Settings{Model: "m"}}
+	if _, err := w.bus.Append(t.Context(), session, 0, pawl.Event{At: noon, Body: pawl.SessionCreated{Dir: dir}}, pawl.Event{At: noon, Body: ask}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// peek is a tool that reads.
+var peek = pawl.Tool{
+	ToolSpec: pawl.ToolSpec{Name: "peek", Description: "Peeks.", Schema: json.RawMessage(`{"type":"object"}`)},
+	Access: func(_ context.Context, c pawl.Call) ([]pawl.Access, error) {
+		return []pawl.Access{{Kind: pawl.AccessRead, Target: string(c.ID)}}, nil
+	},
+	Run: func(context.Context, pawl.Call) (pawl.Result, error) { return pawl.Result{Content: "a little"}, nil },
+}
+
+// turn works on the turn, and ends it if it has ended.
+func (w *world) turn() error {
+	w.t.Helper()
+	turn, ok, err := w.Begin(w.t.Context(), session)
+	if err != nil || !ok {
+		w.t.Fatal("nothing to do", err)
+	}
+	reason, err := agent.Run(w.t.Context(), w.Stepper, turn)
+	stop, err := pawl.StopOf(reason, err)
+	if err != nil {
+		return err
+	}
+	return w.Finish(w.t.Context(), turn, stop)
+}
+
+// told is all that a session's followers hear: the log, and what was only said.
+func (w *world) told() (log, said []pawl.Event) {
+	w.t.Helper()
+	for e, err := range w.Store.Events(w.t.Context(), session, 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		log = append(log, e)
+	}
+	if _, err := pawl.Conversation(log); err != nil {
+		w.t.Error(err)
+	}
+	return log, w.bus.said
+}
+
+// narrow is a model that takes fewer tokens than anybody knows.
+type narrow struct{ pawl.Model }
+
+func (m narrow) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	if req.Agent == pawl.AgentCompaction || prompt.Estimate(req.Messages) <= 6000 {
+		return m.Model.Stream(ctx, req)
+	}
+	return says(fmt.Errorf("ask: %w", &pawl.ModelError{Kind: pawl.ErrorOverflow, Status: 400, Message: "too long"}), []pawl.Chunk{text("I beg")}).Stream(ctx, req)
+}
+
+// talks is a script of n long replies, and the lines after them.
+func talks(n int, then ...string) []string {
+	var lines []string
+	for i := range n {
+		var page strings.Builder
+		for word := range 1500 {
+			fmt.Fprintf(&page, "w%d ", (word*7919+i)%1000)
+		}
+		lines = append(lines, fmt.Sprintf(`{"text":%q,"calls":[{"name":"peek","input":{"n":%d}}]}`, page.String(), i))
+	}
+	return append(lines, then...)
+}
+
+// TestStepsAreTheSame: a turn leaves the same log, and lets the same be heard, with
+// a model here and with the same one behind a gateway.
+func TestStepsAreTheSame(t *testing.T) {
+	t.Parallel()
+	call := pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{Name: "peek", Input: json.RawMessage(`{"a": "<b>"}`), Signature: "sealed"}}
+	rich := []pawl.Chunk{
+		{Kind: pawl.ChunkNotice, Text: "waiting"}, text("void"),
+		{Kind: pawl.ChunkRetry, Retry: pawl.Retry{Attempt: 1, Wait: time.Second, Model: "fallback", Kind: pawl.ErrorServer, Message: "500"}},
+		{Kind: pawl.ChunkReasoning, Text: "I "}, {Kind: pawl.ChunkReasoning, Text: "think.", Signature: "seal"}, text("a"), text("b"), call,
+		{Kind: pawl.ChunkUsage, Usage: pawl.Usage{Input: 5, Output: 2, Cost: 77}}, {Kind: pawl.ChunkFinish, Finish: pawl.FinishToolUse},
+	}
+	refused := &pawl.ModelError{Kind: pawl.ErrorRefused, Message: "I will not"}
+	for _, test := range []struct {
+		name  string
+		model pawl.Model
+		shut  error  // it cannot be opened
+		has   string // a kind of event that makes the story what it is
+	}{
+		{"a story", openScript(t,
+			`{"reasoning":"Let me see.","text":"I look.","deltas":3,"calls":[{"name":"peek","input":{"n":1}}],"usage":{"input":9,"output":3}}`,
+			`{"text":"Done.","deltas":2}`), nil, "call.finished"},
+		{"all that a model can say", says(nil, rich, []pawl.Chunk{text("Done."), finish}), nil, "retried"},
+		{"garbage", openScript(t, `{"text":"I look.","calls":[{"name":"peek","input":{"n":1}}],"fault":"garbage"}`, `{"text":"Done."}`), nil, "call.finished"},
+		{"a script's error", openScript(t, `{"fault":"error","text":"bad key"}`), nil, "turn.finished"},
+		{"it breaks off", openScript(t, `{"text":"I will tell you","fault":"drop"}`), nil, "turn.finished"},
+		{"refused", says(refused, []pawl.Chunk{text("so far")}), nil, "turn.finished"},
+		{"an overflow", narrow{openScript(t, talks(8, `{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`)...)}, nil, "compacted"},
+		{"it cannot be opened", nil, fmt.Errorf("open model: no key: %w", pawl.ErrInvalid), "turn.finished"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			open := func(string) (pawl.Model, error) { return test.model, test.shut }
+			window := func(string) (pawl.Window, error) { return pawl.Window{}, nil }
+			gateway := serve(t, Config{Open: open, Window: window})
+			here, there := newWorld(t, dir, open, window), newWorld(t, dir, gateway.Open, gateway.Window)
+			for _, w := range []*world{here, there} {
+				if err := w.turn(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			wantLog, wantSaid := here.told()
+			log, said := there.told()
+			if diff := cmp.Diff(wantLog, log); diff != "" {
+				t.Errorf("the log (-here +there):\n%s", diff)
+			}
+			if diff := cmp.Diff(wantSaid, said); diff != "" {
+				t.Errorf("what was heard (-here +there):\n%s", diff)
+			}
+			if count(log, test.has) == 0 {
+				t.Errorf("no %s in it", test.has)
+			}
+		})
+	}
+}
+
+// count is how many events of a kind there are.
+func count(log []pawl.Event, kind string) int { return len(bodies(log, kind)) }
+
+// stuck is a model that says a word at each of its first calls and hangs. The next
+// ones it passes on.
+type stuck struct {
+	pawl.Model
+	calls chan struct{} // a value for each that hangs
+	hangs chan struct{} // told that it does
+	ended chan error    // told how a call that hung ended
+}
+
+func (m stuck) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	select {
+	case <-m.calls:
+	default:
+		return m.Model.Stream(ctx, req)
+	}
+	return func(yield func(pawl.Chunk, error) bool) {
+		if yield(text("I look"), nil) {
+			m.hangs <- struct{}{}
+			<-ctx.Done()
+			m.ended <- ctx.Err()
+			yield(pawl.Chunk{}, ctx.Err())
+		}
+	}
+}
+
+func newStuck(m pawl.Model) stuck {
+	s := stuck{Model: m, calls: make(chan struct{}, 1), hangs: make(chan struct{}, 1), ended: make(chan error, 1)}
+	s.calls <- struct{}{}
+	return s
+}
+
+// TestGatewayDies: in mid-stream, and is not there for a while. The turn stays open
+// each time; when there is a gateway again, it goes on as if nothing had been.
+func TestGatewayDies(t *testing.T) {
+	t.Parallel()
+	m := newStuck(openScript(t, `{"text":"I look.","calls":[{"name":"peek","input":{"n":1}}]}`, `{"text":"Done."}`))
+	gateway := serve(t, Config{Open: only(m)})
+	w := newWorld(t, t.TempDir(), gateway.Open, gateway.Window)
+	ended := make(chan error, 1)
+	go func() { ended <- w.turn() }()
+	receive(t, m.hangs, "the first word")
+	if err := gateway.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	checkOpen(t, w, receive(t, ended, "the end of the step"))
+	if err := receive(t, m.ended, "the end of the model's call"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	checkOpen(t, w, w.turn()) // nobody is there
+
+	serveAt(t, gateway.addr, Config{Open: only(m)})
+	if err := w.turn(); err != nil {
+		t.Fatal(err)
+	}
+	log, _ := w.told()
+	got := map[string]int{}
+	for _, kind := range []string{"turn.started", "reply.started", "replied", "call.finished", "retried", "turn.finished"} {
+		got[kind] = count(log, kind)
+	}
+	want := map[string]int{"turn.started": 1, "reply.started": 2, "replied": 2, "call.finished": 1, "retried": 0, "turn.finished": 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// checkOpen checks that a failure is the way's and not the model's.
+func checkOpen(t *testing.T, w *world, err error) {
+	t.Helper()
+	var stop *pawl.Stop
+	var provider *pawl.ModelError
+	if !errors.Is(err, pawl.ErrUnavailable) || errors.As(err, &stop) || errors.As(err, &provider) {
+		t.Errorf("got %#v: %v", err, err)
+	}
+	if log, _ := w.told(); count(log, "turn.finished")+count(log, "replied") != 0 {
+		t.Errorf("the turn went on: %v", log)
+	}
+}
+
+// TestGatewayDiesInACompaction: nothing is written of a summary that nobody could be
+// asked for, and it is made when somebody can, as if nothing had been.
+func TestGatewayDiesInACompaction(t *testing.T) {
+	t.Parallel()
+	m := narrow{openScript(t, talks(8, `{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`)...)}
+	away := true
+	failing := stream(func(ctx context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {
+		if away && req.Agent == pawl.AgentCompaction {
+			away = false
+			panic(http.ErrAbortHandler) // the gateway fails
+		}
+		for c, err := range m.Stream(ctx, req) {
+			if !yield(c, err) {
+				return
+			}
+		}
+	})
+	dir := t.TempDir()
+	gateway := serve(t, Config{Open: only(failing)})
+	here, there := newWorld(t, dir, only(m), nil), newWorld(t, dir, gateway.Open, gateway.Window)
+	if err := there.turn(); !errors.Is(err, pawl.ErrUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+	if log, _ := there.told(); away || count(log, "compacted")+count(log, "turn.finished") != 0 {
+		t.Error("something came of it, or it was not tried")
+	}
+	for _, w := range []*world{here, there} {
+		if err := w.turn(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, _ := here.told()
+	got, _ := there.told()
+	for _, kind := range []string{"compacted", "replied", "turn.finished"} {
+		if diff := cmp.Diff(bodies(want, kind), bodies(got, kind), cmpopts.IgnoreFields(pawl.Compacted{}, "Keep")); diff != "" || count(want, kind) == 0 {
+			t.Errorf("%s (-here +there):\n%s", kind, diff)
+		}
+	}
+}
+
+// bodies are those of a kind.
+func bodies(log []pawl.Event, kind string) (list []pawl.Body) {
+	for _, e := range log {
+		if string(pawl.KindOf(e.Body)) == kind {
+			list = append(list, e.Body)
+		}
+	}
+	return list
+}

@@ -1,0 +1,150 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// stream serves a model call. When the other side goes away, the call ends.
+func (g *gateway) stream(w http.ResponseWriter, r *http.Request) {
+	tenant := pawl.Tenant(r.Header.Get(TenantHeader))
+	if tenant != "" && !tenant.Valid() {
+		http.Error(w, fmt.Sprintf("%s: %q is no tenant's name", TenantHeader, tenant), http.StatusBadRequest)
+		return
+	}
+	leave, err := g.tenants.enter(r.Context(), tenant) // before the body, which takes memory
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
+	a, status, err := g.read(w, r)
+	if err != nil {
+		http.Error(w, err.Error(), status)
+		return
+	}
+	out := newWriter(w, g)
+	defer out.close() // also if the model panics: then the stream has no end
+	g.relay(pawl.WithTenant(r.Context(), tenant), a, out)
+}
+
+// read reads what is asked, or says with which status it is refused.
+func (g *gateway) read(w http.ResponseWriter, r *http.Request) (a ask, status int, err error) {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(bodyWithin)); err != nil {
+		return a, http.StatusInternalServerError, err
+	}
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, g.MaxBody))
+	d.DisallowUnknownFields() // what is not understood is not left out
+	var large *http.MaxBytesError
+	if err := d.Decode(&a); errors.As(err, &large) {
+		return a, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes, which is what the gateway takes", large.Limit)
+	} else if err != nil {
+		return a, http.StatusBadRequest, fmt.Errorf("the request cannot be read: %w: are both sides of one version?", err)
+	}
+	return a, 0, control.SetReadDeadline(time.Time{})
+}
+
+// relay asks the model and passes on what it says.
+func (g *gateway) relay(ctx context.Context, a ask, out *writer) {
+	m, err := g.Open(a.Ref)
+	if err != nil {
+		out.send(ctx, line{Kind: lineError, Error: g.failure(err)})
+		return
+	}
+	for c, err := range m.Stream(ctx, pawl.Request(a.Request)) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return // nobody listens
+		case err != nil:
+			out.send(ctx, line{Kind: lineError, Error: g.failure(err)})
+			return
+		case c.Kind == pawl.ChunkRetry:
+			c.Retry.Message = g.Redact(c.Retry.Message)
+		case c.Kind == pawl.ChunkNotice:
+			c.Text = g.Redact(c.Text)
+		}
+		if !out.send(ctx, lineOf(c)) {
+			return
+		}
+	}
+	out.send(ctx, line{Kind: lineEnd})
+}
+
+// The bounds of what waits to be written.
+const (
+	maxLines = 64       // that wait
+	maxBatch = 32 << 10 // bytes that are written at once, a longer line apart
+)
+
+// writer writes lines. Those that come while others are written go out together:
+// a model that is fast costs no more for it.
+type writer struct {
+	lines chan line
+	done  chan struct{}
+}
+
+func newWriter(w http.ResponseWriter, g *gateway) *writer {
+	out := &writer{lines: make(chan line, maxLines), done: make(chan struct{})}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	go func() {
+		defer close(out.done)
+		var b bytes.Buffer
+		for l := range out.lines {
+			b.Reset()
+			g.encode(&b, l)
+			out.gather(&b, g)
+			// A failure means that the other side is gone, which ends the call's context.
+			_, _ = w.Write(b.Bytes())
+			_ = http.NewResponseController(w).Flush()
+		}
+	}()
+	return out
+}
+
+// gather adds the lines that are there already.
+func (o *writer) gather(b *bytes.Buffer, g *gateway) {
+	for b.Len() < maxBatch {
+		select {
+		case l, ok := <-o.lines:
+			if !ok {
+				return
+			}
+			g.encode(b, l)
+		default:
+			return
+		}
+	}
+}
+
+// encode writes a line. One that cannot be written ends the stream with the reason.
+func (g *gateway) encode(b *bytes.Buffer, l line) {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(l); err != nil {
+		_ = e.Encode(line{Kind: lineError, Error: g.failure(fmt.Errorf("pass on a reply: %w", err))})
+	}
+}
+
+// send hands a line over. false means that nobody listens any more.
+func (o *writer) send(ctx context.Context, l line) bool {
+	select {
+	case o.lines <- l:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// close returns when all is written.
+func (o *writer) close() {
+	close(o.lines)
+	<-o.done
+}

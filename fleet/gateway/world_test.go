@@ -1,0 +1,161 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/script"
+	"github.com/pawl-dev/pawl/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	if at := os.Getenv(handsVar); at != "" {
+		hands(at)
+		return
+	}
+	// Starts the keeper of this process's commands, which lives as long as the process.
+	if _, err := proc.Run(context.Background(), proc.Command{Args: []string{"true"}, Output: io.Discard}); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+}
+
+const token = "a token of this test's"
+
+// served is a gateway on a real connection, and a client of it.
+type served struct {
+	*Client
+	server *http.Server
+	addr   string
+}
+
+// serve starts a gateway. Its token is the test's unless it has one.
+func serve(t testing.TB, c Config) *served {
+	t.Helper()
+	return serveAt(t, "127.0.0.1:0", c)
+}
+
+func serveAt(t testing.TB, addr string, c Config) *served {
+	t.Helper()
+	if c.Token == "" {
+		c.Token = token
+	}
+	s := &served{server: Server(Handler(c))}
+	s.addr = listen(t, addr, s.server)
+	s.Client = connect(t, s.addr, Transport())
+	return s
+}
+
+// listen serves until the test has ended, and returns where.
+func listen(t testing.TB, addr string, server *http.Server) string {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+	return l.Addr().String()
+}
+
+func connect(t testing.TB, addr string, via *http.Transport) *Client {
+	t.Cleanup(via.CloseIdleConnections)
+	return &Client{URL: "http://" + addr, Token: token, HTTP: &http.Client{Transport: via}}
+}
+
+// model opens a model of the gateway's.
+func (s *served) model(ref string) pawl.Model {
+	m, _ := s.Open(ref)
+	return m
+}
+
+// only opens one model, whatever it is called.
+func only(m pawl.Model) func(string) (pawl.Model, error) {
+	return func(string) (pawl.Model, error) { return m, nil }
+}
+
+func openScript(t testing.TB, lines ...string) *script.Model {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := script.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// stream is a model that is a function.
+type stream func(ctx context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool)
+
+func (s stream) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) { s(ctx, req, yield) }
+}
+
+// says is a model whose i-th reply has these chunks, and then the error if there is one.
+func says(err error, replies ...[]pawl.Chunk) pawl.Model {
+	return stream(func(_ context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {
+		for _, c := range replies[min(req.Replies, len(replies)-1)] {
+			if !yield(c, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+		}
+	})
+}
+
+func text(s string) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkText, Text: s} }
+
+var finish = pawl.Chunk{Kind: pawl.ChunkFinish, Finish: pawl.FinishEndTurn}
+
+// seen is what can be seen of an error.
+type seen struct {
+	Text  string
+	Code  pawl.Code
+	Model *pawl.ModelError
+}
+
+// read reads a stream to its end, with all that it yields.
+func read(ctx context.Context, m pawl.Model, req pawl.Request) (chunks []pawl.Chunk, err error) {
+	for c, e := range m.Stream(ctx, req) {
+		if e != nil {
+			return chunks, e
+		}
+		chunks = append(chunks, c)
+	}
+	return chunks, nil
+}
+
+// receive waits for a value.
+func receive[T any](t testing.TB, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(time.Minute):
+		panic(fmt.Sprintf("never came: %s", what))
+	}
+}

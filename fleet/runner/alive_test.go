@@ -1,0 +1,45 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+)
+
+// Nothing that an engine does may look like a person's cancel to a step: the turn
+// must stay open. A person's comes by Interrupt.
+func TestAliveCause(t *testing.T) {
+	t.Parallel()
+	shutdown := errors.New("the worker shuts down")
+	for name, test := range map[string]struct{ cause, want error }{
+		"by the engine":   {temporal.NewCanceledError(), errTaken},
+		"with the worker": {context.Canceled, errTaken},
+		"taken away":      {shutdown, shutdown},
+		"too long":        {context.DeadlineExceeded, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			engine, cancel := context.WithCancelCause(t.Context())
+			step, end := (&Executor{Spaces: &Workspaces{}}).alive(engine)
+			defer end()
+			cancel(test.cause)
+			<-step.Done()
+			if got := context.Cause(step); !errors.Is(got, test.want) || errors.Is(got, context.Canceled) {
+				t.Errorf("cause %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAliveEnds(t *testing.T) {
+	t.Parallel()
+	step, end := (&Executor{Spaces: &Workspaces{}}).alive(t.Context())
+	if step.Err() != nil {
+		t.Fatal(step.Err())
+	}
+	end() // returns only when nothing is left running
+	if !errors.Is(step.Err(), context.Canceled) {
+		t.Error("the step's context outlives the step")
+	}
+}

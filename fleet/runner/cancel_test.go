@@ -1,0 +1,159 @@
+package runner
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// cancels is a trip during which the turn is canceled: it ends when its host is
+// interrupted.
+func (c *crew) cancels(interrupt string) func(context.Context, StepRequest) (StepResult, error) {
+	interrupted := make(chan struct{})
+	c.on[interrupt] = func(context.Context, StepRequest) (StepResult, error) {
+		close(interrupted)
+		return StepResult{}, nil
+	}
+	return func(context.Context, StepRequest) (StepResult, error) {
+		c.env.SignalWorkflow(signalCancel, pawl.Seq(2))
+		<-interrupted
+		return StepResult{}, sent(&pawl.Stop{Reason: pawl.ReasonCanceled})
+	}
+}
+
+const (
+	interrupts = "Interrupt h1 canceled to 2"
+	ended      = "Finish h1 canceled canceled to 2"
+)
+
+// The host at work is told at once, and the turn's end says who is meant.
+func TestCancelAtWork(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		during string
+		want   []string
+	}{
+		"thinking": {thinks, []string{"Place", begins, thinks, interrupts, ended}},
+		"acting":   {answers, []string{"Place", begins, thinks, answers, interrupts, ended}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrew(t)
+			c.on[test.during] = c.cancels(interrupts)
+			var stop pawl.Stop
+			c.on[ended] = func(_ context.Context, trip StepRequest) (StepResult, error) {
+				stop = *trip.Stop
+				return StepResult{}, nil
+			}
+			ok(t, c.run(job))
+			c.check(test.want...)
+			if want := (pawl.Stop{Reason: pawl.ReasonCanceled, UpTo: 2}); stop != want {
+				t.Errorf("the turn ends with %+v, want %+v", stop, want)
+			}
+		})
+	}
+}
+
+// A step that comes to its end all the same does not save the turn.
+func TestCancelTooLateForTheHost(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[answers] = func(context.Context, StepRequest) (StepResult, error) {
+		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))
+		return c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 2}})
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, ended)
+}
+
+func TestCancelParked(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[answers] = c.waitsOnce(time.Time{})
+	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalCancel, pawl.Seq(2)) }, time.Hour)
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, ended)
+}
+
+// Between two turns: the first is over, and the second is ended before it begins.
+func TestCancelBetweenTurns(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[ends] = func(context.Context, StepRequest) (StepResult, error) {
+		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(9))
+		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, ends, "Finish h1 canceled canceled to 9")
+}
+
+// A prompt that came after the cancel is worked on.
+func TestCancelSparesWhatCameLater(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[ends] = func(context.Context, StepRequest) (StepResult, error) {
+		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(8))
+		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, ends,
+		"Think 1 h1 canceled to 8", "Think 2 h1 runs c canceled to 8", "Finish h1 end_turn canceled to 8")
+}
+
+// Before anybody has begun: what was accepted is begun and ended, so that the log
+// says so.
+func TestCancelBeforeBegin(t *testing.T) {
+	t.Parallel()
+	for name, cancel := range map[string]func(c *crew){
+		"with the start": func(c *crew) {
+			c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2)) }, 0)
+		},
+		"while it is placed": func(c *crew) {
+			c.place = func(int, string) (Place, error) {
+				c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))
+				return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrew(t)
+			cancel(c)
+			ok(t, c.run(job))
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for _, line := range c.asked {
+				if line == thinks || line == "Think 1 h1 canceled to 2" {
+					t.Errorf("the model was asked for a turn that was canceled: %v", c.asked)
+				}
+			}
+			if last := c.asked[len(c.asked)-1]; last != ended {
+				t.Errorf("it ends with %q, want %q", last, ended)
+			}
+		})
+	}
+	t.Run("by an earlier workflow", func(t *testing.T) {
+		c := newCrew(t)
+		ok(t, c.run(Job{Session: "s", Canceled: 2}))
+		c.check("Place", "Begin h1 canceled to 2 again", ended)
+	})
+}
+
+// A cancel while nobody is there to hear it ends the turn when somebody is.
+func TestCancelWhileNobodyIsThere(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.place = func(n int, _ string) (Place, error) {
+		if n > 1 && n < 20 {
+			return Place{}, sent(pawl.ErrUnavailable)
+		}
+		return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil
+	}
+	c.on[thinks] = fails(notTaken)
+	c.on["Think 1 h1 canceled to 2 again"] = fails(sent(&pawl.Stop{Reason: pawl.ReasonCanceled}))
+	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalCancel, pawl.Seq(2)) }, 20*time.Second)
+	ok(t, c.run(job))
+	if c.count("Think 1 h1 canceled to 2 again") != 1 || c.count(ended) != 1 {
+		t.Errorf("asked: %v", c.asked)
+	}
+}

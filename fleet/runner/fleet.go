@@ -1,0 +1,132 @@
+// Package runner runs turns on many machines, with Temporal for an engine. The same
+// agent.Run decides, inside a workflow; the steps are those of the same
+// agent.Stepper, on the host that has the session's folder.
+//
+// Only ids cross the border between the two; what they stand for is in the log. So
+// a workflow's history stays small, whatever the model and the tools say, and a
+// workflow that is lost is no loss: another one goes on by the log.
+//
+// A workflow stays with the version that it began with, so a new version may decide
+// otherwise; but within one version what was decided must be decided again, after a
+// worker has died as well. TestReplay holds the code to histories of a real server.
+// If it fails and the change was not meant to change what workflows do, the change is
+// wrong. If it was, record them anew and promote the result as another version:
+//
+//	go test -tags fleet -run TestRecord ./fleet/runner -update
+package runner
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// The queues. Workflows run wherever there is a worker for them; steps run on the
+// host that has the folder.
+const (
+	BrainQueue  = "brain"
+	handsPrefix = "hands-"
+)
+
+// ExecutorQueue is that of a host.
+func ExecutorQueue(host string) string { return handsPrefix + host }
+
+// The signals of a session's workflow.
+const (
+	signalWake   = "wake"   // there is something new in the log
+	signalCancel = "cancel" // a Seq: what was accepted up to it ends
+)
+
+// Job names a session whose work is to be done.
+type Job struct {
+	Session  pawl.SessionID `json:"session"`
+	Tenant   pawl.Tenant    `json:"tenant,omitempty"`
+	Canceled pawl.Seq       `json:"canceled,omitempty"` // prompts up to here are not to be worked on
+}
+
+// Place is where a session's folder is.
+type Place struct {
+	Host  string `json:"host"`
+	Dir   string `json:"dir"`
+	Epoch int64  `json:"epoch"`
+}
+
+// StepRequest is what a host is asked to do.
+type StepRequest struct {
+	Job
+	Place Place         `json:"place"`
+	Turn  pawl.Turn     `json:"turn,omitzero"`
+	Calls []pawl.CallID `json:"calls,omitempty"`
+	Stop  *pawl.Stop    `json:"stop,omitempty"`
+	Again bool          `json:"again,omitempty"` // it was asked before, and nobody knows what came of it
+}
+
+// Outcome is what came of a trip.
+type StepResult struct {
+	Turn    pawl.Turn  `json:"turn,omitzero"` // the next one; the zero Turn if nothing is left to do
+	Taken   int        `json:"taken,omitempty"`
+	Reply   pawl.Reply `json:"reply,omitzero"`
+	Settled bool       `json:"settled,omitempty"` // whether the turn goes on was asked too, and Again is the answer
+	Again   bool       `json:"again,omitempty"`
+	Waits   bool       `json:"waits,omitempty"` // for a person, until then if it is set
+	Until   time.Time  `json:"until,omitzero"`
+	Leave   bool       `json:"leave,omitempty"` // the host wants the folder to go elsewhere
+}
+
+// The types of application errors that a workflow knows.
+const (
+	stopType  = "Stop"  // carries a pawl.Stop
+	finalType = "Final" // another try would end the same
+)
+
+// sent makes of a step's error what crosses the border: a Stop ends the turn, and
+// what nobody can cure is final; all else is worth another try.
+func sent(err error) error {
+	var stop *pawl.Stop
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &stop):
+		return temporal.NewNonRetryableApplicationError(stop.Error(), stopType, nil, *stop)
+	case errors.Is(err, pawl.ErrNotFound), errors.Is(err, pawl.ErrInvalid):
+		return temporal.NewNonRetryableApplicationError(err.Error(), finalType, nil)
+	default:
+		return temporal.NewApplicationError(err.Error(), "Fault")
+	}
+}
+
+// returned makes of an activity's error what the step returned; see sent.
+func returned(err error) error {
+	var failed *temporal.ApplicationError
+	if errors.As(err, &failed) && failed.Type() == stopType {
+		var stop pawl.Stop
+		if err := failed.Details(&stop); err != nil {
+			return err
+		}
+		return &stop
+	}
+	return err
+}
+
+// final reports whether another try would end the same.
+func final(err error) bool {
+	var stop *pawl.Stop
+	var failed *temporal.ApplicationError
+	return errors.As(err, &stop) || temporal.IsCanceledError(err) || errors.As(err, &failed) && failed.Type() == finalType
+}
+
+// untaken reports whether nobody took up a step: its host is lost.
+func untaken(err error) bool {
+	var late *temporal.TimeoutError
+	return errors.As(err, &late) && late.TimeoutType() == scheduleToStart
+}
+
+// fellSilent reports whether nothing was heard any more of a step that was taken up. Its
+// host may still count as live, and would let the next step wait.
+func fellSilent(err error) bool {
+	var late *temporal.TimeoutError
+	return errors.As(err, &late) && late.TimeoutType() == heartbeatMissed
+}

@@ -1,0 +1,170 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// stalls is a stepper whose Generate lasts until its context ends.
+type stalls struct {
+	Stepper
+	began chan context.Context
+}
+
+func (s stalls) Prepare(context.Context, pawl.Turn) error { return nil }
+
+func (s stalls) Generate(ctx context.Context, _ pawl.Turn) (pawl.Reply, error) {
+	s.began <- ctx
+	<-ctx.Done()
+	return pawl.Reply{}, context.Cause(ctx)
+}
+
+func (stalls) Interrupt(pawl.SessionID, pawl.Seq) {}
+func (stalls) Forget(pawl.SessionID)              {}
+
+func stalled(t *testing.T) (*Executor, stalls, func(StepRequest) error) {
+	t.Helper()
+	s := stalls{began: make(chan context.Context, 100)}
+	h := &Executor{Stepper: s, Spaces: &Workspaces{Host: "here", Roster: oneHost{}, Dir: t.TempDir()}}
+	var suite testsuite.WorkflowTestSuite
+	dir := t.TempDir()
+	return h, s, func(trip StepRequest) error {
+		trip.Session, trip.Place = "s", Place{Host: "here", Dir: dir, Epoch: 1}
+		env := suite.NewTestActivityEnvironment()
+		env.RegisterActivity(h)
+		_, err := env.ExecuteActivity(h.Think, trip)
+		return returned(err)
+	}
+}
+
+// canceledTurn fails unless a person's cancel ended the step.
+func canceledTurn(t *testing.T, err error) {
+	t.Helper()
+	var stop *pawl.Stop
+	if !errors.As(err, &stop) || stop.Reason != pawl.ReasonCanceled {
+		t.Errorf("the step ended with %v, want that it was canceled", err)
+	}
+}
+
+func interrupted(t *testing.T, h *Executor, upTo pawl.Seq) {
+	t.Helper()
+	_, err := h.Interrupt(t.Context(), StepRequest{Job: Job{Session: "s", Canceled: upTo}})
+	ok(t, err)
+}
+
+// TestInterrupt: a step ends whether its cancel comes before it, with it or after it.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	turn := pawl.Turn{Session: "s", Number: 1, Prompt: 5, Step: 1}
+	t.Run("before", func(t *testing.T) {
+		h, _, think := stalled(t)
+		interrupted(t, h, 5)
+		canceledTurn(t, think(StepRequest{Turn: turn}))
+	})
+	t.Run("with it", func(t *testing.T) {
+		_, _, think := stalled(t)
+		canceledTurn(t, think(StepRequest{Job: Job{Canceled: 5}, Turn: turn}))
+	})
+	t.Run("after", func(t *testing.T) {
+		h, s, think := stalled(t)
+		var group sync.WaitGroup
+		group.Go(func() { canceledTurn(t, think(StepRequest{Turn: turn})) })
+		step := <-s.began
+		interrupted(t, h, 4) // of an earlier prompt
+		if step.Err() != nil {
+			t.Error("a cancel of what came before has ended it")
+		}
+		interrupted(t, h, 5)
+		group.Wait()
+	})
+	t.Run("at any moment", func(t *testing.T) {
+		h, _, think := stalled(t)
+		for n := pawl.Seq(1); n <= 30; n++ {
+			var group sync.WaitGroup
+			group.Go(func() { canceledTurn(t, think(StepRequest{Turn: pawl.Turn{Session: "s", Prompt: n, Step: 1}})) })
+			group.Go(func() { interrupted(t, h, n) })
+			group.Wait()
+		}
+		if len(h.at) != 0 {
+			t.Errorf("%d steps are remembered", len(h.at))
+		}
+		h.forget("s")
+		if len(h.canceled) != 0 {
+			t.Errorf("%d cancels are remembered", len(h.canceled))
+		}
+	})
+}
+
+// TestInterruptBoth: an attempt that was given up is still at work when the next one
+// comes. A cancel ends both, in whatever order they came.
+func TestInterruptBoth(t *testing.T) {
+	t.Parallel()
+	h, s, think := stalled(t)
+	var group sync.WaitGroup
+	for _, again := range []bool{false, true} {
+		group.Go(func() {
+			canceledTurn(t, think(StepRequest{Turn: pawl.Turn{Session: "s", Prompt: 5, Step: 1}, Again: again}))
+		})
+		<-s.began
+	}
+	interrupted(t, h, 5)
+	group.Wait()
+	if len(h.at) != 0 {
+		t.Errorf("%d steps are remembered", len(h.at))
+	}
+}
+
+// TestSent: what crosses the border comes back as what it was.
+func TestSent(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err   error
+		final bool
+	}{
+		"stop":      {&pawl.Stop{Reason: pawl.ReasonError, Message: "m"}, true},
+		"not found": {pawl.ErrNotFound, true},
+		"invalid":   {pawl.ErrInvalid, true},
+		"canceled":  {temporal.NewCanceledError(), false}, // as a step's own error it is a fault
+		"conflict":  {pawl.ErrConflict, false},
+		"moved":     {errMoved, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := final(returned(sent(test.err))); got != test.final {
+				t.Errorf("final is %v, want %v", got, test.final)
+			}
+		})
+	}
+	ok(t, sent(nil))
+}
+
+// Those who watch a session are told why it does not go on, if no other host can help.
+func TestExcuse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"it may pass": {fmt.Errorf("no answer: %w", pawl.ErrUnavailable), []string{"s: no answer: unavailable (it is tried again)"}},
+		"it stays so": {fmt.Errorf("no repository: %w", pawl.ErrInvalid), []string{"s: no repository: invalid"}},
+		"moved":       {fmt.Errorf("workspace /w: %w", errMoved), nil},
+		"full":        {errors.Join(errFull, pawl.ErrUnavailable), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			h := &Executor{Tell: func(id pawl.SessionID, text string) { got = append(got, string(id)+": "+text) }}
+			h.excuse("s", c.err)
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("told (- want, + got):\n%s", d)
+			}
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+func TestResultOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		want string
+		out  StepResult
+		err  error
+	}{
+		{want: "ok"},
+		{want: "waits", out: StepResult{Waits: true}},
+		{want: "stop", err: fmt.Errorf("act: %w", &pawl.Stop{Reason: pawl.ReasonCanceled})},
+		{want: "moved", err: fmt.Errorf("workspace /w: %w", errMoved)},
+		{want: "moved", err: fmt.Errorf("save /w: %w", pawl.ErrConflict)},
+		{want: "full", err: errors.Join(fmt.Errorf("%w: %w", errFull, pawl.ErrUnavailable))},
+		{want: "error", err: pawl.ErrUnavailable},
+	} {
+		if got := resultOf(c.out, c.err); got != c.want {
+			t.Errorf("%+v, %v is %s, want %s", c.out, c.err, got, c.want)
+		}
+	}
+}
+
+// TestTold: what was not done has no size.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	var told []string
+	s := &Workspaces{Observe: func(kind, result string, d time.Duration, bytes int64) {
+		told = append(told, fmt.Sprint(kind, " ", result, " ", d >= 0, " ", bytes))
+	}}
+	s.told(spaceSave, time.Now(), 7, nil)
+	s.told(spaceRestore, time.Now(), 7, errors.New("no"))
+	if diff := cmp.Diff([]string{"save ok true 7", "restore error true 0"}, told); diff != "" {
+		t.Error(diff)
+	}
+	(&Workspaces{}).told(spaceSave, time.Now(), 7, nil) // nobody listens
+}

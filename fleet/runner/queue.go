@@ -1,0 +1,65 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	taskqueue "go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Queue is how one of the engine's queues fares.
+type Queue struct {
+	Name     string        `json:"name"`
+	Pollers  int           `json:"pollers"`            // workers that ask for its tasks
+	Versions []string      `json:"versions,omitempty"` // of those workers
+	Backlog  int64         `json:"backlog"`            // tasks that nobody has taken yet, about
+	Oldest   time.Duration `json:"oldest_ns"`          // how long the first of them has waited, about
+}
+
+// PollWithin is how long a worker counts as there after it last asked for work. It
+// asks again after a minute at the latest, and the engine remembers it for longer.
+const PollWithin = 90 * time.Second
+
+// Queues returns how the brains' queue fares, and those of the hosts.
+func Queues(ctx context.Context, engine Engine, hosts ...string) ([]Queue, error) {
+	brains, err := engine.describe(ctx, engine.queue(), enums.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return nil, err
+	}
+	list := []Queue{brains}
+	for _, host := range hosts {
+		q, err := engine.describe(ctx, ExecutorQueue(host), enums.TASK_QUEUE_TYPE_ACTIVITY)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+func (e Engine) describe(ctx context.Context, name string, kind enums.TaskQueueType) (Queue, error) {
+	d, err := e.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
+		Namespace: e.Namespace, TaskQueue: &taskqueue.TaskQueue{Name: name}, TaskQueueType: kind, ReportStats: true,
+	})
+	if err != nil {
+		return Queue{}, fmt.Errorf("ask the engine for the queue %s: %w: %w", name, err, pawl.ErrUnavailable)
+	}
+	q := Queue{Name: name, Backlog: d.GetStats().GetApproximateBacklogCount(), Oldest: d.GetStats().GetApproximateBacklogAge().AsDuration()}
+	for _, p := range d.GetPollers() {
+		if time.Since(p.GetLastAccessTime().AsTime()) > PollWithin {
+			continue
+		}
+		q.Pollers++
+		if v := p.GetDeploymentOptions().GetBuildId(); v != "" && !slices.Contains(q.Versions, v) {
+			q.Versions = append(q.Versions, v)
+		}
+	}
+	slices.Sort(q.Versions)
+	return q, nil
+}

@@ -1,0 +1,170 @@
+//go:build fleet
+
+package runner
+
+import (
+	"context"
+	"flag"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/oklog/ulid/v2"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+
+	"github.com/pawl-dev/pawl"
+)
+
+var update = flag.Bool("update", false, "record the histories anew")
+
+// hosts is a roster that gives every folder to the first, and to the second if that
+// is lost.
+type hosts struct {
+	pawl.HostRegistry
+	first, second string
+}
+
+func (h hosts) Place(_ context.Context, dir, lost string) (pawl.Workspace, error) {
+	if lost != "" {
+		return pawl.Workspace{Dir: dir, Host: h.second, Epoch: 2}, nil
+	}
+	return pawl.Workspace{Dir: dir, Host: h.first, Epoch: 1}, nil
+}
+
+func (h hosts) Workspace(_ context.Context, dir string) (pawl.Workspace, error) {
+	if h.first != h.second {
+		return pawl.Workspace{Dir: dir, Host: h.second, Epoch: 2}, nil
+	}
+	return pawl.Workspace{Dir: dir, Host: h.first, Epoch: 1}, nil
+}
+
+// on has a real engine work on the session, on a host of this process. The work is
+// over when the workflow has ended.
+func (w *world) on(roster hosts, meanwhile func(*Runner)) *history.History {
+	t := w.t
+	t.Helper()
+	address := os.Getenv("PAWL_TEST_TEMPORAL")
+	if address == "" {
+		t.Fatal(`PAWL_TEST_TEMPORAL is not set: run 'dev/services up' and eval "$(dev/services env)"`)
+	}
+	engine, err := Dial(t.Context(), address, "pawl", slog.New(slog.DiscardHandler))
+	ok(t, err)
+	defer engine.Close()
+	engine.Queue = "brain-" + roster.second
+	w.stepper.Park = true
+	hands := w.hands(w.stepper)
+	hands.Spaces.Host, hands.Spaces.Roster = roster.second, roster
+	stopBrain, err := StartCoordinator(engine, &Coordinator{Store: w.store, Roster: roster}, "", 0)
+	ok(t, err)
+	defer stopBrain()
+	stopHands, err := StartExecutor(engine, hands, 0)
+	ok(t, err)
+	defer stopHands()
+	r := &Runner{Engine: engine}
+	ok(t, r.Start(t.Context(), w.id))
+	meanwhile(r)
+	ok(t, engine.GetWorkflow(t.Context(), engine.workflow(w.id), "").Get(t.Context(), nil))
+	var h history.History
+	events := engine.GetWorkflowHistory(t.Context(), engine.workflow(w.id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		ok(t, err)
+		h.Events = append(h.Events, e)
+	}
+	return &h
+}
+
+// until waits for an event of the session.
+func (w *world) until(wanted func(pawl.Event) bool) pawl.Event {
+	w.t.Helper()
+	for e, err := range w.Events(w.t.Context(), w.id, 0) {
+		ok(w.t, err)
+		if wanted(e) {
+			return e
+		}
+	}
+	w.t.Fatal("what was waited for did not come")
+	return pawl.Event{}
+}
+
+// stories are what is recorded.
+var stories = map[string]struct {
+	lines     []string
+	mode      string
+	lost      bool
+	meanwhile func(w *world) func(*Runner)
+	want      pawl.Reason
+}{
+	"plain": {
+		lines: []string{`{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`},
+		want:  pawl.ReasonEndTurn,
+	},
+	"answered": {
+		lines: []string{`{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`}, mode: "ask",
+		meanwhile: func(w *world) func(*Runner) {
+			return func(r *Runner) {
+				asked := w.until(func(e pawl.Event) bool { _, is := e.Body.(pawl.Asked); return is })
+				ok(w.t, w.Answer(w.t.Context(), w.id, asked.Seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+				ok(w.t, r.Answered(w.t.Context(), w.id))
+			}
+		},
+		want: pawl.ReasonEndTurn,
+	},
+	"canceled": {
+		lines: []string{`{"text":"I am thinking hard","deltas":4,"fault":"hang"}`},
+		meanwhile: func(w *world) func(*Runner) {
+			hang := w.hangs()
+			return func(r *Runner) {
+				<-hang
+				ok(w.t, r.Cancel(w.t.Context(), w.id, 2))
+			}
+		},
+		want: pawl.ReasonCanceled,
+	},
+	"moved": {
+		lines: []string{`{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`}, lost: true,
+		want: pawl.ReasonEndTurn,
+	},
+}
+
+// who is whose machine it was, which is nobody's business.
+var who = regexp.MustCompile(`("identity": *)"[^"]*"`)
+
+// TestRecord runs what TestReplay replays on a real engine; with -update it is kept.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	for name, story := range stories {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			settings := script(t, story.lines...)
+			settings.Mode = story.mode
+			w.send("go", pawl.DeliverNow, settings)
+			host := strings.ToLower(ulid.Make().String())
+			roster := hosts{first: host, second: host}
+			if story.lost {
+				roster.first = "lost-" + host
+			}
+			meanwhile := func(*Runner) {}
+			if story.meanwhile != nil {
+				meanwhile = story.meanwhile(w)
+			}
+			h := w.on(roster, meanwhile)
+			end := w.log()[len(w.log())-1].Body
+			if got, is := end.(pawl.TurnFinished); !is || got.Reason != story.want {
+				t.Errorf("the turn ends with %+v, want %s", end, story.want)
+			}
+			if !*update {
+				return
+			}
+			text, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h)
+			ok(t, err)
+			text = append(who.ReplaceAll(text, []byte(`$1"worker"`)), '\n')
+			ok(t, os.WriteFile(filepath.Join("testdata", "histories", name+".json"), text, 0o600))
+		})
+	}
+}

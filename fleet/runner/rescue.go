@@ -1,0 +1,132 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/api/common/v1"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflows "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Known waits until the engine has heard of a version.
+func Known(ctx context.Context, engine Engine, version string) error {
+	for {
+		versions, err := Versions(ctx, engine)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(versions, func(v Version) bool { return v.ID == version }) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("no worker of version %s has come up: start one with 'pawl worker --build-id %s': %w", version, version, pawl.ErrNotFound)
+		case <-time.After(soonest):
+		}
+	}
+}
+
+// Stranded returns the versions that workflows may be pinned to and that no brain
+// has.
+func Stranded(ctx context.Context, engine Engine) ([]string, error) {
+	versions, err := Versions(ctx, engine)
+	if err != nil {
+		return nil, err
+	}
+	brains, err := engine.describe(ctx, engine.queue(), enums.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, v := range versions {
+		if !v.Current && !slices.Contains(brains.Versions, v.ID) {
+			list = append(list, v.ID)
+		}
+	}
+	return list, nil
+}
+
+// Rescue ends the workflows of sessions that are pinned to a version, and has others
+// go on in their place, with the current one: the log knows how far they came. A
+// session that is left without a workflow on the way has its turn open in the log,
+// and is taken up like any that was interrupted.
+func Rescue(ctx context.Context, engine Engine, version string) (rescued int, err error) {
+	query := fmt.Sprintf("WorkflowType = 'Session' AND ExecutionStatus = 'Running' AND TemporalWorkerDeploymentVersion = '%s:%s'", engine.deployment(), version)
+	var next []byte
+	for {
+		page, err := engine.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, NextPageToken: next})
+		if err != nil {
+			return rescued, fmt.Errorf("look for the workflows of version %s: %w: %w", version, err, pawl.ErrUnavailable)
+		}
+		for _, w := range page.GetExecutions() {
+			if err := engine.rescue(ctx, w); err != nil {
+				return rescued, fmt.Errorf("go on in place of workflow %s: %w", w.GetExecution().GetWorkflowId(), err)
+			}
+			rescued++
+		}
+		if next = page.GetNextPageToken(); len(next) == 0 {
+			return rescued, nil
+		}
+	}
+}
+
+// rescue ends a workflow and begins another with what was canceled until then, which
+// the log does not know. Nothing can be added once it has ended.
+func (e Engine) rescue(ctx context.Context, w *workflows.WorkflowExecutionInfo) error {
+	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
+	err := e.TerminateWorkflow(ctx, id, run, "no worker has its version any more: another workflow goes on")
+	var gone *serviceerror.NotFound
+	if err != nil && !errors.As(err, &gone) { // it has ended meanwhile, or was ended by a try before
+		return err
+	}
+	job, err := e.heard(ctx, id, run)
+	if err != nil {
+		return err
+	}
+	runner := &Runner{Engine: e}
+	ctx = pawl.WithTenant(ctx, job.Tenant)
+	if job.Canceled > 0 {
+		return runner.Cancel(ctx, job.Session, job.Canceled)
+	}
+	return runner.Start(ctx, job.Session)
+}
+
+// heard returns what a workflow was told: its job, and what was canceled since.
+func (e Engine) heard(ctx context.Context, id, run string) (job Job, err error) {
+	history := e.GetWorkflowHistory(ctx, id, run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for history.HasNext() {
+		event, err := history.Next()
+		if err != nil {
+			return job, err
+		}
+		if began := event.GetWorkflowExecutionStartedEventAttributes(); began != nil {
+			if err := decode(began.GetInput(), &job); err != nil {
+				return job, err
+			}
+		}
+		if s := event.GetWorkflowExecutionSignaledEventAttributes(); s.GetSignalName() == signalCancel {
+			var upTo pawl.Seq
+			if err := decode(s.GetInput(), &upTo); err != nil {
+				return job, err
+			}
+			job.Canceled = max(job.Canceled, upTo)
+		}
+	}
+	if job.Session == "" {
+		return job, errors.New("its history does not say which session it is for")
+	}
+	return job, nil
+}
+
+func decode(p *common.Payloads, to any) error {
+	return converter.GetDefaultDataConverter().FromPayloads(p, to)
+}

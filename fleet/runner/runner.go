@@ -1,0 +1,79 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Runner has sessions worked on by a fleet. It works on none itself.
+type Runner struct{ Engine Engine }
+
+// Start sees that somebody works on the session. It is no error if somebody does.
+func (r *Runner) Start(ctx context.Context, id pawl.SessionID) error {
+	return r.signal(ctx, id, signalWake, nil)
+}
+
+// Wake is Start: it does not matter who works.
+func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error { return r.Start(ctx, id) }
+
+// Answered tells the workflow that an answer is in the log. It goes on even if all
+// of the fleet was down meanwhile.
+func (r *Runner) Answered(ctx context.Context, id pawl.SessionID) error { return r.Start(ctx, id) }
+
+// Cancel ends the open turn and every prompt up to the given Seq.
+func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) error {
+	return r.signal(ctx, id, signalCancel, upTo)
+}
+
+// signal tells a session's workflow something, which is begun if there is none.
+func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, value any) error {
+	job := Job{Session: id, Tenant: pawl.TenantOf(ctx)}
+	_, err := r.Engine.SignalWithStartWorkflow(ctx, r.Engine.workflow(id), name, value, client.StartWorkflowOptions{
+		ID: r.Engine.workflow(id), TaskQueue: r.Engine.queue(), WorkflowTaskTimeout: timingFor(r.Engine.HostTimeout).decide,
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, sessionFlow, job)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("tell the fleet of session %s: %w", id, err)
+	var gone *serviceerror.Unavailable
+	if errors.As(err, &gone) || ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", err, pawl.ErrUnavailable)
+	}
+	return err
+}
+
+// Ended has the parent of a session, if it waits, look again at what it waits for. One
+// that has no workflow waits for nothing.
+func (r *Runner) Ended(ctx context.Context, store pawl.Store, id pawl.SessionID) error {
+	row, err := store.Session(ctx, id)
+	if err != nil || row.Parent == "" {
+		return err
+	}
+	err = r.Engine.SignalWorkflow(ctx, r.Engine.workflow(row.Parent), "", signalWake, nil)
+	var none *serviceerror.NotFound
+	if err != nil && !errors.As(err, &none) {
+		return fmt.Errorf("tell session %s that %s has ended: %w: %w", row.Parent, id, err, pawl.ErrUnavailable)
+	}
+	return nil
+}
+
+// Works reports whether the session has a workflow at work.
+func (r *Runner) Works(ctx context.Context, id pawl.SessionID) (bool, error) {
+	d, err := r.Engine.DescribeWorkflowExecution(ctx, r.Engine.workflow(id), "")
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("ask the engine for session %s: %w: %w", id, err, pawl.ErrUnavailable)
+	}
+	return d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+}

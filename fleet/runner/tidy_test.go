@@ -1,0 +1,238 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	a, k := e.host("a")
+	leave := e.enter(a, e.place(a))
+	e.write("f", "one") // nobody has kept it yet
+	tidied := func(after time.Duration, want int) {
+		t.Helper()
+		if n, err := a.tidy(t.Context(), after); n != want || err != nil {
+			t.Errorf("%d were removed, %v; want %d", n, err, want)
+		}
+	}
+	tidied(0, 0) // somebody is in it
+	leave()
+	tidied(time.Hour, 0) // somebody was, just now
+	tidied(0, 1)
+	if _, err := os.Stat(e.dir); !os.IsNotExist(err) {
+		t.Error("the folder is still there")
+	}
+	if _, err := os.Stat(a.markPath("", e.dir)); !os.IsNotExist(err) {
+		t.Error("the mark is still there")
+	}
+	if row, err := e.roster.Workspace(t.Context(), e.dir); err != nil || row.Host != "" {
+		t.Errorf("the roster has it on %q, %v", row.Host, err)
+	}
+	e.enter(a, e.place(a))()
+	e.holds(map[string]string{"f": "one"})
+	if k.restored.Load() != 1 {
+		t.Errorf("restored %d times", k.restored.Load())
+	}
+}
+
+// TestTidyAnew: a host that was started anew removes what nobody enters again.
+func TestTidyAnew(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	a, _ := e.host("a")
+	e.enter(a, e.place(a))()
+	e.write("f", "one")
+	ok(t, a.Save(t.Context(), e.dir))
+	ok(t, os.WriteFile(filepath.Join(a.Dir, "other.json"), []byte(`{"dir":"/","epoch":1}`), 0o600))
+	a, _ = e.host("a")
+	ok(t, a.Remember())
+	if _, kept := a.Count(); kept != 1 {
+		t.Errorf("%d workspaces are known", kept)
+	}
+	if n, err := a.tidy(t.Context(), time.Hour); n != 0 || err != nil {
+		t.Errorf("%d were removed that were worked in just now, %v", n, err)
+	}
+	if n, err := a.tidy(t.Context(), 0); n != 1 || err != nil {
+		t.Errorf("%d were removed, %v", n, err)
+	}
+	if _, err := os.Stat(e.dir); !os.IsNotExist(err) {
+		t.Error("the folder is still there")
+	}
+	b, _ := e.host("b")
+	ok(t, b.Remember()) // of nothing
+}
+
+// TestTidyLate: somebody enters after it was seen that nobody is there.
+func TestTidyLate(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	a, _ := e.host("a")
+	p := e.place(a)
+	e.enter(a, p)()
+	idle := a.idle(0)
+	leave := e.enter(a, p)
+	defer leave()
+	e.write("f", "at work")
+	ok(t, a.evict(t.Context(), e.dir, idle[e.dir]))
+	e.holds(map[string]string{"f": "at work"})
+}
+
+// TestTidyOld: what was given to another host is removed and not kept: that would
+// be kept over what the other has.
+func TestTidyOld(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	a, _ := e.host("a")
+	b, _ := e.host("b")
+	e.enter(a, e.place(a))()
+	e.write("f", "one")
+	ok(t, a.Save(t.Context(), e.dir))
+	e.enter(b, e.place(b, a))()
+	e.write("f", "of the old host")
+	if n, err := a.tidy(t.Context(), 0); n != 1 || err != nil {
+		t.Errorf("%d were removed, %v", n, err)
+	}
+	row, err := e.roster.Workspace(t.Context(), e.dir)
+	ok(t, err)
+	if row.Host != "b" {
+		t.Errorf("it is on %q now", row.Host)
+	}
+	b, _ = e.host("b") // the folder is one in this test, and gone
+	e.enter(b, Place{Host: "b", Dir: e.dir, Epoch: row.Epoch})()
+	e.holds(map[string]string{"f": "one"})
+}
+
+// deaf is a roster that cannot be reached.
+type deaf struct{ pawl.HostRegistry }
+
+func (deaf) Workspace(context.Context, string) (pawl.Workspace, error) {
+	return pawl.Workspace{}, pawl.ErrUnavailable
+}
+
+// TestTidyBlind: what nobody can be asked about stays.
+func TestTidyBlind(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	a, _ := e.host("a")
+	e.enter(a, e.place(a))()
+	e.write("f", "one")
+	a.Roster = deaf{e.roster}
+	if n, err := a.tidy(t.Context(), 0); n != 0 || !errors.Is(err, pawl.ErrUnavailable) {
+		t.Errorf("%d were removed, %v", n, err)
+	}
+	e.holds(map[string]string{"f": "one"})
+}
+
+// reach has a tenant name a folder for a workspace, and returns whether it got in,
+// and whether tidying up afterwards removed what is not its own.
+func reach(e *estate, name func(e *estate) string) (in, lost bool) {
+	e.Helper()
+	t := e.T
+	theirs := filepath.Join(e.top, "work", "other", "w", "f")
+	ok(t, os.MkdirAll(filepath.Dir(theirs), 0o700))
+	ok(t, os.WriteFile(theirs, []byte("theirs"), 0o600))
+	ok(t, os.MkdirAll(filepath.Join(e.top, "work", "acme", "mine"), 0o700))
+	a, _ := e.host("a")
+	a.Own = filepath.Join(e.top, "own")
+	ok(t, a.heartbeat(t.Context(), "test", 10))
+	ctx := pawl.WithTenant(t.Context(), "acme")
+	e.dir = name(e)
+	p := Place{Host: "a", Dir: e.dir, Epoch: 1}
+	if w, err := e.roster.Place(ctx, e.dir, ""); err == nil {
+		p.Epoch = w.Epoch
+	}
+	leave, err := a.Enter(ctx, p)
+	if err == nil {
+		leave()
+	} else if !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("refused, but for another reason: %v", err)
+	}
+	_, _ = a.tidy(t.Context(), 0)
+	_, gone := os.Stat(theirs)
+	return err == nil, gone != nil
+}
+
+// outside are folders that are none of the tenant's workspaces.
+var outside = map[string]func(e *estate) string{
+	"the root":           func(e *estate) string { return filepath.Join(e.top, "work") },
+	"above it":           func(e *estate) string { return e.top },
+	"another's folder":   func(e *estate) string { return filepath.Join(e.top, "work", "other") },
+	"another's":          func(e *estate) string { return filepath.Join(e.top, "work", "other", "w") },
+	"its own folder":     func(e *estate) string { return filepath.Join(e.top, "work", "acme") },
+	"within one":         func(e *estate) string { return filepath.Join(e.top, "work", "acme", "mine", "sub") },
+	"by dots":            func(e *estate) string { return filepath.Join(e.top, "work") + "/acme/../other" },
+	"dots at the end":    func(e *estate) string { return filepath.Join(e.top, "work") + "/acme/.." },
+	"pawl's own, above":  func(e *estate) string { return filepath.Join(e.top, "own", "repo") },
+	"a name that begins": func(e *estate) string { return filepath.Join(e.top, "work-more", "acme", "x") },
+	"by a link in one": func(e *estate) string {
+		link := filepath.Join(e.top, "work", "acme", "mine", "link")
+		ok(e.T, os.Symlink(filepath.Join(e.top, "work", "other"), link))
+		return filepath.Join(link, "w")
+	},
+	"a link": func(e *estate) string {
+		link := filepath.Join(e.top, "work", "acme", "link")
+		ok(e.T, os.Symlink(filepath.Join(e.top, "work", "other"), link))
+		return link
+	},
+}
+
+func TestOutside(t *testing.T) {
+	t.Parallel()
+	roster := newRoster(t)
+	for name, dir := range outside {
+		t.Run(name, func(t *testing.T) {
+			if in, lost := reach(estateOn(t, roster), dir); in || lost {
+				t.Errorf("it got in: %v; what is another's is gone: %v", in, lost)
+			}
+		})
+	}
+	for name, dir := range map[string]func(e *estate) string{
+		"its own":    func(e *estate) string { return filepath.Join(e.top, "work", "acme", "new") },
+		"a worker's": func(e *estate) string { return filepath.Join(e.top, "own", "repo", "w1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if in, lost := reach(estateOn(t, roster), dir); !in || lost {
+				t.Errorf("it got in: %v; what is another's is gone: %v", in, lost)
+			}
+		})
+	}
+}
+
+// TestLinksInside: links in a workspace that lead out of it are kept and removed as
+// links, and what they lead to stays as it is.
+func TestLinksInside(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	outside := filepath.Join(e.top, "outside")
+	ok(t, os.MkdirAll(outside, 0o700))
+	ok(t, os.WriteFile(filepath.Join(outside, "f"), []byte("theirs"), 0o600))
+	a, _ := e.host("a")
+	e.enter(a, e.place(a))()
+	ok(t, os.Mkdir(filepath.Join(e.dir, "d"), 0o700))
+	ok(t, os.WriteFile(filepath.Join(e.dir, "d", "f"), []byte("mine"), 0o600))
+	ok(t, a.Save(t.Context(), e.dir))
+	ok(t, os.RemoveAll(filepath.Join(e.dir, "d")))
+	ok(t, os.Symlink(outside, filepath.Join(e.dir, "d"))) // a restore would write through it
+
+	b, _ := e.host("b")
+	e.enter(b, e.place(b, a))()
+	if info, err := os.Lstat(filepath.Join(e.dir, "d")); err != nil || !info.IsDir() {
+		t.Errorf("the folder was not restored: %v", err)
+	}
+	ok(t, os.Symlink(outside, filepath.Join(e.dir, "out")))
+	if n, err := b.tidy(t.Context(), 0); n != 1 || err != nil {
+		t.Errorf("%d were removed, %v", n, err)
+	}
+	text, err := os.ReadFile(filepath.Join(outside, "f"))
+	if err != nil || string(text) != "theirs" {
+		t.Errorf("what is outside is %q, %v", text, err)
+	}
+}

@@ -1,0 +1,279 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// job is one of a session.
+var job = Job{Session: "s"}
+
+func TestTrips(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, ends)
+}
+
+// A host that does not take up its step is lost: the folder is looked for elsewhere.
+func TestHostLost(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[answers] = fails(notTaken)
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, "Place, lost is h1", "Think 2 h2 runs c again", "Finish h2 end_turn")
+}
+
+// One that fell silent in mid-step may be back: only what it did is in doubt.
+func TestHostSilent(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[answers] = fails(silent)
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, "Place, lost is h1", "Think 2 h2 runs c again", "Finish h2 end_turn")
+}
+
+// Nobody knows another host: the lost one may be asked again, as it may be back.
+func TestLostAndNowhereElse(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.place = func(n int, lost string) (Place, error) {
+		if lost != "" {
+			return Place{}, sent(pawl.ErrUnavailable)
+		}
+		return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil
+	}
+	c.on[thinks] = fails(notTaken)
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, "Place, lost is h1", "Place", "Think 1 h1 again", answers, ends)
+}
+
+// A host that wants to be left is: after the trip, before the next.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[thinks] = func(context.Context, StepRequest) (StepResult, error) {
+		out, err := c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 1}})
+		out.Leave = true
+		return out, err
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, "Place", "Think 2 h2 runs c", "Finish h2 end_turn")
+}
+
+// waitsOnce is a trip that has to wait for a person, the first time.
+func (c *crew) waitsOnce(until time.Time) func(context.Context, StepRequest) (StepResult, error) {
+	asked := false
+	return func(_ context.Context, t StepRequest) (StepResult, error) {
+		if asked {
+			return c.usual("Think", t)
+		}
+		asked = true
+		return StepResult{Waits: true, Until: until}, nil
+	}
+}
+
+func TestParkedAndWoken(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[answers] = c.waitsOnce(time.Time{})
+	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalWake, nil) }, 48*time.Hour)
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, answers, ends)
+	if c.took() < 48*time.Hour {
+		t.Errorf("it went on after %s, and nobody had said anything", c.took())
+	}
+}
+
+func TestParkedUntil(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[answers] = c.waitsOnce(c.env.Now().Add(3 * time.Hour))
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, answers, ends)
+	if got := c.took().Round(time.Minute); got != 3*time.Hour {
+		t.Errorf("it went on after %s, want 3 hours", got)
+	}
+}
+
+// An answer that came while the trip was on its way back is not waited for.
+func TestAnsweredOnTheWayBack(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	parks := c.waitsOnce(time.Time{})
+	c.on[answers] = func(ctx context.Context, trip StepRequest) (StepResult, error) {
+		out, err := parks(ctx, trip)
+		if out.Waits {
+			c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
+		}
+		return out, err
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, answers, ends)
+}
+
+// A wake that comes with the last completion, in one task of the workflow, is heard:
+// the host may have looked before the prompt was there.
+func TestWakeWithTheEnd(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[ends] = func(context.Context, StepRequest) (StepResult, error) {
+		c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
+		return StepResult{}, nil
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, ends, begins)
+}
+
+// One that came before the host looked is answered by that look.
+func TestWakeBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[answers] = func(context.Context, StepRequest) (StepResult, error) {
+		c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
+		return c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 2}})
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, ends)
+}
+
+// The next turn comes with the end of the one before.
+func TestNextTurn(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[ends] = func(_ context.Context, trip StepRequest) (StepResult, error) {
+		if trip.Turn.Number == 2 {
+			return StepResult{}, nil
+		}
+		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, answers, ends, thinks, answers, ends)
+}
+
+// What nobody can cure is not tried again, and the workflow fails.
+func TestFinal(t *testing.T) {
+	t.Parallel()
+	for name, cause := range map[string]error{"not found": pawl.ErrNotFound, "invalid": pawl.ErrInvalid} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrew(t)
+			c.on[thinks] = fails(sent(cause))
+			if err := c.run(job); err == nil {
+				t.Error("the workflow has not failed")
+			}
+			c.check("Place", begins, thinks)
+		})
+	}
+	t.Run("place", func(t *testing.T) {
+		c := newCrew(t)
+		c.place = func(int, string) (Place, error) { return Place{}, sent(pawl.ErrNotFound) }
+		if err := c.run(job); err == nil {
+			t.Error("the workflow has not failed")
+		}
+		c.check("Place")
+	})
+}
+
+// A Stop crosses the border whole.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	stop := pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "no credit", UpTo: 7}
+	c := newCrew(t)
+	c.on[thinks] = fails(sent(&stop))
+	var got pawl.Stop
+	c.on["Finish h1 error"] = func(_ context.Context, trip StepRequest) (StepResult, error) {
+		got = *trip.Stop
+		return StepResult{}, nil
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, "Finish h1 error")
+	if got != stop {
+		t.Errorf("the turn ends with %+v, want %+v", got, stop)
+	}
+}
+
+// A fault that lasts ends the workflow when the patience is over, and not before.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.place = func(int, string) (Place, error) { return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil }
+	c.on[thinks] = fails(errors.New("the disk is full"))
+	c.on[thinks+" again"] = c.on[thinks]
+	if err := c.run(job); err == nil {
+		t.Fatal("the workflow has not failed")
+	}
+	if took := c.took(); took < patience || took > patience+2*latest {
+		t.Errorf("it gave up after %s, want %s", took, patience)
+	}
+	if n := c.count("Finish h1 error"); n > 0 {
+		t.Error("the turn was ended, though the next workflow could go on with it")
+	}
+	if n, most := c.count(thinks+" again"), int(patience/latest)+10; n > most {
+		t.Errorf("%d tries, want at most %d", n, most)
+	}
+}
+
+// Calls after which no reply is asked for have a trip of their own.
+func TestActs(t *testing.T) {
+	t.Parallel()
+	t.Run("with the last words", func(t *testing.T) {
+		c := newCrew(t)
+		c.on[thinks] = func(context.Context, StepRequest) (StepResult, error) {
+			return StepResult{Reply: pawl.Reply{Finish: pawl.FinishEndTurn, Calls: []pawl.CallID{"c", "d"}}}, nil
+		}
+		ok(t, c.run(job))
+		c.check("Place", begins, thinks, "Act 1 h1 runs c runs d", "Settle 1 h1", ends)
+	})
+	t.Run("with the last step", func(t *testing.T) {
+		c := newCrew(t)
+		c.on[begins] = func(context.Context, StepRequest) (StepResult, error) {
+			short := oneTurn
+			short.MaxSteps = 1
+			return StepResult{Turn: short}, nil
+		}
+		ok(t, c.run(job))
+		c.check("Place", begins, thinks, "Act 1 h1 runs c", "Finish h1 max_steps")
+	})
+}
+
+// A history that has grown long is left in mid-turn, and the next workflow goes on
+// with the step that comes next.
+func TestAnew(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[thinks] = func(_ context.Context, t StepRequest) (StepResult, error) {
+		c.env.SetContinueAsNewSuggested(true)
+		return c.usual("Think", t)
+	}
+	err := c.run(Job{Session: "s", Tenant: "acme"})
+	var anew *workflow.ContinueAsNewError
+	if !errors.As(err, &anew) {
+		t.Fatalf("the workflow ended with %v, want that it goes on anew", err)
+	}
+	c.check("Place", begins, thinks)
+
+	c = newCrew(t)
+	c.env.SetContinueAsNewSuggested(true) // also then it takes a step
+	c.on[begins] = func(context.Context, StepRequest) (StepResult, error) { return StepResult{Turn: oneTurn, Taken: 1}, nil }
+	ok(t, c.run(job))
+	c.check("Place", begins, "Think 2 h1", ends)
+}
+
+// A cancel that comes with the step after which the workflow is left is not lost.
+func TestAnewAndCanceled(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.on[thinks] = func(_ context.Context, t StepRequest) (StepResult, error) {
+		c.env.SetContinueAsNewSuggested(true)
+		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))
+		return c.usual("Think", t)
+	}
+	ok(t, c.run(job))
+	c.check("Place", begins, thinks, "Finish h1 canceled canceled to 2")
+}

@@ -1,0 +1,97 @@
+// Package userfile keeps what only its user may read or write, in small files of
+// pawl's own: what they permit and whom they trust.
+package userfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Read returns what a file holds; nil if it is not there. A link, a file that
+// others may use, or one beyond the limit is an error: nothing in it counts.
+func Read(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, syscall.ELOOP):
+		return nil, fmt.Errorf("%s is a link: %w", path, pawl.ErrDenied)
+	case err != nil:
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s is no file of yours alone (mode %s): look at what it holds, then 'chmod 600' it: %w", path, info.Mode(), pawl.ErrDenied)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%s has more than %d bytes: %w", path, limit, pawl.ErrInvalid)
+	}
+	if text == nil {
+		text = []byte{} // it is there
+	}
+	return text, nil
+}
+
+// Lock makes the folder of a file, if need be, and keeps others who lock it from
+// changing what is in there until it is unlocked.
+func Lock(path string) (unlock func(), err error) {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock: %w", err), lock.Close())
+	}
+	return func() { _ = lock.Close() }, nil // which lets go of it
+}
+
+// Replace puts a value, as JSON, in the place of what a file holds: a crash
+// leaves one of them. What Read would refuse, as it is beyond the limit, is not written.
+func Replace(path string, v any, limit int64) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	if int64(len(text)) >= limit {
+		return fmt.Errorf("%s would have more than %d bytes: %w", path, limit, pawl.ErrInvalid)
+	}
+	return ReplaceText(path, append(text, '\n'))
+}
+
+// ReplaceText is Replace for a text.
+func ReplaceText(path string, text []byte) error {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+name+"-*") // mode 0600, and new
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package definition
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// The places of agents.
+var (
+	agentPlaces     = []place{{".pawl/agents", "pawl"}, {".claude/agents", "claude"}, {".opencode/agent", "opencode"}, {".opencode/agents", "opencode"}}
+	agentHomePlaces = []place{{".config/opencode/agent", "opencode"}, {".config/opencode/agents", "opencode"}}
+	agentOwnPlaces  = []place{{"agents", "pawl"}}
+)
+
+// Ignored is a key of a definition that counts for nothing.
+type Ignored struct {
+	Key string `json:"key"`
+	Why string `json:"why"`
+}
+
+// Rule is what an agent may not do, or not unasked, beyond what its session may.
+type Rule struct {
+	Tool     string `json:"tool"`              // one of ours, or * for all
+	Pattern  string `json:"pattern,omitempty"` // of what it touches; "" means all
+	Decision string `json:"decision"`          // deny, ask; of the user's own also allow
+}
+
+// Agent is one that somebody has defined. All texts in it are strangers'.
+type Agent struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description,omitempty"`
+	Mode        string       `json:"mode"`            // primary, subagent or all
+	Model       string       `json:"model,omitempty"` // "" means the session's
+	Class       string       `json:"class,omitempty"` // or one of this class, by the same provider: small
+	Tools       []string     `json:"tools"`           // of ours, in order; nil means all
+	Steps       int          `json:"steps,omitempty"` // 0 means no limit of its own
+	Temperature *float64     `json:"temperature,omitempty"`
+	TopP        *float64     `json:"top_p,omitempty"`
+	Plan        bool         `json:"plan,omitempty"`  // it only ever works in the mode plan
+	Rules       []Rule       `json:"rules,omitempty"` // the strictest counts
+	Color       string       `json:"color,omitempty"`
+	Hidden      bool         `json:"hidden,omitempty"` // not shown to people who choose
+	Prompt      string       `json:"-"`
+	Origin      frontmatter.Origin `json:"origin"`
+	Ignored     []Ignored    `json:"ignored,omitempty"`
+	Faults      []string     `json:"faults,omitempty"`
+}
+
+// AgentSet is the agents that can be used in a folder, besides pawl's own.
+type AgentSet struct {
+	Agents []Agent       `json:"agents"` // by name
+	Hidden []Hidden      `json:"hidden,omitempty"`
+	Faults []frontmatter.Fault `json:"faults,omitempty"`
+}
+
+// Agents looks for agents. Those of the project, nearest first, come before the
+// user's. A project cannot take the place of an agent of a reserved name.
+func Agents(s frontmatter.Sources, reserved ...string) *AgentSet {
+	agents, hidden, faults := kind[Agent]{
+		shared: agentPlaces, home: agentHomePlaces, own: agentOwnPlaces,
+		read: readAgent,
+		refuse: func(i item) string {
+			if i.origin.Layer == frontmatter.Project && slices.Contains(reserved, i.name) {
+				return "it has the name of an agent that pawl brings: rename it"
+			}
+			return ""
+		},
+		origin: func(a Agent) frontmatter.Origin { return a.Origin },
+	}.all(s)
+	return &AgentSet{agents, hidden, faults}
+}
+
+// readAgent reads a file. nil means that it says to be left out.
+func readAgent(i item) (*Agent, error) {
+	m, err := frontmatter.Parse(i.text)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{Name: i.name, Origin: i.origin, Description: describe(m), Prompt: strings.TrimSpace(sanitize.Unhidden(m.Body)), Hidden: m.Bool("hidden", false)}
+	if m.Bool("disable", false) {
+		return nil, nil //nolint:nilnil // it is to be left out
+	}
+	if a.Prompt == "" {
+		return nil, errEmpty
+	}
+	if name := m.Text("name"); name != "" && name != a.Name {
+		a.Faults = append(a.Faults, fmt.Sprintf("it calls itself %.80q: the name is that of its file", name))
+	}
+	a.readMode(m)
+	a.readModel(m)
+	a.readTools(m)
+	a.readRules(m)
+	for _, key := range []string{"steps", "maxSteps", "maxTurns"} {
+		if n := m.Number(key, 1, 1000); n != nil && a.Steps == 0 {
+			a.Steps = int(*n)
+		}
+	}
+	a.Temperature, a.TopP = m.Number("temperature", 0, 2), m.Number("top_p", 0, 1)
+	if color := m.Text("color"); len(color) <= 32 {
+		a.Color = sanitize.Line(color)
+	}
+	for _, key := range []string{"hooks", "mcpServers", "mcp", "env", "provider", "options", "plugins"} {
+		if m.Has(key) {
+			a.ignore(key, "only your own configuration can set it")
+		}
+	}
+	a.Faults = append(append(a.Faults, m.Faults...), unknown(m)...)
+	return a, nil
+}
+
+func (a *Agent) ignore(key, why string) { a.Ignored = append(a.Ignored, Ignored{key, why}) }
+
+// readMode reads for whom the agent is.
+func (a *Agent) readMode(m *frontmatter.Matter) {
+	switch mode := m.Text("mode"); {
+	case mode == "" && a.Origin.Tool == "claude":
+		a.Mode = "subagent" // as there
+	case mode == "":
+		a.Mode = "all"
+	case mode == "primary" || mode == "subagent" || mode == "all":
+		a.Mode = mode
+	default:
+		a.Mode = "subagent"
+		a.Faults = append(a.Faults, fmt.Sprintf("the mode %.40q is none of primary, subagent and all: it is a subagent", mode))
+	}
+}
+
+// readModel reads which model the agent would like. A project can ask for a
+// class of model, not say who is asked.
+func (a *Agent) readModel(m *frontmatter.Matter) {
+	model := m.Text("model")
+	class, known := classes[strings.ToLower(model)]
+	switch {
+	case model == "":
+	case known:
+		a.Class = class
+	case slices.Contains(larger, strings.ToLower(model)):
+		a.ignore("model", fmt.Sprintf("%q: it works with the session's model; of classes only small is told apart", strings.ToLower(model)))
+	case a.Origin.Layer != frontmatter.User:
+		a.ignore("model", "only your own configuration can name a model; a project can ask for small, or inherit the session's")
+	default:
+		a.Model = sanitize.Line(model)
+	}
+}
+
+// readTools reads which tools the agent has. What is not known is not granted.
+func (a *Agent) readTools(m *frontmatter.Matter) {
+	switch {
+	case m.IsMap("tools"):
+		a.toolFlags(m.Pairs("tools"))
+	case m.Has("tools"):
+		words := m.Words("tools")
+		if slices.Equal(words, []string{"*"}) {
+			break
+		}
+		a.Tools = []string{}
+		for _, word := range words {
+			tools := toolsGranted(word)
+			if tools == nil {
+				a.ignore("tools", fmt.Sprintf("%.80q is no tool of pawl's: it is not granted", word))
+			}
+			a.Tools = append(a.Tools, tools...)
+		}
+	}
+	for _, key := range []string{"disallowedTools", "disallowed-tools"} {
+		for _, word := range m.Words(key) {
+			a.deny(word)
+		}
+	}
+	slices.Sort(a.Tools)
+	a.Tools = slices.Compact(a.Tools)
+}
+
+// toolFlags reads a map of tools that are on or off. All are on that are not
+// named, unless * is off.
+func (a *Agent) toolFlags(flags map[string]string) {
+	all := flags["*"]
+	if all != "" && all != "true" {
+		a.Tools = []string{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		switch tools := toolsGranted(name); {
+		case name == "*":
+		case flags[name] != "true":
+			a.deny(name)
+		case tools == nil:
+			a.ignore("tools", fmt.Sprintf("%.80q is no tool of pawl's: it is not granted", name))
+		case a.Tools != nil && all != "" && all != "true":
+			a.Tools = append(a.Tools, tools...)
+		}
+	}
+}
+
+// deny takes tools away.
+func (a *Agent) deny(name string) {
+	if a.Tools == nil {
+		a.Tools = append(slices.Clone(ours), AllServers)
+	}
+	denied := toolsDenied(name)
+	if strings.HasPrefix(name, "mcp__") || len(denied) == 0 { // others spell the tools of servers in other ways
+		a.Tools = slices.DeleteFunc(a.Tools, OfServers)
+	}
+	a.Tools = slices.DeleteFunc(a.Tools, func(t string) bool { return slices.Contains(denied, t) })
+}
+
+// readRules reads what the agent may not do. A file that a project brings can only
+// take away; none can choose how the session is permitted to act.
+func (a *Agent) readRules(m *frontmatter.Matter) {
+	switch mode := m.Text("permissionMode"); mode {
+	case "", "default":
+	case "plan":
+		a.Plan = true
+	default:
+		a.ignore("permissionMode", fmt.Sprintf("%.40q: no agent's file can loosen what is permitted", mode))
+	}
+	table := m.Table("permission")
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		for _, pattern := range slices.Sorted(maps.Keys(table[name])) {
+			a.readRule(name, pattern, table[name][pattern])
+		}
+	}
+}
+
+// readRule reads one rule. To deny covers rather more, to allow rather less.
+func (a *Agent) readRule(name, pattern, decision string) {
+	tools := toolsDenied(name)
+	if name == "*" {
+		tools = []string{"*"}
+	}
+	switch {
+	case decision == "allow" && a.Origin.Layer != frontmatter.User && !weak.On("define.narrow"):
+		a.ignore("permission", fmt.Sprintf("%.80q: what a project allows counts for nothing", name))
+		return
+	case decision == "allow":
+		tools = toolsNamed(name)
+	case decision != "ask" && decision != "deny":
+		a.Faults = append(a.Faults, fmt.Sprintf("permission: %.80q is to be allow, ask or deny: it is denied", name))
+		decision = "deny"
+	}
+	switch {
+	case len(tools) == 0 && decision == "allow":
+		a.ignore("permission", fmt.Sprintf("%.80q is no tool of pawl's", name))
+	case len(tools) == 0: // it may mean a server's tool, which others spell in other ways
+		tools, pattern = []string{AllServers}, "*"
+	}
+	if pattern == "*" {
+		pattern = ""
+	}
+	for _, tool := range tools {
+		a.Rules = append(a.Rules, Rule{Tool: tool, Pattern: pattern, Decision: decision})
+	}
+}
+
+// Show lists the agents for people.
+func (s *AgentSet) Show() string {
+	var b strings.Builder
+	for _, a := range s.Agents {
+		fmt.Fprintf(&b, "%s  %s  %s %s  %s\n", sanitize.Line(a.Name), a.Mode, a.Origin.Layer, a.Origin.Tool, sanitize.Line(a.Origin.File))
+		for _, i := range a.Ignored {
+			fmt.Fprintf(&b, "  ignored: %s: %s\n", sanitize.Line(i.Key), sanitize.Line(i.Why))
+		}
+		for _, fault := range a.Faults {
+			fmt.Fprintf(&b, "  warning: %s\n", sanitize.Line(fault))
+		}
+	}
+	show(&b, s.Hidden, s.Faults)
+	return b.String()
+}

@@ -1,0 +1,103 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// The places of commands.
+var (
+	commandPlaces     = []place{{".pawl/commands", "pawl"}, {".claude/commands", "claude"}, {".opencode/command", "opencode"}, {".opencode/commands", "opencode"}}
+	commandHomePlaces = []place{{".config/opencode/command", "opencode"}, {".config/opencode/commands", "opencode"}}
+	commandOwnPlaces  = []place{{"commands", "pawl"}}
+)
+
+// Command is a prompt that somebody has written for others to use by a name. All
+// texts in it are strangers'.
+type Command struct {
+	Name        string       `json:"name"` // folder:name if it is in a folder
+	Description string       `json:"description,omitempty"`
+	Hint        string       `json:"hint,omitempty"`  // which arguments it takes, for people
+	Agent       string       `json:"agent,omitempty"` // "" means the session's
+	Model       string       `json:"model,omitempty"` // "" means the session's
+	Class       string       `json:"class,omitempty"` // as of an Agent
+	Body        string       `json:"-"`
+	Origin      frontmatter.Origin `json:"origin"`
+	Ignored     []Ignored    `json:"ignored,omitempty"`
+	Faults      []string     `json:"faults,omitempty"`
+}
+
+// CommandSet is the commands that can be used in a folder, besides pawl's own.
+type CommandSet struct {
+	Commands []Command     `json:"commands"` // by name
+	Hidden   []Hidden      `json:"hidden,omitempty"`
+	Faults   []frontmatter.Fault `json:"faults,omitempty"`
+}
+
+// Commands looks for commands. Those of the project, nearest first, come before
+// the user's. Nobody can take the place of a command of a reserved name.
+func Commands(s frontmatter.Sources, reserved ...string) *CommandSet {
+	commands, hidden, faults := kind[Command]{
+		shared: commandPlaces, home: commandHomePlaces, own: commandOwnPlaces, deep: true,
+		read: readCommand,
+		refuse: func(i item) string {
+			if slices.Contains(reserved, i.name) {
+				return "it has the name of a command of pawl's own: rename it"
+			}
+			return ""
+		},
+		origin: func(c Command) frontmatter.Origin { return c.Origin },
+	}.all(s)
+	return &CommandSet{commands, hidden, faults}
+}
+
+func readCommand(i item) (*Command, error) {
+	m, err := frontmatter.Parse(i.text)
+	if err != nil {
+		return nil, err
+	}
+	c := &Command{Name: i.name, Origin: i.origin, Description: describe(m), Hint: sanitize.Line(m.Text("argument-hint")), Body: strings.TrimSpace(sanitize.Unhidden(m.Body))}
+	if c.Body == "" {
+		return nil, errEmpty
+	}
+	if agent := m.Text("agent"); agent != "" && checkName(agent) == nil {
+		c.Agent = agent
+	}
+	like := Agent{Origin: i.origin}
+	like.readModel(m)
+	c.Model, c.Class, c.Ignored = like.Model, like.Class, like.Ignored
+	if m.Has("allowed-tools") {
+		c.Ignored = append(c.Ignored, Ignored{"allowed-tools", "a command grants nothing: what the session may do stays as it is"})
+	}
+	c.Faults = append(m.Faults, unknown(m)...) //nolint:gocritic // m is not used any more
+	return c, nil
+}
+
+// Find returns the command of a name.
+func (s *CommandSet) Find(name string) (Command, bool) {
+	i := slices.IndexFunc(s.Commands, func(c Command) bool { return c.Name == name })
+	if i < 0 {
+		return Command{}, false
+	}
+	return s.Commands[i], true
+}
+
+// Show lists the commands for people.
+func (s *CommandSet) Show() string {
+	var b strings.Builder
+	for _, c := range s.Commands {
+		fmt.Fprintf(&b, "%s  %s %s  %s\n", sanitize.Line(c.Name), c.Origin.Layer, c.Origin.Tool, sanitize.Line(c.Origin.File))
+		for _, i := range c.Ignored {
+			fmt.Fprintf(&b, "  ignored: %s: %s\n", sanitize.Line(i.Key), sanitize.Line(i.Why))
+		}
+		for _, fault := range c.Faults {
+			fmt.Fprintf(&b, "  warning: %s\n", sanitize.Line(fault))
+		}
+	}
+	show(&b, s.Hidden, s.Faults)
+	return b.String()
+}

@@ -1,0 +1,211 @@
+// Package definition reads the agents and commands that people define in Markdown
+// files, pawl's own and those of other tools, so that one can move over. They are
+// strangers' texts: what they ask for beyond what pawl knows, or beyond what their
+// writer may have, is told and not granted.
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// The bounds of a definition.
+const (
+	maxText        = 256 << 10 // bytes of a file
+	maxName        = 64        // characters of a name, and of each part of it
+	maxDescription = 1024      // characters
+	maxDepth       = 4         // of folders in one another
+	maxDefined     = 500       // of a kind
+)
+
+// place is a folder of definitions, and the tool whose kind they are.
+type place struct{ path, tool string }
+
+// item is a file that was found.
+type item struct {
+	name   string // without its ending, with a colon between folders
+	origin frontmatter.Origin
+	text   []byte
+}
+
+// Hidden is a definition that another of its name takes the place of.
+type Hidden struct {
+	Name string       `json:"name"`
+	File frontmatter.Origin `json:"file"`
+	By   frontmatter.Origin `json:"by"`
+}
+
+// gate returns the sources as they may be used.
+func gate(s frontmatter.Sources) frontmatter.Sources {
+	if weak.On("define.trust") {
+		s.Trusted = func(string) bool { return true }
+	}
+	return s
+}
+
+// find reads the files of some places on all levels: the nearest of the project
+// first, the user's last. deep says whether folders in them count.
+func find(s frontmatter.Sources, shared, home, own []place, deep bool, take func(item)) []frontmatter.Fault {
+	var faults []frontmatter.Fault
+	for _, level := range gate(s).Levels() {
+		places := shared
+		switch {
+		case level.Own:
+			places = own
+		case level.Layer == frontmatter.User:
+			places = slices.Concat(shared, home)
+		}
+		for _, p := range places {
+			w := walker{level: level, place: p, deep: deep, take: take}
+			w.folder("", 0)
+			faults = append(faults, w.faults...)
+		}
+	}
+	return faults
+}
+
+// kind says where definitions of a kind are and how they are read.
+type kind[T any] struct {
+	shared, home, own []place
+	deep              bool
+	read              func(item) (*T, error) // nil means that the file says to be left out
+	refuse            func(item) string      // why one may not have its name; "" if it may
+	origin            func(T) frontmatter.Origin
+}
+
+// all returns the definitions of the kind by name, those that others take the
+// place of, and what is wrong with the rest.
+func (k kind[T]) all(s frontmatter.Sources) (list []T, hidden []Hidden, faults []frontmatter.Fault) {
+	found := map[string]T{}
+	var wrong []frontmatter.Fault
+	faults = find(s, k.shared, k.home, k.own, k.deep, func(i item) {
+		one, err := k.read(i)
+		why := k.refuse(i)
+		if why == "" && err != nil {
+			why = err.Error()
+		}
+		switch first, taken := found[i.name]; {
+		case why != "":
+			wrong = append(wrong, frontmatter.Fault{File: i.origin.File, Text: why})
+		case taken:
+			hidden = append(hidden, Hidden{Name: i.name, File: i.origin, By: k.origin(first)})
+		case one != nil:
+			found[i.name] = *one
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, found[name])
+	}
+	return list, hidden, append(faults, wrong...)
+}
+
+// walker reads one place.
+type walker struct {
+	level  frontmatter.Level
+	place  place
+	deep   bool
+	take   func(item)
+	count  int
+	faults []frontmatter.Fault
+}
+
+func (w *walker) at(rel string) string {
+	return filepath.Join(w.level.At, filepath.FromSlash(w.place.path), rel)
+}
+
+func (w *walker) fault(rel, text string) {
+	w.faults = append(w.faults, frontmatter.Fault{File: filepath.Join(w.level.Path, w.at(rel)), Text: text})
+}
+
+func (w *walker) folder(rel string, depth int) {
+	entries, err := frontmatter.Entries(w.level.Tree, w.at(rel))
+	if err != nil {
+		w.fault(rel, fmt.Sprintf("it cannot be looked into: %v", err))
+		return
+	}
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir() && w.deep && depth == maxDepth:
+			w.fault(name, fmt.Sprintf("it is more than %d folders deep", maxDepth))
+		case e.IsDir() && w.deep:
+			w.folder(name, depth+1)
+		case e.IsDir(), filepath.Ext(e.Name()) != ".md":
+		case w.count == maxDefined:
+			w.fault("", fmt.Sprintf("it has more than %d files: the others are not read", maxDefined))
+			w.count++
+		case w.count < maxDefined:
+			w.count++
+			w.file(name)
+		}
+	}
+}
+
+func (w *walker) file(rel string) {
+	name := strings.ReplaceAll(strings.TrimSuffix(filepath.ToSlash(rel), ".md"), "/", ":")
+	if err := checkName(name); err != nil {
+		w.fault(rel, err.Error())
+		return
+	}
+	text, err := frontmatter.Read(w.level.Tree, w.at(rel), maxText)
+	if err != nil {
+		w.fault(rel, err.Error())
+		return
+	}
+	w.take(item{name: name, text: text, origin: frontmatter.Origin{File: filepath.Join(w.level.Path, w.at(rel)), Layer: w.level.Layer, Tool: w.place.tool}})
+}
+
+// checkName refuses what cannot be typed as a name, or could be taken for
+// something else.
+func checkName(name string) error {
+	for part := range strings.SplitSeq(name, ":") {
+		odd := func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
+		}
+		if part == "" || len(part) > maxName || strings.ContainsFunc(part, odd) || strings.ContainsAny(part[:1], "-.") {
+			return fmt.Errorf("its name is no word of up to %d letters, digits, hyphens, dots and underscores: rename it: %w", maxName, pawl.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// describe returns a description on one line, or what is wrong with it.
+func describe(m *frontmatter.Matter) string {
+	text := sanitize.Line(strings.Join(strings.Fields(m.Text("description")), " "))
+	if runes := []rune(text); len(runes) > maxDescription {
+		m.Faults = append(m.Faults, fmt.Sprintf("the description has more than %d characters: it is cut", maxDescription))
+		return string(runes[:maxDescription-1]) + "…"
+	}
+	return text
+}
+
+// unknown tells of the keys that nobody has asked for.
+func unknown(m *frontmatter.Matter) []string {
+	var faults []string
+	for _, key := range m.Unknown() {
+		faults = append(faults, fmt.Sprintf("the key %q is not known", key))
+	}
+	return faults
+}
+
+var errEmpty = errors.New("there is nothing behind its settings: write a prompt there")
+
+// show lists faults and what is hidden, for people.
+func show(b *strings.Builder, hidden []Hidden, faults []frontmatter.Fault) {
+	for _, h := range hidden {
+		fmt.Fprintf(b, "%s  hidden  %s: the one at %s is used\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))
+	}
+	for _, f := range faults {
+		fmt.Fprintf(b, "not used  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
+	}
+}

@@ -1,0 +1,202 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// The bounds of what a command becomes.
+const (
+	MaxExpanded = 1 << 20  // bytes
+	maxFileText = 64 << 10 // bytes of a file that it names
+	MaxNamed    = 20       // files that it names
+)
+
+// Files returns what a file of the workspace holds, up to a number of bytes. The
+// path is relative and leads nowhere by its spelling.
+type Files func(path string, limit int64) ([]byte, error)
+
+// FilesIn reads the files of a tree. A link is an error, wherever it leads.
+func FilesIn(t frontmatter.Tree) Files {
+	return func(path string, limit int64) ([]byte, error) { return frontmatter.Read(t, path, limit) }
+}
+
+// Expansion is a prompt that a command has become.
+type Expansion struct {
+	Text   string
+	Files  []string // that it holds
+	Faults []string // what is not in it, and why
+}
+
+// token finds what stands for something else in a command: a command line for a
+// shell, arguments, the name of a file.
+var token = regexp.MustCompile("(?m)!`([^`\n]*)`|\\$(ARGUMENTS|[1-9][0-9]*)|(^|[\\s(\"'])@([\\w./$~-]+)")
+
+// Expand puts arguments and files into a command. $ARGUMENTS is all of them, $1 to
+// $9 are words; without either they stand behind the text. Of @path the file comes
+// behind the text, if it is in the workspace. A command line, !`…`, is not run.
+// What the arguments and the files hold stands for itself.
+func (c Command) Expand(args string, files Files) (Expansion, error) {
+	x := &expander{args: args, words: SplitArguments(args), files: files}
+	var b strings.Builder
+	at := 0
+	for _, m := range token.FindAllStringSubmatchIndex(c.Body, -1) {
+		b.WriteString(c.Body[at:m[0]])
+		part := func(n int) string { return c.Body[m[2*n]:m[2*n+1]] }
+		switch {
+		case m[2] >= 0:
+			b.WriteString(x.notRun(part(1)))
+		case m[4] >= 0:
+			b.WriteString(x.argument(part(2)))
+		default:
+			b.WriteString(part(3) + x.file(part(4)))
+		}
+		if at = m[1]; b.Len() > MaxExpanded {
+			return Expansion{}, fmt.Errorf("the command %s becomes more than %d bytes: %w", sanitize.Line(c.Name), MaxExpanded, pawl.ErrInvalid)
+		}
+	}
+	b.WriteString(c.Body[at:])
+	if strings.TrimSpace(args) != "" && !x.used {
+		b.WriteString("\n\n" + args)
+	}
+	for _, section := range x.sections {
+		b.WriteString(section)
+	}
+	if b.Len() > MaxExpanded {
+		return Expansion{}, fmt.Errorf("the command %s becomes more than %d bytes: %w", sanitize.Line(c.Name), MaxExpanded, pawl.ErrInvalid)
+	}
+	return Expansion{Text: b.String(), Files: x.named, Faults: x.faults}, nil
+}
+
+// expander is one expansion.
+type expander struct {
+	args     string
+	words    []string
+	files    Files
+	used     bool // the arguments are in the text
+	named    []string
+	sections []string
+	faults   []string
+}
+
+// notRun says that a command line was not run.
+func (x *expander) notRun(line string) string {
+	text := fmt.Sprintf("the command %s was not run", sanitize.Line(line))
+	x.faults = append(x.faults, text)
+	return "(" + text + ")"
+}
+
+// argument returns what a placeholder stands for.
+func (x *expander) argument(name string) string {
+	n, err := strconv.Atoi(name)
+	switch {
+	case err != nil && name == "ARGUMENTS":
+		x.used = true
+		return x.args
+	case err != nil || n > 9:
+		return "$" + name
+	}
+	if x.used = true; n <= len(x.words) {
+		return x.words[n-1]
+	}
+	return ""
+}
+
+var placeholder = regexp.MustCompile(`\$(ARGUMENTS|[1-9][0-9]*)`)
+
+// file takes a file in and returns its name as it stands in the text.
+func (x *expander) file(spelled string) string {
+	trimmed := strings.TrimRight(spelled, ".")
+	tail := spelled[len(trimmed):]
+	name := placeholder.ReplaceAllStringFunc(trimmed, func(p string) string { return x.argument(p[1:]) })
+	path := filepath.Clean(filepath.FromSlash(name))
+	if slices.Contains(x.named, path) {
+		return "@" + name + tail
+	}
+	section, err := x.quote(name)
+	if err != nil {
+		x.faults = append(x.faults, fmt.Sprintf("the file %s was not read: %v", sanitize.Line(name), err))
+		return "@" + name + tail
+	}
+	x.named = append(x.named, path)
+	x.sections = append(x.sections, "\n\n"+section)
+	return "@" + name + tail
+}
+
+func (x *expander) quote(name string) (string, error) {
+	if len(x.named) == MaxNamed {
+		return "", fmt.Errorf("there are %d files already: %w", MaxNamed, pawl.ErrInvalid)
+	}
+	return Quote(name, x.files)
+}
+
+// Quote returns a file of the workspace, a text, as it stands behind what names it.
+func Quote(name string, files Files) (string, error) {
+	path := filepath.Clean(filepath.FromSlash(name))
+	switch {
+	case name == "" || !filepath.IsLocal(path) || strings.HasPrefix(name, "~"):
+		return "", fmt.Errorf("it is not in the workspace: %w", pawl.ErrDenied)
+	case files == nil:
+		return "", fmt.Errorf("no file can be read here: %w", pawl.ErrDenied)
+	}
+	data, err := files(path, maxFileText)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is none: %w", pawl.ErrNotFound)
+	}
+	if err != nil {
+		return "", err
+	}
+	text, replaced := frontmatter.Clean(data)
+	if replaced {
+		return "", fmt.Errorf("it is no text: %w", pawl.ErrInvalid)
+	}
+	return fenced(path, sanitize.Unhidden(text)), nil
+}
+
+// fenced quotes a file, between lines that are not in it.
+func fenced(path, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fmt.Sprintf("The file %s:\n%s\n%s\n%s", sanitize.Line(path), fence, strings.TrimRight(text, "\n"), fence)
+}
+
+// SplitArguments splits at blanks that are in no quotes, and takes the quotes off.
+func SplitArguments(args string) []string {
+	var words []string
+	var word strings.Builder
+	open, begun := rune(0), false
+	for _, r := range args {
+		switch {
+		case open != 0 && r == open:
+			open = 0
+		case open == 0 && (r == '"' || r == '\''):
+			open, begun = r, true
+		case open == 0 && unicode.IsSpace(r):
+			if begun {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	return words
+}

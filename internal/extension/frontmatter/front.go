@@ -1,0 +1,188 @@
+// Package frontmatter reads the Markdown files that people bring: skills, agents,
+// commands, rules. It knows where such files are looked for, reads them without
+// following a link, and takes the settings at the front of one, YAML between two
+// lines of dashes, from the text behind them. The files are strangers' texts:
+// all has a bound, and nothing in them is run.
+package frontmatter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The bounds of what stands at the front of a file.
+const (
+	MaxHead  = 16 << 10 // bytes
+	MaxDepth = 8        // of lists and maps in one another
+	MaxNodes = 1000     // keys, values, lists and maps
+)
+
+// Matter is a file that was read: its settings, to be asked for by their keys,
+// and the text behind them.
+type Matter struct {
+	Body   string
+	Faults []string // what is wrong with it, though it can be used
+
+	fields map[string]*yaml.Node
+	asked  map[string]bool
+}
+
+// Parse reads a file. Without a line of dashes at its beginning all of it is
+// the body. Settings that are no plain YAML of strings, numbers, lists and maps
+// are an error: aliases, tags, merges and keys that come twice are refused.
+func Parse(text []byte) (*Matter, error) {
+	m := &Matter{fields: map[string]*yaml.Node{}, asked: map[string]bool{}}
+	clean, changed := Clean(text)
+	if changed {
+		m.Faults = append(m.Faults, "it is not all UTF-8 text: what is not is replaced")
+	}
+	head, body, ok, err := split(clean)
+	if err != nil {
+		return nil, err
+	}
+	m.Body = body
+	if !ok {
+		return m, nil
+	}
+	top, err := decode(head)
+	if err != nil {
+		quoted, lines := quote(head)
+		again, second := decode(quoted)
+		if lines == nil || second != nil {
+			return nil, fmt.Errorf("the settings between the lines of dashes cannot be read: %w", err)
+		}
+		top = again
+		m.Faults = append(m.Faults, fmt.Sprintf("put quotes around the value of %s: it is no YAML without", strings.Join(lines, ", ")))
+	}
+	if top == nil {
+		return m, nil
+	}
+	if err := m.take(top); err != nil {
+		return nil, fmt.Errorf("the settings between the lines of dashes cannot be used: %w", err)
+	}
+	return m, nil
+}
+
+// Clean makes text of a file: UTF-8 with line ends of one kind, without a mark
+// of the byte order or zero bytes. It says whether anything had to be replaced.
+func Clean(text []byte) (clean string, replaced bool) {
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	clean = strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
+	replaced = clean != string(text)
+	return strings.ReplaceAll(clean, "\r\n", "\n"), replaced
+}
+
+// split takes the head from the body. ok is false if there is none.
+func split(text string) (head, body string, ok bool, err error) {
+	first, rest, _ := strings.Cut(text, "\n")
+	if strings.TrimRight(first, " \t") != "---" {
+		return "", text, false, nil
+	}
+	for at := 0; at < len(rest); {
+		line, _, more := strings.Cut(rest[at:], "\n")
+		if strings.TrimRight(line, " \t") == "---" {
+			return rest[:at], strings.TrimPrefix(rest[at+len(line):], "\n"), true, nil
+		}
+		if at += len(line) + 1; at > MaxHead {
+			return "", "", false, fmt.Errorf("its settings have more than %d bytes, or the line --- that ends them is missing", MaxHead)
+		}
+		if !more {
+			break
+		}
+	}
+	return "", "", false, errors.New("the line --- that ends its settings is missing")
+}
+
+// decode reads YAML into its nodes, where aliases stand for themselves. nil
+// means that there is nothing in it.
+func decode(head string) (*yaml.Node, error) {
+	d := yaml.NewDecoder(strings.NewReader("\n" + head)) // so that its lines have the numbers of the file
+	var doc yaml.Node
+	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil, nil //nolint:nilnil // a head without a key is fine
+	} else if err != nil {
+		return nil, err
+	}
+	var more yaml.Node
+	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one document")
+	}
+	if len(doc.Content) != 1 {
+		return nil, nil //nolint:nilnil // comments alone
+	}
+	return doc.Content[0], nil
+}
+
+// take keeps the keys of the top and checks all below them.
+func (m *Matter) take(top *yaml.Node) error {
+	if top.Kind == yaml.ScalarNode && top.Tag == "!!null" {
+		return nil
+	}
+	if top.Kind != yaml.MappingNode {
+		return errors.New("they are not keys with values")
+	}
+	nodes := 0
+	if err := check(top, 0, &nodes); err != nil {
+		return err
+	}
+	for i := 0; i < len(top.Content); i += 2 {
+		m.fields[top.Content[i].Value] = top.Content[i+1]
+	}
+	return nil
+}
+
+// plainTags are the types that a value may have.
+var plainTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!seq", "!!map"}
+
+// check refuses what is more than plain values, lists and maps.
+func check(n *yaml.Node, depth int, nodes *int) error {
+	if *nodes++; *nodes > MaxNodes || depth > MaxDepth {
+		return fmt.Errorf("line %d: more than %d values, or more than %d in one another", n.Line, MaxNodes, MaxDepth)
+	}
+	switch {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		return fmt.Errorf("line %d: anchors and aliases are not read: write the value out", n.Line)
+	case !slices.Contains(plainTags, n.ShortTag()):
+		return fmt.Errorf("line %d: %.40q is no type that is read here", n.Line, n.ShortTag())
+	}
+	if n.Kind == yaml.MappingNode {
+		seen := map[string]bool{}
+		for i := 0; i < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if key.Kind != yaml.ScalarNode || seen[key.Value] {
+				return fmt.Errorf("line %d: the key %.40q is there twice, or is no word", key.Line, key.Value)
+			}
+			seen[key.Value] = true
+		}
+	}
+	for _, c := range n.Content {
+		if err := check(c, depth+1, nodes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quote puts quotes around values of the top that hold a colon or a hash, as
+// people write them who have never been told that YAML minds. It names their keys.
+func quote(head string) (string, []string) {
+	var keys []string
+	var out strings.Builder
+	for line := range strings.Lines(head) {
+		key, value, ok := strings.Cut(strings.TrimRight(line, "\n"), ": ")
+		value = strings.TrimSpace(value)
+		breaks := strings.Contains(value, ": ") || strings.Contains(value, " #") || strings.HasSuffix(value, ":") || strings.ContainsAny(value[:min(1, len(value))], "@`%")
+		if ok && breaks && !strings.ContainsAny(key, " \t\"'#:{}[]") && !strings.ContainsAny(value[:1], "\"'|>[{&*!") {
+			keys = append(keys, key)
+			line = key + ": '" + strings.ReplaceAll(value, "'", "''") + "'\n"
+		}
+		out.WriteString(line)
+	}
+	return out.String(), keys
+}

@@ -1,0 +1,188 @@
+package frontmatter
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// fault keeps what is wrong with a key's value.
+func (m *Matter) fault(key, format string, args ...any) {
+	m.Faults = append(m.Faults, fmt.Sprintf("%s: ", key)+fmt.Sprintf(format, args...))
+}
+
+// at returns a key's value, nil if it has none.
+func (m *Matter) at(key string) *yaml.Node {
+	m.asked[key] = true
+	n := m.fields[key]
+	if n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		return nil
+	}
+	return n
+}
+
+// Has reports whether a key has a value.
+func (m *Matter) Has(key string) bool { return m.at(key) != nil }
+
+// IsMap reports whether a key's value is a map.
+func (m *Matter) IsMap(key string) bool {
+	n := m.at(key)
+	return n != nil && n.Kind == yaml.MappingNode
+}
+
+// Text returns a key's value as it is spelled, "" if it has none. A list or a
+// map is a fault.
+func (m *Matter) Text(key string) string {
+	n := m.at(key)
+	switch {
+	case n == nil:
+		return ""
+	case n.Kind != yaml.ScalarNode:
+		m.fault(key, "it is to be a text")
+		return ""
+	}
+	return strings.TrimSpace(n.Value)
+}
+
+// Words returns a list of words: a YAML list, or a text with commas or blanks
+// between. What is in parentheses stays with its word: Bash(git log:*).
+func (m *Matter) Words(key string) []string {
+	n := m.at(key)
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yaml.ScalarNode:
+		return splitWords(n.Value)
+	case n.Kind != yaml.SequenceNode:
+		m.fault(key, "it is to be a list, or words with commas between")
+		return nil
+	}
+	words := []string{}
+	for _, c := range n.Content {
+		if c.Kind != yaml.ScalarNode {
+			m.fault(key, "line %d is to be a word", c.Line)
+			continue
+		}
+		if word := strings.TrimSpace(c.Value); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// splitWords splits at commas and blanks that are in no parentheses.
+func splitWords(text string) []string {
+	words, depth, begin := []string{}, 0, 0
+	for i, r := range text + " " {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth = max(0, depth-1)
+		case i == len(text) || depth == 0 && strings.ContainsRune(", \t\n", r):
+			if i > begin {
+				words = append(words, text[begin:i])
+			}
+			begin = i + 1
+		}
+	}
+	return words
+}
+
+// Pairs returns a map of texts. What is in it besides is a fault.
+func (m *Matter) Pairs(key string) map[string]string {
+	n := m.at(key)
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		m.fault(key, "it is to be keys with values")
+		return nil
+	}
+	pairs := map[string]string{}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i+1].Kind != yaml.ScalarNode {
+			m.fault(key, "%.40q is to be a text", n.Content[i].Value)
+			continue
+		}
+		pairs[n.Content[i].Value] = n.Content[i+1].Value
+	}
+	return pairs
+}
+
+// Bool returns a key's value if it is true or false; otherwise what is not given.
+func (m *Matter) Bool(key string, missing bool) bool {
+	switch text := m.Text(key); text {
+	case "":
+		return missing
+	case "true", "false":
+		return text == "true"
+	default:
+		m.fault(key, "it is to be true or false")
+		return missing
+	}
+}
+
+// Number returns a number between two others; nil if there is none, or if it
+// is a fault.
+func (m *Matter) Number(key string, low, high float64) *float64 {
+	text := m.Text(key)
+	if text == "" {
+		return nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f >= low && f <= high) { // which is not so of NaN
+		m.fault(key, "it is to be a number from %v to %v", low, high)
+		return nil
+	}
+	return &f
+}
+
+// Unknown returns the keys that nobody has asked for, in order.
+func (m *Matter) Unknown() []string {
+	var names []string
+	for _, key := range slices.Sorted(maps.Keys(m.fields)) {
+		if !m.asked[key] {
+			names = append(names, key)
+		}
+	}
+	return names
+}
+
+// Table returns a map whose values are texts or maps of texts; a text is there
+// under "". What is in it besides is a fault.
+func (m *Matter) Table(key string) map[string]map[string]string {
+	n := m.at(key)
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		m.fault(key, "it is to be keys with values")
+		return nil
+	}
+	table := map[string]map[string]string{}
+	for i := 0; i < len(n.Content); i += 2 {
+		name, value := n.Content[i].Value, n.Content[i+1]
+		row := map[string]string{}
+		table[name] = row
+		switch value.Kind {
+		case yaml.ScalarNode:
+			row[""] = value.Value
+		case yaml.MappingNode:
+			for j := 0; j < len(value.Content); j += 2 {
+				if value.Content[j+1].Kind != yaml.ScalarNode {
+					m.fault(key, "%.40q is to be a text", value.Content[j].Value)
+					continue
+				}
+				row[value.Content[j].Value] = value.Content[j+1].Value
+			}
+		default:
+			m.fault(key, "%.40q is to be a text, or keys with texts", name)
+		}
+	}
+	return table
+}

@@ -1,0 +1,248 @@
+// Package rules reads what a project and a user tell every agent: AGENTS.md, and
+// CLAUDE.md where there is none. The files are texts for the model and nothing
+// else. What they would import is told, not read: a line in such a file could
+// otherwise fetch any other file into the prompt.
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// The bounds of rules.
+const (
+	MaxBytes   = 32 << 10 // of all files together, as they are given to a model
+	maxFile    = 1 << 20  // of one that is read
+	maxImports = 20       // that are told of
+	maxLevels  = 64       // of folders in one another
+)
+
+// names are the files of one folder, of which the first that is there counts.
+var names = []struct{ name, tool string }{{"AGENTS.md", "agents"}, {"CLAUDE.md", "claude"}}
+
+// File is one file of rules. Its text is a stranger's.
+type File struct {
+	Origin  frontmatter.Origin `json:"origin"`
+	Text    string       `json:"-"`
+	Bytes   int          `json:"bytes"`             // that it has
+	Given   int          `json:"given"`             // of these, the model is given so many
+	Imports []string     `json:"imports,omitempty"` // what it would have imported
+}
+
+// Set is the rules of a folder, in the order in which they are given: the user's,
+// then the project's from its top to the folder. What comes later is nearer.
+type Set struct {
+	Files  []File        `json:"files"`
+	Faults []frontmatter.Fault `json:"faults,omitempty"`
+}
+
+// Load reads the rules. A file that does not fit into what all may have is cut,
+// and says so: of the project's the nearest last, so that the user's are never cut
+// for what a project says.
+func Load(s frontmatter.Sources) *Set {
+	levels := gate(s).Levels()
+	slices.Reverse(levels)
+	set := &Set{}
+	for _, l := range user(levels) {
+		set.add(l)
+	}
+	for _, l := range levels {
+		if l.Layer == frontmatter.Project {
+			set.add(l)
+		}
+	}
+	set.fit(MaxBytes)
+	return set
+}
+
+func gate(s frontmatter.Sources) frontmatter.Sources {
+	if weak.On("rules.trust") {
+		s.Trusted = func(string) bool { return true }
+	}
+	return s
+}
+
+// user returns where the user's own rules are: folders of agents in the home
+// folder, and pawl's own.
+func user(levels []frontmatter.Level) []frontmatter.Level {
+	var found []frontmatter.Level
+	for _, l := range levels {
+		switch {
+		case l.Own:
+			found = append(found, l)
+		case l.Layer == frontmatter.User:
+			for _, at := range []string{".agents", ".claude", ".pawl"} {
+				other := l
+				other.At = at
+				found = append(found, other)
+			}
+		}
+	}
+	return found
+}
+
+// add reads the rules of one folder, if there are any.
+func (s *Set) add(l frontmatter.Level) {
+	for _, n := range names {
+		file := filepath.Join(l.Dir(), n.name)
+		data, err := frontmatter.Read(l.Tree, filepath.Join(l.At, n.name), maxFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			s.Faults = append(s.Faults, frontmatter.Fault{File: file, Text: err.Error()})
+			return // the other one is not meant to count where this one is
+		}
+		text, replaced := frontmatter.Clean(data)
+		if replaced {
+			s.Faults = append(s.Faults, frontmatter.Fault{File: file, Text: "it is not all UTF-8 text: what is not is replaced"})
+		}
+		text = strings.TrimSpace(sanitize.Unhidden(text))
+		if text == "" {
+			return
+		}
+		f := File{Origin: frontmatter.Origin{File: file, Layer: l.Layer, Tool: n.tool}, Text: text, Bytes: len(text), Given: len(text), Imports: imports(text)}
+		if len(f.Imports) > 0 {
+			s.Faults = append(s.Faults, frontmatter.Fault{File: file, Text: fmt.Sprintf("it imports %s: imports are not followed: the model can read what it needs", strings.Join(f.Imports, ", "))})
+		}
+		s.Files = append(s.Files, f)
+		return
+	}
+}
+
+// mention finds a word that may be the name of a file to import.
+var mention = regexp.MustCompile(`(?:^|\s)@([~\w./-]+)`)
+
+// isPath reports whether such a word looks like the path of a file, and not like
+// the name of a person or a package.
+func isPath(word string) bool {
+	return filepath.Ext(word) != "" || slices.ContainsFunc([]string{"/", "./", "../", "~/"}, func(p string) bool { return strings.HasPrefix(word, p) })
+}
+
+// imports returns what a text would import, apart from code.
+func imports(text string) []string {
+	var found []string
+	code := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			code = !code
+		}
+		if code {
+			continue
+		}
+		for _, m := range mention.FindAllStringSubmatch(line, -1) {
+			if name := strings.TrimRight(m[1], "."); isPath(name) && len(found) < maxImports && !slices.Contains(found, name) {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}
+
+// fit cuts what is too much: of the project from its top on, then of the user.
+func (s *Set) fit(limit int) {
+	total := 0
+	var order []*File
+	for _, layer := range []frontmatter.Layer{frontmatter.Project, frontmatter.User} {
+		for i := range s.Files {
+			if s.Files[i].Origin.Layer == layer {
+				order = append(order, &s.Files[i])
+				total += len(s.Files[i].Text)
+			}
+		}
+	}
+	for _, f := range order {
+		if total <= limit {
+			return
+		}
+		before := len(f.Text)
+		f.cut(max(0, before-(total-limit)))
+		total -= before - len(f.Text)
+		s.Faults = append(s.Faults, frontmatter.Fault{File: f.Origin.File, Text: fmt.Sprintf("all rules together have more than %d bytes: %d of its %d are given", limit, f.Given, f.Bytes)})
+	}
+}
+
+// cut leaves so many bytes of a text at most, with a word on it.
+func (f *File) cut(limit int) {
+	note := fmt.Sprintf("\n\n(cut: read %s for the rest)", sanitize.Line(f.Origin.File))
+	if limit < len(note) {
+		f.Text, f.Given = "", 0
+		return
+	}
+	end := limit - len(note)
+	for end > 0 && !utf8.RuneStart(f.Text[end]) {
+		end--
+	}
+	f.Text, f.Given = f.Text[:end]+note, end
+}
+
+// Prompt is what a model is given: each file with where it is. The same rules are
+// the same text.
+func (s *Set) Prompt() string {
+	var b strings.Builder
+	for _, f := range s.Files {
+		if f.Text == "" {
+			fmt.Fprintf(&b, "Rules in %s are left out: all are too long.\n\n", sanitize.Line(f.Origin.File))
+			continue
+		}
+		fmt.Fprintf(&b, "Rules from %s (%s):\n\n%s\n\n", sanitize.Line(f.Origin.File), f.Origin.Layer, f.Text)
+	}
+	return b.String()
+}
+
+// Show lists the rules for people.
+func (s *Set) Show() string {
+	var b strings.Builder
+	for _, f := range s.Files {
+		fmt.Fprintf(&b, "%s  %s %s  %d bytes", sanitize.Line(f.Origin.File), f.Origin.Layer, f.Origin.Tool, f.Bytes)
+		if f.Given != f.Bytes {
+			fmt.Fprintf(&b, ", %d given", f.Given)
+		}
+		b.WriteByte('\n')
+	}
+	for _, f := range s.Faults {
+		fmt.Fprintf(&b, "warning  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
+	}
+	return b.String()
+}
+
+// Near returns the rules between the folder that is worked in and a file below
+// it, from above to below, that Load has not given: those of the folders in
+// between. given holds the files, by Origin.File, that the caller has given
+// already; what Near returns is for the caller to add. They have a bound of their
+// own, which is that of Load. A file elsewhere has none.
+func Near(s frontmatter.Sources, file string, given map[string]bool) *Set {
+	s, set := gate(s), &Set{}
+	if s.Project.Tree == nil || s.Trusted == nil {
+		return set
+	}
+	base := filepath.Clean(s.Dir)
+	rel, err := filepath.Rel(filepath.Join(s.Project.Path, base), file)
+	if err != nil || !filepath.IsLocal(base) || !filepath.IsLocal(rel) || rel == "." {
+		return set
+	}
+	parts := strings.Split(filepath.Dir(rel), string(filepath.Separator))
+	if parts[0] == "." || len(parts) > maxLevels {
+		return set
+	}
+	for i := range parts {
+		l := frontmatter.Level{Folder: s.Project, Layer: frontmatter.Project, At: filepath.Join(base, filepath.Join(parts[:i+1]...))}
+		if s.Trusted(l.Dir()) {
+			set.add(l)
+		}
+	}
+	set.Files = slices.DeleteFunc(set.Files, func(f File) bool { return given[f.Origin.File] })
+	set.Faults = slices.DeleteFunc(set.Faults, func(f frontmatter.Fault) bool { return given[f.File] })
+	set.fit(MaxBytes)
+	return set
+}

@@ -1,0 +1,126 @@
+package skill
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+)
+
+// content is what is in a skill's folder.
+type content struct {
+	files []string        // regular ones, from the folder, with slashes, in order
+	runs  map[string]bool // those that are programs
+	odd   []string        // links, and whatever else is no file
+}
+
+// look lists a folder. More than a skill may have is an error.
+func look(t frontmatter.Tree, at string) (content, error) {
+	c := content{runs: map[string]bool{}}
+	err := c.folder(t, at, "", 0)
+	slices.Sort(c.files)
+	return c, err
+}
+
+func (c *content) folder(t frontmatter.Tree, at, rel string, depth int) error {
+	if depth > MaxDepth {
+		return fmt.Errorf("%q is more than %d folders deep: %w", rel, MaxDepth, pawl.ErrInvalid)
+	}
+	entries, err := frontmatter.Entries(t, filepath.Join(at, rel))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		switch {
+		case e.IsDir():
+			if err := c.folder(t, at, name, depth+1); err != nil {
+				return err
+			}
+		case e.Type().IsRegular():
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			c.files = append(c.files, filepath.ToSlash(name))
+			c.runs[filepath.ToSlash(name)] = runs(info.Mode())
+		default:
+			c.odd = append(c.odd, filepath.ToSlash(name))
+		}
+		if len(c.files)+len(c.odd) > MaxFiles {
+			return fmt.Errorf("it has more than %d files: %w", MaxFiles, pawl.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// runs reports whether a mode is that of a program.
+func runs(mode fs.FileMode) bool { return mode.Perm()&0o100 != 0 }
+
+// digest is the hash of a skill: of the paths, in order, and whether each is a
+// program, and what it holds. Each part counts with its length, so that no two
+// skills have the same.
+type digest struct{ h hash.Hash }
+
+func newDigest() digest { return digest{sha256.New()} }
+
+func (d digest) add(path string, program bool, data []byte) {
+	kind := "file"
+	if program {
+		kind = "program"
+	}
+	for _, part := range [][]byte{[]byte(path), []byte(kind), data} {
+		_ = binary.Write(d.h, binary.BigEndian, uint64(len(part))) // a hash takes all
+		d.h.Write(part)
+	}
+}
+
+func (d digest) sum() string { return hex.EncodeToString(d.h.Sum(nil)) }
+
+// hashFolder returns the hash of a skill as it is on the disk, and of each of
+// its files. A link in it, or anything else that is no file, is an error.
+func hashFolder(t frontmatter.Tree, at string) (string, map[string]string, error) {
+	c, err := look(t, at)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(c.odd) > 0 {
+		return "", nil, fmt.Errorf("%q is no regular file: %w", c.odd[0], pawl.ErrInvalid)
+	}
+	if len(c.files) == 0 {
+		return "", nil, fmt.Errorf("it is not there: %w", pawl.ErrNotFound)
+	}
+	d, each, total := newDigest(), map[string]string{}, 0
+	for _, name := range c.files {
+		data, err := frontmatter.Read(t, filepath.Join(at, filepath.FromSlash(name)), MaxFile)
+		if err != nil {
+			return "", nil, fmt.Errorf("%q: %w", name, err)
+		}
+		if total += len(data); total > MaxBytes {
+			return "", nil, fmt.Errorf("it has more than %d bytes: %w", MaxBytes, pawl.ErrInvalid)
+		}
+		d.add(name, c.runs[name], data)
+		each[name] = hashFile(c.runs[name], data)
+	}
+	return d.sum(), each, nil
+}
+
+// hashFile is the hash of one file.
+func hashFile(program bool, data []byte) string {
+	d := newDigest()
+	d.add("", program, data)
+	return d.sum()
+}
+
+// within reports whether a path, with slashes, is folder or below it.
+func within(path, folder string) bool {
+	return folder == "" || path == folder || strings.HasPrefix(path, folder+"/")
+}

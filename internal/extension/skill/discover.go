@@ -1,0 +1,186 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// place is a folder of skills, and the tool whose kind it is.
+type place struct{ path, tool string }
+
+// The places, the first of a level before the others. The first one is where
+// several tools look: some installers put a skill there, and links to it into
+// the others.
+var (
+	places     = []place{{".agents/skills", "agents"}, {".pawl/skills", "pawl"}, {".claude/skills", "claude"}, {".opencode/skill", "opencode"}, {".opencode/skills", "opencode"}}
+	homePlaces = []place{{".config/opencode/skill", "opencode"}, {".config/opencode/skills", "opencode"}}
+	ownPlaces  = []place{{"skills", "pawl"}}
+)
+
+// Hidden is a skill that another of its name takes the place of.
+type Hidden struct {
+	Name string       `json:"name"`
+	File frontmatter.Origin `json:"file"`
+	By   frontmatter.Origin `json:"by"`
+}
+
+// Set is the skills that can be used in a folder.
+type Set struct {
+	Skills []Skill       `json:"skills"`           // by name, each once
+	Hidden []Hidden      `json:"hidden,omitempty"` // in the order in which they were found
+	Faults []frontmatter.Fault `json:"faults,omitempty"` // of what cannot be used
+
+	untrusted []frontmatter.Level
+}
+
+// Discover looks for skills. Those of the project, nearest first, come before the
+// user's. It follows no link. A skill that is not as it was installed is not in
+// the set, but among the faults.
+func Discover(s frontmatter.Sources) *Set {
+	if weak.On("skill.trust") {
+		s.Trusted = func(string) bool { return true }
+	}
+	f := &finder{set: Set{untrusted: s.Untrusted()}, found: map[string]Skill{}, seen: map[string]bool{}}
+	for _, level := range s.Levels() {
+		f.links = map[string]string{}
+		look := places
+		switch {
+		case level.Own:
+			look = ownPlaces
+		case level.Layer == frontmatter.User:
+			look = slices.Concat(places, homePlaces)
+		}
+		for _, p := range look {
+			f.folder(level, p)
+		}
+		f.tellLinks(level)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.found)) {
+		f.set.Skills = append(f.set.Skills, f.found[name])
+	}
+	return &f.set
+}
+
+// finder gathers a set.
+type finder struct {
+	set   Set
+	found map[string]Skill
+	seen  map[string]bool   // the folders of all that can be used, hidden or not
+	links map[string]string // of one level: the path of each link, and its name
+}
+
+func (f *finder) fault(file, text string) {
+	f.set.Faults = append(f.set.Faults, frontmatter.Fault{File: file, Text: text})
+}
+
+// folder looks into one place.
+func (f *finder) folder(level frontmatter.Level, p place) {
+	at := filepath.Join(level.At, filepath.FromSlash(p.path))
+	show := func(name string) string { return filepath.Join(level.Path, at, name) }
+	entries, err := frontmatter.Entries(level.Tree, at)
+	if err != nil {
+		f.fault(show(""), fmt.Sprintf("it cannot be looked into: %v", err))
+		return
+	}
+	if len(entries) == 0 {
+		return
+	}
+	lock, err := readLock(level.Tree, at)
+	if err != nil {
+		f.fault(show(LockFile), fmt.Sprintf("no skill beside it is used, as it cannot be told whether they are what was installed: %v", err))
+		return
+	}
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.Type()&fs.ModeSymlink != 0:
+			f.links[show(e.Name())] = e.Name()
+		case e.IsDir():
+			f.one(level, p, filepath.Join(at, e.Name()), lock.Skills[e.Name()])
+		}
+	}
+}
+
+// one reads one skill. entry is the zero value if it was put there by hand.
+func (f *finder) one(level frontmatter.Level, p place, at string, entry Entry) {
+	file := filepath.Join(level.Path, at, File)
+	s, _, err := read(level.Tree, at)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no such file: %w", pawl.ErrNotFound)
+	}
+	if err != nil {
+		f.fault(file, err.Error())
+		return
+	}
+	s.Origin = frontmatter.Origin{File: file, Layer: level.Layer, Tool: p.tool}
+	s.Folder, s.tree, s.at, s.hash, s.Commit = filepath.Join(level.Path, at), level.Tree, at, entry.SHA256, entry.Commit
+	if err := s.verify(); err != nil {
+		f.fault(file, err.Error())
+		return
+	}
+	f.seen[s.Folder] = true
+	if first, taken := f.found[s.Name]; taken {
+		f.set.Hidden = append(f.set.Hidden, Hidden{Name: s.Name, File: s.Origin, By: first.Origin})
+		return
+	}
+	f.found[s.Name] = s
+}
+
+// ErrChanged says that a skill is not what was installed.
+var ErrChanged = errors.New("it has changed since it was installed")
+
+// verify compares a skill with what was installed.
+func (s Skill) verify() error {
+	if s.hash == "" || weak.On("skill.lock") {
+		return nil
+	}
+	got, _, err := hashFolder(s.tree, s.at)
+	if err == nil && got == s.hash {
+		return nil
+	}
+	why := ""
+	if err != nil {
+		why = ": " + err.Error()
+	}
+	return fmt.Errorf("%w%s: look at what is in it, then install it again or remove it: %w", ErrChanged, why, pawl.ErrDenied)
+}
+
+// tellLinks tells of the links that were passed over. One to a skill that was
+// found beside it, as installers make them, is no fault.
+func (f *finder) tellLinks(level frontmatter.Level) {
+	for _, path := range slices.Sorted(maps.Keys(f.links)) {
+		shared := filepath.Join(level.Dir(), filepath.FromSlash(places[0].path), f.links[path])
+		if !f.seen[shared] {
+			f.fault(path, "it is a link, and links are not followed: put the folder itself here, or into "+places[0].path)
+		}
+	}
+}
+
+// Show lists the set for people: what there is and where it comes from, what is
+// hidden, what is wrong.
+func (s *Set) Show() string {
+	var b strings.Builder
+	for _, k := range s.Skills {
+		fmt.Fprintf(&b, "%s  %s %s  %s\n", sanitize.Line(k.Name), k.Origin.Layer, k.Origin.Tool, sanitize.Line(k.Origin.File))
+		for _, fault := range k.Faults {
+			fmt.Fprintf(&b, "  warning: %s\n", sanitize.Line(fault))
+		}
+	}
+	for _, h := range s.Hidden {
+		fmt.Fprintf(&b, "%s  hidden  %s: the one at %s is used\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))
+	}
+	for _, f := range s.Faults {
+		fmt.Fprintf(&b, "not used  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
+	}
+	return b.String()
+}

@@ -1,0 +1,267 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/config/userfile"
+)
+
+// Tree is a frontmatter.Tree to be closed.
+type Tree interface {
+	frontmatter.Tree
+	io.Closer
+}
+
+// Installer puts skills into one folder, and keeps in a lock file what they are.
+type Installer struct {
+	Dir   string                                                     // absolute: .agents/skills of a project, or skills in pawl's own folder
+	Open  func(dir string) (Tree, error)                             // e.g. of a workspace
+	Fetch func(ctx context.Context, from Source) (Repository, error) // e.g. by hardened git
+	Local bool                                                       // sources may be on this machine: for tests and for CI
+	Now   func() time.Time                                           // nil means time.Now
+}
+
+// Action says what becomes of a skill.
+type Action string
+
+// The actions.
+const (
+	Install Action = "install" // it is new
+	Replace Action = "update"  // it is another than the one that is installed
+	Keep    Action = "keep"    // it is the same, or can never be another
+	Gone    Action = "gone"    // its source does not have it anymore: it stays as it is
+	Refuse  Action = "refuse"  // it cannot be installed
+)
+
+// Change is what would become of one skill. Texts are strangers'.
+type Change struct {
+	Name        string   `json:"name"` // or, if it cannot even be read, its folder's
+	Action      Action   `json:"action"`
+	Description string   `json:"description,omitempty"`
+	Source      string   `json:"source"`
+	Was         string   `json:"was,omitempty"`     // the commit that is installed
+	Instead     string   `json:"instead,omitempty"` // the source that it was installed from, if that is another
+	Commit      string   `json:"commit,omitempty"`
+	SHA256      string   `json:"sha256,omitempty"`
+	Added       []string `json:"added,omitempty"` // files
+	Changed     []string `json:"changed,omitempty"`
+	Removed     []string `json:"removed,omitempty"`
+	Why         string   `json:"why,omitempty"` // it is refused
+	Faults      []string `json:"faults,omitempty"`
+
+	path string // in the repository
+	had  string // the hash of what was in its place when the plan was made
+}
+
+// Plan is what would be installed. It lies ready, in a folder of its own, and is
+// nowhere looked for until Apply moves it. Close removes what was not moved.
+type Plan struct {
+	Changes []Change `json:"changes"`
+
+	in      *Installer
+	staging string
+	held    *os.File // the folder, locked: who comes across it knows that it is in use
+}
+
+// Add fetches what a source has and plans to install it: the skills of the given
+// names, or all. Nothing is installed until the plan is applied.
+func (in *Installer) Add(ctx context.Context, source string, only ...string) (*Plan, error) {
+	from, err := ParseSource(source, in.Local)
+	if err != nil {
+		return nil, fmt.Errorf("add skills: %w", err)
+	}
+	return in.plan(func(p *Plan, lock Lock) error {
+		found, err := p.bring(ctx, from, lock, func(name string) bool { return len(only) == 0 || slices.Contains(only, name) })
+		if err != nil {
+			return fmt.Errorf("add skills: %w", err)
+		}
+		for _, name := range only {
+			if !slices.Contains(found, name) {
+				return fmt.Errorf("add skills: %s has no skill %.80q, but %.500q: %w", from, name, found, pawl.ErrNotFound)
+			}
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("add skills: %s has no %s: %w", from, File, pawl.ErrNotFound)
+		}
+		return nil
+	})
+}
+
+// Update fetches the sources of skills that are installed, those of the given
+// names or all, and plans to install what they have now. Whoever applies the
+// plan has seen what changes.
+func (in *Installer) Update(ctx context.Context, only ...string) (*Plan, error) {
+	return in.plan(func(p *Plan, lock Lock) error {
+		for _, name := range only {
+			if _, ok := lock.Skills[name]; !ok {
+				return fmt.Errorf("update skills: %.80q was not installed: %w", name, pawl.ErrNotFound)
+			}
+		}
+		bySource := map[string][]string{}
+		for name, e := range lock.Skills {
+			if len(only) == 0 || slices.Contains(only, name) {
+				bySource[e.Source] = append(bySource[e.Source], name)
+			}
+		}
+		for _, source := range slices.Sorted(maps.Keys(bySource)) {
+			if err := p.refresh(ctx, source, bySource[source], lock); err != nil {
+				return fmt.Errorf("update skills: %w", err)
+			}
+		}
+		slices.SortFunc(p.Changes, func(a, b Change) int { return strings.Compare(a.Name, b.Name) })
+		return nil
+	})
+}
+
+// refresh plans what becomes of the skills of one source.
+func (p *Plan) refresh(ctx context.Context, source string, installed []string, lock Lock) error {
+	from, err := ParseSource(source, p.in.Local)
+	if err != nil {
+		return err
+	}
+	var found []string
+	if !from.pinned() {
+		if found, err = p.bring(ctx, from, lock, func(name string) bool { return slices.Contains(installed, name) }); err != nil {
+			return err
+		}
+	}
+	slices.Sort(installed)
+	for _, name := range installed {
+		if slices.Contains(found, name) {
+			continue
+		}
+		e, action := lock.Skills[name], Gone
+		if from.pinned() {
+			action = Keep
+		}
+		p.Changes = append(p.Changes, Change{Name: name, Action: action, Source: source, Was: e.Commit, Commit: e.Commit, SHA256: e.SHA256})
+	}
+	return nil
+}
+
+// plan makes a plan with a folder to stage in, beside the skills, so that it can
+// be moved into place.
+func (in *Installer) plan(fill func(*Plan, Lock) error) (*Plan, error) {
+	if err := in.ready(); err != nil {
+		return nil, err
+	}
+	lock, err := in.lock()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{in: in}
+	if err := p.begin(); err != nil {
+		return nil, err
+	}
+	if err := fill(p, lock); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// begin makes the folder to stage in. It removes those that are in nobody's use
+// any more: their owner was killed.
+func (p *Plan) begin() error {
+	unlock, err := userfile.Lock(filepath.Join(p.in.Dir, LockFile))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	left, err := filepath.Glob(filepath.Join(p.in.Dir, ".staging-*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		if f, err := hold(dir); err == nil {
+			if err := errors.Join(os.RemoveAll(dir), f.Close()); err != nil {
+				return err
+			}
+		}
+	}
+	if p.staging, err = os.MkdirTemp(p.in.Dir, ".staging-"); err != nil { // mode 0700, and new
+		return err
+	}
+	p.held, err = hold(p.staging)
+	return err
+}
+
+// hold locks a folder, if nobody else has. It is let go of when it is closed, or
+// when pawl dies.
+func hold(dir string) (*os.File, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// ready makes the folder. One that a link leads to is refused: it is not where
+// it seems to be.
+func (in *Installer) ready() error {
+	for _, dir := range []string{filepath.Dir(in.Dir), in.Dir} {
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a link: name the folder that it leads to: %w", dir, pawl.ErrDenied)
+		}
+	}
+	return os.MkdirAll(in.Dir, 0o755)
+}
+
+// lock reads the lock file.
+func (in *Installer) lock() (Lock, error) {
+	t, err := in.Open(in.Dir)
+	if err != nil {
+		return Lock{}, err
+	}
+	defer t.Close()
+	lock, err := readLock(t, ".")
+	if err != nil {
+		return Lock{}, fmt.Errorf("read %s: %w", filepath.Join(in.Dir, LockFile), err)
+	}
+	return lock, nil
+}
+
+// bring fetches a source, stages the skills that are wanted, and returns the
+// names of all that it has.
+func (p *Plan) bring(ctx context.Context, from Source, lock Lock, want func(name string) bool) ([]string, error) {
+	r, err := p.in.Fetch(ctx, from)
+	if err != nil && partOfID.MatchString(from.Ref) {
+		return nil, fmt.Errorf("%w (if %s is a commit, give its full id)", err, from.Ref)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // what was fetched is of no more use, wherever it is
+	items, err := list(r, from.Path)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := roots(items)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, root := range dirs {
+		name, err := p.one(ctx, r, from, items, root, lock, want)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, name)
+	}
+	return found, nil
+}

@@ -1,0 +1,123 @@
+package skill
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/suggest"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Loaded is a skill with its instructions.
+type Loaded struct {
+	Skill
+	Body  string
+	Files []string // beside SKILL.md, from the folder, with slashes
+	More  int      // files that are not named
+}
+
+// Find returns the skill of a name.
+func (s *Set) Find(name string) (Skill, bool) {
+	i := slices.IndexFunc(s.Skills, func(k Skill) bool { return k.Name == name })
+	if i < 0 {
+		return Skill{}, false
+	}
+	return s.Skills[i], true
+}
+
+// Unused says why the skill in a folder of that name is not in the set, though it
+// is there; "" if there is none. Of a folder that is not trusted nothing is read
+// for that: one of that name is there or not. The text is a stranger's.
+func (s *Set) Unused(name string) string {
+	if !isWord(name) {
+		return ""
+	}
+	for _, f := range s.Faults {
+		if filepath.Base(filepath.Dir(f.File)) == name {
+			return f.Text
+		}
+	}
+	for _, level := range s.untrusted {
+		for _, p := range places {
+			root, err := level.Tree.RealFolder(filepath.Join(level.At, filepath.FromSlash(p.path), name))
+			if err == nil {
+				_ = root.Close() // nothing was read
+				return fmt.Sprintf("%s is not trusted, or not as it is now: ask the user to look at it with 'pawl trust'", level.Dir())
+			}
+		}
+	}
+	return ""
+}
+
+// Search returns the skills whose name or description has a word in it.
+func (s *Set) Search(word string) []Skill {
+	word = strings.ToLower(strings.TrimSpace(word))
+	if word == "" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.Skills), func(k Skill) bool {
+		return !strings.Contains(strings.ToLower(k.Name+" "+k.Description), word)
+	})
+}
+
+// Load returns a skill's instructions, as they are now. If there is none of that
+// name it returns pawl.ErrNotFound; if it is not what was installed, ErrChanged.
+func (s *Set) Load(name string) (Loaded, error) {
+	k, err := s.fresh(name)
+	if err != nil {
+		return Loaded{}, err
+	}
+	_, body, err := read(k.tree, k.at)
+	if err != nil {
+		return Loaded{}, fmt.Errorf("load the skill %s: %w", name, err)
+	}
+	c, err := look(k.tree, k.at)
+	if err != nil {
+		return Loaded{}, fmt.Errorf("load the skill %s: %w", name, err)
+	}
+	files := slices.DeleteFunc(c.files, func(name string) bool { return name == File || strings.ContainsFunc(name, unprintable) })
+	shown := files[:min(len(files), maxShown)]
+	return Loaded{Skill: k, Body: strings.TrimSpace(body), Files: shown, More: len(files) - len(shown)}, nil
+}
+
+// unprintable reports whether a character could make two lines of a name.
+func unprintable(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }
+
+// ReadFile returns a file of a skill, named from its folder. It is a regular
+// file there: nothing that a link leads to, nor anything outside.
+func (s *Set) ReadFile(name, file string) ([]byte, error) {
+	k, err := s.fresh(name)
+	if err != nil {
+		return nil, err
+	}
+	rel := filepath.FromSlash(file)
+	if !filepath.IsLocal(rel) && !weak.On("skill.files") {
+		return nil, fmt.Errorf("%.200q is no path in the skill %s: name a file by its path from the skill's folder: %w", file, name, pawl.ErrDenied)
+	}
+	text, err := frontmatter.Read(k.tree, filepath.Join(k.at, rel), MaxText)
+	if err != nil {
+		return nil, fmt.Errorf("read %.200q of the skill %s: %w", file, name, err)
+	}
+	return text, nil
+}
+
+// fresh returns a skill that is still what was installed.
+func (s *Set) fresh(name string) (Skill, error) {
+	k, ok := s.Find(name)
+	if !ok {
+		var names []string
+		for _, k := range s.Skills {
+			names = append(names, k.Name)
+		}
+		return Skill{}, fmt.Errorf("no skill is called %.80q%s: %w", name, suggest.Ask("", name, names), pawl.ErrNotFound)
+	}
+	if err := k.verify(); err != nil {
+		return Skill{}, fmt.Errorf("the skill %s: %w", name, err)
+	}
+	return k, nil
+}

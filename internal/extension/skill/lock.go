@@ -1,0 +1,63 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+)
+
+// LockFile stands beside the skills that were installed into a folder, and says
+// what they are.
+const LockFile = "skills.lock"
+
+const (
+	lockVersion = 1
+	maxLock     = 4 << 20
+	maxLocked   = 1000
+)
+
+// Entry is one skill that was installed.
+type Entry struct {
+	Source    string    `json:"source"` // as ParseSource reads it
+	Path      string    `json:"path"`   // of its folder in the repository; "" is the top
+	Commit    string    `json:"commit"`
+	SHA256    string    `json:"sha256"` // of its paths, their modes and what they hold
+	Installed time.Time `json:"installed"`
+}
+
+// Lock is what the file holds. Written twice, it is the same text.
+type Lock struct {
+	Version int              `json:"version"`
+	Skills  map[string]Entry `json:"skills"`
+}
+
+// readLock reads the lock of a folder. There need not be one.
+func readLock(t frontmatter.Tree, at string) (Lock, error) {
+	lock := Lock{Version: lockVersion, Skills: map[string]Entry{}}
+	text, err := frontmatter.Read(t, filepath.Join(at, LockFile), maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return lock, nil
+	}
+	if err != nil {
+		return Lock{}, err
+	}
+	var read Lock
+	if err := pawl.Decode(text, &read); err != nil {
+		return Lock{}, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+	}
+	if read.Version != lockVersion || len(read.Skills) > maxLocked {
+		return Lock{}, fmt.Errorf("it is of version %d, with %d skills: this pawl reads version %d, with up to %d: %w", read.Version, len(read.Skills), lockVersion, maxLocked, pawl.ErrInvalid)
+	}
+	for name, e := range read.Skills {
+		if err := CheckName(name); err != nil || len(e.SHA256) != 64 {
+			return Lock{}, fmt.Errorf("its entry %.80q has no good name or no hash: %w", name, pawl.ErrInvalid)
+		}
+		lock.Skills[name] = e
+	}
+	return lock, nil
+}

@@ -1,0 +1,83 @@
+package extension
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// tree is a frontmatter.Tree that is opened each time: what was found can be kept, and
+// nobody needs to close it.
+type tree string
+
+// OpenReal opens a file; no part of its path is a link.
+func (t tree) OpenReal(path string) (*os.File, error) {
+	w, err := workspace.Open(string(t))
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	return w.OpenReal(path)
+}
+
+// RealFolder opens a folder; no part of its path is a link.
+func (t tree) RealFolder(path string) (*os.Root, error) {
+	w, err := workspace.Open(string(t))
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	return w.RealFolder(path)
+}
+
+func folder(path string) frontmatter.Folder {
+	if path == "" {
+		return frontmatter.Folder{}
+	}
+	path = real(path)
+	return frontmatter.Folder{Tree: tree(path), Path: path}
+}
+
+// strange are folders that hold what others wrote: nobody who trusts a project
+// means their rules.
+var strange = []string{"node_modules", "vendor", "third_party", ".git"}
+
+// covered returns whether the rules of a folder count: they are only texts, so
+// who trusts a folder trusts those of the folders below it, up to a repository
+// of its own, or what others wrote. Folders below the one that is worked in are
+// not asked about one by one, which takes time.
+func (p Places) covered(top, worked string) func(dir string) bool {
+	if p.Trusted == nil {
+		return nil
+	}
+	return func(dir string) bool {
+		for ; within(dir, top); dir = filepath.Dir(dir) {
+			below := within(dir, worked) && dir != worked
+			if !below && p.Trusted(dir) {
+				return true
+			}
+			if dir == top || own(dir) {
+				return false
+			}
+		}
+		return false
+	}
+}
+
+// within reports whether a path is a folder or below it.
+func within(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// own reports whether a folder is not a part of the project above it.
+func own(dir string) bool {
+	if slices.Contains(strange, filepath.Base(dir)) {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}

@@ -1,3 +1,0 @@
-// Package fleettest tries the fleet against real servers: Temporal, PostgreSQL and
-// NATS, which 'dev/services up' starts.
-package fleettest

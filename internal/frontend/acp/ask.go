@@ -1,0 +1,291 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// askID names what is asked: an answer is for that and nothing else.
+type askID struct {
+	session pawl.SessionID
+	seq     pawl.Seq
+}
+
+// asks puts what a session and its children ask to the person at the editor.
+type asks struct {
+	*session
+	open map[askID]context.CancelFunc // held by the one goroutine that hears the session
+}
+
+// begin asks what an event asks, about a call. origin says which child asks; it
+// is "" for the session itself.
+func (a *asks) begin(ctx context.Context, origin string, e pawl.Event, about call) {
+	b, ok := e.Body.(pawl.Asked)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	id := askID{e.Session, e.Seq}
+	a.open[id] = cancel
+	about.id = callOf(about.id, origin, e)
+	a.running.Go(func() { a.ask(ctx, id, about, b.Ask) })
+}
+
+// over stops to ask what needs no answer any more.
+func (a *asks) over(e pawl.Event) {
+	switch b := e.Body.(type) {
+	case pawl.Answered:
+		a.end(askID{e.Session, b.Ask})
+	case pawl.TurnFinished:
+		a.endAll()
+	default: // answers nothing
+	}
+}
+
+// callOf is the id of the call that is asked about. The editor knows the
+// session's own; a child's, or none, gets one by the question.
+func callOf(id, origin string, e pawl.Event) string {
+	if id == "" || origin != "" {
+		return fmt.Sprintf("ask-%s-%d", e.Session, e.Seq)
+	}
+	return id
+}
+
+func (a *asks) end(id askID) {
+	if cancel := a.open[id]; cancel != nil {
+		cancel()
+		delete(a.open, id)
+	}
+}
+
+// ask asks and answers for the person. What cannot be asked is declined; while
+// the editor is gone nothing is said, so that it can be asked again.
+func (s *session) ask(ctx context.Context, id askID, about call, ask pawl.Ask) {
+	cancels := s.canceled()
+	answer, err := s.put(ctx, about, ask)
+	if ctx.Err() != nil || s.canceled() != cancels {
+		return // the turn's end says what became of it
+	}
+	if err != nil {
+		answer = pawl.Answer{Outcome: pawl.OutcomeDeclined}
+		s.note(ctx, fmt.Sprintf("The editor could not ask, so it counts as declined: %v", err))
+	}
+	err = s.svc.Answer(ctx, id.session, id.seq, answer)
+	if err != nil && !errors.Is(err, pawl.ErrConflict) && ctx.Err() == nil {
+		s.note(ctx, fmt.Sprintf("The answer was not taken: %v", err))
+	}
+}
+
+// put shows what is asked and returns the answer.
+func (s *session) put(ctx context.Context, about call, ask pawl.Ask) (pawl.Answer, error) {
+	switch ask.Kind {
+	case pawl.AskPermission:
+		return s.permission(ctx, about, ask)
+	case pawl.AskLoop:
+		about.content = shownAsk(ask.Text)
+		chosen, err := s.editor.choose(ctx, s.id, choice{about, []option{
+			{"yes", "Go on", "allow_once"}, {"no", "End the turn", "reject_once"},
+		}})
+		return pawl.Answer{Outcome: outcome(chosen == "yes")}, err
+	default:
+		return s.questions(ctx, about, ask)
+	}
+}
+
+func outcome(yes bool) pawl.Outcome {
+	if yes {
+		return pawl.OutcomeAnswered
+	}
+	return pawl.OutcomeDeclined
+}
+
+// shownAsk is a text that a person decides by: all that is in it shows, as it is.
+func shownAsk(text string) []content {
+	if text == "" {
+		return nil
+	}
+	if !weak.On("show.codes") {
+		text = sanitize.Marked(text)
+	}
+	return []content{{text: fence(text)}}
+}
+
+// goOn is what the model is told of a call that was declined while its turn goes on.
+const goOn = "not this; go on without it"
+
+// permission asks whether a call may run. Anything but a clear yes is a no.
+func (s *session) permission(ctx context.Context, about call, ask pawl.Ask) (pawl.Answer, error) {
+	about.content = shownAsk(ask.Text)
+	options := []option{{"once", "Allow once", "allow_once"}}
+	if len(ask.Offer) > 0 {
+		options = append(options, option{"always", "Always allow: " + rules(ask), "allow_always"})
+	}
+	options = append(options, option{"no", "Reject, and go on", "reject_once"}, option{"stop", "Reject, and stop", "reject_once"})
+	chosen, err := s.editor.choose(ctx, s.id, choice{about, options})
+	if err != nil {
+		return pawl.Answer{}, err
+	}
+	switch {
+	case chosen == "once":
+		return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
+	case chosen == "always" && len(ask.Offer) > 0:
+		return pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer}, nil
+	case chosen == "no":
+		return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: goOn}, nil
+	default:
+		return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
+	}
+}
+
+// rules are the rules that "always" would add, as the text of the question has them.
+func rules(ask pawl.Ask) string {
+	var list []string
+	for _, rule := range ask.Offer {
+		list = append(list, sanitize.Line(string(rule)))
+	}
+	text := strings.Join(list, ", ")
+	if utf8.RuneCountInString(text) > maxRule {
+		return "by the rules that are shown"
+	}
+	return text
+}
+
+// noOptions is what the model is told of a question that has none.
+const noOptions = "(from pawl: the editor shows only questions with options; ask with options, or decide yourself and say what you assumed)"
+
+// questions asks one after the other. An editor offers choices and no words.
+func (s *session) questions(ctx context.Context, about call, ask pawl.Ask) (pawl.Answer, error) {
+	for _, q := range ask.Questions {
+		if len(q.Options) == 0 {
+			return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: noOptions}, nil
+		}
+	}
+	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered}
+	for _, q := range ask.Questions {
+		about.title = line(q.Header)
+		about.content = append(shownAsk(ask.Text), shownAsk(questionText(q))...)
+		chosen, err := s.editor.choose(ctx, s.id, choice{about, optionsOf(q)})
+		n, bad := strconv.Atoi(chosen)
+		switch {
+		case err != nil:
+			return pawl.Answer{}, err
+		case bad != nil || n < 0 || n >= len(q.Options):
+			return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
+		}
+		answer.Answers = append(answer.Answers, []string{q.Options[n].Label})
+	}
+	return answer, nil
+}
+
+func questionText(q pawl.Question) string {
+	text := q.Question
+	for _, o := range q.Options {
+		if o.Description != "" {
+			text += fmt.Sprintf("\n- %s: %s", o.Label, o.Description)
+		}
+	}
+	return text
+}
+
+func optionsOf(q pawl.Question) []option {
+	var list []option
+	for i, o := range q.Options {
+		list = append(list, option{strconv.Itoa(i), line(o.Label), "allow_once"})
+	}
+	return append(list, option{"decline", "Do not answer", "reject_once"})
+}
+
+// childPoll is how often a child is looked for that was announced and is not yet made.
+const childPoll = 50 * time.Millisecond
+
+// child hears what a child asks, as long as its parent is heard.
+func (a *asks) child(ctx context.Context, c pawl.Spawned) {
+	row, err := a.svc.Get(ctx, c.Child)
+	for errors.Is(err, pawl.ErrNotFound) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(childPoll):
+			row, err = a.svc.Get(ctx, c.Child)
+		}
+	}
+	if err == nil {
+		err = a.hearChild(ctx, fmt.Sprintf("the task %q (%s)", line(c.Title), line(c.Agent)), row)
+	}
+	if err != nil && ctx.Err() == nil {
+		a.note(ctx, fmt.Sprintf("What the task %q asks cannot be heard: %v", line(c.Title), err))
+	}
+}
+
+// hearChild asks what a child has asked before and what it asks until its turn ends.
+func (a *asks) hearChild(ctx context.Context, origin string, row pawl.Session) error {
+	own := &asks{session: a.session, open: map[askID]context.CancelFunc{}}
+	defer own.endAll()
+	calls := map[pawl.CallID]call{}
+	var open []pawl.Event
+	ended := false
+	for e, err := range a.svc.Events(ctx, row.ID, 0) {
+		if err != nil {
+			return err
+		}
+		switch b := e.Body.(type) {
+		case pawl.Replied:
+			for _, c := range b.Parts.Calls() {
+				calls[c.ID] = announce(row.Dir, c)
+			}
+		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+			c, _ := pawl.ChildOf(b)
+			a.running.Go(func() { own.child(ctx, c) })
+		case pawl.TurnStarted, pawl.TurnFinished:
+			_, ended = e.Body.(pawl.TurnFinished)
+		default: // nothing to know for an ask
+		}
+		own.over(e)
+		if open = unanswered(open, e); e.Seq < row.Head {
+			continue // it may have its answer
+		}
+		for _, o := range open {
+			asked, _ := o.Body.(pawl.Asked)
+			about := calls[asked.Call]
+			about.title = line(origin + ": " + about.title)
+			own.begin(ctx, origin, o, about)
+		}
+		if open = nil; ended {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+func (a *asks) endAll() {
+	for id := range a.open {
+		a.end(id)
+	}
+}
+
+// unanswered are the asks of a log that nobody has answered, after one more event.
+func unanswered(open []pawl.Event, e pawl.Event) []pawl.Event {
+	switch b := e.Body.(type) {
+	case pawl.Asked:
+		return append(open, e)
+	case pawl.Answered:
+		for i, o := range open {
+			if o.Seq == b.Ask {
+				return append(open[:i:i], open[i+1:]...)
+			}
+		}
+	case pawl.TurnFinished:
+		return nil
+	default: // asks nothing
+	}
+	return open
+}

@@ -1,0 +1,156 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// kinds says which sign an editor shows beside a tool; a tool that is not here is other.
+var kinds = map[string]string{
+	"read": "read", "skill": "read", "diagnostics": "read",
+	"list": "search", "glob": "search", "grep": "search", "codesearch": "search",
+	"edit": "edit", "write": "edit", "apply_patch": "edit",
+	"bash": "execute", "bash_output": "execute", "bash_kill": "execute",
+	"webfetch": "fetch", "websearch": "fetch",
+	"todoread": "think", "todowrite": "think",
+	"plan_exit": "switch_mode",
+}
+
+// announce is a call as the model wishes it.
+func announce(dir string, c pawl.ToolCall) call {
+	shown := call{id: string(c.ID), title: title(c), kind: kinds[c.Name], status: "pending"}
+	if shown.kind == "" {
+		shown.kind = "other"
+	}
+	if path := inputs(c)["path"]; path != "" && !strings.Contains(path, ":") {
+		shown.places = []place{{path: within(dir, path)}}
+	}
+	if len(c.Input) <= maxRaw {
+		shown.input = c.Input
+	}
+	return shown
+}
+
+// inputs are the texts of a call's input, by their names.
+func inputs(c pawl.ToolCall) map[string]string {
+	var all map[string]any
+	if json.Unmarshal(c.Input, &all) != nil {
+		return nil
+	}
+	texts := map[string]string{}
+	for name, value := range all {
+		if text, ok := value.(string); ok {
+			texts[name] = text
+		}
+	}
+	return texts
+}
+
+// title says in a line what a call does.
+func title(c pawl.ToolCall) string {
+	in := inputs(c)
+	if c.Name == "bash" && in["command"] != "" {
+		return line(in["command"])
+	}
+	for _, name := range []string{"pattern", "path", "url", "query", "description", "name"} {
+		if in[name] != "" {
+			return line(c.Name + " " + in[name])
+		}
+	}
+	return line(c.Name)
+}
+
+// line is a text on one line, cut if it is long. Nothing in it is Markdown: what
+// a model writes there must look as it is.
+func line(text string) string {
+	text = strings.ReplaceAll(sanitize.Line(text), "`", "'")
+	if utf8.RuneCountInString(text) > maxTitle {
+		text = string([]rune(text)[:maxTitle-1]) + "…"
+	}
+	return text
+}
+
+// begun is a call that runs now, with the files that it may touch.
+func begun(dir string, b pawl.CallStarted) call {
+	shown := call{id: string(b.Call), status: "in_progress"}
+	seen := map[string]bool{}
+	for _, a := range b.Access {
+		switch a.Kind {
+		case pawl.AccessRead, pawl.AccessWrite:
+			if path := within(dir, a.Target); !seen[path] {
+				seen[path] = true
+				shown.places = append(shown.places, place{path: path})
+			}
+		case pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP: // no file
+		}
+	}
+	return shown
+}
+
+// ended is a call with its result: a change as an editor shows changes, anything
+// else as it was printed.
+func ended(dir string, b pawl.CallFinished) call {
+	shown := call{id: string(b.Call), status: "completed"}
+	if b.Status != pawl.CallDone || b.Result.IsError {
+		shown.status = "failed"
+	}
+	for _, part := range b.Result.Display {
+		switch p := part.(type) {
+		case pawl.Patch:
+			shown.addPatch(dir, p)
+		case pawl.Text:
+			shown.content = append(shown.content, content{text: fence(sanitize.Text(p.Text))})
+		default: // for the model
+		}
+	}
+	if len(shown.content) == 0 && b.Result.Content != "" {
+		shown.content = []content{{text: fence(sanitize.Text(b.Result.Content))}}
+	}
+	for _, f := range b.Result.Files {
+		shown.content = append(shown.content, content{text: fmt.Sprintf("(%s, %d bytes)", line(f.MediaType), len(f.Data))})
+	}
+	return shown
+}
+
+func (c *call) addPatch(dir string, p pawl.Patch) {
+	list, rest := changes(dir, p)
+	for _, change := range list {
+		c.content = append(c.content, content{change: &change})
+		c.places = append(c.places, place{change.path, change.line})
+	}
+	if rest != "" {
+		c.content = append(c.content, content{text: fence(sanitize.Text(rest))})
+	}
+}
+
+// output is what a running command has printed last.
+func output(id pawl.CallID, tail string) call {
+	return call{id: string(id), content: []content{{text: fence(sanitize.Text(tail))}}}
+}
+
+// tail is the end of an output that goes on with text.
+func tail(before, text string) string {
+	all := before + text
+	if len(all) <= maxOutput {
+		return all
+	}
+	return strings.ToValidUTF8(all[len(all)-maxOutput:], "")
+}
+
+// fence puts a text into Markdown as it is: no line of it closes the fence.
+func fence(text string) string {
+	mark := "```"
+	for strings.Contains(text, mark) && !weak.On("acp.fence") {
+		mark += "`"
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return mark + "\n" + text + mark
+}

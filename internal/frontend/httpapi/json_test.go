@@ -1,0 +1,113 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+)
+
+// A body has one reading: what one decoder would overlook is refused.
+func TestStrictJSON(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newBox(t, nil)
+	deep := func(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
+	for name, body := range map[string]string{
+		"a key twice":             `{"dir":"DIR","dir":"DIR"}`,
+		"a key in another case":   `{"Dir":"DIR"}`,
+		"both":                    `{"dir":"DIR","DIR":"/"}`,
+		"a letter that folds":     `{"dir":"DIR","title":"x","titlſ":"y"}`,
+		"an unknown key":          `{"dir":"DIR","trusted":true}`,
+		"a NUL in a key":          `{"dir":"DIR","dir\u0000":"/"}`,
+		"a key of a NUL":          `{"\u0000":"x","dir":"DIR"}`,
+		"an escaped key twice":    `{"dir":"DIR","\u0064ir":"/"}`,
+		"more after it":           `{"dir":"DIR"}{"dir":"/"}`,
+		"nonsense after it":       `{"dir":"DIR"}]`,
+		"a bare NUL after it":     "{\"dir\":\"DIR\"}\x00",
+		"nothing":                 ` `,
+		"a list":                  `[{"dir":"DIR"}]`,
+		"another type":            `{"dir":["DIR"]}`,
+		"broken off":              `{"dir":"DIR"`,
+		"a comment":               `{"dir":"DIR"} // yes`,
+		"deep":                    `{"dir":` + deep(100_000) + `}`,
+		"deep in what is unknown": `{"dir":"DIR","x":` + deep(9_000) + `}`,
+		"a folder that is not":    `{"dir":"relative"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.refused(400, pawl.CodeInvalid, "POST", "/v1/sessions", strings.ReplaceAll(body, "DIR", b.dir))
+		})
+	}
+	list, err := b.svc.List(t.Context(), pawl.Filter{})
+	if err != nil || len(list) > 0 {
+		t.Errorf("something was made: %v, %v", list, err)
+	}
+	b.ask(201, "POST", "/v1/sessions", ` {"dir":"`+b.dir+`"} `, new(pawl.Session)) // and one that is right
+}
+
+// A body that is too large is refused, however it comes.
+func TestLargeBodies(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newBox(t, nil)
+	body := `{"dir":"` + b.dir + `","title":"` + strings.Repeat("x", 1<<20) + `"}`
+	b.refused(400, pawl.CodeInvalid, "POST", "/v1/sessions", body)
+	s := "/v1/sessions/" + string(b.create())
+	b.refused(400, pawl.CodeInvalid, "PATCH", s, `{"title":"`+strings.Repeat("x", 1<<20)+`"}`)
+	b.ask(204, "PATCH", s, `{"title":"short"}`, nil)
+}
+
+// What lifts a bound is not for those who may run work, by whatever way it comes.
+func TestSettingsNeedAdmin(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newBox(t, nil)
+	id := b.create()
+	path := "/v1/sessions/" + string(id) + "/prompts"
+	model := b.script(`{"text":"Done."}`)
+	for _, more := range []string{`,"trusted":true`, `,"mode":"yolo"`} {
+		b.refuses(403, pawl.CodeDenied, request{method: "POST", path: path, token: "run", body: prompt(model, more)})
+		imported := strings.NewReplacer("MORE", more, "DIR", b.dir, "\n\n", "\n").Replace(
+			`{"v":1,"session":"01JD0000000000000000000000","seq":1,"at":"2026-11-15T09:00:00Z","type":"session.created","body":{"dir":"DIR"}}` + "\n" +
+				`{"v":1,"session":"01JD0000000000000000000000","seq":2,"at":"2026-11-15T09:00:00Z","type":"prompted","body":{"parts":[{"type":"text","text":"go"}],"model":"script:x"MORE}}`)
+		q := request{method: "POST", path: "/v1/sessions/import", token: "run", body: imported, header: map[string]string{"Content-Type": string(api.FormLines)}}
+		b.refuses(403, pawl.CodeDenied, q)
+	}
+	open := strings.ReplaceAll(`{"v":1,"session":"01JD0000000000000000000000","seq":1,"at":"2026-11-15T09:00:00Z","type":"session.created","body":{"dir":"DIR"}}
+{"v":1,"session":"01JD0000000000000000000000","seq":2,"at":"2026-11-15T09:00:00Z","type":"prompted","body":{"parts":[{"type":"text","text":"go"}],"model":"script:x"}}
+{"v":1,"session":"01JD0000000000000000000000","seq":3,"turn":1,"at":"2026-11-15T09:00:00Z","type":"turn.started","body":{"prompt":2}}
+`, "DIR", b.dir)
+	q := request{method: "POST", path: "/v1/sessions/import", token: "run", body: open, header: map[string]string{"Content-Type": string(api.FormLines)}}
+	b.refuses(403, pawl.CodeDenied, q)
+	q.token = "admin"
+	if got := b.send(q); got.status != 201 {
+		t.Errorf("an admin's import: %d %s", got.status, got.text)
+	}
+	if got := b.send(request{method: "POST", path: path, token: "run", body: prompt(model, "")}); got.status != 202 {
+		t.Errorf("a prompt that lifts nothing: %d %s", got.status, got.text)
+	}
+	b.finished(id)
+}
+
+// Work is refused outside of the folders that the server is for: also in a session
+// that is there already, and in one that is brought.
+func TestRoots(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	allowed := t.TempDir()
+	b := newBox(t, nil, func(c *httpapi.Config) {
+		c.Allow = func(_ api.Principal, dir string) error {
+			if dir != allowed {
+				return pawl.ErrDenied
+			}
+			return nil
+		}
+	})
+	b.refused(403, pawl.CodeDenied, "POST", "/v1/sessions", `{"dir":"`+b.dir+`"}`)
+	b.ask(201, "POST", "/v1/sessions", `{"dir":"`+allowed+`"}`, new(pawl.Session))
+	s := "/v1/sessions/" + string(b.create()) // by somebody else, in another folder
+	for _, q := range [][3]string{
+		{"POST", "/prompts", prompt(b.script(`{"text":"Done."}`), "")}, {"PUT", "/prompts/1", `{"parts":[]}`},
+		{"POST", "/asks/1/answer", `{"outcome":"answered"}`}, {"POST", "/resume", ""}, {"POST", "/compact", `{}`},
+		{"POST", "/revert", `{}`}, {"POST", "/revert/preview", `{}`}, {"POST", "/fork", `{}`},
+	} {
+		b.refused(403, pawl.CodeDenied, q[0], s+q[1], q[2])
+	}
+	line := `{"v":1,"session":"01JD0000000000000000000000","seq":1,"at":"2026-11-15T09:00:00Z","type":"session.created","body":{"dir":"` + b.dir + `"}}`
+	b.refuses(403, pawl.CodeDenied, request{method: "POST", path: "/v1/sessions/import", body: line, header: map[string]string{"Content-Type": string(api.FormLines)}})
+	b.ask(204, "DELETE", s, "", nil) // to be rid of it is no work
+}

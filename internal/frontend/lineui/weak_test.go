@@ -1,0 +1,40 @@
+//go:build sectest
+
+package lineui
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Without a defense the same attacks succeed, so the tests would notice if it
+// were missing.
+
+func TestWeakenedDwell(t *testing.T) { //nolint:paralleltest // it turns a defense off
+	defer weak.Set("ask.dwell")()
+	typedEarly(t).until("question 2 of 2: Sizes\n")
+}
+
+func TestWeakenedPlain(t *testing.T) { //nolint:paralleltest // it turns a defense off
+	defer weak.Set("plain")()
+	var out bytes.Buffer
+	talk := newTalk(Config{Out: &out})
+	talk.teller.event(pawl.Event{Body: pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "\x1b[2J"}}}})
+	if !strings.Contains(out.String(), "\x1b") {
+		t.Error("the switch takes nothing out")
+	}
+}
+
+func TestWeakenedCodes(t *testing.T) { //nolint:paralleltest // it turns a defense off
+	defer weak.Set("show.codes")()
+	var out bytes.Buffer
+	v := &voice{w: &out}
+	v.whole("a\u202eb")
+	if !strings.Contains(out.String(), "\u202e") {
+		t.Error("the switch takes nothing out")
+	}
+}

@@ -1,0 +1,110 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
+	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// fail says what went wrong and what to do next: on a line, or in a dialog if it
+// does not fit.
+func (a *app) fail(err error) tea.Cmd {
+	if dialog.Long(err.Error(), a.width) {
+		a.dialogs = append(a.dialogs, dialog.NewFailure(a.shared, err))
+		return nil
+	}
+	a.message, a.failed = err.Error(), true
+	if whole := a.message + " · " + dialog.NextStep(err); !dialog.Long(whole, a.width) {
+		a.message = whole
+	}
+	return nil
+}
+
+// maxPause is how long the screen waits before it reads a lost feed again.
+const maxPause = 15 * time.Second
+
+// againMsg is that a lost feed is to be read again.
+type againMsg struct{ feed *eventfeed.Feed }
+
+// lose says that the session cannot be followed, and tries again after a while.
+// What was written stays; what has come meanwhile is read then.
+func (a *app) lose(err error) tea.Cmd {
+	a.lost++
+	a.message, a.failed = fmt.Sprintf("the connection is lost, trying again: %v", err), true
+	lost := a.feed
+	return tea.Tick(min(time.Second<<min(a.lost-1, 4), maxPause), func(time.Time) tea.Msg { return againMsg{lost} })
+}
+
+// found says that a lost session is followed again.
+func (a *app) found(m eventfeed.News) {
+	if a.lost == 0 || m.Err != nil {
+		return
+	}
+	a.lost = 0
+	a.message, a.failed = "connected again", false
+}
+
+// heard takes what the queue of asks is told. It reports whether it was that.
+func (a *app) heard(msg tea.Msg) (tea.Cmd, bool) {
+	waited := a.queue.Len()
+	cmd, taken := a.queue.Update(msg)
+	if !taken {
+		return nil, false
+	}
+	if a.queue.Len() > waited {
+		cmd = tea.Batch(cmd, a.notifier.Tell(a.looks.signs("waits for you: "+a.name())))
+	}
+	return tea.Batch(cmd, a.asks()), true
+}
+
+// tell tells a person who looks elsewhere.
+func (a *app) tell(e pawl.Event) tea.Cmd {
+	switch b := e.Body.(type) {
+	case pawl.Asked:
+		return a.notifier.Tell(a.looks.signs("waits for you: " + a.name()))
+	case pawl.TurnFinished:
+		if b.Reason != pawl.ReasonCanceled {
+			return a.notifier.Tell(a.looks.signs("done: " + a.name()))
+		}
+	case pawl.Sealed, pawl.Blocked:
+		line, _ := humanize.Mission(b)
+		return a.notifier.Tell(a.looks.signs("the mission is " + line + ": " + a.name()))
+	default: // nothing that one comes back for
+	}
+	return nil
+}
+
+// name is what the session is called.
+func (a *app) name() string {
+	if t := a.view.Log.Title(); t != "" {
+		return t
+	}
+	return a.session.Name()
+}
+
+// title is that of the window: whether pawl asks or works, and on what.
+func (a *app) title() string {
+	text := "pawl"
+	if t := a.view.Log.Title(); t != "" {
+		if !weak.On("plain") {
+			t = sanitize.Line(t)
+		}
+		text += ": " + t
+	}
+	switch {
+	case a.queue.Len() > 0:
+		return "? " + text
+	case a.view.Log.Working():
+		return "● " + text
+	default:
+		return text
+	}
+}

@@ -1,0 +1,443 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/subagents"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/editor"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/pager"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/rewind"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// app is the whole screen.
+type app struct {
+	shared *ui.Shared
+
+	session  pawl.Session // as it was when it was opened; its ID is "" until there is one
+	settings pawl.Settings
+	outbox   outbox
+	feed     *eventfeed.Feed
+	shown    time.Time // when news were last taken in
+	loading  bool      // an older page is read
+	catching bool      // so is what was missed of a reply
+
+	view    *chat.View
+	editor  *editor.Editor
+	dialogs []ui.Dialog // the last is on top
+	queue   *dialog.Queue
+	tasks   *subagents.Tasks
+	mission *subagents.Mission
+	inChat  bool   // keys are for the conversation
+	message string // to the person, until the next key
+	failed  bool   // it is a failure
+
+	lists    lists
+	escape   escape
+	returned returned // words for a session that is being opened
+
+	first    onboarding.Options
+	notifier *notify.Notifier
+	looks    looks
+	lost     int // how often in a row the feed was lost
+
+	width, height int
+	cramped       bool // what is on top does not fit on the screen
+
+	program *tea.Program // nil in tests
+	frames  frames
+}
+
+func newApp(s *ui.Shared, c Config) *app {
+	c.First.Chosen = c.Settings.Model != "" || c.Session != "" // a session has its own
+	a := &app{
+		first: c.First, notifier: notify.New(c.Notify, c.env()), looks: newLooks(c),
+		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
+		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), tasks: subagents.New(s), mission: subagents.NewMission(s), lists: newLists(s, c),
+	}
+	a.editor.Become(c.Session)
+	return a
+}
+
+// olderMsg is a page of older events.
+type olderMsg struct {
+	session pawl.SessionID
+	events  []pawl.Event
+}
+
+// Init opens the session, if one is named.
+func (a *app) Init() tea.Cmd {
+	if a.session.ID == "" {
+		return tea.Batch(a.editor.Init(), a.looks.ask(), onboarding.Begin(a.shared, a.first))
+	}
+	return tea.Batch(a.editor.Init(), a.looks.ask(), a.open(a.session.ID), onboarding.Begin(a.shared, a.first))
+}
+
+// open reads the end of a session.
+func (a *app) open(id pawl.SessionID) tea.Cmd {
+	svc, ctx := a.shared.Service, a.shared.Context
+	return func() tea.Msg {
+		m, err := eventfeed.Open(ctx, svc, id)
+		if err != nil {
+			return ui.Failed{Err: err}
+		}
+		return m
+	}
+}
+
+// Update takes a message.
+func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	a.frames.move(a.program)
+	switch m := msg.(type) {
+	case tea.WindowSizeMsg:
+		return a, a.resize(m)
+	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
+		a.told(m)
+	case eventfeed.News:
+		return a, a.news(m)
+	case eventfeed.Opened:
+		return a, a.opened(m)
+	case olderMsg:
+		a.loading = false
+		if m.session == a.session.ID && len(m.events) > 0 {
+			a.view.Log.Prepend(m.events)
+		}
+	case draftMsg:
+		a.caughtUp(m)
+	case sentMsg:
+		return a, a.sent(m)
+	case ui.Open:
+		a.dialogs = append(a.dialogs, m.Dialog)
+		return a, a.uncovered()
+	case ui.Failed:
+		return a, a.fail(m.Err)
+	case againMsg:
+		if m.feed == a.feed {
+			return a, a.follow(a.session, a.view.Log.Last())
+		}
+	case onboarding.Chosen:
+		a.settings.Model, a.settings.Mode = m.Model, m.Mode
+	case tea.FocusMsg, tea.BlurMsg:
+		a.notifier.Update(msg)
+	case ui.Notice:
+		a.message, a.failed = m.Text, false
+	case editor.Submit:
+		return a, a.send(m)
+	case editor.Shell:
+		return a, a.shell(m)
+	case editor.Withdraw:
+		id := a.session.ID
+		return a, ui.Do(func() error { return a.shared.Service.Withdraw(a.shared.Context, id, m.Prompt) })
+	case completion.Run:
+		return a, a.run(m)
+	case rewind.Ended:
+		return a, a.wentBack(m)
+	case disarmMsg:
+		a.disarm(m)
+	case subagents.Tick:
+		cmd, _ := a.tasks.Update(m)
+		return a, tea.Batch(cmd, a.tellDialogs(m))
+	case picker.Chosen, picker.Moved, picker.Closed:
+		return a, a.picked(m)
+	case waitingMsg:
+		return a, a.showWaiting(m)
+	case modesMsg:
+		return a, a.listModes(m)
+	case editor.Back:
+		return a, a.pass(msg)
+	case tea.KeyPressMsg:
+		return a, a.key(m)
+	case tea.MouseMsg:
+		return a, a.mouse(m)
+	case chat.SecondMsg: // a dialog may show a conversation of its own
+		return a, tea.Batch(a.view.Update(m), a.tellDialogs(m))
+	default:
+		if cmd, taken := a.heard(msg); taken {
+			return a, cmd
+		}
+		if cmd, taken := a.listed(msg); taken {
+			return a, cmd
+		}
+		if cmd, taken := a.tasks.Update(msg); taken {
+			return a, cmd
+		}
+		return a, a.pass(msg)
+	}
+	return a, nil
+}
+
+// pass gives a message to whoever is on top. What the person does is for the one
+// on top alone; answers find their way to the editor below it.
+func (a *app) pass(msg tea.Msg) tea.Cmd {
+	if n := len(a.dialogs); n > 0 {
+		if a.cramped && unseen(msg) {
+			return nil
+		}
+		next, cmd := a.dialogs[n-1].Update(msg)
+		if next == nil {
+			a.dialogs = a.dialogs[:n-1]
+			return tea.Batch(cmd, a.uncovered())
+		}
+		a.dialogs[n-1] = next
+		switch msg.(type) {
+		case tea.KeyMsg, tea.MouseMsg, tea.PasteMsg, tea.ClipboardMsg:
+			return cmd
+		}
+		return tea.Batch(cmd, a.editor.Update(msg))
+	}
+	if _, pasted := msg.(tea.PasteMsg); pasted && a.view.Finding() {
+		return a.view.Update(msg)
+	}
+	return a.editor.Update(msg)
+}
+
+// key takes a key press.
+func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
+	a.message = ""
+	k, armed := twice(k)
+	armed = armed || a.escape.armed
+	a.escape.armed = false
+	if cmd, taken := a.helpKey(k); taken {
+		return cmd
+	}
+	if n := len(a.dialogs); n > 0 {
+		if a.cramped {
+			return a.crampedKey(k)
+		}
+		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
+			return tea.Quit // what is asked waits in the log
+		}
+		return a.pass(k)
+	}
+	if a.view.Finding() && a.shared.Keys.Action(keys.Global, k.String()) != keys.Quit {
+		return tea.Batch(a.view.Update(k), a.older())
+	}
+	if !a.inChat && a.editor.Takes(k) {
+		return a.editor.Update(k)
+	}
+	if a.inChat {
+		if cmd, taken := a.chatKey(k); taken {
+			return cmd
+		}
+	}
+	if cmd, taken := a.globalKey(k, armed); taken {
+		return cmd
+	}
+	if a.inChat {
+		return nil
+	}
+	return a.editor.Update(k)
+}
+
+func (a *app) globalKey(k tea.KeyPressMsg, armed bool) (tea.Cmd, bool) {
+	action := a.shared.Keys.Action(keys.Global, k.String())
+	if name, ok := commandKeys[action]; ok {
+		return a.run(completion.Run{Name: name}), true
+	}
+	switch action {
+	case keys.Quit:
+		return tea.Quit, true
+	case keys.Palette:
+		return a.editor.Palette(), true
+	case keys.Interrupt:
+		return a.interrupt(armed), true
+	case keys.NextMode:
+		return a.nextMode(), true
+	case keys.ScrollUp:
+		a.view.Scroll(-1)
+	case keys.ScrollDown:
+		a.view.Scroll(1)
+	case keys.PageUp:
+		a.view.Scroll(-a.view.Page())
+	case keys.PageDown:
+		a.view.Scroll(a.view.Page())
+	case keys.Top:
+		a.view.ToTop()
+	case keys.Bottom:
+		a.view.ToEnd()
+	case keys.FocusChat:
+		a.focusChat(!a.inChat)
+	case keys.Find:
+		a.view.Find()
+	default:
+		return nil, false
+	}
+	return a.older(), true
+}
+
+func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	switch a.shared.Keys.Action(keys.Chat, k.String()) {
+	case keys.Fold:
+		a.view.Toggle()
+		return nil, true
+	case keys.FoldAll:
+		a.view.ToggleAll()
+		return nil, true
+	case keys.Copy:
+		a.message = "copied"
+		return tea.SetClipboard(a.view.Copy()), true
+	case keys.OpenOutput:
+		if blob, title := a.view.Spill(); blob != nil {
+			return pager.Open(a.shared, a.session.ID, title, blob.ID), true
+		}
+		return nil, true
+	case keys.EntryUp:
+		a.view.Select(-1)
+	case keys.EntryDown:
+		a.view.Select(1)
+	case keys.FindHere:
+		a.view.Find()
+	case keys.LeaveChat:
+		a.focusChat(false)
+	default:
+		return nil, false
+	}
+	return a.older(), true
+}
+
+func (a *app) focusChat(in bool) {
+	a.inChat = in
+	if in {
+		a.view.Select(-1)
+	} else {
+		a.view.Unselect()
+		a.view.ToEnd()
+	}
+}
+
+// interrupt ends the turn, or goes back if none is open.
+func (a *app) interrupt(armed bool) tea.Cmd {
+	if !a.view.Log.Working() {
+		return a.goBackKey(armed)
+	}
+	id := a.session.ID
+	return ui.Do(func() error { return a.shared.Service.Cancel(a.shared.Context, id) })
+}
+
+// mouse takes what the mouse does: for the dialog on top or, without one, for who
+// is in its place.
+func (a *app) mouse(m tea.MouseMsg) tea.Cmd {
+	if len(a.dialogs) > 0 {
+		return a.pass(m)
+	}
+	if wheel, ok := m.(tea.MouseWheelMsg); ok {
+		a.wheel(wheel)
+		return a.older()
+	}
+	return tea.Batch(a.view.Update(m), a.editor.Update(m))
+}
+
+func (a *app) wheel(m tea.MouseWheelMsg) {
+	switch m.Button {
+	case tea.MouseWheelUp:
+		a.view.Scroll(-3)
+	case tea.MouseWheelDown:
+		a.view.Scroll(3)
+	default:
+	}
+}
+
+// older reads a page of older events when the top is near.
+func (a *app) older() tea.Cmd {
+	first := a.view.Log.First()
+	if a.loading || first <= 1 || !a.view.NearTop() {
+		return nil
+	}
+	a.loading = true
+	svc, ctx, id := a.shared.Service, a.shared.Context, a.session.ID
+	return func() tea.Msg {
+		events, err := eventfeed.Page(ctx, svc, id, first-1-eventfeed.PageEvents, first-1)
+		if err != nil {
+			return ui.Failed{Err: err}
+		}
+		return olderMsg{id, events}
+	}
+}
+
+// opened shows a session.
+func (a *app) opened(m eventfeed.Opened) tea.Cmd {
+	log := chat.NewLog()
+	log.Read(m.Events)
+	log.Join(m.Draft)
+	a.view = chat.NewView(log, a.shared.Styles)
+	a.lists.open(m.Session, m.Events)
+	look := a.editor.Switch(m.Session.ID, m.Session.Dir)
+	a.shownAgain(m.Session.ID)
+	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.mission.Open(m.Session, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())
+}
+
+// follow watches a session.
+func (a *app) follow(s pawl.Session, after pawl.Seq) tea.Cmd {
+	a.feed.Close()
+	a.session = s
+	a.feed = eventfeed.Watch(a.shared.Context, a.shared.Service, s.ID, after)
+	return a.feed.Next(a.shown)
+}
+
+// news takes in what has come.
+func (a *app) news(m eventfeed.News) tea.Cmd {
+	if m.Feed != a.feed { // of a dialog's, or of a session that is not shown any more
+		return a.tellDialogs(m)
+	}
+	reload := false
+	var cmds []tea.Cmd
+	for _, e := range m.Events {
+		a.view.Log.Apply(e)
+		a.lists.status.Apply(e)
+		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.mission.Apply(e), a.tell(e), a.refreshed(e))
+		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
+			reload = true
+		}
+	}
+	a.shown = time.Now()
+	a.found(m)
+	switch {
+	case m.Err != nil:
+		return tea.Batch(append(cmds, a.lose(m.Err))...)
+	case reload:
+		return a.open(a.session.ID)
+	}
+	return tea.Batch(append(cmds, a.feed.Next(a.shown), a.catchUp(), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())...)
+}
+
+// asks closes the dialogs of what does not wait any more, and opens that of what
+// has waited longest. What the person has opened is not covered.
+func (a *app) asks() tea.Cmd {
+	n := len(a.dialogs)
+	a.dialogs = slices.DeleteFunc(a.dialogs, func(d ui.Dialog) bool {
+		ask, ok := d.(dialog.Asker)
+		return ok && !a.queue.Has(ask.ID())
+	})
+	if len(a.dialogs) == n && n > 0 {
+		return nil
+	}
+	return a.uncovered()
+}
+
+// uncovered tells the dialog that has come to be on top. Without one it is that of
+// what is asked.
+func (a *app) uncovered() tea.Cmd {
+	if len(a.dialogs) == 0 {
+		next, ok := a.queue.Front()
+		if !ok {
+			return nil
+		}
+		a.dialogs = append(a.dialogs, dialog.New(a.shared, next, a.queue.Len))
+	}
+	if d, ok := a.dialogs[len(a.dialogs)-1].(interface{ Shown() tea.Cmd }); ok {
+		return d.Shown()
+	}
+	return nil
+}

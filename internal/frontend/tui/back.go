@@ -1,0 +1,144 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/rewind"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// again is how long a second press of the key that interrupts means to go back.
+const again = 500 * time.Millisecond
+
+// escape is what the key that interrupts does when there is nothing to interrupt:
+// pressed twice it goes back.
+type escape struct {
+	armed bool
+	round int
+}
+
+// disarmMsg is that the second press did not come in time.
+type disarmMsg struct{ round int }
+
+// twice is the key for one who presses it so fast that the terminal takes both
+// presses for one with alt.
+func twice(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
+	if k.Mod != tea.ModAlt || k.Code != tea.KeyEscape {
+		return k, false
+	}
+	k.Mod = 0
+	return k, true
+}
+
+// goBackKey takes the key that interrupts while nothing is under way.
+func (a *app) goBackKey(armed bool) tea.Cmd {
+	if a.session.ID == "" || !a.editor.Empty() {
+		return nil
+	}
+	if armed {
+		return a.rewind(rewind.Back)
+	}
+	a.escape.armed = true
+	a.escape.round++
+	a.message, a.failed = a.escapeHint(), false
+	msg := disarmMsg{a.escape.round}
+	return tea.Tick(again, func(time.Time) tea.Msg { return msg })
+}
+
+func (a *app) escapeHint() string {
+	return a.shared.Keys.Key(keys.Interrupt) + " again goes back to an earlier message"
+}
+
+// disarm ends the time for the second press.
+func (a *app) disarm(m disarmMsg) {
+	if m.round != a.escape.round || !a.escape.armed {
+		return
+	}
+	a.escape.armed = false
+	if a.message == a.escapeHint() {
+		a.message = ""
+	}
+}
+
+// rewind opens the window in which one goes back, or forward again.
+func (a *app) rewind(k rewind.Kind) tea.Cmd {
+	switch {
+	case a.session.ID == "":
+		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
+	case a.view.Log.Working() && k != rewind.Fork:
+		return ui.Show(ui.Failed{Err: &pawl.BusyError{Session: a.session.ID}})
+	}
+	return ui.Show(ui.Open{Dialog: rewind.New(a.shared, a.session.ID, k)})
+}
+
+// wentBack closes the window, gives the person's words back and says what was done.
+func (a *app) wentBack(m rewind.Ended) tea.Cmd {
+	at := slices.Index(a.dialogs, ui.Dialog(m.Dialog))
+	if m.Err != nil {
+		if at < 0 {
+			return a.fail(m.Err)
+		}
+		return m.Dialog.Fail(m.Err)
+	}
+	var cmd tea.Cmd
+	if at >= 0 {
+		a.dialogs = slices.Delete(a.dialogs, at, at+1)
+		cmd = a.uncovered()
+	}
+	a.message, a.failed = m.Notice(), false
+	switch {
+	case m.Forked:
+		a.returned = returned{m.Session, m.Prompt, m.Notice()}
+		return tea.Batch(cmd, a.open(m.Session))
+	case m.Session == a.session.ID && len(m.Prompt) > 0:
+		a.giveBack(m.Prompt)
+	case m.Plan.Redo != 0 && a.editor.Text() == m.Plan.Prompt.Text():
+		a.editor.SetText("") // it is in the conversation again
+	}
+	return cmd
+}
+
+// returned are words that are written once their session is shown.
+type returned struct {
+	session pawl.SessionID
+	parts   pawl.Parts
+	notice  string
+}
+
+// giveBack writes the words of a prompt that was taken back. Files have to be
+// attached anew.
+func (a *app) giveBack(parts pawl.Parts) {
+	if !a.editor.Return(parts) {
+		a.message += " · what you have written stays"
+		return
+	}
+	files := 0
+	for _, p := range parts {
+		if _, ok := p.(pawl.File); ok {
+			files++
+		}
+	}
+	if files > 0 {
+		a.message += fmt.Sprintf(" · %s to attach anew", humanize.Plural(files, "file"))
+	}
+}
+
+// shownAgain is called when a session is shown.
+func (a *app) shownAgain(id pawl.SessionID) {
+	r := a.returned
+	if r.session != id || id == "" {
+		return
+	}
+	a.returned = returned{}
+	a.message, a.failed = r.notice, false
+	if len(r.parts) > 0 {
+		a.giveBack(r.parts)
+	}
+}

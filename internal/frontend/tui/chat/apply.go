@@ -1,0 +1,213 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// Apply takes an event. Those of the log come in order.
+func (l *Log) Apply(e pawl.Event) {
+	if e.Seq > 0 {
+		if l.first == 0 {
+			l.first = e.Seq
+		}
+		l.last = e.Seq
+	}
+	l.version++
+	switch b := e.Body.(type) {
+	case pawl.Prompted:
+		l.prompted(e, b)
+	case pawl.Reworded:
+		l.reworded(b)
+	case pawl.Withdrawn:
+		l.drop(l.prompts[b.Prompt])
+	case pawl.TurnStarted:
+		l.turnOpen, l.turnAt = true, e.At
+		l.take(e, b.Prompt, false)
+	case pawl.ReplyStarted:
+		l.settle()
+		l.tried()
+		l.reply, l.replyAt = e.Seq, e.At
+		clear(l.offsets)
+	case pawl.Retried:
+		l.retried(e, b)
+	case pawl.Replied:
+		l.replied(e, b)
+	case pawl.Injected:
+		l.injected(e, b)
+	case pawl.TurnFinished:
+		l.ended(e, b)
+	case pawl.Delta:
+		l.grow(e, b)
+	case pawl.TodosSet:
+		l.todos = b.Todos
+	case pawl.ModeChanged:
+		l.mode = b.Mode
+		l.note(e, Quiet, "mode %s", b.Mode)
+	case pawl.CallStarted, pawl.Progress, pawl.Asked, pawl.Answered, pawl.CallFinished, pawl.Spawned:
+		l.ofCall(e)
+	case pawl.ShellAsked, pawl.ShellStarted, pawl.ShellRan:
+		l.ofShell(e)
+	default:
+		l.beside(e)
+	}
+}
+
+// beside takes the events that are not of a turn. Of all others there is nothing
+// to show.
+func (l *Log) beside(e pawl.Event) {
+	switch b := e.Body.(type) {
+	case pawl.SessionTitled:
+		l.title = b.Title
+	case pawl.CompactionAsked:
+		l.note(e, Quiet, "the conversation is to be made smaller")
+	case pawl.Compacted:
+		if b.Keep == 0 {
+			l.note(e, Warn, "the conversation was not made smaller: %s", b.Message)
+			return
+		}
+		text := fmt.Sprintf("the conversation before this was summarized: %s tokens are now %s", humanize.Short(int64(b.Before)), humanize.Short(int64(b.After)))
+		if b.Message != "" {
+			text += "; " + b.Message
+		}
+		l.note(e, Quiet, "%s", text)
+	case pawl.RevertAsked:
+		l.orders[e.Seq] = b.Revert
+	case pawl.Reverted:
+		l.reverted(e, b)
+	case pawl.Status:
+		if b.State == "interrupted" {
+			l.note(e, Bad, "%s", b.Message).Next = "The session is kept: send a prompt, or run pawl resume, to go on."
+			return
+		}
+		l.note(e, Quiet, "%s", b.Message)
+	default:
+		l.ofMission(e)
+	}
+}
+
+// tones are those of what a mission's events tell.
+var tones = map[humanize.Level]Tone{humanize.Quiet: Quiet, humanize.Good: Good, humanize.Warn: Warn, humanize.Bad: Bad}
+
+// ofMission takes the events of a mission.
+func (l *Log) ofMission(ev pawl.Event) {
+	line, level := humanize.Mission(ev.Body)
+	if line == "" {
+		return // nothing to show
+	}
+	e := l.note(ev, tones[level], "%s", line)
+	switch b := ev.Body.(type) {
+	case pawl.Blocked:
+		e.Text, e.Next = "blocked: "+b.Reason, "Send a prompt to go on."
+	case pawl.Sealed:
+	default:
+		e.Step = true
+	}
+}
+
+func (l *Log) prompted(ev pawl.Event, b pawl.Prompted) {
+	l.settings = b.Settings
+	l.mode = ""
+	e := &Entry{
+		Kind: User, Seq: ev.Seq, Turn: ev.Turn, At: ev.At, Text: b.Parts.Text(), Files: filesOf(b.Parts),
+		Waiting: true, Steered: b.Delivery == pawl.DeliverSteer, Queued: b.Delivery == pawl.DeliverQueue,
+	}
+	if l.prompts[ev.Seq] = e; !l.turnOpen { // else it waits above the editor until it is taken in
+		l.add(e)
+	}
+}
+
+func filesOf(parts pawl.Parts) []pawl.File {
+	var files []pawl.File
+	for _, p := range parts {
+		if f, ok := p.(pawl.File); ok {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+func (l *Log) reworded(b pawl.Reworded) {
+	if p := l.prompts[b.Prompt]; p != nil {
+		p.Text, p.Files = b.Parts.Text(), filesOf(b.Parts)
+		p.changed()
+	}
+}
+
+// take puts a prompt where it was taken in.
+func (l *Log) take(ev pawl.Event, prompt pawl.Seq, steered bool) {
+	p := l.prompts[prompt]
+	if p == nil { // it was accepted before the oldest event that is known
+		p = &Entry{Kind: User, Seq: prompt, At: ev.At}
+		l.prompts[prompt] = p
+	}
+	l.drop(p)
+	p.Waiting, p.Queued, p.Steered, p.Turn, p.In = false, false, steered, ev.Turn, ev.Seq
+	p.changed()
+	l.add(p)
+}
+
+func (l *Log) injected(ev pawl.Event, b pawl.Injected) {
+	if c := l.children[b.Child]; b.Child != "" && c != nil {
+		c.Call.end(b.Child)
+		c.changed()
+	}
+	switch {
+	case b.Prompt != 0:
+		l.take(ev, b.Prompt, true)
+	case b.Source == "task":
+		l.note(ev, Quiet, "a background task came back")
+	default:
+		l.note(ev, Quiet, "the model was told (%s): %s", b.Source, b.Text)
+	}
+}
+
+// nextSteps say what a person can do about the end of a turn.
+var nextSteps = map[pawl.Reason]string{
+	pawl.ReasonMaxSteps:         "Send a prompt to go on, or start with a higher --max-steps.",
+	pawl.ReasonMaxTokens:        "Send a prompt to go on: the reply was longer than the model may write at once.",
+	pawl.ReasonBudget:           "Send a prompt to go on, or start with a higher --max-cost.",
+	pawl.ReasonLoop:             "Say what to do otherwise, and send it.",
+	pawl.ReasonPermissionDenied: "Permit it, choose another mode, or say what to do instead.",
+}
+
+func (l *Log) ended(ev pawl.Event, b pawl.TurnFinished) {
+	var e *Entry
+	switch b.Reason {
+	case pawl.ReasonEndTurn:
+		e = l.note(ev, Quiet, "done")
+	case pawl.ReasonCanceled:
+		e = l.note(ev, Warn, "interrupted")
+	case pawl.ReasonError:
+		e = l.note(ev, Bad, "%s", b.Message)
+		e.Next = "Run pawl doctor to see what is wrong; the session is kept, and a prompt goes on with it."
+		if b.Fault == pawl.FaultModel {
+			e.Next = "Send the prompt again, or choose another model; pawl doctor checks keys and providers."
+		}
+	default:
+		e = l.note(ev, Warn, "%s", strings.ReplaceAll(string(b.Reason), "_", " "))
+		if b.Message != "" {
+			e.Text += ": " + b.Message
+		}
+		e.Next = nextSteps[b.Reason]
+	}
+	if b.Steps > 0 {
+		e.Text += fmt.Sprintf(" · %s", humanize.Plural(b.Steps, "step"))
+	}
+	if n := b.Usage.Tokens(); n > 0 {
+		e.Text += fmt.Sprintf(" · %s tokens", humanize.Short(n))
+	}
+	if b.Usage.Cost > 0 {
+		e.Text += " · " + humanize.Dollars(b.Usage.Cost)
+	}
+	if !l.turnAt.IsZero() && ev.At.After(l.turnAt) {
+		e.Text += " · " + humanize.Took(ev.At.Sub(l.turnAt))
+	}
+	l.turnOpen = false
+	l.tried()
+	l.settle()
+	clear(l.running)
+}

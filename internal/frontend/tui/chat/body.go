@@ -1,0 +1,303 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/diff"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
+)
+
+// How much is shown of a card that is not opened, in lines.
+const (
+	liveLines  = 5    // of what runs
+	liveBytes  = 4000 // that these are made of
+	faultLines = 4    // of what went wrong
+	diffLines  = 16   // of a change, or a plan
+
+	personLines = 16 // of what a command of the person's printed
+)
+
+// maxOutput bounds the lines of a card that is open: the end of them.
+const maxOutput = 1000
+
+var margin = layout.Span{Text: "  "}
+
+// body is what stands below a card's line.
+func (v *View) body(e *Entry) []layout.Line {
+	c, in, open := e.Call, parseInput(e.Call), v.isOpen(e)
+	var lines []layout.Line
+	switch {
+	case c.Tool == "bash" && open:
+		lines = v.command(in.text("command"))
+	case c.Tool == "todowrite":
+		return v.todoList(in)
+	case c.Tool == "question":
+		return append(v.questions(c, in), v.fault(c, open)...)
+	case c.Tool == "plan_exit":
+		return append(v.plan(c, in, open), v.fault(c, open)...)
+	case open && !listed(c.Tool) && !changes(c):
+		lines = v.given(in)
+	}
+	lines = append(lines, v.children(c)...)
+	lines = append(lines, v.patches(c, open)...)
+	lines = append(lines, v.printed(c, open)...)
+	return append(lines, v.rest(c)...)
+}
+
+// listed reports whether a tool's line says all that it was given.
+func listed(tool string) bool {
+	switch tool {
+	case "bash", "read", "list", "glob", "grep", "webfetch", "skill":
+		return true
+	}
+	return false
+}
+
+// changes reports whether a call shows what it changed.
+func changes(c *CallView) bool {
+	_, _, files := changed(c.Result.Display)
+	return files > 0
+}
+
+// command shows a command line whole.
+func (v *View) command(text string) []layout.Line {
+	lexer := syntax.For("bash")
+	inks := syntax.InksOf(v.styles)
+	var lines []layout.Line
+	for i, line := range strings.Split(sanitize.Marked(strings.TrimRight(text, "\n")), "\n") {
+		prompt := "$ "
+		if i > 0 {
+			prompt = "  "
+		}
+		frame := layout.Frame{First: []layout.Span{margin, {Text: prompt, Ink: v.ink.muted}}, Rest: []layout.Span{margin, margin}}
+		lines = append(lines, layout.Chop(lexer.Line(layout.Tabs(line), inks, ""), v.room(), frame)...)
+	}
+	return lines
+}
+
+// given shows what a call was given, a key on a line.
+func (v *View) given(in input) []layout.Line {
+	var lines []layout.Line
+	for _, k := range in.keys() {
+		text := in.text(k)
+		if text == "" {
+			data, _ := json.Marshal(in[k]) // it came from JSON
+			text = string(data)
+		}
+		spans := []layout.Span{{Text: sanitize.Line(k) + ": ", Ink: v.ink.muted}, {Text: layout.Tabs(sanitize.Marked(text)), Ink: v.ink.text}}
+		lines = append(lines, layout.Wrap(spans, v.room(), layout.Same(margin))...)
+	}
+	return lines
+}
+
+func (v *View) todoList(in input) []layout.Line {
+	var lines []layout.Line
+	for _, t := range in.todos() {
+		mark, ink := "☐ ", v.ink.text
+		switch t.status {
+		case pawl.TodoCompleted:
+			mark, ink = "☑ ", v.ink.muted
+		case pawl.TodoInProgress:
+			mark, ink = "▸ ", v.ink.accent
+		case pawl.TodoCanceled:
+			mark, ink = "☒ ", v.ink.muted
+		case pawl.TodoPending:
+		}
+		frame := layout.Frame{First: []layout.Span{margin, {Text: mark, Ink: ink}}, Rest: []layout.Span{margin, margin}}
+		lines = append(lines, layout.Wrap([]layout.Span{{Text: sanitize.Line(t.text), Ink: ink}}, v.room(), frame)...)
+	}
+	return lines
+}
+
+// questions shows what a person was asked, and what they said.
+func (v *View) questions(c *CallView, in input) []layout.Line {
+	asked, _ := in["questions"].([]any)
+	var lines []layout.Line
+	for i, q := range asked {
+		m, _ := q.(map[string]any)
+		lines = append(lines, v.wrap(input(m).text("question"), v.ink.text, margin)...)
+		if c.Answer != nil && i < len(c.Answer.Answers) {
+			lines = append(lines, v.said(strings.Join(c.Answer.Answers[i], ", "))...)
+		}
+	}
+	if c.Answer != nil {
+		lines = append(lines, v.said(c.Answer.Text)...)
+	}
+	return lines
+}
+
+// said is what a person answered.
+func (v *View) said(text string) []layout.Line {
+	if text == "" {
+		return nil
+	}
+	return v.wrap(text, v.ink.user, margin, layout.Span{Text: "→ ", Ink: v.ink.user})
+}
+
+// plan shows what the model would do, and what the person said to it.
+func (v *View) plan(c *CallView, in input, open bool) []layout.Line {
+	lines := v.first(indented(markdown.Render(v.markdown, v.room()-2, in.text("plan"))), open)
+	if c.Answer != nil {
+		for _, chosen := range c.Answer.Answers {
+			lines = append(lines, v.said(strings.Join(chosen, ", "))...)
+		}
+		lines = append(lines, v.said(c.Answer.Text)...)
+	}
+	return lines
+}
+
+// fault shows why a call came to nothing.
+func (v *View) fault(c *CallView, open bool) []layout.Line {
+	if !c.Failed() {
+		return nil
+	}
+	return v.limited(v.output(c.Result.Content, v.ink.muted), faultLines, open)
+}
+
+// children shows whom a call gave an errand to, and whether they are done.
+func (v *View) children(c *CallView) []layout.Line {
+	var lines []layout.Line
+	for _, child := range c.Children {
+		mark, ink, state := "◌", v.ink.accent, "works"
+		if child.Background {
+			state = "works in the background"
+		}
+		if c.Over[child.Child] {
+			mark, ink, state = "●", v.ink.good, "done"
+		}
+		lines = append(lines, v.one(margin, layout.Span{Text: mark + " ", Ink: ink}, layout.Span{Text: sanitize.Line(child.Agent), Ink: v.ink.bold},
+			layout.Span{Text: " " + sanitize.Line(child.Title), Ink: v.ink.text}, layout.Span{Text: " · " + state, Ink: v.ink.muted}))
+	}
+	return lines
+}
+
+// patches shows what a call changed.
+func (v *View) patches(c *CallView, open bool) []layout.Line {
+	var lines []layout.Line
+	_, _, files := changed(c.Result.Display)
+	for _, p := range c.Result.Display {
+		switch p := p.(type) {
+		case pawl.Patch:
+			if files > 1 {
+				lines = append(lines, v.one(margin, layout.Span{Text: sanitize.Line(p.Path), Ink: v.ink.bold}))
+			}
+			lines = append(lines, indented(diff.Render(v.diff, v.room()-2, p.Path, p.Diff))...)
+		case pawl.File:
+			lines = append(lines, v.one(margin, layout.Span{Text: attachment(p), Ink: v.ink.muted}))
+		case pawl.Text:
+			lines = append(lines, v.output(p.Text, v.ink.text)...)
+		case pawl.Reasoning, pawl.ToolCall, pawl.ToolResult:
+		}
+	}
+	return v.first(lines, open)
+}
+
+// first shows the beginning of lines unless all are wanted.
+func (v *View) first(lines []layout.Line, open bool) []layout.Line {
+	if open || len(lines) <= diffLines {
+		return lines
+	}
+	return append(lines[:diffLines:diffLines], v.one(margin, layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-diffLines), Ink: v.ink.muted}))
+}
+
+// printed shows what a call printed, or what its result says.
+func (v *View) printed(c *CallView, open bool) []layout.Line {
+	switch {
+	case c.Status == "" && c.Output.String() != "":
+		if open {
+			return v.last(v.output(c.Output.String(), v.ink.muted), maxOutput)
+		}
+		lines := v.output(lastOf(c.Output.String(), liveBytes), v.ink.muted)
+		return lines[max(0, len(lines)-liveLines):]
+	case c.Status == "":
+		return nil
+	case c.Person:
+		return v.limited(v.output(saying(c), v.ink.text), personLines, open)
+	case c.Failed():
+		return v.limited(v.output(saying(c), v.ink.muted), faultLines, open)
+	case changes(c):
+		return v.faults(c)
+	case open:
+		return v.last(v.output(saying(c), v.ink.muted), maxOutput)
+	}
+	return nil
+}
+
+// saying is a result's text without the exit code, which the card's line has.
+func saying(c *CallView) string {
+	text := strings.TrimRight(c.Result.Content, "\n")
+	if code := c.Result.Meta["exit_code"]; code != "" {
+		text = strings.TrimSuffix(text, "(exit code "+code+")")
+	}
+	return text
+}
+
+// faults shows what a change's result says beside the change: what is wrong with
+// the file now.
+func (v *View) faults(c *CallView) []layout.Line {
+	if len(c.Result.Display) != 1 {
+		return nil
+	}
+	p, ok := c.Result.Display[0].(pawl.Patch)
+	rest, found := strings.CutPrefix(c.Result.Content, p.Diff)
+	if !ok || !found || strings.TrimSpace(rest) == "" {
+		return nil
+	}
+	return v.wrap(rest, v.ink.warn, margin)
+}
+
+// output sets what a tool printed, as it stands.
+func (v *View) output(text string, ink layout.Ink) []layout.Line {
+	text = strings.Trim(sanitize.Text(text), "\n")
+	if text == "" {
+		return nil
+	}
+	var lines []layout.Line
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, layout.Chop([]layout.Span{{Text: layout.Tabs(line), Ink: ink}}, v.room(), layout.Same(margin))...)
+	}
+	return lines
+}
+
+// last shows the end of lines, and says how many are before it.
+func (v *View) last(lines []layout.Line, n int) []layout.Line {
+	if len(lines) <= n {
+		return lines
+	}
+	more := v.one(margin, layout.Span{Text: fmt.Sprintf("… %d lines before", len(lines)-n), Ink: v.ink.muted})
+	return append([]layout.Line{more}, lines[len(lines)-n:]...)
+}
+
+// limited shows the end of lines unless all are wanted.
+func (v *View) limited(lines []layout.Line, n int, open bool) []layout.Line {
+	if open {
+		n = maxOutput
+	}
+	return v.last(lines, n)
+}
+
+// rest says what else there is of a result.
+func (v *View) rest(c *CallView) []layout.Line {
+	var lines []layout.Line
+	for _, f := range c.Result.Files {
+		lines = append(lines, v.one(margin, layout.Span{Text: attachment(f), Ink: v.ink.muted}))
+	}
+	if s := c.Result.Spill; s != nil {
+		lines = append(lines, v.one(margin, layout.Span{Text: fmt.Sprintf("all of it is kept, %s: o opens it", size(s.Size)), Ink: v.ink.muted}))
+	}
+	return lines
+}
+
+// indented moves lines to the right.
+func indented(lines []layout.Line) []layout.Line {
+	for i := range lines {
+		lines[i].Text, lines[i].Frame = "  "+lines[i].Text, lines[i].Frame+2
+	}
+	return lines
+}

@@ -1,0 +1,293 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/diff"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// card shows a call: a line that says what it is and what came of it, and below
+// it as much as is wanted.
+func (v *View) card(e *Entry) []layout.Line {
+	lines := []layout.Line{v.head(e)}
+	if v.isFolded(e) {
+		return lines
+	}
+	return append(lines, v.body(e)...)
+}
+
+// head is the line of a card.
+func (v *View) head(e *Entry) layout.Line {
+	c := e.Call
+	in := parseInput(c)
+	mark, ink := v.mark(c)
+	spans := []layout.Span{{Text: mark + " ", Ink: ink}, {Text: toolName(c), Ink: v.ink.bold}}
+	tail := v.outcome(c, in)
+	if s := in.subject(c); s != "" {
+		room := v.room() - layout.Width(spans) - 1 - layout.Width(tail)
+		spans = append(spans, layout.Span{Text: " "}, layout.Span{Text: ansi.Truncate(s, max(room, 10), "…"), Ink: v.ink.text})
+	}
+	return v.one(append(spans, tail...)...)
+}
+
+// mark says at the first glance how a call stands, without colors too.
+func (v *View) mark(c *CallView) (string, layout.Ink) {
+	switch {
+	case c.Asking != nil:
+		return "?", v.ink.warn
+	case c.Running():
+		return "◌", v.ink.accent
+	case c.Status == "":
+		return "○", v.ink.muted
+	case c.Status == pawl.CallDenied:
+		return "⊘", v.ink.warn
+	case c.Status == pawl.CallCanceled:
+		return "■", v.ink.warn
+	case c.Failed():
+		return "✗", v.ink.bad
+	}
+	return "●", v.ink.good
+}
+
+// toolName is the tool as people know it: of an MCP server's with the server.
+func toolName(c *CallView) string {
+	name := c.Tool
+	if c.Person {
+		return "!"
+	}
+	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
+		name = strings.Replace(rest, "__", " · ", 1)
+	} else if s := c.Result.Meta["server"]; s != "" && c.Result.Meta["tool"] != "" {
+		name = s + " · " + c.Result.Meta["tool"]
+	}
+	if name == "" {
+		name = "a call"
+	}
+	return sanitize.Line(name)
+}
+
+// outcome is what came of a call, in a few words.
+func (v *View) outcome(c *CallView, in input) []layout.Span {
+	var spans []layout.Span
+	say := func(text string, ink layout.Ink) {
+		if text != "" {
+			spans = append(spans, layout.Span{Text: " · ", Ink: v.ink.muted}, layout.Span{Text: text, Ink: ink})
+		}
+	}
+	switch {
+	case c.Asking != nil:
+		say("waits for you", v.ink.warn)
+	case c.Person && c.Status == "" && !c.Running():
+		say("waits until nothing else runs", v.ink.muted)
+	case c.Status == "":
+	case c.Status == pawl.CallDenied:
+		say("denied", v.ink.warn)
+	case c.Status == pawl.CallCanceled:
+		say("canceled", v.ink.warn)
+	case c.Status == pawl.CallRefused:
+		say("not run", v.ink.bad)
+	case c.Status == pawl.CallUnknown:
+		say("nobody knows how far it got", v.ink.bad)
+	default:
+		v.done(c, in, say)
+	}
+	if c.Running() {
+		if d := v.since(c.Started); d.Seconds() >= 1 {
+			say(humanize.Took(d.Truncate(1e9)), v.ink.muted)
+		}
+	} else if d := c.Ended.Sub(c.Started); !c.Started.IsZero() && d.Milliseconds() >= 100 {
+		say(humanize.Took(d), v.ink.muted)
+	}
+	if c.Unsafe != "" {
+		say("cannot be undone", v.ink.warn)
+	}
+	return spans
+}
+
+// done says what came of a call that ran.
+func (v *View) done(c *CallView, in input, say func(string, layout.Ink)) {
+	r := c.Result
+	ink := v.ink.muted
+	if r.IsError {
+		ink = v.ink.bad
+	}
+	if added, removed, files := changed(r.Display); files > 0 {
+		if files > 1 {
+			say(humanize.Plural(files, "file"), v.ink.muted)
+		}
+		say(fmt.Sprintf("+%d", added), v.ink.good)
+		say(fmt.Sprintf("-%d", removed), v.ink.bad)
+		return
+	}
+	switch meta := r.Meta; {
+	case meta["timeout"] == "true":
+		say("timed out", ink)
+	case meta["signal"] != "":
+		say("signal "+sanitize.Line(meta["signal"]), ink)
+	case meta["exit_code"] != "":
+		say("exit "+sanitize.Line(meta["exit_code"]), ink)
+	case meta["job"] != "":
+		say("job "+sanitize.Line(meta["job"])+" runs", ink)
+	case meta["outcome"] != "":
+		say(sanitize.Line(meta["outcome"]), ink)
+	case meta["status"] != "":
+		say(sanitize.Line(meta["status"]), ink)
+	case r.IsError:
+		say("failed", ink)
+	case len(r.Files) == 0:
+		say(in.count(c), ink)
+	}
+}
+
+// changed counts what patches change.
+func changed(parts pawl.Parts) (added, removed, files int) {
+	for _, p := range parts {
+		if patch, ok := p.(pawl.Patch); ok {
+			a, r := diff.Count(patch.Diff)
+			added, removed, files = added+a, removed+r, files+1
+		}
+	}
+	return added, removed, files
+}
+
+// input is what a call was given.
+type input map[string]any
+
+func parseInput(c *CallView) input {
+	var in input
+	_ = json.Unmarshal(c.Input, &in) // what is no object has no keys
+	return in
+}
+
+func (in input) text(key string) string {
+	s, _ := in[key].(string)
+	return s
+}
+
+// subject is what a call is about, on one line.
+func (in input) subject(c *CallView) string {
+	switch c.Tool {
+	case "apply_patch":
+		var paths []string
+		for _, p := range c.Result.Display {
+			if patch, ok := p.(pawl.Patch); ok {
+				paths = append(paths, patch.Path)
+			}
+		}
+		return sanitize.Line(strings.Join(paths, ", "))
+	case "grep", "glob":
+		if path := in.text("path"); path != "" {
+			return sanitize.Line(in.text("pattern") + " in " + path)
+		}
+	case "question", "todowrite", "todoread", "plan_exit":
+		return ""
+	}
+	for _, k := range []string{"command", "path", "file_path", "pattern", "query", "url", "description", "name", "job"} {
+		if text := in.text(k); text != "" {
+			first, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+			if more {
+				first += " …"
+			}
+			return sanitize.Line(first)
+		}
+	}
+	if len(in) == 0 {
+		return ""
+	}
+	return sanitize.Line(string(c.Input))
+}
+
+// count says how much a call found.
+func (in input) count(c *CallView) string {
+	content := strings.TrimRight(c.Result.Content, "\n")
+	switch c.Tool {
+	case "grep":
+		if n := matches(content); n > 0 {
+			return humanize.Plural(n, "matching line")
+		}
+		if strings.HasPrefix(content, "(no match") || content == "" {
+			return "no match"
+		}
+		return humanize.Plural(lineCount(content), "line")
+	case "read", "list", "glob", "webfetch", "websearch", "codesearch", "skill":
+		return humanize.Plural(lineCount(content), "line")
+	case "todowrite":
+		done, all := 0, 0
+		for _, t := range in.todos() {
+			all++
+			if t.status == pawl.TodoCompleted || t.status == pawl.TodoCanceled {
+				done++
+			}
+		}
+		return fmt.Sprintf("%d/%d", done, all)
+	}
+	return ""
+}
+
+func lineCount(s string) int {
+	if s == "" {
+		return 0
+	}
+	return strings.Count(s, "\n") + 1
+}
+
+// matches counts the lines of a search that match: those with a number and a colon.
+func matches(content string) int {
+	n := 0
+	for line := range strings.SplitSeq(content, "\n") {
+		line = strings.TrimLeft(line, " ")
+		if i := strings.IndexFunc(line, func(r rune) bool { return r < '0' || r > '9' }); i > 0 && line[i] == ':' {
+			n++
+		}
+	}
+	return n
+}
+
+// todo is an item of a list that a call sets.
+type todo struct {
+	status pawl.TodoStatus
+	text   string
+}
+
+func (in input) todos() []todo {
+	items, _ := in["items"].([]any)
+	var list []todo
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		list = append(list, todo{pawl.TodoStatus(input(m).text("status")), input(m).text("content")})
+	}
+	return list
+}
+
+// keys returns those of the input, in order.
+func (in input) keys() []string {
+	var keys []string
+	for k := range in {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// copyCall is a call as text: what it was given, and what came of it.
+func copyCall(c *CallView) string {
+	in := parseInput(c)
+	given := string(c.Input)
+	if command := in.text("command"); command != "" {
+		given = command
+	}
+	result := c.Result.Content
+	if c.Status == "" {
+		result = c.Output.String()
+	}
+	return strings.TrimSpace(given + "\n" + result)
+}

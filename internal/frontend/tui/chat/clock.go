@@ -1,0 +1,71 @@
+package chat
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// SecondMsg is a tick of the clock of a view.
+type SecondMsg struct {
+	view *View
+	at   time.Time
+}
+
+// Clock is a command that makes clocks go while something is under way that is
+// shown with one: a call that runs, a wait for another try. It is nil when
+// nothing is, or when it runs already.
+func (v *View) Clock() tea.Cmd {
+	if v.ticking || !v.moving() {
+		return nil
+	}
+	v.now = time.Now()
+	return v.next()
+}
+
+// next is the next tick.
+func (v *View) next() tea.Cmd {
+	v.ticking = true
+	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return SecondMsg{v, at} })
+}
+
+func (v *View) moving() bool { return len(v.Log.running) > 0 || v.Log.retry != nil }
+
+// Update takes a message: a tick of its clock, the mouse, a key while the person
+// looks for something.
+func (v *View) Update(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case SecondMsg:
+		if m.view == v {
+			if v.tick(m.at); v.moving() {
+				return v.next()
+			}
+		}
+	case tea.MouseClickMsg:
+		v.press(m)
+	case tea.MouseMotionMsg:
+		v.pull(m)
+	case tea.MouseReleaseMsg:
+		if text := v.release(m); text != "" {
+			return tea.Batch(tea.SetClipboard(text), ui.Show(ui.Notice{Text: "copied"}))
+		}
+	case tea.KeyPressMsg:
+		v.findKey(m)
+	case tea.PasteMsg:
+		v.findPaste(m.Content)
+	}
+	return nil
+}
+
+// tick shows another time.
+func (v *View) tick(at time.Time) {
+	v.now, v.ticking = at, false
+	for _, e := range v.Log.running {
+		e.changed()
+	}
+	if e := v.Log.retry; e != nil {
+		e.changed()
+	}
+}

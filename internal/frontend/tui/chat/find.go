@@ -1,0 +1,187 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+)
+
+// finder looks for words in the conversation.
+type finder struct {
+	open   bool
+	query  string
+	entry  *Entry // where it was found
+	line   int
+	missed bool
+}
+
+// Find begins to look for something.
+func (v *View) Find() { v.find = finder{open: true} }
+
+// Seek is Find for words that are known already.
+func (v *View) Seek(words string) {
+	v.Find()
+	v.findPaste(words)
+}
+
+// Finding reports whether keys are for what is looked for.
+func (v *View) Finding() bool { return v.find.open }
+
+func (v *View) findKey(k tea.KeyPressMsg) {
+	switch key := k.String(); key {
+	case "esc":
+		v.find = finder{}
+		return
+	case "enter", "up", "ctrl+f":
+		v.seek(-1)
+		return
+	case "down", "shift+enter":
+		v.seek(1)
+		return
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(v.find.query)
+		v.find.query = v.find.query[:len(v.find.query)-n]
+	case "ctrl+u":
+		v.find.query = ""
+	default:
+		if k.Text == "" {
+			return
+		}
+		v.find.query += k.Text
+	}
+	v.again()
+}
+
+func (v *View) findPaste(text string) {
+	if v.find.open {
+		v.find.query += strings.Join(strings.Fields(text), " ")
+		v.again()
+	}
+}
+
+// again looks from the end for what is asked for now.
+func (v *View) again() {
+	v.find.entry, v.find.missed = nil, false
+	if v.find.query != "" {
+		v.seek(-1)
+	}
+}
+
+// seek goes to the next line that has the words: -1 up, 1 down.
+func (v *View) seek(step int) {
+	entries := v.Log.Entries()
+	query := strings.ToLower(v.find.query)
+	if query == "" || len(entries) == 0 {
+		return
+	}
+	i, line := len(entries)-1, 1<<30
+	if v.find.entry != nil {
+		for i >= 0 && entries[i] != v.find.entry {
+			i--
+		}
+		line = v.find.line + step
+	}
+	for ; i >= 0 && i < len(entries); i += step {
+		if e := entries[i]; has(e, query) {
+			if n := v.hit(e, query, line, step); n >= 0 {
+				v.find.entry, v.find.line, v.find.missed = e, n, false
+				v.show(entries, i, n)
+				return
+			}
+		}
+		if line = 0; step < 0 {
+			line = 1 << 30
+		}
+	}
+	v.find.missed = true
+	if step < 0 && v.Log.First() > 1 { // older ones are read when the top is seen
+		v.find.entry = nil
+		v.ToTop()
+	}
+}
+
+// unmarked takes out the marks of Markdown that stand within words.
+var unmarked = strings.NewReplacer("*", "", "`", "", "~~", "")
+
+// has reports whether an entry says the words at all.
+func has(e *Entry, query string) bool {
+	if e.Kind != Call {
+		text := strings.ToLower(e.text())
+		return strings.Contains(text, query) || e.Kind == Reply && strings.Contains(unmarked.Replace(text), query)
+	}
+	c := e.Call
+	for _, text := range []string{string(c.Input), c.Result.Content, c.Output.String(), c.Tool} {
+		if strings.Contains(strings.ToLower(text), query) {
+			return true
+		}
+	}
+	return false
+}
+
+// hit returns the line of an entry that has the words, from a line on, or -1. What
+// is folded is opened if that shows them.
+func (v *View) hit(e *Entry, query string, from, step int) int {
+	for range 2 {
+		lines := v.lines(e)
+		for n := min(from, len(lines)-1); n >= 0 && n < len(lines); n += step {
+			if strings.Contains(strings.ToLower(ansi.Strip(lines[n].Text)), query) {
+				return n
+			}
+		}
+		if v.isOpen(e) || from != 0 && from < len(lines) {
+			return -1
+		}
+		v.toggle(e)
+	}
+	return -1
+}
+
+// show brings a line of an entry to the middle of the screen.
+func (v *View) show(entries []*Entry, i, line int) {
+	v.setTop(entries, i, line)
+	v.Scroll(-v.height / 2)
+}
+
+// findMarks shows where the words are in a line.
+func (v *View) findMarks(r row, line layout.Line) string {
+	query := strings.ToLower(v.find.query)
+	if !v.find.open || query == "" {
+		return line.Text
+	}
+	text := strings.ToLower(ansi.Strip(line.Text))
+	style := v.styles.Selected.Underline(true)
+	if r.entry == v.find.entry && r.line == v.find.line {
+		style = v.styles.Warn.Reverse(true)
+	}
+	var ranges []lipgloss.Range
+	for at := 0; ; {
+		n := strings.Index(text[at:], query)
+		if n < 0 {
+			break
+		}
+		from := ansi.StringWidth(text[:at+n])
+		ranges = append(ranges, lipgloss.NewRange(from, from+ansi.StringWidth(query), style))
+		at += n + len(query)
+	}
+	return lipgloss.StyleRanges(line.Text, ranges...)
+}
+
+// findBar is what is written of it.
+func (v *View) findBar() string {
+	hint := "enter: up · down: down · esc: end"
+	switch {
+	case v.find.missed && v.Log.First() > 1:
+		hint = "not found yet · enter: look further up · esc: end"
+	case v.find.missed:
+		hint = "not found · " + hint
+	}
+	return layout.Cut(v.width, layout.Span{Text: " find: ", Ink: v.ink.accent}, layout.Span{Text: sanitize.Line(v.find.query) + "▏", Ink: v.ink.text},
+		layout.Span{Text: fmt.Sprintf("  %s", hint), Ink: v.ink.muted})
+}

@@ -1,0 +1,144 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+)
+
+// point is a place in the conversation. It stays where it is when the view scrolls.
+type point struct {
+	entry *Entry
+	line  int
+	cell  int
+}
+
+// selection is what is marked with the mouse.
+type selection struct {
+	from, to point
+	held     bool // the button is down
+	moved    bool // it is more than a click
+}
+
+// at is what is under the mouse.
+func (v *View) at(x, y int) (point, bool) {
+	if len(v.rows) == 0 {
+		return point{}, false
+	}
+	r := v.rows[min(max(y, 0), len(v.rows)-1)]
+	return point{r.entry, r.line, max(0, x-1)}, true
+}
+
+func (v *View) press(m tea.MouseClickMsg) {
+	v.drag = selection{}
+	if p, ok := v.at(m.X, m.Y); ok && m.Button == tea.MouseLeft && m.Y < len(v.rows) {
+		v.drag = selection{from: p, to: p, held: true}
+	}
+}
+
+// pull marks up to the mouse, and scrolls at the edges.
+func (v *View) pull(m tea.MouseMotionMsg) {
+	if !v.drag.held {
+		return
+	}
+	switch {
+	case m.Y <= 0:
+		v.Scroll(-1)
+	case m.Y >= v.height-1:
+		v.Scroll(1)
+	}
+	if p, ok := v.at(m.X, m.Y); ok {
+		v.drag.moved = v.drag.moved || p != v.drag.from
+		v.drag.to = p
+	}
+}
+
+// release ends the mark and returns the text, or folds what was clicked.
+func (v *View) release(tea.MouseReleaseMsg) string {
+	if !v.drag.held {
+		return ""
+	}
+	v.drag.held = false
+	if v.drag.moved {
+		return v.Marked()
+	}
+	p := v.drag.from
+	v.drag = selection{}
+	if p.line == 0 && foldable(p.entry) {
+		v.leaveEnd(v.Log.Entries()) // the line stays under the mouse
+		v.toggle(p.entry)
+	}
+	return ""
+}
+
+// foldable reports whether a click on an entry's first line opens or closes it.
+func foldable(e *Entry) bool {
+	return e.Kind == Call || e.Kind == Reasoning
+}
+
+// ordered returns the ends of the mark, the earlier one first, and where their
+// entries are.
+func (s selection) ordered(entries []*Entry) (from, to point, i, k int) {
+	from, to = s.from, s.to
+	i, k = slices.Index(entries, from.entry), slices.Index(entries, to.entry)
+	if k < i || k == i && (to.line < from.line || to.line == from.line && to.cell < from.cell) {
+		return to, from, k, i
+	}
+	return from, to, i, k
+}
+
+// cells returns which cells of a row are marked.
+func (s selection) cells(v *View, r row, line layout.Line) (left, right int, ok bool) {
+	if !s.moved {
+		return 0, 0, false
+	}
+	from, to, i, k := s.ordered(v.Log.Entries())
+	if i < 0 || k < 0 {
+		return 0, 0, false
+	}
+	left, right = line.Frame, ansi.StringWidth(line.Text)
+	switch n := slices.Index(v.Log.Entries()[i:k+1], r.entry); {
+	case n < 0, n == 0 && r.line < from.line, n == k-i && r.line > to.line:
+		return 0, 0, false
+	default:
+		if n == 0 && r.line == from.line {
+			left = max(left, from.cell)
+		}
+		if n == k-i && r.line == to.line {
+			right = min(right, to.cell+1)
+		}
+	}
+	return left, right, left < right
+}
+
+// Marked returns the text that is marked, as it was written: without bars and
+// numbers, and with what was broken put together again.
+func (v *View) Marked() string {
+	entries := v.Log.Entries()
+	from, to, i, k := v.drag.ordered(entries)
+	if i < 0 || k < 0 {
+		return ""
+	}
+	var texts []string
+	for n := i; n <= k; n++ {
+		lines := slices.Clone(v.lines(entries[n]))
+		last := len(lines) - 1
+		if n == k && to.line <= last {
+			last = to.line
+			lines[last].Text = ansi.Truncate(lines[last].Text, to.cell+1, "")
+		}
+		first := 0
+		if n == i {
+			if first = from.line; first > last {
+				continue
+			}
+			lines[first].Text, lines[first].Frame = ansi.TruncateLeft(lines[first].Text, max(from.cell, lines[first].Frame), ""), 0
+		}
+		texts = append(texts, layout.Join(lines[first:last+1]))
+	}
+	return strings.Trim(strings.Join(texts, "\n\n"), "\n")
+}

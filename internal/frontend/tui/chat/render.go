@@ -1,0 +1,165 @@
+package chat
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl/internal/humanize"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
+)
+
+// How much is shown of what is not opened.
+const (
+	userLines    = 24
+	thoughtLines = 4    // while they grow
+	thoughtBytes = 2000 // that these are made of
+)
+
+// render makes the lines of an entry. All that a stranger wrote goes through
+// package plain here or in the packages that set it, and nowhere later.
+func (v *View) render(e *Entry) []layout.Line {
+	switch e.Kind {
+	case User:
+		return v.user(e)
+	case Reply:
+		return v.reply(e)
+	case Reasoning:
+		return v.reasoning(e)
+	case Call:
+		return v.card(e)
+	case Note:
+		return v.note(e)
+	}
+	return []layout.Line{{}}
+}
+
+// wrap breaks text to the width, behind a frame.
+func (v *View) wrap(text string, ink layout.Ink, frame ...layout.Span) []layout.Line {
+	text = layout.Tabs(strings.Trim(sanitize.Text(text), "\n"))
+	return layout.Wrap([]layout.Span{{Text: text, Ink: ink}}, v.room(), layout.Same(frame...))
+}
+
+// one is a single line.
+func (v *View) one(spans ...layout.Span) layout.Line {
+	return layout.Line{Text: layout.Cut(v.room(), spans...)}
+}
+
+func (v *View) user(e *Entry) []layout.Line {
+	bar := layout.Span{Text: "┃ ", Ink: v.ink.user}
+	var lines []layout.Line
+	if e.Text != "" {
+		lines = v.wrap(e.Text, v.ink.text, bar)
+	}
+	if len(lines) > userLines && !v.isOpen(e) {
+		more := layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-userLines), Ink: v.ink.muted}
+		lines = append(lines[:userLines:userLines], v.one(bar, more))
+	}
+	for _, f := range e.Files {
+		lines = append(lines, v.one(bar, layout.Span{Text: "+ " + attachment(f), Ink: v.ink.muted}))
+	}
+	if mark := userMark(e); mark != "" {
+		lines = append(lines, v.one(bar, layout.Span{Text: mark, Ink: v.ink.muted}))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, v.one(bar, layout.Span{Text: "(an earlier message)", Ink: v.ink.muted}))
+	}
+	return lines
+}
+
+// userMark says what became of a prompt.
+func userMark(e *Entry) string {
+	switch {
+	case e.Waiting && e.Queued:
+		return "queued: it is worked on after this turn"
+	case e.Waiting && e.Steered:
+		return "steers: it is taken in at the next step"
+	case e.Waiting:
+		return "waits"
+	case e.Steered:
+		return "steered"
+	}
+	return ""
+}
+
+// attachment names a file.
+func attachment(f pawl.File) string {
+	name := sanitize.Line(f.Name)
+	if name == "" {
+		name = "a file"
+	}
+	return fmt.Sprintf("%s (%s, %s)", name, sanitize.Line(f.MediaType), size(int64(len(f.Data))))
+}
+
+// reply sets what has come since it was last set.
+func (v *View) reply(e *Entry) []layout.Line {
+	text := e.text()
+	s := &e.shown
+	if s.doc == nil || s.written > len(text) {
+		s.doc, s.written = markdown.New(v.markdown, v.room()), 0
+	}
+	s.doc.Write(text[s.written:])
+	s.written = len(text)
+	lines := s.doc.Lines()
+	if len(lines) == 0 {
+		lines = []layout.Line{{}}
+	}
+	return lines
+}
+
+func (v *View) reasoning(e *Entry) []layout.Line {
+	text := e.text()
+	head := "thought"
+	if e.Took > 0 {
+		head += " for " + humanize.Took(e.Took)
+	}
+	switch {
+	case e.Growing && e.Took == 0 && !v.isOpen(e):
+		lines := v.wrap(lastOf(text, thoughtBytes), v.ink.muted, layout.Span{Text: "  "})
+		lines = lines[max(0, len(lines)-thoughtLines):]
+		return append([]layout.Line{v.one(layout.Span{Text: "▾ thinks", Ink: v.ink.muted})}, lines...)
+	case !v.isOpen(e):
+		first, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), thoughtBytes)]), "\n")
+		return []layout.Line{v.one(layout.Span{Text: "▸ " + head + " · " + sanitize.Line(strings.Trim(first, "*# ")), Ink: v.ink.muted})}
+	}
+	return append([]layout.Line{v.one(layout.Span{Text: "▾ " + head, Ink: v.ink.muted})}, v.wrap(text, v.ink.muted, layout.Span{Text: "  "})...)
+}
+
+// lastOf is the end of a text of about so many bytes, from the beginning of a line or word on.
+func lastOf(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	text = text[len(text)-n:]
+	for text != "" && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	if i := strings.IndexAny(text, " \n"); i >= 0 {
+		text = text[i+1:]
+	}
+	return text
+}
+
+func (v *View) note(e *Entry) []layout.Line {
+	ink := map[Tone]layout.Ink{Quiet: v.ink.muted, Good: v.ink.good, Warn: v.ink.warn, Bad: v.ink.bad}[e.Tone]
+	mark := map[Tone]string{Quiet: "· ", Good: "✓ ", Warn: "! ", Bad: "✗ "}[e.Tone]
+	text := e.Text
+	if left := e.Until.Sub(v.now); left > 0 {
+		text += fmt.Sprintf(", in %d s", int(math.Ceil(left.Seconds())))
+	}
+	frame := layout.Frame{First: []layout.Span{{Text: mark, Ink: ink}}, Rest: []layout.Span{{Text: "  "}}}
+	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(sanitize.Text(text)), Ink: ink}}, v.room(), frame)
+	if e.Next != "" {
+		lines = append(lines, v.wrap(e.Next, v.ink.text, layout.Span{Text: "  "})...)
+	}
+	return lines
+}
+
+// since is how long ago a time was by the clock of the view.
+func (v *View) since(t time.Time) time.Duration { return max(0, v.now.Sub(t)) }

@@ -1,0 +1,75 @@
+package chat
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/humanize"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// span is a range of events, both ends in it.
+type span struct{ from, to pawl.Seq }
+
+func (s span) has(seq pawl.Seq) bool { return seq >= s.from && seq <= s.to }
+
+// Read takes the events of a page, in order. A step back that is taken back in the
+// same page, or a newer one, hides nothing.
+func (l *Log) Read(events []pawl.Event) {
+	orders := map[pawl.Seq]pawl.Revert{}
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case pawl.RevertAsked:
+			orders[e.Seq] = b.Revert
+		case pawl.Reverted:
+			if r := orders[b.Asked]; r.Redo != 0 && b.Refused == "" {
+				l.redone[r.Redo] = true
+			}
+		default:
+		}
+	}
+	for _, e := range events {
+		l.Apply(e)
+	}
+}
+
+// reverted hides what was undone. What comes back by a redo is read anew by
+// whoever shows it.
+func (l *Log) reverted(ev pawl.Event, b pawl.Reverted) {
+	r, known := l.orders[b.Asked]
+	switch {
+	case b.Refused != "":
+		l.note(ev, Warn, "not undone: %s", b.Refused)
+		return
+	case known && r.Redo == 0 && r.Scope.Conversation() && !l.redone[ev.Seq]:
+		l.undone = append(l.undone, span{r.To, b.Asked})
+		l.hide()
+	}
+	text := "went back"
+	if r.Redo != 0 {
+		text = "went forward again"
+	}
+	if n := len(b.Changed); n > 0 {
+		text += fmt.Sprintf(", %s put back", humanize.Plural(n, "file"))
+	}
+	for _, path := range slices.Sorted(maps.Keys(b.Aside)) {
+		text += fmt.Sprintf("; %s as it was is kept as %s", path, b.Aside[path])
+	}
+	if len(b.Left) > 0 {
+		text += "; left as they are: " + strings.Join(b.Left, ", ")
+	}
+	l.note(ev, Quiet, "%s", text)
+}
+
+// hide takes out what was undone. A prompt belongs where it was taken in.
+func (l *Log) hide() {
+	if len(l.undone) == 0 {
+		return
+	}
+	l.entries = slices.DeleteFunc(l.entries, func(e *Entry) bool {
+		return slices.ContainsFunc(l.undone, func(s span) bool { return e.Seq > 0 && s.has(e.Seq) || e.In > 0 && s.has(e.In) })
+	})
+}

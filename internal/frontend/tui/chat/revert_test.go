@@ -1,0 +1,118 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// said are the words that are shown, the person's and the model's.
+func said(l *Log) []string {
+	var list []string
+	for _, e := range l.Entries() {
+		if e.Kind == User || e.Kind == Reply {
+			list = append(list, e.text())
+		}
+	}
+	return list
+}
+
+// counts are the words that count by the log itself.
+func counts(events []pawl.Event) []string {
+	var list []string
+	words := map[pawl.Seq]string{}
+	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {
+		switch b := e.Body.(type) {
+		case pawl.Prompted:
+			words[e.Seq] = b.Parts.Text()
+		case pawl.TurnStarted:
+			list = append(list, words[b.Prompt])
+		case pawl.Replied:
+			list = append(list, b.Parts.Text())
+		default:
+		}
+	}
+	return list
+}
+
+// turn tells of a prompt and its reply.
+func (t *teller) turn(n int) {
+	prompt := t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: fmt.Sprint("prompt ", n)}}})
+	t.add(pawl.TurnStarted{Prompt: prompt}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: fmt.Sprint("reply ", n)}}}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn})
+}
+
+// revert tells of a step back or forward.
+func (t *teller) revert(r pawl.Revert) {
+	asked := t.add(pawl.RevertAsked{Revert: r})
+	t.add(pawl.Reverted{Asked: asked})
+}
+
+// TestWentBack: whatever people take back and bring back, what is shown is what
+// counts, also if it is read page by page.
+func TestWentBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		tl := tell()
+		var reverts []pawl.Seq // that can be taken back
+		for n := range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			var starts []pawl.Seq
+			for e := range pawl.EffectiveEvents(pawl.SliceLog(tl.events), pawl.ScopeConversation) {
+				if _, ok := e.Body.(pawl.TurnStarted); ok {
+					starts = append(starts, e.Seq)
+				}
+			}
+			switch what := rapid.IntRange(0, 3).Draw(rt, "what"); {
+			case what == 1 && len(starts) > 0:
+				tl.revert(pawl.Revert{To: rapid.SampledFrom(starts).Draw(rt, "to"), Scope: rapid.SampledFrom([]pawl.Scope{"", pawl.ScopeFiles}).Draw(rt, "scope")})
+				reverts = append(reverts, tl.seq)
+			case what == 2 && len(reverts) > 0:
+				tl.revert(pawl.Revert{Redo: reverts[len(reverts)-1]})
+				reverts = reverts[:len(reverts)-1]
+			default:
+				tl.turn(n)
+				reverts = nil
+			}
+		}
+		want := counts(tl.events)
+		l := NewLog()
+		l.Read(tl.events)
+		if diff := cmp.Diff(want, said(l)); diff != "" {
+			rt.Fatalf("read at once: %s", diff)
+		}
+		at := rapid.IntRange(0, len(tl.events)-1).Draw(rt, "page")
+		if _, ok := tl.events[at].Body.(pawl.Reverted); ok {
+			at++
+		}
+		l = NewLog()
+		l.Read(tl.events[at:])
+		if l.Prepend(tl.events[:at]); at < len(tl.events) {
+			if diff := cmp.Diff(want, said(l)); diff != "" {
+				rt.Fatalf("read in pages, from %d on first: %s", at, diff)
+			}
+		}
+	})
+}
+
+// TestWentBackNote: it is said what became of files that others have changed.
+func TestWentBackNote(t *testing.T) {
+	t.Parallel()
+	tl := tell()
+	tl.turn(1)
+	asked := tl.add(pawl.RevertAsked{Revert: pawl.Revert{To: 2, Conflicts: pawl.ConflictsAside}})
+	tl.add(pawl.Reverted{Asked: asked, Changed: []string{"a", "b"}, Aside: map[string]string{"b": "/kept/b"}, Left: []string{"c"}})
+	got := text(all(viewOf(t, tl, "plain", 120, 20)))
+	for _, want := range []string{"2 files put back", "b as it was is kept as /kept/b", "left as they are: c"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in %q", want, got)
+		}
+	}
+	if slices.ContainsFunc(said(tl.log()), func(s string) bool { return s == "prompt 1" }) {
+		t.Error("the prompt is still there")
+	}
+}

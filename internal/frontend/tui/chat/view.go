@@ -1,0 +1,246 @@
+package chat
+
+import (
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/diff"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+)
+
+// View shows a part of a Log. It stays at the end as more comes, unless the person
+// has scrolled away from it.
+type View struct {
+	Log *Log
+
+	width, height int
+	styles        *theme.Styles
+	ink           inks
+	markdown      *markdown.Look
+	diff          *diff.Look
+	look          int // changes with the styles
+
+	away     bool   // from the end
+	top      *Entry // the first that is seen, when away
+	skipped  int    // lines of it that are above the screen
+	hint     int    // where top was last found
+	selected *Entry // the one that keys are for; nil means none
+	allOpen  bool   // cards are shown whole
+
+	rows []row           // that were last drawn
+	kept map[*Entry]bool // whose lines are kept
+
+	now     time.Time // by the last tick
+	ticking bool
+	drag    selection
+	find    finder
+}
+
+// inks are the looks of the theme.
+type inks struct{ text, muted, accent, user, good, warn, bad, bold, border layout.Ink }
+
+// row is a line of the screen: one of an entry's, or the gap behind it.
+type row struct {
+	entry *Entry
+	line  int
+}
+
+// NewView returns a view of a log.
+func NewView(l *Log, s *theme.Styles) *View {
+	v := &View{Log: l, kept: map[*Entry]bool{}, now: time.Now()}
+	v.SetStyles(s)
+	return v
+}
+
+// Resize gives the view its place.
+func (v *View) Resize(width, height int) {
+	if width != v.width {
+		v.drag = selection{}
+	}
+	v.width, v.height = max(width, 1), max(height, 1)
+}
+
+// SetStyles changes the look.
+func (v *View) SetStyles(s *theme.Styles) {
+	v.styles, v.markdown, v.diff = s, markdown.LookOf(s), diff.LookOf(s)
+	v.ink = inks{
+		text: layout.InkOf(s.Text), muted: layout.InkOf(s.Muted), accent: layout.InkOf(s.Accent), user: layout.InkOf(s.User), good: layout.InkOf(s.Good),
+		warn: layout.InkOf(s.Warn), bad: layout.InkOf(s.Bad), bold: layout.InkOf(s.Bold), border: layout.InkOf(s.Border),
+	}
+	v.look++
+}
+
+// room is how many cells the text has: there is a mark at the left and a blank at
+// the right.
+func (v *View) room() int { return max(4, v.width-2) }
+
+// Follows reports whether the end is seen.
+func (v *View) Follows() bool { return !v.away }
+
+// AtTop reports whether the oldest entry is seen: older ones may have to be read.
+func (v *View) AtTop() bool {
+	entries := v.Log.Entries()
+	if len(entries) == 0 || v.away {
+		return len(entries) == 0 || v.skipped == 0 && v.top == entries[0]
+	}
+	return len(v.rows) > 0 && v.rows[0] == row{entries[0], 0} // all of it fits
+}
+
+// nearTop is how many entries are above the screen when older ones are read: who
+// scrolls up does not wait for them.
+const nearTop = 60
+
+// NearTop reports whether the oldest entry is seen, or soon will be.
+func (v *View) NearTop() bool {
+	entries := v.Log.Entries()
+	if v.away {
+		return v.index(entries) < nearTop
+	}
+	return v.AtTop()
+}
+
+// Render returns the lines that are seen, as many as there is room for.
+func (v *View) Render() []string {
+	v.rows = v.visible()
+	lines := make([]string, v.height)
+	for i, r := range v.rows {
+		lines[i] = v.draw(r)
+	}
+	if v.find.open {
+		lines[v.height-1] = v.findBar()
+	}
+	v.forget()
+	return lines
+}
+
+func (v *View) visible() []row {
+	entries := v.Log.Entries()
+	if v.away {
+		rows := v.from(entries)
+		if n := len(rows); n >= v.height && (rows[n-1].entry != entries[len(entries)-1] || rows[n-1].line < v.tall(entries, len(entries)-1)-1) {
+			return rows
+		}
+		v.away = false // the last line is seen
+	}
+	return v.end(entries)
+}
+
+// from returns the rows from the top on.
+func (v *View) from(entries []*Entry) []row {
+	i := v.index(entries)
+	if i < 0 {
+		return nil
+	}
+	var rows []row
+	skip := v.skipped
+	for ; i < len(entries) && len(rows) < v.height; i++ {
+		for n := skip; n < v.tall(entries, i) && len(rows) < v.height; n++ {
+			rows = append(rows, row{entries[i], n})
+		}
+		skip = 0
+	}
+	return rows
+}
+
+// end returns the last rows.
+func (v *View) end(entries []*Entry) []row {
+	if len(entries) == 0 {
+		return nil
+	}
+	first, skip := v.endTop(entries)
+	var rows []row
+	for i := first; i < len(entries); i++ {
+		for n := skip; n < v.tall(entries, i); n++ {
+			rows = append(rows, row{entries[i], n})
+		}
+		skip = 0
+	}
+	return rows
+}
+
+// endTop returns the first entry that is seen at the end, and how many of its
+// lines are above the screen.
+func (v *View) endTop(entries []*Entry) (first, skipped int) {
+	room := v.height
+	for i := len(entries) - 1; ; i-- {
+		n := v.tall(entries, i)
+		if n >= room || i == 0 {
+			return i, max(0, n-room)
+		}
+		room -= n
+	}
+}
+
+// tall is how many rows an entry takes with the gap behind it.
+func (v *View) tall(entries []*Entry, i int) int {
+	n := len(v.lines(entries[i]))
+	if n == 1 && i+1 < len(entries) && small(entries[i]) && small(entries[i+1]) {
+		return n
+	}
+	return n + 1
+}
+
+// small reports whether an entry is a step among others, which stand together when
+// they are folded.
+func small(e *Entry) bool { return e.Kind == Call || e.Kind == Reasoning || e.Step }
+
+// draw prints a row.
+func (v *View) draw(r row) string {
+	lines := v.lines(r.entry)
+	mark := " "
+	if r.entry == v.selected {
+		mark = layout.Render(layout.Span{Text: "▌", Ink: v.ink.accent})
+	}
+	if r.line >= len(lines) {
+		return ""
+	}
+	line := lines[r.line]
+	text := v.findMarks(r, line)
+	if from, to, ok := v.drag.cells(v, r, line); ok {
+		text = lipgloss.StyleRanges(text, lipgloss.NewRange(from, to, v.styles.Selected.Reverse(true)))
+	}
+	return mark + text
+}
+
+// The most that is kept of what is not on the screen.
+const (
+	maxKept      = 300    // entries
+	maxKeptLines = 40_000 // their lines
+)
+
+// lines returns those of an entry, as they are kept or made anew.
+func (v *View) lines(e *Entry) []layout.Line {
+	s := &e.shown
+	if s.width != v.width || s.look != v.look {
+		*s = rendered{width: v.width, look: v.look}
+	}
+	if s.lines == nil || s.version != e.version {
+		s.lines, s.version = v.render(e), e.version
+	}
+	v.kept[e] = true
+	return s.lines
+}
+
+// forget drops the lines of entries that are not on the screen, when there are many.
+func (v *View) forget() {
+	total := 0
+	for e := range v.kept {
+		total += len(e.shown.lines)
+	}
+	if len(v.kept) <= maxKept && total <= maxKeptLines {
+		return
+	}
+	seen := map[*Entry]bool{}
+	for _, r := range v.rows {
+		seen[r.entry] = true
+	}
+	for e := range v.kept {
+		if !seen[e] {
+			e.shown = rendered{}
+			delete(v.kept, e)
+		}
+	}
+}

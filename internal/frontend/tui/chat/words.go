@@ -1,0 +1,16 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// size is how big a file is.
+func size(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return strings.NewReplacer("k", " kB", "M", " MB").Replace(humanize.Short(n))
+}

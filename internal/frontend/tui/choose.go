@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/help"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// The pickers.
+const (
+	pickModel = "models"
+	pickAgent = "agents"
+	pickMode  = "modes"
+	pickTheme = "themes"
+)
+
+// picked takes what a person does in a list. Lists that are not the app's own tell
+// whoever has opened them.
+func (a *app) picked(msg tea.Msg) tea.Cmd {
+	m, ok := msg.(picker.Chosen)
+	if !ok {
+		if a.tried(msg) {
+			return nil
+		}
+		return a.pass(msg)
+	}
+	if cmd, taken := a.chosen(m); taken {
+		return cmd
+	}
+	return a.pass(msg)
+}
+
+// chosen takes what was chosen from a list. It reports whether the list is of the
+// app's own.
+func (a *app) chosen(m picker.Chosen) (tea.Cmd, bool) {
+	switch m.Picker {
+	case pickModel:
+		return a.chooseModel(m.ID), true
+	case pickAgent:
+		return a.chooseAgent(m.ID), true
+	case pickMode:
+		return a.chooseMode(m.ID), true
+	case pickTheme:
+		return a.chooseTheme(m.ID), true
+	case help.ID:
+		return a.helped(m.ID), true
+	}
+	return nil, false
+}
+
+const (
+	maxRecent   = 5   // models that stand above the others for they were used lately
+	recentAmong = 100 // sessions in which they are looked for
+)
+
+func (a *app) chooseModel(name string) tea.Cmd {
+	if name != "" {
+		a.settings.Model = name
+		return tea.Batch(a.moving(), ui.Show(ui.Notice{Text: "the next prompts go to " + name}))
+	}
+	now := a.current().Model
+	return func() tea.Msg {
+		list, err := a.shared.Service.Models(a.shared.Context)
+		if err != nil {
+			return ui.Failed{Err: err}
+		}
+		used, err := a.shared.Service.List(a.shared.Context, pawl.Filter{Limit: recentAmong})
+		if err != nil {
+			return ui.Failed{Err: err}
+		}
+		return ui.Open{Dialog: picker.New(a.shared, "Models", modelItems(list, used), picker.Options{ID: pickModel, Chosen: now, Empty: "No model can be asked: 'pawl auth login' keeps a key."})}
+	}
+}
+
+// modelItems lists models: those that were used lately, then all others by who
+// provides them.
+func modelItems(list []pawl.ModelInfo, used []pawl.Session) []picker.Item {
+	var recent []string
+	for _, s := range used {
+		known := slices.ContainsFunc(list, func(m pawl.ModelInfo) bool { return m.Ref == s.Model })
+		if known && len(recent) < maxRecent && !slices.Contains(recent, s.Model) {
+			recent = append(recent, s.Model)
+		}
+	}
+	var first, rest []picker.Item
+	for _, ref := range recent {
+		i := slices.IndexFunc(list, func(m pawl.ModelInfo) bool { return m.Ref == ref })
+		first = append(first, picker.Item{ID: ref, Title: ref, Detail: modelWords(list[i]), Group: "used lately"})
+	}
+	for _, m := range list {
+		if !slices.Contains(recent, m.Ref) {
+			rest = append(rest, picker.Item{ID: m.Ref, Title: m.Ref, Detail: modelWords(m), Group: m.Provider})
+		}
+	}
+	return append(first, rest...)
+}
+
+// modelWords say how large a model's window is and what a million tokens cost.
+func modelWords(m pawl.ModelInfo) string {
+	var parts []string
+	if m.Name != m.Ref {
+		parts = append(parts, m.Name)
+	}
+	if m.Context > 0 {
+		parts = append(parts, humanize.Short(int64(m.Context)))
+	}
+	if m.Input > 0 || m.Output > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %s out", humanize.Price(m.Input), humanize.Price(m.Output)))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// The agents that are pawl's own.
+const (
+	builder = "build" // takes prompts when none is chosen
+	planner = "plan"  // its turns begin in the mode of the same name
+)
+
+func (a *app) chooseAgent(name string) tea.Cmd {
+	if name != "" {
+		a.settings.Agent = name
+		if name == planner {
+			a.settings.Mode = "" // it has its own
+		}
+		return ui.Show(ui.Notice{Text: "the next prompts are for " + name})
+	}
+	return func() tea.Msg {
+		f, err := a.shared.Service.Look(a.shared.Context, a.dir())
+		if err != nil {
+			return ui.Failed{Err: err}
+		}
+		var items []picker.Item
+		for _, g := range f.Agents {
+			items = append(items, picker.Item{ID: g.Name, Title: g.Name, Detail: g.Description, Group: g.Origin})
+		}
+		return ui.Open{Dialog: picker.New(a.shared, "Agents", items, picker.Options{ID: pickAgent, Chosen: cmp.Or(a.settings.Agent, builder)})}
+	}
+}
+
+// modeYolo is the mode that asks nothing and keeps commands in no sandbox. Who has
+// not started pawl with it cannot get into it.
+const modeYolo = "yolo"
+
+// modeWords say what the modes mean, from the most careful on.
+var modeWords = []picker.Item{
+	{ID: "plan", Title: "plan", Detail: "look and plan, change nothing"},
+	{ID: "ask", Title: "ask", Detail: "ask before each change and command"},
+	{ID: "guard", Title: "guard", Detail: "work in the sandbox, ask before something leaves it"},
+	{ID: "auto", Title: "auto", Detail: "work in the sandbox, refuse what would leave it"},
+	{ID: modeYolo, Title: modeYolo, Detail: "do everything, without asking and without a sandbox"},
+}
+
+// modes are those that may be chosen here.
+func (a *app) modes() []picker.Item {
+	folder, looked := a.editor.Folder()
+	var items []picker.Item
+	for _, m := range modeWords {
+		allowed := !looked || len(folder.Modes) == 0 || slices.Contains(folder.Modes, m.ID)
+		if allowed && (m.ID != modeYolo || a.lists.yolo || folder.Mode == modeYolo) {
+			items = append(items, m)
+		}
+	}
+	return items
+}
+
+// mode is the one that the next prompt is worked on in.
+func (a *app) mode() string {
+	folder, _ := a.editor.Folder()
+	if a.settings.Mode == "" && a.settings.Agent == planner {
+		return "plan"
+	}
+	return cmp.Or(a.settings.Mode, folder.Mode)
+}
+
+// modesMsg says that it is time to list the modes, and how often it was tried.
+type modesMsg int
+
+const (
+	modesTries = 40
+	modesPause = 50 * time.Millisecond
+)
+
+// listModes lists the modes as soon as it is known which of them holds, and which
+// there are: shortly after the start, mostly.
+func (a *app) listModes(tried modesMsg) tea.Cmd {
+	if _, looked := a.editor.Folder(); !looked && tried < modesTries {
+		return tea.Tick(modesPause, func(time.Time) tea.Msg { return tried + 1 })
+	}
+	return ui.Show(ui.Open{Dialog: picker.New(a.shared, "What pawl may do without asking", a.modes(), picker.Options{ID: pickMode, Chosen: a.mode()})})
+}
+
+func (a *app) chooseMode(name string) tea.Cmd {
+	if name == "" {
+		return a.listModes(0)
+	}
+	items := a.modes()
+	i := slices.IndexFunc(items, func(m picker.Item) bool { return m.ID == name })
+	if i < 0 {
+		var names []string
+		for _, m := range items {
+			names = append(names, m.ID)
+		}
+		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no mode %q to choose here, but %s: %w", name, strings.Join(names, ", "), pawl.ErrInvalid)})
+	}
+	a.settings.Mode = name
+	if a.settings.Agent == planner && name != "plan" {
+		a.settings.Agent = "" // it works in its own mode only
+	}
+	return ui.Show(ui.Notice{Text: fmt.Sprintf("mode %s from the next prompt on: %s", name, items[i].Detail)})
+}
+
+// nextMode chooses the next mode at once.
+func (a *app) nextMode() tea.Cmd {
+	items := a.modes()
+	if len(items) == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(items, func(m picker.Item) bool { return m.ID == a.mode() })
+	return a.chooseMode(items[(i+1)%len(items)].ID)
+}

@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/rewind"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// commands are what the terminal does by name, behind a slash or a key.
+var commands = map[string]func(a *app, arguments string) tea.Cmd{
+	"quit":     func(*app, string) tea.Cmd { return tea.Quit },
+	"help":     func(a *app, _ string) tea.Cmd { return a.help(keys.Editor) },
+	"new":      func(a *app, _ string) tea.Cmd { return a.begin() },
+	"sessions": func(a *app, _ string) tea.Cmd { return a.listSessions() },
+	"models":   (*app).chooseModel,
+	"agents":   (*app).chooseAgent,
+	"mode":     (*app).chooseMode,
+	"theme":    (*app).chooseTheme,
+	"todos":    func(a *app, _ string) tea.Cmd { return a.toggleTodos() },
+	"stats":    func(a *app, _ string) tea.Cmd { return a.showStats() },
+	"export":   (*app).exportTo,
+	"permissions": func(a *app, _ string) tea.Cmd {
+		return permissions.Open(a.shared, a.lists.permits, a.dir())
+	},
+	"trust": func(a *app, _ string) tea.Cmd { return onboarding.AskTrust(a.shared) },
+	"search": func(a *app, words string) tea.Cmd {
+		a.view.Seek(words)
+		return a.older()
+	},
+	"copy": func(a *app, _ string) tea.Cmd {
+		text := a.view.Log.LastReply()
+		return tea.Batch(tea.SetClipboard(text), ui.Show(ui.Notice{Text: "the newest reply is copied"}))
+	},
+	"compact": func(a *app, words string) tea.Cmd {
+		return a.order(func(s pawl.Service, id pawl.SessionID) error {
+			_, err := s.Compact(a.shared.Context, id, words)
+			return err
+		})
+	},
+	"rename": func(a *app, title string) tea.Cmd {
+		return a.order(func(s pawl.Service, id pawl.SessionID) error { return s.Rename(a.shared.Context, id, title) })
+	},
+	"fork":    func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Fork) },
+	"rewind":  func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Back) },
+	"undo":    func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Undo) },
+	"tasks":   func(a *app, _ string) tea.Cmd { return a.showTasks() },
+	"mission": (*app).startMission,
+	"task":    (*app).startMission,
+	"board":   func(a *app, _ string) tea.Cmd { return a.showBoard() },
+	"redo":    func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Redo) },
+}
+
+// Why a command cannot be done.
+var (
+	errNoSession = fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)
+	errNoExport  = fmt.Errorf("sessions cannot be written to files here: 'pawl session export' does it: %w", pawl.ErrUnavailable)
+)
+
+// run does a command of the terminal.
+func (a *app) run(m completion.Run) tea.Cmd {
+	do, ok := commands[m.Name]
+	if !ok {
+		return ui.Show(ui.Failed{Err: fmt.Errorf("/%s cannot be done here yet: %w", m.Name, pawl.ErrUnavailable)})
+	}
+	return do(a, strings.TrimSpace(m.Arguments))
+}
+
+// commandKeys are the keys of commands.
+var commandKeys = map[keys.Action]string{
+	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.Todos: "todos", keys.Themes: "theme", keys.Tasks: "tasks", keys.Mission: "board",
+}
+
+// order asks something of the session that is shown.
+func (a *app) order(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
+	id := a.session.ID
+	if id == "" {
+		return ui.Show(ui.Failed{Err: errNoSession})
+	}
+	return ui.Do(func() error { return do(a.shared.Service, id) })
+}
+
+// begin shows an empty session, which is made with its first prompt.
+func (a *app) begin() tea.Cmd {
+	a.feed.Close()
+	a.feed, a.session = nil, pawl.Session{}
+	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)
+	a.lists.open(pawl.Session{}, nil)
+	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil), a.tasks.Open("", nil), a.mission.Open(pawl.Session{}, nil))
+}

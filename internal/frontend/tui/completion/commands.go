@@ -1,0 +1,108 @@
+// Package completion knows what a prompt can begin with and what it can mention,
+// and offers it while one writes.
+package completion
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/suggest"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+)
+
+// Command is a command of the terminal itself.
+type Command struct {
+	Name      string
+	Help      string
+	Arguments string      // "" means none; in brackets they may be left out
+	Key       keys.Action // that does the same, or ""
+}
+
+// Run orders a command of the terminal.
+type Run struct{ Name, Arguments string }
+
+// Builtin are the commands of the terminal.
+var Builtin = []Command{
+	{"help", "what the keys do", "", keys.Help},
+	{"new", "begin a new session", "", keys.NewSession},
+	{"sessions", "open another session", "", keys.Sessions},
+	{"models", "choose the model", "[model]", keys.Models},
+	{"agents", "choose the agent", "[agent]", keys.Agents},
+	{"mode", "what pawl may do without asking", "[mode]", keys.NextMode},
+	{"compact", "make the conversation smaller", "[what matters]", ""},
+	{"rewind", "go back to before a message", "", ""},
+	{"undo", "take the newest turn back, files too", "", ""},
+	{"redo", "bring back what was taken back", "", ""},
+	{"fork", "begin another session as this one is or was", "", ""},
+	{"tasks", "tasks and commands in the background", "", keys.Tasks},
+	{"mission", "work on a goal until it is proven to be reached", "<goal>", ""},
+	{"task", "the same as /mission", "<goal>", ""},
+	{"board", "how far the mission is, and who works on what", "", keys.Mission},
+	{"rename", "give the session another title", "<title>", ""},
+	{"theme", "choose the colors", "[theme]", keys.Themes},
+	{"trust", "what this folder brings, and whether it may", "", ""},
+	{"todos", "open or close the list of what is to be done", "", keys.Todos},
+	{"stats", "what the models consumed and cost", "", ""},
+	{"permissions", "what pawl may do without asking, and taking it back", "", ""},
+	{"export", "write the session to a file: .md, .html or .jsonl", "[file]", ""},
+	{"search", "find something in the conversation", "[words]", ""},
+	{"copy", "copy the newest reply", "", ""},
+	{"editor", "write in your own editor", "", keys.EditOutside},
+	{"paste", "paste, images too", "", keys.Paste},
+	{"clear", "take out what is written", "", ""},
+	{"quit", "end pawl; the session can be continued", "", keys.Quit},
+}
+
+// NeedsArguments reports whether a command does nothing without them.
+func NeedsArguments(arguments string) bool {
+	return arguments != "" && !strings.HasPrefix(arguments, "[")
+}
+
+// Find returns a command of the terminal.
+func Find(name string) (Command, bool) {
+	i := slices.IndexFunc(Builtin, func(c Command) bool { return c.Name == name })
+	if i < 0 {
+		return Command{}, false
+	}
+	return Builtin[i], true
+}
+
+// called finds the command that a prompt begins with, and what stands behind it.
+var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
+
+// Parse reads the command that a prompt begins with. It returns false if it
+// begins with none: a path has more slashes.
+func Parse(text string) (name, arguments string, ok bool) {
+	m := called.FindStringSubmatch(strings.TrimRight(text, " \n\t"))
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
+
+// isName finds what may be the name of a command.
+var isName = regexp.MustCompile(`^[A-Za-z0-9][\w.:-]*$`)
+
+// IsName reports whether a word may be the name of a command.
+func IsName(word string) bool { return isName.MatchString(word) }
+
+// Unknown says which command was likely meant by one that is not there.
+func Unknown(name string, folder pawl.Project) error {
+	names := make([]string, 0, len(Builtin)+len(folder.Commands))
+	for _, c := range Builtin {
+		names = append(names, c.Name)
+	}
+	for _, c := range folder.Commands {
+		names = append(names, sanitize.Line(c.Name))
+	}
+	return fmt.Errorf("there is no command /%s%s (a blank before the slash makes it text): %w", sanitize.Line(name), suggest.Ask("/", name, names), pawl.ErrNotFound)
+}
+
+// Known reports whether a folder brings a command.
+func Known(name string, folder pawl.Project) bool {
+	return slices.ContainsFunc(folder.Commands, func(c pawl.CommandInfo) bool { return c.Name == name })
+}

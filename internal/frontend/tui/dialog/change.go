@@ -1,0 +1,79 @@
+package dialog
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+)
+
+// bar stands before what the model wrote.
+const bar = "  | "
+
+// painter colors a diff line by line, by what it changes and by its language. It
+// leaves nothing out and adds nothing: a line that it takes for something else
+// has another color, no more.
+type painter struct {
+	inks                                          *syntax.Inks
+	name, hunk, note, added, removed, plus, minus layout.Ink
+	path                                          string
+	old, new                                      syntax.Lexer
+}
+
+func newPainter(s *theme.Styles) *painter {
+	p := &painter{
+		inks: syntax.InksOf(s), name: layout.InkOf(s.Bold), hunk: layout.InkOf(s.Accent), note: layout.InkOf(s.Muted),
+		added: layout.InkOf(s.Added), removed: layout.InkOf(s.Removed),
+	}
+	p.plus, p.minus = p.added+layout.InkOf(s.Good), p.removed+layout.InkOf(s.Bad)
+	return p
+}
+
+// paint returns the lines that one line of the diff, behind its bar, takes.
+func (p *painter) paint(text string, width int) []string {
+	lines, under := p.chop(text, width)
+	for i, line := range lines { // what is behind it goes to the edge
+		if missing := width - ansi.StringWidth(line); missing > 0 && under != "" {
+			lines[i] += layout.Render(layout.Span{Text: strings.Repeat(" ", missing), Ink: under})
+		}
+	}
+	return lines
+}
+
+// chop breaks a line, each part behind the bar.
+func (p *painter) chop(text string, width int) (lines []string, under layout.Ink) {
+	spans, under := p.spans(text)
+	for _, line := range layout.Chop(spans, width, layout.Same(layout.Span{Text: bar})) {
+		lines = append(lines, line.Text)
+	}
+	return lines, under
+}
+
+// spans are the pieces of a line, and what is behind all of them.
+func (p *painter) spans(text string) (spans []layout.Span, under layout.Ink) {
+	switch {
+	case strings.HasPrefix(text, "--- "), strings.HasPrefix(text, "+++ "):
+		p.path = strings.TrimPrefix(text[len("+++ "):], "b/")
+		return []layout.Span{{Text: text, Ink: p.name}}, ""
+	case strings.HasPrefix(text, "@@"):
+		p.old, p.new = syntax.For(p.path), syntax.For(p.path)
+		return []layout.Span{{Text: text, Ink: p.hunk}}, ""
+	case strings.HasPrefix(text, "+"):
+		return p.signed(text, p.plus, p.added, &p.new), p.added
+	case strings.HasPrefix(text, "-"):
+		return p.signed(text, p.minus, p.removed, &p.old), p.removed
+	case strings.HasPrefix(text, " "):
+		spans = p.signed(text, "", "", &p.new)
+		p.old = p.new // both go on from what they have in common
+		return spans, ""
+	default:
+		return []layout.Span{{Text: text, Ink: p.note}}, ""
+	}
+}
+
+func (p *painter) signed(text string, sign, under layout.Ink, l *syntax.Lexer) []layout.Span {
+	return append([]layout.Span{{Text: text[:1], Ink: sign}}, l.Line(text[1:], p.inks, under)...)
+}

@@ -1,0 +1,85 @@
+package dialog
+
+import (
+	"errors"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// nextSteps are what to do about a failure, by its class.
+var nextSteps = map[pawl.Code]string{
+	pawl.CodeInvalid:     "change what was asked for, and try again",
+	pawl.CodeNotFound:    "it may have been deleted meanwhile: look for it in the list of sessions",
+	pawl.CodeConflict:    "somebody was faster: look at what is there now, and try again",
+	pawl.CodeBusy:        "wait until the work is done, or interrupt it",
+	pawl.CodeDenied:      "'pawl permissions' shows the rules; another mode may allow it",
+	pawl.CodeUnavailable: "see that the server or the network is there, and try again",
+	pawl.CodeInternal:    "'pawl doctor' checks what pawl needs; what was said so far is kept",
+}
+
+// NextStep says what to do about a failure.
+func NextStep(err error) string { return nextSteps[pawl.CodeOf(err)] }
+
+// Long reports whether a text needs more than a line of the width.
+func Long(text string, width int) bool {
+	text = strings.TrimSpace(text)
+	return strings.Contains(text, "\n") || ansi.StringWidth(sanitize.Line(text)) > width
+}
+
+// Failure shows what went wrong and what to do next.
+type Failure struct {
+	shared *ui.Shared
+	err    error
+	pane   Pane
+}
+
+// NewFailure returns the dialog of a failure.
+func NewFailure(s *ui.Shared, err error) *Failure {
+	if err == nil {
+		err = errors.New("nothing went wrong")
+	}
+	return &Failure{shared: s, err: err}
+}
+
+// Update takes a message.
+func (f *Failure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	if m, ok := msg.(tea.MouseWheelMsg); ok {
+		f.pane.Wheel(m)
+	}
+	k, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return f, nil
+	}
+	if f.pane.Key(f.shared.Keys, k.String(), true) {
+		return f, nil
+	}
+	switch f.shared.Keys.Action(keys.Dialog, k.String()) {
+	case keys.Choose, keys.Close:
+		return nil, nil
+	default:
+		return f, nil
+	}
+}
+
+// View draws it.
+func (f *Failure) View(width, height int) string {
+	s := f.shared.Styles
+	frame := Frame{Styles: s, Tone: s.Bad, Title: "That did not work", Width: width}
+	inner := frame.Inner()
+	f.pane.Fit(inner, s, func(width int) []string { return worded(sanitize.Marked(strings.TrimSpace(f.err.Error())), width) })
+	var foot []string
+	for _, line := range worded(NextStep(f.err), inner) {
+		foot = append(foot, s.Accent.Render(line))
+	}
+	foot = append(foot, "")
+	foot = append(foot, Hints(s, inner, true, Hint{f.shared.Keys.Key(keys.Close), "close"})...)
+	lines := f.pane.View(height - 4 - len(foot))
+	return frame.Render(append(append(lines[:len(lines):len(lines)], f.pane.More(f.shared)), foot...))
+}

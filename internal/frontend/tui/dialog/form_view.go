@@ -1,0 +1,203 @@
+package dialog
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
+)
+
+// View draws it.
+func (f *form) View(width, height int) string {
+	f.lock.Drawn()
+	title := "A question"
+	if n := len(f.answers); n > 1 {
+		title = fmt.Sprintf("%d questions", n)
+	}
+	if f.isPlan() {
+		title = "A plan"
+	}
+	frame := f.frame(width, f.shared.Styles.Accent, title)
+	inner := frame.Inner()
+	f.pane.Fit(inner, f.shared.Styles, f.text)
+	lines, body, foot := f.who(inner), f.body(inner), f.foot(inner)
+	if len(f.pane.lines) > 0 {
+		lines = append(lines, f.pane.View(max(minPane, height-3-len(lines)-len(body)-len(foot)))...)
+		lines = append(lines, f.pane.More(f.shared))
+	}
+	lines = append(lines, around(body, height-2-len(lines)-len(foot))...)
+	return frame.Render(append(lines, foot...))
+}
+
+// minPane is how many lines of a plan are shown at least.
+const minPane = 3
+
+// around cuts lines to those about the cursor, if there are too many.
+func around(lines []string, room int) []string {
+	if room = max(1, room); len(lines) <= room {
+		return lines
+	}
+	at := 0
+	for i, line := range lines {
+		if strings.HasPrefix(ansi.Strip(line), cursorMark) {
+			at = i
+		}
+	}
+	top := max(0, min(at-room/2, len(lines)-room))
+	return lines[top : top+room]
+}
+
+// cursorMark stands before the option that the cursor is on.
+const cursorMark = "› "
+
+// text is what the questions are about.
+func (f *form) text(width int) []string {
+	if strings.TrimSpace(f.asking.Ask.Text) == "" {
+		return nil
+	}
+	text := sanitize.Marked(f.asking.Ask.Text)
+	if !f.isPlan() {
+		return worded(text, width)
+	}
+	var lines []string
+	for _, line := range markdown.Render(markdown.LookOf(f.shared.Styles), width, text) {
+		lines = append(lines, line.Text)
+	}
+	return lines
+}
+
+// body is the question that is shown, or all answers.
+func (f *form) body(width int) []string {
+	lines := f.tabs(width)
+	if f.review() {
+		return append(lines, f.all(width)...)
+	}
+	q, g := f.question()
+	for _, line := range worded(sanitize.Marked(q.Question), width) {
+		lines = append(lines, f.shared.Styles.Bold.Render(line))
+	}
+	lines = append(lines, "")
+	for i, o := range q.Options {
+		lines = append(lines, f.option(width, i, q.Multiple, g, sanitize.Line(o.Label), sanitize.Line(o.Description))...)
+	}
+	label := "in your own words …"
+	if g.own != "" {
+		label = "in your own words: " + sanitize.Line(g.own)
+	}
+	lines = append(lines, f.option(width, len(q.Options), q.Multiple, g, label, "")...)
+	if f.word != "" {
+		lines = append(lines, "", f.shared.Styles.Muted.Render("and says: ")+sanitize.Line(f.word))
+	}
+	return append(lines, "")
+}
+
+// option is one answer that is offered.
+func (f *form) option(width, i int, multiple bool, g *given, label, about string) []string {
+	s := f.shared.Styles
+	mark := fmt.Sprintf("%d ", i+1)
+	if multiple {
+		box := "[ ] "
+		if g.chosen[i] || g.own != "" && i == len(f.asking.Ask.Questions[f.at].Options) {
+			box = "[x] "
+		}
+		mark += box
+	}
+	style, cursor := s.Text, "  "
+	if g.cursor == i {
+		style, cursor = s.Accent, cursorMark
+	}
+	indent := strings.Repeat(" ", ansi.StringWidth(cursor+mark))
+	var lines []string
+	for n, line := range worded(label, width-len(indent)) {
+		if n == 0 {
+			line = cursor + mark + line
+		} else {
+			line = indent + line
+		}
+		lines = append(lines, style.Render(line))
+	}
+	if about == "" {
+		return lines
+	}
+	for _, line := range worded(about, width-len(indent)) {
+		lines = append(lines, s.Muted.Render(indent+line))
+	}
+	return lines
+}
+
+// tabs are the names of the questions, when there are several.
+func (f *form) tabs(width int) []string {
+	if len(f.answers) < 2 {
+		return nil
+	}
+	s := f.shared.Styles
+	var parts []string
+	for i, q := range f.asking.Ask.Questions {
+		head := sanitize.Line(q.Header)
+		switch {
+		case i == f.at:
+			parts = append(parts, s.Accent.Underline(true).Render(head))
+		case f.ready(i):
+			parts = append(parts, s.Good.Render("✓ "+head))
+		default:
+			parts = append(parts, s.Muted.Render(head))
+		}
+	}
+	if f.review() {
+		parts = append(parts, s.Accent.Underline(true).Render("all"))
+	}
+	return []string{ansi.Truncate(strings.Join(parts, s.Muted.Render(" · ")), width, "…"), ""}
+}
+
+// all are the answers, before they are sent.
+func (f *form) all(width int) []string {
+	s := f.shared.Styles
+	var lines []string
+	for i, q := range f.asking.Ask.Questions {
+		lines = append(lines, s.Muted.Render(sanitize.Line(q.Header)))
+		for _, label := range f.labels(i) {
+			for _, line := range worded(sanitize.Line(label), width-2) {
+				lines = append(lines, "  "+line)
+			}
+		}
+	}
+	return append(lines, "")
+}
+
+// foot is what can be done.
+func (f *form) foot(inner int) []string {
+	foot, k := f.faults(inner), f.shared.Keys
+	switch {
+	case f.sending:
+		return append(foot, f.shared.Styles.Muted.Render("answering …"))
+	case f.field != nil:
+		foot = append(foot, f.field.view(inner)...)
+		return append(foot, Hints(f.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "done"}, Hint{k.Key(keys.Close), "back"})...)
+	}
+	return append(foot, Hints(f.shared.Styles, inner, f.lock.Open(), f.hints()...)...)
+}
+
+func (f *form) hints() []Hint {
+	k := f.shared.Keys
+	enter := Hint{k.Key(keys.Choose), "choose"}
+	if f.review() {
+		enter.Does = "send"
+	}
+	hints := []Hint{enter}
+	if !f.review() && f.asking.Ask.Questions[f.at].Multiple {
+		hints = []Hint{{"space", "mark"}, {enter.Key, "go on"}}
+	}
+	if len(f.answers) > 1 {
+		hints = append(hints, Hint{"←", "back"})
+	}
+	decline := "no answer"
+	if f.asking.Ask.Kind == pawl.AskPlan {
+		decline = "keep planning"
+	}
+	return append(hints, Hint{k.Key(keys.Word), "add a word"}, Hint{k.Key(keys.Close), decline})
+}

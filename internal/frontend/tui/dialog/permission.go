@@ -1,0 +1,178 @@
+package dialog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// permission asks whether a call may run. Nothing is chosen at first: enter and
+// space, which are pressed without looking, permit nothing, and one letter does.
+// A yes counts once all of the text was on the screen.
+type permission struct {
+	*base
+	offer  []json.RawMessage // as offered, or as the person changed it
+	edited bool
+	rules  bool // the field is for the rules
+	unread bool // a yes came too early
+}
+
+func newPermission(b *base) *permission { return &permission{base: b, offer: b.asking.Ask.Offer} }
+
+// Update takes a message.
+func (p *permission) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	if cmd, ok := p.beside(msg); ok {
+		return p, cmd
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		if !p.lock.Takes() {
+			return p, nil
+		}
+		if p.field == nil && p.pane.Key(p.shared.Keys, k.String(), true) {
+			p.unread = false
+			return p, nil
+		}
+		if p.field == nil {
+			return p, p.key(k)
+		}
+	}
+	if p.field != nil {
+		return p, p.write(msg)
+	}
+	return p, nil
+}
+
+func (p *permission) key(k tea.KeyPressMsg) tea.Cmd {
+	p.unread = false
+	switch p.shared.Keys.Action(keys.Ask, k.String()) {
+	case keys.Approve:
+		return p.approve(nil)
+	case keys.Always:
+		if len(p.offer) > 0 {
+			return p.approve(p.offer)
+		}
+	case keys.EditRule:
+		if len(p.offer) > 0 {
+			p.rules, p.field = true, newField(p.shared, "the rules, one a line; an empty line adds none", ruleText(p.offer))
+		}
+	case keys.Decline:
+		return p.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined})
+	case keys.Word:
+		p.rules, p.field = false, newField(p.shared, "no, but", "")
+	default:
+	}
+	return nil
+}
+
+// approve permits the call, if all of it was seen.
+func (p *permission) approve(always []json.RawMessage) tea.Cmd {
+	if p.pane.unseen() > 0 {
+		p.unread = true
+		return nil
+	}
+	return p.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: always})
+}
+
+// write takes what is written: the rules, or a word to the model.
+func (p *permission) write(msg tea.Msg) tea.Cmd {
+	end, cmd := p.field.update(msg)
+	switch end {
+	case fieldLeft:
+		p.field, p.fault = nil, ""
+	case fieldDone:
+		return p.written()
+	case fieldOpen:
+	}
+	return cmd
+}
+
+func (p *permission) written() tea.Cmd {
+	text := p.field.value()
+	if p.rules {
+		offer, err := parseRules(text)
+		if err != nil {
+			p.fault = err.Error()
+			return nil
+		}
+		p.offer, p.edited, p.field, p.fault = offer, true, nil, ""
+		p.pane.Renew()
+		return nil
+	}
+	if text == "" {
+		return nil
+	}
+	p.field = nil
+	return p.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: text})
+}
+
+// ruleText is rules as a person edits them.
+func ruleText(rules []json.RawMessage) string {
+	var lines []string
+	for _, r := range rules {
+		lines = append(lines, sanitize.Line(string(r)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// parseRules reads them again. Whether one may be granted is for the service to say.
+func parseRules(text string) ([]json.RawMessage, error) {
+	var rules []json.RawMessage
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			return nil, fmt.Errorf("%s is no rule: it is written like {\"tool\":\"bash\",\"pattern\":\"go test *\",\"decision\":\"allow\"}", line)
+		}
+		var rule bytes.Buffer
+		if err := json.Compact(&rule, []byte(line)); err != nil {
+			return nil, err
+		}
+		rules = append(rules, rule.Bytes())
+	}
+	return rules, nil
+}
+
+// View draws it.
+func (p *permission) View(width, height int) string {
+	p.lock.Drawn()
+	f := p.frame(width, p.shared.Styles.Warn, "May this run?")
+	p.pane.Fit(f.Inner(), p.shared.Styles, p.text)
+	return p.window(f, height, p.foot(f.Inner()))
+}
+
+// foot is what can be done.
+func (p *permission) foot(inner int) []string {
+	foot := p.faults(inner)
+	k := p.shared.Keys
+	switch {
+	case p.sending:
+		return append(foot, p.shared.Styles.Muted.Render("answering …"))
+	case p.field != nil:
+		foot = append(foot, p.field.view(inner)...)
+		does := "decline, and tell the model"
+		if p.rules {
+			does = "use these rules"
+		}
+		return append(foot, Hints(p.shared.Styles, inner, true, Hint{k.Key(keys.Choose), does}, Hint{k.Key(keys.Close), "back"})...)
+	case p.unread:
+		foot = append(foot, p.shared.Styles.Bad.Render(fmt.Sprintf("%d lines were not on the screen yet: read on with %s, or end",
+			p.pane.unseen(), k.Key(keys.PageDown))))
+	}
+	hints := []Hint{{k.Key(keys.Approve), "yes, once"}}
+	if len(p.offer) > 0 {
+		hints = append(hints, Hint{k.Key(keys.Always), "always"}, Hint{k.Key(keys.EditRule), "change the rule"})
+	}
+	hints = append(hints, Hint{k.Key(keys.Decline), "no, and stop"}, Hint{k.Key(keys.Word), "no, but …"})
+	return append(foot, Hints(p.shared.Styles, inner, p.lock.Open(), hints...)...)
+}

@@ -1,0 +1,159 @@
+package dialog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// Queue is what a session and its children wait for a person for, the oldest
+// first. It hears the children by itself, as long as they work.
+type Queue struct {
+	shared  *ui.Shared
+	session pawl.SessionID
+	open    []Asking
+	gone    map[ID]bool // answered here; the log will say so
+	heard   map[pawl.SessionID]*child
+
+	ctx    context.Context //nolint:containedctx // of the session that is shown: what its children are heard on
+	cancel context.CancelFunc
+}
+
+// NewQueue returns an empty one.
+func NewQueue(s *ui.Shared) *Queue {
+	q := &Queue{shared: s}
+	q.Open("", nil)
+	return q
+}
+
+// Open forgets all, and takes the newest events of another session.
+func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
+	if q.cancel != nil {
+		q.cancel()
+	}
+	q.ctx, q.cancel = context.WithCancel(q.shared.Context)
+	q.session, q.open, q.gone, q.heard = id, nil, map[ID]bool{}, map[pawl.SessionID]*child{}
+	if id == "" {
+		return nil
+	}
+	for _, e := range events {
+		if _, ok := pawl.ChildOf(e.Body); !ok { // the children that still work are asked for below
+			q.Apply(e)
+		}
+	}
+	return q.children()
+}
+
+// childrenMsg are children that work.
+type childrenMsg struct {
+	parent pawl.SessionID
+	rows   []pawl.Session
+}
+
+// children looks for those that began to work before.
+func (q *Queue) children() tea.Cmd {
+	ctx, svc, id := q.ctx, q.shared.Service, q.session
+	return func() tea.Msg {
+		rows, err := svc.List(ctx, pawl.Filter{Parent: id, Unfinished: true})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return ui.Failed{Err: fmt.Errorf("what the tasks of this session ask cannot be heard: %w", err)}
+		}
+		return childrenMsg{id, rows}
+	}
+}
+
+// Apply takes an event of the session.
+func (q *Queue) Apply(e pawl.Event) tea.Cmd {
+	switch b := e.Body.(type) {
+	case pawl.Asked:
+		q.add(Asking{Session: q.session, Seq: e.Seq, Ask: b.Ask, At: e.At})
+	case pawl.Answered:
+		q.drop(ID{q.session, b.Ask})
+	case pawl.TurnFinished:
+		q.open = slices.DeleteFunc(q.open, func(a Asking) bool { return a.Session == q.session })
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		return q.hear(c.Child, fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), sanitize.Line(c.Agent)))
+	default: // asks nothing
+	}
+	return nil
+}
+
+// Update takes what was heard of children. It reports whether it was that.
+func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case childrenMsg:
+		if m.parent != q.session {
+			return nil, true
+		}
+		var cmds []tea.Cmd
+		for _, row := range m.rows {
+			cmds = append(cmds, q.hear(row.ID, fmt.Sprintf("the task %q", sanitize.Line(row.Name()))))
+		}
+		return tea.Batch(cmds...), true
+	case heardMsg:
+		return q.take(m), true
+	case Gone:
+		q.gone[m.ID] = true
+		q.drop(m.ID)
+		return nil, true
+	default:
+		return nil, false
+	}
+}
+
+// take puts what a child asks now in the place of what it asked.
+func (q *Queue) take(m heardMsg) tea.Cmd {
+	if q.heard[m.child.id] != m.child {
+		return nil // of a session that is not shown any more
+	}
+	q.open = slices.DeleteFunc(q.open, func(a Asking) bool {
+		return a.Session == m.child.id && !slices.ContainsFunc(m.open, func(b Asking) bool { return a.ID() == b.ID() })
+	})
+	for _, a := range m.open {
+		q.add(a)
+	}
+	if m.ended {
+		delete(q.heard, m.child.id)
+		if m.err != nil {
+			return ui.Show(ui.Failed{Err: fmt.Errorf("what %s asks cannot be heard: %w", m.child.who, m.err)})
+		}
+		return nil
+	}
+	return m.child.next()
+}
+
+func (q *Queue) add(a Asking) {
+	if !q.gone[a.ID()] && !q.Has(a.ID()) {
+		q.open = append(q.open, a)
+	}
+}
+
+func (q *Queue) drop(id ID) {
+	q.open = slices.DeleteFunc(q.open, func(a Asking) bool { return a.ID() == id })
+}
+
+// Has reports whether an ask still waits.
+func (q *Queue) Has(id ID) bool {
+	return slices.ContainsFunc(q.open, func(a Asking) bool { return a.ID() == id })
+}
+
+// Len is how many wait.
+func (q *Queue) Len() int { return len(q.open) }
+
+// Front is the one that is put to the person first.
+func (q *Queue) Front() (Asking, bool) {
+	if len(q.open) == 0 {
+		return Asking{}, false
+	}
+	return q.open[0], true
+}

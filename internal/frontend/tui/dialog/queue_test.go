@@ -1,0 +1,308 @@
+package dialog
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// desk is a person at a terminal over a real service: a queue, the dialog of its
+// front, and the loop that carries messages.
+type desk struct {
+	*testing.T
+	servicetest.Harness
+	shared *ui.Shared
+	queue  *Queue
+	dialog Asker
+	msgs   chan tea.Msg
+	id     pawl.SessionID
+	failed error
+}
+
+// eventMsg is an event of the session that is shown.
+type eventMsg struct{ event pawl.Event }
+
+// sit begins a session with a prompt for the script.
+func sit(t *testing.T, lines ...string) *desk {
+	h := servicetest.Local(t)
+	d := &desk{T: t, Harness: h, shared: shared(t, "dark", h.Service), msgs: make(chan tea.Msg)}
+	script := filepath.Join(t.TempDir(), "script.jsonl")
+	if err := os.WriteFile(script, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := h.Service.Create(t.Context(), pawl.NewSession{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.id, d.queue = s.ID, NewQueue(d.shared)
+	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: "script:" + script, Mode: "ask"}}
+	if _, err := h.Service.Send(t.Context(), s.ID, p); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// follow shows the session from an event on.
+func (d *desk) follow(past []pawl.Event, after pawl.Seq) {
+	d.run(d.queue.Open(d.id, past))
+	go func() {
+		for e, err := range d.Service.Events(d.Context(), d.id, after) {
+			if err != nil {
+				return
+			}
+			d.post(eventMsg{e})
+		}
+	}()
+}
+
+func (d *desk) post(msg tea.Msg) {
+	select {
+	case d.msgs <- msg:
+	case <-d.Context().Done():
+	}
+}
+
+// run does what a command says, beside the screen.
+func (d *desk) run(cmd tea.Cmd) {
+	if cmd != nil {
+		go func() { d.post(cmd()) }()
+	}
+}
+
+// until carries messages until something holds.
+func (d *desk) until(what string, holds func() bool) {
+	d.Helper()
+	for !holds() {
+		select {
+		case msg := <-d.msgs:
+			d.take(msg)
+		case <-d.Context().Done():
+			d.Fatalf("not seen: %s", what)
+		}
+	}
+}
+
+func (d *desk) take(msg tea.Msg) {
+	switch m := msg.(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range m {
+			d.run(c)
+		}
+	case eventMsg:
+		d.run(d.queue.Apply(m.event))
+	case ui.Failed:
+		d.failed = m.Err
+	default:
+		if cmd, taken := d.queue.Update(msg); taken {
+			d.run(cmd)
+		} else if d.dialog != nil {
+			_, cmd := d.dialog.Update(msg)
+			d.run(cmd)
+		}
+	}
+}
+
+// asked opens the dialog of what waits, and lets it settle.
+func (d *desk) asked(text string) Asking {
+	d.Helper()
+	has := func(a Asking) bool { return strings.Contains(a.Ask.Text, text) }
+	d.until(text, func() bool { return slices.ContainsFunc(d.queue.open, has) })
+	a := d.queue.open[slices.IndexFunc(d.queue.open, has)]
+	d.dialog = New(d.shared, a, d.queue.Len)
+	d.dialog.Shown()
+	settle(d.dialog)
+	return a
+}
+
+// answers presses keys, and waits until the ask is gone.
+func (d *desk) answers(a Asking, keys ...string) {
+	d.Helper()
+	_, cmd := press(d.dialog, keys...)
+	d.run(cmd)
+	d.until("the answer", func() bool { return !d.queue.Has(a.ID()) })
+}
+
+// log waits until the turn has ended.
+func (d *desk) log() []pawl.Event {
+	d.Helper()
+	var events []pawl.Event
+	for e, err := range d.Service.Events(d.Context(), d.id, 0) {
+		if err != nil {
+			d.Fatal(err)
+		}
+		events = append(events, e)
+		if _, ended := e.Body.(pawl.TurnFinished); ended {
+			return events
+		}
+	}
+	d.Fatal("the turn has not ended")
+	return nil
+}
+
+// TestWholeStory: several calls ask; each is answered in its own way, a rule after
+// it was made narrower.
+func TestWholeStory(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	d := sit(t,
+		`{"calls":[{"name":"bash","input":{"command":"touch one two"}},{"name":"bash","input":{"command":"touch three"}}]}`,
+		`{"expect":"the user declined, and says: not that","calls":[{"name":"bash","input":{"command":"touch four"}}]}`,
+		`{"text":"Never."}`)
+	d.follow(nil, 0)
+	one := d.asked("touch one two")
+	keys := []string{"e"}
+	for range len(` two","decision":"allow"}`) {
+		keys = append(keys, "backspace")
+	}
+	d.answers(one, append(keys, `: *","decision":"allow"}`, "enter", "a")...)
+	d.answers(d.asked("touch three"), "w", ":not that", "enter")
+	d.answers(d.asked("touch four"), "n")
+	var got []pawl.Answer
+	for _, e := range d.log() {
+		if a, ok := e.Body.(pawl.Answered); ok {
+			got = append(got, a.Answer)
+		}
+	}
+	want := []pawl.Answer{
+		{Outcome: pawl.OutcomeAnswered, Always: rules(`{"tool":"bash","pattern":"touch one *","decision":"allow"}`)},
+		{Outcome: pawl.OutcomeDeclined, Text: "not that"},
+		{Outcome: pawl.OutcomeDeclined},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestRefusedRule: a rule that nobody may grant by a key is refused by the service,
+// and the dialog says why.
+func TestRefusedRule(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	d := sit(t, `{"calls":[{"name":"bash","input":{"command":"touch one"}}]}`, `{"text":"Never."}`)
+	d.follow(nil, 0)
+	one := d.asked("touch one")
+	keys := []string{"e"}
+	for range len(`touch one","decision":"allow"}`) {
+		keys = append(keys, "backspace")
+	}
+	_, cmd := press(d.dialog, append(keys, `:bash *","decision":"allow"}`, "enter", "a")...)
+	d.run(cmd)
+	d.until("the reason", func() bool { return strings.Contains(d.dialog.View(120, 40), "runs whatever it is told to") })
+	d.answers(one, "n")
+}
+
+const childScript = `{"agent":"general","calls":[{"name":"bash","input":{"command":"touch made"}}]}`
+
+// TestChild: what a child asks is put to the person, with its name, whether they
+// watched when it began or came later.
+func TestChild(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	for _, late := range []bool{false, true} {
+		d := sit(t, `{"calls":[{"name":"task","input":{"agent":"general","prompt":"do it","description":"make the thing"}}]}`,
+			`{"expect":"made it","text":"Done."}`, childScript, `{"agent":"general","text":"made it"}`)
+		if late {
+			child := waitForAsk(d)
+			row, err := d.Service.Get(t.Context(), child.Parent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.follow(nil, row.Head)
+		} else {
+			d.follow(nil, 0)
+		}
+		asking := d.asked("touch made")
+		if !strings.Contains(asking.Who, "the task") || asking.Session == d.id {
+			t.Errorf("late %v: %q of %s asks", late, asking.Who, asking.Session)
+		}
+		if !late && asking.Who != `the task "make the thing" (general)` {
+			t.Errorf("%s asks", asking.Who)
+		}
+		if view := d.dialog.View(80, 24); !strings.Contains(view, "asks:") {
+			t.Errorf("late %v: the dialog does not say who asks:\n%s", late, view)
+		}
+		d.answers(asking, "y")
+		if end := d.log(); end[len(end)-1].Body.(pawl.TurnFinished).Reason != pawl.ReasonEndTurn {
+			t.Errorf("late %v: ended with %+v", late, end[len(end)-1].Body)
+		}
+		d.until("the child is heard no more", func() bool { return len(d.queue.heard) == 0 })
+		if d.failed != nil {
+			t.Error(d.failed)
+		}
+	}
+}
+
+// waitForAsk returns a child once it asks.
+func waitForAsk(d *desk) pawl.Session {
+	d.Helper()
+	for e, err := range d.Service.Events(d.Context(), d.id, 0) {
+		if err != nil {
+			d.Fatal(err)
+		}
+		s, ok := e.Body.(pawl.Spawned)
+		if !ok {
+			continue
+		}
+		c := &child{id: s.Child}
+		row, err := c.born(d.Context(), d.Service)
+		if err != nil {
+			d.Fatal(err)
+		}
+		for e, err := range d.Service.Events(d.Context(), s.Child, 0) {
+			if err != nil {
+				d.Fatal(err)
+			}
+			if _, asks := e.Body.(pawl.Asked); asks {
+				return row
+			}
+		}
+	}
+	d.Fatal("nobody asks")
+	return pawl.Session{}
+}
+
+// TestQueue: the oldest comes first; what is answered does not come back; another
+// session begins with nothing.
+func TestQueue(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	q := NewQueue(shared(t, "dark", servicetest.Local(t).Service))
+	ask := func(seq pawl.Seq) pawl.Event { return pawl.Event{Seq: seq, Body: pawl.Asked{}} }
+	q.Open("s", []pawl.Event{ask(3), ask(4), {Seq: 5, Body: pawl.Answered{Ask: 3}}})
+	q.Apply(ask(6))
+	if front, _ := q.Front(); front.ID() != (ID{"s", 4}) || q.Len() != 2 {
+		t.Errorf("front %v of %d", front.ID(), q.Len())
+	}
+	q.Update(Gone{ID{"s", 4}})
+	q.Apply(ask(4))
+	if front, _ := q.Front(); front.Seq != 6 {
+		t.Errorf("front %v: an answered ask came back", front.ID())
+	}
+	c := &child{id: "c", done: t.Context().Done()}
+	q.heard["c"] = c
+	q.Update(heardMsg{child: c, open: []Asking{{Session: "c", Seq: 2}, {Session: "c", Seq: 3}}})
+	q.Update(heardMsg{child: c, open: []Asking{{Session: "c", Seq: 3}}})
+	q.Update(heardMsg{child: &child{id: "c"}, open: []Asking{{Session: "c", Seq: 9}}})
+	if q.Len() != 2 || !q.Has(ID{"c", 3}) {
+		t.Errorf("open: %v", q.open)
+	}
+	q.Apply(pawl.Event{Seq: 8, Body: pawl.TurnFinished{}})
+	if q.Len() != 1 || !q.Has(ID{"c", 3}) {
+		t.Errorf("after the turn: %v", q.open)
+	}
+	q.Apply(pawl.Event{Seq: 9, Body: pawl.Spawned{Child: "d", Agent: "\x1b[2J", Title: "a\nb\u202e"}})
+	if r, bad := acts(q.heard["d"].who); bad || strings.Contains(q.heard["d"].who, "\n") {
+		t.Errorf("%U is in the name of who asks: %q", r, q.heard["d"].who)
+	}
+	q.Apply(pawl.Event{Seq: 10, Body: pawl.TaskStarted{Task: "T1", Child: "w"}})
+	q.Apply(pawl.Event{Seq: 11, Body: pawl.ReviewStarted{Round: 1, Child: "r"}})
+	if q.heard["w"] == nil || q.heard["w"].who != `the task "T1" (worker)` || q.heard["r"] == nil {
+		t.Error("a mission's team is not heard")
+	}
+	q.Open("other", nil)
+	if _, any := q.Front(); any {
+		t.Error("another session's asks are kept")
+	}
+}

@@ -1,0 +1,97 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+)
+
+// section is a part of the text of a permission. Its name stands at the beginning
+// of a line; all else is indented, and what the model wrote is behind a bar.
+type section struct {
+	name  string
+	lines []string
+}
+
+// sections takes the text apart. The rules that "always" would add are left out:
+// they are shown as they would be answered.
+func sections(text string) (title string, list []section) {
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		switch {
+		case i == 0:
+			title = line
+		case !strings.HasPrefix(line, " ") || len(list) == 0:
+			list = append(list, section{name: line})
+		default:
+			last := &list[len(list)-1]
+			last.lines = append(last.lines, line)
+		}
+	}
+	list = slices.DeleteFunc(list, func(s section) bool { return s.name == "always" || s.name == "always would add" })
+	why := slices.IndexFunc(list, func(s section) bool { return s.name == "why" })
+	if why > 0 { // the reason is read first
+		reason := list[why]
+		list = slices.Insert(slices.Delete(list, why, why+1), 0, reason)
+	}
+	return title, list
+}
+
+// text is all that the person decides by, broken to a width.
+func (p *permission) text(width int) []string {
+	s := p.shared.Styles
+	title, list := sections(sanitize.Marked(p.asking.Ask.Text))
+	var lines []string
+	for _, line := range broken(title, width) {
+		lines = append(lines, s.Bold.Render(line))
+	}
+	for _, part := range list {
+		lines = append(lines, "", s.Muted.Render(part.name))
+		lines = append(lines, p.part(part, width)...)
+	}
+	return append(lines, p.always(width)...)
+}
+
+// part is a section: what it warns of stands out, a change has the colors of one.
+func (p *permission) part(part section, width int) []string {
+	s := p.shared.Styles
+	painter, own, warning := newPainter(s), layout.InkOf(s.Text), layout.InkOf(s.Bad)
+	var lines []string
+	for _, line := range part.lines {
+		text, barred := strings.CutPrefix(line, bar)
+		if barred && part.name == "change" {
+			lines = append(lines, painter.paint(strings.ReplaceAll(text, "\t", "    "), width)...)
+			continue
+		}
+		ink := own
+		if strings.HasPrefix(line, "  ! ") {
+			ink = warning
+		}
+		for _, piece := range broken(line, width) {
+			lines = append(lines, layout.Render(layout.Span{Text: piece, Ink: ink}))
+		}
+	}
+	return lines
+}
+
+// always are the rules that a yes for good would add, word for word.
+func (p *permission) always(width int) []string {
+	s := p.shared.Styles
+	name := "always would add"
+	switch {
+	case len(p.asking.Ask.Offer) == 0:
+		return []string{"", s.Muted.Render("always is not offered for this")}
+	case len(p.offer) == 0:
+		return []string{"", s.Muted.Render("always would add nothing any more: all rules were taken out")}
+	case p.edited:
+		name += ", as you changed it"
+	}
+	lines := []string{"", s.Muted.Render(name)}
+	for _, rule := range p.offer {
+		for _, line := range broken("  "+sanitize.Line(string(rule)), width) {
+			lines = append(lines, s.Accent.Render(line))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,66 @@
+package dialog
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// Sure asks before something is done that cannot be taken back.
+type Sure struct {
+	Title string
+	Text  string // what would be lost
+	Yes   string // what the key for yes does
+	Do    tea.Cmd
+
+	shared *ui.Shared
+	lock   *Lock
+	pane   Pane
+}
+
+var _ ui.Dialog = (*Sure)(nil)
+
+// NewSure returns the dialog; do is what a yes has done.
+func NewSure(s *ui.Shared, title, text, yes string, do tea.Cmd) *Sure {
+	return &Sure{Title: title, Text: text, Yes: yes, Do: do, shared: s, lock: NewLock()}
+}
+
+// Shown begins the time until keys count.
+func (s *Sure) Shown() tea.Cmd { return s.lock.Shut() }
+
+// Update takes a message.
+func (s *Sure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	switch m := msg.(type) {
+	case settledMsg:
+		return s, s.lock.settled(m)
+	case tea.MouseWheelMsg:
+		s.pane.Wheel(m)
+	case tea.KeyPressMsg:
+		if !s.lock.Takes() || s.pane.Key(s.shared.Keys, m.String(), true) {
+			return s, nil
+		}
+		switch s.shared.Keys.Action(keys.Ask, m.String()) {
+		case keys.Approve:
+			return nil, s.Do
+		case keys.Decline:
+			return nil, nil
+		default:
+		}
+	}
+	return s, nil
+}
+
+// View draws it.
+func (s *Sure) View(width, height int) string {
+	s.lock.Drawn()
+	look, k := s.shared.Styles, s.shared.Keys
+	f := Frame{Styles: look, Tone: look.Warn, Title: s.Title, Width: width}
+	s.pane.Fit(f.Inner(), look, func(width int) []string { return worded(sanitize.Marked(strings.TrimSpace(s.Text)), width) })
+	foot := Hints(look, f.Inner(), s.lock.Open(), Hint{k.Key(keys.Approve), s.Yes}, Hint{k.Key(keys.Decline), "no, leave it"})
+	lines := s.pane.View(height - 4 - len(foot))
+	return f.Render(append(append(lines[:len(lines):len(lines)], s.pane.More(s.shared)), foot...))
+}

@@ -1,0 +1,150 @@
+package dialog
+
+import (
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// Trusted says that what the folder brings takes effect from now on.
+type Trusted struct{ Dir string }
+
+// Trust asks whether what a folder brings may take effect. Nothing does until a
+// yes; without one pawl works there all the same.
+type Trust struct {
+	shared  *ui.Shared
+	folder  pawl.Project
+	lock    Lock
+	pane    Pane
+	fault   string
+	sending bool
+}
+
+// NewTrust returns the dialog of a folder.
+func NewTrust(s *ui.Shared, f pawl.Project) *Trust {
+	return &Trust{shared: s, folder: f, lock: *NewLock()}
+}
+
+// trustedMsg is what came of a yes.
+type trustedMsg struct {
+	folder pawl.Project // as it is now, if it has changed
+	err    error
+}
+
+// Shown begins the time until keys count.
+func (t *Trust) Shown() tea.Cmd { return t.lock.Shut() }
+
+// Update takes a message.
+func (t *Trust) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	switch m := msg.(type) {
+	case settledMsg:
+		return t, t.lock.settled(m)
+	case trustedMsg:
+		return t.came(m)
+	case tea.MouseWheelMsg:
+		t.pane.Wheel(m)
+	case tea.KeyPressMsg:
+		if !t.lock.Takes() || t.pane.Key(t.shared.Keys, m.String(), true) {
+			return t, nil
+		}
+		return t.key(m)
+	}
+	return t, nil
+}
+
+func (t *Trust) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
+	switch t.shared.Keys.Action(keys.Ask, k.String()) {
+	case keys.Approve:
+		switch {
+		case t.sending:
+		case t.pane.unseen() > 0:
+			t.fault = "there is more than was on the screen yet: read to the end first"
+		default:
+			t.sending, t.fault = true, ""
+			return t, t.trust()
+		}
+	case keys.Decline:
+		return nil, nil
+	default:
+	}
+	return t, nil
+}
+
+func (t *Trust) trust() tea.Cmd {
+	svc, ctx, f := t.shared.Service, t.shared.Context, t.folder
+	return func() tea.Msg {
+		err := svc.Trust(ctx, f.Dir, f.Trust.Hash)
+		if errors.Is(err, pawl.ErrConflict) {
+			if now, failed := svc.Look(ctx, f.Dir); failed == nil {
+				f = now
+			}
+		}
+		return trustedMsg{f, err}
+	}
+}
+
+func (t *Trust) came(m trustedMsg) (ui.Dialog, tea.Cmd) {
+	t.sending = false
+	switch {
+	case m.err == nil:
+		return nil, tea.Batch(ui.Show(Trusted{t.folder.Dir}), ui.Show(ui.Notice{Text: "trusted: it takes effect with the next prompt"}))
+	case errors.Is(m.err, pawl.ErrConflict):
+		t.folder, t.fault = m.folder, "it has changed while you looked: this is what is there now"
+		t.pane.Renew()
+		return t, t.lock.Shut()
+	default:
+		t.fault = m.err.Error()
+		return t, nil
+	}
+}
+
+// View draws it.
+func (t *Trust) View(width, height int) string {
+	t.lock.Drawn()
+	s := t.shared.Styles
+	f := Frame{Styles: s, Tone: s.Warn, Title: "Do you trust this folder?", Width: width}
+	inner := f.Inner()
+	t.pane.Fit(inner, s, t.text)
+	foot := t.foot(inner)
+	lines := t.pane.View(height - 4 - len(foot))
+	return f.Render(append(append(lines[:len(lines):len(lines)], t.pane.More(t.shared)), foot...))
+}
+
+// text is what the folder would enable.
+func (t *Trust) text(width int) []string {
+	s := t.shared.Styles
+	var lines []string
+	for _, line := range broken(sanitize.Line(t.folder.Dir), width) {
+		lines = append(lines, s.Bold.Render(line))
+	}
+	why := "It brings what could get programs run, or tell the model what to do. Until you trust it, pawl works here without any of it."
+	if t.folder.Trust.State == "changed" {
+		why = "You trusted it before, and what it brings has changed since. Until you trust it again, pawl works here without any of it."
+	}
+	lines = append(lines, "")
+	lines = append(lines, worded(why, width)...)
+	lines = append(lines, "", s.Muted.Render("it would enable"))
+	for _, part := range t.folder.Trust.Parts {
+		lines = append(lines, broken("  | "+sanitize.Line(part), width)...)
+	}
+	return lines
+}
+
+func (t *Trust) foot(inner int) []string {
+	s, k := t.shared.Styles, t.shared.Keys
+	var foot []string
+	if t.fault != "" {
+		for _, line := range worded(sanitize.Marked(t.fault), inner) {
+			foot = append(foot, s.Bad.Render(line))
+		}
+	}
+	if t.sending {
+		return append(foot, s.Muted.Render("trusting …"))
+	}
+	return append(foot, Hints(s, inner, t.lock.Open(), Hint{k.Key(keys.Approve), "trust it as it is now"}, Hint{k.Key(keys.Decline), "not now"})...)
+}

@@ -1,0 +1,82 @@
+package diff
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+)
+
+func lineWidth(s string) int { return ansi.StringWidth(s) }
+
+// beside shows what was at the left and what is at the right. Lines that were
+// removed stand beside those that came in their place.
+func (p *printer) beside(h hunk) {
+	var left, right []row
+	flush := func() {
+		for i := range max(len(left), len(right)) {
+			p.pair(at(left, i), at(right, i))
+		}
+		left, right = nil, nil
+	}
+	for _, r := range h.rows {
+		switch r.sign {
+		case '-':
+			if len(right) > 0 {
+				flush()
+			}
+			left = append(left, r)
+		case '+':
+			right = append(right, r)
+		case '\\':
+			flush()
+			p.lines = append(p.lines, p.row(r, p.width)...)
+		default:
+			flush()
+			p.pair(&r, &r)
+		}
+	}
+	flush()
+}
+
+func at(rows []row, i int) *row {
+	if i < len(rows) {
+		return &rows[i]
+	}
+	return nil
+}
+
+// pair sets two rows beside each other.
+func (p *printer) pair(left, right *row) {
+	half := (p.width - 3) / 2
+	var a, b []layout.Line
+	if right != nil && right.sign == ' ' {
+		before := p.new // the line is read twice and counts once
+		was := *left
+		was.new = was.old
+		a = p.row(was, half)
+		p.new = before
+		b = p.row(*right, half)
+	} else {
+		if left != nil {
+			a = p.row(*left, half)
+		}
+		if right != nil {
+			b = p.row(*right, half)
+		}
+	}
+	bar := layout.Render(layout.Span{Text: " │ ", Ink: p.look.muted})
+	for i := range max(len(a), len(b)) {
+		line := layout.Line{Text: padded(a, i, half) + bar + strings.TrimRight(padded(b, i, half), " "), Frame: p.digits + 3}
+		p.lines = append(p.lines, line)
+	}
+}
+
+// padded is a line of one side, as wide as the side.
+func padded(lines []layout.Line, i, width int) string {
+	if i >= len(lines) {
+		return strings.Repeat(" ", width)
+	}
+	return lines[i].Text + strings.Repeat(" ", max(0, width-lineWidth(lines[i].Text)))
+}

@@ -1,0 +1,207 @@
+// Package diff shows unified diffs: with line numbers and the colors of the
+// language, one below the other, or side by side where there is room.
+package diff
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+)
+
+// Wide is from how many cells on a diff is shown side by side.
+const Wide = 110
+
+// Look is how a theme shows diffs.
+type Look struct {
+	muted, added, removed, plus, minus layout.Ink
+	syntax                             *syntax.Inks
+}
+
+// LookOf returns that of a theme.
+func LookOf(s *theme.Styles) *Look {
+	return &Look{
+		muted: layout.InkOf(s.Muted), added: layout.InkOf(s.Added), removed: layout.InkOf(s.Removed),
+		plus: layout.InkOf(s.Good), minus: layout.InkOf(s.Bad), syntax: syntax.InksOf(s),
+	}
+}
+
+// Count returns how many lines a diff adds and removes.
+func Count(unified string) (added, removed int) {
+	for _, h := range parse(unified).hunks {
+		for _, r := range h.rows {
+			switch r.sign {
+			case '+':
+				added++
+			case '-':
+				removed++
+			}
+		}
+	}
+	return added, removed
+}
+
+// Render returns the lines of a file's diff. What does not show is shown as its
+// code: somebody may act on what they see.
+func Render(l *Look, width int, path, unified string) []layout.Line {
+	f := parse(sanitize.Marked(unified))
+	p := &printer{look: l, width: max(width, 20), path: path, digits: len(strconv.Itoa(f.last))}
+	for _, note := range f.notes {
+		p.note(note)
+	}
+	for i, h := range f.hunks {
+		if i > 0 || h.title != "" {
+			p.note(strings.TrimSpace("⋯ " + h.title))
+		}
+		p.old, p.new = syntax.For(path), syntax.For(path)
+		if p.width >= Wide {
+			p.beside(h)
+		} else {
+			p.below(h)
+		}
+	}
+	return p.lines
+}
+
+// file is a diff of one file.
+type file struct {
+	notes []string // what is said before the hunks, e.g. that it was renamed
+	hunks []hunk
+	last  int // the greatest line number
+}
+
+type hunk struct {
+	title string
+	rows  []row
+}
+
+// row is a line of a hunk. sign is +, -, a space, or \ for a remark.
+type row struct {
+	sign     byte
+	old, new int // line numbers; 0 means none
+	text     string
+}
+
+// parse reads a diff. What is before the first hunk and no name is a note.
+func parse(unified string) file {
+	var f file
+	old, next := 0, 0
+	for line := range strings.SplitSeq(strings.TrimSuffix(unified, "\n"), "\n") {
+		var o, n int
+		if title, ok := hunkHead(line, &o, &n); ok {
+			f.hunks = append(f.hunks, hunk{title: title})
+			old, next = o, n
+			continue
+		}
+		if len(f.hunks) == 0 {
+			if !strings.HasPrefix(line, "--- ") && !strings.HasPrefix(line, "+++ ") && line != "" {
+				f.notes = append(f.notes, line)
+			}
+			continue
+		}
+		h := &f.hunks[len(f.hunks)-1]
+		r := row{sign: ' '}
+		if line != "" {
+			r.sign, r.text = line[0], line[1:]
+		}
+		switch r.sign {
+		case '+':
+			r.new = next
+			next++
+		case '-':
+			r.old = old
+			old++
+		case ' ':
+			r.old, r.new = old, next
+			old++
+			next++
+		default:
+			r.sign, r.text = '\\', strings.TrimPrefix(line, `\ `)
+		}
+		f.last = max(f.last, r.old, r.new)
+		h.rows = append(h.rows, r)
+	}
+	return f
+}
+
+// hunkHead reads the line before a hunk.
+func hunkHead(line string, old, next *int) (title string, ok bool) {
+	rest, ok := strings.CutPrefix(line, "@@ -")
+	if !ok {
+		return "", false
+	}
+	numbers, title, ok := strings.Cut(rest, " @@")
+	from, to, found := strings.Cut(numbers, " +")
+	if !ok || !found {
+		return "", false
+	}
+	*old, *next = number(from), number(to)
+	return strings.TrimSpace(title), true
+}
+
+func number(s string) int {
+	s, _, _ = strings.Cut(s, ",")
+	n, _ := strconv.Atoi(s) // none is 0: a file that was not there
+	return min(max(n, 0), 1<<30)
+}
+
+// printer sets the lines of a diff.
+type printer struct {
+	look     *Look
+	width    int
+	path     string
+	digits   int
+	old, new syntax.Lexer
+	lines    []layout.Line
+}
+
+func (p *printer) note(text string) {
+	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(text), Ink: p.look.muted}}, p.width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
+	p.lines = append(p.lines, lines...)
+}
+
+// below shows the rows one below the other.
+func (p *printer) below(h hunk) {
+	for _, r := range h.rows {
+		p.lines = append(p.lines, p.row(r, p.width)...)
+	}
+}
+
+// row sets one line of the diff within a width.
+func (p *printer) row(r row, width int) []layout.Line {
+	if r.sign == '\\' {
+		return layout.Wrap([]layout.Span{{Text: layout.Tabs(r.text), Ink: p.look.muted}}, width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
+	}
+	n, sign, ink, lexer := r.new, p.look.muted, layout.Ink(""), &p.new
+	switch r.sign {
+	case '+':
+		sign, ink = p.look.plus, p.look.added
+	case '-':
+		n, sign, ink, lexer = r.old, p.look.minus, p.look.removed, &p.old
+	}
+	spans := lexer.Line(layout.Tabs(r.text), p.look.syntax, ink)
+	if r.sign == ' ' {
+		p.old = p.new // both go on from what they have in common
+	}
+	frame := layout.Frame{
+		First: []layout.Span{{Text: fmt.Sprintf("%*d ", p.digits, n), Ink: p.look.muted}, {Text: string(r.sign) + " ", Ink: ink + sign}},
+		Rest:  []layout.Span{{Text: strings.Repeat(" ", p.digits+1)}, {Text: "  ", Ink: ink}},
+	}
+	lines := layout.Chop(spans, width, frame)
+	for i := range lines {
+		lines[i].Text = fill(lines[i].Text, width, ink)
+	}
+	return lines
+}
+
+// fill makes a line as wide as it may be, so that its background is whole.
+func fill(line string, width int, ink layout.Ink) string {
+	if missing := width - lineWidth(line); missing > 0 && ink != "" {
+		return line + layout.Render(layout.Span{Text: strings.Repeat(" ", missing), Ink: ink})
+	}
+	return line
+}

@@ -1,0 +1,190 @@
+package editor
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// Waiting are the prompts of a session that wait to be taken in.
+type Waiting struct {
+	Session pawl.SessionID
+	List    []pawl.Waiting
+}
+
+// Withdraw orders a prompt that waits to be taken back.
+type Withdraw struct{ Prompt pawl.Seq }
+
+// maxWaiting is how many prompts that wait are shown, unless they are looked at.
+const maxWaiting = 3
+
+// above are the lists above the text: what is attached, and what waits.
+type above struct {
+	waiting []pawl.Waiting
+	focus   bool // keys are for them
+	at      int
+}
+
+// wait shows the prompts that wait.
+func (e *Editor) wait(m Waiting) {
+	if m.Session != e.session {
+		return
+	}
+	e.above.waiting = m.List
+	e.keepAbove()
+}
+
+// keepAbove keeps the bar on something.
+func (e *Editor) keepAbove() {
+	n := len(e.draft.files) + len(e.above.waiting)
+	e.above.at = max(0, min(e.above.at, n-1))
+	e.above.focus = e.above.focus && n > 0
+}
+
+func (e *Editor) focusAbove() {
+	e.complete.Close()
+	e.above.focus, e.above.at = true, len(e.draft.files)+len(e.above.waiting)-1
+	e.keepAbove()
+}
+
+// aboveKey takes a key for the lists.
+func (e *Editor) aboveKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	n := len(e.draft.files) + len(e.above.waiting)
+	action := e.shared.Keys.Action(keys.Editor, k.String())
+	switch {
+	case k.String() == "esc" || action == keys.Next && e.above.at == n-1:
+		e.above.focus = false
+	case action == keys.Previous || action == keys.Above:
+		e.above.at = max(0, e.above.at-1)
+	case action == keys.Next:
+		e.above.at++
+	case k.String() == "backspace" || k.String() == "delete":
+		return e.removeAbove(), true
+	case action == keys.Send:
+		return e.editAbove(), true
+	case k.Text != "":
+		e.above.focus = false // it is written
+		return nil, false
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// removeAbove takes away what the bar is on.
+func (e *Editor) removeAbove() tea.Cmd {
+	i := e.above.at
+	if i < len(e.draft.files) {
+		e.draft.files = slices.Delete(slices.Clone(e.draft.files), i, i+1)
+		e.keepAbove()
+		return nil
+	}
+	w := e.above.waiting[i-len(e.draft.files)]
+	return ui.Show(Withdraw{w.Seq})
+}
+
+// editAbove brings the words of a prompt that waits into the editor. What is
+// written there comes back afterwards. The words count as pasted: files' texts may
+// be among them.
+func (e *Editor) editAbove() tea.Cmd {
+	i := e.above.at - len(e.draft.files)
+	if i < 0 {
+		return nil
+	}
+	w := e.above.waiting[i]
+	if e.draft.reword == 0 {
+		e.draft.before = e.draft.text.Pieces()
+	}
+	e.draft.reword, e.draft.kept = w.Seq, nil
+	for _, p := range w.Prompt.Parts {
+		if _, ok := p.(pawl.Text); !ok {
+			e.draft.kept = append(e.draft.kept, p)
+		}
+	}
+	e.draft.text.Set([]text.Piece{{Text: w.Prompt.Parts.Text(), Pasted: true}})
+	e.above.focus = false
+	return nil
+}
+
+// endReword gives up rewording, and brings back what was written before.
+func (e *Editor) endReword() {
+	if e.draft.reword == 0 {
+		return
+	}
+	e.draft.text.Set(e.draft.before)
+	e.draft.reword, e.draft.kept, e.draft.before = 0, nil, nil
+}
+
+// aboveView draws the lists.
+func (e *Editor) aboveView(width int) []string {
+	s := e.shared.Styles
+	var lines []string
+	line := func(i int, mark, words, hint string) {
+		l := ansi.Truncate(mark+" "+words, max(0, width-1), "…")
+		if e.above.focus && i == e.above.at {
+			lines = append(lines, s.Selected.Render(ansi.Truncate(l+"  "+hint, max(0, width-1), "…")))
+			return
+		}
+		lines = append(lines, s.Muted.Render(l))
+	}
+	for i, f := range e.draft.files {
+		line(i, "+", f.label(width-20), "backspace removes")
+	}
+	first, last := 0, len(e.above.waiting)
+	if !e.above.focus {
+		first = max(0, last-maxWaiting)
+	}
+	if first > 0 {
+		lines = append(lines, s.Muted.Render(fmt.Sprintf("… %d more wait", first)))
+	}
+	for i, w := range e.above.waiting[first:] {
+		words := sanitize.Line(w.Prompt.Parts.Text())
+		if w.Seq == e.draft.reword {
+			words = "(being edited) " + words
+		}
+		line(len(e.draft.files)+first+i, how(w.Prompt.Delivery), words, "enter edits, backspace takes it back")
+	}
+	if e.draft.reword != 0 {
+		lines = append(lines, s.Accent.Render(ansi.Truncate("editing a prompt that waits: enter keeps it, esc gives it up", max(0, width-1), "…")))
+	}
+	return lines
+}
+
+func how(d pawl.Delivery) string {
+	if d == pawl.DeliverQueue {
+		return "queued ·"
+	}
+	return "steers ·"
+}
+
+// label is what is shown of an attachment: its path, or the end of it.
+func (a *Attachment) label(width int) string {
+	name := a.Path
+	if name == "" {
+		name = a.Name
+	}
+	name = sanitize.Line(name)
+	if over := ansi.StringWidth(name) - max(1, width); over > 0 {
+		name = ansi.TruncateLeft(name, over+1, "…")
+	}
+	return name + "  " + size(a.Size)
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%d kB", n/1000)
+	default:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+}

@@ -1,0 +1,162 @@
+package editor
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// The bounds of what is attached.
+const (
+	maxAttached = 10
+	maxBytes    = 10 << 20 // of each
+)
+
+// Attachment is a file that goes with a prompt. It is read when the prompt is
+// sent, and only if it was shown.
+type Attachment struct {
+	Name string
+	Path string // real; "" if the data is here
+	Size int64
+	Kind string // its media type
+	data []byte
+	seen bool
+}
+
+// attach puts a file beside the prompt.
+func (e *Editor) attach(a *Attachment) tea.Cmd {
+	for _, f := range e.draft.files {
+		if f.Path != "" && f.Path == a.Path {
+			return nil
+		}
+	}
+	if len(e.draft.files) >= maxAttached {
+		return ui.Show(ui.Failed{Err: fmt.Errorf("no more than %d files go with a prompt: send it first: %w", maxAttached, pawl.ErrInvalid)})
+	}
+	e.draft.files = append(e.draft.files, a)
+	return nil
+}
+
+// look finds out what a path is. Anything but a file of some size is refused.
+func look(path string) (*Attachment, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(real)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file: %w", path, pawl.ErrInvalid)
+	case info.Size() > maxBytes:
+		return nil, fmt.Errorf("%s has more than %d bytes: %w", path, maxBytes, pawl.ErrInvalid)
+	}
+	return &Attachment{Name: filepath.Base(real), Path: real, Size: info.Size(), Kind: mime.TypeByExtension(filepath.Ext(real))}, nil
+}
+
+// read returns the file as it is now. A link in its place is not followed: it is
+// not what was shown.
+func (a *Attachment) read() (pawl.File, error) {
+	file := pawl.File{Name: a.Name, MediaType: a.Kind, Data: a.data}
+	if a.Path != "" {
+		data, err := readFile(a.Path)
+		if err != nil {
+			return file, fmt.Errorf("attach: %w", err)
+		}
+		file.Data = data
+	}
+	if file.MediaType == "" {
+		file.MediaType = http.DetectContentType(file.Data)
+	}
+	return file, nil
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && len(data) > maxBytes {
+		err = fmt.Errorf("%s has more than %d bytes: %w", path, maxBytes, pawl.ErrInvalid)
+	}
+	return data, err
+}
+
+// pathsIn reads paths as terminals paste them when files are dropped: quoted, with
+// backslashes, as file:// addresses. It returns nil if there is anything else.
+func pathsIn(s, home string) []string {
+	if len(s) > maxAttached*4096 {
+		return nil
+	}
+	words, ok := shellWords(strings.TrimSpace(s))
+	if !ok || len(words) == 0 || len(words) > maxAttached {
+		return nil
+	}
+	for i, w := range words {
+		if rest, ok := strings.CutPrefix(w, "~/"); ok && home != "" {
+			w = filepath.Join(home, rest)
+		}
+		if u, err := url.Parse(w); err == nil && u.Scheme == "file" && (u.Host == "" || u.Host == "localhost") {
+			w = u.Path
+		}
+		if !filepath.IsAbs(w) || strings.ContainsFunc(w, func(r rune) bool { return r < ' ' }) {
+			return nil
+		}
+		words[i] = filepath.Clean(w)
+	}
+	return words
+}
+
+// shellWords splits a text as a shell does, without doing anything for it. It
+// returns false if a quote does not end.
+func shellWords(s string) (words []string, ok bool) {
+	var word strings.Builder
+	quote, inside := rune(0), false
+	runes := []rune(s)
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inside = r, true
+		case r == '\\' && i+1 < len(runes):
+			i++
+			word.WriteRune(runes[i])
+			inside = true
+		case r == ' ' || r == '\n' || r == '\r' || r == '\t':
+			if inside {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			inside = false
+		default:
+			word.WriteRune(r)
+			inside = true
+		}
+	}
+	if inside {
+		words = append(words, word.String())
+	}
+	return words, quote == 0
+}

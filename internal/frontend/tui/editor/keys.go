@@ -1,0 +1,282 @@
+package editor
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// moves are the keys that move the cursor, as in every line of a terminal; with
+// shift they select.
+var moves = map[string]func(b *text.Buffer) int{
+	"left":       func(b *text.Buffer) int { return b.At() - 1 },
+	"right":      func(b *text.Buffer) int { return b.At() + 1 },
+	"ctrl+left":  (*text.Buffer).WordLeft,
+	"alt+left":   (*text.Buffer).WordLeft,
+	"alt+b":      (*text.Buffer).WordLeft,
+	"ctrl+right": (*text.Buffer).WordRight,
+	"alt+right":  (*text.Buffer).WordRight,
+	"alt+f":      (*text.Buffer).WordRight,
+	"home":       (*text.Buffer).LineStart,
+	"ctrl+a":     (*text.Buffer).LineStart,
+	"end":        (*text.Buffer).LineEnd,
+	"alt+<":      func(*text.Buffer) int { return 0 },
+	"alt+>":      (*text.Buffer).Len,
+}
+
+// selects are the keys that move and select.
+var selects = map[string]string{
+	"shift+left": "left", "shift+right": "right", "shift+home": "home", "shift+end": "end",
+	"ctrl+shift+left": "ctrl+left", "ctrl+shift+right": "ctrl+right", "alt+shift+left": "alt+left", "alt+shift+right": "alt+right",
+}
+
+// edits are the keys that change the text.
+var edits = map[string]func(b *text.Buffer){
+	"backspace":     func(b *text.Buffer) { deleteOr(b, b.At()-1, b.At()) },
+	"ctrl+h":        func(b *text.Buffer) { deleteOr(b, b.At()-1, b.At()) },
+	"delete":        func(b *text.Buffer) { deleteOr(b, b.At(), b.At()+1) },
+	"ctrl+w":        func(b *text.Buffer) { b.Kill(b.BlankLeft(), b.At()) },
+	"alt+backspace": func(b *text.Buffer) { b.Kill(b.WordLeft(), b.At()) },
+	"alt+d":         func(b *text.Buffer) { b.Kill(b.At(), b.WordRight()) },
+	"ctrl+k":        killLine,
+	"ctrl+u":        func(b *text.Buffer) { b.Kill(b.LineStart(), b.At()) },
+	"alt+y":         (*text.Buffer).Yank,
+	"alt+a":         (*text.Buffer).SelectAll,
+}
+
+func deleteOr(b *text.Buffer, from, to int) {
+	if !b.DeleteSelected() {
+		b.Delete(from, to)
+	}
+}
+
+// killLine takes out the rest of the line, or its end if nothing is left of it.
+func killLine(b *text.Buffer) {
+	to := b.LineEnd()
+	if to == b.At() {
+		to++
+	}
+	b.Kill(b.At(), to)
+}
+
+// Takes reports whether a key is the editor's even if it means something else
+// elsewhere: while something is offered, or a list above the text is looked at.
+func (e *Editor) Takes(k tea.KeyPressMsg) bool {
+	switch k.String() {
+	case "esc":
+		return e.complete.Open() || e.above.focus || e.draft.reword != 0
+	case "tab":
+		return true
+	default:
+		return e.shared.Keys.Action(keys.Editor, k.String()) != ""
+	}
+}
+
+// key takes a key press.
+func (e *Editor) key(k tea.KeyPressMsg) tea.Cmd {
+	if e.above.focus {
+		if cmd, taken := e.aboveKey(k); taken {
+			return cmd
+		}
+	}
+	if e.complete.Open() {
+		if cmd, taken := e.offerKey(k); taken {
+			return cmd
+		}
+	}
+	if cmd, taken := e.action(k); taken {
+		return cmd
+	}
+	return e.editKey(k)
+}
+
+// offerKey takes a key for what is offered.
+func (e *Editor) offerKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	action := e.shared.Keys.Action(keys.Editor, k.String())
+	_, chosen := e.complete.Choice()
+	switch {
+	case k.String() == "esc":
+		e.shut = e.complete.Kind()
+		e.complete.Close()
+	case action == keys.Previous && chosen:
+		e.complete.Move(-1)
+	case action == keys.Next && chosen:
+		e.complete.Move(1)
+	case k.String() == "tab" && chosen:
+		return e.take(), true
+	case action == keys.Send && chosen:
+		if cmd, done := e.runChoice(); done {
+			return cmd, true
+		}
+		return e.take(), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// take writes what is chosen.
+func (e *Editor) take() tea.Cmd {
+	c, _ := e.complete.Choice()
+	b := e.draft.text
+	at := text.Range{From: 0, To: b.At()}
+	if e.complete.Kind() == completion.Mentions {
+		_, at, _ = b.Mention()
+	}
+	words := c.Text
+	if !c.Needs || e.complete.Kind() == completion.Commands {
+		words += " "
+	}
+	b.Put(at, words)
+	e.complete.Close()
+	return e.offer()
+}
+
+// runChoice does a command that is complete as it is.
+func (e *Editor) runChoice() (tea.Cmd, bool) {
+	c, _ := e.complete.Choice()
+	b := e.draft.text
+	if e.complete.Kind() != completion.Commands || c.Needs || b.At() != b.Len() {
+		return nil, false
+	}
+	b.Put(text.Range{From: 0, To: b.Len()}, c.Text)
+	e.complete.Close()
+	return e.submit(pawl.DeliverSteer), true
+}
+
+// action does what the user's keys say.
+func (e *Editor) action(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	switch e.shared.Keys.Action(keys.Editor, k.String()) {
+	case keys.Send:
+		return e.submit(pawl.DeliverSteer), true
+	case keys.Queue:
+		return e.submit(pawl.DeliverQueue), true
+	case keys.Newline:
+		e.draft.text.Type("\n")
+		return e.offer(), true
+	case keys.EditOutside:
+		return e.outside(), true
+	case keys.Previous:
+		return e.vertical(-1), true
+	case keys.Next:
+		return e.vertical(1), true
+	case keys.Undo:
+		e.draft.text.Undo()
+		return e.follow(), true
+	case keys.Redo:
+		e.draft.text.Redo()
+		return e.follow(), true
+	case keys.Paste:
+		return e.clipboard(), true
+	case keys.SearchPrompts:
+		return e.recall.search(e.shared), true
+	case keys.Above:
+		e.focusAbove()
+		return nil, true
+	default:
+		return nil, false
+	}
+}
+
+// vertical moves a row up or down, and at the edges to another prompt.
+func (e *Editor) vertical(by int) tea.Cmd {
+	if e.draft.text.Vertical(by, e.cells(), false) {
+		return e.follow()
+	}
+	e.recall.step(by, e.draft.text)
+	e.complete.Close()
+	return nil
+}
+
+// editKey takes the keys that every line of a terminal knows.
+func (e *Editor) editKey(k tea.KeyPressMsg) tea.Cmd {
+	b, name := e.draft.text, k.String()
+	switch {
+	case name == "ctrl+c" || name == "ctrl+x":
+		return e.copy(name == "ctrl+x")
+	case name == "esc":
+		e.endReword()
+	case name == "tab":
+		return e.tab()
+	case selects[name] != "":
+		b.Move(moves[selects[name]](b), true)
+	case moves[name] != nil:
+		b.Move(moves[name](b), false)
+		return e.follow()
+	case edits[name] != nil:
+		edits[name](b)
+		return e.offer()
+	case k.Text != "":
+		b.Type(k.Text)
+		return e.offer()
+	}
+	return nil
+}
+
+// copy copies what is selected; cut takes it out too. Without a selection it takes
+// out all that is written, as in a shell.
+func (e *Editor) copy(cut bool) tea.Cmd {
+	b := e.draft.text
+	from, to := b.Selected()
+	if from == to {
+		if e.Empty() {
+			return ui.Show(ui.Notice{Text: e.shared.Keys.Key(keys.Quit) + " ends pawl"})
+		}
+		if !cut {
+			e.clear()
+		}
+		return nil
+	}
+	words := b.Slice(from, to)
+	if cut {
+		b.Kill(from, to)
+	}
+	return tea.SetClipboard(words)
+}
+
+// tab confirms what was pasted: a name becomes a mention, a fold is opened.
+func (e *Editor) tab() tea.Cmd {
+	if word, ok := e.draft.text.Confirm(); ok {
+		return ui.Show(ui.Notice{Text: word + " is mentioned now"})
+	}
+	e.draft.text.Unfold()
+	return nil
+}
+
+// offer offers what fits what was just written.
+func (e *Editor) offer() tea.Cmd {
+	kind, query := e.asks()
+	if kind == completion.None || kind != e.shut {
+		e.shut = completion.None
+	}
+	if kind == e.shut {
+		kind = completion.None
+	}
+	return e.complete.Ask(kind, query)
+}
+
+// follow keeps what is offered in step with the cursor, and offers nothing new.
+func (e *Editor) follow() tea.Cmd {
+	if !e.complete.Open() {
+		return nil
+	}
+	return e.offer()
+}
+
+// asks says what the cursor is in.
+func (e *Editor) asks() (completion.Kind, string) {
+	b := e.draft.text
+	if b.Begins("/") && b.At() > 0 {
+		if name := b.Slice(1, b.At()); name == "" || completion.IsName(name) {
+			return completion.Commands, name
+		}
+	}
+	if query, _, ok := b.Mention(); ok {
+		return completion.Mentions, query
+	}
+	return completion.None, ""
+}

@@ -1,0 +1,79 @@
+package editor
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// What is longer than one of these is folded.
+const (
+	foldLines = 10
+	foldChars = 1000
+)
+
+// pathsMsg are the files that a paste names.
+type pathsMsg struct {
+	paste int
+	text  string
+	files []*Attachment
+}
+
+// paste takes in a text, as it is: a line end in it sends nothing. If it is
+// nothing but names of files on this machine, they are attached in its place.
+func (e *Editor) paste(s string) tea.Cmd {
+	if s == "" {
+		return nil
+	}
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	fold := strings.Count(strings.TrimRight(s, "\n"), "\n") >= foldLines || utf8.RuneCountInString(s) > foldChars
+	e.above.focus = false
+	e.complete.Close()
+	n := e.draft.text.Paste(s, fold)
+	if paths := pathsIn(s, e.env("HOME")); paths != nil {
+		return func() tea.Msg { return find(n, s, paths) }
+	}
+	if !fold && mentions(s) {
+		return ui.Show(ui.Notice{Text: "a paste is text: an @name in it attaches nothing, unless you press tab behind it"})
+	}
+	return nil
+}
+
+// mentions reports whether a paste has a word that would be a mention if it were
+// typed.
+func mentions(s string) bool {
+	for word := range strings.FieldsSeq(s) {
+		if len(word) > 1 && word[0] == '@' {
+			return true
+		}
+	}
+	return false
+}
+
+// find looks whether all paths are files.
+func find(paste int, s string, paths []string) tea.Msg {
+	m := pathsMsg{paste: paste, text: s}
+	for _, p := range paths {
+		a, err := look(p)
+		if err != nil {
+			return nil // then it is text
+		}
+		m.files = append(m.files, a)
+	}
+	return m
+}
+
+// paths attaches the files that a paste names, if it still is there as it came.
+func (e *Editor) paths(m pathsMsg) tea.Cmd {
+	if !e.draft.text.TakePaste(m.paste, m.text) {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, f := range m.files {
+		cmds = append(cmds, e.attach(f))
+	}
+	return tea.Batch(cmds...)
+}

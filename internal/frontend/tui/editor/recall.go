@@ -1,0 +1,128 @@
+package editor
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// recallID is the picker of earlier prompts.
+const recallID = "prompts"
+
+// recall brings earlier prompts back.
+type recall struct {
+	store   history.Store
+	entries []history.Entry // the oldest first
+	back    int             // how many prompts back the one that is shown is
+	now     []text.Piece    // what was written before
+}
+
+// loadedMsg are the prompts of earlier runs.
+type loadedMsg struct {
+	entries []history.Entry
+	err     error
+}
+
+func (r *recall) load() tea.Cmd {
+	if r.store == nil {
+		return nil
+	}
+	store := r.store
+	return func() tea.Msg {
+		entries, err := store.Load()
+		return loadedMsg{entries, err}
+	}
+}
+
+// loaded puts the prompts of earlier runs before those of this one.
+func (r *recall) loaded(m loadedMsg) tea.Cmd {
+	if m.err != nil {
+		return ui.Show(ui.Failed{Err: m.err})
+	}
+	now := r.entries
+	r.entries = m.entries
+	for _, e := range now {
+		r.entries = history.Append(r.entries, e)
+	}
+	return nil
+}
+
+// add keeps a prompt that was sent.
+func (r *recall) add(e history.Entry) tea.Cmd {
+	r.leave()
+	if strings.TrimSpace(e.Text()) == "" {
+		return nil
+	}
+	r.entries = history.Append(r.entries, e)
+	if r.store == nil {
+		return nil
+	}
+	store := r.store
+	return ui.Do(func() error { return store.Add(e) })
+}
+
+// leave forgets which prompt is shown.
+func (r *recall) leave() { r.back, r.now = 0, nil }
+
+// step shows an earlier prompt, or a later one; the last is what was written.
+func (r *recall) step(by int, b *text.Buffer) {
+	to := min(max(r.back-by, 0), len(r.entries))
+	if to == r.back {
+		return
+	}
+	if r.back == 0 {
+		r.now = b.Pieces()
+	}
+	if r.back = to; to == 0 {
+		b.Set(r.now)
+		r.now = nil
+		return
+	}
+	b.Set(r.entries[len(r.entries)-to])
+	if by < 0 {
+		b.Move(0, false) // so that the next key goes further back
+	}
+}
+
+// search opens a list of the earlier prompts, the newest first.
+func (r *recall) search(s *ui.Shared) tea.Cmd {
+	items := make([]picker.Item, 0, len(r.entries))
+	for i, e := range slices.Backward(r.entries) {
+		words := e.Text()
+		first, rest, _ := strings.Cut(words, "\n")
+		detail := ""
+		if n := strings.Count(rest, "\n") + 1; rest != "" {
+			detail = "+" + strconv.Itoa(n)
+		}
+		items = append(items, picker.Item{ID: strconv.Itoa(i), Title: first, Detail: detail, Preview: preview(words)})
+	}
+	return ui.Show(ui.Open{Dialog: picker.New(s, "Earlier prompts", items, picker.Options{ID: recallID, Empty: "nothing was sent yet"})})
+}
+
+func preview(words string) func(width, height int) string {
+	return func(width, height int) string {
+		if most := width * height; len(words) > most*4 {
+			words = words[:most*4]
+		}
+		return ansi.Wrap(strings.ReplaceAll(sanitize.Marked(words), "\t", "    "), width, "")
+	}
+}
+
+// entry returns a prompt by its ID in the list.
+func (r *recall) entry(id string) (history.Entry, bool) {
+	i, err := strconv.Atoi(id)
+	if err != nil || i < 0 || i >= len(r.entries) {
+		return nil, false
+	}
+	r.leave()
+	return r.entries[i], true
+}

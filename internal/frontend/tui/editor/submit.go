@@ -1,0 +1,176 @@
+package editor
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Submit is a prompt that was written.
+type Submit struct {
+	Number   int // of what the editor has sent, from 1: messages may pass each other
+	Pieces   []text.Piece
+	Files    []*Attachment
+	Delivery pawl.Delivery // while a turn is open
+	Reword   pawl.Seq      // the prompt that waits and gets these words; 0 means a new one
+	Kept     pawl.Parts    // what stays of that prompt
+}
+
+// Shell is a command that the person wants to run.
+type Shell struct {
+	Number  int // as in Submit
+	Command string
+}
+
+// Back gives a prompt back that could not be sent.
+type Back struct {
+	Submit Submit
+	Err    error
+}
+
+// submit sends what is written, or does what it says.
+func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
+	b := e.draft.text
+	for _, f := range e.draft.files {
+		if !f.seen && !weak.On("tui.seen") {
+			return nil // no file is read that the person did not see named
+		}
+	}
+	if strings.TrimSpace(b.String()) == "" && len(e.draft.files) == 0 {
+		return nil
+	}
+	switch {
+	case b.Begins("!"):
+		return e.shell()
+	case b.Begins("/"):
+		if cmd, done := e.slash(); done {
+			return cmd
+		}
+	}
+	for _, r := range b.Mentions() { // a path that was pasted behind a typed @ is meant
+		b.Put(r, b.Slice(r.From, r.To))
+	}
+	e.number++
+	s := Submit{Number: e.number, Pieces: b.Pieces(), Files: e.draft.files, Delivery: d, Reword: e.draft.reword, Kept: e.draft.kept}
+	return tea.Batch(e.sent(), ui.Show(s))
+}
+
+// sent empties the editor and keeps the prompt for later.
+func (e *Editor) sent() tea.Cmd {
+	entry := history.Entry(e.draft.text.Pieces())
+	before := e.draft.before
+	e.draft = newDraft()
+	if before != nil {
+		e.draft.text.Set(before)
+	}
+	e.complete.Close()
+	e.top = 0
+	return e.recall.add(entry)
+}
+
+// shell runs what stands behind a !. All of it must be seen.
+func (e *Editor) shell() tea.Cmd {
+	b := e.draft.text
+	command := strings.TrimSpace(b.String()[1:])
+	switch {
+	case len(b.Folds()) > 0:
+		return ui.Show(ui.Failed{Err: fmt.Errorf("a command must be seen whole: tab behind [pasted …] opens it: %w", pawl.ErrInvalid)})
+	case command == "":
+		return nil
+	}
+	e.number++
+	return tea.Batch(e.sent(), ui.Show(Shell{e.number, command}))
+}
+
+// slash does the command that the text begins with. It returns false if it is to
+// be sent: a command of the folder's, or no command at all.
+func (e *Editor) slash() (tea.Cmd, bool) {
+	pieces := e.draft.text.Pieces()
+	name, _, ok := completion.Parse(pieces[0].Text)
+	if !ok {
+		return nil, false
+	}
+	if _, ok := completion.Find(name); ok {
+		arguments := strings.TrimSpace(strings.TrimPrefix(e.draft.text.String(), "/"+name))
+		return tea.Batch(e.sent(), e.run(completion.Run{Name: name, Arguments: arguments})), true
+	}
+	folder, looked := e.complete.Folder()
+	if looked && !completion.Known(name, folder) {
+		return ui.Show(ui.Failed{Err: completion.Unknown(name, folder)}), true
+	}
+	return nil, false
+}
+
+// back takes a prompt that could not be sent. What is written meanwhile stays: the
+// prompt is among the earlier ones then.
+func (e *Editor) back(m Back) tea.Cmd {
+	if e.draft.empty() {
+		e.draft.text.Set(m.Submit.Pieces)
+		e.draft.files = m.Submit.Files
+	}
+	return ui.Show(ui.Failed{Err: m.Err})
+}
+
+// Prompt makes of what was written what its words stand for, and reads what is
+// attached. It takes time. Notes are for the person.
+func (s Submit) Prompt(ctx context.Context, desk pawl.Projects, dir string, settings pawl.Settings) (p pawl.Prompt, notes []string, err error) {
+	words, pasted := mask(s.Pieces)
+	p = pawl.Prompt{Delivery: s.Delivery, Settings: settings}
+	if strings.TrimSpace(words) != "" {
+		p.Parts = pawl.Parts{pawl.Text{Text: strings.TrimRight(words, " \t\n")}}
+		expanded, more, err := desk.Expand(ctx, dir, p)
+		switch {
+		case err == nil:
+			p, notes = expanded, more
+		case !errors.Is(err, pawl.ErrUnavailable):
+			return p, nil, err
+		}
+	}
+	p.Parts = slices.Clone(p.Parts)
+	for i, part := range p.Parts {
+		if t, ok := part.(pawl.Text); ok {
+			p.Parts[i] = pawl.Text{Text: pasted.Replace(t.Text)}
+		}
+	}
+	for _, f := range s.Files {
+		file, err := f.read()
+		if err != nil {
+			return p, nil, err
+		}
+		p.Parts = append(p.Parts, file)
+	}
+	p.Parts = append(p.Parts, s.Kept...)
+	return p, notes, nil
+}
+
+// mask puts marks in place of what was pasted, which nobody can have written
+// before, so that nothing in it is taken for a command or a mention; the replacer
+// puts it back. What may stand before a mention stays at the end of a paste.
+func mask(pieces []text.Piece) (string, *strings.Replacer) {
+	var words strings.Builder
+	var pairs []string
+	nonce := rand.Text()
+	for i, p := range pieces {
+		literal := strings.TrimRight(p.Text, " \t\n([{\"'")
+		if (!p.Pasted && !p.Folded) || literal == "" || weak.On("tui.paste") {
+			words.WriteString(p.Text)
+			continue
+		}
+		mark := fmt.Sprintf("[pasted:%s:%d]", nonce, i)
+		pairs = append(pairs, mark, literal)
+		words.WriteString(mark + p.Text[len(literal):])
+	}
+	return words.String(), strings.NewReplacer(pairs...)
+}

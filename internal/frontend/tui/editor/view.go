@@ -1,0 +1,128 @@
+package editor
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+)
+
+// placeholder is what stands where nothing is written.
+const placeholder = "What is to be done?"
+
+// View draws it: what goes with the prompt, what is offered, the text.
+func (e *Editor) View() string {
+	for _, f := range e.draft.files {
+		f.seen = true
+	}
+	return strings.Join(e.lines(), "\n")
+}
+
+func (e *Editor) lines() []string {
+	lines := e.head()
+	rows := len(e.draft.text.Rows(e.cells()))
+	tall := e.tall(len(lines))
+	e.scroll(min(rows, tall), rows)
+	s := e.shared.Styles
+	if e.draft.text.Len() == 0 {
+		return append(lines, s.Accent.Render(sign)+s.Muted.Render(ansi.Truncate(placeholder, e.cells(), "…")))
+	}
+	for i, l := range e.draft.text.Draw(e.cells(), e.top, e.top+tall, e.marks()) {
+		lines = append(lines, e.sign(e.top+i)+l)
+	}
+	return lines
+}
+
+// head is what stands above the text.
+func (e *Editor) head() []string {
+	lines := append(e.aboveView(e.width), e.complete.View(e.width)...)
+	for i, l := range lines {
+		lines[i] = ansi.Truncate(l, e.width, "…")
+	}
+	if over := len(lines) - e.limit + 1; e.limit > 0 && over > 0 {
+		lines = lines[over:] // the nearest to the text stay
+	}
+	return lines
+}
+
+// sign is what stands before a row. Before the first it says what the prompt is.
+func (e *Editor) sign(row int) string {
+	s := e.shared.Styles
+	switch {
+	case row > 0:
+		return strings.Repeat(" ", margin)
+	case e.draft.text.Begins("!"):
+		return s.Warn.Render(sign)
+	default:
+		return s.Accent.Render(sign)
+	}
+}
+
+// scroll keeps the cursor's row in sight.
+func (e *Editor) scroll(shown, rows int) {
+	_, y := e.draft.text.Cursor(e.cells())
+	e.top = min(max(e.top, y-shown+1), y)
+	e.top = max(0, min(e.top, rows-shown))
+}
+
+// marks say how parts of the text look.
+func (e *Editor) marks() []text.Mark {
+	s := e.shared.Styles
+	b := e.draft.text
+	var marks []text.Mark
+	mark := func(r text.Range) { marks = append(marks, text.Mark{Range: r, Style: s.Accent}) }
+	for _, r := range b.Mentions() {
+		mark(r)
+	}
+	if b.Begins("!") {
+		marks = append(marks, text.Mark{Range: text.Range{From: 0, To: 1}, Style: s.Warn})
+	}
+	if r := b.First(); b.Begins("/") && completion.IsName(b.Slice(1, r.To)) {
+		mark(r)
+	}
+	for _, r := range b.Folds() {
+		marks = append(marks, text.Mark{Range: r, Style: s.User})
+	}
+	if from, to := b.Selected(); from < to {
+		marks = append(marks, text.Mark{Range: text.Range{From: from, To: to}, Style: s.Selected})
+	}
+	return marks
+}
+
+// Cursor is where the cursor is, within the view; nil while it is not in the text.
+func (e *Editor) Cursor() *tea.Cursor {
+	if e.above.focus {
+		return nil
+	}
+	x, y := e.draft.text.Cursor(e.cells())
+	return tea.NewCursor(margin+x, len(e.head())+y-e.top)
+}
+
+// mouse puts the cursor, and selects what it is dragged over.
+func (e *Editor) mouse(m tea.MouseMsg) tea.Cmd {
+	at := m.Mouse()
+	head := len(e.head())
+	y := at.Y - e.y - head
+	inside := y >= 0 && y < min(e.tall(head), len(e.draft.text.Rows(e.cells())))
+	switch m.(type) {
+	case tea.MouseClickMsg:
+		if e.dragging = inside && at.Button == tea.MouseLeft; e.dragging {
+			e.above.focus = false
+			e.draft.text.Click(at.X-margin, y+e.top, e.cells(), false)
+		}
+	case tea.MouseMotionMsg:
+		if e.dragging {
+			e.draft.text.Click(at.X-margin, y+e.top, e.cells(), true)
+		}
+	case tea.MouseReleaseMsg:
+		if from, to := e.draft.text.Selected(); e.dragging && from < to {
+			e.dragging = false
+			return tea.SetClipboard(e.draft.text.Slice(from, to))
+		}
+		e.dragging = false
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/help"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// help lists what can be done in a place.
+func (a *app) help(place keys.Scope) tea.Cmd {
+	folder, _ := a.editor.Folder()
+	return ui.Show(ui.Open{Dialog: help.New(a.shared, place, folder)})
+}
+
+// helpKey opens help if the key is for that, where the person is.
+func (a *app) helpKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	asked := a.shared.Keys.Action(keys.Global, k.String()) == keys.Help
+	switch n := len(a.dialogs); {
+	case n > 0 && asked:
+		return a.helpOver(a.dialogs[n-1])
+	case n > 0, a.view.Finding():
+		return nil, false
+	case a.inChat && asked:
+		return a.help(keys.Chat), true
+	case a.inChat:
+		return nil, false
+	}
+	if asked || a.editor.Empty() && a.shared.Keys.Action(keys.Editor, k.String()) == keys.HelpEmpty {
+		return a.help(keys.Editor), true
+	}
+	return nil, false
+}
+
+// helpOver opens help for a window, unless it is help itself or is written in.
+func (a *app) helpOver(d ui.Dialog) (tea.Cmd, bool) {
+	if p, ok := d.(*picker.Picker); ok && p.Name() == help.ID || a.cramped {
+		return nil, true
+	}
+	if ask, ok := d.(dialog.Asker); ok && ask.Typing() {
+		return nil, false
+	}
+	if own, ok := d.(interface{ Actions() []keys.Action }); ok {
+		return ui.Show(ui.Open{Dialog: help.Of(a.shared, own.Actions())}), true
+	}
+	return a.help(keys.Dialog), true
+}
+
+// helped does a command that was chosen in help.
+func (a *app) helped(id string) tea.Cmd {
+	name, ok := strings.CutPrefix(id, "/")
+	if !ok || name == "" {
+		return nil
+	}
+	return a.editor.Update(picker.Chosen{Picker: completion.Palette, ID: name})
+}
+
+// conversation is what is said, or where nothing is yet, how to begin.
+func (a *app) conversation(room int) []string {
+	lines := a.view.Render()
+	if len(a.view.Log.Entries()) > 0 || a.view.Finding() || a.session.ID != "" {
+		return lines
+	}
+	hints := a.hints()
+	if over := len(hints) - room; over > 0 {
+		hints = hints[over:]
+	}
+	copy(lines[max(0, len(lines)-len(hints)):], hints)
+	return lines
+}
+
+// hints are for who does not know pawl yet.
+func (a *app) hints() []string {
+	s, k := a.shared.Styles, a.shared.Keys
+	var lines []string
+	say := func(text string) {
+		for line := range strings.SplitSeq(ansi.Wrap(text, max(1, a.width-2), ""), "\n") {
+			lines = append(lines, " "+s.Muted.Render(line))
+		}
+	}
+	if a.shared.Dir != "" {
+		say("pawl works in " + sanitize.Line(a.shared.Dir))
+	}
+	say(fmt.Sprintf("Say what is to be done; %s sends it.", k.Key(keys.Send)))
+	say("@ names a file · / a command · ! a command line of your own")
+	if key := k.Key(keys.Help); key != "" {
+		say(key + " shows all keys")
+	}
+	return append(lines, "")
+}

@@ -1,0 +1,164 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/sessions"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/stats"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/status"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/todos"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// Export writes a session to a file, in the format that its name ends with, and
+// returns where it is. Without a name it finds one.
+type Export func(ctx context.Context, id pawl.SessionID, file string) (path string, err error)
+
+// lists are what is known about the session beside the conversation, and where
+// more of it is had.
+type lists struct {
+	status  *status.Line
+	todos   *todos.Strip
+	queued  int // prompts that wait
+	asked   int // how often it was asked which prompts wait
+	export  Export
+	permits *permissions.Source
+	yolo    bool // pawl was started in that mode: it may be chosen
+}
+
+func newLists(s *ui.Shared, c Config) lists {
+	return lists{status: status.New(s), todos: todos.New(s), export: c.Export, permits: c.Permits, yolo: c.Settings.Mode == modeYolo}
+}
+
+// open begins with a session, as its row and its newest events tell.
+func (l *lists) open(s pawl.Session, events []pawl.Event) {
+	l.queued = 0
+	l.status.Open(s, events)
+}
+
+// listed takes the messages of the lists. It reports whether it was one.
+func (a *app) listed(msg tea.Msg) (tea.Cmd, bool) {
+	if cmd, taken := a.lists.status.Update(msg); taken {
+		return cmd, true
+	}
+	if cmd, taken := a.mission.Update(msg); taken {
+		return tea.Batch(cmd, a.tellBoard()), true
+	}
+	switch m := msg.(type) {
+	case sessions.Open:
+		if m.ID == a.session.ID {
+			return nil, true
+		}
+		return a.open(m.ID), true
+	case startedMsg:
+		return a.started(m), true
+	case sessions.New:
+		return a.begin(), true
+	case sessions.Deleted:
+		if m.ID == a.session.ID {
+			return tea.Batch(a.begin(), ui.Show(ui.Notice{Text: "deleted: this is a new session"})), true
+		}
+		return ui.Show(ui.Notice{Text: "the session is deleted"}), true
+	default:
+		return nil, false
+	}
+}
+
+// moving is what makes the status line move, if there is a reason. The models are
+// not asked for before one has replied: that looks for keys, and may ask for a
+// password.
+func (a *app) moving() tea.Cmd {
+	if a.view.Log.Usage().Tokens() == 0 {
+		return a.lists.status.Clock()
+	}
+	return tea.Batch(a.lists.status.Clock(), a.lists.status.Know(a.current().Model))
+}
+
+// refreshed looks at the folder again when a turn has ended: the work may have
+// changed what is there.
+func (a *app) refreshed(e pawl.Event) tea.Cmd {
+	if _, ended := e.Body.(pawl.TurnFinished); ended {
+		return a.editor.Switch(a.session.ID, a.dir())
+	}
+	return nil
+}
+
+// current are the settings that hold: of the work that is under way or, without,
+// of the next prompt.
+func (a *app) current() pawl.Settings {
+	log := a.view.Log.Settings()
+	if a.view.Log.Working() {
+		return log
+	}
+	next := a.settings
+	next.Model = cmp.Or(next.Model, log.Model)
+	if folder, ok := a.editor.Folder(); ok {
+		next.Model = cmp.Or(next.Model, folder.Model)
+	}
+	next.Mode = a.mode()
+	return next
+}
+
+// status is the last line.
+func (a *app) status() string {
+	s := a.shared.Styles
+	if a.message != "" {
+		style := s.Muted
+		if a.failed {
+			style = s.Bad
+		}
+		return style.Render(ansi.Truncate(sanitize.Line(a.message), a.width, "…"))
+	}
+	folder, _ := a.editor.Folder()
+	return a.lists.status.View(a.width, status.Now{
+		Settings: a.current(), Next: a.mode(), Folder: folder, Reply: a.view.Log.Usage(), Away: !a.view.Follows(), Queued: a.lists.queued, Mission: a.mission.Short(),
+	})
+}
+
+// strip is what the model has to do, above the prompt.
+func (a *app) strip() []string {
+	return a.lists.todos.View(a.view.Log.Todos(), a.view.Log.Working(), a.width, a.height/3)
+}
+
+func (a *app) toggleTodos() tea.Cmd {
+	if len(a.strip()) == 0 {
+		return ui.Show(ui.Notice{Text: "the model keeps no list now"})
+	}
+	a.lists.todos.Toggle()
+	return nil
+}
+
+func (a *app) listSessions() tea.Cmd {
+	return ui.Show(ui.Open{Dialog: sessions.NewDialog(a.shared, a.session.ID)})
+}
+
+func (a *app) showStats() tea.Cmd {
+	return ui.Show(ui.Open{Dialog: stats.New(a.shared, a.session.ID, a.dir())})
+}
+
+// exportTo writes the session to a file.
+func (a *app) exportTo(file string) tea.Cmd {
+	export := a.lists.export
+	if export == nil {
+		return ui.Show(ui.Failed{Err: errNoExport})
+	}
+	if a.session.ID == "" {
+		return ui.Show(ui.Failed{Err: errNoSession})
+	}
+	id, ctx, dir := a.session.ID, a.shared.Context, a.shared.Dir
+	return func() tea.Msg {
+		path, err := export(ctx, id, file)
+		if err != nil {
+			return ui.Failed{Err: err}
+		}
+		return ui.Notice{Text: "written to " + strings.TrimPrefix(path, dir+"/") + ": look through it before you give it away"}
+	}
+}

@@ -1,0 +1,251 @@
+package markdown
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+)
+
+// maxLink bounds how far the end of a link is looked for, in bytes.
+const maxLink = 2000
+
+// inliner reads the marks within a block.
+type inliner struct {
+	look  *Look
+	base  layout.Ink
+	src   string
+	at    int
+	from  int // what was not put yet
+	spans []layout.Span
+
+	bold, italic, struck bool
+	never                map[string]bool // ends that do not come any more
+}
+
+// inline returns the spans of a block's text.
+func (s *setter) inline(text string, base layout.Ink) []layout.Span {
+	in := &inliner{look: s.look, base: base, src: strings.ReplaceAll(text, "\t", "    "), never: map[string]bool{}}
+	for in.at < len(in.src) {
+		if !strings.ContainsRune("\\`*_~[!<h", rune(in.src[in.at])) || !in.mark() {
+			in.at++
+		}
+	}
+	in.put()
+	return in.spans
+}
+
+// ink is the look at this place.
+func (in *inliner) ink() layout.Ink {
+	ink := in.base
+	if in.bold {
+		ink += layout.Bold
+	}
+	if in.italic {
+		ink += layout.Italic
+	}
+	if in.struck {
+		ink += layout.Struck
+	}
+	return ink
+}
+
+// put takes what was read since the last mark.
+func (in *inliner) put() {
+	if in.from < in.at {
+		in.spans = append(in.spans, layout.Span{Text: in.src[in.from:in.at], Ink: in.ink()})
+	}
+	in.from = in.at
+}
+
+// skip leaves out the next bytes.
+func (in *inliner) skip(n int) {
+	in.put()
+	in.at += n
+	in.from = in.at
+}
+
+// add puts a span in the place of the next bytes.
+func (in *inliner) add(n int, spans ...layout.Span) bool {
+	in.skip(n)
+	in.spans = append(in.spans, spans...)
+	return true
+}
+
+// mark takes a mark, if there is one here.
+func (in *inliner) mark() bool {
+	rest := in.src[in.at:]
+	switch rest[0] {
+	case '\\':
+		if len(rest) > 1 && rest[1] < utf8.RuneSelf && unicode.IsPunct(rune(rest[1])) {
+			in.skip(1)
+			in.at++
+			return true
+		}
+	case '`':
+		return in.code(rest)
+	case '*', '_', '~':
+		return in.emphasis(rest)
+	case '[':
+		return in.linkTo(rest, 0)
+	case '!':
+		if strings.HasPrefix(rest, "![") {
+			return in.linkTo(rest, 1)
+		}
+	case '<':
+		if end := strings.IndexByte(rest[:min(len(rest), maxLink)], '>'); end > 0 && layout.Linkable(rest[1:end]) {
+			return in.add(end+1, in.address(rest[1:end]))
+		}
+	case 'h':
+		return in.bare(rest)
+	}
+	return false
+}
+
+func (in *inliner) address(url string) layout.Span {
+	return layout.Span{Text: url, Ink: in.look.link, Link: url}
+}
+
+// code takes a text between backticks.
+func (in *inliner) code(rest string) bool {
+	n := len(rest) - len(strings.TrimLeft(rest, "`"))
+	tick := rest[:n]
+	end := -1
+	if !in.never[tick] {
+		end = strings.Index(rest[n:], tick)
+	}
+	if end < 0 {
+		in.never[tick] = true
+		in.at += n
+		return true
+	}
+	text := strings.ReplaceAll(rest[n:n+end], "\n", " ")
+	if trimmed := strings.TrimSpace(text); trimmed != "" {
+		text = trimmed
+	}
+	if in.look.code == "" { // without colors the marks tell
+		text = "`" + text + "`"
+	}
+	return in.add(2*n+end, layout.Span{Text: text, Ink: in.base + in.look.code})
+}
+
+// emphasis takes the marks of bold, italic and struck text. Bold begins without a
+// look at its end, which may not have come yet; a single mark needs one, because
+// many a star is just a star.
+func (in *inliner) emphasis(rest string) bool {
+	before, _ := utf8.DecodeLastRuneInString(in.src[:in.at])
+	run := len(rest) - len(strings.TrimLeft(rest, rest[:1]))
+	after, _ := utf8.DecodeRuneInString(rest[run:])
+	opens := len(rest) > run && !unicode.IsSpace(after) && (in.at == 0 || !word(before) || rest[0] == '*' && run > 1)
+	closes := in.at > 0 && !unicode.IsSpace(before) && (rest[0] != '_' || !word(after) || run == len(rest))
+	switch {
+	case rest[0] == '~' && run == 2 && (in.struck && closes || !in.struck && opens):
+		return in.toggle(2, &in.struck)
+	case rest[0] != '~' && run >= 2 && run <= 3 && (in.bold && closes || !in.bold && opens):
+		if run == 3 {
+			in.put()
+			in.italic = !in.italic
+		}
+		return in.toggle(run, &in.bold)
+	case rest[0] != '~' && run == 1 && (in.italic && closes || !in.italic && opens && in.ends(rest)):
+		return in.toggle(1, &in.italic)
+	}
+	in.at += run
+	return true
+}
+
+func (in *inliner) toggle(n int, what *bool) bool {
+	in.put()
+	*what = !*what
+	in.skip(n)
+	return true
+}
+
+// ends reports whether a single mark has another that ends it.
+func (in *inliner) ends(rest string) bool {
+	mark := rest[:1]
+	if in.never[mark] {
+		return false
+	}
+	for i := 1; i < len(rest); i++ {
+		n := strings.IndexByte(rest[i:], mark[0])
+		if n < 0 {
+			break
+		}
+		if i += n; rest[i-1] != ' ' && rest[i-1] != mark[0] && (i+1 == len(rest) || rest[i+1] != mark[0] && (mark == "*" || !word(rune(rest[i+1])))) {
+			return true
+		}
+	}
+	in.never[mark] = true
+	return false
+}
+
+func word(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// linkTo takes a text in brackets with its address, shown behind it. Whatever the
+// text says, the person sees where it leads.
+func (in *inliner) linkTo(rest string, bang int) bool {
+	near := rest[:min(len(rest), maxLink)]
+	middle := strings.Index(near, "](")
+	if middle < 0 || strings.Contains(near[bang+1:middle], "\n\n") {
+		return false
+	}
+	text, target := near[bang+1:middle], near[middle+2:]
+	end := closing(target)
+	if end < 0 || strings.ContainsAny(text, "[]") && bang == 0 && !strings.HasPrefix(text, "!") {
+		return false
+	}
+	n := middle + 2 + end + 1
+	target, _, _ = strings.Cut(strings.TrimSpace(target[:end]), " ")
+	target = strings.Trim(target, "<>")
+	text = strings.Trim(text, "`")
+	if bang == 1 {
+		text = "image: " + text
+	}
+	link := ""
+	if layout.Linkable(target) {
+		link = target
+	}
+	if text == target || text == "" {
+		return in.add(n, layout.Span{Text: target, Ink: in.look.link, Link: link})
+	}
+	return in.add(n, layout.Span{Text: text, Ink: in.look.link, Link: link}, layout.Span{Text: " (" + target + ")", Ink: in.look.muted, Link: link})
+}
+
+// closing returns where the bracket of an address ends, or -1.
+func closing(s string) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return i
+			}
+		case '\n', '[':
+			return -1
+		}
+	}
+	return -1
+}
+
+// bare takes an address that stands by itself.
+func (in *inliner) bare(rest string) bool {
+	if !strings.HasPrefix(rest, "http://") && !strings.HasPrefix(rest, "https://") {
+		return false
+	}
+	end := strings.IndexAny(rest[:min(len(rest), maxLink)], " \n<>\"'`*|")
+	if end < 0 {
+		end = min(len(rest), maxLink)
+	}
+	url := strings.TrimRight(rest[:end], ".,:;!?_~")
+	if strings.Count(url, "(") < strings.Count(url, ")") {
+		url = strings.TrimRight(url, ")")
+	}
+	if !layout.Linkable(url) || strings.HasSuffix(url, "//") {
+		return false
+	}
+	return in.add(len(url), in.address(url))
+}

@@ -1,0 +1,66 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/subagents"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// Why there is no mission.
+var (
+	errNoGoal    = fmt.Errorf("a mission needs a goal: write /mission and what is to be true in the end, such as /mission all tests pass on Windows: %w", pawl.ErrInvalid)
+	errNoMission = fmt.Errorf("this session is no mission: /mission and a goal begins one: %w", pawl.ErrInvalid)
+)
+
+// startMission begins a mission, and shows its session.
+func (a *app) startMission(goal string) tea.Cmd {
+	if goal == "" {
+		return ui.Show(ui.Failed{Err: errNoGoal})
+	}
+	settings := a.settings
+	settings.Agent = "" // it is the Commander
+	svc, ctx, dir := a.shared.Service, a.shared.Context, a.dir()
+	return func() tea.Msg {
+		s, err := svc.StartMission(ctx, pawl.NewMission{Dir: dir, Order: pawl.MissionOrder{Goal: goal}, Settings: settings})
+		if err != nil && s.ID == "" {
+			return ui.Failed{Err: err}
+		}
+		return startedMsg{s.ID, err}
+	}
+}
+
+// startedMsg is a mission that has begun; what is not well with it is said.
+type startedMsg struct {
+	id  pawl.SessionID
+	err error
+}
+
+// started shows the session of a mission.
+func (a *app) started(m startedMsg) tea.Cmd {
+	if m.err != nil {
+		return tea.Batch(a.open(m.id), ui.Show(ui.Failed{Err: m.err}))
+	}
+	return a.open(m.id)
+}
+
+// showBoard shows how far the mission is.
+func (a *app) showBoard() tea.Cmd {
+	if !a.mission.On() {
+		return ui.Show(ui.Failed{Err: errNoMission})
+	}
+	return ui.Show(ui.Open{Dialog: subagents.NewBoard(a.shared, a.mission)})
+}
+
+// tellBoard tells the board that the mission was read anew.
+func (a *app) tellBoard() tea.Cmd {
+	for _, d := range a.dialogs {
+		if b, ok := d.(*subagents.Board); ok {
+			return b.Shown()
+		}
+	}
+	return nil
+}

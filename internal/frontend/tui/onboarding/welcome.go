@@ -1,0 +1,256 @@
+package onboarding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// The lists of the welcome.
+const (
+	modelList = "first.model"
+	modeList  = "first.mode"
+)
+
+// welcome explains what there is to choose, has a model and a mode chosen, and
+// keeps the choice.
+type welcome struct {
+	shared  *ui.Shared
+	options Options
+	found   found
+	looking bool
+	lock    *dialog.Lock
+	pane    dialog.Pane
+	list    *picker.Picker // nil: the explanation is shown
+	model   string
+}
+
+func newWelcome(s *ui.Shared, o Options, f found) *welcome {
+	return &welcome{shared: s, options: o, found: f, lock: dialog.NewLock()}
+}
+
+// Shown begins the time until keys count.
+func (w *welcome) Shown() tea.Cmd { return w.lock.Shut() }
+
+// savedMsg is what came of keeping the choice.
+type savedMsg struct {
+	chosen Chosen
+	err    error
+}
+
+// Update takes a message.
+func (w *welcome) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	switch m := msg.(type) {
+	case foundMsg:
+		w.looking, w.found = false, m.found
+		w.pane.Renew()
+		return w, nil
+	case picker.Chosen:
+		return w, w.choose(m)
+	case picker.Closed:
+		w.list = nil
+		return w, nil
+	case savedMsg:
+		return w.saved(m)
+	case tea.MouseWheelMsg:
+		if w.list == nil {
+			w.pane.Wheel(m)
+		}
+	}
+	if cmd, ok := w.lock.Settled(msg); ok {
+		return w, cmd
+	}
+	if w.list != nil {
+		_, cmd := w.list.Update(msg) // what it says closes it
+		return w, cmd
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok && w.lock.Takes() {
+		return w.key(k.String())
+	}
+	return w, nil
+}
+
+func (w *welcome) key(name string) (ui.Dialog, tea.Cmd) {
+	switch {
+	case w.pane.Key(w.shared.Keys, name, true):
+	case w.shared.Keys.Action(keys.Dialog, name) == keys.Close:
+		return nil, nil
+	case w.shared.Keys.Action(keys.Dialog, name) == keys.Choose && len(w.found.models) > 0:
+		w.list = picker.New(w.shared, "Which model?", modelItems(w.found.models), picker.Options{ID: modelList})
+	case name == "r" && !w.looking:
+		w.looking = true
+		s, o, folder := w.shared, w.options, w.found.folder
+		return w, func() tea.Msg { return foundMsg{find(s, o, folder)} }
+	}
+	return w, nil
+}
+
+// choose takes what was chosen of a list.
+func (w *welcome) choose(m picker.Chosen) tea.Cmd {
+	switch m.Picker {
+	case modelList:
+		w.model = m.ID
+		items := modeItems(w.found.folder)
+		w.list = picker.New(w.shared, "How much may it do by itself?", items, picker.Options{ID: modeList, Chosen: items[0].ID})
+	case modeList:
+		w.list = nil
+		chosen, save := Chosen{w.model, m.ID}, w.options.Save
+		return func() tea.Msg {
+			if save == nil {
+				return savedMsg{chosen: chosen}
+			}
+			return savedMsg{chosen, save(chosen.Model, chosen.Mode)}
+		}
+	}
+	return nil
+}
+
+// saved ends the welcome. A choice that cannot be kept holds all the same.
+func (w *welcome) saved(m savedMsg) (ui.Dialog, tea.Cmd) {
+	chosen := ui.Show(m.chosen)
+	if m.err != nil {
+		failed := ui.Failed{Err: fmt.Errorf("the choice holds until pawl ends, for it could not be kept: %w", m.err)}
+		return nil, tea.Sequence(chosen, ui.Show(failed))
+	}
+	notice := "ready: say what is to be done"
+	if w.options.Save != nil {
+		notice = "kept in your configuration; say what is to be done"
+	}
+	return nil, tea.Sequence(chosen, ui.Show(ui.Notice{Text: notice}))
+}
+
+// modelItems are the models, those of a provider together.
+func modelItems(models []pawl.ModelInfo) []picker.Item {
+	models = slices.Clone(models)
+	slices.SortStableFunc(models, func(a, b pawl.ModelInfo) int { return strings.Compare(a.Provider, b.Provider) })
+	var items []picker.Item
+	for _, m := range models {
+		var detail []string
+		if m.Context > 0 {
+			detail = append(detail, fmt.Sprintf("%dk", m.Context/1000))
+		}
+		if m.Reasoning {
+			detail = append(detail, "thinks")
+		}
+		if m.Images {
+			detail = append(detail, "sees")
+		}
+		items = append(items, picker.Item{ID: m.Ref, Title: m.Ref, Detail: strings.Join(detail, ", "), Group: m.Provider})
+	}
+	return items
+}
+
+// modes are those that a person begins with, and what they mean.
+var modes = []struct{ name, means string }{
+	{"guard", "works in a sandbox, asks before what leaves it"},
+	{"ask", "asks before each change and command"},
+	{"plan", "looks and plans, changes nothing"},
+}
+
+// modeItems are the modes that may be used, the recommended one first: guard
+// where there is a sandbox, otherwise ask.
+func modeItems(f pawl.Project) []picker.Item {
+	boxed := f.Sandbox != "" && f.Sandbox != "none"
+	var items []picker.Item
+	for _, m := range modes {
+		if len(f.Modes) > 0 && !slices.Contains(f.Modes, m.name) {
+			continue
+		}
+		title := m.name
+		if m.name == "guard" && boxed || m.name == "ask" && !boxed {
+			title += ", recommended"
+		}
+		items = append(items, picker.Item{ID: m.name, Title: title, Detail: m.means})
+	}
+	if len(items) == 0 { // a managed machine that allows none of these: what holds there
+		return []picker.Item{{ID: f.Mode, Title: sanitize.Line(f.Mode)}}
+	}
+	if !boxed {
+		slices.SortStableFunc(items, func(a, b picker.Item) int { return first(a) - first(b) })
+	}
+	return items
+}
+
+func first(i picker.Item) int {
+	if strings.HasSuffix(i.Title, "recommended") {
+		return 0
+	}
+	return 1
+}
+
+// View draws it.
+func (w *welcome) View(width, height int) string {
+	if w.list != nil {
+		return w.list.View(width, height)
+	}
+	w.lock.Drawn()
+	s := w.shared.Styles
+	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Welcome to pawl", Width: width}
+	inner := f.Inner()
+	w.pane.Fit(inner, s, w.lines)
+	lines := slices.Clone(w.pane.View(height - 5))
+	hints := []dialog.Hint{{Key: "r", Does: "look again"}, {Key: w.shared.Keys.Key(keys.Close), Does: "later"}}
+	switch {
+	case w.looking:
+		hints = []dialog.Hint{{Key: "…", Does: "looking"}}
+	case len(w.found.models) > 0:
+		hints = append([]dialog.Hint{{Key: w.shared.Keys.Key(keys.Choose), Does: "choose a model"}}, hints...)
+	}
+	lines = append(lines, w.pane.More(w.shared))
+	return f.Render(append(lines, dialog.Hints(s, inner, w.lock.Open(), hints...)...))
+}
+
+// lines are the explanation, and what went wrong.
+func (w *welcome) lines(width int) []string {
+	lines := strings.Split(ansi.Wrap(w.text(), width, ""), "\n")
+	if w.found.err != nil {
+		lines = append(lines, "")
+		for line := range strings.SplitSeq(ansi.Wrap(sanitize.Marked(w.found.err.Error()), width, ""), "\n") {
+			lines = append(lines, w.shared.Styles.Bad.Render(line))
+		}
+	}
+	return lines
+}
+
+// text explains what there is.
+func (w *welcome) text() string {
+	if len(w.found.models) == 0 {
+		return strings.TrimRight(sanitize.Text(w.found.help), "\n")
+	}
+	var b strings.Builder
+	b.WriteString("Pawl reads, edits and runs code for you. Two things are to be chosen first: the model that it works with, and how much it may do without asking.\n\n")
+	b.WriteString("Models that can be asked from here:\n")
+	count := map[string]int{}
+	var providers []string
+	for _, m := range w.found.models {
+		if count[m.Provider]++; count[m.Provider] == 1 {
+			providers = append(providers, m.Provider)
+		}
+	}
+	for i, p := range providers {
+		if i == maxProviders {
+			fmt.Fprintf(&b, "  and %d more providers\n", len(providers)-i)
+			break
+		}
+		fmt.Fprintf(&b, "  %s: %d\n", sanitize.Line(p), count[p])
+	}
+	box := "There is no sandbox here: what pawl runs can do what you can. 'pawl doctor' says how to get one."
+	if w.found.folder.Sandbox != "" && w.found.folder.Sandbox != "none" {
+		box = fmt.Sprintf("Commands run in a sandbox (%s).", sanitize.Line(w.found.folder.Sandbox))
+	}
+	b.WriteString("\n" + box)
+	return b.String()
+}
+
+// maxProviders is how many are listed.
+const maxProviders = 8

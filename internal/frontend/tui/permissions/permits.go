@@ -1,0 +1,137 @@
+// Package permissions shows what pawl may do without asking: the rules that hold, and
+// what the person has allowed when they were asked, which can be taken back.
+package permissions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// List is what holds in a folder.
+type List struct {
+	Rules  []Rule
+	Grants []Grant
+}
+
+// Rule is a rule that is written down somewhere.
+type Rule struct{ Text, Origin string }
+
+// Grant is what the person has allowed when they were asked.
+type Grant struct{ ID, Text, Where string }
+
+// Source is where the permissions are known. They are this machine's: no server
+// tells them.
+type Source struct {
+	List   func(ctx context.Context, dir string) (List, error)
+	Revoke func(id string) error
+}
+
+// id is the picker's; removeKey takes a grant back.
+const (
+	id        = "permissions"
+	removeKey = "ctrl+x"
+)
+
+// Dialog is the list; see [ui.Dialog].
+type Dialog struct {
+	shared *ui.Shared
+	source Source
+	dir    string
+	list   List
+	picker ui.Dialog
+}
+
+var _ ui.Dialog = (*Dialog)(nil)
+
+// Open reads the permissions and shows them.
+func Open(s *ui.Shared, source *Source, dir string) tea.Cmd {
+	if source == nil {
+		return ui.Show(ui.Failed{Err: fmt.Errorf("the permissions are those of the server's machine: 'pawl permissions list' shows them there: %w", pawl.ErrUnavailable)})
+	}
+	return func() tea.Msg {
+		list, err := source.List(s.Context, dir)
+		if err != nil {
+			return ui.Failed{Err: err}
+		}
+		d := &Dialog{shared: s, source: *source, dir: dir}
+		d.show(list)
+		return ui.Open{Dialog: d}
+	}
+}
+
+// show fills the list.
+func (d *Dialog) show(list List) {
+	d.list = list
+	var items []picker.Item
+	for _, g := range list.Grants {
+		items = append(items, picker.Item{ID: g.ID, Title: g.Text, Detail: g.Where, Group: "allowed by you"})
+	}
+	for i, r := range list.Rules {
+		items = append(items, picker.Item{ID: fmt.Sprintf("rule %d", i), Title: r.Text, Group: "rules: " + r.Origin})
+	}
+	d.picker = picker.New(d.shared, "Permissions in this folder", items, picker.Options{
+		ID: id, Empty: "There are no rules, and you have allowed nothing yet.", Keys: []picker.Key{{Key: removeKey, Help: "take back"}},
+	})
+}
+
+// listMsg is the list, read again.
+type listMsg struct {
+	list List
+	err  error
+}
+
+// Update takes a message. A nil dialog closes it.
+func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	switch m := msg.(type) {
+	case picker.Pressed:
+		if m.Picker == id {
+			return d, d.sure(m.ID)
+		}
+	case listMsg:
+		if m.err != nil {
+			return d, ui.Show(ui.Failed{Err: m.err})
+		}
+		d.show(m.list)
+		return d, nil
+	}
+	next, cmd := d.picker.Update(msg)
+	if next == nil {
+		return nil, nil // there is nothing to choose
+	}
+	d.picker = next
+	return d, cmd
+}
+
+// sure asks before a grant is taken back. Rules are the person's to write.
+func (d *Dialog) sure(chosen string) tea.Cmd {
+	i := slices.IndexFunc(d.list.Grants, func(g Grant) bool { return g.ID == chosen })
+	if i < 0 {
+		return ui.Show(ui.Notice{Text: "rules are written in the configuration: 'pawl config' shows where"})
+	}
+	g := d.list.Grants[i]
+	text := fmt.Sprintf("%s\nin %s\n\nPawl asks again before it does this.", sanitize.Line(g.Text), sanitize.Line(g.Where))
+	return ui.Show(ui.Open{Dialog: dialog.NewSure(d.shared, "Take this back?", text, "take it back", d.revoke(g.ID))})
+}
+
+func (d *Dialog) revoke(grant string) tea.Cmd {
+	source, ctx, dir := d.source, d.shared.Context, d.dir
+	return func() tea.Msg {
+		if err := source.Revoke(grant); err != nil {
+			return listMsg{err: err}
+		}
+		list, err := source.List(ctx, dir)
+		return listMsg{list, err}
+	}
+}
+
+// View draws it.
+func (d *Dialog) View(width, height int) string { return d.picker.View(width, height) }

@@ -1,0 +1,127 @@
+package rewind
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/humanize"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/diff"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+)
+
+// maxFiles bounds how many files are listed.
+const maxFiles = 200
+
+// summary are the lines that say what a plan would do.
+func summary(s *theme.Styles, p pawl.RevertPlan, width int) []string {
+	verb := "taken back"
+	if p.Redo != 0 {
+		verb = "brought back"
+	}
+	var lines []string
+	switch {
+	case !p.Scope.Conversation():
+		lines = append(lines, s.Muted.Render("the conversation stays as it is"))
+	case p.Messages == 1:
+		lines = append(lines, s.Text.Render("1 message is "+verb))
+	default:
+		lines = append(lines, s.Text.Render(fmt.Sprintf("%d messages are %s", p.Messages, verb)))
+	}
+	switch {
+	case !p.Scope.Files():
+		return append(lines, s.Muted.Render("the files stay as they are"))
+	case len(p.Files) == 0:
+		lines = append(lines, s.Muted.Render("no file changes"))
+	case len(p.Files) == 1:
+		lines = append(lines, s.Text.Render("1 file changes"))
+	default:
+		lines = append(lines, s.Text.Render(fmt.Sprintf("%d files change", len(p.Files))))
+	}
+	if n := len(p.Blind); n > 0 {
+		text := fmt.Sprintf("what %s did stays: no snapshot was taken", humanize.Plural(n, "call"))
+		lines = append(lines, s.Warn.Render(text))
+	}
+	for i, f := range p.Files {
+		if i == maxFiles {
+			return append(lines, s.Muted.Render(fmt.Sprintf("  … %d more", len(p.Files)-i)))
+		}
+		lines = append(lines, fileLine(s, f, width))
+	}
+	return lines
+}
+
+// fileLine says what would be done to a file: the path has what room there is.
+func fileLine(s *theme.Styles, f pawl.FileChange, width int) string {
+	head := fmt.Sprintf("  %-7s", sanitize.Line(f.Kind))
+	counts := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
+	path := sanitize.Line(f.Path)
+	room := max(8, width-ansi.StringWidth(head)-len(counts)-3)
+	if over := ansi.StringWidth(path) - room; over > 0 {
+		path = ansi.TruncateLeft(path, over+1, "…")
+	}
+	line := s.Muted.Render(head) + " " + s.Text.Render(path) + "  " + s.Good.Render(fmt.Sprintf("+%d", f.Added)) + " " + s.Bad.Render(fmt.Sprintf("-%d", f.Deleted))
+	if f.Conflict != "" {
+		line += "  " + s.Warn.Render(sanitize.Line(f.Conflict))
+	}
+	return ansi.Truncate(line, width, "…")
+}
+
+// patch are the lines of what would be changed in the files.
+func patch(s *theme.Styles, text string, width int) []string {
+	var lines []string
+	look := diff.LookOf(s)
+	for _, part := range split(text) {
+		path, body := part.path, part.text
+		lines = append(lines, "", s.Bold.Render(ansi.Truncate(sanitize.Line(path), width, "…")))
+		for _, l := range diff.Render(look, width, path, body) {
+			lines = append(lines, l.Text)
+		}
+	}
+	return lines
+}
+
+// filePatch is what a patch says of one file.
+type filePatch struct{ path, text string }
+
+// split takes a patch apart. What names the file and its versions is left out.
+func split(text string) []filePatch {
+	var parts []filePatch
+	body := false // what follows are lines of the file
+	for line := range strings.Lines(text) {
+		name, begins := strings.CutPrefix(line, "diff --git a/")
+		switch {
+		case begins:
+			parts = append(parts, filePatch{path: half(strings.TrimRight(name, "\n"))})
+			body = false
+			continue
+		case len(parts) == 0:
+			parts = append(parts, filePatch{})
+		case !body && strings.HasPrefix(line, "index "):
+			continue
+		case strings.HasPrefix(line, "@@ "):
+			body = true
+		}
+		parts[len(parts)-1].text += line
+	}
+	return parts
+}
+
+// half is the path in what stands behind "diff --git a/": path, a blank, b/path.
+func half(names string) string {
+	n := (len(names) - len(" b/")) / 2
+	if n > 0 && names[n:] == " b/"+names[:n] {
+		return names[:n]
+	}
+	return names
+}
+
+// rule is a line between two parts of the window.
+func rule(s *theme.Styles, width int) string {
+	return layout.Render(layout.Span{Text: strings.Repeat("─", width), Ink: layout.InkOf(s.Border)})
+}

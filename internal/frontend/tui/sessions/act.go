@@ -1,0 +1,130 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// doneMsg is what came of something that was done with a session.
+type doneMsg struct {
+	id   pawl.SessionID
+	then tea.Msg // what others are told of it; nil: the list alone has changed
+	err  error
+}
+
+// do has something done with a session.
+func (d *Dialog) do(id pawl.SessionID, f func() (tea.Msg, error)) tea.Cmd {
+	return func() tea.Msg {
+		then, err := f()
+		return doneMsg{id, then, err}
+	}
+}
+
+// done shows what came of it, and a refusal as it is.
+func (d *Dialog) done(m doneMsg) (ui.Dialog, tea.Cmd) {
+	if m.err != nil {
+		d.fault = m.err
+		var busy *pawl.BusyError
+		if errors.As(m.err, &busy) && busy.Holder != "" {
+			d.held[m.id] = busy.Holder
+		}
+		if errors.Is(m.err, pawl.ErrNotFound) {
+			return d, d.load() // it has been deleted elsewhere
+		}
+		return d, nil
+	}
+	switch then := m.then.(type) {
+	case Open:
+		return nil, ui.Show(then)
+	case Deleted:
+		d.rows = slices.DeleteFunc(d.rows, func(s pawl.Session) bool { return s.ID == then.ID })
+		d.at = max(0, min(d.at, len(d.rows)-1))
+		if then.ID == d.shown {
+			d.shown = ""
+		}
+		return d, tea.Batch(ui.Show(then), d.load())
+	}
+	return d, d.load()
+}
+
+// rename begins to write another title, in the session's row.
+func (d *Dialog) rename() {
+	if s, ok := d.session(); ok {
+		d.renaming = &line{s.Name()}
+	}
+}
+
+// renameKey takes a key while a title is written.
+func (d *Dialog) renameKey(k tea.KeyPressMsg) tea.Cmd {
+	switch d.shared.Keys.Action(keys.Dialog, k.String()) {
+	case keys.Close:
+		d.renaming = nil
+	case keys.Choose:
+		s, ok := d.session()
+		title := d.renaming.text
+		d.renaming = nil
+		if !ok || title == s.Name() {
+			return nil
+		}
+		svc, ctx := d.shared.Service, d.shared.Context
+		return d.do(s.ID, func() (tea.Msg, error) { return nil, svc.Rename(ctx, s.ID, title) })
+	default:
+		d.renaming.key(k)
+	}
+	return nil
+}
+
+// fork makes another session of the one under the bar, and shows it.
+func (d *Dialog) fork() tea.Cmd {
+	s, ok := d.session()
+	if !ok {
+		return nil
+	}
+	svc, ctx := d.shared.Service, d.shared.Context
+	return d.do(s.ID, func() (tea.Msg, error) {
+		made, err := svc.Fork(ctx, s.ID, 0)
+		return Open{made.ID}, err
+	})
+}
+
+// sure asks before the session under the bar is deleted.
+func (d *Dialog) sure() tea.Cmd {
+	s, ok := d.session()
+	if !ok {
+		return nil
+	}
+	svc, ctx := d.shared.Service, d.shared.Context
+	del := d.do(s.ID, func() (tea.Msg, error) { return Deleted{s.ID}, svc.Delete(ctx, s.ID) })
+	return ui.Show(ui.Open{Dialog: dialog.NewSure(d.shared, "Delete this session?", loss(s, s.ID == d.shown), "delete it for good", del)})
+}
+
+// loss says what a deletion would cost.
+func loss(s pawl.Session, shown bool) string {
+	text := fmt.Sprintf("%s\n\nWhat is lost: the conversation (%s, %s), the outputs that are kept beside it, and the way back to how the files were before its turns. The files in %s stay as they are now.",
+		title(s), humanize.Plural(s.Turns, "turn"), humanize.Plural(int(s.Head), "event"), sanitize.Line(s.Dir))
+	if s.State() != pawl.StateIdle {
+		text += "\n\nIt has work that is not done."
+	}
+	if shown {
+		text += "\n\nIt is the one on the screen: a new one begins."
+	}
+	return text
+}
+
+// title is what a session is called, safe to show.
+func title(s pawl.Session) string {
+	if name := s.Name(); name != "" {
+		return sanitize.Line(name)
+	}
+	return "(nothing was said yet)"
+}

@@ -1,0 +1,159 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
+)
+
+const (
+	pageRows = 40 // sessions that are read at a time
+	near     = 10 // rows before the end from which on more are read
+
+	maxLooked  = 10 // sessions at work of a page of which it is looked whether they ask
+	tailEvents = 60 // events at a session's end that are read for that, and for a look at it
+)
+
+// foundMsg is a page of the list.
+type foundMsg struct {
+	of     search
+	rows   []pawl.Session
+	behind bool // it follows what is there already
+	err    error
+}
+
+func (d *Dialog) search() search { return search{d.query.text, d.all} }
+
+// filter is what is asked of the service.
+func (d *Dialog) filter() pawl.Filter {
+	f := pawl.Filter{Query: d.query.text, Limit: pageRows}
+	if !d.all {
+		f.Dir = d.shared.Dir
+	}
+	return f
+}
+
+// load reads the first page of what is searched for. One question is under way at a
+// time: what is written meanwhile is asked when its answer is there.
+func (d *Dialog) load() tea.Cmd {
+	if d.loading {
+		d.stale = true
+		return nil
+	}
+	return d.ask(d.filter(), false)
+}
+
+// next reads the page behind the last row. Those that are as old as that one come
+// again: some of them may not be listed yet.
+func (d *Dialog) next() tea.Cmd {
+	if len(d.rows) == 0 {
+		return nil
+	}
+	f := d.filter()
+	f.Before = d.rows[len(d.rows)-1].Updated.Add(time.Microsecond) // as exact as stores are
+	return d.ask(f, true)
+}
+
+func (d *Dialog) ask(f pawl.Filter, behind bool) tea.Cmd {
+	d.loading, d.stale = true, false
+	svc, ctx, of := d.shared.Service, d.shared.Context, d.search()
+	return func() tea.Msg {
+		rows, err := svc.List(ctx, f)
+		return foundMsg{of, rows, behind, err}
+	}
+}
+
+// found takes a page. The bar stays on its session if that is still there.
+func (d *Dialog) found(m foundMsg) tea.Cmd {
+	d.loading = false
+	if d.stale || m.of != d.search() {
+		return d.load() // something else is there, or searched for, by now
+	}
+	if m.err != nil {
+		d.fault, d.more = m.err, false
+		return nil
+	}
+	d.more = len(m.rows) == pageRows
+	was, _ := d.session()
+	same := d.loaded == m.of
+	d.loaded = m.of
+	if m.behind {
+		return d.behind(m.rows)
+	}
+	d.rows = m.rows
+	d.at, d.top = max(0, min(d.at, len(d.rows)-1)), 0
+	if i := slices.IndexFunc(d.rows, func(s pawl.Session) bool { return s.ID == was.ID }); i >= 0 && same {
+		d.at = i
+	} else if !same {
+		d.at = 0
+	}
+	return tea.Batch(d.asking(m.rows), d.look())
+}
+
+// behind takes a page that follows what is listed.
+func (d *Dialog) behind(rows []pawl.Session) tea.Cmd {
+	known := map[pawl.SessionID]bool{}
+	for _, s := range d.rows {
+		known[s.ID] = true
+	}
+	rows = slices.DeleteFunc(rows, func(s pawl.Session) bool { return known[s.ID] })
+	d.rows = append(d.rows, rows...)
+	d.more = d.more && len(rows) > 0
+	return tea.Batch(d.asking(rows), d.look())
+}
+
+// askingMsg says which of the sessions that work wait for a person.
+type askingMsg struct{ asks map[pawl.SessionID]bool }
+
+// asking looks at the ends of sessions that work: whether one waits for a person is
+// in its log alone.
+func (d *Dialog) asking(rows []pawl.Session) tea.Cmd {
+	var open []pawl.Session
+	for _, s := range rows {
+		if s.TurnOpen && len(open) < maxLooked {
+			open = append(open, s)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	asks := map[pawl.SessionID]bool{}
+	for id, is := range d.asks {
+		asks[id] = is
+	}
+	svc, ctx := d.shared.Service, d.shared.Context
+	return func() tea.Msg {
+		for _, s := range open {
+			events, err := tail(ctx, svc, s)
+			asks[s.ID] = err == nil && waits(events) // one that cannot be read works, for all that is known
+		}
+		return askingMsg{asks}
+	}
+}
+
+// tail is the end of a session.
+func tail(ctx context.Context, svc pawl.Service, s pawl.Session) ([]pawl.Event, error) {
+	return eventfeed.Page(ctx, svc, s.ID, s.Head-tailEvents, s.Head)
+}
+
+// waits reports whether something was asked that has no answer.
+func waits(events []pawl.Event) bool {
+	open := map[pawl.Seq]bool{}
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case pawl.Asked:
+			open[e.Seq] = true
+		case pawl.Answered:
+			delete(open, b.Ask)
+		case pawl.TurnFinished:
+			clear(open)
+		default: // asks nothing
+		}
+	}
+	return len(open) > 0
+}

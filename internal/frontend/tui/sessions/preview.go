@@ -1,0 +1,73 @@
+package sessions
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
+)
+
+// maxPreviews is how many looks at sessions are kept.
+const maxPreviews = 30
+
+// preview is a look at the session under the bar.
+type preview struct {
+	loading pawl.SessionID // "" means none
+}
+
+// lookedMsg is the end of a session.
+type lookedMsg struct {
+	session pawl.Session
+	events  []pawl.Event
+	err     error
+}
+
+// look reads the end of the session under the bar, if there is room to show it. One
+// is read at a time.
+func (d *Dialog) look() tea.Cmd {
+	s, ok := d.session()
+	if !ok || d.narrow || d.preview.loading != "" || d.kept(s) {
+		return nil
+	}
+	d.preview.loading = s.ID
+	svc, ctx := d.shared.Service, d.shared.Context
+	return func() tea.Msg {
+		events, err := tail(ctx, svc, s)
+		return lookedMsg{s, events, err}
+	}
+}
+
+// kept reports whether there is a look at a session as it is now.
+func (d *Dialog) kept(s pawl.Session) bool {
+	v := d.views[s.ID]
+	return v != nil && v.Log.Last() >= s.Head
+}
+
+// looked keeps a look, and reads the next if the bar is elsewhere by now. A session
+// that cannot be read has an empty one: opening it says why.
+func (d *Dialog) looked(m lookedMsg) tea.Cmd {
+	d.preview.loading = ""
+	log := chat.NewLog()
+	for _, e := range m.events {
+		log.Apply(e)
+	}
+	if len(d.views) >= maxPreviews {
+		clear(d.views)
+	}
+	d.views[m.session.ID] = chat.NewView(log, d.shared.Styles)
+	if s, ok := d.session(); ok && s.ID != m.session.ID {
+		return d.look()
+	}
+	return nil
+}
+
+// previewLines are the last lines of the session under the bar.
+func (d *Dialog) previewLines(width, height int) []string {
+	s, ok := d.session()
+	v := d.views[s.ID]
+	if !ok || v == nil {
+		return make([]string, height)
+	}
+	v.Resize(width, height)
+	return v.Render()
+}

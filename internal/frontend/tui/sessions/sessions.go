@@ -1,0 +1,212 @@
+// Package sessions is the list of sessions: what they are about, whether they
+// work, and what can be done with them.
+//
+// What is written is searched for by the service, in all sessions and not only in
+// those that are listed; more of them are read as the bar gets to the end.
+package sessions
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// Open says that a session is to be shown.
+type Open struct{ ID pawl.SessionID }
+
+// New says that a new session is to be shown.
+type New struct{}
+
+// Deleted says that a session is no more.
+type Deleted struct{ ID pawl.SessionID }
+
+// Dialog is the list; see [ui.Dialog].
+type Dialog struct {
+	shared *ui.Shared
+	shown  pawl.SessionID // the session that is on the screen
+	now    func() time.Time
+
+	all     bool // of all folders
+	query   line
+	rows    []pawl.Session
+	more    bool // there may be others behind the last
+	at, top int
+	listed  int // rows that were drawn last
+	tallest int // the most rows so far: the window keeps its size while one searches
+	area    area
+	loading bool
+	stale   bool   // what is being read is not what is there by now
+	loaded  search // what rows are of
+	asks    map[pawl.SessionID]bool
+	held    map[pawl.SessionID]pawl.Owner // who works on them, as far as it was told
+
+	renaming *line // the title that is written
+	fault    error
+
+	narrow  bool // there is no room for a look at a session
+	preview preview
+	views   map[pawl.SessionID]*chat.View
+}
+
+// search is what is asked of the service.
+type search struct {
+	query string
+	all   bool
+}
+
+var _ ui.Dialog = (*Dialog)(nil)
+
+// NewDialog returns the list; shown is the session that is on the screen.
+func NewDialog(s *ui.Shared, shown pawl.SessionID) *Dialog {
+	return &Dialog{
+		shared: s, shown: shown, now: time.Now, more: true, views: map[pawl.SessionID]*chat.View{},
+		asks: map[pawl.SessionID]bool{}, held: map[pawl.SessionID]pawl.Owner{},
+	}
+}
+
+// Shown reads the list, anew when something else was above it.
+func (d *Dialog) Shown() tea.Cmd {
+	d.loading, d.preview.loading = false, ""
+	return d.load()
+}
+
+// Update takes a message. A nil dialog closes it.
+func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	switch m := msg.(type) {
+	case foundMsg:
+		return d, d.found(m)
+	case askingMsg:
+		d.asks = m.asks
+	case lookedMsg:
+		return d, d.looked(m)
+	case doneMsg:
+		return d.done(m)
+	case tea.WindowSizeMsg: // there may be room now; drawing tells
+		d.narrow = false
+		return d, d.look()
+	case tea.PasteMsg:
+		return d, d.paste(m.Content)
+	case tea.MouseWheelMsg:
+		return d, d.wheel(m)
+	case tea.MouseClickMsg:
+		return d.clicked(m)
+	case tea.KeyPressMsg:
+		d.fault = nil
+		if d.renaming != nil {
+			return d, d.renameKey(m)
+		}
+		return d.key(m)
+	}
+	return d, nil
+}
+
+// key takes a key while the list is looked at.
+func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
+	name := k.String()
+	switch d.shared.Keys.Action(keys.InSessions, name) {
+	case keys.SessionNew:
+		return nil, ui.Show(New{})
+	case keys.SessionRename:
+		d.rename()
+		return d, nil
+	case keys.SessionFork:
+		return d, d.fork()
+	case keys.SessionDelete:
+		return d, d.sure()
+	case keys.SessionFolders:
+		d.all = !d.all
+		return d, d.load()
+	default:
+	}
+	switch d.shared.Keys.Action(keys.Dialog, name) {
+	case keys.Choose:
+		return d.choose()
+	case keys.Close:
+		return nil, nil
+	case keys.Up:
+		return d, d.move(-1)
+	case keys.Down:
+		return d, d.move(1)
+	default:
+		return d, d.other(k)
+	}
+}
+
+// choose opens the session under the bar.
+func (d *Dialog) choose() (ui.Dialog, tea.Cmd) {
+	if s, ok := d.session(); ok {
+		return nil, ui.Show(Open{s.ID})
+	}
+	return d, nil
+}
+
+func (d *Dialog) clicked(m tea.MouseClickMsg) (ui.Dialog, tea.Cmd) {
+	switch {
+	case d.renaming != nil:
+		return d, nil
+	case d.click(m):
+		return d.choose()
+	default:
+		return d, d.move(0)
+	}
+}
+
+// other takes a key that moves by pages or writes.
+func (d *Dialog) other(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "pgup":
+		return d.move(-max(1, d.listed-1))
+	case "pgdown":
+		return d.move(max(1, d.listed-1))
+	case "home":
+		return d.move(-len(d.rows))
+	case "end":
+		return d.move(len(d.rows))
+	}
+	if d.query.key(k) {
+		return d.load()
+	}
+	return nil
+}
+
+func (d *Dialog) wheel(m tea.MouseWheelMsg) tea.Cmd {
+	switch m.Button {
+	case tea.MouseWheelUp:
+		return d.move(-3)
+	case tea.MouseWheelDown:
+		return d.move(3)
+	default:
+		return nil
+	}
+}
+
+func (d *Dialog) paste(text string) tea.Cmd {
+	if d.renaming != nil {
+		d.renaming.add(text)
+		return nil
+	}
+	d.query.add(text)
+	return d.load()
+}
+
+// session is the one under the bar.
+func (d *Dialog) session() (pawl.Session, bool) {
+	if d.at >= len(d.rows) {
+		return pawl.Session{}, false
+	}
+	return d.rows[d.at], true
+}
+
+// move puts the bar so many rows further, and reads more near the end.
+func (d *Dialog) move(by int) tea.Cmd {
+	d.at = max(0, min(d.at+by, len(d.rows)-1))
+	if d.more && !d.loading && d.at >= len(d.rows)-near {
+		return tea.Batch(d.next(), d.look())
+	}
+	return d.look()
+}

@@ -1,0 +1,255 @@
+package sessions
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// The measures, in cells.
+const (
+	wideInner  = 90 // with so much room there is a look beside the list
+	stateCells = 7
+	costCells  = 8
+	ageCells   = 4
+	minTitle   = 16 // what the title has at least, before columns are left out
+	minRows    = 3
+	aboveRows  = 3  // lines of them that are above the rows
+	around     = 5  // lines of the frame, the search and what is between
+	wideRows   = 12 // with a look beside the list
+)
+
+// View draws it within so many cells.
+func (d *Dialog) View(width, height int) string {
+	s := d.shared.Styles
+	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: d.heading(), Right: d.count(), Width: width}
+	inner := f.Inner()
+	d.narrow = inner < wideInner
+	foot := d.faults(inner)
+	hints := d.hints(inner)
+	foot = append(foot, hints[:min(len(hints), max(1, height-around-minRows-len(foot)))]...)
+	room := max(minRows, height-around-len(foot))
+	lines := append([]string{d.searchLine(inner), ""}, d.body(inner, room)...)
+	box := f.Render(append(append(lines, ""), foot...))
+	x, y := max(0, (width-lipgloss.Width(box))/2), max(0, (height-lipgloss.Height(box))/2)
+	d.area = area{x + 2, y + aboveRows, d.area.width, d.listed}
+	return box
+}
+
+// area is where the rows are on the screen: a dialog stands in its middle.
+type area struct{ x, y, width, height int }
+
+// click puts the bar where the mouse is. It reports whether it was there already: a
+// second click opens.
+func (d *Dialog) click(m tea.MouseClickMsg) bool {
+	n := d.top + m.Y - d.area.y
+	inside := m.X >= d.area.x && m.X < d.area.x+d.area.width && m.Y >= d.area.y && m.Y < d.area.y+d.area.height
+	if m.Button != tea.MouseLeft || !inside || n >= len(d.rows) {
+		return false
+	}
+	again := n == d.at
+	d.at = n
+	return again
+}
+
+func (d *Dialog) heading() string {
+	if d.all {
+		return "Sessions of all folders"
+	}
+	return "Sessions of this folder"
+}
+
+// count is how many are listed.
+func (d *Dialog) count() string {
+	n := humanize.Plural(len(d.rows), "session")
+	if d.more && len(d.rows) > 0 {
+		return n + " and more"
+	}
+	return n
+}
+
+func (d *Dialog) searchLine(width int) string {
+	s := d.shared.Styles
+	if d.query.text == "" {
+		return s.Accent.Render("›") + " " + s.Muted.Render("write to search")
+	}
+	text := sanitize.Line(d.query.text)
+	if over := ansi.StringWidth(text) - (width - 4); over > 0 {
+		text = ansi.TruncateLeft(text, over+1, "…")
+	}
+	return s.Accent.Render("›") + " " + text + s.Accent.Render("▏")
+}
+
+// body is the list and, where there is room, a look beside it.
+func (d *Dialog) body(width, room int) []string {
+	d.tallest = max(d.tallest, len(d.rows))
+	if d.narrow {
+		return d.list(width, min(room, max(minRows, d.tallest)))
+	}
+	left := width / 2
+	rows := min(room, max(wideRows, d.tallest))
+	list, look := d.list(left, rows), d.previewLines(width-left-3, rows)
+	bar := d.shared.Styles.Border.Render(" │ ")
+	for i := range list {
+		list[i] += strings.Repeat(" ", max(0, left-ansi.StringWidth(list[i]))) + bar
+		if i < len(look) {
+			list[i] += look[i]
+		}
+	}
+	return list
+}
+
+// list draws the rows that are seen.
+func (d *Dialog) list(width, height int) []string {
+	d.listed, d.area.width = height, width
+	d.top = min(max(d.top, d.at-height+1), d.at)
+	d.top = max(0, min(d.top, len(d.rows)-height))
+	lines := make([]string, height)
+	for i := range lines {
+		if n := d.top + i; n < len(d.rows) {
+			lines[i] = d.row(d.rows[n], n == d.at, width)
+		}
+	}
+	if len(d.rows) == 0 {
+		lines[0] = d.shared.Styles.Muted.Render(d.nothing())
+	}
+	return lines
+}
+
+func (d *Dialog) nothing() string {
+	switch {
+	case d.loading:
+		return "looking …"
+	case d.query.text != "" && !d.all:
+		return "nothing fits in this folder"
+	case d.query.text != "":
+		return "nothing fits"
+	default:
+		return "There are none yet."
+	}
+}
+
+// row draws a session: its title, what it does, what it cost, how old it is. What
+// does not fit is left out, the cost first.
+func (d *Dialog) row(s pawl.Session, chosen bool, width int) string {
+	if chosen && d.renaming != nil {
+		return d.renameRow(width)
+	}
+	state, tone := d.state(s)
+	type cell struct {
+		text string
+		tone lipgloss.Style
+	}
+	muted := d.shared.Styles.Muted
+	cells := []cell{{fmt.Sprintf("%*s", ageCells, humanize.Age(d.now().Sub(s.Updated))), muted}}
+	used := 2 + 1 + ageCells
+	if room := width - used - stateCells - 1; room >= minTitle {
+		cells = append([]cell{{fmt.Sprintf("%-*s", stateCells, state), tone}}, cells...)
+		used += stateCells + 1
+	}
+	if room := width - used - costCells - 1; room >= minTitle {
+		cost := ""
+		if s.Usage.Cost > 0 {
+			cost = humanize.Dollars(s.Usage.Cost)
+		}
+		last := len(cells) - 1
+		cells = append(cells[:last:last], cell{fmt.Sprintf("%*s", costCells, cost), muted}, cells[last])
+		used += costCells + 1
+	}
+	mark := "  "
+	if chosen {
+		mark = "› "
+	}
+	name := ansi.Truncate(d.name(s), max(1, width-used), "…")
+	line := mark + name + strings.Repeat(" ", max(0, width-used-ansi.StringWidth(name)))
+	for _, c := range cells {
+		if chosen {
+			line += " " + c.text
+		} else {
+			line += " " + c.tone.Render(c.text)
+		}
+	}
+	if chosen {
+		return d.shared.Styles.Selected.Render(line)
+	}
+	return line
+}
+
+// name is what the session is called; of another folder's with that folder.
+func (d *Dialog) name(s pawl.Session) string {
+	name := title(s)
+	if s.ID == d.shown {
+		name = "• " + name
+	}
+	if d.all && s.Dir != d.shared.Dir {
+		name = sanitize.Line(filepath.Base(s.Dir)) + ": " + name
+	}
+	return name
+}
+
+func (d *Dialog) renameRow(width int) string {
+	text := sanitize.Line(d.renaming.text)
+	if over := ansi.StringWidth(text) - (width - 4); over > 0 {
+		text = ansi.TruncateLeft(text, over+1, "…")
+	}
+	s := d.shared.Styles
+	return s.Accent.Render("› ") + text + s.Accent.Render("▏")
+}
+
+// state says what a session does.
+func (d *Dialog) state(s pawl.Session) (string, lipgloss.Style) {
+	look := d.shared.Styles
+	switch {
+	case d.asks[s.ID] && s.TurnOpen:
+		return "asks", look.Warn
+	case s.TurnOpen:
+		return "working", look.Accent
+	case s.Queued > 0:
+		return "queued", look.Accent
+	default:
+		return "", look.Muted
+	}
+}
+
+// faults are the lines that say what went wrong, or who is in the way.
+func (d *Dialog) faults(width int) []string {
+	s := d.shared.Styles
+	if d.fault != nil {
+		lines := strings.Split(ansi.Wrap(sanitize.Line(d.fault.Error()), width, ""), "\n")
+		for i := range lines {
+			lines[i] = s.Bad.Render(lines[i])
+		}
+		return lines
+	}
+	if row, ok := d.session(); ok && d.held[row.ID] != "" && row.State() != pawl.StateIdle {
+		return []string{s.Warn.Render(ansi.Truncate(sanitize.Line(string(d.held[row.ID]))+" works on it", width, "…"))}
+	}
+	return nil
+}
+
+// hints are what the keys do.
+func (d *Dialog) hints(width int) []string {
+	k, s := d.shared.Keys, d.shared.Styles
+	if d.renaming != nil {
+		return dialog.Hints(s, width, true, dialog.Hint{Key: k.Key(keys.Choose), Does: "keep the title"}, dialog.Hint{Key: k.Key(keys.Close), Does: "leave it"})
+	}
+	folders := "all folders"
+	if d.all {
+		folders = "this folder"
+	}
+	return dialog.Hints(s, width, true,
+		dialog.Hint{Key: k.Key(keys.Choose), Does: "open"}, dialog.Hint{Key: k.Key(keys.SessionNew), Does: "new"},
+		dialog.Hint{Key: k.Key(keys.SessionRename), Does: "rename"}, dialog.Hint{Key: k.Key(keys.SessionFork), Does: "fork"},
+		dialog.Hint{Key: k.Key(keys.SessionDelete), Does: "delete"}, dialog.Hint{Key: k.Key(keys.SessionFolders), Does: folders},
+		dialog.Hint{Key: k.Key(keys.Close), Does: "close"})
+}

@@ -1,0 +1,212 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+const (
+	fullAt      = 80 // percent of the window from which on it is a warning
+	unboxedMode = "yolo"
+	noSandbox   = "none"
+)
+
+// spinner are the pictures of work.
+var spinner = []string{"◐", "◓", "◑", "◒"}
+
+// piece is a part of the line. Where there is no room, all get shorter before one
+// goes.
+type piece struct {
+	weight int
+	tone   lipgloss.Style
+	forms  []form // from the longest on
+	right  bool   // it stands at the right end
+}
+
+// form is a text, safe to show, and how many cells it takes.
+type form struct {
+	text  string
+	cells int
+}
+
+// formsOf leaves out what says nothing, or the same again.
+func formsOf(texts ...string) []form {
+	var forms []form
+	for _, t := range slices.Compact(texts) {
+		if t = sanitize.Line(t); t != "" {
+			forms = append(forms, form{t, ansi.StringWidth(t)})
+		}
+	}
+	return forms
+}
+
+// View draws the line in exactly one row of at most so many cells.
+func (l *Line) View(width int, n Now) string {
+	pieces := fit(l.pieces(n), width)
+	var left, right []string
+	for _, p := range pieces {
+		if p.right {
+			right = append(right, p.tone.Render(p.forms[0].text))
+		} else {
+			left = append(left, p.tone.Render(p.forms[0].text))
+		}
+	}
+	dot := l.shared.Styles.Muted.Render(" · ")
+	line := " " + strings.Join(left, dot)
+	end := strings.Join(right, dot)
+	if gap := width - ansi.StringWidth(line) - ansi.StringWidth(end) - 1; end != "" && gap > 0 {
+		line += strings.Repeat(" ", gap) + end
+	}
+	return ansi.Truncate(line, max(0, width), "…")
+}
+
+// fit makes pieces shorter and, when that is not enough, drops them. The lightest
+// go first; of the last one what fits is left.
+func fit(pieces []piece, width int) []piece {
+	for total(pieces) > width {
+		i := lightest(pieces, func(p piece) bool { return len(p.forms) > 1 })
+		if i < 0 {
+			break
+		}
+		pieces[i].forms = pieces[i].forms[1:]
+	}
+	for len(pieces) > 1 && total(pieces) > width {
+		i := lightest(pieces, func(piece) bool { return true })
+		pieces = slices.Delete(pieces, i, i+1)
+	}
+	return pieces
+}
+
+// lightest finds the lightest of the pieces that are meant; -1 if there is none.
+func lightest(pieces []piece, meant func(piece) bool) int {
+	best := -1
+	for i, p := range pieces {
+		if meant(p) && (best < 0 || p.weight < pieces[best].weight) {
+			best = i
+		}
+	}
+	return best
+}
+
+// total is how many cells pieces take, with what stands between them.
+func total(pieces []piece) int {
+	n := 1
+	for i, p := range pieces {
+		if n += p.forms[0].cells; i > 0 {
+			n += 3
+		}
+	}
+	return n
+}
+
+// pieces are all that there is to say, in the order in which it stands.
+func (l *Line) pieces(n Now) []piece {
+	s := l.shared.Styles
+	var all []piece
+	add := func(weight int, tone lipgloss.Style, texts ...string) {
+		if forms := formsOf(texts...); len(forms) > 0 {
+			all = append(all, piece{weight: weight, tone: tone, forms: forms})
+		}
+	}
+	if l.working {
+		works := spinner[l.frame%len(spinner)]
+		if !l.since.IsZero() {
+			works += " " + humanize.Clock(l.now().Sub(l.since))
+		}
+		add(100, s.Accent, works)
+		if key := l.shared.Keys.Key(keys.Interrupt); key != "" {
+			add(35, s.Muted, key+" interrupts")
+		}
+	}
+	if n.Away {
+		add(95, s.Warn, "↓ more")
+	}
+	add(92, s.Accent, n.Mission)
+	add(80, s.Muted, n.Settings.Model, shortModel(n.Settings.Model))
+	add(50, s.Muted, n.Settings.Agent)
+	mode := cmp.Or(n.Settings.Mode, n.Folder.Mode)
+	l.safety(mode, n, add)
+	l.window(n, add)
+	if c := l.session.Usage.Cost; c > 0 {
+		add(60, s.Muted, humanize.Dollars(c))
+	}
+	if u := l.session.Usage; u.CacheRead > 0 {
+		add(30, s.Muted, fmt.Sprintf("%d%% cached", 100*u.CacheRead/(u.Input+u.CacheRead+u.CacheWrite)))
+	}
+	if n.Queued > 0 {
+		add(65, s.Accent, fmt.Sprintf("%d queued", n.Queued))
+	}
+	if t := len(l.tasks); t > 0 {
+		add(66, s.Accent, humanize.Plural(t, "task")+" in the background", humanize.Plural(t, "task"))
+	}
+	if n.Folder.Dir != "" {
+		all = append(all, piece{weight: 20, tone: s.Muted, right: true, forms: formsOf(place(n.Folder)...)})
+	}
+	return all
+}
+
+// window says how full the window is.
+func (l *Line) window(n Now, add func(int, lipgloss.Style, ...string)) {
+	s := l.shared.Styles
+	used := n.Reply.Tokens()
+	if used == 0 {
+		return
+	}
+	room := l.models[n.Settings.Model].Context
+	if room <= 0 {
+		add(55, s.Muted, humanize.Short(used)+" tokens", humanize.Short(used))
+		return
+	}
+	percent := 100 * used / int64(room)
+	tone, weight := s.Muted, 70
+	if percent >= fullAt {
+		tone, weight = s.Warn, 90
+	}
+	add(weight, tone, fmt.Sprintf("%d%% of %s", percent, humanize.Short(int64(room))), fmt.Sprintf("%d%%", percent))
+}
+
+// safety says what may be done without asking, and whether commands are kept in a
+// sandbox.
+func (l *Line) safety(mode string, n Now, add func(int, lipgloss.Style, ...string)) {
+	s, tone, box := l.shared.Styles, l.shared.Styles.Muted, n.Folder.Sandbox
+	if mode == unboxedMode {
+		tone, box = s.Warn, noSandbox
+	}
+	if n.Next != "" && n.Next != mode {
+		add(85, tone, mode+", then "+n.Next, mode)
+	} else {
+		add(85, tone, mode)
+	}
+	switch box {
+	case "": // nobody knows
+	case noSandbox:
+		add(82, s.Warn, "no sandbox")
+	default:
+		add(40, s.Muted, "sandbox")
+	}
+}
+
+// shortModel is a model's name without who provides it, or where it is.
+func shortModel(ref string) string {
+	return ref[strings.LastIndexByte(ref, '/')+1:]
+}
+
+// place is the folder and what is checked out there.
+func place(f pawl.Project) []string {
+	base := filepath.Base(f.Dir)
+	if f.Branch == "" {
+		return []string{f.Dir, base}
+	}
+	return []string{f.Dir + " (" + f.Branch + ")", base + " (" + f.Branch + ")", base}
+}

@@ -1,0 +1,288 @@
+package subagents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// roomy is the height from which on there are blank lines between the parts.
+const roomy = 14
+
+// View draws the board, or the conversation of a worker.
+func (b *Board) View(width, height int) string {
+	s, m := b.shared.Styles, b.mission
+	if b.child != nil {
+		return b.child.draw(width, height, strings.Join(dialog.Hints(s, width, true, dialog.Hint{Key: b.shared.Keys.Key(keys.Close), Does: "back"}), " "))
+	}
+	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Mission", Width: width}
+	inner := f.Inner()
+	foot := append(b.faults(inner), b.hints(inner)...)
+	if height >= roomy {
+		foot = append([]string{""}, foot...)
+	}
+	if m.board == nil {
+		return f.Render(append([]string{s.Muted.Render("reading …")}, foot...))
+	}
+	f.Tone = b.stateTone()
+	done, all := m.count()
+	f.Right = fmt.Sprintf("%s · %d of %d merged", m.board.State, done, all)
+	room := max(1, height-2-len(foot))
+	head := b.head(inner)
+	head = head[:max(0, min(len(head), room-3))]
+	proof := b.evidence(inner)
+	proof = proof[:max(0, min(len(proof), (room-len(head))*2/5))]
+	if len(proof) > 0 {
+		proof = append([]string{""}, proof...)
+	}
+	list := b.list(inner, room-len(head)-len(proof))
+	return f.Render(slices.Concat(head, list, proof, foot))
+}
+
+// stateTone is the look of where the mission is.
+func (b *Board) stateTone() lipgloss.Style {
+	s := b.shared.Styles
+	switch b.mission.board.State {
+	case pawl.MissionSealed:
+		return s.Good
+	case pawl.MissionBlocked, pawl.MissionStopped:
+		return s.Warn
+	case pawl.MissionWorking:
+	}
+	return s.Accent
+}
+
+// head says what is to be reached, what is spent, and how it ended.
+func (b *Board) head(width int) []string {
+	s, m := b.shared.Styles, b.mission.board
+	goal, _, _ := strings.Cut(strings.TrimSpace(m.Mission.Order.Goal), "\n")
+	lines := []string{s.Bold.Render(ansi.Truncate(sanitize.Line(goal), width, "…")), s.Muted.Render(ansi.Truncate(b.spent(), width, "…"))}
+	if end, tone := b.end(); end != "" {
+		lines = append(lines, tone.Render(ansi.Truncate(end, width, "…")))
+	}
+	return append(lines, "")
+}
+
+// spent is what the whole team has used, against what it may.
+func (b *Board) spent() string {
+	board, budget := b.mission.board, pawl.Settings{}
+	if b.mission.budget != nil {
+		budget = *b.mission.budget
+	}
+	cost, tokens := humanize.Dollars(board.Usage.Cost), humanize.Short(board.Usage.Tokens())
+	if most := nearer(budget.MaxCost, budget.MaxSessionCost); most > 0 {
+		cost += " of " + humanize.Dollars(most)
+	}
+	if budget.MaxTokens > 0 {
+		tokens += " of " + humanize.Short(budget.MaxTokens)
+	}
+	facts := []string{cost, tokens + " tokens"}
+	if board.State == pawl.MissionWorking {
+		facts = append(facts, elapsed(b.now().Sub(board.Mission.Began)))
+	}
+	if tip := board.Mission.Tip; tip != "" {
+		facts = append(facts, sanitize.Line(board.Mission.Branch)+" at "+humanize.Commit(tip))
+	}
+	return strings.Join(facts, " · ")
+}
+
+// nearer is the nearer of two bounds; 0 is none.
+func nearer(x, y pawl.Money) pawl.Money {
+	if x == 0 || y > 0 && y < x {
+		return y
+	}
+	return x
+}
+
+// end says how a mission that nobody works on came to its end.
+func (b *Board) end() (string, lipgloss.Style) {
+	s, m := b.shared.Styles, b.mission.board
+	switch {
+	case m.Mission.Sealed != nil:
+		line, _ := humanize.Mission(*m.Mission.Sealed)
+		return line, s.Good
+	case m.Mission.Blocked != nil:
+		line, _ := humanize.Mission(*m.Mission.Blocked)
+		return line, s.Warn
+	case m.State == pawl.MissionStopped && m.Ended != nil:
+		return sanitize.Line(strings.TrimSuffix(fmt.Sprintf("stopped: %s: %s", strings.ReplaceAll(string(m.Ended.Reason), "_", " "), m.Ended.Message), ": ")) + "; a prompt makes it go on", s.Warn
+	}
+	return "", s.Muted
+}
+
+// list draws what is seen of the tasks, under the names of their phases.
+func (b *Board) list(width, height int) []string {
+	s := b.shared.Styles
+	tasks := b.tasks()
+	if len(tasks) == 0 {
+		return []string{s.Muted.Render("there is no plan yet")}
+	}
+	at, bar := b.at(tasks), 0
+	var lines []string
+	for i, t := range tasks {
+		if i == 0 || tasks[i-1].Phase != t.Phase {
+			lines = append(lines, s.Muted.Render(string(t.Phase)))
+		}
+		if i == at {
+			bar = len(lines)
+		}
+		lines = append(lines, b.line(t, i == at, width))
+		if last := b.last(t); i == at && last != "" {
+			lines = append(lines, s.Muted.Render(ansi.Truncate("    "+sanitize.Line(last), width, "…")))
+		}
+	}
+	b.listed = max(1, min(height, len(lines)))
+	b.top = max(0, min(min(max(b.top, bar+2-b.listed), bar), len(lines)-b.listed))
+	return lines[b.top : b.top+b.listed]
+}
+
+// line is a task: what it is called, and who works on it since when.
+func (b *Board) line(t pawl.TaskState, chosen bool, width int) string {
+	s := b.shared.Styles
+	right := fitted(b.facts(t), width-minTitle)
+	title := ansi.Truncate(sanitize.Line(t.Task.ID+" "+t.Task.Title), max(4, width-4-ansi.StringWidth(right)), "…")
+	gap := strings.Repeat(" ", max(1, width-2-ansi.StringWidth(title)-ansi.StringWidth(right)))
+	if chosen {
+		line := ansi.Truncate("› "+title+gap+right, width, "…")
+		return s.Selected.Render(line + strings.Repeat(" ", max(0, width-ansi.StringWidth(line))))
+	}
+	return ansi.Truncate("  "+s.Text.Render(title)+gap+b.phaseTone(t.Phase).Render(right), width, "…")
+}
+
+// minTitle is the room that a task's title has in any case, in cells.
+const minTitle = 16
+
+// fitted are as many facts as there is room for: the last ones matter most.
+func fitted(facts []string, width int) string {
+	for len(facts) > 1 && ansi.StringWidth(strings.Join(facts, "  ")) > width {
+		facts = facts[1:]
+	}
+	return strings.Join(facts, "  ")
+}
+
+func (b *Board) phaseTone(p pawl.TaskPhase) lipgloss.Style {
+	s := b.shared.Styles
+	switch p {
+	case pawl.PhaseRunning:
+		return s.Accent
+	case pawl.PhaseMerged:
+		return s.Good
+	case pawl.PhaseReturned:
+		return s.Warn
+	case pawl.PhasePlanned, pawl.PhaseQueued, pawl.PhaseDropped:
+	}
+	return s.Muted
+}
+
+// facts are what is to be known of a task at once.
+func (b *Board) facts(t pawl.TaskState) []string {
+	var facts []string
+	if t.Why != "" && t.Phase != pawl.PhaseRunning {
+		facts = append(facts, sanitize.Line(string(t.Why)))
+	}
+	if t.Attempt > 1 {
+		facts = append(facts, fmt.Sprintf("attempt %d", t.Attempt))
+	}
+	switch t.Phase {
+	case pawl.PhaseRunning:
+		facts = append(facts, b.worker(t), elapsed(b.now().Sub(t.Began)))
+	case pawl.PhaseMerged:
+		facts = append(facts, elapsed(t.Ended.Sub(t.Began)), humanize.Commit(t.Commit))
+	case pawl.PhasePlanned, pawl.PhaseQueued, pawl.PhaseReturned, pawl.PhaseDropped:
+		if len(t.Task.After) > 0 && t.Attempt == 0 {
+			facts = append(facts, "after "+sanitize.Line(strings.Join(t.Task.After, ", ")))
+		}
+	}
+	return facts
+}
+
+// worker says how the worker of a task is.
+func (b *Board) worker(t pawl.TaskState) string {
+	i := slices.IndexFunc(b.mission.board.Team, func(s pawl.Session) bool { return s.ID == t.Child })
+	switch w := b.watched; {
+	case i < 0:
+		return "starts"
+	case w != nil && w.id == t.Child:
+		word, works := w.tail.state(b.mission.board.Team[i])
+		if !works {
+			word = "merging"
+		}
+		return word
+	case b.mission.board.Team[i].State() == pawl.StateIdle && b.mission.board.Team[i].Turns > 0:
+		return "merging"
+	}
+	return "works"
+}
+
+// last is what the worker of a task did last, or why the task came back.
+func (b *Board) last(t pawl.TaskState) string {
+	if w := b.watched; w != nil && t.Phase == pawl.PhaseRunning && w.id == t.Child {
+		return w.tail.line
+	}
+	if t.Why != "" {
+		line, _ := humanize.Mission(pawl.TaskReturned{Task: t.Task.ID, Why: t.Why, Text: t.Text})
+		return line
+	}
+	return ""
+}
+
+// How much is shown of what is proven.
+const (
+	maxRuns   = 4
+	maxFaults = 6
+)
+
+// evidence is what the gate, reviewers and checks have found, the newest first.
+func (b *Board) evidence(width int) []string {
+	m, s := b.mission.board.Mission, b.shared.Styles
+	tones := map[humanize.Level]lipgloss.Style{humanize.Quiet: s.Muted, humanize.Good: s.Good, humanize.Warn: s.Warn, humanize.Bad: s.Bad}
+	marks := map[humanize.Level]string{humanize.Quiet: "· ", humanize.Good: "✓ ", humanize.Warn: "! ", humanize.Bad: "✗ "}
+	var lines []string
+	say := func(body pawl.Body) {
+		line, level := humanize.Mission(body)
+		lines = append(lines, tones[level].Render(ansi.Truncate(marks[level]+line, width, "…")))
+	}
+	if m.Judged != nil {
+		say(*m.Judged)
+		for _, f := range m.Judged.Faults[:min(len(m.Judged.Faults), maxFaults)] {
+			text := fmt.Sprintf("    %s: %s", strings.TrimSpace(f.Rule+" "+f.Item), f.Text)
+			lines = append(lines, s.Text.Render(ansi.Truncate(sanitize.Line(text), width, "…")))
+		}
+	}
+	for _, r := range slices.Backward(m.Reviews) {
+		say(r)
+	}
+	for _, r := range slices.Backward(m.Runs[max(0, len(m.Runs)-maxRuns):]) {
+		say(r)
+	}
+	return lines
+}
+
+func (b *Board) faults(width int) []string {
+	var lines []string
+	for _, fault := range []string{b.mission.fault, b.fault} {
+		if fault != "" {
+			lines = append(lines, b.shared.Styles.Bad.Render(ansi.Truncate(sanitize.Line(fault), width, "…")))
+		}
+	}
+	return lines
+}
+
+// hints say what the keys do.
+func (b *Board) hints(width int) []string {
+	k := b.shared.Keys
+	var hints []dialog.Hint
+	if t := b.task(); t != nil && t.Child != "" {
+		hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: "read its worker"})
+	}
+	return dialog.Hints(b.shared.Styles, width, true, append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: "close"})...)
+}

@@ -1,0 +1,358 @@
+package subagents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// The most that is listed, and that is read of the end of each.
+const (
+	maxRows    = 50
+	tailEvents = 30
+)
+
+// row is a child that is listed.
+type row struct {
+	session pawl.Session // its ID is "" until it is made
+	tail    tail
+	feed    *eventfeed.Feed // while it works
+}
+
+// follow shows the end of its log, and what comes if it works.
+func (r *row) follow(ctx context.Context, svc pawl.Service, events []pawl.Event) tea.Cmd {
+	for _, e := range events {
+		r.tail.apply(e, true)
+	}
+	if _, works := r.tail.state(r.session); !works || ctx.Err() != nil {
+		return nil
+	}
+	r.feed = eventfeed.Watch(ctx, svc, r.session.ID, r.session.Head)
+	return r.feed.Next(time.Time{})
+}
+
+// hear takes what has come of it.
+func (r *row) hear(m eventfeed.News) tea.Cmd {
+	for _, e := range m.Events {
+		r.tail.apply(e, false)
+	}
+	if _, works := r.tail.state(r.session); !works || m.Err != nil {
+		r.feed.Close()
+		r.feed = nil
+		return nil
+	}
+	return r.feed.Next(time.Now())
+}
+
+// Dialog lists tasks and jobs, and shows the conversation of one task; see
+// [ui.Dialog]. Nothing can be said to a task: it works for the model.
+type Dialog struct {
+	shared *ui.Shared
+	tasks  *Tasks
+	now    func() time.Time
+	ctx    context.Context //nolint:containedctx // of the window: what its feeds hang on
+	close  context.CancelFunc
+
+	rows    map[pawl.SessionID]*row
+	asked   bool // rows are being read
+	at, top int
+	listed  int
+	armed   pawl.SessionID // the one that another press ends
+	fault   string
+	child   *conversation // nil while the list is shown
+}
+
+var _ ui.Dialog = (*Dialog)(nil)
+
+// NewDialog returns the window of a session's tasks.
+func NewDialog(s *ui.Shared, t *Tasks) *Dialog {
+	d := &Dialog{shared: s, tasks: t, now: time.Now, rows: map[pawl.SessionID]*row{}}
+	d.ctx, d.close = context.WithCancel(s.Context)
+	return d
+}
+
+// rowsMsg are the children.
+type rowsMsg struct {
+	dialog *Dialog
+	rows   []pawl.Session
+	err    error
+}
+
+// tailMsg is the end of a child's log.
+type tailMsg struct {
+	dialog *Dialog
+	id     pawl.SessionID
+	events []pawl.Event
+}
+
+// canceledMsg is what came of an order to end a task.
+type canceledMsg struct {
+	dialog *Dialog
+	err    error
+}
+
+// Shown reads what is listed.
+func (d *Dialog) Shown() tea.Cmd { return d.read() }
+
+func (d *Dialog) read() tea.Cmd {
+	if d.asked {
+		return nil
+	}
+	d.asked = true
+	svc, ctx, id := d.shared.Service, d.ctx, d.tasks.session
+	return func() tea.Msg {
+		rows, err := svc.List(ctx, pawl.Filter{Parent: id, Limit: maxRows})
+		return rowsMsg{d, rows, err}
+	}
+}
+
+// Update takes a message.
+func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
+	if d.child != nil {
+		if cmd, taken := d.child.update(msg); taken {
+			return d, cmd
+		}
+	}
+	switch m := msg.(type) {
+	case rowsMsg:
+		if m.dialog == d {
+			return d, d.fill(m)
+		}
+	case tailMsg:
+		if m.dialog == d {
+			return d, d.follow(m)
+		}
+	case eventfeed.News:
+		return d, d.news(m)
+	case Tick:
+		return d, d.born()
+	case canceledMsg:
+		if m.dialog == d && m.err != nil {
+			d.fault = m.err.Error()
+		}
+	case chat.SecondMsg:
+		return d, nil // of a conversation that is not shown any more
+	case tea.MouseWheelMsg:
+		d.wheel(m)
+	case tea.KeyPressMsg:
+		return d.key(m)
+	}
+	return d, nil
+}
+
+// fill takes the children, and reads the ends of their logs.
+func (d *Dialog) fill(m rowsMsg) tea.Cmd {
+	d.asked = false
+	if m.err != nil {
+		d.fault = fmt.Sprintf("the tasks cannot be read: %v", m.err)
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, s := range m.rows {
+		if d.rows[s.ID] == nil {
+			d.rows[s.ID] = &row{session: s}
+			cmds = append(cmds, d.end(s))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// end reads the end of a child's log.
+func (d *Dialog) end(s pawl.Session) tea.Cmd {
+	svc, ctx := d.shared.Service, d.ctx
+	return func() tea.Msg {
+		events, err := eventfeed.Page(ctx, svc, s.ID, s.Head-tailEvents, s.Head)
+		if err != nil {
+			return nil // the row says enough
+		}
+		return tailMsg{d, s.ID, events}
+	}
+}
+
+// follow shows the end of a child, and what comes if it works.
+func (d *Dialog) follow(m tailMsg) tea.Cmd {
+	return d.rows[m.id].follow(d.ctx, d.shared.Service, m.events)
+}
+
+// news takes what has come of a child.
+func (d *Dialog) news(m eventfeed.News) tea.Cmd {
+	for _, r := range d.rows {
+		if r.feed != m.Feed {
+			continue
+		}
+		return r.hear(m)
+	}
+	return nil
+}
+
+// born reads the list again if there is a task that was announced and not yet
+// made when it was read.
+func (d *Dialog) born() tea.Cmd {
+	for _, k := range d.tasks.Working() {
+		if d.rows[k.ID] == nil {
+			return d.read()
+		}
+	}
+	return nil
+}
+
+// line is what is listed on two lines: a task or a job.
+type line struct {
+	id  pawl.SessionID // of a task
+	job *Job
+}
+
+// lines are what is listed, the newest first, the tasks before the jobs.
+func (d *Dialog) lines() []line {
+	var list []line
+	for id := range d.rows {
+		list = append(list, line{id: id})
+	}
+	for _, k := range d.tasks.list {
+		if d.rows[k.ID] == nil {
+			list = append(list, line{id: k.ID})
+		}
+	}
+	slices.SortFunc(list, func(a, b line) int { return strings.Compare(string(b.id), string(a.id)) })
+	for _, j := range slices.Backward(d.tasks.jobs.list) {
+		list = append(list, line{job: j})
+	}
+	return list
+}
+
+// row is what is known of a child.
+func (d *Dialog) row(id pawl.SessionID) *row {
+	if r := d.rows[id]; r != nil {
+		return r
+	}
+	r := &row{}
+	if k := d.tasks.Find(id); k != nil && k.Over {
+		r.tail.over, r.tail.reason = true, pawl.ReasonEndTurn
+	}
+	return r
+}
+
+func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
+	name := k.String()
+	action := d.shared.Keys.Either(name, keys.InTasks, keys.Dialog)
+	armed := d.armed
+	d.armed, d.fault = "", ""
+	if action == keys.Close && d.child != nil {
+		d.child.close()
+		d.child = nil
+		return d, nil
+	}
+	if action == keys.EndTask {
+		return d, d.stop(armed)
+	}
+	if d.child != nil {
+		return d, d.child.key(name)
+	}
+	switch action {
+	case keys.Close:
+		d.close()
+		return nil, nil
+	case keys.Up:
+		d.move(-1)
+	case keys.Down:
+		d.move(1)
+	case keys.Choose:
+		return d, d.open()
+	default:
+		d.far(name)
+	}
+	return d, nil
+}
+
+// far moves by more than one.
+func (d *Dialog) far(name string) {
+	page := max(1, d.listed-1)
+	switch d.shared.Keys.Action(keys.Global, name) {
+	case keys.PageUp:
+		d.move(-page)
+	case keys.PageDown:
+		d.move(page)
+	default:
+	}
+	switch name {
+	case "home":
+		d.move(-len(d.lines()))
+	case "end":
+		d.move(len(d.lines()))
+	}
+}
+
+func (d *Dialog) move(by int) { d.at = max(0, min(d.at+by, len(d.lines())-1)) }
+
+func (d *Dialog) wheel(m tea.MouseWheelMsg) {
+	switch m.Button {
+	case tea.MouseWheelUp:
+		d.move(-1)
+	case tea.MouseWheelDown:
+		d.move(1)
+	default:
+	}
+}
+
+// chosen is what the bar is on.
+func (d *Dialog) chosen() (line, bool) {
+	if d.child != nil {
+		return line{id: d.child.id}, true
+	}
+	list := d.lines()
+	if d.at >= len(list) {
+		return line{}, false
+	}
+	return list[d.at], true
+}
+
+// open shows the conversation of a task.
+func (d *Dialog) open() tea.Cmd {
+	l, ok := d.chosen()
+	switch {
+	case !ok || l.job != nil:
+		return nil
+	case d.rows[l.id] == nil:
+		d.fault = "it is not made yet"
+		return nil
+	}
+	d.child = newConversation(d.shared, d.ctx, l.id, d.title(l.id))
+	return d.child.read()
+}
+
+var errJob = errors.New("a command in the background ends with pawl; to end it now, tell pawl to")
+
+// stop ends a task at the second press.
+func (d *Dialog) stop(armed pawl.SessionID) tea.Cmd {
+	l, ok := d.chosen()
+	if !ok {
+		return nil
+	}
+	if l.job != nil {
+		if !l.job.Over {
+			d.fault = fmt.Sprintf("%v end %s", errJob, l.job.ID)
+		}
+		return nil
+	}
+	r := d.row(l.id)
+	if _, works := r.tail.state(r.session); !works {
+		return nil
+	}
+	if armed != l.id {
+		d.armed = l.id
+		return nil
+	}
+	svc, ctx := d.shared.Service, d.shared.Context
+	return func() tea.Msg { return canceledMsg{d, svc.Cancel(ctx, l.id)} }
+}

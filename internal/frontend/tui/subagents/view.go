@@ -1,0 +1,178 @@
+package subagents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/humanize"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+)
+
+// View draws the list, or the conversation of a task.
+func (d *Dialog) View(width, height int) string {
+	if d.child != nil {
+		return d.child.draw(width, height, strings.Join(append(d.faults(width), d.hints(width)...), " "))
+	}
+	s := d.shared.Styles
+	list := d.lines()
+	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Tasks and commands in the background", Width: width}
+	if n := len(d.tasks.Working()); n > 0 {
+		f.Right = humanize.Plural(n, "task") + " under way"
+	}
+	inner := f.Inner()
+	foot := slices.Concat([]string{""}, d.faults(inner), d.hints(inner))
+	if len(list) == 0 {
+		text := "there are none yet"
+		if d.asked {
+			text = "reading …"
+		}
+		return f.Render(append([]string{s.Muted.Render(text)}, foot...))
+	}
+	return f.Render(append(d.list(list, inner, height-4-len(foot)), foot...))
+}
+
+// list draws what is seen of it, two lines each.
+func (d *Dialog) list(list []line, width, height int) []string {
+	d.at = max(0, min(d.at, len(list)-1))
+	d.listed = max(1, min(height/2, len(list)))
+	d.top = max(0, min(min(max(d.top, d.at-d.listed+1), d.at), len(list)-d.listed))
+	var lines []string
+	for i := d.top; i < d.top+d.listed; i++ {
+		if l := list[i]; l.job != nil {
+			lines = append(lines, d.jobLines(l.job, i == d.at, width)...)
+		} else {
+			lines = append(lines, d.taskLines(l.id, i == d.at, width)...)
+		}
+	}
+	return lines
+}
+
+// title is what a task is called.
+func (d *Dialog) title(id pawl.SessionID) string {
+	if k := d.tasks.Find(id); k != nil && k.Title != "" {
+		return k.Title
+	}
+	return d.row(id).session.Name()
+}
+
+// taskLines are a task: what it is called and how it is, and what it did last.
+func (d *Dialog) taskLines(id pawl.SessionID, chosen bool, width int) []string {
+	r, k := d.row(id), d.tasks.Find(id)
+	word, works := r.tail.state(r.session)
+	agent, began := r.tail.agent, r.session.Created
+	if k != nil && k.Agent != "" {
+		agent = k.Agent
+	}
+	if k != nil && began.IsZero() {
+		began = k.Began
+	}
+	facts := []string{agent, word}
+	switch {
+	case works:
+		facts = append(facts, elapsed(d.now().Sub(began)))
+	case !r.tail.ended.IsZero():
+		facts = append(facts, elapsed(r.tail.ended.Sub(began)))
+	}
+	if cost := r.session.Usage.Cost + r.tail.cost; cost > 0 {
+		facts = append(facts, humanize.Dollars(cost))
+	}
+	return d.pair(d.title(id), facts, r.tail.line, d.tone(word), chosen, width)
+}
+
+// jobLines are a job: the command, and the last that it printed.
+func (d *Dialog) jobLines(j *Job, chosen bool, width int) []string {
+	facts := []string{j.ID}
+	if j.Over {
+		facts = append(facts, j.State)
+	} else {
+		facts = append(facts, "runs", "looked at "+humanize.Age(d.now().Sub(j.Seen))+" ago")
+		if d.now().Sub(j.Seen).Minutes() < 1 {
+			facts[2] = "looked at just now"
+		}
+	}
+	return d.pair("$ "+j.Command, facts, j.Last, d.tone(facts[1]), chosen, width)
+}
+
+// tone is the look of a state.
+func (d *Dialog) tone(word string) lipgloss.Style {
+	s := d.shared.Styles
+	switch word {
+	case "works", "starts", "runs":
+		return s.Accent
+	case "done":
+		return s.Good
+	case "failed":
+		return s.Bad
+	default:
+		return s.Warn
+	}
+}
+
+// pair draws two lines. The second of the facts is the state.
+func (d *Dialog) pair(title string, facts []string, last string, tone lipgloss.Style, chosen bool, width int) []string {
+	s := d.shared.Styles
+	for i, f := range facts {
+		facts[i] = sanitize.Line(f)
+	}
+	state := facts[1]
+	facts = slices.DeleteFunc(facts, func(f string) bool { return f == "" })
+	right := strings.Join(facts, "  ")
+	title = ansi.Truncate(sanitize.Line(title), max(4, width-4-ansi.StringWidth(right)), "…")
+	gap := strings.Repeat(" ", max(1, width-2-ansi.StringWidth(title)-ansi.StringWidth(right)))
+	second := ansi.Truncate("    "+sanitize.Line(last), width, "…")
+	if chosen {
+		first := ansi.Truncate("› "+title+gap+right, width, "…")
+		return []string{s.Selected.Render(first + strings.Repeat(" ", max(0, width-ansi.StringWidth(first)))), s.Muted.Render(second)}
+	}
+	before, after, _ := strings.Cut(right, state)
+	first := "  " + s.Text.Render(title) + gap + s.Muted.Render(before) + tone.Render(state) + s.Muted.Render(after)
+	return []string{ansi.Truncate(first, width, "…"), s.Muted.Render(second)}
+}
+
+func (d *Dialog) faults(width int) []string {
+	if d.fault == "" {
+		return nil
+	}
+	var lines []string
+	for line := range strings.SplitSeq(ansi.Wrap(sanitize.Line(d.fault), width, ""), "\n") {
+		lines = append(lines, d.shared.Styles.Bad.Render(line))
+	}
+	return lines
+}
+
+// hints say what the keys do with what is chosen.
+func (d *Dialog) hints(width int) []string {
+	s, k := d.shared.Styles, d.shared.Keys
+	l, ok := d.chosen()
+	if ok && d.armed != "" && d.armed == l.id {
+		return []string{s.Warn.Render(ansi.Truncate(fmt.Sprintf("%s again ends %q", k.Key(keys.EndTask), sanitize.Line(d.title(l.id))), width, "…"))}
+	}
+	var hints []dialog.Hint
+	if ok && l.job == nil {
+		if d.child == nil {
+			hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: "read it"})
+		}
+		r := d.row(l.id)
+		word, works := r.tail.state(r.session)
+		if works {
+			hints = append(hints, dialog.Hint{Key: k.Key(keys.EndTask), Does: "end it"})
+		}
+		if word == "asks" {
+			hints = append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: "close this to answer what it asks"})
+			return dialog.Hints(s, width, true, hints...)
+		}
+	}
+	leave := "close"
+	if d.child != nil {
+		leave = "back"
+	}
+	return dialog.Hints(s, width, true, append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: leave})...)
+}

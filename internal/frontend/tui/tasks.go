@@ -1,0 +1,33 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/subagents"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+)
+
+// showTasks lists what the session has others do.
+func (a *app) showTasks() tea.Cmd {
+	if a.session.ID == "" {
+		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
+	}
+	return ui.Show(ui.Open{Dialog: subagents.NewDialog(a.shared, a.tasks)})
+}
+
+// tellDialogs gives a message to all dialogs, also those below the one on top:
+// what they follow goes on.
+func (a *app) tellDialogs(msg tea.Msg) tea.Cmd {
+	var cmds []tea.Cmd
+	for i, d := range a.dialogs {
+		next, cmd := d.Update(msg)
+		a.dialogs[i] = next
+		cmds = append(cmds, cmd)
+	}
+	a.dialogs = slices.DeleteFunc(a.dialogs, func(d ui.Dialog) bool { return d == nil })
+	return tea.Batch(cmds...)
+}

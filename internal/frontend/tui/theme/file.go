@@ -1,0 +1,166 @@
+package theme
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/suggest"
+)
+
+// File is a theme of the user's: NAME.json in their folder of themes.
+type File struct {
+	Schema string `json:"$schema,omitempty"`
+	Base   string `json:"base,omitempty"` // the theme whose colors hold where it names none; "" means dark
+	Colors Colors `json:"colors,omitzero"`
+}
+
+// The most that is read.
+const (
+	maxFiles = 200
+	maxBytes = 64 << 10
+)
+
+// isName is what a theme may be called.
+var isName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+
+// Read reads the themes of a folder. A folder that is not there has none. What is
+// wrong is an error that names the file and says what to do.
+func Read(folder fs.FS) ([]Theme, error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]File{}
+	var names []string
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || e.IsDir() {
+			continue
+		}
+		if len(names) == maxFiles {
+			return nil, fmt.Errorf("there are more than %d themes: take some out: %w", maxFiles, pawl.ErrInvalid)
+		}
+		f, err := readFile(folder, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", e.Name(), err, pawl.ErrInvalid)
+		}
+		files[name], names = f, append(names, name)
+	}
+	return inherit(files, names)
+}
+
+// readFile reads one, strictly.
+func readFile(folder fs.FS, name string) (File, error) {
+	if !isName.MatchString(name) {
+		return File{}, errors.New("a theme is called by its file: use small letters, digits, - and _")
+	}
+	if _, taken := Find(name, nil); taken || name == Auto {
+		return File{}, fmt.Errorf("pawl has a theme %s of its own: give the file another name", name)
+	}
+	f, err := folder.Open(name + ".json")
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err != nil {
+		return File{}, err
+	}
+	if len(text) > maxBytes {
+		return File{}, fmt.Errorf("it has more than %d bytes: a theme is a short list of colors", maxBytes)
+	}
+	var file File
+	if err := pawl.Decode(text, &file); err != nil {
+		return File{}, fmt.Errorf("%w: the colors are %s", err, strings.Join(colorNames(), ", "))
+	}
+	return file, file.Colors.check()
+}
+
+// inherit gives each theme what its base has and it does not say.
+func inherit(files map[string]File, names []string) ([]Theme, error) {
+	var themes []Theme
+	for _, name := range names {
+		t, err := derive(files, name, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s.json: %w: %w", name, err, pawl.ErrInvalid)
+		}
+		themes = append(themes, t)
+	}
+	return themes, nil
+}
+
+// derive makes one theme; above are those that are based on it.
+func derive(files map[string]File, name string, above []string) (Theme, error) {
+	if slices.Contains(above, name) {
+		return Theme{}, fmt.Errorf("it is based on itself (%s): name one that pawl brings as a base", strings.Join(append(above, name), " on "))
+	}
+	if t, ok := Find(name, nil); ok {
+		return t, nil
+	}
+	f := files[name]
+	base := f.Base
+	if base == "" {
+		base = NameDark
+	}
+	_, own := files[base]
+	if _, brought := Find(base, nil); !own && !brought {
+		return Theme{}, fmt.Errorf("there is no theme %q to be its base%s", base, suggest.Ask("", base, append(Names(nil), slices.Sorted(maps.Keys(files))...)))
+	}
+	t, err := derive(files, base, append(above, name))
+	t.Name, t.Colors = name, f.Colors.over(t.Colors)
+	if f.Colors != (Colors{}) {
+		t.Plain = false
+	}
+	return t, err
+}
+
+// colorNames are the names of the colors, as files have them.
+func colorNames() []string {
+	t := reflect.TypeFor[Colors]()
+	names := make([]string, t.NumField())
+	for i := range names {
+		names[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	}
+	return names
+}
+
+// over returns the colors, with those below where they say nothing.
+func (c Colors) over(below Colors) Colors {
+	v, b := reflect.ValueOf(&c).Elem(), reflect.ValueOf(below)
+	for i := range v.NumField() {
+		if v.Field(i).String() == "" {
+			v.Field(i).Set(b.Field(i))
+		}
+	}
+	return c
+}
+
+var hex = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+
+// check refuses what is no color.
+func (c Colors) check() error {
+	v := reflect.ValueOf(c)
+	for i, name := range colorNames() {
+		if text := v.Field(i).String(); text != "" && !isColor(text) {
+			return fmt.Errorf("colors.%s is %q: write #rrggbb, a number from 0 to 255 of the terminal's palette, or %q", name, text, ownColor)
+		}
+	}
+	return nil
+}
+
+func isColor(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 8)
+	return hex.MatchString(text) || text == ownColor || err == nil && strconv.FormatUint(n, 10) == text
+}

@@ -1,0 +1,182 @@
+// Package theme says how things look: colors by what they mean, never by where
+// they are used.
+package theme
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/suggest"
+)
+
+// Colors are what a theme is made of. One that is "" is the terminal's own.
+type Colors struct {
+	Text     string `json:"text,omitempty"`
+	Muted    string `json:"muted,omitempty"`  // of less weight: paths, hints, what is done
+	Accent   string `json:"accent,omitempty"` // what is chosen, what can be done
+	User     string `json:"user,omitempty"`   // what the person said
+	Good     string `json:"good,omitempty"`
+	Warn     string `json:"warn,omitempty"`
+	Bad      string `json:"bad,omitempty"`
+	Border   string `json:"border,omitempty"`
+	Selected string `json:"selected,omitempty"` // behind the chosen line
+	Panel    string `json:"panel,omitempty"`    // behind dialogs and cards
+	Added    string `json:"added,omitempty"`    // behind added lines
+	Removed  string `json:"removed,omitempty"`  // behind removed lines
+	Screen   string `json:"screen,omitempty"`   // behind all, where the terminal's own would not do
+}
+
+// Theme is a look.
+type Theme struct {
+	Name   string
+	Colors Colors
+	Plain  bool   // no colors at all: weight and underline instead
+	Ground Ground // what it is for
+}
+
+// Ground is what is behind the text.
+type Ground int
+
+// The grounds.
+const (
+	Unknown Ground = iota // the terminal has not said
+	Dark
+	Light
+)
+
+// The names of the looks that pawl brings.
+const (
+	NameDark     = "dark"
+	NameLight    = "light"
+	NameContrast = "contrast"
+	NamePlain    = "plain"
+	NameTerminal = "terminal"
+)
+
+// Auto is the name that stands for the look that the terminal's background asks for.
+const Auto = "auto"
+
+// Builtin are the looks that pawl brings.
+var Builtin = []Theme{
+	{Name: NameDark, Ground: Dark, Colors: Colors{
+		Text: "#d8dee9", Muted: "#98a2b5", Accent: "#8fbcbb", User: "#c9a2c4", Good: "#a3be8c", Warn: "#ebcb8b", Bad: "#f08c94",
+		Border: "#4c566a", Selected: "#2a2f3a", Panel: "#242933", Added: "#1c2e22", Removed: "#3a2226", Screen: "#1d2129",
+	}},
+	{Name: NameLight, Ground: Light, Colors: Colors{
+		Text: "#2b303b", Muted: "#5a6170", Accent: "#0a6375", User: "#862e9c", Good: "#226b31", Warn: "#703400", Bad: "#b32424",
+		Border: "#b4bac4", Selected: "#e7ecf3", Panel: "#f4f6f9", Added: "#dcf5e1", Removed: "#fbe1e1", Screen: "#ffffff",
+	}},
+	{Name: NameContrast, Ground: Dark, Colors: Colors{
+		Text: "#ffffff", Muted: "#e0e0e0", Accent: "#00ffff", User: "#ffff00", Good: "#00ff00", Warn: "#ffd700", Bad: "#ffb8b8",
+		Border: "#ffffff", Selected: "#0000af", Panel: "#000000", Added: "#002b00", Removed: "#5f0000", Screen: "#000000",
+	}},
+	{Name: NamePlain, Plain: true},
+	{Name: NameTerminal, Colors: Colors{Accent: "6", User: "5", Good: "2", Warn: "3", Bad: "1"}},
+}
+
+// Find returns a theme by its name.
+func Find(name string, more []Theme) (Theme, bool) {
+	for _, list := range [][]Theme{Builtin, more} {
+		for _, t := range list {
+			if t.Name == name {
+				return t, true
+			}
+		}
+	}
+	return Theme{}, false
+}
+
+// Lookup is Find, with an error that says which was likely meant.
+func Lookup(name string, more []Theme) (Theme, error) {
+	t, ok := Find(name, more)
+	if !ok {
+		return t, fmt.Errorf("there is no theme %q%s: %w", name, suggest.Ask("", name, append(Names(more), Auto)), pawl.ErrInvalid)
+	}
+	return t, nil
+}
+
+// Names are the names of the looks that pawl brings, and of others.
+func Names(more []Theme) []string {
+	var names []string
+	for _, t := range slices.Concat(Builtin, more) {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// For returns the look for a background. For one that is not known it is the
+// terminal's own colors, which can be read on it.
+func For(g Ground) Theme {
+	name := map[Ground]string{Dark: NameDark, Light: NameLight, Unknown: NameTerminal}[g]
+	t, _ := Find(name, nil)
+	return t
+}
+
+// Sixteen is the theme for a terminal of 16 colors: these are the person's own
+// palette, so what was chosen for its contrast would not keep it.
+func (t Theme) Sixteen() Theme {
+	own, _ := Find(NameTerminal, nil)
+	t.Colors, t.Ground = own.Colors, Unknown
+	return t
+}
+
+// Styles are a theme, ready to be used.
+type Styles struct {
+	Theme Theme
+
+	Text, Muted, Accent, User, Good, Warn, Bad lipgloss.Style
+	Bold, Border, Selected, Panel              lipgloss.Style
+	Added, Removed                             lipgloss.Style
+}
+
+// New makes the styles of a theme.
+func New(t Theme) *Styles {
+	fg := func(c string) lipgloss.Style { return lipgloss.NewStyle().Foreground(colorOf(c)) }
+	s := &Styles{
+		Theme: t, Text: fg(t.Colors.Text), Muted: fg(t.Colors.Muted), Accent: fg(t.Colors.Accent), User: fg(t.Colors.User),
+		Good: fg(t.Colors.Good), Warn: fg(t.Colors.Warn), Bad: fg(t.Colors.Bad), Bold: fg(t.Colors.Text).Bold(true),
+		Border: fg(t.Colors.Border), Selected: fg(t.Colors.Text).Background(colorOf(t.Colors.Selected)),
+		Panel: fg(t.Colors.Text).Background(colorOf(t.Colors.Panel)),
+		Added: fg(t.Colors.Text).Background(colorOf(t.Colors.Added)), Removed: fg(t.Colors.Text).Background(colorOf(t.Colors.Removed)),
+	}
+	if none(t.Colors.Selected) {
+		s.Selected = lipgloss.NewStyle().Reverse(true)
+	}
+	if none(t.Colors.Added) && none(t.Colors.Removed) { // then the lines themselves have a color
+		s.Added, s.Removed = s.Good, s.Bad
+	}
+	if t.Plain {
+		bare := lipgloss.NewStyle()
+		*s = Styles{
+			Theme: t, Text: bare, Muted: bare, Accent: bare.Bold(true), User: bare.Bold(true), Good: bare, Warn: bare.Bold(true), Bad: bare.Bold(true),
+			Bold: bare.Bold(true), Border: bare, Selected: bare.Reverse(true), Panel: bare, Added: bare, Removed: bare,
+		}
+	}
+	return s
+}
+
+// ownColor is how a theme says that a color is the terminal's own.
+const ownColor = "default"
+
+// none reports whether a color is the terminal's own.
+func none(name string) bool { return name == "" || name == ownColor }
+
+func colorOf(name string) color.Color {
+	if none(name) {
+		return lipgloss.NoColor{}
+	}
+	return lipgloss.Color(name)
+}
+
+// ScreenOn returns the color to put behind all, on a terminal of a background: none
+// where the terminal's own does.
+func (t Theme) ScreenOn(g Ground) color.Color {
+	if g == Unknown || t.Ground == Unknown || g == t.Ground || none(t.Colors.Screen) {
+		return nil
+	}
+	return lipgloss.Color(t.Colors.Screen)
+}

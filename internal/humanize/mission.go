@@ -1,0 +1,194 @@
+package humanize
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// Level is how much a line matters.
+type Level int
+
+// The levels.
+const (
+	Quiet Level = iota
+	Good
+	Warn
+	Bad
+)
+
+// Mission says on one line what an event of a mission tells: every front end uses
+// these words. What strangers wrote in it is made safe to show. The line is "" for
+// all other events.
+func Mission(b pawl.Body) (line string, level Level) {
+	switch b := b.(type) {
+	case pawl.MissionStarted:
+		return "the goal: " + part(b.Order.Goal), Quiet
+	case pawl.Planned:
+		return fmt.Sprintf("planned by the %s: %s", part(b.By), Plural(len(b.Plan.Tasks), "task")), Quiet
+	case pawl.CriteriaFrozen:
+		return fmt.Sprintf("frozen: %s and %s must hold, from %s on", Plural(len(b.Frozen.Checks), "check"), criteria(len(b.Frozen.Criteria)), Commit(b.Frozen.Base)), Quiet
+	case pawl.Delegated:
+		return "may begin: " + list(b.Tasks), Quiet
+	case pawl.TaskStarted:
+		return part(b.Task) + " began" + again(b.Attempt), Quiet
+	case pawl.TaskMerged:
+		return fmt.Sprintf("%s was merged as %s", part(b.Task), Commit(b.Commit)), Good
+	case pawl.TaskReturned:
+		return returned(b)
+	case pawl.CheckRan:
+		return checked(b)
+	case pawl.ReviewStarted:
+		return strings.TrimSpace(fmt.Sprintf("round %d: a reviewer looks at it %s", b.Round, model(b.Model))), Quiet
+	case pawl.Reviewed:
+		return judged("a reviewer", b.Faults)
+	case pawl.GateResult:
+		return judged("the gate", b.Faults)
+	case pawl.Sealed:
+		return "sealed at " + Commit(b.Candidate), Good
+	case pawl.Blocked:
+		return "blocked: " + part(b.Reason), Warn
+	default:
+		return "", Quiet
+	}
+}
+
+// Commit is the beginning of a commit's hash, as people know it.
+func Commit(hash string) string {
+	const short = 8
+	runes := []rune(sanitize.Line(hash))
+	return string(runes[:min(short, len(runes))])
+}
+
+// Bounds of what is said on one line.
+const (
+	maxPart = 200 // characters of one thing
+	maxList = 5   // things
+)
+
+// part is a stranger's text on one line: its first.
+func part(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	runes := []rune(sanitize.Line(strings.TrimSpace(line)))
+	switch {
+	case len(runes) > maxPart:
+		return string(runes[:maxPart-1]) + "…"
+	case rest != "":
+		return string(runes) + " …"
+	}
+	return string(runes)
+}
+
+// list is a few things, and how many more there are.
+func list(items []string) string {
+	more := ""
+	if n := len(items) - maxList; n > 0 {
+		items, more = items[:maxList], fmt.Sprintf(" and %d more", n)
+	}
+	var safe []string
+	for _, item := range items {
+		safe = append(safe, part(item))
+	}
+	return strings.Join(safe, ", ") + more
+}
+
+func criteria(n int) string {
+	if n == 1 {
+		return "1 criterion"
+	}
+	return fmt.Sprintf("%d criteria", n)
+}
+
+// again says which attempt it is, from the second on.
+func again(attempt int) string {
+	if attempt < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (attempt %d)", attempt)
+}
+
+func model(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "(" + part(name) + ")"
+}
+
+func returned(b pawl.TaskReturned) (string, Level) {
+	line := fmt.Sprintf("%s came back: %s", part(b.Task), part(string(b.Why)))
+	if text := part(b.Text); text != "" {
+		line += ": " + text
+	}
+	if b.Why == pawl.ReturnStopped || b.Why == pawl.ReturnCanceled {
+		return line, Quiet
+	}
+	return line, Warn
+}
+
+// trees are what checks run on.
+var trees = map[string]string{
+	"base": "on the base", "candidate": "on the candidate", "old-tests": "on the candidate with the old tests", "new-tests": "on the base with the new tests",
+}
+
+// checked says what came of a check. Those on the base only tell how it was: the
+// gate knows what it means.
+func checked(b pawl.CheckRan) (string, Level) {
+	line := part(b.Check)
+	if tree := trees[b.On]; tree != "" {
+		line += " " + tree
+	} else {
+		line += " on " + part(b.On)
+	}
+	if b.Task != "" {
+		line += " of " + part(b.Task)
+	}
+	line += ": " + Outcome(b.CheckRun)
+	switch {
+	case b.On == "base" || b.On == "new-tests":
+		return line, Quiet
+	case b.OK():
+		return line, Good
+	}
+	return line, Bad
+}
+
+// Outcome says what came of a check, and of how many tests.
+func Outcome(r pawl.CheckRun) string {
+	var facts []string
+	switch {
+	case r.Fault != "":
+		facts = append(facts, "came to no end: "+part(r.Fault))
+	case r.OK():
+		facts = append(facts, "passed")
+	case r.Code < 0:
+		facts = append(facts, "failed, ended by a signal")
+	default:
+		facts = append(facts, fmt.Sprintf("failed, exit code %d", r.Code))
+	}
+	if t := r.Tests; t != nil {
+		facts = append(facts, Plural(t.Passed+t.Failed+t.Skipped, "test"))
+		for _, n := range []struct {
+			n    int
+			what string
+		}{{t.Failed, "failed"}, {t.Skipped, "skipped"}, {t.Broken, "could not be run"}} {
+			if n.n > 0 {
+				facts = append(facts, fmt.Sprintf("%d %s", n.n, n.what))
+			}
+		}
+	}
+	return strings.Join(facts, ", ")
+}
+
+// judged says what somebody found to be wrong.
+func judged(who string, faults []pawl.GateFault) (string, Level) {
+	if len(faults) == 0 {
+		return who + " found no fault", Good
+	}
+	var names []string
+	for _, f := range faults {
+		names = append(names, strings.TrimSpace(f.Rule+" "+f.Item))
+	}
+	return fmt.Sprintf("%s found %s: %s", who, Plural(len(faults), "fault"), list(names)), Warn
+}

@@ -1,0 +1,310 @@
+package mcpclient
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// Login has a person log in to a server on the network, in their browser, and
+// keeps what that brings. It waits for them as long as ctx lasts.
+func (s *Servers) Login(ctx context.Context, server Server) error {
+	c := s.config
+	a, err := server.address()
+	switch {
+	case server.Transport == Stdio:
+		return fmt.Errorf("log in to %s: it is a program, which has no login: set what it needs in its env: %w", server.Name, pawl.ErrInvalid)
+	case err != nil:
+		return fmt.Errorf("log in to %s: %w", server.Name, err)
+	case c.Tokens == nil:
+		return fmt.Errorf("log in to %s: there is nowhere to keep a login: %w", server.Name, pawl.ErrUnavailable)
+	}
+	f := &flow{config: c, server: server, resource: a.url.String(), client: c.client(ctx, server, a, &meter{})}
+	kept, err := f.run(ctx)
+	if err != nil {
+		return fmt.Errorf("log in to %s: %w", server.Name, err)
+	}
+	if err := c.save(kept); err != nil {
+		return fmt.Errorf("log in to %s: %w", server.Name, err)
+	}
+	s.loggedIn(server)
+	return nil
+}
+
+// loggedIn has the servers that wait for the login tried again.
+func (s *Servers) loggedIn(server Server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, links := range s.links {
+		for _, l := range links {
+			if l.server.URL == server.URL {
+				l.tryAgain()
+			}
+		}
+	}
+}
+
+// LoggedIn reports whether a login to the server is kept. Nobody is asked whether
+// it still holds.
+func (s *Servers) LoggedIn(server Server) (bool, error) {
+	if server.Transport == Stdio {
+		return false, nil
+	}
+	a, err := server.address()
+	if err != nil {
+		return false, err
+	}
+	kept, err := s.config.load(a.url.String())
+	return kept != nil, err
+}
+
+// Logout forgets what a login has brought.
+func (s *Servers) Logout(server Server) error {
+	a, err := server.address()
+	if err != nil || s.config.Tokens == nil {
+		return fmt.Errorf("log out of %s: there is no login: %w", server.Name, pawl.ErrNotFound)
+	}
+	err = s.config.Tokens.Delete(tokenName(a.url.String()))
+	if errors.Is(err, auth.ErrNoKey) {
+		err = pawl.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("log out of %s: %w", server.Name, err)
+	}
+	return nil
+}
+
+// flow is a login under way.
+type flow struct {
+	config   Config
+	server   Server
+	resource string
+	client   *http.Client // reaches the server's own origin and no other
+}
+
+func (f *flow) run(ctx context.Context) (*credentials, error) {
+	challenge, err := f.challenge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	issuer, scopes, err := f.discover(ctx, challenge)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := f.config.load(f.resource)
+	if err != nil {
+		return nil, err
+	}
+	if kept != nil && kept.Issuer != issuer && !weak.On("mcp.binding") {
+		return nil, fmt.Errorf("its logins come from %.100q now, and the one that is kept came from %.100q: nothing was sent to either. If that is right, run 'pawl mcp logout %s' first: %w", issuer, kept.Issuer, f.server.Name, pawl.ErrDenied)
+	}
+	meta, err := f.metadata(ctx, issuer)
+	if err != nil {
+		return nil, err
+	}
+	back, err := listen(meta.Issuer, meta.AuthorizationResponseIssParameterSupported)
+	if err != nil {
+		return nil, err
+	}
+	defer back.close()
+	config, err := f.register(ctx, meta, kept, back.url)
+	if err != nil {
+		return nil, err
+	}
+	config.Scopes = scopes
+	token, err := f.authorize(ctx, config, back)
+	if err != nil {
+		return nil, err
+	}
+	kept = &credentials{
+		Resource: f.resource, Issuer: issuer, TokenURL: config.Endpoint.TokenURL,
+		ClientID: config.ClientID, Secret: config.ClientSecret,
+	}
+	kept.take(token)
+	return kept, nil
+}
+
+// challenge returns what the server says to who has no token.
+func (f *flow) challenge(ctx context.Context) ([]oauthex.Challenge, error) {
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + oldProtocol + `","capabilities":{},"clientInfo":{"name":"pawl","version":"1"}}}`
+	method, body := http.MethodPost, io.Reader(bytes.NewReader([]byte(hello)))
+	if f.server.Transport == SSE {
+		method, body = http.MethodGet, nil
+	}
+	req, err := http.NewRequestWithContext(ctx, method, f.resource, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusUnauthorized {
+		return nil, fmt.Errorf("it does not ask for a login (%d %s)", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return nil, fmt.Errorf("what it asks for cannot be read: %s", line(err.Error(), whyChars))
+	}
+	return challenges, nil
+}
+
+// discover finds out who gives tokens for the server, from the server's own
+// origin.
+func (f *flow) discover(ctx context.Context, challenges []oauthex.Challenge) (issuer string, scopes []string, err error) {
+	a, err := f.server.address()
+	if err != nil {
+		return "", nil, err
+	}
+	root := a.origin + "/.well-known/oauth-protected-resource"
+	path := strings.TrimRight(a.url.EscapedPath(), "/")
+	tries := []struct{ at, resource string }{{root + path, f.resource}, {root, f.resource}, {root, a.origin}}
+	for _, c := range challenges {
+		if at := c.Params["resource_metadata"]; at != "" {
+			tries = slices.Insert(tries, 0, struct{ at, resource string }{at, f.resource})
+		}
+		if words := strings.Fields(c.Params["scope"]); len(words) > 0 {
+			scopes = words
+		}
+	}
+	for _, try := range tries {
+		meta, tryErr := oauthex.GetProtectedResourceMetadata(ctx, try.at, try.resource, f.client)
+		if tryErr != nil {
+			err = cmp.Or(err, tryErr) // the first place is where it should be
+			continue
+		}
+		if len(meta.AuthorizationServers) == 0 {
+			return "", nil, errors.New("it does not say where logins come from")
+		}
+		if scopes == nil {
+			scopes = meta.ScopesSupported
+		}
+		if len(f.server.OAuth.Scopes) > 0 {
+			scopes = f.server.OAuth.Scopes
+		}
+		return meta.AuthorizationServers[0], scopes, nil
+	}
+	return "", nil, fmt.Errorf("it does not say where logins come from: %s", line(err.Error(), whyChars))
+}
+
+// metadata returns where the issuer does what, each address checked.
+func (f *flow) metadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
+	if _, err := pageURL(issuer, f.server.Local); err != nil {
+		return nil, fmt.Errorf("its logins come from %.100q: %w", issuer, err)
+	}
+	client, err := f.config.issuerClient(f.server, issuer)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := sdkauth.GetAuthServerMetadata(ctx, issuer, client)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("ask %.100q how to log in: %s", issuer, line(err.Error(), whyChars))
+	case meta == nil:
+		return nil, fmt.Errorf("%.100q does not say how to log in", issuer)
+	case !slices.Contains(meta.CodeChallengeMethodsSupported, "S256"):
+		return nil, fmt.Errorf("%.100q does not know PKCE with S256", issuer)
+	}
+	for _, e := range []struct{ name, at string }{
+		{"authorization_endpoint", meta.AuthorizationEndpoint}, {"token_endpoint", meta.TokenEndpoint},
+	} {
+		if _, err := pageURL(e.at, f.server.Local); err != nil {
+			return nil, fmt.Errorf("its %s is refused: %w", e.name, err)
+		}
+	}
+	return meta, nil
+}
+
+// issuerClient reaches the host of one address of an authorization server. It
+// follows no redirect: a code or a token is in what it sends.
+func (c Config) issuerClient(s Server, at string) (*http.Client, error) {
+	u, err := pageURL(at, s.Local)
+	if err != nil {
+		return nil, fmt.Errorf("%.100q is refused: %w", at, err)
+	}
+	own := s
+	own.Local = s.Local && loopback(u)
+	return c.guard(own, newAddress(u)).Client(egress.ClientConfig{}), nil
+}
+
+// register says who pawl is to the issuer: as the entry has it, as it was known
+// before, or newly registered.
+func (f *flow) register(ctx context.Context, meta *oauthex.AuthServerMeta, kept *credentials, back string) (*oauth2.Config, error) {
+	config := &oauth2.Config{
+		ClientID: f.server.OAuth.ClientID, RedirectURL: back,
+		Endpoint: oauth2.Endpoint{AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, AuthStyle: oauth2.AuthStyleInParams},
+	}
+	switch {
+	case config.ClientID != "":
+		return config, nil
+	case kept != nil && kept.Secret != "":
+		config.ClientID, config.ClientSecret = kept.ClientID, kept.Secret
+		return config, nil
+	case meta.RegistrationEndpoint == "":
+		return nil, errors.New("pawl cannot register itself there: get a client id and set it as oauth.client_id")
+	}
+	client, err := f.config.issuerClient(f.server, meta.RegistrationEndpoint)
+	if err != nil {
+		return nil, err
+	}
+	r, err := oauthex.RegisterClient(ctx, meta.RegistrationEndpoint, &oauthex.ClientRegistrationMetadata{
+		ClientName: "pawl", RedirectURIs: []string{back}, TokenEndpointAuthMethod: "none", ApplicationType: "native",
+		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+	}, client)
+	if err != nil {
+		return nil, fmt.Errorf("register: %s", line(err.Error(), whyChars))
+	}
+	config.ClientID, config.ClientSecret = r.ClientID, r.ClientSecret
+	return config, nil
+}
+
+// authorize has the person agree in their browser, and gets the token.
+func (f *flow) authorize(ctx context.Context, config *oauth2.Config, back *listener) (*oauth2.Token, error) {
+	verifier := oauth2.GenerateVerifier()
+	back.state = rand.Text()
+	resource := oauth2.SetAuthURLParam("resource", f.resource)
+	page := config.AuthCodeURL(back.state, oauth2.S256ChallengeOption(verifier), resource)
+	if _, err := pageURL(page, f.server.Local); err != nil {
+		return nil, fmt.Errorf("its authorization_endpoint is refused: %w", err)
+	}
+	open := f.config.Open
+	if open == nil {
+		open = OpenBrowser
+	}
+	back.serve()
+	if err := open(ctx, page); err != nil {
+		return nil, err
+	}
+	code, err := back.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client, err := f.config.issuerClient(f.server, config.Endpoint.TokenURL)
+	if err != nil {
+		return nil, err
+	}
+	token, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, client), code, oauth2.VerifierOption(verifier), resource)
+	if err != nil {
+		return nil, fmt.Errorf("get the token: %s", line(err.Error(), whyChars))
+	}
+	return token, nil
+}

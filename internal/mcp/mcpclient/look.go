@@ -1,0 +1,55 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Offer is what a server offers, to be shown to people.
+type Offer struct {
+	Tools     []pawl.ToolSpec // by the names that the model knows, with all that is kept of what the server says
+	Prompts   []Prompt
+	Resources []Resource
+}
+
+// Test starts a server for this once and says what came of it.
+func (s *Servers) Test(ctx context.Context, dir string, server Server) (Status, error) {
+	status, _, err := s.Look(ctx, dir, server)
+	return status, err
+}
+
+// Look is Test, and says what the server offers.
+func (s *Servers) Look(ctx context.Context, dir string, server Server) (Status, Offer, error) {
+	if err := server.Check(); err != nil {
+		return Status{}, Offer{}, fmt.Errorf("test MCP server %q: %w: %w", short(server.Name, nameBytes), err, pawl.ErrInvalid)
+	}
+	l := newLink(s.config, dir, server)
+	l.once = true
+	go l.run()
+	defer l.end()
+	for {
+		status, news := l.status()
+		if status.State != Starting {
+			return status, l.offer(), nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return status, Offer{}, context.Cause(ctx)
+		}
+	}
+}
+
+// offer returns what is known of a server that is ready.
+func (l *link) offer() Offer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := Offer{Prompts: slices.Clone(l.prompts), Resources: slices.Clone(l.resources)}
+	for _, t := range l.tools {
+		o.Tools = append(o.Tools, pawl.ToolSpec{Name: t.public, Description: t.description, Schema: t.schema})
+	}
+	return o
+}

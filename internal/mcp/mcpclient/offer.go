@@ -1,0 +1,196 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// SpecBudget is how many bytes of a request the tools of all servers may take
+// together, before the model is given a way to look for them instead.
+const SpecBudget = 6 << 10
+
+// The tools that stand for all others when those are too many.
+const (
+	SearchTool = "mcp_search"
+	CallTool   = "mcp_call"
+)
+
+// offered is a tool that can be called now, and whose it is.
+type offered struct {
+	link *link
+	spec *remote // as the model is told: of a tool that has changed, what it said before
+}
+
+// Keep says which tools a turn may have, by their names; by mcp__server it says
+// whether any of a server's may be had. nil means all.
+type Keep = func(name string) bool
+
+// orAll makes of nil what it means.
+func orAll(keep Keep) Keep {
+	if keep == nil {
+		return func(string) bool { return true }
+	}
+	return keep
+}
+
+// Tools returns the tools of the servers that are ready now, in the order of
+// their names, of those that keep says yes to. It waits for none. If what a model
+// must be told of them is more than the budget, it is given two tools instead: one
+// that finds them and one that calls them. While servers start, it is given the
+// one that finds them.
+func (s *Servers) Tools(dir string, keep Keep) []pawl.Tool {
+	return s.within(dir, orAll(keep), SpecBudget)
+}
+
+// within is Tools with another budget.
+func (s *Servers) within(dir string, keep Keep, budget int) []pawl.Tool {
+	var tools []pawl.Tool
+	size, cut := 0, false
+	for _, o := range s.offered(dir, keep) {
+		t := o.tool()
+		size += SpecSize(t.ToolSpec)
+		cut = cut || len(o.spec.description) > briefBytes
+		tools = append(tools, t)
+	}
+	switch {
+	case size > budget:
+		return []pawl.Tool{s.callTool(dir, keep), s.searchTool(dir, keep, budget, "Call them with "+CallTool+".")}
+	case cut:
+		return append(tools, s.searchTool(dir, keep, budget, "Their own descriptions may be cut; here they are whole."))
+	case len(s.starting(dir, keep)) > 0:
+		return append(tools, s.searchTool(dir, keep, budget, "It waits for those that start."))
+	}
+	return tools
+}
+
+// Tool returns the tool of that name, be it one that is not offered just now: what
+// is offered changes while a model writes, and from a session's earlier turns it
+// may know more. It waits for the server that it is of, if that starts.
+func (s *Servers) Tool(ctx context.Context, dir, name string, keep Keep) (pawl.Tool, bool) {
+	keep = orAll(keep)
+	if name == CallTool || name == SearchTool {
+		any := slices.ContainsFunc(s.of(dir), func(l *link) bool { return keep(prefix + l.server.Name) })
+		if name == CallTool {
+			return s.callTool(dir, keep), any
+		}
+		return s.searchTool(dir, keep, SpecBudget, ""), any
+	}
+	o, err := s.findTool(ctx, dir, name, keep)
+	if err != nil {
+		return pawl.Tool{}, false
+	}
+	return o.tool(), true
+}
+
+// SpecSize is how many bytes of a request a tool takes, about.
+func SpecSize(t pawl.ToolSpec) int {
+	const frame = len(`{"name":"","description":"","input_schema":},`)
+	return frame + len(t.Name) + len(t.Description) + len(t.Schema)
+}
+
+// prefix is what all names of tools begin with.
+const prefix = "mcp__"
+
+// offered returns all tools that can be called.
+func (s *Servers) offered(dir string, keep Keep) []offered {
+	var all []offered
+	for _, l := range s.of(dir) {
+		l.mu.Lock()
+		for _, t := range l.tools {
+			if known := l.known[t.raw]; known != nil && keep(known.public) {
+				all = append(all, offered{l, known})
+			}
+		}
+		l.mu.Unlock()
+	}
+	slices.SortStableFunc(all, func(a, b offered) int { return strings.Compare(a.spec.public, b.spec.public) })
+	return all
+}
+
+// findTool returns the tool that the model means. If its server starts, it is
+// waited for.
+func (s *Servers) findTool(ctx context.Context, dir, name string, keep Keep) (offered, error) {
+	server, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "__")
+	s.wait(ctx, dir, func(l *link) bool { return l.server.Name == server && keep(name) })
+	for _, o := range s.offered(dir, keep) {
+		if o.spec.public == name {
+			return o, nil
+		}
+	}
+	return offered{}, fmt.Errorf("there is no tool %q: look for it with %s", line(name, nameBytes), SearchTool)
+}
+
+// tool is the tool by its own name. Its description is cut: the whole of it is
+// rarely needed, and part of every request.
+func (o offered) tool() pawl.Tool {
+	l, name := o.link, o.spec.raw
+	description := o.spec.description
+	if len(description) > briefBytes {
+		description = short(description, briefBytes)
+	}
+	return pawl.Tool{
+		ToolSpec: pawl.ToolSpec{
+			Name: o.spec.public, Schema: o.spec.schema,
+			Description: strings.TrimSpace("(MCP server " + l.server.Name + ") " + description),
+		},
+		Risk: pawl.RiskModerate,
+		Access: func(_ context.Context, call pawl.Call) ([]pawl.Access, error) {
+			if err := object(call.Input); err != nil {
+				return nil, err
+			}
+			return l.access(call, name)
+		},
+		Preview: func(_ context.Context, call pawl.Call) (string, error) { return l.preview(name, call.Input) },
+		Run: func(ctx context.Context, call pawl.Call) (pawl.Result, error) {
+			return l.call(ctx, call, name, call.Input)
+		},
+	}
+}
+
+func object(input json.RawMessage) error {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil || fields == nil {
+		return errors.New("wrong input: it is not a JSON object")
+	}
+	return nil
+}
+
+// callInput is the input of mcp_call.
+type callInput struct {
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
+}
+
+var callSchema = json.RawMessage(`{"type":"object","properties":{"tool":{"type":"string","description":"as mcp_search names it"},"input":{"type":"object","description":"by the tool's schema"}},"required":["tool","input"]}`)
+
+// callTool calls any tool of any server that keep says yes to. A call is one of
+// that tool: it is permitted, or not, as if it had been called by its own name.
+func (s *Servers) callTool(dir string, keep Keep) pawl.Tool {
+	return pawl.Tool{
+		ToolSpec: pawl.ToolSpec{
+			Name: CallTool, Schema: callSchema,
+			Description: "Call a tool of an MCP server. Find its name and schema with " + SearchTool + " first.",
+		},
+		Risk: pawl.RiskModerate,
+		Means: func(ctx context.Context, input json.RawMessage) (pawl.Tool, json.RawMessage, error) {
+			var in callInput
+			if err := pawl.Decode(input, &in); err != nil {
+				return pawl.Tool{}, nil, fmt.Errorf("wrong input for %s: %w", CallTool, err)
+			}
+			if err := object(in.Input); err != nil {
+				return pawl.Tool{}, nil, fmt.Errorf(`wrong input for %s: the field "input" is not a JSON object`, CallTool)
+			}
+			o, err := s.findTool(ctx, dir, in.Tool, keep)
+			if err != nil {
+				return pawl.Tool{}, nil, err
+			}
+			return o.tool(), in.Input, nil
+		},
+	}
+}

@@ -1,0 +1,161 @@
+package mcpclient
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// remote is a tool as its server describes it.
+type remote struct {
+	raw         string // its name, as the server has it
+	public      string // as the model has it
+	target      string // as permission rules have it: server/tool
+	description string // bounded, nothing hidden
+	schema      json.RawMessage
+	print       string // the fingerprint of all that the server says of it
+}
+
+// newRemote takes in a tool, or says why it cannot be offered. What the server
+// says of its harmlessness is not believed and not even read.
+func newRemote(s Server, t *sdk.Tool) (*remote, error) {
+	switch {
+	case t.Name == "" || len(t.Name) > nameBytes || !utf8.ValidString(t.Name):
+		return nil, fmt.Errorf("its name is empty, longer than %d bytes or no text", nameBytes)
+	case sanitize.FirstStrange(t.Name) != "":
+		return nil, errors.New("its name has characters that do not show")
+	}
+	schema, err := cleanSchema(t.InputSchema)
+	if err != nil {
+		return nil, err
+	}
+	r := &remote{raw: t.Name, schema: schema, description: shown(short(strings.TrimSpace(t.Description), descriptionBytes))}
+	r.description = short(r.description, descriptionBytes+len("…"))
+	tool := identifier(t.Name, maxName-len("mcp__")-len(s.Name)-len("__"))
+	r.public, r.target = "mcp__"+s.Name+"__"+tool, s.Name+"/"+tool
+	if unshadowed() {
+		r.public = t.Name
+	}
+	r.print = fingerprint(s, t.Name, t.Title, t.Description, string(schema))
+	return r, nil
+}
+
+// unshadowed reports whether tools have the very names that servers give them.
+func unshadowed() bool { return weak.On("mcp.shadow") }
+
+// maxName is the longest name that providers take.
+const maxName = 64
+
+var notName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// identifier spells a name with the characters that providers take. One that is
+// too long ends in a hash of all of it.
+func identifier(name string, limit int) string {
+	id := notName.ReplaceAllString(name, "_")
+	if len(id) <= limit {
+		return id
+	}
+	sum := sha256.Sum256([]byte(name))
+	tail := "_" + hex.EncodeToString(sum[:4])
+	return id[:limit-len(tail)] + tail
+}
+
+// fingerprint names what a server says of a tool, and which server it is: a
+// grant for a tool is for that.
+func fingerprint(s Server, texts ...string) string { return digest(append(texts, identity(s))...) }
+
+// identity names a program or an address.
+func identity(s Server) string {
+	return digest(append([]string{s.Transport, s.URL, s.Command}, s.Args...)...)
+}
+
+// digest hashes texts so that no two lists of them look alike.
+func digest(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// cleanSchema returns the schema with sorted keys and nothing hidden.
+func cleanSchema(value any) (json.RawMessage, error) {
+	if value == nil {
+		return json.RawMessage(`{"type":"object"}`), nil
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("its schema is no JSON: %w", err)
+	}
+	if len(text) > schemaBytes {
+		return nil, fmt.Errorf("its schema has %d bytes, more than %d", len(text), schemaBytes)
+	}
+	var tree any
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("its schema is no JSON: %w", err)
+	}
+	object, ok := tree.(map[string]any)
+	if !ok {
+		return nil, errors.New("its schema is no object")
+	}
+	if kind, there := object["type"]; !there {
+		object["type"] = "object"
+	} else if kind != "object" {
+		return nil, errors.New("its schema is not that of an object")
+	}
+	clean, err := cleanTree(object, schemaDepth)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(clean); err != nil {
+		return nil, err
+	}
+	if out.Len() > 2*schemaBytes {
+		return nil, fmt.Errorf("its schema has more than %d bytes", 2*schemaBytes)
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+// cleanTree makes the texts of a value visible.
+func cleanTree(v any, depth int) (any, error) {
+	if depth == 0 {
+		return nil, fmt.Errorf("its schema is more than %d levels deep", schemaDepth)
+	}
+	var err error
+	switch v := v.(type) {
+	case string:
+		return shown(v), nil
+	case []any:
+		for i := range v {
+			if v[i], err = cleanTree(v[i], depth-1); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for key, value := range v {
+			if shown(key) != key {
+				return nil, errors.New("its schema has a name with characters that do not show")
+			}
+			if v[key], err = cleanTree(value, depth-1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,295 @@
+package mcpclient
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// The transports.
+const (
+	Stdio = "stdio" // a program, by its standard input and output
+	HTTP  = "http"  // streamable HTTP
+	SSE   = "sse"   // the older way over HTTP
+)
+
+// Server is an entry of a configuration.
+type Server struct {
+	Name      string
+	Transport string // Stdio, HTTP or SSE
+
+	Command string // of a program: its name or path, never a line for a shell
+	Args    []string
+	Env     map[string]string // all that it gets to know besides the usual: no key of pawl's
+	Unboxed bool              // it runs without the sandbox: for the user's own word only
+	Cwd     string            // the folder that it starts in, absolute or from the workspace; "" means the workspace
+
+	URL     string
+	Headers map[string]string // sent to the address of URL and nowhere else
+	Local   bool              // it may be on this machine or its network, and without TLS: for the user's own word only
+
+	Timeout  time.Duration // of a call; 0 means a minute
+	Disabled bool
+	Tools    []string // those that are offered, by the server's names; none means all
+	OAuth    OAuth
+}
+
+// OAuth is how pawl is known to a server's authorization server. Its zero value
+// means that it registers itself.
+type OAuth struct {
+	ClientID string   `json:"client_id,omitempty"`
+	Scopes   []string `json:"scopes,omitempty"` // none means those that the server asks for
+}
+
+// Origin says whose words a file holds.
+type Origin int
+
+// The origins.
+const (
+	Project Origin = iota // a folder's: it cannot open this machine's network
+	User                  // the user's own
+)
+
+// Fault is something of a file or a server that was left out, and why.
+type Fault struct {
+	Name string // of the server, tool or prompt
+	Why  string
+}
+
+func (f Fault) String() string { return sanitize.Line(f.Name) + ": " + f.Why }
+
+// The bounds of an entry.
+const (
+	maxEntries  = 100
+	maxStrings  = 200
+	stringBytes = 8 << 10
+)
+
+// entry is a Server as files have it.
+type entry struct {
+	Type     string            `json:"type"`
+	Command  string            `json:"command"`
+	Args     []string          `json:"args"`
+	Env      map[string]string `json:"env"`
+	Cwd      string            `json:"cwd"`
+	URL      string            `json:"url"`
+	Headers  map[string]string `json:"headers"`
+	Local    bool              `json:"local"`
+	Timeout  int64             `json:"timeout"` // seconds
+	Disabled bool              `json:"disabled"`
+	Tools    []string          `json:"tools"`
+	OAuth    OAuth             `json:"oauth"`
+}
+
+// ParseFile reads the servers of a .mcp.json, or of pawl's own "mcp" map, in
+// the order of their names. An entry that is wrong is left out and told; an
+// error means that nothing could be read.
+func ParseFile(data []byte, from Origin) ([]Server, []Fault, error) {
+	var file struct {
+		Servers map[string]json.RawMessage `json:"mcpServers"`
+		Own     map[string]json.RawMessage `json:"mcp"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, nil, fmt.Errorf("read MCP servers: %w: %w", err, pawl.ErrInvalid)
+	}
+	entries := file.Servers
+	switch {
+	case file.Servers != nil && file.Own != nil:
+		return nil, nil, fmt.Errorf(`read MCP servers: there is "mcpServers" and "mcp": keep one: %w`, pawl.ErrInvalid)
+	case file.Servers == nil && file.Own == nil:
+		return nil, nil, fmt.Errorf(`read MCP servers: there is no "mcpServers": %w`, pawl.ErrInvalid)
+	case entries == nil:
+		entries = file.Own
+	}
+	if len(entries) > maxEntries {
+		return nil, nil, fmt.Errorf("read MCP servers: %d are more than %d: %w", len(entries), maxEntries, pawl.ErrInvalid)
+	}
+	var servers []Server
+	var faults []Fault
+	for name, text := range entries {
+		shown := short(sanitize.Line(name), nameBytes)
+		known, unknown := knownKeys(text)
+		if unknown != "" {
+			faults = append(faults, Fault{shown, "it has keys that mean nothing here: " + unknown})
+		}
+		s, err := parseEntry(name, known, from)
+		if err != nil {
+			faults = append(faults, Fault{shown, "it is left out: " + err.Error()})
+			continue
+		}
+		servers = append(servers, s)
+	}
+	slices.SortFunc(servers, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(faults, func(a, b Fault) int { return strings.Compare(a.Name, b.Name) })
+	return servers, faults, nil
+}
+
+// knownKeys leaves out of an entry what other programs keep there, such as what
+// they need not ask for, and names it.
+func knownKeys(text json.RawMessage) (known json.RawMessage, unknown string) {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(text, &all) != nil {
+		return text, "" // the strict reading says what is wrong
+	}
+	var others []string
+	for key := range all {
+		if !slices.Contains(entryKeys, key) {
+			others = append(others, short(sanitize.Line(key), 40))
+			delete(all, key)
+		}
+	}
+	if len(others) == 0 {
+		return text, "" // as it is: a key that is there twice is told
+	}
+	slices.Sort(others)
+	known, err := json.Marshal(all)
+	if err != nil {
+		return text, ""
+	}
+	return known, strings.Join(others[:min(len(others), 10)], ", ")
+}
+
+var entryKeys = []string{
+	"type", "command", "args", "env", "cwd", "url", "headers", "local", "timeout", "disabled", "tools", "oauth",
+}
+
+func parseEntry(name string, text json.RawMessage, from Origin) (Server, error) {
+	var e entry
+	if err := pawl.Decode(text, &e); err != nil {
+		return Server{}, err
+	}
+	if e.Local && from != User {
+		return Server{}, errors.New("local: only your own configuration may open this machine's network: add the server there")
+	}
+	if e.Timeout < 0 || time.Duration(e.Timeout) > maxCallTime/time.Second {
+		return Server{}, fmt.Errorf("timeout must be between 0 and %.0f seconds", maxCallTime.Seconds())
+	}
+	s := Server{
+		Name: name, Transport: e.Type, Command: e.Command, Args: e.Args, Env: e.Env, Cwd: e.Cwd, URL: e.URL, Headers: e.Headers,
+		Local: e.Local, Unboxed: from == User, Timeout: time.Duration(e.Timeout) * time.Second, Disabled: e.Disabled, Tools: e.Tools, OAuth: e.OAuth,
+	}
+	switch {
+	case s.Transport == "" && s.URL != "":
+		s.Transport = HTTP
+	case s.Transport == "":
+		s.Transport = Stdio
+	case s.Transport == "streamable-http" || s.Transport == "streamableHttp":
+		s.Transport = HTTP
+	}
+	return s, s.Check()
+}
+
+// serverName has no two underscores in a row and none at an end: so the names
+// of tools, mcp__server__tool, have one reading.
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*$`)
+
+// MaxServerName is how long a server's name may be: it leaves room for the tool
+// in a name of 64.
+const MaxServerName = 24
+
+// Check returns what is wrong with an entry.
+func (s Server) Check() error {
+	if len(s.Name) > MaxServerName || !serverName.MatchString(s.Name) {
+		return fmt.Errorf("a server's name has 1 to %d letters, digits, - and single _ between them: rename it", MaxServerName)
+	}
+	if err := s.checkSizes(); err != nil {
+		return err
+	}
+	if s.Timeout < 0 || s.Timeout > maxCallTime {
+		return fmt.Errorf("timeout must be between 0 and %s", maxCallTime)
+	}
+	switch s.Transport {
+	case Stdio:
+		return s.checkProgram()
+	case HTTP, SSE:
+		_, err := s.address()
+		return err
+	default:
+		return fmt.Errorf("type is %.40q: use stdio, http or sse", s.Transport)
+	}
+}
+
+func (s Server) checkSizes() error {
+	lists := slices.Concat(s.Args, s.Tools, s.OAuth.Scopes, []string{s.Command, s.Cwd, s.URL, s.OAuth.ClientID})
+	for _, m := range []map[string]string{s.Env, s.Headers} {
+		for name, value := range m {
+			lists = append(lists, name, value)
+		}
+	}
+	if len(lists) > maxStrings {
+		return fmt.Errorf("it has more than %d words", maxStrings)
+	}
+	for _, text := range lists {
+		if len(text) > stringBytes || strings.ContainsRune(text, 0) {
+			return fmt.Errorf("it has a word of more than %d bytes, or with a zero byte", stringBytes)
+		}
+	}
+	return nil
+}
+
+func (s Server) checkProgram() error {
+	switch {
+	case s.Command == "":
+		return errors.New("there is no command")
+	case s.URL != "" || len(s.Headers) > 0:
+		return errors.New("a program has no url and no headers: set type to http or sse, or take them out")
+	}
+	for name := range s.Env {
+		if name == "" || strings.Contains(name, "=") {
+			return fmt.Errorf("env: %.40q is no name of a variable", name)
+		}
+	}
+	return nil
+}
+
+// address is where a server on the network is, in one spelling.
+func (s Server) address() (*address, error) {
+	if s.Command != "" || len(s.Args) > 0 {
+		return nil, errors.New("a server on the network has no command: set type to stdio, or take it out")
+	}
+	u, err := egress.ParseURL(s.URL)
+	if err != nil {
+		return nil, fmt.Errorf("url: %w", err)
+	}
+	if u.Scheme != "https" && !s.Local {
+		return nil, errors.New(`url: use https: anybody on the way could read and change the rest (a server on this machine or its network: "local": true in your own configuration)`)
+	}
+	for name, value := range s.Headers {
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			return nil, fmt.Errorf("headers: %.40q is no header", name)
+		}
+		if http.CanonicalHeaderKey(name) == "Host" {
+			return nil, errors.New("headers: the host is that of url")
+		}
+	}
+	return newAddress(u), nil
+}
+
+// timeout is how long a call may take.
+func (s Server) timeout() time.Duration {
+	if s.Timeout == 0 {
+		return callTime
+	}
+	return s.Timeout
+}
+
+// folder is where the program starts.
+func (s Server) folder(dir string) string {
+	if s.Cwd == "" || filepath.IsAbs(s.Cwd) {
+		return filepath.Clean(cmp.Or(s.Cwd, dir))
+	}
+	return filepath.Join(dir, s.Cwd)
+}

@@ -1,0 +1,298 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// session is one connection to a server.
+type session struct {
+	client  *sdk.ClientSession
+	program *program // nil if it is on the network
+	cut     func()   // ends what is under way, and the program
+	meter   meter
+	changed chan struct{}
+	broken  chan struct{} // closed when it is to be ended for a reason
+	closed  chan struct{} // closed when the connection has failed or ended
+	err     error         // why, once closed is
+
+	mu   sync.Mutex
+	why  error // set by whoever ends it for a reason
+	asks int   // forms that the server has sent
+}
+
+var (
+	errStart = errors.New("it did not answer in time")
+	errEnded = errors.New("it was ended")
+)
+
+// oldProtocol is offered to a server that did not take the newest: some do not
+// answer what they do not know.
+const oldProtocol = "2025-11-25"
+
+// connect makes a connection whose lists are known. ctx is for its whole life.
+func (l *link) connect(ctx context.Context, failures int) (*session, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s := &session{changed: make(chan struct{}, 1), broken: make(chan struct{}), closed: make(chan struct{}), cut: func() { cancel(errEnded) }}
+	s.meter.tell = s.fail
+	late := time.AfterFunc(l.config.times.start, func() { cancel(errStart) })
+	defer late.Stop()
+	to, err := l.dial(ctx, s)
+	if err != nil {
+		s.cut()
+		return nil, err
+	}
+	var options *sdk.ClientSessionOptions
+	if failures%2 == 1 {
+		options = &sdk.ClientSessionOptions{ProtocolVersion: oldProtocol}
+	}
+	s.client, err = l.client(s).Connect(ctx, to, options)
+	if err != nil {
+		err = l.explain(ctx, s, err)
+		s.cut()
+		if to.conn != nil {
+			_ = to.conn.Close()
+		}
+		l.forget(s)
+		return nil, err
+	}
+	go func() {
+		s.err = s.client.Wait()
+		close(s.closed)
+	}()
+	err = l.look(ctx, s)
+	if err == nil && !late.Stop() {
+		err = errStart
+	}
+	if err != nil {
+		err = l.explain(ctx, s, err)
+		s.end()
+		l.forget(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+// kept is a transport whose connection can be closed though the SDK lost it.
+type kept struct {
+	sdk.Transport
+	conn sdk.Connection
+}
+
+func (k *kept) Connect(ctx context.Context) (sdk.Connection, error) {
+	var err error
+	k.conn, err = k.Transport.Connect(ctx)
+	return k.conn, err
+}
+
+// dial starts the program, or makes ready for the network.
+func (l *link) dial(ctx context.Context, s *session) (*kept, error) {
+	m, stop := &s.meter, s.cut
+	if l.server.Transport == Stdio {
+		p, err := l.config.startProgram(ctx, l.dir, l.server)
+		if err != nil {
+			return nil, err
+		}
+		s.program, s.cut = p, func() { stop(); p.end() }
+		l.mu.Lock()
+		l.program = p
+		l.mu.Unlock()
+		return &kept{Transport: p.transport(m)}, nil
+	}
+	a, err := l.server.address()
+	if err != nil {
+		return nil, err
+	}
+	// Apart from ctx: at the end, the server is told so first.
+	cut, end := context.WithCancel(context.WithoutCancel(ctx))
+	s.cut = func() { stop(); end() }
+	client := l.config.client(cut, l.server, a, m)
+	if l.server.Transport == SSE {
+		client.Transport = bearer(client.Transport, l.tokens(a))
+		return &kept{Transport: &sdk.SSEClientTransport{Endpoint: a.url.String(), HTTPClient: client, MaxEventSize: messageBytes}}, nil
+	}
+	return &kept{Transport: &sdk.StreamableClientTransport{
+		Endpoint: a.url.String(), HTTPClient: client, MaxEventSize: messageBytes, OAuthHandler: l.tokens(a),
+	}}, nil
+}
+
+// client answers what a server asks. Of what clients may offer, it offers forms
+// for people alone.
+func (l *link) client(s *session) *sdk.Client {
+	changed := func() {
+		select {
+		case s.changed <- struct{}{}:
+		default:
+		}
+	}
+	c := sdk.NewClient(&sdk.Implementation{Name: "pawl", Version: "1"}, &sdk.ClientOptions{
+		Logger:       slog.New(slog.DiscardHandler),
+		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}}},
+		ElicitationHandler: func(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return l.elicit(ctx, s, req.Params)
+		},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { changed() },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { changed() },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { changed() },
+		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) { l.progress(req.Params) },
+	})
+	c.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if method == "roots/list" || method == "sampling/createMessage" {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "pawl does not offer " + method}
+			}
+			return next(ctx, method, req)
+		}
+	})
+	return c
+}
+
+// attend keeps the lists up to date until the connection ends, or ctx does.
+func (s *session) attend(ctx context.Context, l *link) {
+	for {
+		select {
+		case <-s.closed:
+			return
+		case <-s.broken:
+			return
+		case <-ctx.Done():
+			return
+		case <-s.changed:
+		}
+		if err := l.lookAgain(ctx, s); err != nil {
+			s.fail(err)
+			return
+		}
+		l.set(Ready, "")
+		select { // a server that changes all the time is looked at now and then
+		case <-time.After(l.config.times.refresh):
+		case <-s.closed:
+		case <-s.broken:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// lookAgain is look, within the time of a start.
+func (l *link) lookAgain(ctx context.Context, s *session) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.config.times.start, errStart)
+	defer cancel()
+	err := l.look(ctx, s)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// fail ends the connection for a reason.
+func (s *session) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.why == nil {
+		s.why = err
+		close(s.broken)
+		go s.cut()
+	}
+}
+
+// end closes the connection and returns when nothing of it is left.
+func (s *session) end() {
+	done := make(chan struct{})
+	go func() {
+		_ = s.client.Close() // what it says is known already, or too late
+		close(done)
+	}()
+	grace := time.NewTimer(endGrace)
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C:
+	}
+	if p := s.program; p != nil {
+		select { // its input has ended: it may end by itself
+		case <-p.process.Done():
+		case <-grace.C:
+		}
+	}
+	s.cut()
+	<-done
+	<-s.closed
+}
+
+// reason is why the connection has ended.
+func (s *session) reason() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.why != nil {
+		return s.why
+	}
+	return s.exit(s.err)
+}
+
+// exit says how the program ended, if that is what there is to say.
+func (s *session) exit(err error) error {
+	if fault := s.meter.fault(); fault != nil {
+		return fault
+	}
+	switch {
+	case s.program == nil && err == nil:
+		return errors.New("it closed the connection")
+	case s.program == nil || err != nil && !pipeEnded(err):
+		return err
+	}
+	select {
+	case <-s.program.process.Done():
+	case <-time.After(endGrace):
+		return errors.New("it closed its output")
+	}
+	exit, _ := s.program.process.Wait()
+	how := fmt.Sprintf("it ended (exit code %d)", exit.Code)
+	if exit.Signal != "" {
+		how = fmt.Sprintf("it ended (%s)", exit.Signal)
+	}
+	if last := s.program.stderr.last(); last != "" {
+		how += ": " + last
+	}
+	return errors.New(how)
+}
+
+// pipeEnded reports whether an error says no more than that nobody is at the
+// other end. The SDK has it in its text alone.
+func pipeEnded(err error) bool {
+	text := err.Error()
+	return strings.HasSuffix(text, io.EOF.Error()) || strings.HasSuffix(text, os.ErrClosed.Error()) || strings.HasSuffix(text, syscall.EPIPE.Error())
+}
+
+// explain says why there is no connection.
+func (l *link) explain(ctx context.Context, s *session, err error) error {
+	switch {
+	case errors.Is(err, errLogin):
+		return errLogin
+	case s.meter.fault() != nil:
+		return s.meter.fault()
+	case ctx.Err() != nil:
+		if last := s.lastWords(); last != "" {
+			return fmt.Errorf("%w: %s", context.Cause(ctx), last)
+		}
+		return context.Cause(ctx)
+	}
+	return s.exit(err)
+}
+
+func (s *session) lastWords() string {
+	if s.program == nil {
+		return ""
+	}
+	return s.program.stderr.last()
+}

@@ -1,0 +1,127 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// askID names what is asked, among all sessions.
+type askID struct {
+	session pawl.SessionID
+	seq     pawl.Seq
+}
+
+// absent reports whether nobody can be asked: the host has no forms for people.
+func (f *follower) absent() bool {
+	p := f.host.InitializeParams()
+	if p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
+		return true
+	}
+	forms := p.Capabilities.Elicitation
+	return forms.Form == nil && forms.URL != nil // neither means forms, as in the first version
+}
+
+// hear begins to ask what a session or its children want to know, and stops once
+// there is an answer, whoever gave it. who is the task that asks; "" is the turn.
+func (f *follower) hear(ctx context.Context, who string, e pawl.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch b := e.Body.(type) {
+	case pawl.Asked:
+		id := askID{e.Session, e.Seq}
+		if f.asks[id] != nil || f.absent() {
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		f.asks[id] = cancel
+		go f.answer(ctx, id, who, b.Ask)
+	case pawl.Answered:
+		if cancel := f.asks[askID{e.Session, b.Ask}]; cancel != nil {
+			cancel()
+		}
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		go f.child(ctx, c)
+	default: // asks nothing
+	}
+}
+
+// child hears what a child asks, as long as its parent is followed.
+func (f *follower) child(ctx context.Context, c pawl.Spawned) {
+	who := fmt.Sprintf("The task %q (%s) asks:\n", sanitize.Line(c.Title), sanitize.Line(c.Agent))
+	for e, err := range f.events(ctx, c.Child) {
+		if err != nil {
+			if ctx.Err() == nil {
+				f.Log.Warn("what a task asks cannot be heard", "session", c.Child, "error", err)
+			}
+			return
+		}
+		f.hear(ctx, who, e)
+		if _, ended := e.Body.(pawl.TurnFinished); ended {
+			return
+		}
+	}
+}
+
+// answer puts an ask to the person, and answers for them.
+func (f *follower) answer(ctx context.Context, id askID, who string, ask pawl.Ask) {
+	answer := f.put(ctx, who, ask)
+	if ctx.Err() != nil {
+		return // nobody waits for it, or the turn is left as it is
+	}
+	err := f.Service.Answer(ctx, id.session, id.seq, answer)
+	if err != nil && !errors.Is(err, pawl.ErrConflict) && ctx.Err() == nil {
+		f.Log.Error("answer for the person", "session", id.session, "error", err)
+	}
+}
+
+// The answers of the form.
+const (
+	allowOnce = "allow once"
+	decline   = "decline"
+)
+
+var form = json.RawMessage(`{"type":"object","properties":{"decision":{"type":"string","title":"Your decision","enum":["` + allowOnce + `","` + decline + `"],"default":"` + decline + `"}},"required":["decision"]}`)
+
+// put shows the person what is asked. All that is not a clear yes is a no; a yes
+// is for this once.
+func (f *follower) put(ctx context.Context, who string, ask pawl.Ask) pawl.Answer {
+	no := pawl.Answer{Outcome: pawl.OutcomeDeclined}
+	question := "Permit this, once?"
+	switch ask.Kind {
+	case pawl.AskPermission:
+	case pawl.AskLoop:
+		question = "Pawl goes round in circles. Shall it go on?"
+	case pawl.AskPlan: // the mode is for who calls to choose
+		no.Text = "the caller reads the plan in your answer, and begins with it in another mode"
+		return no
+	case pawl.AskQuestion:
+		no.Text = "nobody can answer in words here: decide yourself, and say what you assumed"
+		return no
+	default:
+		return no
+	}
+	text := who + sanitize.Marked(ask.Text)
+	if len(text) > askBytes {
+		if ask.Kind == pawl.AskPermission {
+			no.Text = fmt.Sprintf("it is too long to be shown to a person (%d bytes): do it in smaller steps", len(text))
+		}
+		return no
+	}
+	r, err := f.host.Elicit(ctx, &sdk.ElicitParams{Mode: "form", Message: text + "\n\n" + question, RequestedSchema: form})
+	switch {
+	case err != nil:
+		f.Log.Warn("the person could not be asked", "error", err)
+		return no
+	case r.Action != "accept" || r.Content["decision"] != allowOnce:
+		return no
+	}
+	return pawl.Answer{Outcome: pawl.OutcomeAnswered}
+}

@@ -1,0 +1,179 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// follower sees a turn to its end for a request: it tells the host how far it is,
+// asks it what a person is to decide, and gathers the result.
+type follower struct {
+	*server
+	host  *sdk.ServerSession
+	token any // of the host, for progress; nil means that it wants none
+	told  int // how often it was told
+
+	out      runOutput
+	writes   pawl.Writes
+	tools    map[pawl.CallID]string
+	children []pawl.SessionID
+
+	mu   sync.Mutex
+	asks map[askID]context.CancelFunc // what the person is asked, or was
+}
+
+// follow watches the session until the turn of the prompt has ended: that is the
+// first to end after it, since the session was idle.
+func (f *follower) follow(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
+	ended, err := f.watch(ctx, id, prompt, func(ctx context.Context, e pawl.Event) {
+		f.hear(ctx, "", e)
+		f.progress(ctx, e.Body)
+		f.take(e.Body)
+	})
+	switch {
+	case ended || err != nil:
+		return err
+	case !errors.Is(context.Cause(ctx), context.Canceled): // the host is gone, or pawl ends
+		return fmt.Errorf("%w: 'pawl resume %s' goes on from here", context.Cause(ctx), id)
+	}
+	// The host wants no result any more. That the turn has ended is waited for: a
+	// host which leaves now does not leave it open.
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelWait)
+	defer stop()
+	if err := f.Service.Cancel(late, id); err != nil {
+		return err
+	}
+	if _, err := f.watch(late, id, prompt, func(context.Context, pawl.Event) {}); err != nil {
+		return err
+	}
+	return context.Canceled
+}
+
+// watch shows the events that come until the turn has ended, and reports whether
+// it has. What seen begins lasts no longer than its context.
+func (f *follower) watch(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, seen func(context.Context, pawl.Event)) (ended bool, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for e, err := range f.Service.Events(ctx, id, prompt) {
+		if err != nil {
+			return false, err
+		}
+		seen(ctx, e)
+		switch b := e.Body.(type) {
+		case pawl.TurnFinished:
+			return true, nil
+		case pawl.Withdrawn:
+			if b.Prompt == prompt {
+				return false, errors.New("the prompt was taken back")
+			}
+		case pawl.Status:
+			if b.State == "interrupted" {
+				return false, fmt.Errorf("the work stopped: %s: 'pawl resume %s' goes on from here", b.Message, id)
+			}
+		default: // not an end
+		}
+	}
+	return false, nil
+}
+
+// take takes in what an event says of the result.
+func (f *follower) take(body pawl.Body) {
+	f.writes.Add(body)
+	switch b := body.(type) {
+	case pawl.Replied:
+		if text := b.Parts.Text(); text != "" {
+			f.out.Text = text
+		}
+		for _, c := range b.Parts.Calls() {
+			f.tools[c.ID] = c.Name
+		}
+	case pawl.CallFinished:
+		if b.Status == pawl.CallDenied {
+			f.out.Denials = append(f.out.Denials, denial{Tool: f.tools[b.Call], Reason: b.Result.Content})
+		}
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := pawl.ChildOf(b)
+		f.children = append(f.children, c.Child)
+	case pawl.TurnFinished:
+		f.out.Reason, f.out.Error, f.out.Steps = b.Reason, b.Message, b.Steps
+		f.out.CostUSD = b.Usage.Cost.Dollars()
+		f.out.FilesChanged = append(f.out.FilesChanged, f.writes.Paths()...)
+	default: // no part of a result
+	}
+}
+
+// takeChildren takes in what the turn's children were not permitted.
+func (f *follower) takeChildren(ctx context.Context) error {
+	for _, id := range f.children {
+		row, err := f.Service.Get(ctx, id)
+		if errors.Is(err, pawl.ErrNotFound) {
+			continue // it was announced, and never made
+		}
+		if err != nil {
+			return err
+		}
+		child := &follower{server: f.server, tools: map[pawl.CallID]string{}}
+		for e, err := range f.log(ctx, row) {
+			if err != nil {
+				return err
+			}
+			child.take(e.Body)
+		}
+		for _, d := range child.out.Denials {
+			d.Task = id
+			f.out.Denials = append(f.out.Denials, d)
+		}
+	}
+	return nil
+}
+
+// progress tells the host how far it is.
+func (f *follower) progress(ctx context.Context, body pawl.Body) {
+	word := ""
+	switch b := body.(type) {
+	case pawl.Replied:
+		word = b.Parts.Text()
+	case pawl.CallStarted:
+		word = b.Tool
+		for _, a := range b.Access {
+			word += " " + a.Target
+		}
+	case pawl.Retried:
+		word = fmt.Sprintf("%s: %s; asking the model again", b.Kind, b.Message)
+	case pawl.Spawned:
+		word = fmt.Sprintf("a task for %s: %s", b.Agent, b.Title)
+	default:
+		word, _ = humanize.Mission(body) // of all others there is nothing that a person waits for
+	}
+	if f.token == nil || strings.TrimSpace(word) == "" {
+		return
+	}
+	f.told++
+	params := &sdk.ProgressNotificationParams{ProgressToken: f.token, Progress: float64(f.told), Message: line(word)}
+	if err := f.host.NotifyProgress(ctx, params); err != nil {
+		f.Log.Debug("tell the host how far it is", "error", err) // it goes on without
+	}
+}
+
+// line is a text in one line that shows all that is in it.
+func line(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return cut(sanitize.Line(text), progressChars)
+}
+
+// cut shortens a text to so many characters.
+func cut(text string, chars int) string {
+	if runes := []rune(text); len(runes) > chars {
+		return string(runes[:chars-1]) + "…"
+	}
+	return text
+}

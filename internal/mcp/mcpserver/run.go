@@ -1,0 +1,125 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// runInput is what a host asks pawl_run for. There is no key for trust: a request
+// that brings one is refused.
+type runInput struct {
+	Prompt  string `json:"prompt" jsonschema:"the task, in words"`
+	Dir     string `json:"dir,omitempty" jsonschema:"the folder to work in, absolute or from the server's; the server's if left out"`
+	Session string `json:"session,omitempty" jsonschema:"go on with this session; a new one if left out"`
+	Agent   string `json:"agent,omitempty" jsonschema:"which of pawl's agents works on it"`
+	Model   string `json:"model,omitempty" jsonschema:"another model, if the server permits it"`
+	Mode    string `json:"mode,omitempty" jsonschema:"a stricter mode than the server's: plan changes nothing, ask asks before each change"`
+}
+
+// runOutput is what came of it.
+type runOutput struct {
+	Text         string         `json:"text" jsonschema:"what pawl said last"`
+	Reason       pawl.Reason    `json:"reason" jsonschema:"why the turn ended; end_turn means that it is done"`
+	Error        string         `json:"error,omitempty"`
+	Session      pawl.SessionID `json:"session" jsonschema:"to go on with"`
+	Dir          string         `json:"dir"`
+	Steps        int            `json:"steps"`
+	CostUSD      float64        `json:"cost_usd"`
+	Denials      []denial       `json:"denials" jsonschema:"calls that were not permitted"`
+	FilesChanged []string       `json:"files_changed"`
+}
+
+// denial is a call that was not permitted.
+type denial struct {
+	Task   pawl.SessionID `json:"task,omitempty" jsonschema:"the session of the child that made it"`
+	Tool   string         `json:"tool"`
+	Reason string         `json:"reason"`
+}
+
+// run works on a prompt and returns when its turn has ended. A host that cancels
+// the request cancels the turn; one that is gone leaves it open, to be resumed.
+func (s *server) run(ctx context.Context, req *sdk.CallToolRequest, in runInput) (*sdk.CallToolResult, runOutput, error) {
+	var none runOutput
+	if strings.TrimSpace(in.Prompt) == "" {
+		return nil, none, fmt.Errorf("there is no prompt: say what is to be done: %w", pawl.ErrInvalid)
+	}
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	default:
+		return nil, none, fmt.Errorf("%d turns run already: wait until one has ended: %w", maxTurns, pawl.ErrBusy)
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go func() {
+		select {
+		case <-s.stop:
+			end(errStopped)
+		case <-ctx.Done():
+		}
+	}()
+	f := &follower{
+		server: s, host: req.Session, token: req.Params.GetProgressToken(),
+		tools: map[pawl.CallID]string{}, asks: map[askID]context.CancelFunc{},
+	}
+	row, seq, err := s.send(context.WithoutCancel(ctx), in, f.absent()) // what is accepted is followed, or canceled
+	if err != nil {
+		return nil, none, err
+	}
+	f.out = runOutput{Session: row.ID, Dir: row.Dir, Denials: []denial{}, FilesChanged: []string{}}
+	if err := f.follow(ctx, row.ID, seq); err != nil {
+		return nil, none, err
+	}
+	if err := f.takeChildren(ctx); err != nil {
+		return nil, none, err
+	}
+	return &sdk.CallToolResult{IsError: f.out.Reason == pawl.ReasonError}, f.out, nil
+}
+
+// send gives the prompt to its session, which is made if there is none.
+func (s *server) send(ctx context.Context, in runInput, absent bool) (row pawl.Session, seq pawl.Seq, err error) {
+	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: in.Prompt}}}
+	if p.Settings, err = s.settings(in); err != nil {
+		return row, 0, err
+	}
+	p.Absent = absent
+	if in.Session != "" {
+		if row, err = s.resumed(ctx, in); err != nil {
+			return row, 0, err
+		}
+		if seq, err = s.Service.Send(ctx, row.ID, p); errors.Is(err, pawl.ErrBusy) {
+			err = fmt.Errorf("%w: wait for it; if nobody works on it, 'pawl resume %s' goes on", err, row.ID)
+		}
+		return row, seq, err
+	}
+	dir, err := s.folder(in.Dir)
+	if err != nil {
+		return row, 0, err
+	}
+	if row, err = s.Service.Create(ctx, pawl.NewSession{Dir: dir}); err != nil {
+		return row, 0, err
+	}
+	if seq, err = s.Service.Send(ctx, row.ID, p); err != nil && seq == 0 {
+		err = errors.Join(err, s.Service.Delete(ctx, row.ID)) // nothing was begun
+	}
+	return row, seq, err
+}
+
+// resumed returns the session that a request goes on with.
+func (s *server) resumed(ctx context.Context, in runInput) (pawl.Session, error) {
+	row, err := s.open(ctx, in.Session)
+	if err != nil || in.Dir == "" {
+		return row, err
+	}
+	dir, err := s.folder(in.Dir)
+	if err == nil && dir != row.Dir {
+		err = fmt.Errorf("the session %s is in %s: leave the folder out, or begin a new session: %w", row.ID, row.Dir, pawl.ErrInvalid)
+	}
+	return row, err
+}

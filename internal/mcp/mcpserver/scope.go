@@ -1,0 +1,107 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// reach returns the modes that a request may choose under the user's, itself
+// first. What guard and ask would put to a person, auto refuses: so they are no
+// less than auto, and not for a request to choose. nil means an unknown mode.
+func reach(mode string) []string {
+	switch mode {
+	case "plan":
+		return []string{"plan"}
+	case "ask":
+		return []string{"ask", "plan"}
+	case "guard":
+		return []string{"guard", "ask", "plan"}
+	case "auto":
+		return []string{"auto", "plan"}
+	case "yolo":
+		return []string{"yolo", "auto", "guard", "ask", "plan"}
+	default:
+		return nil
+	}
+}
+
+// settings are those of a prompt: the user's, with what the request chooses.
+func (s *server) settings(in runInput) (pawl.Settings, error) {
+	set := s.Settings
+	set.Trusted = false // the user trusts folders one by one
+	if may := reach(set.Mode); in.Mode != "" && !slices.Contains(may, in.Mode) && !weak.On("serve.mode") {
+		return set, fmt.Errorf("mode %.40q is not for a request to choose: use one of %s, or leave it out; a looser one is set by who starts 'pawl mcp serve --mode': %w",
+			in.Mode, strings.Join(may, ", "), pawl.ErrDenied)
+	}
+	if in.Model != "" && in.Model != set.Model && !s.AnyModel {
+		return set, fmt.Errorf("model %.80q is not for a request to choose: leave it out; others are permitted by 'pawl mcp serve --any-model': %w", in.Model, pawl.ErrDenied)
+	}
+	set.Mode = cmp.Or(in.Mode, set.Mode)
+	set.Model = cmp.Or(in.Model, set.Model)
+	set.Agent = cmp.Or(in.Agent, set.Agent)
+	return set, nil
+}
+
+// folder returns the real path of a folder that a request names, from the root.
+// One that is neither the root nor below it is refused, wherever a link leads.
+func (s *server) folder(name string) (string, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(s.Root, name)
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil && !s.within(filepath.Clean(name)) {
+		err = nil // whether there is such a folder is none of the request's business
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the folder cannot be used: %w: name one that is there: %w", err, pawl.ErrInvalid)
+	case !s.within(real):
+		return "", fmt.Errorf("the folder %.200q is not below %s: name one that is, or have the server started with another --dir: %w", name, s.Root, pawl.ErrDenied)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%.200q is no folder: name one: %w", name, pawl.ErrInvalid)
+	}
+	return real, nil
+}
+
+// within reports whether a real path is the root, or below it.
+func (s *server) within(real string) bool {
+	if weak.On("serve.folder") {
+		return true
+	}
+	rel, err := filepath.Rel(s.Root, real)
+	return err == nil && real != "" && filepath.IsLocal(rel)
+}
+
+// open returns a session that is below the root. Of others nothing is told, not
+// even that they are there.
+func (s *server) open(ctx context.Context, id string) (pawl.Session, error) {
+	none := fmt.Errorf("there is no session %.40q in %s: pawl_sessions lists them: %w", id, s.Root, pawl.ErrNotFound)
+	if !pawl.SessionID(id).Valid() {
+		return pawl.Session{}, none
+	}
+	row, err := s.Service.Get(ctx, pawl.SessionID(id))
+	switch {
+	case pawl.CodeOf(cmp.Or(err, pawl.ErrInvalid)) == pawl.CodeNotFound:
+		return pawl.Session{}, none
+	case err != nil:
+		return pawl.Session{}, err
+	case !s.holds(row):
+		return pawl.Session{}, none
+	}
+	return row, nil
+}
+
+// holds reports whether a session's folder is below the root now.
+func (s *server) holds(row pawl.Session) bool {
+	real, err := filepath.EvalSymlinks(row.Dir)
+	return err == nil && s.within(real)
+}

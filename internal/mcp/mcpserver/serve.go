@@ -1,0 +1,84 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Config says what a host may ask for.
+type Config struct {
+	Service pawl.Service
+	Root    string // work is in this folder or below it; its real path
+
+	// Settings are those of each prompt. Their mode must be named: a request may
+	// choose it or a stricter one. Their model is the only one, unless AnyModel.
+	Settings pawl.Settings
+	AnyModel bool
+
+	Version string
+	Log     *slog.Logger // nil means that nothing is said
+}
+
+// protocols are the versions that are spoken. In later ones a server cannot ask a
+// person while it works on a request.
+var protocols = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
+
+// errStopped: pawl is to end, and turns are left as they are.
+var errStopped = errors.New("pawl mcp serve ends")
+
+// server answers one host.
+type server struct {
+	Config
+	turns chan struct{}   // holds one for each turn that runs
+	stop  <-chan struct{} // closed when the server is to end
+}
+
+// Serve answers what comes in until that ends, or ctx does. Turns that run then
+// are left open, to be resumed. Nothing is written to out but the protocol.
+func Serve(ctx context.Context, c Config, in io.ReadCloser, out io.WriteCloser) error {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if reach(c.Settings.Mode) == nil {
+		return fmt.Errorf("serve MCP: the mode %q is unknown: %w", c.Settings.Mode, pawl.ErrInvalid)
+	}
+	s := &server{Config: c, turns: make(chan struct{}, maxTurns), stop: ctx.Done()}
+	err := s.sdk().Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: messageBytes})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serve MCP: the host cannot be understood, or is gone: %w", err)
+	}
+	return nil
+}
+
+const instructions = `Pawl is a coding agent. pawl_run gives it a task in a folder and returns when it is done; with the session that it returns, a later task goes on from there.`
+
+// sdk is the server as the SDK knows it, with its tools.
+func (s *server) sdk() *sdk.Server {
+	x := sdk.NewServer(&sdk.Implementation{Name: "pawl", Title: "Pawl", Version: s.Version}, &sdk.ServerOptions{
+		Instructions: instructions, Logger: s.Log, SupportedProtocolVersions: protocols,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+	})
+	no := false
+	sdk.AddTool(x, &sdk.Tool{
+		Name: "pawl_run", Title: "Give pawl a task",
+		Description: fmt.Sprintf("Have the coding agent pawl work on a task until it is done, which may take minutes: it reads, edits and runs code. It works in %s or a folder below. Returns what it says at the end, why it ended, the session to go on with, and what it was not permitted to do.", s.Root),
+		Annotations: &sdk.ToolAnnotations{OpenWorldHint: &no},
+	}, s.run)
+	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
+	sdk.AddTool(x, &sdk.Tool{
+		Name: "pawl_sessions", Title: "List pawl's sessions", Annotations: looks,
+		Description: fmt.Sprintf("List the sessions of pawl in %s and below, the latest first.", s.Root),
+	}, s.sessions)
+	sdk.AddTool(x, &sdk.Tool{
+		Name: "pawl_session", Title: "Read a session of pawl's", Annotations: looks,
+		Description: "Read the conversation of a session, its end first: what was asked, what pawl said, the calls that it made and what came of them.",
+	}, s.session)
+	return x
+}

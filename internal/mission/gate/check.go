@@ -1,0 +1,80 @@
+package gate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
+)
+
+// Check is the short question of a merge queue: is this commit as good as the
+// base? It runs the checks on the commit alone, once, and compares what they tell
+// with the baseline. Tests that are gone, skipped or made to ask less, protected
+// files and the criteria are for Run. The runs of its outcome are those of the
+// commit, and of the base where it was run again.
+func (g *Gate) Check(ctx context.Context, f Frozen, commit string) (o Outcome, err error) {
+	o, err = g.begin(ctx, f, commit)
+	if err != nil || !o.Open() {
+		return o, err
+	}
+	b, err := g.baseline(ctx, f)
+	if err != nil {
+		return o, err
+	}
+	entries, err := g.Repo.Tree(ctx, o.Candidate)
+	if err != nil {
+		return o, err
+	}
+	now, err := g.plant(ctx, "merge", entries)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, g.remove(now)) }()
+	o.Tree = now.tree
+	if err := lend(now, b.plot.cache); err != nil {
+		return o, err
+	}
+	e := newEvidence(f, b)
+	if e.candidate, err = g.all(ctx, now, f.Checks, &o); err != nil {
+		return o, err
+	}
+	if err := g.excuse(ctx, e, b, now, &o); err != nil {
+		return o, err
+	}
+	o.Faults, o.Before = e.worse(), e.before()
+	return o, nil
+}
+
+// worse says what is not as good as on the base, by the runs.
+func (e *evidence) worse() faults {
+	var f faults
+	for _, c := range e.checks {
+		if c.Tests == "" {
+			e.judgeCheck(&f, c, e.candidate[c.ID], "")
+		} else {
+			e.worseTests(&f, c, e.base[c.ID], e.candidate[c.ID])
+		}
+	}
+	return f
+}
+
+// worseTests is about a check that tells of its tests.
+func (e *evidence) worseTests(f *faults, c pawl.Check, base, ran Ran) {
+	same := !base.OK() && base.Fault == ran.Fault // it did not pass before, and ended alike
+	if ran.Tests == nil {
+		if !same || base.Tests != nil {
+			f.add("check-failed", c.ID, "%s %s and does not tell of its tests (%s):\n%s", c.ID, ended(ran), ran.Text, ran.Tail)
+		}
+		return
+	}
+	before := base.Tests
+	if before == nil { // there were none, or they could not be run
+		before = &inventory.Inventory{}
+	}
+	known := len(*f)
+	e.failing(f, before, ran.Tests)
+	if !ran.OK() && len(*f) == known && !same && !e.excused(ran.Tests) {
+		f.add("check-failed", c.ID, "%s %s though no test failed that did not before:\n%s", c.ID, ended(ran), ran.Tail)
+	}
+}

@@ -1,0 +1,213 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/review"
+)
+
+// maxPatch bounds a candidate's difference from its base, in bytes.
+const maxPatch = 64 << 20
+
+// comparison is how a candidate differs from its base, as text.
+type comparison struct {
+	frozen          Frozen
+	base, candidate []git.Entry
+	changes         []change
+	patch           []byte
+	before, after   map[string][]byte // files of which parts are protected, and tests that changed
+}
+
+func (g *Gate) compare(ctx context.Context, f Frozen, candidate string) (*comparison, error) {
+	c := &comparison{frozen: f, before: map[string][]byte{}, after: map[string][]byte{}}
+	var err error
+	if c.base, err = g.Repo.Tree(ctx, f.Base); err != nil {
+		return nil, err
+	}
+	if c.candidate, err = g.Repo.Tree(ctx, candidate); err != nil {
+		return nil, err
+	}
+	patch, err := g.Repo.Run(ctx, git.Call{
+		Args: []string{"diff-tree", "-r", "-p", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3"}, Refs: []string{f.Base, candidate}, Limit: maxPatch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.patch = patch
+	files, err := review.Parse(patch)
+	if err != nil {
+		return nil, fmt.Errorf("read the difference to the base: %w", err)
+	}
+	for _, file := range files {
+		c.changes = append(c.changes, changeOf(file))
+	}
+	return c, c.read(ctx, g.Repo, candidate)
+}
+
+// changeOf is a file of a difference, by its lines.
+func changeOf(f review.File) change {
+	c := change{file: f.Path}
+	for _, h := range f.Hunks {
+		for _, row := range h.Rows {
+			switch row.Kind {
+			case '+':
+				c.added = append(c.added, row.Text)
+			case '-':
+				c.removed = append(c.removed, row.Text)
+			}
+		}
+	}
+	return c
+}
+
+// changed are the paths that differ, by what is stored there: a file whose mode
+// alone differs, or that has become a link, is among them.
+func (c *comparison) changed() []string {
+	ids := map[string]git.Entry{}
+	for _, e := range c.base {
+		ids[e.Path] = e
+	}
+	var paths []string
+	for _, e := range c.candidate {
+		if ids[e.Path] != e {
+			paths = append(paths, e.Path)
+		}
+		delete(ids, e.Path)
+	}
+	for path := range ids {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// read reads the files that are compared whole.
+func (c *comparison) read(ctx context.Context, repo *git.Repo, candidate string) error {
+	base, now := map[string]bool{}, map[string]bool{}
+	for _, e := range c.base {
+		base[e.Path] = true
+	}
+	for _, e := range c.candidate {
+		now[e.Path] = true
+	}
+	for _, name := range c.changed() {
+		_, parts := sections[lastPart(name)]
+		if !parts && !isTest(name) {
+			continue
+		}
+		for _, side := range []struct {
+			there  bool
+			commit string
+			into   map[string][]byte
+		}{{base[name], c.frozen.Base, c.before}, {now[name], candidate, c.after}} {
+			if !side.there {
+				continue
+			}
+			text, err := repo.Show(ctx, side.commit, name)
+			if err != nil && ctx.Err() != nil {
+				return err
+			}
+			if err == nil { // a link, or a file too large: it is compared by name only
+				side.into[name] = text
+			}
+		}
+	}
+	return nil
+}
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// look says what speaks against the candidate by its text.
+func (c *comparison) look(f *faults) {
+	for _, name := range c.changed() {
+		switch {
+		case Protects(c.frozen, name):
+			f.add("protected-changed", name, "%s says how this project is checked, and was changed: take the change back, or have it agreed on in the plan", name)
+		case !fileAgreed(c.frozen.Agreed, name) && partsDiffer(name, c.before[name], c.after[name]):
+			f.add("protected-changed", name, "%s was changed where it says how this project is checked or what stands in for its parts: take that back, or have it agreed on in the plan", name)
+		}
+	}
+	for _, change := range c.changes {
+		for _, s := range spot(signs, change) {
+			if !fileAgreed(c.frozen.Agreed, change.file) {
+				f.add(s.rule, change.file, "%s: %q: %s", change.file, s.first(change), s.text)
+			}
+		}
+	}
+	for _, b := range c.freshTests() {
+		if b.idle() && !testAgreed(c.frozen.Agreed, b.Name) {
+			f.add("test-idle", b.Name, "the test %s in %s asks nothing, so it cannot fail: have it look at what it tests", b.Name, b.File)
+		}
+	}
+}
+
+// suspicious is what a reviewer must say a word to.
+func (c *comparison) suspicious() []pawl.GateFault {
+	var list faults
+	for _, change := range c.changes {
+		for _, s := range spot(suspicions, change) {
+			list.add(s.rule, change.file, "%s: %q: %s", change.file, s.first(change), s.text)
+		}
+	}
+	return list
+}
+
+// freshTests are the tests that are new, or say something else than before.
+func (c *comparison) freshTests() []block {
+	var fresh []block
+	for name, text := range c.after {
+		old := blocks(name, string(c.before[name]))
+		for _, b := range blocks(name, string(text)) {
+			if !slices.ContainsFunc(old, func(o block) bool { return o.Name == b.Name && o.Text == b.Text }) {
+				fresh = append(fresh, b)
+			}
+		}
+	}
+	slices.SortFunc(fresh, func(a, b block) int { return strings.Compare(a.File+a.Name, b.File+b.Name) })
+	return fresh
+}
+
+// renamed finds tests that have another name, or are in another file, and are the
+// same otherwise: the old names by the new ones, as they are in their files.
+func (c *comparison) renamed() map[string]string {
+	var gone, fresh []block
+	for name, text := range c.before {
+		for _, b := range blocks(name, string(text)) {
+			if !slices.ContainsFunc(blocks(name, string(c.after[name])), func(n block) bool { return n.Name == b.Name }) {
+				gone = append(gone, b)
+			}
+		}
+	}
+	for name, text := range c.after {
+		for _, b := range blocks(name, string(text)) {
+			if !slices.ContainsFunc(blocks(name, string(c.before[name])), func(o block) bool { return o.Name == b.Name }) {
+				fresh = append(fresh, b)
+			}
+		}
+	}
+	pairs := map[string]string{}
+	for _, b := range fresh {
+		if i := slices.IndexFunc(gone, b.says); i >= 0 {
+			pairs[b.Name] = gone[i].Name
+			gone = slices.Delete(gone, i, i+1)
+		}
+	}
+	return pairs
+}
+
+// named reports whether a test that a runner tells of is the one of that name in a
+// file: without what it is in, its parts and its parameters.
+func named(v *inventory.Inventory, test, name string) bool {
+	whole := inventory.Leaf(v.Whole(test))
+	if whole == name || strings.HasSuffix(whole, " "+name) {
+		return true
+	}
+	whole, _, _ = strings.Cut(whole, "[")
+	return whole[strings.LastIndexByte(whole, '.')+1:] == name
+}

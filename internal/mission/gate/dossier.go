@@ -1,0 +1,192 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// maxListed is how many names of files, or of tests, a dossier shows.
+const maxListed = 500
+
+// Dossier is what a reviewer gets to see: the change and what it is to be, and
+// nothing that its author says about it.
+type Dossier struct {
+	Frozen  Frozen
+	Outcome Outcome
+	Files   []FileChange
+	Added   []string // tests that are told of now and were not on the base
+	Removed []string // tests that were told of on the base and are not now
+	Patch   []byte   // from the base to the candidate
+}
+
+// FileChange is a file that differs from the base.
+type FileChange struct {
+	Path           string
+	State          string // added, modified or deleted
+	Added, Removed int    // lines; none of a file that is no text
+}
+
+func newDossier(f Frozen, o Outcome, c *comparison, e *evidence) Dossier {
+	d := Dossier{Frozen: f, Outcome: o, Files: c.files(), Patch: c.patch}
+	for _, check := range e.checks {
+		before, now := e.base[check.ID].Tests, e.candidate[check.ID].Tests
+		d.Added = append(d.Added, without(now, before)...)
+		d.Removed = append(d.Removed, without(before, now)...)
+	}
+	for _, list := range []*[]string{&d.Added, &d.Removed} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return d
+}
+
+// files are all that differ, with the lines that came and went.
+func (c *comparison) files() []FileChange {
+	base, now := map[string]bool{}, map[string]bool{}
+	for _, e := range c.base {
+		base[e.Path] = true
+	}
+	for _, e := range c.candidate {
+		now[e.Path] = true
+	}
+	lines := map[string]FileChange{}
+	for _, change := range c.changes { // one that became a link is there twice
+		was := lines[change.file]
+		lines[change.file] = FileChange{Added: was.Added + len(change.added), Removed: was.Removed + len(change.removed)}
+	}
+	var list []FileChange
+	for _, name := range c.changed() {
+		file := FileChange{Path: name, State: "modified", Added: lines[name].Added, Removed: lines[name].Removed}
+		switch {
+		case !base[name]:
+			file.State = "added"
+		case !now[name]:
+			file.State = "deleted"
+		}
+		list = append(list, file)
+	}
+	return list
+}
+
+// Markdown is the dossier as a model reads it. The criteria and the results are
+// ours; whatever the author could have written is fenced as data. Of the patch at
+// most maxPatch bytes are shown.
+func (d Dossier) Markdown(maxPatch int) string {
+	var b strings.Builder
+	o := d.Outcome
+	fmt.Fprintf(&b, "# Change\n\nFrom `%s` to `%s` (tree `%s`).\n\n## Criteria\n\n", o.Base, o.Candidate, o.Tree)
+	for _, c := range d.Frozen.Criteria {
+		fmt.Fprintf(&b, "- **%s**: %s\n", sanitize.Line(c.ID), sanitize.Line(c.Text))
+	}
+	if len(d.Frozen.Criteria) == 0 {
+		b.WriteString("None.\n")
+	}
+	b.WriteString("\n## Checks\n\n| check | on | result | tests |\n|---|---|---|---|\n")
+	for _, r := range o.Runs {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(r.Check), r.On, cell(result(r)), tests(r.Tests))
+	}
+	d.suspicious(&b)
+	fmt.Fprintf(&b, "\n## Files\n\n%s\n", fenced("names of changed files", d.fileList()))
+	fmt.Fprintf(&b, "\n## Tests\n\n%s\n", fenced("names of tests", d.testList()))
+	d.patch(&b, maxPatch)
+	return b.String()
+}
+
+// fenced marks what the author could have written.
+func fenced(source, text string) string {
+	if weak.On("gate.fence") {
+		return text
+	}
+	return sanitize.Untrusted(source, text)
+}
+
+// SuspicionID is the name by which a reviewer speaks of a suspicion.
+func SuspicionID(i int) string { return fmt.Sprintf("S%d", i+1) }
+
+// suspicious lists the suspicions. Their texts show lines of the change.
+func (d Dossier) suspicious(b *strings.Builder) {
+	b.WriteString("\n## Suspicions\n\n")
+	if len(d.Outcome.Suspicions) == 0 {
+		b.WriteString("None.\n")
+		return
+	}
+	var lines []string
+	for i, s := range d.Outcome.Suspicions {
+		fmt.Fprintf(b, "- **%s**: %s\n", SuspicionID(i), s.Rule)
+		lines = append(lines, SuspicionID(i)+": "+sanitize.Line(s.Text))
+	}
+	fmt.Fprintf(b, "\n%s\n", fenced("lines of the change", strings.Join(lines, "\n")))
+}
+
+func (d Dossier) fileList() string {
+	var lines []string
+	for _, f := range d.Files {
+		lines = append(lines, fmt.Sprintf("%s +%d -%d %s", f.State, f.Added, f.Removed, sanitize.Line(f.Path)))
+	}
+	return listed(lines)
+}
+
+func (d Dossier) testList() string {
+	var parts []string
+	for _, kind := range []struct {
+		word  string
+		names []string
+	}{{"added", d.Added}, {"removed", d.Removed}, {"failed before as well", d.Outcome.Before}, {"flaky on the base", d.Outcome.Flaky}} {
+		var lines []string
+		for _, name := range kind.names {
+			lines = append(lines, kind.word+": "+sanitize.Line(name))
+		}
+		if len(lines) > 0 {
+			parts = append(parts, listed(lines))
+		}
+	}
+	return cmp.Or(strings.Join(parts, "\n"), "none added, none removed")
+}
+
+// listed are lines, up to a bound.
+func listed(lines []string) string {
+	if more := len(lines) - maxListed; more > 0 {
+		lines = append(slices.Clone(lines[:maxListed]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// patch shows the patch, cut between two lines if it is too long.
+func (d Dossier) patch(b *strings.Builder, most int) {
+	text := string(d.Patch)
+	if len(text) > most {
+		text = text[:strings.LastIndexByte(text[:max(0, most)], '\n')+1]
+	}
+	fmt.Fprintf(b, "\n## Patch\n\n%s\n", fenced("patch", text))
+	if cut := len(d.Patch) - len(text); cut > 0 {
+		fmt.Fprintf(b, "\nThe patch is cut: %d of its %d bytes are not shown. Read the files that are listed above in the tree for the rest. What you have not read you cannot vouch for.\n", cut, len(d.Patch))
+	}
+	if strange := sanitize.FirstStrange(strings.ReplaceAll(text, "\r\n", "\n")); strange != "" {
+		fmt.Fprintf(b, "\nThe patch holds characters that do not show, %s for one: some are left out above. Find out what they are there for.\n", strange)
+	}
+}
+
+// without are the tests of one inventory that are not in another, the parts of
+// tests apart.
+func without(list, other *inventory.Inventory) (names []string) {
+	if list == nil {
+		return nil
+	}
+	for name := range list.Tests {
+		if other != nil {
+			if _, there := other.Tests[name]; there {
+				continue
+			}
+		}
+		if list.Whole(name) == name {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,165 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/git"
+)
+
+// Frozen is what must hold, written down before the work began.
+type Frozen = pawl.Criteria
+
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Freeze finds the programs of the checks and writes down what must hold. Without
+// checks of the caller's own, it is those that the project brings at its base.
+func Freeze(ctx context.Context, repo *git.Repo, base string, checks []pawl.Check, f Frozen) (Frozen, error) {
+	var err error
+	if f.Base, err = repo.Commit(ctx, base); err != nil {
+		return f, err
+	}
+	if len(checks) == 0 {
+		files, err := filesOf(ctx, repo, f.Base)
+		if err != nil {
+			return f, err
+		}
+		checks = Discover(files)
+	}
+	if len(checks) == 0 {
+		return f, fmt.Errorf("no check is known for this project, so nothing can be proven: name one, as in 'pawl gate -- make test': %w", pawl.ErrInvalid)
+	}
+	f.Tools = map[string]string{}
+	for _, c := range checks {
+		if c, err = findProgram(f, c, repo.Top); err != nil {
+			return f, err
+		}
+		f.Checks = append(f.Checks, c)
+	}
+	scripts, err := scriptsOf(ctx, repo, f)
+	if err != nil {
+		return f, err
+	}
+	f.Protected = append(f.Protected, scripts...)
+	if i := slices.IndexFunc(f.Checks, func(c pawl.Check) bool { return filepath.Base(c.Args[0]) == "make" }); i >= 0 {
+		f.Protected = append(f.Protected, "Makefile", "GNUmakefile", "makefile", "*.mk")
+	}
+	return f, nil
+}
+
+// interpreter is a program that is told by a file what to do.
+var interpreter = regexp.MustCompile(`^((ba|da|z|k)?sh|python[0-9.]*|node|deno|bun|perl|ruby|php|Rscript|lua)$`)
+
+// scriptsOf are the files of the base that checks have an interpreter run: the
+// check is what they say, so they stay as they are.
+func scriptsOf(ctx context.Context, repo *git.Repo, f Frozen) (paths []string, err error) {
+	for _, c := range f.Checks {
+		i := slices.IndexFunc(c.Args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }) + 1
+		if i == 0 || !interpreter.MatchString(filepath.Base(c.Args[0])) {
+			continue
+		}
+		entries, err := repo.Tree(ctx, f.Base)
+		if err != nil {
+			return nil, err
+		}
+		name := path.Join(c.Dir, c.Args[i])
+		if slices.ContainsFunc(entries, func(e git.Entry) bool { return e.Path == name }) {
+			paths = append(paths, name)
+		}
+	}
+	return paths, nil
+}
+
+// findProgram is the check with the whole path of its program.
+func findProgram(f Frozen, c pawl.Check, top string) (pawl.Check, error) {
+	if c.ID == "" || len(c.Args) == 0 || slices.ContainsFunc(f.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
+		return c, fmt.Errorf("a check needs an id of its own and a command, and this has not: %q: %w", c.ID, pawl.ErrInvalid)
+	}
+	if c.Dir != "" && !filepath.IsLocal(c.Dir) || c.Report != "" && !filepath.IsLocal(c.Report) {
+		return c, fmt.Errorf("the check %s names a path outside of the project: %w", c.ID, pawl.ErrInvalid)
+	}
+	program, err := exec.LookPath(c.Args[0])
+	if err != nil {
+		return c, fmt.Errorf("the check %s needs %s, which is not on this machine: install it, or leave the check out: %w", c.ID, c.Args[0], pawl.ErrUnavailable)
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return c, err
+	}
+	if within(program, top) {
+		return c, fmt.Errorf("the check %s would run %s, which is in the project itself and can be changed by the work: name a program outside of it: %w", c.ID, program, pawl.ErrDenied)
+	}
+	c.Args = append([]string{program}, c.Args[1:]...)
+	f.Tools[program], err = fileHash(program)
+	return c, err
+}
+
+// within reports whether a path is in a folder, also by where its links lead.
+func within(path, dir string) bool {
+	for _, p := range []string{path, resolved(path)} {
+		rel, err := filepath.Rel(resolved(dir), p)
+		if err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
+
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func fileHash(path string) (string, error) {
+	file, err := os.Open(path) //nolint:gosec // a program that is to be run
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }() // only read
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// changedTools are the programs that are not what they were when they were frozen.
+func changedTools(f Frozen) (changed []string) {
+	for path, want := range f.Tools {
+		if got, err := fileHash(path); err != nil || got != want {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// filesOf are the files of a commit.
+func filesOf(ctx context.Context, repo *git.Repo, commit string) (Files, error) {
+	entries, err := repo.Tree(ctx, commit)
+	if err != nil {
+		return Files{}, err
+	}
+	f := Files{Read: func(name string) ([]byte, error) { return repo.Show(ctx, commit, name) }}
+	for _, e := range entries {
+		if !e.Submodule() && !strings.HasPrefix(e.Path, "node_modules/") {
+			f.Paths = append(f.Paths, e.Path)
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,47 @@
+package gate
+
+import (
+	_ "embed" // the page
+	"html/template"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/transcript/export"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+//go:embed report.html
+var reportText string
+
+var reportPage = export.Page(reportText, template.FuncMap{
+	"line": sanitize.Line, "words": sanitize.Text, "result": result, "tests": tests, "took": took, "output": output, "titled": func(title string, list any) titled { return titled{title, list} },
+})
+
+// titled is a list and what stands above it.
+type titled struct {
+	Title string
+	List  any
+}
+
+// HTML is the evidence for people, as one page that needs nothing else. It tells
+// what Markdown tells.
+func (o Outcome) HTML(f Frozen) string { return o.render("page", f) }
+
+// Section is what HTML tells, as a part of another page.
+func (o Outcome) Section(f Frozen) template.HTML {
+	return template.HTML(o.render("section", f)) //nolint:gosec // a template has made it
+}
+
+func (o Outcome) render(name string, f Frozen) string {
+	var b strings.Builder
+	view := struct {
+		Outcome
+
+		Rules        Frozen
+		Word, Reason string
+	}{Outcome: o, Rules: f}
+	view.Word, view.Reason = o.word()
+	if err := reportPage.ExecuteTemplate(&b, name, view); err != nil { // the page knows all that it is given
+		panic(err)
+	}
+	return strings.TrimSpace(b.String()) + "\n"
+}

@@ -1,0 +1,264 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
+)
+
+// Ran is a check that was run, and the tests that it told of.
+type Ran struct {
+	pawl.CheckRun
+
+	Tests *inventory.Inventory // nil if it is not about tests, or if nobody could read what it told
+	Text  string               // why nobody could
+}
+
+// evidence is all that the runs showed. What a run is about is in its fields, by
+// the ids of the checks.
+type evidence struct {
+	checks    []pawl.Check
+	criteria  []pawl.Criterion
+	base      map[string]Ran
+	candidate map[string]Ran
+	old       map[string]Ran // the base's tests on the candidate's code
+	new       map[string]Ran // the candidate's tests on the base's code
+	flaky     map[string]bool
+	agreed    Agreed
+	renamed   map[string]string // the old names of tests by their new ones, as they are in their files
+}
+
+// newEvidence is what is known before a candidate is looked at.
+func newEvidence(f Frozen, b *baseline) *evidence {
+	proofs := slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
+	return &evidence{checks: proofs, agreed: f.Agreed, base: b.ran, flaky: map[string]bool{}}
+}
+
+// Agreed is what a person has agreed to before the work began.
+type Agreed = pawl.Approval
+
+// faults collects reasons.
+type faults []pawl.GateFault
+
+func (f *faults) add(rule, item, format string, args ...any) {
+	*f = append(*f, pawl.GateFault{Rule: rule, Item: item, Text: fmt.Sprintf(format, args...)})
+}
+
+// judge says what speaks against the candidate, by the runs alone.
+func (e *evidence) judge() faults {
+	var f faults
+	required := map[string]string{}
+	for _, c := range e.criteria {
+		for _, id := range c.Checks {
+			required[id] = c.ID
+		}
+	}
+	for _, c := range e.checks {
+		switch ran, ok := e.candidate[c.ID]; {
+		case !ok:
+			f.add("check-missing", c.ID, "the check %s was not run: nothing is proven without it", c.ID)
+		case c.Tests != "":
+			e.judgeTests(&f, c, ran, required[c.ID])
+		default:
+			e.judgeCheck(&f, c, ran, required[c.ID])
+		}
+	}
+	return f
+}
+
+// judgeCheck is about a check that passes or does not.
+func (e *evidence) judgeCheck(f *faults, c pawl.Check, ran Ran, criterion string) {
+	before, known := e.base[c.ID]
+	switch {
+	case ran.OK():
+	case criterion != "":
+		f.add("check-failed", c.ID, "%s must pass for %s, and %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
+	case known && !before.OK() && before.Fault == ran.Fault: // it was so before
+	default:
+		f.add("check-failed", c.ID, "%s passed on the base, and now %s:\n%s", c.ID, ended(ran), ran.Tail)
+	}
+}
+
+func ended(r Ran) string {
+	if r.Fault != "" {
+		return "did not come to an end: " + r.Fault
+	}
+	return fmt.Sprintf("exits with %d", r.Code)
+}
+
+// judgeTests is about a check that tells of its tests.
+func (e *evidence) judgeTests(f *faults, c pawl.Check, ran Ran, criterion string) {
+	base := e.base[c.ID]
+	if ran.Tests == nil {
+		f.add("check-failed", c.ID, "%s %s and does not tell of its tests (%s):\n%s", c.ID, ended(ran), ran.Text, ran.Tail)
+		return
+	}
+	before := base.Tests
+	if before == nil { // there were none, or they could not be run
+		before = &inventory.Inventory{}
+	}
+	known := len(*f)
+	e.kept(f, before, ran.Tests)
+	e.failing(f, before, ran.Tests)
+	e.oldTests(f, c, before)
+	e.newTests(f, c, before, ran.Tests)
+	switch {
+	case ran.OK() || len(*f) > known:
+	case criterion != "":
+		f.add("check-failed", c.ID, "%s must pass for %s, and %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
+	case ran.Fault != "" || base.OK() && !e.excused(ran.Tests):
+		f.add("check-failed", c.ID, "%s %s though no test failed that did not before:\n%s", c.ID, ended(ran), ran.Tail)
+	}
+}
+
+// excused reports whether tests that are known to be flaky are why a run failed.
+func (e *evidence) excused(v *inventory.Inventory) bool {
+	failed := v.Names(inventory.Failed)
+	return len(failed) > 0 && len(v.Broken) == 0 && !slices.ContainsFunc(failed, func(n string) bool { return !e.flaky[n] })
+}
+
+// kept is about tests that passed on the base and are not there any more, or are skipped.
+func (e *evidence) kept(f *faults, before, now *inventory.Inventory) {
+	for _, name := range before.Names(inventory.Passed) {
+		if testAgreed(e.agreed, name) || e.flaky[name] {
+			continue
+		}
+		switch status, there := now.Tests[name]; {
+		case !there && slices.Contains(now.Broken, inventory.Holder(name)): // see failing
+		case !there && e.isRenamed(before, now, name):
+		case !there && before.Whole(name) != name && now.Tests[before.Whole(name)] == inventory.Passed:
+			// A part of a test that is still there: what it asks is seen by the base's own.
+		case !there:
+			f.add("test-deleted", name, "the test %s passed on the base and is not run any more: bring it back, under its name", name)
+		case status == inventory.Skipped:
+			f.add("test-skipped", name, "the test %s passed on the base and is skipped now: have it run", name)
+		}
+	}
+}
+
+// isRenamed reports whether a test is there under another name, with the same words.
+func (e *evidence) isRenamed(before, now *inventory.Inventory, name string) bool {
+	for fresh, old := range e.renamed {
+		if !named(before, name, old) {
+			continue
+		}
+		for _, test := range now.Names(inventory.Passed) {
+			if named(now, test, fresh) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wasRenamed reports whether a test is not new, but has a new name.
+func (e *evidence) wasRenamed(now *inventory.Inventory, name string) bool {
+	for fresh := range e.renamed {
+		if named(now, name, fresh) {
+			return true
+		}
+	}
+	return false
+}
+
+// failing is about tests that fail now and did not before.
+func (e *evidence) failing(f *faults, before, now *inventory.Inventory) {
+	for _, name := range now.Names(inventory.Failed) {
+		if before.Tests[name] == inventory.Failed || e.flaky[name] {
+			continue
+		}
+		if whole := now.Whole(name); whole != name && now.Tests[whole] == inventory.Failed && before.Tests[whole] != inventory.Failed {
+			continue // told once
+		}
+		f.add("test-failed", name, "the test %s fails", name)
+	}
+	for _, holder := range now.Broken {
+		if !slices.Contains(before.Broken, holder) {
+			f.add("tests-broken", holder, "the tests of %s cannot be run: they do not build, or end before their time", holder)
+		}
+	}
+}
+
+// oldTests is about the base's own tests on the candidate's code: a test that was
+// made to ask less passes as it is now, and not as it was.
+func (e *evidence) oldTests(f *faults, c pawl.Check, before *inventory.Inventory) {
+	ran, ok := e.old[c.ID]
+	if !ok {
+		return
+	}
+	if ran.Tests == nil {
+		f.add("test-weakened", c.ID, "the base's own tests cannot be run on this code (%s): if their change was meant, agree on it in the plan", ran.Text)
+		return
+	}
+	broken := map[string]bool{}
+	for _, name := range before.Names(inventory.Passed) {
+		holder := inventory.Holder(name)
+		status, there := ran.Tests.Tests[name]
+		switch {
+		case status == inventory.Passed, testAgreed(e.agreed, name), e.flaky[name]:
+		case !there && slices.Contains(ran.Tests.Broken, holder):
+			broken[holder] = true
+		case before.Whole(name) != name && before.Tests[before.Whole(name)] == inventory.Passed && ran.Tests.Tests[before.Whole(name)] != inventory.Passed:
+			// told of the whole test
+		case !there:
+			f.add("test-weakened", name, "the test %s, as it was on the base, is not run with this code: something ends the tests early or passes them over", name)
+		default:
+			f.add("test-weakened", name, "the test %s, as it was on the base, is %s with this code: it passes only because it was changed", name, status)
+		}
+	}
+	for _, holder := range slices.Sorted(maps.Keys(broken)) {
+		f.add("test-weakened", holder, "the tests of %s, as they were on the base, do not run with this code: what they use has changed; if that was meant, agree on it in the plan", holder)
+	}
+}
+
+// newTests is about tests that are new: on the base's code they must not pass, or
+// they prove nothing.
+func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inventory) {
+	ran, ok := e.new[c.ID]
+	if !ok || ran.Tests == nil { // without the new code they cannot be run at all
+		return
+	}
+	for _, name := range now.Names(inventory.Passed) {
+		if _, old := before.Tests[name]; old || now.Whole(name) != name || testAgreed(e.agreed, name) || e.wasRenamed(now, name) {
+			continue
+		}
+		if ran.Tests.Tests[name] == inventory.Passed {
+			f.add("test-vacuous", name, "the new test %s passes without the change too, so it proves nothing of it: have it ask for what is new", name)
+		}
+	}
+}
+
+// testAgreed reports whether a person has agreed that a test changes.
+func testAgreed(a Agreed, name string) bool {
+	return slices.ContainsFunc(a.Tests, func(pattern string) bool { return match(pattern, name) })
+}
+
+// fileAgreed reports whether a person has agreed that a protected file changes.
+func fileAgreed(a Agreed, name string) bool {
+	return slices.ContainsFunc(a.Files, func(pattern string) bool { return match(pattern, name) })
+}
+
+// match is a pattern in which a star stands for anything.
+func match(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == name
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(name) < len(first)+len(last) || !strings.HasPrefix(name, first) || !strings.HasSuffix(name, last) {
+		return false
+	}
+	rest := name[len(first) : len(name)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return true
+}

@@ -1,0 +1,185 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+const (
+	checkTime = 20 * time.Minute // of a check that says nothing else
+	maxPrint  = 64 << 20         // bytes that a check may print, or tell of its tests
+	maxTail   = 4 << 10          // bytes of that which are kept
+)
+
+// run runs a check on a tree, in a box.
+func (g *Gate) run(ctx context.Context, p *plot, c pawl.Check) (Ran, error) {
+	if err := g.sit(p); err != nil {
+		return Ran{}, fmt.Errorf("the check %s: %w", c.ID, err)
+	}
+	work := filepath.Join(p.dir, c.Dir)
+	ran := Ran{CheckRun: pawl.CheckRun{Check: c.ID, On: p.on, Tree: p.tree, Args: c.Args}}
+	report := ""
+	if c.Report != "" {
+		report = filepath.Join(work, c.Report)
+		if err := os.RemoveAll(report); err != nil { // what is there already tells of nothing
+			return ran, err
+		}
+	}
+	env := append([]string{"CI=true", "XDG_CACHE_HOME=" + p.cache, "GOFLAGS=", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8"}, c.Env...)
+	hidden := g.Hidden
+	if weak.On("gate.hidden") {
+		hidden = nil
+	}
+	box, err := g.Box(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: hidden, Writable: []string{p.cache}}, c.Network)
+	if err != nil {
+		return ran, fmt.Errorf("the check %s: %w", c.ID, err)
+	}
+	defer box.Close()
+	ran.Env = envHash(box.Env, p)
+	err = g.execute(ctx, box, work, c, &ran, report)
+	return ran, err
+}
+
+func (g *Gate) execute(ctx context.Context, box sandbox.Wrapped, work string, c pawl.Check, ran *Ran, report string) error {
+	limit := c.Timeout
+	if limit == 0 {
+		limit = checkTime
+	}
+	errLate := fmt.Errorf("it took more than %s", limit)
+	timed, cancel := context.WithTimeoutCause(ctx, limit, errLate)
+	defer cancel()
+	out, faults := &capture{limit: maxPrint}, &capture{limit: maxPrint}
+	exit, err := proc.Run(timed, proc.Command{Args: box.Args, Dir: work, Env: box.Env, Bare: true, Files: box.Files, Output: out, Stderr: faults})
+	ran.Code, ran.Duration = exit.Code, exit.Duration
+	ran.Output = hash(slices.Concat(out.kept.Bytes(), []byte{0}, faults.kept.Bytes()))
+	ran.Tail = tail(out.kept.String(), faults.kept.String(), c)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errLate):
+		ran.Fault, ran.Code = errLate.Error(), -1
+	case err != nil:
+		return fmt.Errorf("the check %s: %w", c.ID, err)
+	case out.passed || faults.passed:
+		ran.Fault = fmt.Sprintf("it printed more than %d MiB", maxPrint>>20)
+	case exit.Signal != "":
+		ran.Fault = "it was ended: " + exit.Signal
+	}
+	if c.Tests != "" {
+		ran.tell(c, out.kept.Bytes(), report, work)
+	}
+	return nil
+}
+
+// Word says in a few words what came of it.
+func (r Ran) Word() string {
+	if r.CheckRun.Tests == nil {
+		return result(r.CheckRun)
+	}
+	return result(r.CheckRun) + ", " + tests(r.CheckRun.Tests)
+}
+
+// tell reads what the check has told of its tests.
+func (r *Ran) tell(c pawl.Check, printed []byte, report, work string) {
+	text := printed
+	if report != "" {
+		var err error
+		if text, err = readReport(report); err != nil {
+			r.Text = err.Error()
+			return
+		}
+	}
+	tests, err := inventory.Parse(c.Tests, text, work)
+	if err != nil {
+		r.Text = err.Error()
+		return
+	}
+	r.Tests = tests
+	r.CheckRun.Tests = &pawl.TestCount{
+		Passed: len(tests.Names(inventory.Passed)), Failed: len(tests.Names(inventory.Failed)),
+		Skipped: len(tests.Names(inventory.Skipped)), Broken: len(tests.Broken),
+	}
+}
+
+// readReport reads a file that a check has written. A link is none.
+func readReport(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("it has not written %s", filepath.Base(path))
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxPrint:
+		return nil, fmt.Errorf("%s is no file of at most %d MiB", filepath.Base(path), maxPrint>>20)
+	}
+	return os.ReadFile(path) //nolint:gosec // it was looked at
+}
+
+// envHash is the hash of an environment, without the places that are new each time.
+func envHash(env []string, p *plot) string {
+	lines := slices.Clone(env)
+	for i, line := range lines {
+		line = strings.ReplaceAll(line, p.dir, "TREE")
+		lines[i] = strings.ReplaceAll(line, p.cache, "CACHE")
+	}
+	slices.Sort(lines)
+	return hash([]byte(strings.Join(lines, "\x00")))
+}
+
+// tail is the end of what a check printed, for people. What is told of tests for
+// machines is left out.
+func tail(out, faults string, c pawl.Check) string {
+	if c.Tests == "gotest" {
+		out = goOutput(out)
+	}
+	text := strings.TrimSpace(out + "\n" + faults)
+	if len(text) > maxTail {
+		text = "…" + strings.ToValidUTF8(text[len(text)-maxTail:], "")
+	}
+	return text
+}
+
+// goOutput is what tests printed, from what 'go test -json' makes of it.
+func goOutput(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		var e struct{ Output string }
+		if json.Unmarshal([]byte(line), &e) == nil {
+			b.WriteString(e.Output)
+		} else {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// capture keeps what is written to it, up to a limit.
+type capture struct {
+	kept   bytes.Buffer
+	limit  int
+	passed bool
+}
+
+var _ io.Writer = (*capture)(nil)
+
+func (c *capture) Write(p []byte) (int, error) {
+	room := max(0, c.limit-c.kept.Len())
+	c.passed = c.passed || len(p) > room
+	c.kept.Write(p[:min(len(p), room)])
+	return len(p), nil
+}

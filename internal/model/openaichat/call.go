@@ -1,0 +1,114 @@
+package openaichat
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// callDelta is a piece of a call.
+type callDelta struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	} `json:"function"`
+}
+
+// arguments are JSON in a string; some servers send the object itself.
+type arguments string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *arguments) UnmarshalJSON(data []byte) error {
+	if data[0] == '"' {
+		return json.Unmarshal(data, (*string)(a))
+	}
+	if string(data) != "null" {
+		*a = arguments(data)
+	}
+	return nil
+}
+
+// calls puts the pieces of a reply's calls together.
+type calls struct{ list []call }
+
+type call struct {
+	index     int
+	id, name  string
+	arguments []byte
+}
+
+// add takes in a piece. The first of a call brings its id and name; what names
+// neither belongs to a call that has begun.
+func (c *calls) add(d *callDelta) {
+	to := c.find(d)
+	if to == nil {
+		index := len(c.list)
+		if d.Index != nil {
+			index = *d.Index
+		}
+		c.list = append(c.list, call{index: index})
+		to = &c.list[len(c.list)-1]
+	}
+	if to.id == "" {
+		to.id = d.ID
+	}
+	if to.name == "" {
+		to.name = d.Function.Name
+	}
+	to.arguments = append(to.arguments, d.Function.Arguments...)
+}
+
+// find returns the call that a piece belongs to, nil if it begins one.
+func (c *calls) find(d *callDelta) *call {
+	var last *call
+	for i := range c.list {
+		have := &c.list[i]
+		if d.Index != nil && *d.Index != have.index {
+			continue
+		}
+		if d.ID != "" && d.ID == have.id {
+			return have
+		}
+		last = have
+	}
+	if last != nil && d.begins(last) {
+		return nil
+	}
+	return last
+}
+
+// begins reports whether a piece, by its name and id, is of another call than
+// the one it would belong to: some servers give every call the index 0, or none.
+// An id alone proves nothing, for some make up a new one with each piece.
+func (d *callDelta) begins(have *call) bool {
+	switch {
+	case d.Function.Name == "" || have.name == "":
+		return false
+	case d.ID != "" && have.id != "":
+		return d.ID != have.id
+	case d.Index != nil:
+		return false
+	default: // neither is told: a whole call is over
+		return d.Function.Name != have.name || json.Valid(have.arguments)
+	}
+}
+
+// flush emits the calls in order and forgets them.
+func (c *calls) flush(emit func(pawl.Chunk)) error {
+	slices.SortStableFunc(c.list, func(a, b call) int { return a.index - b.index })
+	for _, whole := range c.list {
+		if whole.name == "" {
+			return &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a call without a name: %.200s", whole.arguments)}
+		}
+		if len(whole.arguments) == 0 {
+			whole.arguments = []byte(`{}`) // a tool without parameters
+		}
+		emit(pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: pawl.CallID(whole.id), Name: whole.name, Input: whole.arguments}})
+	}
+	c.list = nil
+	return nil
+}

@@ -1,0 +1,106 @@
+package openaichat
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+// detail is a piece of reasoning as gateways pass it on: an object with a type
+// (reasoning.text, .summary or .encrypted), an index and fields of the model's
+// vendor, which pawl does not judge.
+type detail map[string]json.RawMessage
+
+// grown are the fields that come in pieces; which one a detail has depends on its type.
+var grown = []string{"text", "summary"}
+
+// words returns the piece's readable text.
+func (d detail) words() string {
+	for _, key := range grown {
+		if s := d.str(key); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func (d detail) str(key string) string {
+	var s string
+	if json.Unmarshal(d[key], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// thought is a detail while it comes: its first piece with the later ones'
+// fields, and its text.
+type thought struct {
+	detail
+	key  string // of the text: "" for one that comes whole
+	text []byte
+}
+
+// goesOn reports whether a piece belongs to the thought: it has the same type,
+// index and id, and the thought is not yet signed.
+func (t *thought) goesOn(piece detail) bool {
+	return t.key != "" && t.str("signature") == "" && len(piece["data"]) == 0 &&
+		t.same(piece, "type") && t.same(piece, "index") && t.same(piece, "id")
+}
+
+// same reports whether a field of the piece is the thought's, or missing.
+func (t *thought) same(piece detail, key string) bool {
+	return len(piece[key]) == 0 || string(piece[key]) == string(t.detail[key])
+}
+
+func (t *thought) add(piece detail) {
+	for key, value := range piece {
+		switch {
+		case key == t.key:
+			t.text = append(t.text, piece.str(key)...)
+		case string(value) != "null" && string(value) != `""`:
+			t.detail[key] = value
+		}
+	}
+}
+
+// details are the pieces of a reply's reasoning, put together.
+type details struct{ list []*thought }
+
+func (ds *details) add(piece detail) {
+	for _, t := range slices.Backward(ds.list) {
+		if t.goesOn(piece) {
+			t.add(piece)
+			return
+		}
+	}
+	t := &thought{detail: piece}
+	for _, key := range grown {
+		if _, ok := piece[key]; ok {
+			t.key, t.text = key, []byte(piece.str(key))
+		}
+	}
+	ds.list = append(ds.list, t)
+}
+
+// take returns what has come as a JSON array and forgets it; "" for nothing.
+func (ds *details) take() (string, error) {
+	if len(ds.list) == 0 {
+		return "", nil
+	}
+	whole := make([]detail, len(ds.list))
+	for i, t := range ds.list {
+		whole[i] = t.detail
+		if t.key == "" {
+			continue
+		}
+		text, err := protocol.Marshal(string(t.text))
+		if err != nil {
+			return "", err
+		}
+		t.detail[t.key] = text
+	}
+	ds.list = nil
+	sealed, err := protocol.Marshal(whole)
+	return string(sealed), err
+}

@@ -1,0 +1,193 @@
+package openaichat
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+)
+
+// event is what comes on the stream.
+type event struct {
+	Object  string          `json:"object"`
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type choice struct {
+	Index        int             `json:"index"`
+	Delta        delta           `json:"delta"`
+	FinishReason string          `json:"finish_reason"`
+	Error        json.RawMessage `json:"error"`
+}
+
+type delta struct {
+	Content          string      `json:"content"`
+	Refusal          string      `json:"refusal"`
+	ReasoningContent string      `json:"reasoning_content"`
+	Reasoning        string      `json:"reasoning"`
+	ReasoningDetails []detail    `json:"reasoning_details"`
+	ToolCalls        []callDelta `json:"tool_calls"`
+}
+
+// doneMark is the data of a stream's last event.
+var doneMark = []byte("[DONE]")
+
+var _ protocol.Ender = (*decoder)(nil)
+
+// decoder turns events into chunks.
+type decoder struct {
+	seal    bool // reasoning is sealed with its details, to go back with them
+	details details
+	calls   calls
+	refusal []byte
+	usage   *usage
+	finish  pawl.Finish // "" until the content has ended; usage comes after it
+	done    bool
+}
+
+// Done implements [protocol.Decoder].
+func (d *decoder) Done() bool { return d.done }
+
+// Next implements [protocol.Decoder].
+func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
+	if bytes.Equal(bytes.TrimSpace(data), doneMark) {
+		return d.finished(emit)
+	}
+	var e event
+	if err := protocol.Unmarshal(data, &e); err != nil {
+		return err
+	}
+	if isSet(e.Error) || e.Object == "error" {
+		return protocol.ErrorOf(0, data)
+	}
+	if e.Usage != nil {
+		d.usage = e.Usage
+	}
+	for i := range e.Choices {
+		c := &e.Choices[i]
+		if c.Index != 0 {
+			continue // another reply to the same request; one was asked for
+		}
+		if isSet(c.Error) {
+			return protocol.ErrorOf(0, append([]byte(`{"error":`), append(c.Error, '}')...))
+		}
+		if err := d.delta(&c.Delta, emit); err != nil {
+			return err
+		}
+		if c.FinishReason != "" {
+			if err := d.stop(c.FinishReason, emit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finished takes in [DONE]: usage came before it, if at all.
+func (d *decoder) finished(emit func(pawl.Chunk)) error {
+	if d.finish == "" { // no reason was given, but the server says that this is all
+		if err := d.stop("stop", emit); err != nil {
+			return err
+		}
+	}
+	d.End(emit)
+	return nil
+}
+
+func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+func (d *decoder) delta(delta *delta, emit func(pawl.Chunk)) error {
+	if text := delta.thought(); text != "" {
+		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: text})
+	}
+	if d.seal {
+		for _, detail := range delta.ReasoningDetails {
+			d.details.add(detail)
+		}
+	}
+	if delta.Content != "" {
+		if err := d.sealReasoning(emit); err != nil {
+			return err
+		}
+		emit(pawl.Chunk{Kind: pawl.ChunkText, Text: delta.Content})
+	}
+	for i := range delta.ToolCalls {
+		d.calls.add(&delta.ToolCalls[i])
+	}
+	d.refusal = append(d.refusal, delta.Refusal...)
+	return nil
+}
+
+// thought returns the delta's reasoning. Servers that say it in two fields say
+// the same in both.
+func (d *delta) thought() string {
+	if d.ReasoningContent != "" {
+		return d.ReasoningContent
+	}
+	if d.Reasoning != "" {
+		return d.Reasoning
+	}
+	text := ""
+	for _, detail := range d.ReasoningDetails {
+		text += detail.words()
+	}
+	return text
+}
+
+// sealReasoning ends the reasoning so far, if it has details to be sealed with.
+func (d *decoder) sealReasoning(emit func(pawl.Chunk)) error {
+	sealed, err := d.details.take()
+	if err == nil && sealed != "" {
+		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Signature: protocol.Seal(name, sealed)})
+	}
+	return err
+}
+
+// stop ends the reply's content. Servers may say it twice.
+func (d *decoder) stop(reason string, emit func(pawl.Chunk)) error {
+	finish, err := finishOf(reason)
+	if err != nil {
+		return err
+	}
+	if len(d.refusal) > 0 {
+		return &pawl.ModelError{Kind: pawl.ErrorRefused, Message: string(d.refusal)}
+	}
+	if err := d.sealReasoning(emit); err != nil {
+		return err
+	}
+	d.finish = finish
+	return d.calls.flush(emit)
+}
+
+// End implements [protocol.Ender]: some servers leave [DONE] out. The finish
+// reason says then that nothing is missing.
+func (d *decoder) End(emit func(pawl.Chunk)) {
+	if d.finish == "" {
+		return
+	}
+	d.done = true
+	if d.usage != nil {
+		emit(pawl.Chunk{Kind: pawl.ChunkUsage, Usage: d.usage.total()})
+	}
+	emit(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: d.finish})
+}
+
+func finishOf(reason string) (pawl.Finish, error) {
+	switch reason {
+	case "tool_calls", "function_call":
+		return pawl.FinishToolUse, nil
+	case "length", "model_context_window_exceeded":
+		return pawl.FinishMaxTokens, nil
+	case "content_filter", "sensitive":
+		return "", &pawl.ModelError{Kind: pawl.ErrorRefused, Message: "the provider's content filter stopped the reply"}
+	case "insufficient_system_resource":
+		return "", &pawl.ModelError{Kind: pawl.ErrorOverloaded, Message: "the provider ran out of room while it replied"}
+	case "error", "network_error":
+		return "", &pawl.ModelError{Kind: pawl.ErrorServer, Message: "the provider failed while it replied"}
+	default: // stop, and what servers make up for it
+		return pawl.FinishEndTurn, nil
+	}
+}

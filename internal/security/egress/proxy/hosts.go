@@ -1,0 +1,218 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// The ports of the web. A host without a port is meant for TLS.
+const (
+	plainPort = 80
+	tlsPort   = 443
+)
+
+// pattern names hosts, as the rules of permissions do: one, all names below a
+// domain, or all names. It is narrower than a rule in two things: without a port
+// it means 443 alone, and an address must be named by itself.
+type pattern struct {
+	name     string
+	port     uint16 // 0 if it is not told
+	below    bool
+	everyone bool
+}
+
+// hosts are all that may be reached.
+type hosts []pattern
+
+func parseHosts(list []string) (hosts, error) {
+	var h hosts
+	for _, s := range list {
+		p, err := parsePattern(s)
+		if err != nil {
+			return nil, fmt.Errorf("the host %q: %w; write a name, *.domain or *, perhaps with :port", s, err)
+		}
+		h = append(h, p)
+	}
+	return h, nil
+}
+
+func parsePattern(s string) (pattern, error) {
+	if s == "*" {
+		return pattern{everyone: true}, nil
+	}
+	var p pattern
+	s, p.below = strings.CutPrefix(s, "*.")
+	name := s
+	if _, err := netip.ParseAddr(s); err != nil && strings.Contains(s, ":") {
+		host, port, err := net.SplitHostPort(s)
+		if err != nil {
+			return p, errors.New("it is not a host and a port")
+		}
+		if p.port, err = parsePort(port); err != nil {
+			return p, err
+		}
+		name = host
+	}
+	var err error
+	if p.name, err = egress.Host(name); err != nil {
+		return p, err
+	}
+	if p.below && isAddress(p.name) {
+		return p, errors.New("nothing is below an address")
+	}
+	return p, nil
+}
+
+// parsePort reads a port in its one spelling.
+func parsePort(s string) (uint16, error) {
+	port, err := strconv.ParseUint(s, 10, 16)
+	if err != nil || port == 0 || strconv.FormatUint(port, 10) != s {
+		return 0, fmt.Errorf("there is no port %.10q", s)
+	}
+	return uint16(port), nil
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// names reports whether the pattern is about a host: by whole labels.
+func (p pattern) names(host string) bool {
+	switch {
+	case p.everyone:
+		return !isAddress(host)
+	case p.below:
+		return strings.HasSuffix(host, "."+p.name) && !isAddress(host)
+	default:
+		return host == p.name
+	}
+}
+
+// opens reports whether the pattern is about a port. Plain HTTP, which anybody on
+// the way can read and change, is for port 80 where that was named.
+func (p pattern) opens(port uint16, plain bool) bool {
+	if plain {
+		return p.port == plainPort && port == plainPort || weak.On("egress.plain")
+	}
+	return p.port == port || p.port == 0 && port == tlsPort
+}
+
+func (p pattern) String() string {
+	name := p.name
+	switch {
+	case p.everyone:
+		return "*"
+	case p.below:
+		name = "*." + name
+	}
+	if p.port != 0 {
+		return net.JoinHostPort(name, fmt.Sprint(p.port))
+	}
+	return name
+}
+
+// ports are all that any host is reached at.
+func (h hosts) ports() []uint16 {
+	list := []uint16{tlsPort}
+	if weak.On("egress.plain") {
+		list = append(list, plainPort)
+	}
+	for _, p := range h {
+		if p.port != 0 {
+			list = append(list, p.port)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// permit returns nil if a host may be reached at a port, or else a refusal that
+// says why not.
+func (h hosts) permit(host string, port uint16, plain bool) error {
+	var named, vendor bool
+	for _, p := range h {
+		switch {
+		case !p.names(host):
+			continue
+		case !p.opens(port, plain):
+			named = true
+		case (p.below || p.everyone) && isVendor(host) && !weak.On("egress.vendors"):
+			vendor = true
+		default:
+			return nil
+		}
+	}
+	switch {
+	case vendor:
+		return &refusal{
+			status: http.StatusForbidden, why: host + " takes uploads with anybody's key, so a wildcard does not cover it",
+			advice: "Ask the user to name " + host + " itself if this command must reach it.",
+		}
+	case named && plain:
+		return &refusal{
+			status: http.StatusForbidden, why: "plain http is closed: use https://" + host + "/",
+			advice: fmt.Sprintf("If it must be http, ask the user to allow %s.", net.JoinHostPort(host, fmt.Sprint(plainPort))),
+		}
+	case weak.On("egress.hosts"):
+		return nil
+	case named:
+		return &refusal{
+			status: http.StatusForbidden, why: fmt.Sprintf("port %d of %s is not among what this command may reach: %s", port, host, h),
+			advice: fmt.Sprintf("Use a port that it names, or ask the user to allow %s.", net.JoinHostPort(host, fmt.Sprint(port))),
+		}
+	}
+	return &refusal{
+		status: http.StatusForbidden, why: fmt.Sprintf("%s is not among the hosts that this command may reach: %s", host, h),
+		advice: "Ask the user to allow " + host + ". There is no other way out of the sandbox.",
+	}
+}
+
+// maxShown bounds the hosts that a refusal names.
+const maxShown = 10
+
+func (h hosts) String() string {
+	if len(h) == 0 {
+		return "none"
+	}
+	var list []string
+	for _, p := range h[:min(len(h), maxShown)] {
+		list = append(list, p.String())
+	}
+	if len(h) > maxShown {
+		list = append(list, "...")
+	}
+	return strings.Join(list, ", ")
+}
+
+// vendors are the interfaces of model providers. They store what is sent with
+// any account's key, so whoever allows a domain for its documentation has not
+// meant to open them. The hosts below each belong to it.
+var vendors = []string{
+	"api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "aiplatform.googleapis.com", "openai.azure.com",
+	"services.ai.azure.com", "cognitiveservices.azure.com", "api.mistral.ai", "api.cohere.com", "api.cohere.ai", "api.groq.com", "api.x.ai",
+	"api.deepseek.com", "openrouter.ai", "api.together.xyz", "api.together.ai", "api.fireworks.ai", "api.perplexity.ai", "api.cerebras.ai",
+	"api.moonshot.ai", "api.moonshot.cn", "api.z.ai", "api.minimax.io", "router.huggingface.co", "api-inference.huggingface.co",
+	"models.github.ai", "api.githubcopilot.com", "ai-gateway.vercel.sh", "open.bigmodel.cn", "api.kimi.com", "dashscope.aliyuncs.com",
+	"dashscope-intl.aliyuncs.com", "inference.baseten.co", "api.tokenfactory.nebius.com", "api.scaleway.ai",
+}
+
+// isVendor also knows the clouds that have the region in the name.
+func isVendor(host string) bool {
+	for _, v := range vendors {
+		if host == v || strings.HasSuffix(host, "."+v) {
+			return true
+		}
+	}
+	return strings.HasSuffix(host, "-aiplatform.googleapis.com") ||
+		strings.HasPrefix(host, "bedrock") && strings.HasSuffix(host, ".amazonaws.com")
+}

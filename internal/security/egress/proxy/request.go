@@ -1,0 +1,249 @@
+package proxy
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+const (
+	maxHead   = 32 << 10 // bytes of a request up to its body
+	maxFields = 100      // of its header
+)
+
+// request is what a client asks for, up to the body.
+type request struct {
+	method  string
+	host    string // as egress.Host has it
+	port    uint16
+	url     *url.URL // nil for CONNECT
+	header  http.Header
+	length  int64 // of the body
+	chunked bool
+}
+
+// errNothing means that a client went away without a word.
+var errNothing = errors.New("no request")
+
+// methods of plain HTTP that are passed on.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
+// readRequest reads a request up to its body. It takes nothing that two programs
+// could read in two ways. With a refusal it returns what it knows of the host.
+func readRequest(in *bufio.Reader) (*request, error) {
+	lines, err := readLines(in)
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(lines[0], " ")
+	if len(parts) != 3 {
+		return nil, malformed("its first line is not a method, a target and a version")
+	}
+	method, target, version := parts[0], parts[1], parts[2]
+	switch {
+	case !isToken(method):
+		return nil, malformed("there is no such method")
+	case version != "HTTP/1.1" && (version != "HTTP/1.0" || method != http.MethodConnect): // some still connect in the old way
+		return nil, malformed("the proxy speaks HTTP/1.1")
+	}
+	req := &request{method: method}
+	if req.header, err = parseFields(lines[1:]); err != nil {
+		return nil, err
+	}
+	if n := len(req.header["Host"]); n > 1 || n == 0 && version == "HTTP/1.1" {
+		return nil, malformed("it has %d Host fields", n)
+	}
+	if err := req.framing(); err != nil {
+		return nil, err
+	}
+	if method == http.MethodConnect {
+		if req.length > 0 || req.chunked {
+			return nil, malformed("CONNECT has no body")
+		}
+		req.host, req.port, err = parseAuthority(target, 0)
+		return req, err
+	}
+	if !slices.Contains(methods, method) {
+		return nil, &refusal{status: http.StatusMethodNotAllowed, why: "the method " + method + " is not passed on", advice: "Use https, where the proxy does not look."}
+	}
+	return req, req.target(target)
+}
+
+// readLines reads the lines of a head, without their ends.
+func readLines(in *bufio.Reader) ([]string, error) {
+	var lines []string
+	for size := 0; ; {
+		raw, err := in.ReadSlice('\n')
+		size += len(raw)
+		switch {
+		case size > maxHead || errors.Is(err, bufio.ErrBufferFull):
+			return nil, &refusal{status: http.StatusRequestHeaderFieldsTooLarge, why: fmt.Sprintf("the request's head has more than %d bytes", maxHead)}
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, &refusal{status: http.StatusRequestTimeout, why: "the request did not come in time"}
+		case err != nil && size == 0:
+			return nil, errNothing
+		case err != nil:
+			return nil, malformed("it ends too early")
+		}
+		line, ok := strings.CutSuffix(string(raw), "\r\n")
+		switch {
+		case !ok || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return nil, malformed("it has a bare line feed or another control character")
+		case line == "" && len(lines) == 0:
+			return nil, malformed("it begins with an empty line")
+		case line == "":
+			return lines, nil
+		case len(lines) > maxFields:
+			return nil, &refusal{status: http.StatusRequestHeaderFieldsTooLarge, why: fmt.Sprintf("the request has more than %d header fields", maxFields)}
+		}
+		lines = append(lines, line)
+	}
+}
+
+// parseFields reads the header. A name that is no token includes what begins
+// with a space, which some take for the rest of the line before.
+func parseFields(lines []string) (http.Header, error) {
+	header := http.Header{}
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok || !isToken(name) {
+			return nil, malformed("a header field has no name, or a space around it")
+		}
+		header.Add(name, strings.Trim(value, " \t"))
+	}
+	return header, nil
+}
+
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}
+
+// framing says where the body ends, or that this is not clear.
+func (r *request) framing() error {
+	lengths, codings := r.header["Content-Length"], r.header["Transfer-Encoding"]
+	switch {
+	case len(lengths) > 0 && len(codings) > 0:
+		return malformed("it has both Content-Length and Transfer-Encoding")
+	case len(lengths) > 1 || len(codings) > 1:
+		return malformed("the length of its body is told twice")
+	case len(codings) == 1:
+		r.chunked = strings.EqualFold(codings[0], "chunked")
+		if !r.chunked {
+			return malformed("its Transfer-Encoding is not chunked")
+		}
+	case len(lengths) == 1:
+		n, err := strconv.ParseInt(lengths[0], 10, 64)
+		if err != nil || n < 0 || strconv.FormatInt(n, 10) != lengths[0] {
+			return malformed("its Content-Length is not a number")
+		}
+		r.length = n
+	}
+	return nil
+}
+
+// parseAuthority reads host:port. The port may be left out if there is a usual
+// one.
+func parseAuthority(s string, usual uint16) (string, uint16, error) {
+	name, service := s, ""
+	if usual == 0 || strings.Contains(s[strings.LastIndexByte(s, ']')+1:], ":") {
+		var err error
+		if name, service, err = net.SplitHostPort(s); err != nil {
+			return "", 0, malformed("its target is not host:port")
+		}
+	} else if inner, ok := strings.CutPrefix(s, "["); ok {
+		name = strings.TrimSuffix(inner, "]")
+	}
+	host, err := egress.Host(name)
+	switch {
+	case err != nil:
+		return "", 0, malformed("the host: %v", err)
+	case host != strings.ToLower(name) || strings.ContainsFunc(name, func(r rune) bool { return r > '~' }):
+		return "", 0, malformed("write the host as %s", host)
+	case strings.HasPrefix(s, "[") != strings.Contains(host, ":"):
+		return "", 0, malformed("brackets are for IPv6 addresses")
+	case service == "" && usual != 0 && !strings.HasSuffix(s, ":"):
+		return host, usual, nil
+	}
+	port, err := parsePort(service)
+	if err != nil {
+		return host, 0, malformed("%v", err)
+	}
+	return host, port, nil
+}
+
+// target reads the address of a plain request.
+func (r *request) target(target string) error {
+	rest, ok := strings.CutPrefix(target, "http://")
+	if !ok {
+		return malformed("a proxy is asked for http://host/path, or to CONNECT")
+	}
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	path, _, _ := strings.Cut(rest[end:], "?")
+	var err error
+	switch {
+	case strings.ContainsAny(target, "#\\"):
+		return malformed("its address has a fragment or a backslash")
+	case strings.Contains(rest[:end], "@"):
+		return malformed("its address has a name or a password")
+	}
+	if r.host, r.port, err = parseAuthority(rest[:end], plainPort); err != nil {
+		return err
+	}
+	if err := plainPath(path); err != nil && !weak.On("egress.encoding") {
+		return err
+	}
+	if r.url, err = egress.ParseURL(target); err != nil {
+		return malformed("its address: %v", err)
+	}
+	return nil
+}
+
+// plainPath refuses paths that servers and their filters read in two ways.
+func plainPath(path string) error {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "." || part == ".." {
+			return malformed("its path has a dot segment")
+		}
+	}
+	for i := range len(path) {
+		switch {
+		case path[i] <= ' ' || path[i] > '~':
+			return malformed("its path has a character that must be escaped")
+		case path[i] == '%':
+			if err := plainEscape(path[i+1:]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// plainEscape looks at an escape, after its percent sign.
+func plainEscape(s string) error {
+	if len(s) < 2 {
+		return malformed("its path ends in an escape")
+	}
+	c, err := strconv.ParseUint(s[:2], 16, 8)
+	switch {
+	case err != nil:
+		return malformed("its path has a broken escape")
+	case c < ' ' || c == 0x7f || strings.ContainsRune("./\\%", rune(c)):
+		return malformed("its path has an escaped %q, which is read in two ways", rune(c))
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package permission
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// Policy is what holds where a call would run.
+type Policy struct {
+	Mode    Mode
+	Rules   []Rule  // the user's and the project's
+	Grants  []Grant // of any folder and session: only those of this one count
+	Boxed   bool    // commands run in a sandbox; in plan mode in one that cannot write
+	Absent  bool    // nobody can be asked: what would be asked is denied
+	Dir     string  // the workspace, its real path
+	Home    string  // the user's home folder; "" means that ~ is not known
+	Session pawl.SessionID
+}
+
+// Call is a call that is decided on.
+type Call struct {
+	Tool   string
+	Risk   pawl.Risk
+	Access []pawl.Access   // with real targets; a path that was given through links is named in both spellings, as two accesses
+	Input  json.RawMessage // what the model wrote: for [Fingerprint]
+	Change string          // what it would change, as a diff: for [Show]
+}
+
+// Verdict is what becomes of a call, and why.
+type Verdict struct {
+	Decision Decision  `json:"decision"`
+	Why      string    `json:"why"`               // for people
+	Offer    []Rule    `json:"offer,omitempty"`   // what "always" would add, exactly; nil if it may not be offered
+	Findings []Finding `json:"findings"`          // one for each thing that was judged
+	Ignored  []Rule    `json:"ignored,omitempty"` // the project's rules that would have allowed something of it: they may only tighten
+}
+
+// Finding is what becomes of one access, or one segment of a command.
+type Finding struct {
+	Access   pawl.Access `json:"access"`            // of kind "" it is the call itself
+	Segment  *Segment    `json:"segment,omitempty"` // of a command that could be read
+	Path     string      `json:"path,omitempty"`    // of a path: all of it
+	Decision Decision    `json:"decision"`
+	Why      string      `json:"why"`
+
+	offer *Rule
+}
+
+// Decide says what becomes of a call. The strictest wins over all accesses,
+// segments, rules and the mode: deny, then ask, then allow. A rule of the user's
+// that allows, or a grant, turns an ask of the mode's into allow for what it
+// names; a grant also an ask of a rule's. Neither loosens a deny rule, the no of
+// plan mode, a protected name, or what could not be judged. It is pure.
+func Decide(p Policy, c Call) Verdict {
+	j := newJudge(p, c)
+	for _, a := range c.Access {
+		j.access(a)
+	}
+	if len(c.Access) == 0 || c.Risk == pawl.RiskModerate && !slices.ContainsFunc(c.Access, leaves) {
+		j.call()
+	}
+	return j.verdict()
+}
+
+// leaves reports whether an access says by itself how a moderate tool leaves the box.
+func leaves(a pawl.Access) bool { return a.Kind == pawl.AccessNet || a.Kind == pawl.AccessMCP }
+
+// verdict is the strictest of the findings.
+func (j *judge) verdict() Verdict {
+	v := Verdict{Decision: Allow, Findings: j.findings, Ignored: j.matched}
+	for _, f := range j.findings {
+		if f.Decision.rank() > v.Decision.rank() || v.Why == "" {
+			v.Decision, v.Why = Stricter(v.Decision, f.Decision), f.describe()
+		}
+	}
+	if v.Decision == Ask {
+		v.Offer = offers(j.findings)
+	}
+	return v
+}
+
+// maxWhat bounds how much of a thing its reason repeats.
+const maxWhat = 120
+
+// describe is the finding on one line.
+func (f Finding) describe() string {
+	what := []rune(f.What())
+	if len(what) > maxWhat {
+		what = append(what[:maxWhat], '…')
+	}
+	return string(what) + ": " + f.Why
+}
+
+// What says on one line what the finding is about, safe to show.
+func (f Finding) What() string {
+	switch {
+	case f.Segment != nil:
+		return sanitize.Line(f.Segment.Text)
+	case f.Path != "":
+		return fmt.Sprintf("%s %s", f.Access.Kind, sanitize.Line(f.Path))
+	case f.Access.Kind == "":
+		return sanitize.Line(f.Access.Target)
+	default:
+		return sanitize.Line(f.Access.String())
+	}
+}

@@ -1,0 +1,90 @@
+package permission
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// Scope is how far an answer of a person's reaches.
+type Scope string
+
+// The scopes.
+const (
+	ScopeOnce    Scope = "once"    // this call: bound to its [Fingerprint], and not kept
+	ScopeSession Scope = "session" // this session
+	ScopeProject Scope = "project" // this folder, for good
+)
+
+// Grant is a rule that a person has allowed when they were asked.
+type Grant struct {
+	Rule    Rule           `json:"rule"`
+	Scope   Scope          `json:"scope"`
+	Dir     string         `json:"dir"` // the project, its real path
+	Session pawl.SessionID `json:"session,omitempty"`
+	At      time.Time      `json:"at"`
+}
+
+// ID names what is granted: the same grant has the same id.
+func (g Grant) ID() string {
+	h := newHash("pawl grant 1")
+	for _, s := range []string{g.Rule.Tool, string(g.Rule.Kind), g.Rule.Pattern, string(g.Rule.Decision), string(g.Scope), g.Dir, string(g.Session)} {
+		h.text(s)
+	}
+	return h.sum()[:12]
+}
+
+// Where says on one line where the grant holds, safe to show.
+func (g Grant) Where() string {
+	if g.Scope == ScopeSession {
+		return sanitize.Line(fmt.Sprintf("session %s in %s", g.Session, g.Dir))
+	}
+	return sanitize.Line(g.Dir)
+}
+
+// check returns what is wrong with a grant.
+func (g Grant) check() error {
+	switch {
+	case !path.IsAbs(g.Dir) || path.Clean(g.Dir) != g.Dir:
+		return fmt.Errorf("%q is not the real path of a folder", g.Dir)
+	case g.Scope == ScopeSession && g.Session == "":
+		return errors.New("it is for a session, and names none")
+	case g.Scope == ScopeProject && g.Session != "":
+		return errors.New("it is for a project, and names a session")
+	case g.Scope == ScopeOnce:
+		return errors.New("what is allowed once is not kept")
+	case g.Scope != ScopeSession && g.Scope != ScopeProject:
+		return fmt.Errorf("its scope is %q", g.Scope)
+	}
+	if err := Offerable(g.Rule); err != nil {
+		return fmt.Errorf("%s cannot be granted: %w", g.Rule, err)
+	}
+	return nil
+}
+
+// appliesTo reports whether a grant is about this folder and session.
+func (g Grant) appliesTo(p Policy) bool {
+	return g.Dir == p.Dir && (g.Scope == ScopeProject || g.Scope == ScopeSession && g.Session == p.Session)
+}
+
+// digest hashes texts so that no two lists of them look alike.
+type digest struct{ data []byte }
+
+func newHash(domain string) *digest {
+	d := &digest{}
+	d.text(domain)
+	return d
+}
+
+func (d *digest) text(s string) { d.data = fmt.Appendf(d.data, "%d:%s,", len(s), s) }
+
+func (d *digest) sum() string {
+	sum := sha256.Sum256(d.data)
+	return hex.EncodeToString(sum[:])
+}

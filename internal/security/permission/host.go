@@ -1,0 +1,142 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/idna"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// host is a host that is reached, in the one spelling that names are compared in.
+type host struct {
+	name     string // lower case, without the last dot, in ASCII; or an address
+	port     string // "" if it is not told
+	userinfo bool   // a name and password stand before it
+	address  bool
+}
+
+var lookup = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(false), idna.StrictDomainName(true), idna.VerifyDNSLength(true))
+
+// parseHost reads a host, host:port or URL. What programs read in more than one
+// way is an error.
+func parseHost(target string) (host, error) {
+	if strings.ContainsAny(target, "\\%") || strings.ContainsFunc(target, func(r rune) bool { return sanitize.Strange(r) || r == ' ' }) {
+		return host{}, errors.New("the host is not spelled in a plain way")
+	}
+	if addr, err := netip.ParseAddr(target); err == nil {
+		return addressHost(addr)
+	}
+	if !strings.Contains(target, "://") {
+		target = "//" + target
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return host{}, errors.New("it is no host")
+	}
+	h := host{port: u.Port(), userinfo: u.User != nil}
+	if strings.HasSuffix(u.Host, ":") {
+		return host{}, errors.New("the port is missing")
+	}
+	if h.port == "" {
+		h.port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	name := u.Hostname()
+	if addr, err := netip.ParseAddr(name); err == nil {
+		a, err := addressHost(addr)
+		h.name, h.address = a.name, true
+		return h, err
+	}
+	if h.name, err = lookup.ToASCII(name); err != nil || h.name == "" {
+		return host{}, errors.New("it is no host's name")
+	}
+	h.name = strings.TrimSuffix(h.name, ".")
+	if addr, err := netip.ParseAddr(h.name); err == nil { // in full-width digits, say
+		h.name, h.address = addr.Unmap().String(), true
+		return h, nil
+	}
+	if last := h.name[strings.LastIndexByte(h.name, '.')+1:]; last[0] >= '0' && last[0] <= '9' {
+		return host{}, errors.New("it is an address in an odd spelling")
+	}
+	return h, nil
+}
+
+func addressHost(addr netip.Addr) (host, error) {
+	if addr.Zone() != "" {
+		return host{}, errors.New("the address has a zone")
+	}
+	return host{name: addr.Unmap().String(), address: true}, nil
+}
+
+// hostPattern names hosts: one, all below a domain (*.x.org), or all (*).
+type hostPattern struct {
+	name     string
+	port     string
+	below    bool
+	everyone bool
+}
+
+func parseHostPattern(s string) (hostPattern, error) {
+	if s == "*" {
+		return hostPattern{everyone: true}, nil
+	}
+	rest, isBelow := strings.CutPrefix(s, "*.")
+	if strings.ContainsAny(rest, "*/@?#") {
+		return hostPattern{}, errors.New("it must be a host, *.domain or *, perhaps with a port")
+	}
+	h, err := parseHost(rest)
+	if err != nil {
+		return hostPattern{}, err
+	}
+	if isBelow && h.address {
+		return hostPattern{}, errors.New("nothing is below an address")
+	}
+	return hostPattern{name: h.name, port: h.port, below: isBelow}, nil
+}
+
+// names reports whether the name is the pattern's, or below it: by whole labels.
+func (p hostPattern) names(h host) bool {
+	switch {
+	case p.everyone:
+		return true
+	case weak.On("net.labels"):
+		return strings.HasPrefix(h.name, p.name)
+	case p.below:
+		return !h.address && strings.HasSuffix(h.name, "."+p.name)
+	default:
+		return h.name == p.name
+	}
+}
+
+// allows: without a port the pattern allows the web's usual ones.
+func (p hostPattern) allows(h host) bool {
+	if h.userinfo || !p.names(h) {
+		return false
+	}
+	if p.port == "" {
+		return h.port == "" || h.port == "80" || h.port == "443"
+	}
+	return p.port == h.port
+}
+
+// covers is for refusing: a port that is not told may be any.
+func (p hostPattern) covers(h host) bool {
+	return p.names(h) && (p.port == "" || h.port == "" || p.port == h.port)
+}
+
+// String is the host as a pattern that means it alone.
+func (h host) String() string {
+	name := h.name
+	if h.address && strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	if h.port == "" || h.port == "80" || h.port == "443" {
+		return name
+	}
+	return fmt.Sprintf("%s:%s", name, h.port)
+}

@@ -1,0 +1,284 @@
+package permission
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// judge collects the findings on one call.
+type judge struct {
+	Policy
+	c        Call
+	refusing []matcher // that ask or deny
+	allowing []matcher // the user's
+	grants   []matcher
+	ignored  []matcher // the project's that allow
+	findings []Finding
+	matched  []Rule // of ignored
+}
+
+func newJudge(p Policy, c Call) *judge {
+	j := &judge{Policy: p, c: c}
+	for _, r := range p.Rules {
+		m, err := r.compile()
+		if err != nil && r.Decision != Allow { // a rule that cannot be read is about everything
+			m = matcher{rule: r, any: true}
+		}
+		switch {
+		case r.Tool != "" && r.Tool != c.Tool:
+		case r.Decision != Allow:
+			j.refusing = append(j.refusing, m)
+		case err != nil:
+		case r.Origin == OriginUser || weak.On("rules.project"):
+			j.allowing = append(j.allowing, m)
+		default:
+			j.ignored = append(j.ignored, m)
+		}
+	}
+	for _, g := range p.Grants {
+		if m, err := g.Rule.compile(); err == nil && g.appliesTo(p) && g.check() == nil && (g.Rule.Tool == "" || g.Rule.Tool == c.Tool) {
+			j.grants = append(j.grants, m)
+		}
+	}
+	return j
+}
+
+// access judges one access.
+func (j *judge) access(a pawl.Access) {
+	switch a.Kind {
+	case pawl.AccessRead, pawl.AccessWrite:
+		j.path(a)
+	case pawl.AccessExec, pawl.AccessEscape:
+		j.command(a)
+	case pawl.AccessNet:
+		j.net(a)
+	case pawl.AccessMCP:
+		j.mcp(a)
+	default:
+		j.find(Finding{Access: a}, j.Mode.closed(fmt.Sprintf("the kind of access %q is unknown", a.Kind)), matching{})
+	}
+}
+
+func (j *judge) path(a pawl.Access) {
+	f := Finding{Access: a}
+	at, err := j.place(a.Target)
+	if err != nil {
+		j.find(f, j.Mode.closed(err.Error()), matching{})
+		return
+	}
+	f.Path = at.shown(a.Target)
+	c := classRead
+	if a.Kind == pawl.AccessWrite {
+		c = classEdit
+	}
+	// The workspace's own path does not count: people work below such names too.
+	protected := a.Kind == pawl.AccessWrite && (Protected(cmp.Or(at.rel, f.Path)) || !path.IsAbs(a.Target) && Protected(a.Target))
+	if at.rel == "" || protected {
+		c = classLeave
+	}
+	s := j.Mode.stance(c)
+	if protected && j.Mode != ModeYolo {
+		s.firm = true
+		s.why = "it is a protected name: other programs take orders from it"
+	}
+	if a.Kind == pawl.AccessWrite {
+		if why := j.gatePath(at); why != "" {
+			s = j.Mode.closed(why)
+		}
+	}
+	j.find(f, s, matching{
+		matches: func(m matcher) likeness { return sure(m.any || m.pathMatches(at)) },
+		offer:   func() *Rule { return j.offerPath(a, at) },
+	})
+}
+
+func (j *judge) net(a pawl.Access) {
+	f := Finding{Access: a}
+	h, err := parseHost(a.Target)
+	if err != nil {
+		j.find(f, j.Mode.closed(err.Error()), matching{})
+		return
+	}
+	s := j.Mode.stance(classLeave)
+	if weak.On("net.asked") {
+		s = j.Mode.stance(classRead)
+	}
+	if h.userinfo {
+		s = j.Mode.closed("a name stands before the host: what it looks like is not where it leads")
+	}
+	j.find(f, s, matching{
+		matches: func(m matcher) likeness { return sure(m.any || m.hostMatches(h)) },
+		offer:   func() *Rule { return j.rule(a.Kind, h.String()) },
+	})
+}
+
+// mcp judges the call of a server's tool. A tool that has changed what it says
+// of itself is asked for, whatever the rules say.
+func (j *judge) mcp(a pawl.Access) {
+	f := Finding{Access: a}
+	t, err := parseTool(a.Target)
+	if err != nil {
+		j.find(f, j.Mode.closed(err.Error()), matching{})
+		return
+	}
+	s := j.Mode.stance(classLeave)
+	if t.changed && !weak.On("mcp.changed") {
+		s = j.Mode.closed("the server has changed what it says of this tool: look at the difference")
+	}
+	j.find(f, s, matching{
+		matches: func(m matcher) likeness { return sure(m.any || m.tool.covers(t)) },
+		offer: func() *Rule {
+			r := Rule{Kind: a.Kind, Pattern: t.String(), Decision: Allow}
+			if Offerable(r) != nil {
+				return nil
+			}
+			return &r
+		},
+	})
+}
+
+// command judges a command line, segment by segment.
+func (j *judge) command(a pawl.Access) {
+	script, err := parse(a.Target)
+	if err != nil {
+		j.find(Finding{Access: a}, j.Mode.closed(err.Error()), matching{})
+		return
+	}
+	c := classRun
+	if a.Kind == pawl.AccessEscape && !weak.On("shell.escape") || !j.Boxed {
+		c = classLeave
+	}
+	base := j.Mode.stance(c)
+	if a.Kind == pawl.AccessExec && !j.Boxed && base.decision != Allow && j.Mode != ModePlan {
+		base.why += ": there is no sandbox"
+	}
+	if len(script.segments) == 0 { // nothing but comments
+		j.find(Finding{Access: a}, base, matching{})
+		return
+	}
+	runs := script.runs()
+	gates := j.gates(script, runs)
+	for i, seg := range script.segments {
+		s := base
+		if gates[i] != "" {
+			s = j.Mode.closed(gates[i])
+		}
+		j.find(Finding{Access: a, Segment: &seg}, s, matching{
+			matches: func(m matcher) likeness {
+				if m.rule.Decision == Allow {
+					return sure(m.command.allows(seg))
+				}
+				return m.commandLikeness(runs, i)
+			},
+			offer: func() *Rule { return j.offerCommand(a, seg) },
+		})
+	}
+}
+
+// call judges a call by the risk of its tool alone.
+func (j *judge) call() {
+	c := classLeave
+	if j.c.Risk == pawl.RiskSafe {
+		c = classRead
+	}
+	s := j.Mode.stance(c)
+	if s.decision == Ask {
+		s.why = "the tool does not say what it touches"
+	}
+	j.find(Finding{Access: pawl.Access{Target: j.c.Tool}}, s, matching{
+		matches: func(m matcher) likeness { return sure(m.any && m.kind == "") },
+		offer: func() *Rule {
+			if j.c.Tool == "" {
+				return nil
+			}
+			return j.rule("", "")
+		},
+	})
+}
+
+// matching says which rules are about what is judged, and which rule would
+// allow it. Without matches, only rules without a pattern are.
+type matching struct {
+	matches func(matcher) likeness
+	offer   func() *Rule
+}
+
+func sure(yes bool) likeness {
+	if yes {
+		return alike
+	}
+	return unlike
+}
+
+// about holds a rule against what is judged.
+func (w matching) about(m matcher, kind pawl.AccessKind) likeness {
+	allow := m.rule.Decision == Allow
+	switch {
+	case m.any && m.kind == "" && (!allow || kind == ""): // all calls of its tool
+		return alike
+	case m.kind == kind || !allow && m.kind == pawl.AccessExec && kind == pawl.AccessEscape:
+		if w.matches == nil {
+			return sure(m.any)
+		}
+		return w.matches(m)
+	}
+	return unlike
+}
+
+// find adds a finding: the stance, tightened and loosened by the rules.
+func (j *judge) find(f Finding, s stance, w matching) {
+	f.Decision, f.Why = s.decision, s.why
+	first := func(list []matcher) *matcher {
+		for i := range list {
+			if w.about(list[i], f.Access.Kind) == alike {
+				return &list[i]
+			}
+		}
+		return nil
+	}
+	for i := range j.ignored {
+		if w.about(j.ignored[i], f.Access.Kind) == alike && !slices.ContainsFunc(j.matched, j.ignored[i].rule.equal) {
+			j.matched = append(j.matched, j.ignored[i].rule)
+		}
+	}
+	granted := first(j.grants)
+	allowed := first(j.allowing)
+	switch {
+	case s.firm || f.Decision == Allow:
+	case granted != nil:
+		f.Decision, f.Why = Allow, "you have allowed it: "+granted.rule.String()
+	case allowed != nil:
+		f.Decision, f.Why = Allow, "your rule allows it: "+allowed.rule.String()
+	}
+	for _, m := range j.refusing {
+		like, decision := w.about(m, f.Access.Kind), m.rule.Decision
+		if like == unlike || decision == Ask && granted != nil && !s.firm {
+			continue
+		}
+		why := fmt.Sprintf("%s rule: %s", m.rule.owner(), m.rule)
+		switch {
+		case like == maybe && decision == Deny:
+			c := j.Mode.closed("it cannot be told whether it is what is denied by " + m.rule.String())
+			decision, why, s.firm = c.decision, c.why, true
+		case decision != Ask:
+			decision = Deny
+		}
+		if decision.rank() > f.Decision.rank() {
+			f.Decision, f.Why = decision, why
+		}
+	}
+	if f.Decision == Ask && !s.firm && w.offer != nil {
+		f.offer = w.offer()
+	}
+	if f.Decision == Ask && j.Absent {
+		f.Decision, f.Why = Deny, f.Why+"; nobody can be asked"
+	}
+	f.Why = sanitize.Line(f.Why)
+	j.findings = append(j.findings, f)
+}

@@ -1,0 +1,183 @@
+package permission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// equal compares what rules say, not their examples.
+func (r Rule) equal(o Rule) bool {
+	return r.Tool == o.Tool && r.Kind == o.Kind && r.Pattern == o.Pattern && r.Decision == o.Decision
+}
+
+func (r Rule) owner() string {
+	switch r.Origin {
+	case OriginUser:
+		return "your"
+	case OriginPawl:
+		return "pawl's own"
+	default:
+		return "the project's"
+	}
+}
+
+// offers returns the rules that would allow all that is asked for, or nil if
+// that cannot be had.
+func offers(findings []Finding) []Rule {
+	var rules []Rule
+	for _, f := range findings {
+		if f.Decision != Ask {
+			continue
+		}
+		if f.offer == nil {
+			return nil
+		}
+		if !slices.ContainsFunc(rules, f.offer.equal) {
+			rules = append(rules, *f.offer)
+		}
+	}
+	return rules
+}
+
+// rule is one that allows the call's tool what the pattern names; nil if it
+// cannot be written down, or must not be offered.
+func (j *judge) rule(kind pawl.AccessKind, pattern string) *Rule {
+	r := Rule{Tool: j.c.Tool, Kind: kind, Pattern: pattern, Decision: Allow}
+	if kindOf[r.Tool] == kind && pattern != "" {
+		r.Kind = ""
+	}
+	if Offerable(r) != nil {
+		return nil
+	}
+	return &r
+}
+
+// offerCommand offers the command's very words.
+func (j *judge) offerCommand(a pawl.Access, s Segment) *Rule {
+	if !s.Plain() {
+		return nil
+	}
+	pattern, err := quoteCommand(s.words)
+	if err != nil {
+		return nil
+	}
+	r := j.rule(a.Kind, pattern)
+	if r == nil {
+		return nil
+	}
+	if m, err := r.compile(); err != nil || !m.command.allows(s) {
+		return nil
+	}
+	return r
+}
+
+func (j *judge) offerPath(a pawl.Access, at place) *Rule {
+	name := at.rel
+	if name == "" {
+		name = at.abs
+	}
+	if name == "" || sanitize.FirstStrange(name) != "" || !utf8.ValidString(name) {
+		return nil
+	}
+	r := j.rule(a.Kind, QuotePath(name))
+	if r == nil {
+		return nil
+	}
+	if m, err := r.compile(); err != nil || !m.path.allows(at) {
+		return nil
+	}
+	return r
+}
+
+// Offerable says why a rule may not be granted with a click, or nil. Only what
+// names a definite thing may: no shell, interpreter or wrapper, no program that
+// is a file which may change, no protected name, not everything. A person who
+// wants more writes it into their configuration.
+func Offerable(r Rule) error {
+	m, err := r.compile()
+	switch {
+	case err != nil:
+		return err
+	case r.Decision != Allow:
+		return errors.New("it does not allow anything")
+	case len(r.Match)+len(r.NotMatch) > 0:
+		return errors.New("it has examples")
+	case !utf8.ValidString(r.Tool+r.Pattern) || sanitize.FirstStrange(r.Tool+r.Pattern) != "":
+		return errors.New("it does not show as what it is")
+	}
+	switch m.kind {
+	case pawl.AccessExec, pawl.AccessEscape:
+		return offerableCommand(m.command)
+	case pawl.AccessNet:
+		if m.host.everyone || m.host.below && !strings.Contains(m.host.name, ".") {
+			return errors.New("it is about all hosts, or those of a top domain")
+		}
+	case pawl.AccessMCP:
+		if m.tool.print == "" {
+			return errors.New("it does not say which state of the tool it is about")
+		}
+	case pawl.AccessRead, pawl.AccessWrite:
+		base, _ := doublestar.SplitPattern(m.path.glob)
+		if !hasWildcard(m.path.glob) {
+			base = m.path.glob
+		}
+		if base == "." || base == "/" || base == "~" {
+			return errors.New("it is about all that is in the workspace, at home or anywhere")
+		}
+		if m.kind == pawl.AccessWrite && Protected(m.path.glob) {
+			return errors.New("it is about a protected name")
+		}
+	default:
+		if kindOf[r.Tool] != "" {
+			return fmt.Errorf("it does not say what %s is allowed", r.Tool)
+		}
+	}
+	return nil
+}
+
+func offerableCommand(p commandPattern) error {
+	switch {
+	case len(p.words) == 0:
+		return errors.New("it is about all commands")
+	case isPowerful(p.words[0]) && program(p.words[0]) != "sed" || isOneOf(runners, p.words[0]):
+		return fmt.Errorf("%s runs whatever it is told to", path.Base(p.words[0]))
+	case changesShell[p.words[0]] || p.words[0] == "[[":
+		return fmt.Errorf("%s changes what later commands do", p.words[0])
+	case strings.Contains(p.words[0], "/") && !path.IsAbs(p.words[0]):
+		return errors.New("the program is a file of the workspace, which may change")
+	}
+	words := make([]word, len(p.words))
+	for i, w := range p.words {
+		words[i] = word{raw: w, text: w, known: true}
+	}
+	if why := hatch(words, 1); why != "" {
+		return errors.New(why)
+	}
+	return nil
+}
+
+// ParseOffer reads rules that a person wants to grant, as offered or edited.
+func ParseOffer(texts []json.RawMessage) ([]Rule, error) {
+	var rules []Rule
+	for _, text := range texts {
+		var r Rule
+		if err := pawl.Decode(text, &r); err != nil {
+			return nil, fmt.Errorf("read a rule: %w: %w", err, pawl.ErrInvalid)
+		}
+		if err := Offerable(r); err != nil {
+			return nil, fmt.Errorf("%s cannot be granted: %w: %w", r, err, pawl.ErrInvalid)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}

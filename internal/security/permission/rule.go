@@ -1,0 +1,230 @@
+package permission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// Rule decides on what its tool, kind and pattern name.
+//
+// A pattern is read by the kind: paths are globs on the cleaned path, relative
+// to the workspace, absolute or from ~; commands are words, with * for any
+// rest, held against each segment of a command line; hosts are a name,
+// *.domain or *; tools of MCP servers are server/tool or server/*, and what is
+// granted with a click is for the tool as it was then. Without a pattern, a rule that asks or denies is about all of
+// its kind, or all calls of its tool; one that allows is about the call of a
+// tool that names nothing it would touch.
+type Rule struct {
+	Tool     string          `json:"tool,omitempty"`
+	Kind     pawl.AccessKind `json:"kind,omitempty"` // may be left out where the tool tells it
+	Pattern  string          `json:"pattern,omitempty"`
+	Decision Decision        `json:"decision"`
+	Match    []string        `json:"match,omitempty"`     // examples that it must match
+	NotMatch []string        `json:"not_match,omitempty"` // and such that it must not
+	Origin   Origin          `json:"-"`
+}
+
+// Origin says who made a rule. A rule whose origin is not known, like one of
+// the project's, may only tighten.
+type Origin string
+
+// The origins.
+const (
+	OriginUser    Origin = "user"
+	OriginProject Origin = "project"
+	OriginPawl    Origin = "pawl" // built in: like a project's, it may only tighten
+)
+
+// maxRules bounds the rules of one origin.
+const maxRules = 1000
+
+// kindOf tells the kind of a rule's pattern by its tool.
+var kindOf = map[string]pawl.AccessKind{
+	"bash": pawl.AccessExec,
+	"read": pawl.AccessRead, "list": pawl.AccessRead, "glob": pawl.AccessRead, "grep": pawl.AccessRead, "diagnostics": pawl.AccessRead,
+	"write": pawl.AccessWrite, "edit": pawl.AccessWrite, "apply_patch": pawl.AccessWrite,
+	"webfetch": pawl.AccessNet, "websearch": pawl.AccessNet, "codesearch": pawl.AccessNet,
+}
+
+// ParseRules reads a JSON array of rules, strictly, and checks their examples.
+// Nothing is no rules.
+func ParseRules(text json.RawMessage, origin Origin) ([]Rule, error) {
+	var rules []Rule
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if err := pawl.Decode(text, &rules); err != nil {
+		return nil, fmt.Errorf("read rules: %w: %w", err, pawl.ErrInvalid)
+	}
+	if len(rules) > maxRules {
+		return nil, fmt.Errorf("read rules: %d are more than %d: %w", len(rules), maxRules, pawl.ErrInvalid)
+	}
+	for i := range rules {
+		rules[i].Origin = origin
+		if err := rules[i].Check(); err != nil {
+			return nil, fmt.Errorf("rule %d, %s: %w: %w", i+1, rules[i], err, pawl.ErrInvalid)
+		}
+	}
+	return rules, nil
+}
+
+// String is the rule on one line, safe to show.
+func (r Rule) String() string {
+	text := string(r.Decision)
+	for _, s := range []string{r.Tool, string(r.Kind)} {
+		if s != "" {
+			text += " " + s
+		}
+	}
+	if r.Pattern != "" {
+		text += fmt.Sprintf(" %q", r.Pattern)
+	}
+	return sanitize.Line(text)
+}
+
+// Check returns what is wrong with a rule, its examples included.
+func (r Rule) Check() error {
+	m, err := r.compile()
+	if err != nil {
+		return err
+	}
+	for _, example := range r.Match {
+		if !m.example(example) {
+			return fmt.Errorf("it does not match its example %q", example)
+		}
+	}
+	for _, example := range r.NotMatch {
+		if m.example(example) {
+			return fmt.Errorf("it matches %q, which its examples say it must not", example)
+		}
+	}
+	return nil
+}
+
+// matcher is a rule that is ready to be held against accesses.
+type matcher struct {
+	rule    Rule
+	kind    pawl.AccessKind // of the pattern; "" if there is none
+	any     bool            // it has no pattern
+	command commandPattern
+	path    pathPattern
+	host    hostPattern
+	tool    toolPattern
+}
+
+func (r Rule) compile() (matcher, error) {
+	m := matcher{rule: r, kind: r.Kind, any: r.Pattern == ""}
+	if m.kind == "" && !m.any {
+		if m.kind = kindOf[r.Tool]; m.kind == "" {
+			return m, fmt.Errorf("it needs a kind, to say what its pattern %q is about", r.Pattern)
+		}
+	}
+	switch r.Decision {
+	case Allow, Ask, Deny:
+	default:
+		return m, fmt.Errorf("its decision is %q: use allow, ask or deny", r.Decision)
+	}
+	switch {
+	case strings.HasPrefix(r.Tool, "mcp__") || r.Tool == "mcp_call":
+		return m, errors.New(`it names a tool of an MCP server, which can be called in other ways too: use the kind mcp with the pattern "server/tool" or "server/*"`)
+	case r.Tool == "" && r.Kind == "":
+		return m, errors.New("it names neither a tool nor a kind")
+	case m.any && r.Decision == Allow && r.Kind != "":
+		return m, errors.New("it allows, and has no pattern: say what it allows")
+	case m.any && len(r.Match)+len(r.NotMatch) > 0:
+		return m, errors.New("it has examples but no pattern")
+	}
+	var err error
+	switch m.kind {
+	case pawl.AccessExec, pawl.AccessEscape:
+		if !m.any {
+			m.command, err = parseCommand(r.Pattern)
+		}
+	case pawl.AccessRead, pawl.AccessWrite:
+		if !m.any {
+			m.path, err = parsePath(r.Pattern)
+		}
+	case pawl.AccessNet:
+		if !m.any {
+			m.host, err = parseHostPattern(r.Pattern)
+		}
+	case pawl.AccessMCP:
+		if !m.any {
+			m.tool, err = parseToolPattern(r.Pattern)
+		}
+	case "":
+	default:
+		return m, fmt.Errorf("its kind is %q: use read, write, exec, escape, net or mcp", m.kind)
+	}
+	if err != nil {
+		return m, fmt.Errorf("its pattern %q: %w", r.Pattern, err)
+	}
+	return m, nil
+}
+
+// example reports whether the rule is about what an example stands for: with
+// deny and ask if any of it is, with allow if all of it is.
+func (m matcher) example(text string) bool {
+	switch m.kind {
+	case pawl.AccessExec, pawl.AccessEscape:
+		s, err := parse(text)
+		if err != nil {
+			return false
+		}
+		if m.rule.Decision != Allow {
+			r := s.runs()
+			for i := range s.segments {
+				if m.commandLikeness(r, i) == alike {
+					return true
+				}
+			}
+			return false
+		}
+		for _, seg := range s.segments {
+			if !m.command.allows(seg) {
+				return false
+			}
+		}
+		return len(s.segments) > 0
+	case pawl.AccessNet:
+		h, err := parseHost(text)
+		return err == nil && m.hostMatches(h)
+	case pawl.AccessMCP:
+		t, err := parseTool(text)
+		return err == nil && m.tool.covers(t)
+	default:
+		at, err := Policy{}.place(text)
+		return err == nil && m.pathMatches(at)
+	}
+}
+
+// commandLikeness is the greatest one of the runs of a segment.
+func (m matcher) commandLikeness(r *runs, segment int) likeness {
+	best := unlike
+	if r.vague[segment] {
+		best = maybe
+	}
+	for _, run := range r.of[segment] {
+		best = max(best, m.command.resembles(run.words))
+	}
+	return best
+}
+
+func (m matcher) pathMatches(at place) bool {
+	if m.rule.Decision == Allow {
+		return m.path.allows(at)
+	}
+	return m.path.covers(at, m.kind == pawl.AccessWrite)
+}
+
+func (m matcher) hostMatches(h host) bool {
+	if m.rule.Decision == Allow {
+		return m.host.allows(h)
+	}
+	return m.host.covers(h)
+}

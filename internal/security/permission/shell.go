@@ -1,0 +1,144 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+const (
+	// maxCommand bounds a command line: Linux gives a program no longer argument.
+	maxCommand = 128 << 10
+	// maxNesting bounds the brackets that are open at once.
+	maxNesting = 500
+)
+
+// Segment is one simple command of a command line, or what stands around some:
+// a loop's head, a redirect.
+type Segment struct {
+	Text   string   `json:"text"`             // as written
+	Dir    string   `json:"dir,omitempty"`    // where it runs, as far as each cd before it can be read; "" is where the line starts, "?" is unknown
+	Writes []string `json:"writes,omitempty"` // the files that it is redirected into
+	Doubts []string `json:"doubts,omitempty"` // what cannot be told from its text, or changes what other text means; none: it is plain
+
+	words []word
+	stdin []string // texts that it is given to read
+}
+
+// Plain reports whether the text tells all of what will run. Nothing else may
+// be allowed by a rule.
+func (s Segment) Plain() bool {
+	return len(s.words) > 0 && (len(s.Doubts) == 0 || weak.On("shell.doubts"))
+}
+
+func (s *Segment) doubt(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.Doubts, text) {
+		s.Doubts = append(s.Doubts, text)
+	}
+}
+
+// script is a command line that was read.
+type script struct {
+	segments []Segment
+	dirs     []string // where its commands may run: the start, "", and what each cd names
+}
+
+// parse finds the simple commands of a command line as bash reads it, in the
+// order of the text, those within substitutions and compound commands too. What
+// bash and the parser may not read alike is an error.
+func parse(command string) (s script, err error) {
+	defer func() {
+		if v := recover(); v != nil { // a fault of ours or the parser's, on a text that a stranger may have written
+			s, err = script{}, fmt.Errorf("it cannot be read: %v", v)
+		}
+	}()
+	if weak.On("shell.split") {
+		return naive(command), nil
+	}
+	return read(command)
+}
+
+// naive takes a command line for one command, of words with blanks between: what
+// a check does that knows no shell.
+func naive(command string) script {
+	seg := Segment{Text: command}
+	for w := range strings.FieldsSeq(command) {
+		seg.words = append(seg.words, word{raw: w, text: w, known: true})
+	}
+	return script{segments: []Segment{seg}, dirs: []string{""}}
+}
+
+func read(command string) (script, error) {
+	if err := checkText(command); err != nil {
+		return script{}, err
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil {
+		return script{}, fmt.Errorf("it cannot be read: %w", err)
+	}
+	if why := misread(file, command); why != "" && !weak.On("shell.misread") {
+		return script{}, fmt.Errorf("it cannot be read: %s", why)
+	}
+	return collect(file, command)
+}
+
+// collect walks the tree of a command line.
+func collect(file *syntax.File, command string) (script, error) {
+	w := walker{wordReader: wordReader{src: command}, dirs: []string{""}}
+	w.stmts(file.Stmts)
+	if w.calls != countCalls(file) {
+		return script{}, errors.New("it cannot be read: a part of it was missed")
+	}
+	if strange := sanitize.FirstStrange(command); strange != "" {
+		for i := range w.segments {
+			w.segments[i].doubt("a character that does not show: %s", strange)
+		}
+	}
+	return script{segments: w.segments, dirs: w.dirs}, nil
+}
+
+// checkText refuses what bash and the parser would not read alike, or what
+// takes long to read.
+func checkText(command string) error {
+	switch {
+	case strings.TrimSpace(command) == "":
+		return errors.New("it is empty")
+	case len(command) > maxCommand:
+		return fmt.Errorf("it has %d bytes, more than the %d that a program can be given", len(command), maxCommand)
+	case strings.ContainsAny(command, "\x00\r"):
+		return errors.New("it cannot be read: it holds a NUL or a carriage return")
+	case !utf8.ValidString(command):
+		return errors.New("it cannot be read: it is not UTF-8")
+	}
+	depth := 0
+	for i := range len(command) {
+		switch command[i] {
+		case '(', '{', '[':
+			if depth++; depth > maxNesting {
+				return fmt.Errorf("it cannot be read: more than %d brackets are open at once", maxNesting)
+			}
+		case ')', '}', ']':
+			depth = max(0, depth-1)
+		}
+	}
+	return nil
+}
+
+// countCalls counts the simple commands of a tree, the other way than the walker does.
+func countCalls(file *syntax.File) int {
+	n := 0
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if _, ok := node.(*syntax.CallExpr); ok {
+			n++
+		}
+		return true
+	})
+	return n
+}

@@ -1,0 +1,139 @@
+package policy
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/config/userfile"
+)
+
+const (
+	maxAllotment = 64 << 10 // bytes of what Allot has written
+	maxLenders   = 64       // folders of objects that a repository has, its own and those it borrows
+)
+
+// Allotment is what the workplaces of a repository are given. It is kept beside
+// them, where no worker writes: what a workplace says of itself counts for nothing.
+type Allotment struct {
+	Objects []string `json:"objects"` // folders of objects, the repository's own and those it borrows; none if workplaces are whole
+	Apart   []string `json:"apart"`   // the repository and its worktree: out of sight
+}
+
+// Allot lets the workplaces of a repository borrow its objects, and returns the
+// folder to make them in. Whoever makes workplaces, or has sessions go on in them,
+// calls it first: the repository may borrow from others than before.
+func (s *Safety) Allot(repo *git.Repo) (dir string, err error) {
+	top, err := config.Workplaces()
+	if err != nil {
+		return "", fmt.Errorf("allot a workplace: %w", err)
+	}
+	a := Allotment{Objects: []string{}}
+	if !s.Whole {
+		if a.Objects, err = objectsOf(filepath.Join(repo.Common, "objects")); err != nil {
+			return "", fmt.Errorf("allot a workplace: %w", err)
+		}
+	}
+	for _, path := range []string{repo.Top, repo.Common} {
+		if !holds(path, s.home) {
+			a.Apart = append(a.Apart, path)
+		}
+	}
+	if err := os.MkdirAll(top, 0o700); err != nil {
+		return "", fmt.Errorf("allot a workplace: %w", err)
+	}
+	if err := a.check(top); err != nil {
+		return "", fmt.Errorf("allot a workplace: %w", err)
+	}
+	sum := sha256.Sum256([]byte(repo.Common))
+	dir = filepath.Join(top, hex.EncodeToString(sum[:8]))
+	if err := userfile.Replace(dir+".json", a, maxAllotment); err != nil {
+		return "", fmt.Errorf("allot a workplace: %w", err)
+	}
+	return dir, nil
+}
+
+// check refuses objects in pawl's own folder: a repository could borrow them from
+// another worker.
+func (a Allotment) check(top string) error {
+	data, err := filepath.EvalSymlinks(filepath.Dir(top))
+	if err != nil {
+		return err
+	}
+	for _, path := range a.Objects {
+		if holds(data, path) || holds(path, data) {
+			return fmt.Errorf("the repository borrows objects from %s, which is pawl's own: take it out of objects/info/alternates: %w", path, pawl.ErrDenied)
+		}
+	}
+	return nil
+}
+
+// objectsOf returns a folder of objects and those that it borrows from, as git
+// does: by a line each in info/alternates, and so on from there.
+func objectsOf(dir string) ([]string, error) {
+	var all []string
+	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
+		real, err := filepath.EvalSymlinks(queue[0])
+		if errors.Is(err, fs.ErrNotExist) && len(all) > 0 {
+			continue // git passes over it too
+		}
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(all, real) {
+			continue
+		}
+		if all = append(all, real); len(all) > maxLenders {
+			return nil, fmt.Errorf("%s borrows from more than %d folders: run 'git repack -ad' there, and remove objects/info/alternates: %w", dir, maxLenders, pawl.ErrInvalid)
+		}
+		more, err := lenders(real)
+		if err != nil {
+			return nil, err
+		}
+		queue = append(queue, more...)
+	}
+	return all, nil
+}
+
+// lenders reads the alternates of a folder of objects.
+func lenders(dir string) ([]string, error) {
+	f, err := os.Open(filepath.Join(dir, "info", "alternates"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var all []string
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		path := lines.Text()
+		if path == "" || path[0] == '#' {
+			continue
+		}
+		if path[0] == '"' {
+			return nil, fmt.Errorf("%s has a path in quotes, which pawl does not read: write it without: %w", f.Name(), pawl.ErrInvalid)
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		all = append(all, path)
+	}
+	return all, lines.Err()
+}
+
+// holds reports whether a path is a folder or below it.
+func holds(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}

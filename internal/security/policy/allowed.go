@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/trust"
+)
+
+// allowed is what people have allowed in one folder, as it goes with the folder from
+// host to host.
+type allowed struct {
+	Grants    []permission.Grant `json:"grants,omitempty"`
+	Folders   []trust.Folder     `json:"folders,omitempty"`
+	Approvals []trust.Approval   `json:"approvals,omitempty"`
+}
+
+// Grant keeps rules for a folder. One that is there already stays as it is.
+func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	parsed, err := permission.ParseOffer(rules)
+	if err != nil {
+		return err
+	}
+	var grants []permission.Grant
+	for _, r := range parsed {
+		grants = append(grants, permission.Grant{Rule: r, Scope: permission.ScopeProject, Dir: real, At: time.Now()})
+	}
+	return s.allow(ctx, dir, real, func(a *allowed) { a.Grants = append(a.Grants, grants...) },
+		func() error { return s.grantsOf(real).Add(grants...) })
+}
+
+// TrustAs keeps that a folder, which was asked for as dir, is trusted as it was seen.
+func (s *Safety) TrustAs(ctx context.Context, dir string, seen Folder, at time.Time) error {
+	return s.allow(ctx, dir, seen.Path, func(a *allowed) { a.Folders = []trust.Folder{{Path: seen.Path, Hash: seen.Hash, At: at.UTC()}} },
+		func() error { return s.trustOf(seen.Path).Trust(seen.Path, seen.Hash, at) })
+}
+
+// allow has something hold that people have allowed in a folder: first it is kept
+// where a later host of the folder finds it, so that none is lost that once held.
+func (s *Safety) allow(ctx context.Context, dir, real string, add func(*allowed), do func() error) error {
+	if s.Allow == nil {
+		return do()
+	}
+	s.allowing.Lock() // one after the other: each keeps all that there is
+	defer s.allowing.Unlock()
+	a, err := s.allowedIn(real)
+	if err != nil {
+		return err
+	}
+	add(&a)
+	text, err := json.Marshal(a)
+	if err == nil {
+		err = s.Allow(ctx, dir, string(text))
+	}
+	if err != nil {
+		return fmt.Errorf("keep what is allowed in %s: %w", dir, err)
+	}
+	return do()
+}
+
+// allowedIn returns what holds for a folder, by its real path.
+func (s *Safety) allowedIn(real string) (a allowed, err error) {
+	if a.Grants, err = s.grantsOf(real).List(); err != nil {
+		return a, err
+	}
+	a.Folders, a.Approvals, err = s.trustOf(real).List()
+	return a, err
+}
+
+// grantsOf is where the grants of a folder are kept, by its real path. Where folders
+// go from host to host each has a file of its own: what one tenant allows themselves
+// is no burden for others.
+func (s *Safety) grantsOf(real string) permission.Store {
+	if s.Allow == nil {
+		return s.grants
+	}
+	return permission.Store{Path: filepath.Join(s.apartOf(real), "grants.json")}
+}
+
+// trustOf is where it is kept whether a folder is trusted.
+func (s *Safety) trustOf(real string) trust.Store {
+	if s.Allow == nil {
+		return s.trust
+	}
+	return trust.Store{Path: filepath.Join(s.apartOf(real), "trust.json")}
+}
+
+func (s *Safety) apartOf(real string) string {
+	sum := sha256.Sum256([]byte(real))
+	return filepath.Join(s.apart, hex.EncodeToString(sum[:16]))
+}
+
+// Adopt has what people allowed in a folder on another host hold here, as it was given
+// to Allow, and nothing that was allowed here before: the folder may be another's now.
+func (s *Safety) Adopt(dir, text string) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) && text == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.allowing.Lock()
+	defer s.allowing.Unlock()
+	err = os.RemoveAll(s.apartOf(real))
+	if err == nil && text != "" {
+		err = s.adopt(real, text)
+	}
+	if err != nil {
+		return fmt.Errorf("what is allowed in %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (s *Safety) adopt(real, text string) error {
+	var a allowed
+	if err := pawl.Decode([]byte(text), &a); err != nil {
+		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+	}
+	for i := range a.Grants {
+		a.Grants[i].Dir = real // the same folder, by another path
+	}
+	err := s.grantsOf(real).Add(a.Grants...)
+	for _, f := range a.Folders {
+		err = errors.Join(err, s.trustOf(real).Trust(real, f.Hash, f.At))
+	}
+	for _, f := range a.Approvals {
+		err = errors.Join(err, s.trustOf(real).Approve(real, f.Kind, f.Name, f.Hash, f.At))
+	}
+	return err
+}

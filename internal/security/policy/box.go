@@ -1,0 +1,266 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// hiddenNames are files of a workspace that commands do not see, and that tools
+// ask before they read. Examples that are meant to be committed (.env.example)
+// are not among them.
+var hiddenNames = []string{
+	".env", ".env.local", ".env.*.local", ".env.dev", ".env.development", ".env.stage", ".env.staging", ".env.prod", ".env.production", ".env.secret*",
+}
+
+// secretFiles are the rules about them.
+var secretFiles = func() []permission.Rule {
+	var rules []permission.Rule
+	for _, name := range hiddenNames {
+		rules = append(rules, permission.Rule{Kind: pawl.AccessRead, Pattern: "**/" + name, Decision: permission.Ask, Origin: permission.OriginPawl})
+	}
+	return rules
+}()
+
+// toolVariables tell programs where their tools and certificates are. None
+// holds a key.
+var toolVariables = []string{
+	"GOPATH", "GOROOT", "GOTOOLCHAIN", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "CI",
+}
+
+// Wrap puts a command of a session into its box. In the mode yolo, and where a
+// person has permitted it, it runs without one, and still without pawl's keys.
+func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
+	worker, err := s.boxedOnly(r.Workspace)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	if r.Escape || r.Mode == string(permission.ModeYolo) {
+		if worker {
+			return sandbox.Wrapped{}, fmt.Errorf("a worker's commands run in a sandbox, and this one is to run without: %w", pawl.ErrDenied)
+		}
+		env, err := s.openEnv()
+		return sandbox.Unwrapped(r.Args, env), err
+	}
+	p, err := s.Profile(ctx, r.Workspace)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Work, p.ReadOnly, p.Pass = r.Dir, r.Mode == string(permission.ModePlan), proc.Marks()
+	if p.Temp, err = s.folder.temp(r.Session); err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	user, err := s.User()
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	return s.wrapOut(ctx, r.Args, p, r.Boxed || worker, slices.Concat(user.Sandbox.Network, r.Network))
+}
+
+// wrapOut is wrap with a way out to the hosts, if there are any.
+func (s *Safety) wrapOut(ctx context.Context, args []string, p sandbox.Profile, boxed bool, hosts []string) (sandbox.Wrapped, error) {
+	if len(hosts) == 0 {
+		return s.wrap(ctx, args, p, boxed)
+	}
+	way, err := s.WayOut(hosts, func(proxy.Decision) {})
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.ProxySocket = way.Socket()
+	w, err := s.wrap(ctx, args, p, boxed)
+	if err != nil {
+		return w, errors.Join(err, way.Close())
+	}
+	closeBox := w.Close
+	w.Close = func() {
+		closeBox()
+		_ = way.Close() // nobody uses it any more
+	}
+	return w, nil
+}
+
+// WayOut opens a proxy to the hosts, and to no other. Its socket is where no box
+// sees it, also one that was started before.
+func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Proxy, error) {
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return nil, err
+	}
+	p, err := proxy.Open(proxy.Config{Dir: data, Guard: s.Guard, Hosts: hosts, Decided: decided})
+	if err != nil {
+		return nil, fmt.Errorf("open a way to %s: %w", strings.Join(hosts, ", "), err)
+	}
+	return p, nil
+}
+
+// WrapServer puts a language server into a box: it reads what a model wrote, and
+// many run code that the project brings.
+func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
+	p, err := s.Profile(ctx, dir)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	worker, err := s.boxedOnly(dir)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
+	return s.wrap(ctx, args, p, worker)
+}
+
+func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, boxed bool) (sandbox.Wrapped, error) {
+	box, _ := s.detect(ctx)
+	w, err := box.Wrap(args, p)
+	if errors.Is(err, sandbox.ErrNoBox) && !boxed {
+		// Where there was none, a person has been asked: see permission.Policy.Boxed.
+		env, err := s.openEnv()
+		return sandbox.Unwrapped(args, env), err
+	}
+	if err != nil {
+		return w, fmt.Errorf("the command cannot be put into its sandbox: %w", err)
+	}
+	return w, nil
+}
+
+// Profile is what a command may touch in a workspace. Pawl's own log, keys and
+// configuration are out of its sight; in a workplace so are the other ones, and
+// the repository that it was made of.
+func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	user, err := s.User()
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	place, worker, err := s.Workplace(dir)
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	p := sandbox.Profile{
+		Dir: dir, Env: slices.Concat(toolVariables, user.Sandbox.Env),
+		Hidden: slices.Concat(hiddenNames, user.Sandbox.Hidden), Writable: existing(user.Sandbox.Writable),
+	}
+	own, err := ownFiles()
+	if err != nil {
+		return p, err
+	}
+	denied, err := s.denied(ctx, dir)
+	if err != nil {
+		return p, err
+	}
+	p.Hidden = append(p.Hidden, denied...)
+	if !worker {
+		p.Hidden = append(p.Hidden, own...)
+	} else if err := place.enclose(&p, own, s.folder.cache); err != nil {
+		return p, err
+	}
+	cache, err := s.folder.shared(dir)
+	if err != nil {
+		return p, err
+	}
+	p.Writable = append(p.Writable, cache)
+	p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "npm_config_cache="+filepath.Join(cache, "npm"))
+	return p, nil
+}
+
+// existing are the folders that are there.
+func existing(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.IsDir()
+	})
+}
+
+// ownFiles are pawl's own.
+func ownFiles() ([]string, error) {
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	user, err := config.UserFile()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := config.UserFolder()
+	if err != nil {
+		return nil, err
+	}
+	store, err := config.Store()
+	if err != nil {
+		return nil, err
+	}
+	own := []string{data, user, folder}
+	if at := filepath.Dir(user); filepath.Base(at) == "pawl" && at != folder {
+		own = append(own, at)
+	}
+	if path := strings.TrimPrefix(store, "sqlite:"); !strings.Contains(path, "://") {
+		own = append(own, path, path+"-wal", path+"-shm", filepath.Join(filepath.Dir(path), "blobs"))
+	}
+	for i, path := range own {
+		if own[i], err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
+}
+
+// End drops what is kept for a session.
+func (s *Safety) End(id pawl.SessionID) { s.folder.drop(id) }
+
+// Close lets go of what boxes have left.
+func (s *Safety) Close() { sandbox.Release() }
+
+// openEnv is pawl's environment without what looks like a key: for commands that
+// run without a box.
+func (s *Safety) openEnv() ([]string, error) {
+	user, err := s.User()
+	if err != nil {
+		return nil, err
+	}
+	var env []string
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); !secretName(name) || slices.Contains(user.Sandbox.Env, name) || weak.On("env.open") {
+			env = append(env, entry)
+		}
+	}
+	return env, nil
+}
+
+// secretName reports whether a variable's name says that it holds a key.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	for _, word := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTHORIZATION"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, "AWS_") && name != "AWS_REGION" && name != "AWS_DEFAULT_REGION"
+}
+
+// WrapCheck puts a check of a gate into a box. Where there is no box it must not run.
+func (s *Safety) WrapCheck(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error) {
+	own, err := ownFiles()
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Pass, p.Env, p.Hidden = proc.Marks(), slices.Concat(toolVariables, p.Env), append(p.Hidden, own...)
+	return s.wrapOut(ctx, args, p, true, hosts)
+}

@@ -1,0 +1,101 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+)
+
+// Cleaning says which folders of boxes go.
+type Cleaning struct {
+	Alive  func(pawl.SessionID) bool // the temporary files of other sessions go
+	Before time.Time                 // what was last used before goes too
+	DryRun bool                      // nothing is removed
+}
+
+// Cleaned says what went, or would.
+type Cleaned struct {
+	Sessions int   `json:"sessions"` // whose temporary files went
+	Folders  int   `json:"folders"`  // workspaces whose caches went
+	Before   int64 `json:"before"`   // bytes of all that is there
+	After    int64 `json:"after"`
+}
+
+// Clean removes what boxes have left in pawl's cache folder.
+func Clean(c Cleaning) (Cleaned, error) {
+	cache, err := config.Cache()
+	if err != nil {
+		return Cleaned{}, err
+	}
+	f := folders{cache}
+	var done Cleaned
+	err = f.each("tmp", func(name string, size int64, used time.Time) {
+		id := pawl.SessionID(name)
+		done.Before += size
+		if !id.Valid() || c.Alive(id) && !used.Before(c.Before) {
+			done.After += size
+			return
+		}
+		done.Sessions++
+		if !c.DryRun {
+			f.drop(id)
+		}
+	})
+	if err != nil {
+		return done, fmt.Errorf("clean up temporary files: %w", err)
+	}
+	err = f.each("box", func(name string, size int64, used time.Time) {
+		done.Before += size
+		if !used.Before(c.Before) {
+			done.After += size
+			return
+		}
+		done.Folders++
+		if !c.DryRun {
+			remove(filepath.Join(f.cache, "box", name))
+		}
+	})
+	if err != nil {
+		return done, fmt.Errorf("clean up caches: %w", err)
+	}
+	return done, nil
+}
+
+// each looks at the folders in one of ours: how large they are, and when
+// something in them was last written.
+func (f folders) each(kind string, do func(name string, size int64, used time.Time)) error {
+	entries, err := os.ReadDir(filepath.Join(f.cache, kind))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		var size int64
+		var used time.Time
+		_ = filepath.WalkDir(filepath.Join(f.cache, kind, e.Name()), func(_ string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil //nolint:nilerr // it counts for what can be seen of it
+			}
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+				if info.ModTime().After(used) {
+					used = info.ModTime()
+				}
+			}
+			return nil
+		})
+		do(e.Name(), size, used)
+	}
+	return nil
+}

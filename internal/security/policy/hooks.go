@@ -1,0 +1,190 @@
+package policy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/hook"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// claudeSettings is where a repository keeps hooks for Claude Code.
+const claudeSettings = ".claude/settings.json"
+
+// hookList is what configurations say of hooks.
+type hookList struct {
+	commands []hook.External
+	faults   []hook.Fault
+}
+
+// add takes in what one configuration says: an object with the key hooks.
+func (l *hookList) add(text json.RawMessage, origin hook.Origin) error {
+	commands, faults, err := hook.ParseConfig(text, origin)
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+	}
+	l.commands, l.faults = append(l.commands, commands...), append(l.faults, faults...)
+	return nil
+}
+
+// addKey takes in the value of the key hooks.
+func (l *hookList) addKey(value json.RawMessage, origin hook.Origin) error {
+	if value == nil {
+		return nil
+	}
+	text, err := json.Marshal(map[string]json.RawMessage{"hooks": value})
+	if err != nil {
+		return err
+	}
+	return l.add(text, origin)
+}
+
+// addProject takes in what a trusted folder brings: in its configuration for
+// pawl, and in the one that it has for Claude Code.
+func (l *hookList) addProject(c config.Project, read func(name string) ([]byte, error)) error {
+	if err := l.addKey(c.Hooks, hook.Origin{File: config.ProjectFile, Layer: hook.LayerProject}); err != nil {
+		return err
+	}
+	text, err := read(claudeSettings)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, pawl.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", claudeSettings, err)
+	}
+	return l.add(text, hook.Origin{File: claudeSettings, Layer: hook.LayerProject})
+}
+
+// HookCommands returns the commands that are hooks for sessions in a folder, and
+// what is wrong with those that are left out. Of a folder that is not trusted
+// there are none; where the administrator wants no others than their own, those
+// are all. An error means that it cannot be told which there are: then nothing may
+// run that one of them might have refused.
+func (s *Safety) HookCommands(ctx context.Context, dir string, settings pawl.Settings) ([]hook.External, []hook.Fault, error) {
+	policy, err := s.Managed()
+	if err != nil {
+		return nil, nil, err
+	}
+	managed, err := ManagedHooks(policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	if policy.OnlyManaged && !weak.On("hook.managed") {
+		return managed, nil, nil
+	}
+	list, err := s.openHooks(ctx, dir, settings)
+	return append(list.commands, managed...), list.faults, err
+}
+
+// openHooks are those of a trusted folder and the user's own.
+func (s *Safety) openHooks(ctx context.Context, dir string, settings pawl.Settings) (hookList, error) {
+	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
+	if err != nil {
+		return hookList{}, err
+	}
+	user, err := s.User()
+	if err != nil {
+		return hookList{}, err
+	}
+	path, err := config.UserFile()
+	if err != nil {
+		return hookList{}, err
+	}
+	list := hookList{slices.Clone(folder.hooks.commands), slices.Clone(folder.hooks.faults)}
+	return list, list.addKey(user.Hooks, hook.Origin{File: path, Layer: hook.LayerUser})
+}
+
+// Hooks returns the hooks for sessions in a folder as they are now.
+func (s *Safety) Hooks(ctx context.Context, dir string, settings pawl.Settings) (*hook.Registry, []hook.Fault, error) {
+	commands, faults, err := s.HookCommands(ctx, dir, settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Only a trusted folder has brought any.
+	hooks, more := hook.Outside{Runner: hookRunner{s}, Trusted: true}.Hooks(commands)
+	registry, err := hook.New(slices.Concat(hooks, s.OwnHooks())...)
+	return registry, append(faults, more...), err
+}
+
+// OwnHooks returns pawl's own hooks, which run everywhere.
+func (s *Safety) OwnHooks() []hook.Hook {
+	own := s.Builtins
+	own.Activity = &s.activity
+	return own.Hooks()
+}
+
+// hookRunner runs the commands of hooks: the user's own and the administrator's
+// as they are, those of a project in a box, as commands of the model.
+type hookRunner struct{ s *Safety }
+
+var _ hook.Runner = hookRunner{}
+
+// Run runs the command and ends all that it has left behind.
+func (r hookRunner) Run(ctx context.Context, c hook.Command) (code int, err error) {
+	w, err := r.s.wrapHook(ctx, c)
+	if err != nil {
+		return -1, err
+	}
+	defer w.Close()
+	p, err := proc.Start(proc.Command{
+		Args: w.Args, Dir: c.Dir, Env: w.Env, Bare: true, Files: w.Files,
+		Stdin: bytes.NewReader(c.Stdin), Output: c.Stdout, Stderr: c.Stderr,
+	})
+	if err != nil {
+		return -1, err
+	}
+	select {
+	case <-p.Done():
+		p.Kill() // what it has left behind
+	case <-ctx.Done():
+		p.Kill()
+		return -1, context.Cause(ctx)
+	}
+	exit, err := p.Wait()
+	if err != nil {
+		return -1, err
+	}
+	news, err := w.Check()
+	if err == nil && len(news) > 0 {
+		err = fmt.Errorf("it has changed what other programs take orders from: %s: look at it, and take it back", strings.Join(news, ", "))
+	}
+	return exit.Code, err
+}
+
+// wrapHook puts the command of a hook where it belongs.
+func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped, error) {
+	own := c.Origin.Layer == hook.LayerUser || c.Origin.Layer == hook.LayerManaged
+	if own || c.Mode == string(permission.ModeYolo) || weak.On("hook.box") {
+		return sandbox.Unwrapped(c.Args, c.Env), nil
+	}
+	p, err := s.Profile(ctx, c.Dir)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Work, p.ReadOnly, p.Pass = c.Dir, c.Mode == string(permission.ModePlan), proc.Marks()
+	if p.Temp, err = s.folder.temp(c.Session); err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	for _, entry := range c.Env { // the rest is the box's own
+		if strings.HasPrefix(entry, "CLAUDE_") || strings.HasPrefix(entry, "PAWL_") {
+			p.Env = append(p.Env, entry)
+		}
+	}
+	box, _ := s.detect(ctx)
+	w, err := box.Wrap(c.Args, p)
+	if err != nil {
+		return w, fmt.Errorf("the project's hook cannot be put into its sandbox, and does not run without: %w", err)
+	}
+	return w, nil
+}

@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/tool/lsp"
+)
+
+// open returns the safety of a user of the test's own, who has a home folder.
+func open(t *testing.T) (s *Safety, dir, outside string) {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{"HOME": "home", "PAWL_DATA": "data", "PAWL_CACHE": "cache", "XDG_CONFIG_HOME": "config"} {
+		path = filepath.Join(base, path)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(name, path)
+	}
+	dir, outside = filepath.Join(base, "ws"), filepath.Join(base, "outside")
+	for _, path := range []string{dir, outside} {
+		if err := os.Mkdir(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err = Open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, dir, outside
+}
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServersInTheirBox: language servers work in the sandbox.
+func TestServersInTheirBox(t *testing.T) {
+	modules := os.Getenv("GOPATH")
+	if modules == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		modules = filepath.Join(home, "go")
+	}
+	s, dir, _ := open(t)
+	t.Setenv("GOPATH", modules)
+	put(t, dir, "go.mod", "module example.com/x\n\ngo 1.26\n")
+	put(t, dir, "a.go", "package x\n\nfunc A() int { return \"\" }\n")
+	put(t, dir, "web/tsconfig.json", `{"compilerOptions":{"strict":true}}`)
+	put(t, dir, "web/a.ts", "export const n: number = \"\";\n")
+
+	servers := &lsp.Servers{Path: os.Getenv("PAWL_TEST_LSP_PATH") + ":" + os.Getenv("PATH"), Box: s.WrapServer}
+	t.Cleanup(servers.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	report, err := servers.Check(ctx, dir, []string{"a.go", "web/a.ts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("%+v", report)
+	for _, want := range []string{"as int value in return statement", "is not assignable to type 'number'"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nobody says %q: %s", want, text)
+		}
+	}
+}
+
+// TestServerCannotGetOut: a server that runs what a model wrote is in a sandbox.
+func TestServerCannotGetOut(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	s, dir, outside := open(t)
+	script := "touch inside " + filepath.Join(outside, "canary")
+	w, err := s.WrapServer(t.Context(), dir, dir, []string{"bash", "-c", script}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var out strings.Builder
+	result, err := proc.Run(t.Context(), proc.Command{Args: w.Args, Env: w.Env, Bare: true, Files: w.Files, Dir: dir, Output: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "inside")); err != nil {
+		t.Errorf("it did not run, so nothing is shown: %v, %+v, %s", err, result, out.String())
+	}
+	if _, err := os.Stat(filepath.Join(outside, "canary")); err == nil {
+		t.Error("it wrote outside of the workspace")
+	}
+}

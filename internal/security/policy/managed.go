@@ -1,0 +1,85 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/hook"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+)
+
+// modes are ordered by how much they let an agent do unasked.
+var modes = []permission.Mode{permission.ModePlan, permission.ModeAsk, permission.ModeGuard, permission.ModeAuto, permission.ModeYolo}
+
+// Managed is the policy of this machine's administrator.
+func (s *Safety) Managed() (config.Managed, error) {
+	return s.managed.get(config.ManagedFile, config.LoadManaged)
+}
+
+// Modes returns the modes that may be used on this machine, the strictest first.
+func (s *Safety) Modes() ([]permission.Mode, error) {
+	m, err := s.Managed()
+	if err != nil {
+		return nil, err
+	}
+	most := permission.ModeYolo
+	if m.MaxMode != "" {
+		if most, err = permission.ParseMode(m.MaxMode); err != nil {
+			return nil, fmt.Errorf("read the policy of this machine: %w", err)
+		}
+	}
+	allowed := slices.Clone(modes[:slices.Index(modes, most)+1])
+	if m.SandboxRequired { // yolo has none
+		allowed = slices.DeleteFunc(allowed, func(mode permission.Mode) bool { return mode == permission.ModeYolo })
+	}
+	return allowed, nil
+}
+
+// ManagedHooks returns the commands that the administrator's policy makes hooks of.
+// Whatever is not understood is an error: one that is left out would guard nothing.
+func ManagedHooks(m config.Managed) ([]hook.External, error) {
+	var list hookList
+	if err := list.addKey(m.Hooks, hook.Origin{File: config.ManagedFile, Layer: hook.LayerManaged}); err != nil {
+		return nil, fmt.Errorf("read the policy of this machine: %w", err)
+	}
+	for _, f := range list.faults {
+		return nil, fmt.Errorf("read the policy of this machine: %s: have the administrator correct it: %w", f, pawl.ErrInvalid)
+	}
+	return list.commands, nil
+}
+
+// manage applies the administrator's policy. What it does not permit is an
+// error, or denied; nothing is made to look permitted and is then another.
+func (s *Safety) manage(p *permission.Policy) error {
+	m, err := s.Managed()
+	if err != nil {
+		return err
+	}
+	if m.MaxMode != "" {
+		most, err := permission.ParseMode(m.MaxMode)
+		if err != nil {
+			return fmt.Errorf("read the policy of this machine: %w", err)
+		}
+		if slices.Index(modes, p.Mode) > slices.Index(modes, most) {
+			return fmt.Errorf("the policy of this machine (%s) permits no mode looser than %s: use --mode %s: %w", config.ManagedFile, most, most, pawl.ErrDenied)
+		}
+	}
+	rules, err := permission.ParseRules(m.Rules, permission.OriginUser)
+	if err != nil {
+		return fmt.Errorf("read the policy of this machine: %w", err)
+	}
+	if m.SandboxRequired {
+		if p.Mode == permission.ModeYolo {
+			return fmt.Errorf("the policy of this machine (%s) permits commands in a sandbox only, and the mode yolo has none: %w", config.ManagedFile, pawl.ErrDenied)
+		}
+		denied := permission.Rule{Kind: pawl.AccessEscape, Decision: permission.Deny, Origin: permission.OriginUser}
+		if rules = append(rules, denied); !p.Boxed {
+			denied.Kind = pawl.AccessExec
+			rules = append(rules, denied)
+		}
+	}
+	p.Rules = append(p.Rules, rules...)
+	return nil
+}

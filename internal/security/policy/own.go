@@ -1,0 +1,64 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// ownRules keep tools away from pawl's own files, which are in the workspace
+// where somebody works in their home folder, or has put them there: whoever
+// writes them permits themselves what they like. Commands do not see them.
+func ownRules(dir string) ([]permission.Rule, error) {
+	if weak.On("own") {
+		return nil, nil
+	}
+	own, err := ownFiles()
+	if err != nil {
+		return nil, err
+	}
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"grants.json", "trust.json", "allowed", "keys.json"} {
+		path, err := filepath.Abs(filepath.Join(data, name))
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, path)
+	}
+	var rules []permission.Rule
+	for _, path := range spellings(own) {
+		if rel, err := filepath.Rel(path, dir); err == nil && filepath.IsLocal(rel) {
+			continue // the workspace is below it: then its files are named one by one
+		}
+		for _, kind := range []pawl.AccessKind{pawl.AccessRead, pawl.AccessWrite} {
+			rules = append(rules, permission.Rule{Kind: kind, Pattern: permission.QuotePath(path), Decision: permission.Deny, Origin: permission.OriginPawl})
+		}
+	}
+	return rules, nil
+}
+
+// spellings are the paths as they are, and as their links have them.
+func spellings(paths []string) []string {
+	all := slices.Clone(paths)
+	for _, path := range paths {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil { // it is not there yet
+			folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				continue
+			}
+			real = filepath.Join(folder, filepath.Base(path))
+		}
+		if !slices.Contains(all, real) {
+			all = append(all, real)
+		}
+	}
+	return all
+}

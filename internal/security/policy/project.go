@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// baseRef returns the ref that a project's configuration is taken from: the one
+// that is named, or, where a CI works on a proposed change, what it is to be
+// merged into. Whoever proposes a change must not configure the pawl that looks
+// at it. "" means the folder itself.
+func baseRef(named string) string {
+	if named != "" {
+		return named
+	}
+	if os.Getenv("CI") != "true" || weak.On("config.base") {
+		return ""
+	}
+	for _, name := range []string{"GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"} {
+		if ref := os.Getenv(name); ref != "" {
+			return ref
+		}
+	}
+	return ""
+}
+
+// Base returns the full name of what a CI's proposed change is to be merged into,
+// or "" where no CI works on one.
+func Base() string {
+	if ref := baseRef(""); ref != "" {
+		return onOrigin(ref)
+	}
+	return ""
+}
+
+// onOrigin makes a branch's name that of the remote origin. Full names and ids of
+// commits stay.
+func onOrigin(ref string) string {
+	if strings.HasPrefix(ref, "refs/") || len(ref) >= 40 && strings.Trim(ref, "0123456789abcdef") == "" {
+		return ref
+	}
+	return "refs/remotes/origin/" + ref
+}
+
+// projectSource returns what reads the files of a project's configuration: from
+// the folder, or, if a ref is named, from that commit and in no case from the
+// folder. A branch's name means that of the remote origin: a branch or tag of
+// the same name can be the proposed change itself.
+func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]byte, error), error) {
+	if ref == "" {
+		return func(name string) ([]byte, error) { return readBelow(dir, name) }, nil
+	}
+	if err := git.CheckRef(ref); err != nil {
+		return nil, err
+	}
+	repo, err := openRepo(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	prefix, err := filepath.Rel(repo.Top, real)
+	if err != nil {
+		return nil, err
+	}
+	ref = onOrigin(ref)
+	commit, err := repo.Commit(ctx, ref)
+	if err != nil {
+		// Not pawl.ErrNotFound: a project without a configuration is another thing.
+		return nil, fmt.Errorf("the configuration is to come from %s: %s: fetch it first, e.g. with 'git fetch origin': %w", ref, err.Error(), pawl.ErrInvalid)
+	}
+	return func(name string) ([]byte, error) {
+		return repo.Show(ctx, commit, path.Join(filepath.ToSlash(prefix), name))
+	}, nil
+}
+
+// readBelow reads a file of a folder. No part of its path may be a link. A folder
+// in its place is no file: while a command runs, its box holds the places of files
+// that it must not create.
+func readBelow(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	part := ""
+	for word := range strings.SplitSeq(name, "/") {
+		part = path.Join(part, word)
+		info, err := root.Lstat(part)
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s is a link: %w", part, pawl.ErrDenied)
+		}
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	switch info, err := f.Stat(); {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder: %w", name, fs.ErrNotExist)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file: %w", name, pawl.ErrDenied)
+	}
+	return io.ReadAll(io.LimitReader(f, git.MaxShow))
+}

@@ -1,0 +1,150 @@
+// Package policy puts together what keeps a session within bounds: the user's
+// configuration and grants, the trust in a folder, the sandbox and the way out
+// of it. Front ends and the loop see its decisions, not its parts.
+package policy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/hook"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/trust"
+)
+
+// Safety says what sessions may do, and makes the boxes that their commands run
+// in. It reads the files that it goes by again when they change.
+type Safety struct {
+	Guard *egress.Guard // which addresses may be reached at all
+
+	// Builtins are what pawl's own hooks are made with, beside what Safety knows.
+	Builtins hook.Builtins
+
+	// Allow is told what people allow in a folder, all of it, before that holds: it goes
+	// with the folder to other hosts, where it is for Adopt. nil: there is no other host.
+	Allow func(ctx context.Context, dir, text string) error
+
+	// Whole says that the workplaces of missions have objects of their own: their
+	// repository may be on another host.
+	Whole bool
+
+	detect func(context.Context) (sandbox.Box, sandbox.Report) // finds the sandbox of this machine
+	home   string
+	folder folders
+
+	user    cached[config.User]
+	given   cached[[]permission.Grant]
+	managed cached[config.Managed]
+
+	grants   permission.Store
+	trust    trust.Store
+	apart    string     // where each folder has both for itself, if it may go to other hosts
+	allowing sync.Mutex // held while what is allowed changes
+	projects projects
+	activity hook.Activity
+}
+
+// Open returns the safety of this user on this machine.
+func Open() (*Safety, error) {
+	s := &Safety{Guard: &egress.Guard{}, detect: sandbox.Detect}
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := config.Cache()
+	if err != nil {
+		return nil, err
+	}
+	if s.home, err = os.UserHomeDir(); err != nil {
+		return nil, fmt.Errorf("find the home folder: %w", err)
+	}
+	s.grants = permission.Store{Path: filepath.Join(data, "grants.json")}
+	s.trust = trust.Store{Path: filepath.Join(data, "trust.json")}
+	s.apart = filepath.Join(data, "allowed")
+	s.folder = folders{cache: cache}
+	return s, nil
+}
+
+// Grants is where the grants are kept.
+func (s *Safety) Grants() permission.Store { return s.grants }
+
+// User is the user's configuration as it is now.
+func (s *Safety) User() (config.User, error) {
+	path, err := config.UserFile()
+	if err != nil {
+		return config.User{}, err
+	}
+	return s.user.get(path, config.LoadUser)
+}
+
+// Policy is what holds now for the calls of a session in a folder.
+func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, settings pawl.Settings) (permission.Policy, error) {
+	p := permission.Policy{Home: s.home, Session: id, Absent: settings.Absent}
+	user, err := s.User()
+	if err != nil {
+		return p, err
+	}
+	if p.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return p, err
+	}
+	if err := s.chooseMode(ctx, &p, cmp.Or(settings.Mode, user.Permissions.Mode)); err != nil {
+		return p, err
+	}
+	if p.Rules, err = s.rules(user.Permissions.Rules, p.Dir); err != nil {
+		return p, err
+	}
+	for _, host := range user.Sandbox.Network {
+		p.Rules = append(p.Rules, permission.Rule{Tool: "bash", Kind: pawl.AccessNet, Pattern: host, Decision: permission.Allow, Origin: permission.OriginUser})
+	}
+	p.Rules = append(p.Rules, secretFiles...)
+	own, err := ownRules(p.Dir)
+	if err != nil {
+		return p, err
+	}
+	p.Rules = append(p.Rules, own...)
+	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
+	if err != nil {
+		return p, err
+	}
+	p.Rules = append(p.Rules, folder.rules...)
+	if err := s.manage(&p); err != nil {
+		return p, err
+	}
+	place, worker, err := s.Workplace(dir)
+	if worker && err == nil {
+		err = place.confine(&p)
+	}
+	if err != nil {
+		return p, err
+	}
+	grants := s.grantsOf(p.Dir)
+	if p.Grants, err = s.given.get(grants.Path, grants.List); err != nil {
+		return p, err
+	}
+	return p, nil
+}
+
+// chooseMode sets the mode: the one that was chosen or, for those who have not
+// chosen any, guard where there is a sandbox and ask where there is none.
+func (s *Safety) chooseMode(ctx context.Context, p *permission.Policy, chosen string) (err error) {
+	if chosen != string(permission.ModeYolo) {
+		box, _ := s.detect(ctx)
+		p.Boxed = box.Name() != "none"
+	}
+	if chosen == "" {
+		chosen = string(permission.ModeAsk)
+		if p.Boxed {
+			chosen = string(permission.ModeGuard)
+		}
+	}
+	p.Mode, err = permission.ParseMode(chosen)
+	return err
+}

@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+)
+
+// serversFile is where repositories keep their MCP servers for any agent.
+const serversFile = ".mcp.json"
+
+// ServerFile is what one configuration says of MCP servers. What it means is not
+// known here, nor whether it is right.
+type ServerFile struct {
+	File    string
+	Project bool   // a folder's, which is trusted; else the user's own
+	Text    []byte // a JSON object with the key mcp or mcpServers
+}
+
+// projectServers reads what a trusted folder brings.
+func projectServers(c config.Project, read func(name string) ([]byte, error)) ([]ServerFile, error) {
+	var files []ServerFile
+	if c.MCP != nil {
+		text, err := json.Marshal(map[string]json.RawMessage{"mcp": c.MCP})
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, ServerFile{File: config.ProjectFile, Project: true, Text: text})
+	}
+	text, err := read(serversFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, pawl.ErrNotFound):
+		return files, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", serversFile, err)
+	}
+	return append(files, ServerFile{File: serversFile, Project: true, Text: text}), nil
+}
+
+// Servers returns what is said of MCP servers for sessions in a folder: by the
+// user first, whose names win, then by the folder if it is trusted.
+func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFile, error) {
+	user, err := s.User()
+	if err != nil {
+		return nil, err
+	}
+	path, err := config.UserFile()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := s.projects.of(ctx, s, dir, told)
+	if err != nil {
+		return nil, err
+	}
+	var files []ServerFile
+	if len(user.MCP) > 0 {
+		text, err := json.Marshal(map[string]any{"mcp": user.MCP})
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, ServerFile{File: path, Text: text})
+	}
+	return slices.Concat(files, folder.servers), nil
+}
+
+// WrapTools puts an MCP server that a folder brings into a box, with the way out
+// that the user has given to commands. Trusting the folder is no word for it to run
+// without: where there is no sandbox, it does not run.
+func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
+	p, err := s.Profile(ctx, dir)
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	user, err := s.User()
+	if err != nil {
+		return sandbox.Wrapped{}, err
+	}
+	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
+	w, err := s.wrapOut(ctx, args, p, true, user.Sandbox.Network)
+	if errors.Is(err, sandbox.ErrNoBox) {
+		return w, fmt.Errorf("a folder's server runs in a sandbox only, and there is none ('pawl doctor' says why): or put the server into your own configuration: %w", err)
+	}
+	return w, err
+}

@@ -1,0 +1,33 @@
+//go:build sectest
+
+package policy
+
+import (
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/weak/weaktest"
+)
+
+// Without another look, what has just come to a trusted folder is trusted.
+func TestWeakenedLookAgain(t *testing.T) { //nolint:paralleltest // it turns a defense off
+	defer weak.Set("skill.anew")()
+	if !comesLater(t, false) {
+		t.Error("it is not: the test shows nothing")
+	}
+}
+
+// Without their box, a project's hooks write outside the workspace; without the
+// administrator's word, those of others are there; without theirs, workers reach
+// what is not their own: the tests of it notice.
+func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
+	weaktest.Noticed(t, [][3]string{
+		{"hook.box", "^TestHookRunner$/^a_project's$", "written true, want false"},
+		{"workplace.apart", "^TestWorkplaceProfile$", "/cache"},
+		{"workplace.objects", "^TestWorkplaceProfile$", "node_modules"},
+		{"workplace.trust", "^TestWorkplaceTrust$", "it is trusted"},
+		{"workplace.box", "^TestWorkersAreBoxed$", "the mode yolo"},
+		{"hook.managed", "^TestManagedHooks$/^alone$", `"user pawl.json"`},
+	})
+}

@@ -1,0 +1,224 @@
+package trust
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+const (
+	maxStore   = 4 << 20
+	maxFolders = 10000 // and approvals
+)
+
+// State says how far a folder, or a thing in it, can be believed. The zero value
+// is not trusted.
+type State string
+
+// The states.
+const (
+	Unknown State = "unknown" // nobody has said so
+	Changed State = "changed" // somebody has, but of something else than is there now
+	Trusted State = "trusted"
+)
+
+// Folder is a folder that a person trusts, as it was then.
+type Folder struct {
+	Path string    `json:"path"` // real
+	Hash string    `json:"hash"` // of its parts
+	At   time.Time `json:"at"`
+}
+
+// Approval is a thing of a folder's that a person has approved by itself, such
+// as one MCP server, as it was then.
+type Approval struct {
+	Path string    `json:"path"` // of the folder, real
+	Kind string    `json:"kind"` // e.g. "mcp"
+	Name string    `json:"name"`
+	Hash string    `json:"hash"` // HashOf all that it does: command, arguments, variables, address
+	At   time.Time `json:"at"`
+}
+
+// book is what the file holds.
+type book struct {
+	Folders   []Folder   `json:"folders"`
+	Approvals []Approval `json:"approvals"`
+}
+
+// Store keeps trust in one file, readable by its owner alone, in a folder that
+// is pawl's own.
+type Store struct{ Path string }
+
+// State says whether a folder is trusted as it is now: its very path, not one
+// above it. A caller that knows the folder to be a linked worktree of another
+// may ask for that one's path, with this one's hash.
+func (s Store) State(dir, hash string) (State, error) {
+	if weak.On("trust") {
+		return Trusted, nil
+	}
+	dir, b, err := s.open(dir)
+	if err != nil {
+		return Unknown, err
+	}
+	for _, f := range b.Folders {
+		switch {
+		case f.Path == dir && hash != "" && f.Hash == hash:
+			return Trusted, nil
+		case f.Path == dir:
+			return Changed, nil
+		}
+	}
+	return Unknown, nil
+}
+
+// Approved says whether a thing of a folder is approved as it is now.
+func (s Store) Approved(dir, kind, name, hash string) (State, error) {
+	if weak.On("trust") {
+		return Trusted, nil
+	}
+	dir, b, err := s.open(dir)
+	if err != nil {
+		return Unknown, err
+	}
+	for _, a := range b.Approvals {
+		switch {
+		case a.Path == dir && a.Kind == kind && a.Name == name && hash != "" && a.Hash == hash:
+			return Trusted, nil
+		case a.Path == dir && a.Kind == kind && a.Name == name:
+			return Changed, nil
+		}
+	}
+	return Unknown, nil
+}
+
+// Trust keeps that a folder is trusted with parts of this hash.
+func (s Store) Trust(dir, hash string, at time.Time) error {
+	dir, err := realFolder(dir)
+	if err != nil {
+		return fmt.Errorf("trust: %w", err)
+	}
+	return s.change(func(b *book) error {
+		b.Folders = slices.DeleteFunc(b.Folders, func(f Folder) bool { return f.Path == dir })
+		b.Folders = append(b.Folders, Folder{dir, hash, at.UTC()})
+		return nil
+	})
+}
+
+// Approve keeps that a thing of a folder is approved.
+func (s Store) Approve(dir, kind, name, hash string, at time.Time) error {
+	dir, err := realFolder(dir)
+	if err != nil {
+		return fmt.Errorf("approve: %w", err)
+	}
+	return s.change(func(b *book) error {
+		b.Approvals = slices.DeleteFunc(b.Approvals, func(a Approval) bool { return a.Path == dir && a.Kind == kind && a.Name == name })
+		b.Approvals = append(b.Approvals, Approval{dir, kind, name, hash, at.UTC()})
+		return nil
+	})
+}
+
+// Revoke takes the trust in a folder back, and the approvals of its things. The
+// folder need not be there anymore. If it was not trusted it returns
+// pawl.ErrNotFound.
+func (s Store) Revoke(dir string) error {
+	if real, err := realFolder(dir); err == nil {
+		dir = real
+	}
+	return s.change(func(b *book) error {
+		before := len(b.Folders) + len(b.Approvals)
+		b.Folders = slices.DeleteFunc(b.Folders, func(f Folder) bool { return f.Path == dir })
+		b.Approvals = slices.DeleteFunc(b.Approvals, func(a Approval) bool { return a.Path == dir })
+		if len(b.Folders)+len(b.Approvals) == before {
+			return fmt.Errorf("revoke: %s is not trusted: %w", Plain(dir), pawl.ErrNotFound)
+		}
+		return nil
+	})
+}
+
+// List returns the folders that are trusted and the things that are approved,
+// the oldest first.
+func (s Store) List() ([]Folder, []Approval, error) {
+	b, err := s.read()
+	return b.Folders, b.Approvals, err
+}
+
+func (s Store) open(dir string) (string, book, error) {
+	dir, err := realFolder(dir)
+	if err != nil {
+		return "", book{}, fmt.Errorf("read trust: %w", err)
+	}
+	b, err := s.read()
+	return dir, b, err
+}
+
+// read returns what the file holds, nothing if it is not there. A file that
+// others may use, that is a link, or that pawl has not written is an error:
+// nothing in it counts.
+func (s Store) read() (book, error) {
+	var b book
+	text, err := userfile.Read(s.Path, maxStore)
+	if err != nil {
+		return b, fmt.Errorf("read trust: %w", err)
+	}
+	if text == nil {
+		return b, nil
+	}
+	if err := pawl.Decode(text, &b); err != nil {
+		return book{}, fmt.Errorf("read trust: %s: %w: %w", s.Path, err, pawl.ErrInvalid)
+	}
+	if err := b.check(); err != nil {
+		return book{}, fmt.Errorf("read trust: %s: %w: %w", s.Path, err, pawl.ErrInvalid)
+	}
+	return b, nil
+}
+
+// check refuses what pawl would not keep.
+func (b book) check() error {
+	bad := func(path, hash string) bool {
+		return !filepath.IsAbs(path) || filepath.Clean(path) != path || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != ""
+	}
+	for _, f := range b.Folders {
+		if bad(f.Path, f.Hash) {
+			return fmt.Errorf("%q is no folder that can be trusted", f.Path)
+		}
+	}
+	for _, a := range b.Approvals {
+		if bad(a.Path, a.Hash) || a.Kind == "" || a.Name == "" {
+			return fmt.Errorf("%q of %q is nothing that can be approved", a.Name, a.Path)
+		}
+	}
+	if len(b.Folders) > maxFolders || len(b.Approvals) > maxFolders {
+		return fmt.Errorf("it has more than %d entries: revoke some", maxFolders)
+	}
+	return nil
+}
+
+// change reads the file, lets f work on it, and replaces it as a whole. Others
+// who change it wait.
+func (s Store) change(f func(*book) error) error {
+	unlock, err := userfile.Lock(s.Path)
+	if err != nil {
+		return fmt.Errorf("write trust: %w", err)
+	}
+	defer unlock()
+	b, err := s.read()
+	if err != nil {
+		return err
+	}
+	if err := f(&b); err != nil {
+		return err
+	}
+	if err := b.check(); err != nil {
+		return fmt.Errorf("write trust: %w: %w", err, pawl.ErrInvalid)
+	}
+	if err := userfile.Replace(s.Path, b, maxStore); err != nil {
+		return fmt.Errorf("write trust: %w", err)
+	}
+	return nil
+}

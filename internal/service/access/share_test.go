@@ -1,0 +1,215 @@
+package access_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+)
+
+// ids are those that a filter picks.
+func (b *team) ids(svc pawl.Service, f pawl.Filter) []pawl.SessionID {
+	b.Helper()
+	list, err := svc.List(b.Context(), f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var ids []pawl.SessionID
+	for _, s := range list {
+		ids = append(ids, s.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (b *team) same(what string, got, want any) {
+	b.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		b.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// Lists and usage have one's own, and lists what is shared.
+func TestListsAreOnesOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTeam(t)
+	ada, bob := pawl.User("ada"), pawl.User("bob")
+	adas, child := b.worked(ada)
+	shown := b.create(ada)
+	bobs := b.create(bob)
+	b.share(shown, ada, bob)
+	b.same("ada's", b.ids(b.as(ada), pawl.Filter{}), []pawl.SessionID{adas, shown})
+	b.same("bob's", b.ids(b.as(bob), pawl.Filter{}), []pawl.SessionID{shown, bobs})
+	b.same("bob's own", b.ids(b.as(bob), pawl.Filter{Owner: &bob}), []pawl.SessionID{bobs})
+	b.same("ada's as bob asks", b.ids(b.as(bob), pawl.Filter{Owner: &ada}), []pawl.SessionID(nil))
+	b.same("shared with ada as bob asks", b.ids(b.as(bob), pawl.Filter{Owner: &ada, Shared: true}), []pawl.SessionID(nil))
+	b.same("children", b.ids(b.as(ada), pawl.Filter{Parent: adas}), []pawl.SessionID{child})
+	b.same("ada's children as bob asks", b.ids(b.as(bob), pawl.Filter{Parent: adas}), []pawl.SessionID(nil))
+	b.same("all", len(b.ids(b.as(""), pawl.Filter{})), 3)
+	for user, want := range map[pawl.User]pawl.Money{ada: 42, bob: 0, "": 42} {
+		for _, f := range []pawl.UsageFilter{{}, {Session: adas}, {Dir: b.dir}, {Owner: &ada}} {
+			rows, err := b.as(user).Usage(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sum pawl.Money
+			for _, r := range rows {
+				sum += r.Cost
+			}
+			b.same("usage of "+string(user), sum, want)
+		}
+	}
+}
+
+// Who may read a session may read its children, but not what others put below it.
+func TestChildrenOfWhatIsShared(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTeam(t)
+	id, child := b.worked("ada")
+	b.share(id, "ada", "bob")
+	strange := pawl.SessionID("01JD0000000000000000000007")
+	_, err := b.store.Append(t.Context(), strange, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w", Parent: id, Owner: "eve"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.as("bob").Get(t.Context(), child); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.as("bob").Get(t.Context(), strange); !errors.Is(err, pawl.ErrNotFound) {
+		t.Errorf("bob got eve's session: %v", err)
+	}
+	b.same("children", b.ids(b.as("bob"), pawl.Filter{Parent: id}), []pawl.SessionID{child})
+	b.same("the owner's", b.ids(b.as("ada"), pawl.Filter{Parent: id}), []pawl.SessionID{child})
+}
+
+// One who watches sees no more once it is no longer shared.
+func TestWatchingEndsWithTheShare(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTeam(t)
+	id := b.create("ada")
+	b.share(id, "ada", "bob", "eve")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var seen []pawl.Seq
+	var end error
+	for e, err := range b.as("bob").Events(ctx, id, 0) {
+		if err != nil {
+			end = err
+			break
+		}
+		seen = append(seen, e.Seq)
+		if e.Seq > 4 {
+			break
+		}
+		switch e.Seq {
+		case 2:
+			b.share(id, "ada", "bob") // he stays
+		case 3:
+			b.share(id, "ada", "eve")
+			if err := b.as("ada").Rename(ctx, id, "secret"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.same("seen", seen, []pawl.Seq{1, 2, 3})
+	if !errors.Is(end, pawl.ErrNotFound) {
+		t.Errorf("it ended with %v", end)
+	}
+}
+
+// What a user brings in is theirs, whatever it says.
+func TestImportIsOnesOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTeam(t)
+	boss := pawl.Actor{User: "boss", Token: "t"}
+	s, err := b.as("mallory").Import(t.Context(), imported(
+		pawl.SessionCreated{Dir: b.dir, Owner: "ada"},
+		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, By: boss},
+		pawl.SessionShared{With: []pawl.User{"ada"}, By: boss},
+		pawl.Withdrawn{Prompt: 2},
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.same("owner", s.Owner, pawl.User("mallory"))
+	b.same("shared", s.Shared, []pawl.User(nil))
+	by := pawl.Actor{User: "mallory", Token: "of mallory"}
+	b.same("by", []pawl.Actor{b.log(s.ID)[1].Body.(pawl.Prompted).By, b.log(s.ID)[2].Body.(pawl.SessionShared).By}, []pawl.Actor{by, by})
+
+	_, err = b.as("mallory").Import(t.Context(), imported(
+		pawl.SessionCreated{Dir: b.dir}, pawl.SessionTitled{Title: "x", ModelUsage: pawl.ModelUsage{Model: "m", Usage: pawl.Usage{Cost: -1}}}))
+	if !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("money was made: %v", err)
+	}
+}
+
+// Nobody makes sessions in another's name.
+func TestCreateIsOnesOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTeam(t)
+	if _, err := b.as("mallory").Create(t.Context(), pawl.NewSession{Dir: b.dir, Owner: "ada"}); !errors.Is(err, pawl.ErrDenied) {
+		t.Errorf("it was made: %v", err)
+	}
+	s, err := b.as("").Create(t.Context(), pawl.NewSession{Dir: b.dir, Owner: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.as("ada").Get(t.Context(), s.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// The log says who asked for what.
+func TestWhoDidIt(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTeam(t)
+	id := b.create("ada")
+	const ask = `{"calls":[{"name":"question","input":{"questions":[{"header":"H","question":"Q?","options":[{"label":"a"},{"label":"b"}]}]}}]}`
+	seq, err := b.as("ada").Send(t.Context(), id, b.prompt(ask, `{"text":"Ok."}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range b.as("ada").Events(t.Context(), id, seq) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := e.Body.(pawl.Asked); ok {
+			if err := b.as("").Answer(t.Context(), id, e.Seq, pawl.Answer{Outcome: pawl.OutcomeDeclined}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, ok := e.Body.(pawl.TurnFinished); ok {
+			break
+		}
+	}
+	b.share(id, "ada", "bob")
+	got := map[pawl.Kind]pawl.Actor{}
+	for _, e := range b.log(id) {
+		switch body := e.Body.(type) {
+		case pawl.Prompted:
+			got["prompted"] = body.By
+		case pawl.Answered:
+			got["answered"] = body.By
+		case pawl.SessionShared:
+			got["session.shared"] = body.By
+		default:
+		}
+	}
+	ada := pawl.Actor{User: "ada", Token: "of ada"}
+	b.same("by", got, map[pawl.Kind]pawl.Actor{"prompted": ada, "answered": {Token: "of "}, "session.shared": ada})
+}
+
+// A rule that is kept for a folder holds for the sessions of others too: a user
+// cannot make one.
+func TestNothingIsPermittedForOthers(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTeam(t)
+	id := b.create("ada")
+	rule := pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{json.RawMessage(`{"tool":"bash","decision":"allow"}`)}}
+	if err := b.as("ada").Answer(t.Context(), id, 1, rule); !errors.Is(err, pawl.ErrDenied) {
+		t.Errorf("a user got %v", err)
+	}
+	operator := b.For(b.all, api.Principal{Scope: api.ScopeAdmin})
+	if err := operator.Answer(t.Context(), id, 1, rule); !errors.Is(err, pawl.ErrNotFound) { // nothing was asked
+		t.Errorf("the one who runs the server got %v", err)
+	}
+}

@@ -1,0 +1,337 @@
+// Package local runs turns in this process. The log makes them resumable and a
+// lease keeps other processes off a session that is being worked on.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/proc"
+)
+
+// Config is what a Runner needs.
+type Config struct {
+	Stepper  *agent.Stepper
+	Owner    proc.Identity // the zero value means this process
+	LeaseTTL time.Duration // 0 means 15 s
+}
+
+// Runner works on sessions, each in a goroutine of its own.
+type Runner struct {
+	Config
+	base context.Context //nolint:containedctx // the life of the runner: what every turn's context hangs on
+	stop context.CancelCauseFunc
+	wg   sync.WaitGroup
+
+	mu     sync.Mutex
+	runs   map[pawl.SessionID]*run
+	asides *agent.Summarizer
+}
+
+// run is the work on one session.
+type run struct {
+	leased     chan struct{}      // closed when the lease was taken, or could not be
+	err        error              // why it could not be
+	asked      int                // how often it was asked for
+	ending     bool               // it looks at the log no more: whoever asks for it now waits until it is over
+	over       chan struct{}      // closed when the lease was given back
+	canceled   pawl.Seq           // prompts up to here are not to be worked on
+	prompt     pawl.Seq           // of the turn at work
+	cancelTurn context.CancelFunc // ends it; nil between turns
+}
+
+// errShutdown takes the work away from every turn; see agent.Stepper.
+var errShutdown = errors.New("pawl is shutting down")
+
+// New returns a Runner. Close it.
+func New(c Config) *Runner {
+	if c.Owner == (proc.Identity{}) {
+		c.Owner = proc.Self()
+	}
+	if c.LeaseTTL == 0 {
+		c.LeaseTTL = 15 * time.Second
+	}
+	base, stop := context.WithCancelCause(context.Background())
+	return &Runner{Config: c, base: base, stop: stop, runs: map[pawl.SessionID]*run{}, asides: agent.NewSummarizer(c.Stepper)}
+}
+
+// Close stops all work and waits for it to end. Open turns stay open: they are
+// not canceled, and whoever comes next can resume them.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	r.stop(errShutdown)
+	r.mu.Unlock()
+	r.asides.Close()
+	r.wg.Wait()
+}
+
+// Busy returns how many sessions are worked on now.
+func (r *Runner) Busy() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.runs)
+}
+
+// Works reports whether a session is worked on now, here.
+func (r *Runner) Works(id pawl.SessionID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.runs[id] != nil
+}
+
+// Idle waits until no session is worked on.
+func (r *Runner) Idle(ctx context.Context) error {
+	for {
+		r.mu.Lock()
+		var over chan struct{}
+		for _, one := range r.runs {
+			over = one.over
+		}
+		r.mu.Unlock()
+		if over == nil {
+			return nil
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Start begins to work on what the session has to do. It is no error if this
+// process does already; a *pawl.BusyError if another one does.
+func (r *Runner) Start(ctx context.Context, id pawl.SessionID) error { return r.start(ctx, id, 0) }
+
+// Cancel ends the open turn and every prompt up to the given Seq. A turn that
+// nobody works on is taken over and ended.
+func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) error {
+	return r.start(ctx, id, upTo)
+}
+
+func (r *Runner) start(ctx context.Context, id pawl.SessionID, cancel pawl.Seq) error {
+	for {
+		w, until := r.join(id, cancel)
+		switch {
+		case w == nil:
+			return errShutdown
+		case until == nil:
+			return r.begin(ctx, id, w)
+		}
+		select {
+		case <-until:
+			if until == w.leased && w.err == nil {
+				return nil
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// join returns the work on the session, cancels what is to be canceled, and says
+// what is to be waited for. If that is nil, it is the first to ask for the work
+// and must begin it; if the work is at its end, it asks again when it is over:
+// then another process may have the session. After Close there is no work.
+func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, until chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.base.Err() != nil {
+		return nil, nil
+	}
+	w = r.runs[id]
+	switch {
+	case w == nil:
+		w = &run{leased: make(chan struct{}), over: make(chan struct{}), canceled: cancel}
+		r.runs[id] = w
+		r.Stepper.Interrupt(id, cancel)
+		r.wg.Add(1)
+		return w, nil
+	case w.ending:
+		return w, w.over
+	default:
+		w.asked++
+		w.cancel(cancel)
+		r.Stepper.Interrupt(id, cancel)
+		return w, w.leased
+	}
+}
+
+// end is the end of the work, unless it was asked for since it was so often.
+func (r *Runner) end(w *run, asked int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.ending = w.asked == asked
+	return w.ending
+}
+
+// askedFor is how often the work was asked for.
+func (r *Runner) askedFor(w *run) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return w.asked
+}
+
+// begin takes the lease and sets to work.
+func (r *Runner) begin(ctx context.Context, id pawl.SessionID, w *run) error {
+	if w.err = r.lease(ctx, id); w.err != nil {
+		r.Stepper.Forget(id) // what was to be canceled is not
+		r.mu.Lock()
+		delete(r.runs, id)
+		r.mu.Unlock()
+		close(w.leased)
+		r.wg.Done()
+		return w.err
+	}
+	close(w.leased)
+	go func() {
+		defer r.wg.Done()
+		r.work(id, w)
+	}()
+	return nil
+}
+
+// cancel ends the work on prompts up to seq, and on no others. The runner's lock is held.
+func (w *run) cancel(seq pawl.Seq) {
+	w.canceled = max(w.canceled, seq)
+	if w.cancelTurn != nil && w.prompt <= w.canceled {
+		w.cancelTurn()
+	}
+}
+
+// Answered does nothing: the step that waits hears of the answer by the bus.
+func (r *Runner) Answered(context.Context, pawl.SessionID) error { return nil }
+
+// Wake makes sure that somebody works on the session: this process, or the one
+// that holds it; should that one die, this process goes on.
+func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error {
+	err := r.Start(ctx, id)
+	if !errors.Is(err, pawl.ErrBusy) {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.base.Err() != nil {
+		return errShutdown
+	}
+	r.wg.Go(func() { r.standBy(id) })
+	return nil
+}
+
+// standBy waits until the session is done or can be had.
+func (r *Runner) standBy(id pawl.SessionID) {
+	tick := time.NewTicker(r.LeaseTTL / 30)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.base.Done():
+			return
+		case <-tick.C:
+		}
+		row, err := r.Stepper.Store.Session(r.base, id)
+		if errors.Is(err, pawl.ErrNotFound) || err == nil && row.State() == pawl.StateIdle {
+			return
+		}
+		if r.Start(r.base, id) == nil {
+			return
+		}
+	}
+}
+
+// work does all that the session has to do, then gives it back.
+func (r *Runner) work(id pawl.SessionID, w *run) {
+	ctx, stop := context.WithCancelCause(r.base)
+	var beat sync.WaitGroup
+	beat.Go(func() { r.heartbeat(ctx, id, stop) })
+
+	err := r.turns(ctx, id, w)
+	r.mu.Lock()
+	w.ending = true // also when it failed
+	r.mu.Unlock()
+	r.Stepper.Forget(id)
+	stop(nil)
+	beat.Wait() // or it would take the lease once more
+	// The session is given back even when the process is on its way out.
+	released := r.Stepper.Store.Release(context.WithoutCancel(ctx), id, pawl.Owner(r.Owner.String()))
+	r.mu.Lock()
+	delete(r.runs, id)
+	r.mu.Unlock()
+	close(w.over)
+	if err == nil && released == nil && r.base.Err() == nil {
+		err = r.lookAgain(id)
+	}
+	if err != nil {
+		r.Stepper.Bus.Publish(pawl.Event{Session: id, At: r.Stepper.Clock(), Body: pawl.Status{
+			State: "interrupted", Message: err.Error(),
+		}})
+	}
+}
+
+// lookAgain closes the gap between the last look at the log and the end of the
+// work: what another process was asked for meanwhile is not left lying.
+func (r *Runner) lookAgain(id pawl.SessionID) error {
+	row, err := r.Stepper.Store.Session(r.base, id)
+	if errors.Is(err, pawl.ErrNotFound) {
+		return nil // deleted, now that nobody works on it
+	}
+	if err != nil || row.State() == pawl.StateIdle {
+		return err
+	}
+	return r.Wake(r.base, id)
+}
+
+// turns works on one turn after the other until nothing waits.
+func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
+	for {
+		asked := r.askedFor(w)
+		turn, ok, err := r.Stepper.Begin(ctx, id)
+		if err == nil && ok {
+			r.asides.Title(ctx, id)
+			err = r.turn(ctx, w, turn)
+		}
+		if err != nil {
+			return fmt.Errorf("work on session %s: %w", id, err)
+		}
+		if !ok && r.end(w, asked) {
+			return nil
+		}
+	}
+}
+
+// turn works on one turn and writes its end, unless the process ends first.
+func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
+	turnCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.mu.Lock()
+	w.prompt, w.cancelTurn = t.Prompt, cancel
+	w.cancel(0) // it may be canceled already
+	r.mu.Unlock()
+
+	reason, err := agent.Run(turnCtx, r.Stepper, t)
+
+	r.mu.Lock()
+	w.cancelTurn = nil
+	canceled := w.canceled
+	r.mu.Unlock()
+	stop, err := pawl.StopOf(reason, err)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx) // the process ends, or the lease is lost: the turn stays open
+	case turnCtx.Err() != nil && ctx.Err() == nil:
+		stop = pawl.Stop{Reason: pawl.ReasonCanceled, UpTo: canceled} // however far it has come: the cancel was accepted
+	case err == nil:
+	default:
+		return err
+	}
+	// The turn has ended, and the log says so even when the process is on its way out.
+	if err := r.Stepper.Finish(context.WithoutCancel(ctx), t, stop); err != nil {
+		return err
+	}
+	r.asides.Summarize(ctx, t)
+	return nil
+}

@@ -1,0 +1,179 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/suggest"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// called finds the command that a prompt begins with, and what stands behind it.
+var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
+
+// Expand makes of a prompt what its words stand for. Its words are its first part,
+// if that is a text: a command at their beginning, files and documents of servers
+// that they name. What stands in other parts stands for itself. A prompt without a
+// model gets that of its agent, if it has one.
+func (d *Desk) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
+	real, err := realFolder(dir)
+	if err != nil {
+		return p, nil, fmt.Errorf("expand: %w", err)
+	}
+	e := &expansion{desk: d, dir: real, spelled: dir, prompt: p}
+	e.prompt.Parts = append(pawl.Parts{}, p.Parts...)
+	if err := e.run(ctx); err != nil {
+		return p, nil, err
+	}
+	return e.prompt, bounded(e.notes), nil
+}
+
+// expansion is one prompt that becomes another.
+type expansion struct {
+	desk    *Desk
+	dir     string // real
+	spelled string // as sessions have it, by which servers are known
+	prompt  pawl.Prompt
+	found   *extension.Found // nil until it is needed
+	notes   []string
+}
+
+func (e *expansion) run(ctx context.Context) error {
+	if _, _, err := e.desk.Safety.Project(ctx, e.dir, e.prompt.Trusted); err != nil && ctx.Err() != nil {
+		return context.Cause(ctx) // a folder that cannot be looked at is not trusted
+	}
+	if words, ok := e.words(); ok {
+		if err := e.replace(ctx, words); err != nil {
+			return err
+		}
+	}
+	if e.prompt.Model == "" && e.prompt.Agent != "" {
+		if def, err := agent.Find(e.prompt.Agent, e.look(ctx)); err == nil {
+			e.prompt.Model = def.Model
+		}
+	}
+	return nil
+}
+
+// words are what the person has written.
+func (e *expansion) words() (string, bool) {
+	if len(e.prompt.Parts) == 0 {
+		return "", false
+	}
+	text, ok := e.prompt.Parts[0].(pawl.Text)
+	return text.Text, ok
+}
+
+// look reads what there is for the folder, once.
+func (e *expansion) look(ctx context.Context) *extension.Found {
+	if e.found == nil {
+		e.found = e.desk.Places.Look(ctx, e.dir)
+	}
+	return e.found
+}
+
+// replace puts what the words stand for in their place, or behind them.
+func (e *expansion) replace(ctx context.Context, words string) error {
+	if e.desk.Servers != nil {
+		e.notes = append(e.notes, e.desk.Servers.Attach(ctx, e.spelled, words, &e.prompt)...)
+	}
+	name := called.FindStringSubmatch(words)
+	if name != nil {
+		if _, err := os.Lstat("/" + name[1]); err == nil {
+			name = nil // it is a path
+		}
+	}
+	if name == nil {
+		return e.mention(ctx, words)
+	}
+	if c, ok := e.look(ctx).Commands.Find(name[1]); ok {
+		return e.command(ctx, c, name[2])
+	}
+	if e.desk.Servers != nil {
+		if found, err := e.desk.Servers.Prompt(ctx, e.spelled, name[1], name[2], &e.prompt); found || err != nil {
+			return err
+		}
+	}
+	return noCommand(e.look(ctx), name[1])
+}
+
+// command puts a command's text in the place of its call.
+func (e *expansion) command(ctx context.Context, c definition.Command, args string) error {
+	files, err := e.readable(ctx)
+	if err != nil {
+		return err
+	}
+	x, err := c.Expand(strings.TrimSpace(args), files)
+	if err != nil {
+		return err
+	}
+	for _, fault := range x.Faults {
+		e.notes = append(e.notes, fmt.Sprintf("/%s: %s", c.Name, fault))
+	}
+	e.prompt.Parts[0] = pawl.Text{Text: x.Text}
+	if e.prompt.Agent == "" {
+		e.prompt.Agent = c.Agent
+	}
+	if e.prompt.Model == "" {
+		e.prompt.Model = c.Model
+	}
+	return nil
+}
+
+// noCommand says which commands there are, or which one is likely meant.
+func noCommand(found *extension.Found, name string) error {
+	var names []string
+	for _, c := range found.Commands.Commands {
+		names = append(names, sanitize.Line(c.Name))
+	}
+	said := fmt.Sprintf("there is no command /%s", sanitize.Line(name))
+	switch ask := suggest.Ask("/", name, names); {
+	case ask != "":
+		return fmt.Errorf("%s%s ('pawl commands list' shows all): %w", said, ask, pawl.ErrInvalid)
+	case len(names) == 0:
+		return fmt.Errorf("%s, nor any other here; to begin a prompt with a slash, put a blank before it: %w", said, pawl.ErrInvalid)
+	}
+	return fmt.Errorf("%s; there are: /%s: %w", said, strings.Join(names, ", /"), pawl.ErrInvalid)
+}
+
+// readable reads the files of the folder that may be read without asking: what a
+// prompt names must not fetch more into it than the model could.
+func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
+	policy, err := e.desk.Safety.Policy(ctx, "", e.dir, e.prompt.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return func(path string, limit int64) ([]byte, error) {
+		real, err := workspace.Real(policy.Dir, path)
+		if err != nil {
+			return nil, err
+		}
+		accesses := []pawl.Access{{Kind: pawl.AccessRead, Target: path}, {Kind: pawl.AccessRead, Target: real}}
+		call := permission.Call{Tool: "read", Risk: pawl.RiskSafe, Access: accesses}
+		if permission.Decide(policy, call).Decision != permission.Allow && !weak.On("desk.readable") {
+			return nil, fmt.Errorf("it may not be read without asking: %w", pawl.ErrDenied)
+		}
+		w, err := workspace.Open(policy.Dir)
+		if err != nil {
+			return nil, err
+		}
+		defer w.Close()
+		if info, err := w.Stat(path); err == nil && info.IsDir() {
+			return nil, errFolder
+		}
+		return definition.FilesIn(w)(path, limit)
+	}, nil
+}
+
+var errFolder = errors.New("it is a folder")

@@ -1,0 +1,139 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// The bounds of looking for files.
+const (
+	maxFolders   = 8                // whose files are known at a time
+	maxFiles     = 200_000          // of a folder, the newest
+	listTime     = 30 * time.Second // for listing them
+	listWait     = 5 * time.Second  // that somebody waits for a first list
+	listAge      = 2 * time.Second  // after which a list is made anew
+	listShare    = 20               // and not before this many times as long as it took
+	defaultFiles = 50               // in an answer
+	mostFiles    = 1000
+)
+
+// shelf holds the lists of folders' files. A list that is old is still answered
+// from, while another is made.
+type shelf struct {
+	mu    sync.Mutex
+	lists []*list // the latest used first
+	work  sync.WaitGroup
+}
+
+// list is what is known of one folder's files.
+type list struct {
+	dir   string
+	files []file    // the newest first; not changed once it is there
+	err   error     // why there is none
+	at    time.Time // when it was made; zero means never
+	took  time.Duration
+	busy  chan struct{} // closed when the one under way is done; nil if none is
+}
+
+// Files returns the paths of a folder's files that fit the letters of query, the
+// best first; for no letters the newest. Ignored files are left out, and such as
+// have a name that does not show as itself: nobody could tell what they choose.
+func (d *Desk) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
+	dir, err := realFolder(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find files: %w", err)
+	}
+	if limit <= 0 {
+		limit = defaultFiles
+	}
+	files, err := d.filesOf(ctx, dir)
+	if err != nil {
+		return nil, fmt.Errorf("find files: %w", err)
+	}
+	return best(files, query, min(limit, mostFiles)), nil
+}
+
+// filesOf returns the list of a folder, and sees that it stays new. For a first
+// one it waits.
+func (d *Desk) filesOf(ctx context.Context, dir string) ([]file, error) {
+	s := &d.files
+	s.mu.Lock()
+	l := s.take(dir)
+	old := d.Clock().Sub(l.at) >= max(listAge, listShare*l.took)
+	if l.busy == nil && (l.at.IsZero() || old) {
+		l.busy = make(chan struct{})
+		s.work.Go(func() { d.makeList(l) })
+	}
+	files, err, known, busy := l.files, l.err, !l.at.IsZero(), l.busy
+	s.mu.Unlock()
+	if known && err == nil {
+		return files, nil
+	}
+	late := time.NewTimer(listWait)
+	defer late.Stop()
+	select {
+	case <-busy:
+	case <-late.C:
+		return nil, fmt.Errorf("the files of this folder are still being listed: try again in a moment: %w", pawl.ErrUnavailable)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return l.files, l.err
+}
+
+// take returns a folder's list and makes it the latest used. Of too many the one
+// that was not used for the longest time goes.
+func (s *shelf) take(dir string) *list {
+	i := slices.IndexFunc(s.lists, func(l *list) bool { return l.dir == dir })
+	l := &list{dir: dir}
+	if i >= 0 {
+		l = s.lists[i]
+		s.lists = slices.Delete(s.lists, i, i+1)
+	}
+	s.lists = slices.Insert(s.lists, 0, l)
+	s.lists = s.lists[:min(len(s.lists), maxFolders)]
+	return l
+}
+
+// makeList lists a folder's files.
+func (d *Desk) makeList(l *list) {
+	begun := d.Clock()
+	files, err := listFiles(d.ctx, l.dir)
+	d.files.mu.Lock()
+	defer d.files.mu.Unlock()
+	l.files, l.err, l.at = files, err, d.Clock()
+	l.took = l.at.Sub(begun)
+	close(l.busy)
+	l.busy = nil
+}
+
+func listFiles(ctx context.Context, dir string) ([]file, error) {
+	w, err := workspace.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	found, err := search.Glob(ctx, w, ".", search.Names{}, search.Limits{Results: maxFiles, Time: listTime})
+	if err != nil {
+		return nil, err
+	}
+	files := make([]file, 0, len(found.Paths))
+	for _, path := range found.Paths {
+		if utf8.ValidString(path) && !strings.ContainsFunc(path, sanitize.Strange) {
+			files = append(files, newFile(path))
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,160 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/trust"
+)
+
+// The bounds of what a look shows.
+const (
+	maxNotes = 100 // of what is wrong
+	builtIn  = "built-in"
+	forTasks = "subagent" // the mode of agents that take no prompts
+)
+
+// Look says what sessions in a folder have to work with.
+func (d *Desk) Look(ctx context.Context, dir string) (pawl.Project, error) {
+	spelled := dir // by which servers are known, as sessions have it
+	dir, err := realFolder(dir)
+	if err != nil {
+		return pawl.Project{}, fmt.Errorf("look: %w", err)
+	}
+	f := pawl.Project{Agents: []pawl.AgentInfo{}, Commands: []pawl.CommandInfo{}, Skills: []pawl.SkillInfo{}, Servers: []pawl.ServerInfo{}, Notes: []string{}}
+	d.Safety.LookAgain() // a person is to see what is there now
+	if err := d.lookAtTrust(ctx, dir, &f); err != nil {
+		return pawl.Project{}, fmt.Errorf("look: %w", err)
+	}
+	if err := d.lookAtModes(ctx, dir, &f); err != nil {
+		return pawl.Project{}, fmt.Errorf("look: %w", err)
+	}
+	box, _ := sandbox.Detect(ctx)
+	f.Sandbox = box.Name()
+	found := d.Places.Look(ctx, dir)
+	f.Dir, f.Top, f.Branch = found.Dir, found.Top, found.Branch
+	describe(found, &f)
+	if d.Servers != nil {
+		servers, faults := d.Servers.Status(ctx, spelled)
+		f.Servers = append(f.Servers, servers...)
+		f.Commands = append(f.Commands, d.Servers.Commands(spelled)...)
+		f.Notes = append(f.Notes, faults...)
+	}
+	f.Notes = bounded(f.Notes)
+	return f, context.Cause(ctx)
+}
+
+// lookAtTrust says what the folder would enable. One that cannot be looked at is
+// not trusted, and that is told.
+func (d *Desk) lookAtTrust(ctx context.Context, dir string, f *pawl.Project) error {
+	f.Trust = pawl.TrustInfo{State: string(trust.Unknown), Parts: []string{}}
+	seen, err := d.Safety.LookAt(ctx, dir)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		f.Notes = append(f.Notes, fmt.Sprintf("nothing of this folder's own takes effect: %v", err))
+		return nil
+	}
+	f.Trust.State, f.Trust.Hash = string(seen.State), seen.Hash
+	for _, p := range seen.Parts {
+		f.Trust.Parts = append(f.Trust.Parts, fmt.Sprintf("%s %s: %s", p.Kind, trust.Plain(p.Path), trust.Plain(p.Does)))
+	}
+	if d.Safety.Trusted(dir) { // the user may have said so for this run
+		f.Trust.State = string(trust.Trusted)
+	}
+	_, ignored, _ := d.Safety.Project(ctx, dir, false) // what is wrong with it is told by the policy
+	for _, i := range ignored {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of this folder's configuration takes no effect: %s", i.Key, i.Why))
+	}
+	return nil
+}
+
+// lookAtModes says how prompts are worked on when nothing is chosen. That nothing
+// can be, by the machine's policy or for the folder's configuration, is told.
+func (d *Desk) lookAtModes(ctx context.Context, dir string, f *pawl.Project) error {
+	user, err := d.Safety.User()
+	if err != nil {
+		return err
+	}
+	f.Model = user.Model
+	modes, err := d.Safety.Modes()
+	if err != nil {
+		return err
+	}
+	for _, m := range modes {
+		f.Modes = append(f.Modes, string(m))
+	}
+	policy, err := d.Safety.Policy(ctx, "", dir, pawl.Settings{})
+	if err != nil {
+		f.Notes = append(f.Notes, fmt.Sprintf("no work can be done here: %v", err))
+		return nil
+	}
+	f.Mode = string(policy.Mode)
+	return nil
+}
+
+// own says what pawl's own agents are for.
+var own = map[string]string{
+	"build": "Does what it is asked to.",
+	"plan":  "Looks and plans, and changes nothing until you agree.",
+}
+
+// describe shows what was found for the folder.
+func describe(found *extension.Found, f *pawl.Project) {
+	for _, name := range agent.Offered() {
+		if def, err := agent.Lookup(name); err == nil && !def.Child {
+			f.Agents = append(f.Agents, pawl.AgentInfo{Name: name, Description: own[name], Origin: builtIn})
+		}
+	}
+	for _, a := range found.Agents.Agents {
+		if a.Mode != forTasks && !a.Hidden {
+			f.Agents = append(f.Agents, pawl.AgentInfo{Name: a.Name, Description: a.Description, Origin: string(a.Origin.Layer), Model: a.Model})
+		}
+	}
+	for _, c := range found.Commands.Commands {
+		f.Commands = append(f.Commands, pawl.CommandInfo{Name: c.Name, Description: c.Description, Arguments: c.Hint, Origin: string(c.Origin.Layer)})
+	}
+	for _, s := range found.Skills.Skills {
+		f.Skills = append(f.Skills, pawl.SkillInfo{Name: s.Name, Description: s.Description, Origin: string(s.Origin.Layer)})
+	}
+	for _, fault := range found.Faults() {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s: %s", fault.File, fault.Text))
+	}
+}
+
+// bounded returns notes that can be shown, and not too many of them.
+func bounded(notes []string) []string {
+	if more := len(notes) - maxNotes; more > 0 {
+		notes = append(slices.Clone(notes[:maxNotes]), fmt.Sprintf("and %d more: 'pawl doctor' tells all", more))
+	}
+	for i, note := range notes {
+		notes[i] = sanitize.Line(note)
+	}
+	return notes
+}
+
+// Trust lets what a folder brings take effect, as it was shown.
+func (d *Desk) Trust(ctx context.Context, dir, hash string) error {
+	real, err := realFolder(dir)
+	if err != nil {
+		return fmt.Errorf("trust: %w", err)
+	}
+	if hash == "" {
+		return fmt.Errorf("trust: it is not said of what: look at the folder first: %w", pawl.ErrInvalid)
+	}
+	seen, err := d.Safety.LookAt(ctx, real)
+	if err != nil {
+		return fmt.Errorf("trust: %w", err)
+	}
+	if seen.Hash != hash {
+		return fmt.Errorf("what %s brings has changed since it was shown: look at it again: %w", trust.Plain(real), pawl.ErrConflict)
+	}
+	return d.Safety.TrustAs(ctx, dir, seen, d.Clock())
+}

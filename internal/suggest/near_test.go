@@ -1,0 +1,70 @@
+package suggest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/pawl-dev/pawl/internal/suggest"
+)
+
+// TestName: a slip finds its name, another word does not.
+func TestName(t *testing.T) {
+	t.Parallel()
+	names := []string{"model", "small_model", "fallback", "sandbox"}
+	for word, want := range map[string]string{
+		"modell": "model", "models": "model", "MODEL": "model", "smallmodel": "small_model", "fallbacks": "fallback",
+		"theme": "", "x": "", "": "", strings.Repeat("m", 999): "",
+	} {
+		if got := suggest.Name(word, names); got != want {
+			t.Errorf("%.20s: %q, want %q", word, got, want)
+		}
+	}
+	if got := suggest.Name("model", nil); got != "" {
+		t.Errorf("of no names it is %q", got)
+	}
+}
+
+// TestNames: the nearest comes first, of those as near the first, and few at all.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string][]string{
+		"Build": {"build"}, "biuld": {"build"}, "review": {"review", "Reviews"}, "reviewx": {"Reviews", "review"}, "nothing": nil,
+		"aaaaaa": {"aaaaab", "aaaaac", "aaaaad"},
+	} {
+		got := suggest.Names(word, []string{"build", "Reviews", "review", "aaaaab", "aaaaac", "aaaaad", "aaaaae"})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", word, diff)
+		}
+	}
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{"comit": ": did you mean /commit?", "fex": ": did you mean /fix or /fez?", "other": ""} {
+		if got := suggest.Ask("/", word, []string{"commit", "fix", "fez"}); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
+
+// TestOneSlip: whatever one slip makes of a name, the name is found.
+func TestOneSlip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[a-z]{4,20}`).Draw(t, "name")
+		at := rapid.IntRange(0, len(name)-1).Draw(t, "at")
+		letter := rapid.StringMatching(`[a-z]`).Draw(t, "letter")
+		slips := []string{name[:at] + name[at+1:], name[:at] + letter + name[at:], name[:at] + letter + name[at+1:]}
+		if at > 0 {
+			slips = append(slips, name[:at-1]+name[at:at+1]+name[at-1:at]+name[at+1:])
+		}
+		for _, word := range slips {
+			if got := suggest.Name(word, []string{"0123456789", name}); got != name {
+				t.Errorf("%q is taken for %q, not for %q", word, got, name)
+			}
+		}
+	})
+}

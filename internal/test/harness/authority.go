@@ -1,0 +1,93 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+)
+
+// Authority permits what the mode of a prompt permits, which is everything where
+// none is named. Its rules can be changed at any time; grants are kept.
+type Authority struct {
+	Grants permission.Store
+
+	mu      sync.Mutex
+	rules   []permission.Rule
+	unboxed bool
+	fault   error
+}
+
+// NewAuthority returns one without rules, whose grants are in a new folder.
+func NewAuthority(t testing.TB) *Authority {
+	t.Helper()
+	return &Authority{Grants: permission.Store{Path: filepath.Join(t.TempDir(), "grants.json")}}
+}
+
+// Rule adds rules of the user's.
+func (a *Authority) Rule(rules ...permission.Rule) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range rules {
+		r.Origin = permission.OriginUser
+		a.rules = append(a.rules, r)
+	}
+}
+
+// Unbox takes the sandbox away.
+func (a *Authority) Unbox() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unboxed = true
+}
+
+// Fail makes what holds unknown from now on.
+func (a *Authority) Fail(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fault = err
+}
+
+// Policy is the mode's, with the rules and grants.
+func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := permission.Policy{Boxed: !a.unboxed, Absent: s.Absent, Session: id, Rules: slices.Clone(a.rules)}
+	if a.fault != nil {
+		return p, a.fault
+	}
+	var err error
+	if p.Mode, err = permission.ParseMode(cmp.Or(s.Mode, string(permission.ModeYolo))); err != nil {
+		return p, err
+	}
+	if p.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return p, err
+	}
+	p.Grants, err = a.Grants.List()
+	return p, err
+}
+
+// Grant keeps rules for a folder.
+func (a *Authority) Grant(_ context.Context, dir string, rules []json.RawMessage) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	parsed, err := permission.ParseOffer(rules)
+	if err != nil {
+		return err
+	}
+	for _, r := range parsed {
+		if err := a.Grants.Add(permission.Grant{Rule: r, Scope: permission.ScopeProject, Dir: dir, At: time.Now()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

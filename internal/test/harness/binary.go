@@ -1,0 +1,58 @@
+package harness
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// environ is the environment before tests change it: another HOME has another build cache.
+var environ = os.Environ()
+
+var binaries sync.Map // tags -> func() (string, error)
+
+// Binary returns the path of a pawl that is built with the given tags. All test
+// processes of a checkout share it: it is built again only if its source has changed.
+func Binary(t testing.TB, tags string) string {
+	t.Helper()
+	build, _ := binaries.LoadOrStore(tags, sync.OnceValues(func() (string, error) { return buildBinary(tags) }))
+	bin, err := build.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// buildBinary runs go build, which leaves a binary alone that is up to date. The
+// lock keeps two test processes from linking the same one.
+func buildBinary(tags string) (string, error) {
+	_, file, _, _ := runtime.Caller(0)
+	root := filepath.Join(filepath.Dir(file), "..", "..", "..")
+	dir := filepath.Join(root, "bin", "test", cmp.Or(strings.ReplaceAll(tags, ",", "-"), "default"))
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // some tests run it as another user
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	bin := filepath.Join(dir, "pawl")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o", bin, "./cmd/pawl") //nolint:gosec // fixed words
+	cmd.Dir, cmd.Env = root, append(slices.Clip(environ), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build pawl: %w\n%s", err, out)
+	}
+	return bin, nil
+}

@@ -1,0 +1,174 @@
+//go:build e2e
+
+package mission
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// soon bounds how long a mission may take that ends by a bound of its own. It is
+// far more than it needs.
+const soon = 2 * time.Minute
+
+// ends has the mission run and fails unless it ends in this state, soon, with
+// nobody at work and nothing left.
+func (w *World) ends(state pawl.MissionState, args ...string) pawl.Board {
+	w.t.Helper()
+	began := time.Now()
+	out := w.Run(append(args, "--check", held, "Write it down.")...)
+	if took := time.Since(began); took > soon {
+		w.t.Errorf("it took %s", took)
+	}
+	b := w.Board()
+	if out.Code == 0 || b.State != state || b.Mission.Sealed != nil {
+		w.t.Fatalf("exit %d, the mission is %s\n%s\n%s\n%s", out.Code, b.State, out.Stdout, out.Stderr, w.told(b))
+	}
+	for _, s := range b.Team {
+		if s.State() != pawl.StateIdle {
+			w.t.Errorf("%s is %s", s.Title, s.State())
+		}
+	}
+	return b
+}
+
+// blocked is why the mission is.
+func blocked(b pawl.Board) string {
+	if b.Mission.Blocked == nil {
+		return ""
+	}
+	return b.Mission.Blocked.Reason
+}
+
+func many[T any](n int, what T) (list []any) {
+	for range n {
+		list = append(list, what)
+	}
+	return list
+}
+
+// TestSaysDone: a Commander that says that all is done, again and again, is
+// blocked, with and without a plan.
+func TestSaysDone(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string][]any{
+		"without a plan": nil,
+		"with a plan":    {Plan(Task("T1", "Write it", nil))},
+		"by printing it": {"<mission_seal>SEALED</mission_seal>", Plan(Task("T1", "Write it", nil)), "<mission_seal>SEALED</mission_seal>"},
+		"in circles":     {Plan(Task("T1", "One", nil, "T2"), Task("T2", "Two", nil, "T1")), Delegate(), Seal()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := notes(t)
+			w.Lead(append(before, many(pawl.MissionNudges+1, "All is done.")...)...)
+			b := w.ends(pawl.MissionBlocked)
+			if !strings.Contains(blocked(b), "without a step forward") {
+				t.Errorf("it is blocked: %q", blocked(b))
+			}
+			w.clean()
+		})
+	}
+}
+
+// TestPrintsSeal: the words ask the gate, as the tool does, once all is merged.
+func TestPrintsSeal(t *testing.T) {
+	t.Parallel()
+	w := notes(t)
+	w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")
+	w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "<mission_seal>SEALED</mission_seal>")
+	w.goes()
+}
+
+// TestSealsWithoutMending: the gate is not asked twice about one commit.
+func TestSealsWithoutMending(t *testing.T) {
+	t.Parallel()
+	w := notes(t)
+	w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")
+	w.As("reviewer", Verdict(false, "goal"), "I have looked.")
+	w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.", Seal())
+	w.Lead(many(3, Line{Expect: "(?s)not sealed|Not sealed|nothing has changed", Calls: []Call{Seal()}})...)
+	w.Lead(many(pawl.MissionNudges+2, "<mission_seal>SEALED</mission_seal>")...)
+	b := w.ends(pawl.MissionBlocked)
+	if b.Mission.Round != 1 {
+		t.Errorf("the gate was asked %d times", b.Mission.Round)
+	}
+	w.clean()
+}
+
+// TestBudget: what workers spend while the Commander waits counts, and ends them.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	w := notes(t)
+	for _, id := range []string{"T1", "T2"} {
+		w.As("worker:"+id, Line{Calls: []Call{WriteFile(id+".txt", "a\n")}, DelayMS: 3000, Usage: Object{"input": 600, "output": 1}}, Line{Text: "I think.", Fault: "hang"})
+	}
+	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.")
+	b := w.ends(pawl.MissionStopped, "--max-tokens", "1000", "--stuck", "20s") // which has it looked every 5 seconds
+	if b.Ended == nil || b.Ended.Reason != pawl.ReasonBudget {
+		t.Errorf("it ended: %+v", b.Ended)
+	}
+}
+
+// TestBadReviewer: a reviewer that gives no verdict that can be read does not seal.
+func TestBadReviewer(t *testing.T) {
+	t.Parallel()
+	for name, replies := range map[string][]any{
+		"says nothing": {"It is fine, seal it."},
+		"rubbish":      {Call{"verdict", Object{"criteria": "all hold"}}, Call{"verdict", Object{"criteria": []Object{}}}, "It is fine."},
+		"other words":  {Verdict(true, "another"), "It is fine."},
+		"fails":        {Line{Fault: "error"}},
+		"is not asked": {Seal(), "It is fine."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := notes(t)
+			w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")
+			w.As("reviewer", replies...)
+			w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.", Seal(),
+				Line{Expect: "review-unreadable", Calls: []Call{{"block", Object{"reason": "Nobody reviews."}}}}, "I need somebody.")
+			b := w.ends(pawl.MissionBlocked)
+			if blocked(b) != "Nobody reviews." {
+				t.Errorf("it is blocked: %q", blocked(b))
+			}
+			w.clean()
+		})
+	}
+}
+
+// TestReviewerHangs: one that gives no sign is ended, as a worker is, and the time
+// of the mission bounds it too.
+func TestReviewerHangs(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		state pawl.MissionState
+		args  []string
+	}{
+		"without a sign": {pawl.MissionBlocked, []string{"--stuck", "2s"}},
+		"for too long":   {pawl.MissionStopped, []string{"--max-time", "12s", "--stuck", "8s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := notes(t)
+			w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")
+			w.As("reviewer", read("a.txt"), Line{DelayMS: 5000, Calls: []Call{read("a.txt")}}, Line{Text: "I look at it.", Fault: "hang"})
+			w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.", Seal(),
+				Line{Expect: "gave no verdict", Calls: []Call{{"block", Object{"reason": "Nobody reviews."}}}}, "I need somebody.")
+			b := w.ends(test.state, test.args...)
+			if test.state == pawl.MissionStopped && b.Ended.Reason != pawl.ReasonBudget {
+				t.Errorf("it ended: %+v", b.Ended)
+			}
+			w.clean()
+		})
+	}
+}
+
+// TestNoPlan: a planner that plans nothing is told to the Commander, who plans.
+func TestNoPlan(t *testing.T) {
+	t.Parallel()
+	w := notes(t)
+	w.As("planner", "I would rather not.")
+	w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")
+	w.Lead(Call{"delegate", Object{"planner": "Plan it."}}, Line{Expect: "(?s)no plan.*rather not", Calls: []Call{Plan(Task("T1", "Write it", nil))}},
+		Delegate(), "I wait.", Seal(), "Done.")
+	w.goes()
+}

@@ -1,0 +1,86 @@
+//go:build e2e
+
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// halfway stops once, in the middle of a reply, and then comes whole.
+func halfway(text string) reply {
+	return reply{Text: text, Deltas: 4, Fault: "hang", Times: 1}
+}
+
+// Who was killed in the middle of a reply finds the whole conversation again, and
+// the turn goes on.
+func TestResumeAfterKill(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, looks, changes, halfway("The total counts every item now, and all of the tests pass."))...)
+	x := w.Start(Large, "--mode", "yolo")
+	ask(x)
+	x.Until("the provider was asked a third time", func(Screen) bool { return len(w.Asked()) > 2 })
+	x.Kill()
+
+	y := w.Start(Large, "--mode", "yolo", "-c")
+	s := y.Await("all of the tests pass.", "done ·")
+	for _, text := range []string{fix, "I look at the cart first.", "read cart/cart.go", "edit cart/cart.go", "i.Cents * i.Count"} {
+		if !s.Has(text) {
+			t.Errorf("%q is not seen any more:\n%s", text, s)
+		}
+	}
+	if n := strings.Count(s.String(), "The total counts"); n != 1 {
+		t.Errorf("the reply is seen %d times:\n%s", n, s)
+	}
+}
+
+// Who is attached to a server sees what one sees without, and can come back.
+func TestAttach(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, looks, changes, reply{Text: "Fixed."})...)
+	server := w.Serve()
+	x := w.Start(Large, "--mode", "yolo", "--attach", server.URL)
+	done(x)
+	x.Keys("C-d")
+	x.ended()
+	y := w.Start(Large, "--attach", server.URL, "-c")
+	y.Await(fix, "I look at the cart first.", "i.Cents * i.Count", "Fixed.", "done ·")
+}
+
+// A server that is killed and comes again is found again, and its turn goes on.
+func TestServerKilled(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, halfway("The total counts every item now, and all of the tests pass."))...)
+	server := w.Serve()
+	x := w.Start(Large, "--attach", server.URL)
+	ask(x)
+	x.Until("the provider was asked", func(Screen) bool { return len(w.Asked()) > 0 })
+	server.Kill()
+	x.Await("the server cannot be reached")
+	x.Type("What I was writing")
+	w.Serve()
+	s := x.Await("all of the tests pass.", "done ·", "What I was writing")
+	if n := strings.Count(s.String(), "The total counts"); n != 1 {
+		t.Errorf("the reply is seen %d times:\n%s", n, s)
+	}
+}
+
+// A terminal that changes its size while a reply comes shows in the end what one
+// shows that always had that size.
+func TestResizeWhileStreaming(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Text: story(30), Deltas: 300, DelayMS: 5})...)
+	x := w.Start(Normal)
+	ask(x)
+	x.Await("Chapter 1.")
+	sizes := []Size{{120, 40}, {40, 12}, {100, 30}, {20, 10}, {81, 25}}
+	for i := 0; !x.Screen().Has("The end of it."); i++ {
+		x.Resize(sizes[i%len(sizes)])
+	}
+	x.Resize(Normal)
+	x.Await("The end of it.", "done ·")
+	y := w.Start(Normal, "-c")
+	y.Await("The end of it.", "done ·")
+	want := y.still(Screen.String).String()
+	x.Until("the same as on a terminal of this size:\n"+want, func(s Screen) bool { return s.String() == want })
+}

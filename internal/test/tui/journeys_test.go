@@ -1,0 +1,262 @@
+//go:build e2e
+
+package tui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const fix = "The total of a cart is wrong. Please fix it."
+
+// Who starts pawl for the first time chooses a model and a mode, and is not asked
+// again.
+func TestFirstRun(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Text: "I am here."})...)
+	delete(w.Config, "model")
+	x := w.Start(Normal)
+	x.Await("Welcome to pawl")
+	x.Answer("enter", "choose a model")
+	x.Await("Which model?")
+	x.Type("sonnet-4-5")
+	x.Await("claude-sonnet-4-5", "1/13")
+	x.Keys("Enter")
+	x.Await("How much may it do by itself?")
+	x.Keys("Enter")
+	x.Await("kept in your configuration")
+	x.Say("Who is there?")
+	x.Await("I am here.")
+	x.Keys("C-d")
+	x.ended()
+
+	y := w.Start(Normal)
+	y.Await("What is to be done?")
+	y.Say("And now?")
+	if s := y.Await("I am here.", "done ·"); s.Has("Welcome") {
+		t.Errorf("the choice was not kept:\n%s", s)
+	}
+}
+
+// What a folder brings takes effect when the person says so, and not before.
+func TestTrust(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		key, does string
+		told      bool
+	}{{"y", "trust it as it is now", true}, {"n", "not now", false}} {
+		t.Run(c.does, func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t, script(t, reply{Text: "I am here."})...)
+			w.Write("AGENTS.md", "Say please to the parrot.\n")
+			x := w.Start(Normal)
+			x.Await("Do you trust this folder?")
+			x.Answer(c.key, c.does)
+			x.Gone("Do you trust this folder?")
+			x.Say("Who is there?")
+			x.Await("I am here.")
+			if told := strings.Contains(w.Asked()[0], "Say please to the parrot."); told != c.told {
+				t.Errorf("the model was told of the folder's instructions: %v, want %v", told, c.told)
+			}
+		})
+	}
+}
+
+// A change is made when the person has seen all of it and said yes.
+func TestApproveDiff(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Calls: looks.Calls[:1]}, changes, reply{Text: "Fixed."})...)
+	x := w.Start(Normal, "--mode", "ask")
+	ask(x)
+	x.Await("May this run?", "more lines")
+	x.Answer("y", "yes, once") // not yet: there is more to see
+	x.Keys("End")
+	x.Await("i.Cents * i.Count")
+	if got := w.Read("cart/cart.go"); got != cartGo {
+		t.Errorf("the file was changed before the answer:\n%s", got)
+	}
+	x.Answer("y", "yes, once")
+	x.Await("Fixed.", "done ·")
+	if got := w.Read("cart/cart.go"); !strings.Contains(got, "i.Cents * i.Count") {
+		t.Errorf("the file was not changed:\n%s", got)
+	}
+}
+
+// "Always" holds for the same command, in the next session too, and for no other.
+func TestAlways(t *testing.T) {
+	t.Parallel()
+	run := reply{Calls: []call{bash("touch made")}}
+	w := newShop(t, script(t, run, reply{Text: "Once."}, run, reply{Text: "Twice."}, reply{Calls: []call{bash("touch other")}})...)
+	x := w.Start(Large, "--mode", "ask")
+	ask(x)
+	x.Await("May this run?", `"touch made"`)
+	x.Answer("a", "always")
+	x.Await("Once.", "done ·")
+	if err := os.Remove(filepath.Join(w.Project, "made")); err != nil {
+		t.Fatal(err)
+	}
+	x.Keys("C-d")
+	x.ended()
+
+	y := w.Start(Large, "--mode", "ask", "-c")
+	y.Await("Once.")
+	y.Say("Again.")
+	if s := y.Await("Twice."); s.Has("May this run?") {
+		t.Errorf("it was asked again:\n%s", s)
+	}
+	if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
+		t.Error(err)
+	}
+	y.Await("done · 2 steps")
+	y.Say("And another.")
+	y.Await("May this run?", "touch other")
+}
+
+// A no can come with a word, and the model goes on with it.
+func TestDeclineWithAWord(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Calls: []call{bash("touch made")}}, reply{Text: "Then not.", Expect: "only look"})...)
+	x := w.Start(Large, "--mode", "ask")
+	ask(x)
+	x.Await("May this run?")
+	x.Answer("w", "no, but …")
+	x.Type("only look at it")
+	x.Await("only look at it")
+	x.Keys("Enter")
+	x.Await("Then not.", "done ·")
+	if _, err := os.Stat(filepath.Join(w.Project, "made")); !os.IsNotExist(err) {
+		t.Errorf("the command ran: %v", err)
+	}
+}
+
+// A turn that is interrupted keeps what has come, and the next prompt is answered.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Text: "I begin to think and never come to an end of it.", Deltas: 4, Fault: "hang"}, reply{Text: "Here."})...)
+	x := w.Start(Normal)
+	ask(x)
+	x.Await("I begin", "esc interrupts")
+	x.Keys("Escape")
+	x.Await("I begin", "interrupted")
+	x.Say("Are you there?")
+	x.Await("interrupted", "Here.", "done ·")
+}
+
+// What is sent while pawl works reaches the model with the next request.
+func TestSteer(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Calls: []call{bash("echo begun; cat gate")}}, reply{Text: "In French, then."})...)
+	gate := w.NewGate("gate")
+	x := w.Start(Normal, "--mode", "yolo")
+	ask(x)
+	x.Await("begun")
+	x.Say("Answer in French.")
+	x.Await("steers")
+	gate.Open()
+	x.Await("In French, then.", "done ·")
+	s := x.Gone("steers ·")
+	if n := strings.Count(s.String(), "Answer in French."); n != 1 {
+		t.Errorf("the prompt is seen %d times:\n%s", n, s)
+	}
+	if last := w.Asked()[1]; !strings.Contains(last, "Answer in French.") {
+		t.Errorf("the model was not told: %s", last)
+	}
+}
+
+// What waits can be changed and taken back.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Calls: []call{bash("echo begun; cat gate")}}, reply{Text: "First."}, reply{Text: "Second."})...)
+	gate := w.NewGate("gate")
+	x := w.Start(Normal, "--mode", "yolo")
+	ask(x)
+	x.Await("begun")
+	for _, text := range []string{"Paint it red", "Never mind"} {
+		x.Type(text)
+		x.Await("› " + text)
+		x.Keys("C-q")
+		x.Await("queued · "+text, "› What is to be done?")
+	}
+	x.Keys("M-Up", "BSpace") // the last one
+	x.Gone("Never mind")
+	x.Keys("M-Up", "Enter")
+	x.Await("› Paint it red")
+	x.Type(" and blue")
+	x.Await("› Paint it red and blue")
+	x.Keys("Enter")
+	x.Await("queued · Paint it red and blue", "› What is to be done?")
+	gate.Open()
+	x.Await("First.", "Second.")
+	asked := w.Asked()
+	if last := asked[len(asked)-1]; len(asked) != 3 || !strings.Contains(last, "Paint it red and blue") || strings.Contains(last, "Never mind") {
+		t.Errorf("after %d requests the model was told: %s", len(asked), last)
+	}
+}
+
+// A paste of any length is one thing, and nothing of it is lost.
+func TestPaste(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Text: "That is a lot."})...)
+	x := w.Start(Normal)
+	ready(x)
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "line %d of the paste\n", i)
+	}
+	x.Type("See: ")
+	x.Paste(b.String())
+	x.Await("See: [")
+	x.Type(" What is it?")
+	x.Await("What is it?")
+	x.Keys("Enter")
+	x.Await("That is a lot.", "done ·")
+	sent := w.Asked()[0]
+	if want := strings.TrimSuffix(b.String(), "\n"); !strings.Contains(sent, strings.ReplaceAll(want, "\n", `\n`)) {
+		t.Errorf("the model was not told all of it: %d bytes", len(sent))
+	}
+}
+
+// Keys that were pressed before a dialog was there do not answer it.
+func TestEarlyKeys(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Text: "I run it.", Calls: []call{bash("touch made")}, DelayMS: 100}, reply{Text: "It ran."})...)
+	x := w.Start(Large, "--mode", "ask")
+	ask(x)
+	for !x.Screen().Has("May this run?") {
+		x.Keys("y")
+	}
+	x.Keys("y", "y", "a", "y")
+	x.Until("keys count", func(s Screen) bool { return s.Live("y", "yes, once") })
+	if _, err := os.Stat(filepath.Join(w.Project, "made")); !os.IsNotExist(err) {
+		t.Errorf("a key that was pressed before answered: %v", err)
+	}
+	x.Answer("y", "yes, once")
+	x.Await("It ran.")
+	if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who goes back to before a message has the files as they were, and the words to
+// say it otherwise.
+func TestRewind(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, aTurn...)...)
+	x := w.Start(Large, "--mode", "yolo")
+	done(x)
+	if !strings.Contains(w.Read("cart/cart.go"), "i.Cents * i.Count") {
+		t.Fatal("the file was not changed")
+	}
+	x.Say("/rewind")
+	x.Answer("enter", "look closer")
+	x.Await("1 file changes", "goes back")
+	x.Answer("enter", "go back")
+	x.Await("went back", "› "+fix)
+	x.Gone("Fixed.") // the conversation is read anew
+	if got := w.Read("cart/cart.go"); got != cartGo {
+		t.Errorf("the file is not as it was:\n%s", got)
+	}
+}

@@ -1,0 +1,48 @@
+//go:build e2e
+
+package tui
+
+// askScreens are what pawl asks.
+var askScreens = []screen{
+	{
+		name: "permission-command", picture: true, looks: "dark", args: []string{"--mode", "ask"},
+		script: []reply{{Text: "I run the tests.", Calls: []call{bash("go test ./... && rm -rf build")}}},
+		drive:  func(x *Terminal) { ask(x); x.Await("May this run?", "yes, once") },
+	},
+	{
+		name: "permission-edit", looks: "dark", args: []string{"--mode", "ask"},
+		script: []reply{{Calls: looks.Calls[:1]}, changes},
+		drive:  func(x *Terminal) { ask(x); x.Await("May this run?", "yes, once") },
+	},
+	{
+		name: "question", picture: true, args: []string{"--mode", "guard"},
+		script: []reply{{Calls: []call{{"question", object{"questions": []object{{
+			"header": "Rounding", "question": "How are fractions of a cent rounded?",
+			"options": []object{{"label": "Up", "description": "in favor of the shop"}, {"label": "Down", "description": "in favor of the customer"}, {"label": "To even", "description": "as banks do"}},
+		}}}}}}},
+		drive: func(x *Terminal) { ask(x); x.Await("How are fractions of a cent rounded?", "To even") },
+	},
+	{
+		name: "plan", picture: true, args: []string{"--mode", "plan"},
+		script: []reply{{Text: "I have a plan.", Calls: []call{{"plan_exit", object{"plan": "# Fix the total\n\n1. Multiply by the count in `cart/cart.go`\n2. Add a test with two items\n3. Run all tests\n"}}}}},
+		drive:  func(x *Terminal) { ask(x); x.Await("Run all tests") },
+	},
+	{
+		name: "trust", picture: true, looks: "dark",
+		script: []reply{sumsUp},
+		prepare: func(w *World) {
+			w.Write("AGENTS.md", "Always run the tests.\n")
+			w.Write(".mcp.json", `{"mcpServers":{"tickets":{"command":"npx","args":["-y","tickets-mcp"]}}}`)
+			w.Write(".claude/settings.json", `{"hooks":{"PostToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"make fmt"}]}]}}`)
+		},
+		drive: func(x *Terminal) { x.Await(".mcp.json", "trust it as it is now") },
+	},
+	{
+		name: "first-run-no-key", prepare: func(w *World) { w.Config, w.Env = map[string]any{"tui": w.Config["tui"]}, nil },
+		drive: func(x *Terminal) { x.Await("Welcome to pawl") },
+	},
+	{
+		name: "first-run", picture: true, script: []reply{sumsUp}, prepare: func(w *World) { delete(w.Config, "model") },
+		drive: func(x *Terminal) { x.Await("Welcome to pawl") },
+	},
+}

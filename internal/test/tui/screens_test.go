@@ -1,0 +1,92 @@
+//go:build e2e
+
+package tui
+
+import (
+	"cmp"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+)
+
+// screen is a state of the terminal and how a person comes to it.
+type screen struct {
+	name    string
+	script  []reply
+	args    []string
+	prepare func(*World)
+	drive   func(*Terminal)
+	looks   string // a theme, if colors carry meaning here
+	sizes   []Size // nil means the usual ones
+	picture bool   // it is among the screenshots
+}
+
+// TestScreens holds what is seen against the golden files. A terminal that is made
+// larger shows what one of that size would.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	for _, s := range slices.Concat(talkScreens, askScreens, listScreens, lookScreens, smallScreens) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t, script(t, s.script...)...)
+			if s.prepare != nil {
+				s.prepare(w)
+			}
+			sizes := s.sizes
+			if sizes == nil {
+				sizes = []Size{Normal, Large}
+			}
+			x := w.Start(sizes[0], s.args...)
+			s.drive(x)
+			for _, size := range sizes {
+				if size != x.size {
+					x.Resize(size)
+				}
+				s.draw(t, s.hold(x), size)
+			}
+		})
+	}
+}
+
+// hold compares what is seen with the file.
+func (s screen) hold(x *Terminal) Screen {
+	x.t.Helper()
+	if s.looks != "" {
+		return x.GoldenLooks(s.name, s.looks)
+	}
+	return x.Golden(s.name)
+}
+
+var shots = flag.String("shots", "", "the folder to put screenshots into")
+
+// draw puts a picture into the folder of screenshots, if one is wanted.
+func (s screen) draw(t *testing.T, seen Screen, size Size) {
+	t.Helper()
+	if *shots == "" || !s.picture {
+		return
+	}
+	look, _ := theme.Find(cmp.Or(s.looks, "dark"), nil)
+	file := filepath.Join(*shots, s.name+"."+size.String()+".svg")
+	if err := os.WriteFile(file, []byte(seen.SVG(look)), 0o644); err != nil { //nolint:gosec // a document
+		t.Fatal(err)
+	}
+}
+
+// ready waits until a prompt can be written.
+func ready(x *Terminal) { x.Await("What is to be done?") }
+
+// ask sends the usual prompt.
+func ask(x *Terminal) {
+	ready(x)
+	x.Say("The total of a cart is wrong. Please fix it.")
+}
+
+// done sends it and waits for the end of the turn.
+func done(x *Terminal) {
+	ask(x)
+	x.Await("done ·")
+}

@@ -1,0 +1,114 @@
+// Package tui runs the terminal as a person sees it: the real program in a
+// real terminal emulator, tmux, with keys, pastes, sizes and kills.
+//
+// What is on the screen is compared with files below testdata, one for each state
+// and size; go test -update writes them anew. What differs from run to run is
+// masked. Nothing here depends on how fast the machine is: what is waited for
+// comes, or the wait ends after a long while.
+package tui
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+)
+
+// Model is what the fake provider is asked for.
+const Model = "anthropic/claude-sonnet-4-5"
+
+// World is a machine with a person's files: a home, a configuration, a project
+// and a provider. Its names have the same length in every run.
+type World struct {
+	Home    string // HOME
+	Project string // where pawl is started
+	Data    string // PAWL_DATA
+	Bin     string
+	Config  map[string]any // as it is when pawl is first started
+	Env     []string       // beside what every world has
+	Server  *wiretest.Server
+
+	t    testing.TB
+	once sync.Once
+}
+
+// NewWorld makes a world whose provider replies from a script.
+func NewWorld(t testing.TB, script ...string) *World {
+	t.Helper()
+	home := filepath.Join("/tmp", prefix+strings.ToLower(rand.Text()[:nameLen]))
+	w := &World{
+		t: t, Home: home, Project: filepath.Join(home, "shop"), Data: filepath.Join(home, "data"), Bin: harness.Binary(t, ""),
+		Config: map[string]any{"model": Model, "small_model": "none", "tui": map[string]any{"theme": "dark"}},
+	}
+	if err := os.MkdirAll(w.Project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	if len(script) > 0 {
+		w.Provide(script...)
+	}
+	return w
+}
+
+// Provide starts a provider that replies from a script.
+func (w *World) Provide(script ...string) {
+	w.t.Helper()
+	w.Server = wiretest.Start(w.t, fakeprovider.Config{}, script...)
+	w.Config["providers"] = map[string]any{"anthropic": map[string]any{"base_url": w.Server.URL}}
+	w.Env = append(w.Env, "ANTHROPIC_API_KEY=key")
+}
+
+// Write puts a file into the project.
+func (w *World) Write(name, content string) {
+	w.t.Helper()
+	path := filepath.Join(w.Project, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Read returns a file of the project; a missing one is empty.
+func (w *World) Read(name string) string {
+	return w.box().Read(w.t, name)
+}
+
+// Environ is what pawl is started with: nothing of the machine that runs the test
+// but its programs.
+func (w *World) Environ() []string {
+	w.t.Helper()
+	config := filepath.Join(w.Home, "pawl.json")
+	w.once.Do(func() { // later it is pawl's to change
+		data, err := json.Marshal(w.Config)
+		if err == nil {
+			err = os.WriteFile(config, data, 0o600)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	})
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + w.Home, "SHELL=/bin/sh", "LANG=C.UTF-8", "TZ=UTC", "TERM=xterm-256color", "COLORTERM=truecolor",
+		"PAWL_DATA=" + w.Data, "PAWL_CONFIG=" + config,
+	}, w.Env...)
+}
+
+// box runs pawl's other commands in this world.
+func (w *World) box() *harness.Box {
+	return &harness.Box{Bin: w.Bin, Dir: w.Project, Env: w.Environ()}
+}
+
+// Run runs another command of pawl's and fails the test unless it succeeds.
+func (w *World) Run(args ...string) string {
+	w.t.Helper()
+	return w.box().Must(w.t, args...).Stdout
+}

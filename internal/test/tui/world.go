@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Gate is a file that a command can wait at: `cat NAME` ends when the gate is opened.
+type Gate struct {
+	world *World
+	path  string
+}
+
+// NewGate makes one in the project.
+func (w *World) NewGate(name string) Gate {
+	w.t.Helper()
+	g := Gate{w, filepath.Join(w.Project, name)}
+	if err := syscall.Mkfifo(g.path, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return g
+}
+
+// Open lets through who waits, or who comes first.
+func (g Gate) Open() {
+	g.world.t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- os.WriteFile(g.path, []byte("open\n"), 0o600) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			g.world.t.Fatal(err)
+		}
+	case <-time.After(*maxWait):
+		g.world.t.Fatalf("nobody came to the gate %s", g.path)
+	}
+}
+
+// Asked returns the requests that the provider has got, as they were sent.
+func (w *World) Asked() []string {
+	var bodies []string
+	for _, r := range w.Server.Requests() {
+		bodies = append(bodies, string(r.Body))
+	}
+	return bodies
+}
+
+// Server is pawl serve.
+type Server struct {
+	URL string
+
+	world *World
+	cmd   *exec.Cmd
+	log   bytes.Buffer
+}
+
+// Serve starts a server on a socket of this world. It ends with the test.
+func (w *World) Serve() *Server {
+	w.t.Helper()
+	socket := filepath.Join(w.Home, "s")
+	s := &Server{URL: "unix://" + socket, world: w}
+	s.cmd = w.box().Command("serve", "--listen", "unix:"+socket)
+	s.cmd.Stderr = &s.log
+	if err := s.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { s.end() })
+	for deadline := time.Now().Add(*maxWait); ; time.Sleep(poll) { // a poll of another process
+		out, err := exec.Command("curl", "-sf", "--unix-socket", socket, "http://pawl/readyz").CombinedOutput() //nolint:gosec // the test's own
+		if err == nil {
+			return s
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("the server does not come up: %v %s", err, out)
+		}
+	}
+}
+
+// Kill ends the server as kill -9 does.
+func (s *Server) Kill() {
+	s.world.t.Helper()
+	s.end()
+}
+
+func (s *Server) end() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Wait()
+}
+
+// Live reports whether a key of a dialog counts: before, it looks like the words
+// behind it.
+func (s Screen) Live(key, does string) bool {
+	for _, row := range s {
+		text := textOf(row)
+		if at := strings.Index(text, " "+key+" "+does); at >= 0 {
+			at = cellAt(row, at+1)
+			return row[at].Style != row[at+len([]rune(key))+1].Style
+		}
+	}
+	return false
+}
+
+// Answer waits until a dialog's key counts, and presses it.
+func (x *Terminal) Answer(key, does string) {
+	x.t.Helper()
+	x.Until(fmt.Sprintf("%q can be pressed to %s", key, does), func(s Screen) bool { return s.Live(key, does) })
+	if name, ok := map[string]string{"enter": "Enter", "esc": "Escape"}[key]; ok {
+		key = name
+	}
+	x.Keys(key)
+}

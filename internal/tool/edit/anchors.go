@@ -1,0 +1,210 @@
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	minAlike   = 0.65     // of what is between the anchors
+	minRival   = 0.50     // the same of another place that puts the first in doubt
+	minAnchors = 3        // lines that Old must have
+	maxPairs   = 2000     // of first and last lines that are looked at
+	maxWork    = 16 << 20 // bytes and table cells that are compared
+)
+
+// errConflict means that a line that New changes is not there as Old says.
+var errConflict = errors.New("what new changes is not in the file as old says")
+
+// anchored finds lines of which the first and the last are Old's, and most
+// between them. Only what New leaves alone may differ: the lines that it
+// changes must be there as Old says, else the edit would hit another one.
+func (j *job) anchored() (Done, bool, error) {
+	if j.All {
+		return Done{}, false, nil
+	}
+	b := j.spacedBlock()
+	n := len(b.ids)
+	old := strings.Split(b.old, "\n")
+	if b.same || n < minAnchors || strings.TrimSpace(old[0]) == "" || strings.TrimSpace(old[n-1]) == "" || !hasWord(old[0]+old[n-1]) {
+		return Done{}, false, nil
+	}
+	search := anchorSearch{block: b}
+	for _, l := range old {
+		search.keys = append(search.keys, spacedKey(fold(l)))
+	}
+	found, ok := search.run()
+	if !ok {
+		return Done{}, false, nil
+	}
+	found = search.tellApart(found)
+	switch {
+	case !slices.ContainsFunc(found, func(f anchorMatch) bool { return f.alike >= minAlike }):
+		return Done{}, false, nil
+	case len(found) > 1:
+		var spans []Span
+		for _, f := range found {
+			spans = append(spans, Span{j.starts[f.first], j.starts[f.last-1]})
+		}
+		return Done{}, false, ambiguous(Anchored, j.text, spans)
+	}
+	f := found[0]
+	if lines := f.last - f.first; lines >= tooMany(n) {
+		return Done{}, false, fmt.Errorf("old has %d lines, but what begins and ends like it, lines %d to %d, has %d: take fewer lines, and copy them exactly",
+			n, f.first+1, f.last, lines)
+	}
+	done, ok, err := j.apply(Anchored, []place{b.place(search.merger(f), f.first, f.last)})
+	if errors.Is(err, errConflict) {
+		return Done{}, false, nil
+	}
+	return done, ok, err
+}
+
+// tooMany is the number of lines that is out of proportion to n lines of Old.
+func tooMany(n int) int { return max(n+3, 2*n) }
+
+type anchorSearch struct {
+	*block
+	keys []string // of Old's lines
+	work int
+}
+
+type anchorMatch struct {
+	first, last int   // lines [first, last)
+	at, like    []int // see merger
+	alike       float64
+}
+
+// run returns all matches and rivals, or false if it would take too long to find them.
+func (s *anchorSearch) run() ([]anchorMatch, bool) {
+	var found []anchorMatch
+	n := len(s.ids)
+	pairs := 0
+	for first, id := range s.file {
+		if id != s.ids[0] {
+			continue
+		}
+		most := min(len(s.file), first+2*tooMany(n))
+		if s.work += most - first; s.work > maxWork {
+			return nil, false
+		}
+		for last := first + 1; last < most; last++ {
+			if s.file[last] != s.ids[n-1] || n >= tooMany(last+1-first) {
+				continue
+			}
+			if pairs++; pairs > maxPairs || s.work > maxWork {
+				return nil, false
+			}
+			if len(found) > maxCount {
+				return found, true
+			}
+			if at, alike := s.compare(first, last+1); alike >= minRival {
+				found = append(found, anchorMatch{first, last + 1, s.sure(at, first, last+1), at, alike})
+			}
+		}
+	}
+	return found, true
+}
+
+// compare returns which of the lines [first, last) are Old's, and how much of
+// what is between the first and the last is the same, from 0 to 1.
+func (s *anchorSearch) compare(first, last int) ([]int, float64) {
+	n := len(s.ids)
+	middle, cells := common(s.ids[1:n-1], s.file[first+1:last-1])
+	s.work += cells + n + last - first
+	at := make([]int, n)
+	at[n-1] = last - first - 1
+	size, same := 0, 0
+	for i, k := range middle {
+		at[i+1] = k
+		if k >= 0 {
+			at[i+1]++
+		}
+		size += len(s.keys[i+1])
+	}
+	before := 0
+	for i := 1; i < n; i++ {
+		if at[i] < 0 {
+			continue
+		}
+		// Lines that differ go together in their order.
+		for o, k := before+1, at[before]+1; k < at[i]; o, k = o+1, k+1 {
+			key := spacedKey(s.foldedLine(first + k))
+			size += len(key)
+			s.work += len(key)
+			if o < i {
+				s.work += min(len(key)*len(s.keys[o]), sameLimit*sameLimit)
+				same += sameBytes(key, s.keys[o])
+			}
+		}
+		if i < n-1 {
+			size += len(s.keys[i])
+			same += len(s.keys[i])
+		}
+		before = i
+	}
+	if size == 0 {
+		return at, 1
+	}
+	return at, float64(2*same) / float64(size)
+}
+
+// sure returns at without the lines that the file has more or less often than
+// Old: it could be any of them that goes with the one in Old.
+func (s *anchorSearch) sure(at []int, first, last int) []int {
+	at = slices.Clone(at)
+	old, file := map[int32]int{}, map[int32]int{}
+	nth := make([]int, last-first) // how often the line was there before
+	for k, id := range s.file[first:last] {
+		nth[k] = file[id]
+		file[id]++
+	}
+	for _, id := range s.ids {
+		old[id]++
+	}
+	seen := map[int32]int{}
+	for i, id := range s.ids {
+		if i > 0 && i < len(at)-1 && at[i] >= 0 && (old[id] != file[id] || seen[id] != nth[at[i]]) {
+			at[i] = -1
+		}
+		seen[id]++
+	}
+	return at
+}
+
+func (s *anchorSearch) merger(f anchorMatch) *merger {
+	m := newMerger(s.old, s.wanted)
+	m.loose, m.at, m.like = true, f.at, f.like
+	return m
+}
+
+// tellApart returns the one of several matches with the same first line whose
+// last line is indented as Old says: in most languages many lines are a lone
+// bracket. Old must show more than one level, and no other match may fit even
+// if the first line has lost its indentation.
+func (s *anchorSearch) tellApart(found []anchorMatch) []anchorMatch {
+	if len(found) < 2 || len(found) > maxNumbers {
+		return found
+	}
+	var fit []anchorMatch
+	near := 0
+	for _, f := range found {
+		m := s.merger(f)
+		if f.first != found[0].first || len(leads(m.old[1:])) < 2 {
+			return found
+		}
+		pairs := m.shift(linesIn(s.text, s.place(m, f.first, f.last).Span)).pairs
+		if rule(pairs[1:]) != nil {
+			near++
+		}
+		if rule(pairs) != nil {
+			fit = append(fit, f)
+		}
+	}
+	if len(fit) == 1 && near == 1 {
+		return fit
+	}
+	return found
+}

@@ -1,0 +1,169 @@
+package edit
+
+import (
+	"errors"
+	"slices"
+)
+
+// errIndent means that the indentation for New cannot be told.
+var errIndent = errors.New("old is not in the file exactly, and the indentation for new cannot be told")
+
+// shift says how the indentation of Old becomes that of the file. nil leaves
+// everything as it is.
+type shift struct {
+	pairs []indent // of the first line with text, then each of the others once
+	rule  func(lead string) (string, bool)
+
+	// Without a rule: what goes for what. It is lost if one indentation of Old
+	// stands for several of the file.
+	table map[string]string
+	lost  bool
+
+	// known are the file's indentations if there may be no others: the lines do
+	// not go one with one, so there is less to go by.
+	known map[string]bool
+
+	// cut means that the first line has no indentation in Old, and the rule is
+	// that of the others. No other line without indentation can be told, then.
+	cut bool
+}
+
+type indent struct{ old, file string }
+
+// shift reads off the lines how they are indented in Old and in the file.
+func (m *merger) shift(file []line) *shift {
+	s := &shift{}
+	seen := map[indent]bool{}
+	for i, text := range m.old {
+		k := i
+		if m.at != nil {
+			k = m.like[i]
+		}
+		if old, core, _ := ends(text); core != "" && k >= 0 {
+			lead, _, _ := ends(file[k].text)
+			p := indent{old, lead}
+			if len(s.pairs) == 0 || !seen[p] {
+				seen[p] = len(s.pairs) > 0
+				s.pairs = append(s.pairs, p)
+			}
+		}
+	}
+	s.rule = rule(s.pairs)
+	s.perhapsCut()
+	if s.rule == nil {
+		s.table = map[string]string{}
+		for _, p := range s.pairs {
+			lead, ok := s.table[p.old]
+			s.lost = s.lost || ok && lead != p.file
+			s.table[p.old] = p.file
+		}
+	}
+	if m.at != nil {
+		var texts []string
+		for _, l := range file {
+			texts = append(texts, l.text)
+		}
+		s.known = leads(texts)
+		s.lost = s.lost || len(leads(m.old)) < len(s.known)
+	}
+	return s
+}
+
+// perhapsCut minds that the first line may have been copied from its first
+// letter on, when only it has no indentation.
+func (s *shift) perhapsCut() {
+	if len(s.pairs) < 2 || s.pairs[0].old != "" || !all(s.pairs[1:], func(i indent) bool { return i.old != "" }) {
+		return
+	}
+	whole, rest := s.rule, rule(s.pairs[1:])
+	least := slices.MinFunc(s.pairs[1:], func(a, b indent) int { return len(a.old) - len(b.old) })
+	switch {
+	case whole == nil && rest != nil:
+		s.rule, s.cut = rest, true
+		if only := s.pairs[1].old; all(s.pairs[1:], func(i indent) bool { return i.old == only }) {
+			s.rule = func(lead string) (string, bool) { // one level says nothing about the first line's
+				file, ok := rest(lead)
+				return file, ok && lead == only
+			}
+		}
+	case whole != nil:
+		s.rule = func(lead string) (string, bool) {
+			file, ok := whole(lead)
+			if ok && !slices.ContainsFunc(s.pairs, func(i indent) bool { return i.old == lead }) {
+				ok = false
+				if rest != nil && len(lead) > len(least.old) { // between the two it would be half a level
+					same, sure := rest(lead)
+					ok = sure && same == file
+				}
+			}
+			return file, ok
+		}
+	}
+}
+
+// leads returns the indentations of lines with text.
+func leads(lines []string) map[string]bool {
+	known := map[string]bool{}
+	for _, l := range lines {
+		if lead, core, _ := ends(l); core != "" {
+			known[lead] = true
+		}
+	}
+	return known
+}
+
+// regular reports whether one rule holds for all lines.
+func (s *shift) regular() bool { return s == nil || s.rule != nil }
+
+// tells reports whether a change can be made. When the indentation is lost,
+// only one line for one can: which of two equal lines goes would be a guess.
+func (s *shift) tells(changes []change) bool {
+	return s == nil || !s.lost || !slices.ContainsFunc(changes, func(c change) bool { return c.b-c.a != 1 || c.d-c.c != 1 })
+}
+
+// moves reports whether one rule holds, and Old is not indented like the file.
+func (s *shift) moves() bool {
+	return s.rule != nil && !all(s.pairs, func(i indent) bool { return i.old == i.file })
+}
+
+// line returns a line of New with the file's indentation.
+func (s *shift) line(text string, first bool) (string, bool) {
+	if s == nil {
+		return text, true
+	}
+	lead, core, tail := ends(text)
+	if core == "" {
+		return "", true
+	}
+	if first && s.cut && lead == "" {
+		return s.pairs[0].file + core + tail, true
+	}
+	lead, ok := s.indent(lead)
+	return lead + core + tail, ok
+}
+
+// indent returns the file's indentation for one of Old's or New's.
+func (s *shift) indent(lead string) (string, bool) {
+	if s == nil {
+		return lead, true
+	}
+	if s.rule != nil {
+		file, ok := s.rule(lead)
+		return file, ok && (!s.cut || lead != "") && (s.known == nil || s.known[file]) && s.likeFile(lead, file)
+	}
+	file, ok := s.table[lead] // no rule, but one that Old has
+	return file, ok && !s.lost
+}
+
+// likeFile reports whether an indentation is of the file's kind, tabs or spaces,
+// unless Old has it too.
+func (s *shift) likeFile(lead, file string) bool {
+	kind := ""
+	for _, p := range s.pairs {
+		if p.old == lead {
+			return true
+		}
+		kind += p.file
+	}
+	return sameKind(kind+file) || !sameKind(kind)
+}

@@ -1,0 +1,171 @@
+// Package websearch asks the services that search the web and public code.
+package websearch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/security/egress"
+)
+
+// Query is what is looked for.
+type Query struct {
+	Text  string
+	Count int // at most
+	// Repo and Lang narrow a search for code; "" means all.
+	Repo, Lang string
+}
+
+// Hit is what was found.
+type Hit struct {
+	Title   string
+	URL     string // "" if the service names none
+	Snippet string
+}
+
+// Config is which service the user wants to ask. The zero value means the
+// first one that the environment has a variable of.
+type Config struct {
+	Service string
+	URL     string // "" means the service's own
+}
+
+// Opener has what all services need.
+type Opener struct {
+	Guard  *egress.Guard
+	Keys   *auth.Keys
+	Getenv func(string) string // nil means os.Getenv
+}
+
+// Web returns the service for searches of the web. Where none is configured, it
+// returns one that says how to do it. A configuration that makes no sense is
+// pawl.ErrInvalid.
+func (o Opener) Web(c Config) (*Service, error) { return o.open("websearch", web, c) }
+
+// Code returns the service for searches of code, like Web.
+func (o Opener) Code(c Config) (*Service, error) { return o.open("codesearch", code, c) }
+
+func (o Opener) open(tool string, kinds []kind, c Config) (*Service, error) {
+	getenv := o.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	k, ok := choose(kinds, c.Service, getenv)
+	switch {
+	case !ok && c.Service != "":
+		return nil, fmt.Errorf("%s: there is no service %q, but %s: %w", tool, c.Service, ids(kinds), pawl.ErrInvalid)
+	case !ok && c.URL != "":
+		return nil, fmt.Errorf("%s: name the service that the URL is of: %s: %w", tool, ids(kinds), pawl.ErrInvalid)
+	case !ok:
+		return unconfigured(tool, kinds), nil
+	}
+	own := cmp.Or(c.URL, fromEnv(getenv, k.urlVars))
+	if cmp.Or(own, k.url) == "" {
+		return nil, fmt.Errorf("%s: %s has no address of its own: give its URL: %w", tool, k.id, pawl.ErrInvalid)
+	}
+	base, err := egress.ParseURL(cmp.Or(own, k.url))
+	if err != nil {
+		return nil, fmt.Errorf("%s: the URL of %s: %w: %w", tool, k.id, err, pawl.ErrInvalid)
+	}
+	guard := *o.Guard
+	if own != "" { // the user has named it, wherever it is
+		guard.Allow = func(host string, _ netip.Addr) bool { return host == base.Hostname() }
+	}
+	return &Service{
+		kind: k, base: base, client: guard.Client(egress.ClientConfig{}),
+		key: func() (string, error) { return o.key(k) },
+	}, nil
+}
+
+// None returns a service that is not configured: of websearch or codesearch.
+func None(tool string) *Service {
+	if tool == "codesearch" {
+		return unconfigured(tool, code)
+	}
+	return unconfigured(tool, web)
+}
+
+func unconfigured(tool string, kinds []kind) *Service {
+	return &Service{missing: fmt.Errorf("%s is not configured: %s", tool, help(tool, kinds))}
+}
+
+// choose returns the kind that is asked for, or else the first that the
+// environment has a variable of.
+func choose(kinds []kind, id string, getenv func(string) string) (kind, bool) {
+	for _, k := range kinds {
+		if k.id == id || id == "" && fromEnv(getenv, append(k.urlVars, k.keyVars...)) != "" {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
+
+func fromEnv(getenv func(string) string, names []string) string {
+	for _, name := range names {
+		if value := strings.TrimSpace(getenv(name)); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// key returns the key of a service, "" if it needs none.
+func (o Opener) key(k kind) (string, error) {
+	if len(k.keyVars) == 0 {
+		return "", nil
+	}
+	key, _, err := o.Keys.Key(auth.Provider{ID: k.id, EnvKeys: k.keyVars})
+	if errors.Is(err, auth.ErrNoKey) && k.open {
+		return "", nil
+	}
+	return key.Reveal(), err
+}
+
+func ids(kinds []kind) string {
+	var list []string
+	for _, k := range kinds {
+		list = append(list, k.id)
+	}
+	return strings.Join(list, ", ")
+}
+
+// help says what to set, to whoever reads the result.
+func help(tool string, kinds []kind) string {
+	var vars []string
+	for _, k := range kinds {
+		vars = append(vars, append(k.urlVars, k.keyVars...)[0])
+	}
+	return fmt.Sprintf("ask the user to set one of %s, or %q in pawl.json to a service (%s)", strings.Join(vars, ", "), tool, ids(kinds))
+}
+
+// Providers returns the services that take a key, for those who keep keys.
+func Providers() []auth.Provider {
+	var out []auth.Provider
+	seen := map[string]bool{}
+	for _, k := range append(web[:len(web):len(web)], code...) {
+		if len(k.keyVars) > 0 && !seen[k.id] {
+			seen[k.id] = true
+			out = append(out, auth.Provider{ID: k.id, EnvKeys: k.keyVars})
+		}
+	}
+	return out
+}
+
+// kind is what is known of a service.
+type kind struct {
+	id      string
+	url     string   // "" if it has none of its own
+	urlVars []string // the variables that may hold its address
+	keyVars []string // and its key
+	open    bool     // it answers without a key as well
+	request func(base *url.URL, key string, q Query) (*http.Request, error)
+	parse   func(base *url.URL, body []byte) ([]Hit, error)
+}

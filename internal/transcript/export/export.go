@@ -1,0 +1,198 @@
+// Package export writes a session for people to read, as Markdown or as one
+// HTML page, and for another pawl to import.
+//
+// What a session holds was written by models, tools and files, and whoever gets
+// an export opens it with other programs than pawl. So no text of it can pose as
+// a part of the document or become active there.
+package export
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// Document is a session to be written.
+type Document struct {
+	Session pawl.Session
+	Events  iter.Seq2[pawl.Event, error] // its log, which is read twice
+}
+
+// The bounds of what is shown, in bytes.
+const (
+	maxSaid   = 1 << 20 // of what a person or the model said
+	maxDetail = 20_000  // of a call's input, its result, a diff or a thought
+	maxImage  = 2 << 20 // of a picture
+	maxImages = 20 << 20
+)
+
+// writer writes a document in one of the formats.
+type writer interface {
+	begin(h header) error
+	block(b block) error
+	end() error
+}
+
+// header is what stands above the conversation.
+type header struct {
+	Title    string
+	Facts    []fact
+	Summary  string
+	Children []string
+}
+
+// fact is a line about the session.
+type fact struct{ Label, Value string }
+
+// kind says how a block is shown.
+type kind int
+
+const (
+	turnBlock kind = iota // a heading
+	sayBlock              // somebody's words
+	foldBlock             // details, folded away
+	noteBlock             // a line about what happened
+)
+
+// block is a piece of the document. Its Label is pawl's own words; all else is
+// from outside.
+type block struct {
+	Kind   kind
+	Label  string
+	Mark   string
+	Name   string // one line
+	Who    string // of a say: you, pawl, system
+	Failed bool
+	Text   excerpt
+	Parts  []part
+	Files  []file
+}
+
+// part is a labeled text of a fold.
+type part struct {
+	Label, Name string
+	Lang        string // json, diff or ""
+	Text        excerpt
+}
+
+// excerpt is a text that is safe to show, perhaps not all of it.
+type excerpt struct {
+	Text string
+	Left int // bytes that are left out
+}
+
+// file is an attachment.
+type file struct {
+	Name string
+	Size int
+	pawl.File
+}
+
+// write writes a document: what is to be said first is gathered first.
+func write(w writer, d Document) error {
+	h, err := headerOf(d)
+	if err != nil {
+		return err
+	}
+	if err := w.begin(h); err != nil {
+		return err
+	}
+	t := newTeller(w)
+	for e, err := range d.Events {
+		if err != nil {
+			return err
+		}
+		if err := t.event(e); err != nil {
+			return err
+		}
+	}
+	if err := t.rest(); err != nil {
+		return err
+	}
+	return w.end()
+}
+
+func headerOf(d Document) (header, error) {
+	s := d.Session
+	h := header{Title: line(s.Name(), 200)}
+	if h.Title == "" {
+		h.Title = line(string(s.ID), 100)
+	}
+	for e, err := range d.Events {
+		if err != nil {
+			return header{}, err
+		}
+		switch b := e.Body.(type) {
+		case pawl.SessionCreated:
+			if b.Forked != nil {
+				h.Facts = append(h.Facts, fact{"Forked from", fmt.Sprintf("%s, before event %d", line(string(b.Forked.Session), 100), b.Forked.At)})
+			}
+		case pawl.SessionSummarized:
+			h.Summary = line(b.Summary, 2000)
+		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+			c, _ := pawl.ChildOf(b)
+			h.Children = append(h.Children, line(fmt.Sprintf("%s %s: %s", c.Child, c.Agent, c.Title), 300))
+		default: // told below
+		}
+	}
+	facts := []fact{
+		{"Session", line(string(s.ID), 100)}, {"Folder", line(s.Dir, 1000)}, {"Model", line(s.Model, 300)},
+		{"Created", stamp(s.Created)}, {"Updated", stamp(s.Updated)}, {"State", string(s.State())},
+		{"Turns", fmt.Sprint(s.Turns)}, {"Used", used(s.Usage)},
+	}
+	if s.Owner != "" {
+		facts = append(facts, fact{"Owner", line(string(s.Owner), 100)})
+	}
+	if s.Parent != "" {
+		facts = append(facts, fact{"Child of", line(string(s.Parent), 100)})
+	}
+	h.Facts = slices.DeleteFunc(append(facts, h.Facts...), func(f fact) bool { return f.Value == "" })
+	return h, nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// used is what model calls consumed, for people.
+func used(u pawl.Usage) string {
+	text := fmt.Sprintf("%d tokens in, %d out", u.Input, u.Output)
+	if cached := u.CacheRead + u.CacheWrite; cached > 0 {
+		text += fmt.Sprintf(", %d cached", cached)
+	}
+	return text + fmt.Sprintf(", $%.4f", u.Cost.Dollars())
+}
+
+// line makes one line of at most n characters of a text.
+func line(s string, n int) string {
+	s = sanitize.Line(strings.Join(strings.Fields(s), " "))
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}
+
+// cut makes a text safe to show and bounds it.
+func cut(s string, n int) excerpt {
+	left := 0
+	if len(s) > n {
+		end := n
+		for end > n-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s, left = s[:end], len(s)-end
+	}
+	return excerpt{strings.TrimRight(shown(s), "\n"), left}
+}
+
+// leftOut says how much of a text is not shown; "" if all of it is.
+func (e excerpt) leftOut() string {
+	if e.Left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d more bytes are left out", e.Left)
+}

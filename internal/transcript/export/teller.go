@@ -1,0 +1,357 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// teller turns events into blocks. It keeps what a later event needs: prompts
+// until they are taken in, calls until they have their result.
+type teller struct {
+	w       writer
+	prompts map[pawl.Seq]pawl.Parts
+	by      map[pawl.Seq]pawl.Actor // who sent them, and gave the orders
+	orders  map[pawl.Seq]pawl.Revert
+	turns   map[pawl.Seq]int // by their TurnStarted
+	calls   []pawl.ToolCall
+	shells  map[pawl.Seq]string // the person's commands that have no end
+}
+
+func newTeller(w writer) *teller {
+	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Revert{}, turns: map[pawl.Seq]int{}, shells: map[pawl.Seq]string{}}
+}
+
+// shown is a text as a document has it: nothing in it steers or deceives.
+func shown(s string) string {
+	if weak.On("plain") {
+		return s
+	}
+	return sanitize.Text(s)
+}
+
+func (t *teller) event(e pawl.Event) error {
+	switch b := e.Body.(type) {
+	case pawl.Prompted:
+		t.prompts[e.Seq], t.by[e.Seq] = b.Parts, b.By
+	case pawl.Reworded:
+		t.prompts[b.Prompt] = b.Parts
+	case pawl.Withdrawn:
+		delete(t.prompts, b.Prompt)
+		return t.note("A prompt that waited was taken back", "")
+	case pawl.TurnStarted:
+		t.turns[e.Seq] = e.Turn
+		if err := t.w.block(block{Kind: turnBlock, Label: fmt.Sprintf("Turn %d", e.Turn), Mark: stamp(e.At)}); err != nil {
+			return err
+		}
+		return t.prompt("You", b.Prompt)
+	case pawl.Injected:
+		if b.Prompt != 0 {
+			return t.prompt("You, meanwhile", b.Prompt)
+		}
+		return t.say("Pawl to the model", "system", b.Text, nil)
+	case pawl.Retried:
+		return t.note("The model was asked again", fmt.Sprintf("%s: %s", b.Kind, b.Message))
+	case pawl.Replied:
+		return t.replied(b)
+	case pawl.Asked:
+		return t.asked(b)
+	case pawl.Answered:
+		return t.answered(b)
+	case pawl.TodosSet:
+		return t.todos(b)
+	case pawl.ModeChanged:
+		return t.note("The mode is now", b.Mode)
+	case pawl.Spawned:
+		return t.note("Child session", fmt.Sprintf("%s %s: %s", b.Child, b.Agent, b.Title))
+	case pawl.CallFinished:
+		return t.finished(b)
+	case pawl.TurnFinished:
+		return t.ended(e.Turn, b)
+	case pawl.CompactionAsked:
+		return t.note("You asked for a smaller conversation", b.Instructions)
+	case pawl.Compacted:
+		return t.compacted(b)
+	case pawl.RevertAsked:
+		t.orders[e.Seq], t.by[e.Seq] = b.Revert, b.By
+	case pawl.Reverted:
+		return t.reverted(b)
+	case pawl.ShellAsked:
+		t.shells[e.Seq], t.by[e.Seq] = b.Command, b.By
+	case pawl.ShellRan:
+		return t.ran(b)
+	case pawl.SessionShared:
+		return t.shared(b)
+	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
+		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
+		return t.mission(b)
+	case pawl.SessionCreated, pawl.SessionTitled, pawl.SessionSummarized: // in the header
+	case pawl.ReplyStarted, pawl.CallStarted, pawl.ShellStarted: // what came of it follows
+	case pawl.Delta, pawl.Progress, pawl.Status: // in no log
+	}
+	return nil
+}
+
+// rest writes what the log left open.
+func (t *teller) rest() error {
+	for _, c := range t.calls {
+		if err := t.w.block(callBlock(c, "has no result yet")); err != nil {
+			return err
+		}
+	}
+	for _, seq := range slices.Sorted(maps.Keys(t.shells)) {
+		if err := t.w.block(t.shellBlock(seq, "has no end yet")); err != nil {
+			return err
+		}
+	}
+	var waiting []pawl.Seq
+	for seq := range t.prompts {
+		waiting = append(waiting, seq)
+	}
+	slices.Sort(waiting)
+	for _, seq := range waiting {
+		if err := t.prompt("You, waiting", seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *teller) note(label, name string) error {
+	return t.w.block(block{Kind: noteBlock, Label: label, Name: line(name, 1000)})
+}
+
+func (t *teller) say(label, who, text string, files []file) error {
+	return t.w.block(block{Kind: sayBlock, Label: label, Who: who, Text: cut(text, maxSaid), Files: files})
+}
+
+func (t *teller) prompt(label string, seq pawl.Seq) error {
+	parts := t.prompts[seq]
+	delete(t.prompts, seq)
+	return t.say(named(label, t.by[seq]), "you", parts.Text(), filesOf(parts))
+}
+
+// named is a label with who it was, unless it was the one who runs pawl.
+func named(label string, by pawl.Actor) string {
+	if by == (pawl.Actor{}) {
+		return label
+	}
+	return label + ", by " + line(by.String(), 200)
+}
+
+func (t *teller) shared(b pawl.SessionShared) error {
+	var names []string
+	for _, u := range b.With {
+		names = append(names, string(u))
+	}
+	if len(names) == 0 {
+		return t.note(named("Shared with nobody", b.By), "")
+	}
+	return t.note(named("Shared", b.By), "with "+strings.Join(names, ", "))
+}
+
+// mission tells an event of a mission, with the evidence in it.
+func (t *teller) mission(b pawl.Body) error {
+	text, level := humanize.Mission(b)
+	detail := humanize.MissionDetail(b)
+	if detail == "" {
+		return t.note("Mission:", text)
+	}
+	return t.w.block(block{Kind: foldBlock, Label: "Mission:", Name: line(text, 1000), Failed: level == humanize.Warn || level == humanize.Bad,
+		Parts: []part{{Text: cut(detail, maxDetail)}}})
+}
+
+func filesOf(parts pawl.Parts) []file {
+	var list []file
+	for _, p := range parts {
+		if f, ok := p.(pawl.File); ok {
+			list = append(list, attachment(f))
+		}
+	}
+	return list
+}
+
+// attachment describes one.
+func attachment(f pawl.File) file {
+	return file{Name: line(fmt.Sprintf("%s (%s)", f.Name, f.MediaType), 300), Size: len(f.Data), File: f}
+}
+
+func (t *teller) replied(b pawl.Replied) error {
+	for _, p := range b.Parts {
+		var err error
+		switch p := p.(type) {
+		case pawl.Text:
+			err = t.say("Pawl", "pawl", p.Text, nil)
+		case pawl.Reasoning:
+			if p.Text != "" {
+				err = t.fold("Thought", "", part{Text: cut(p.Text, maxDetail)})
+			}
+		case pawl.ToolCall:
+			t.calls = append(t.calls, p)
+		case pawl.ToolResult, pawl.File, pawl.Patch: // no reply has them
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *teller) fold(label, name string, parts ...part) error {
+	return t.w.block(block{Kind: foldBlock, Label: label, Name: line(name, 200), Parts: parts})
+}
+
+func (t *teller) asked(b pawl.Asked) error {
+	label := map[pawl.AskKind]string{
+		pawl.AskQuestion: "Pawl asks", pawl.AskPlan: "Pawl has a plan", pawl.AskPermission: "Pawl asks for permission",
+	}[b.Kind]
+	text := b.Text
+	if label == "" {
+		label = "Pawl asks"
+	}
+	for _, q := range b.Questions {
+		text += "\n\n" + q.Header + ": " + q.Question
+		for _, o := range q.Options {
+			text += strings.TrimSuffix("\n- "+o.Label+": "+o.Description, ": ")
+		}
+	}
+	return t.say(label, "pawl", strings.TrimSpace(text), nil)
+}
+
+func (t *teller) answered(b pawl.Answered) error {
+	if b.Outcome != pawl.OutcomeAnswered && b.Text == "" {
+		return t.note(named("The answer", b.By), string(b.Outcome))
+	}
+	lines := []string{string(b.Outcome)}
+	for _, chosen := range b.Answers {
+		lines = append(lines, strings.Join(chosen, "; "))
+	}
+	for _, rule := range b.Always {
+		lines = append(lines, "always: "+string(rule))
+	}
+	if b.Text != "" {
+		lines = append(lines, b.Text)
+	}
+	return t.say(named("You answer", b.By), "you", strings.Join(lines, "\n"), nil)
+}
+
+func (t *teller) todos(b pawl.TodosSet) error {
+	var lines []string
+	for _, todo := range b.Todos {
+		lines = append(lines, fmt.Sprintf("%s: %s", todo.Status, todo.Content))
+	}
+	return t.fold("To do", "", part{Text: cut(strings.Join(lines, "\n"), maxDetail)})
+}
+
+// callBlock begins the block of a call.
+func callBlock(c pawl.ToolCall, mark string) block {
+	input := c.Input
+	var b bytes.Buffer
+	if json.Indent(&b, input, "", "  ") == nil {
+		input = b.Bytes()
+	}
+	return block{Kind: foldBlock, Label: "Call", Name: line(c.Name+" "+string(c.Input), 120), Mark: mark,
+		Parts: []part{{Label: "Input", Name: line(c.Name, 100), Lang: "json", Text: cut(string(input), maxDetail)}}}
+}
+
+func (t *teller) finished(b pawl.CallFinished) error {
+	call := pawl.ToolCall{ID: b.Call}
+	if i := slices.IndexFunc(t.calls, func(c pawl.ToolCall) bool { return c.ID == b.Call }); i >= 0 {
+		call = t.calls[i]
+		t.calls = slices.Delete(t.calls, i, i+1)
+	}
+	return t.w.block(callBlock(call, markOf(b.Status, b.Result)).with(b.Result))
+}
+
+// shellBlock begins the block of a command of the person's.
+func (t *teller) shellBlock(asked pawl.Seq, mark string) block {
+	command := t.shells[asked]
+	return block{Kind: foldBlock, Label: named("You ran", t.by[asked]), Name: line(command, 120), Mark: mark,
+		Parts: []part{{Label: "Command", Text: cut(command, maxDetail)}}}
+}
+
+// ran shows what came of a command of the person's.
+func (t *teller) ran(b pawl.ShellRan) error {
+	bl := t.shellBlock(b.Asked, markOf(b.Status, b.Result)).with(b.Result)
+	delete(t.shells, b.Asked)
+	return t.w.block(bl)
+}
+
+// markOf says in a word what came of a call.
+func markOf(status pawl.CallStatus, r pawl.Result) string {
+	if status == pawl.CallDone && r.IsError {
+		return "failed"
+	}
+	return line(string(status), 50)
+}
+
+// with is a block with the result of what it shows.
+func (bl block) with(r pawl.Result) block {
+	bl.Failed = bl.Mark != string(pawl.CallDone)
+	result := part{Label: "Result", Text: cut(r.Content, maxDetail)}
+	if s := r.Spill; s != nil {
+		result.Label = fmt.Sprintf("Result: the head and tail of %d bytes", s.Size)
+	}
+	bl.Parts = append(bl.Parts, result)
+	for _, p := range r.Display {
+		switch p := p.(type) {
+		case pawl.Patch:
+			bl.Parts = append(bl.Parts, part{Label: "Change of", Name: line(p.Path, 300), Lang: "diff", Text: cut(p.Diff, maxDetail)})
+		case pawl.Text:
+			bl.Parts = append(bl.Parts, part{Label: "Shown", Text: cut(p.Text, maxDetail)})
+		case pawl.ToolResult:
+			bl.Parts = append(bl.Parts, part{Label: "Shown", Text: cut(p.Content, maxDetail)})
+		case pawl.Reasoning, pawl.ToolCall, pawl.File: // not for people
+		}
+	}
+	for _, f := range r.Files {
+		bl.Files = append(bl.Files, attachment(f))
+	}
+	return bl
+}
+
+func (t *teller) ended(turn int, b pawl.TurnFinished) error {
+	label := fmt.Sprintf("Turn %d ended: %d steps, %s", turn, b.Steps, used(b.Usage))
+	return t.note(label, strings.TrimSuffix(string(b.Reason)+": "+b.Message, ": "))
+}
+
+func (t *teller) compacted(b pawl.Compacted) error {
+	if b.Message != "" {
+		if err := t.note("Compaction", b.Message); err != nil {
+			return err
+		}
+	}
+	if b.Keep == 0 {
+		return nil
+	}
+	label := fmt.Sprintf("Compacted: about %d tokens became %d. For the model, this stands for what is above", b.Before, b.After)
+	return t.fold(label, "", part{Text: cut(b.Text, maxDetail)})
+}
+
+// reverted says that a part of what stands above does not count any more.
+func (t *teller) reverted(b pawl.Reverted) error {
+	order := t.orders[b.Asked]
+	what := map[pawl.Scope]string{
+		pawl.ScopeBoth: "files and conversation", pawl.ScopeFiles: "files", pawl.ScopeConversation: "conversation",
+	}[order.Scope]
+	switch {
+	case b.Refused != "":
+		return t.note("-- not undone", b.Refused)
+	case order.Redo != 0:
+		return t.note(named("-- redone: "+what, t.by[b.Asked]), strings.Join(b.Changed, ", "))
+	default:
+		place := fmt.Sprintf("event %d", order.To)
+		if turn := t.turns[order.To]; turn > 0 {
+			place = fmt.Sprintf("turn %d", turn)
+		}
+		return t.note(named(fmt.Sprintf("-- undone to before %s: %s", place, what), t.by[b.Asked]), strings.Join(b.Changed, ", "))
+	}
+}

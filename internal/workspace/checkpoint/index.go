@@ -1,0 +1,115 @@
+package checkpoint
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/config/userfile"
+)
+
+const (
+	maxIndex = 1 << 30
+
+	// A file that was changed this short before it was read may be changed again
+	// without a new time: the kernel's clock for files ticks every 10 ms or faster,
+	// and some file systems count seconds.
+	young     = 50 * time.Millisecond
+	youngSlow = 2 * time.Second
+)
+
+// index is what this host knows of the folders of a checkpoint: so files that are
+// unchanged need not be read, nor manifests be got.
+type index struct {
+	State  *state        // of the last checkpoint that was saved or restored here
+	Stamps map[raw]stamp // of its files, but for those that cannot be told from changed ones
+}
+
+// settled reports whether a file that has this stamp at a time has another one when
+// it is changed later.
+func (s stamp) settled(at time.Time) bool {
+	wait := young
+	if s.CTime%int64(time.Second) == 0 {
+		wait = youngSlow
+	}
+	return at.Sub(time.Unix(0, s.CTime)) > wait
+}
+
+// indexPath is where what is known of these folders is kept.
+func (k *Keeper) indexPath(key string, roots []Root) string {
+	text := ""
+	for _, r := range roots {
+		text += r.Name + "\x00" + r.Path + "\x00"
+	}
+	return filepath.Join(k.indexDir(key), short(text))
+}
+
+func (k *Keeper) indexDir(key string) string { return filepath.Join(k.Dir, short(key)) }
+
+func short(text string) string {
+	hash := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(hash[:16])
+}
+
+// readIndex returns what is known of these folders: nothing, if that cannot be read.
+func readIndex(path string) *index {
+	text, err := userfile.Read(path, maxIndex)
+	if err != nil || text == nil {
+		return &index{State: emptyState()}
+	}
+	x := &index{}
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(x); err != nil || x.State == nil {
+		return &index{State: emptyState()}
+	}
+	return x
+}
+
+func writeIndex(path string, x *index) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(x); err != nil {
+		return err
+	}
+	if err := userfile.ReplaceText(path, text.Bytes()); err != nil {
+		return fmt.Errorf("note what was kept: make room in %s: %w", filepath.Dir(path), err)
+	}
+	return nil
+}
+
+// tear marks folders as half-restored, and mend takes the mark off.
+func tear(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if err := userfile.ReplaceText(path+".torn", nil); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func mend(path string) error { return os.Remove(path + ".torn") }
+
+// checkTorn refuses folders of which a part is of another checkpoint.
+func checkTorn(path string) error {
+	_, err := os.Lstat(path + ".torn")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = pawl.ErrConflict
+	}
+	return fmt.Errorf("the workspace was left half-restored: restore it again before it is saved: %w", err)
+}

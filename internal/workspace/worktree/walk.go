@@ -1,0 +1,392 @@
+package worktree
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/workspace/ignore"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+const (
+	maxDepth  = 200     // of folders: each is open while those in it are read
+	maxIgnore = 1 << 20 // bytes of an ignore file that are heeded
+	maxLeft   = 1_000   // things that are named as left out
+	chunk     = 1_000   // names of a folder that are read at a time
+)
+
+// Why something is left out.
+const (
+	outNested    = "a repository of its own"
+	outSubmodule = "in a submodule"
+	outSpecial   = "neither file, link nor folder"
+	outMount     = "on another file system"
+	outBase      = "ignored by the rules of the commit, though not by those of the workplace"
+	outOwn       = "ignored by the rules of the workplace, though not by those of the commit"
+)
+
+// walker reads a workplace as it is, and compares it with a commit. It opens
+// each folder in the one above it and follows no link.
+type walker struct {
+	*Trees
+	base   map[string]git.Entry // what the commit holds
+	above  map[string]bool      // its folders
+	rules  map[string][]byte    // its ignore files, by folder
+	store  *store
+	sum    hash.Hash
+	buffer []byte
+
+	dev   uint64
+	count int
+	bytes int64
+
+	files map[string]bool // what is taken, changed or not
+	fresh []git.Entry     // what differs from the commit
+	left  []Left
+}
+
+// spot is an open folder: its path, and the rules for what is in it.
+type spot struct {
+	dir    *os.File
+	path   string // "" is the workplace itself
+	base   *ignore.Rules
+	own    *ignore.Rules
+	hidden bool // only what the commit has is taken from here
+	depth  int
+}
+
+// walk reads all of a workplace.
+func (w *walker) walk(ctx context.Context, dir string, exclude []byte) error {
+	fd, err := openAt(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
+	if err != nil {
+		return fmt.Errorf("there is no such folder: make the workplace anew: %w", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return errors.Join(err, unix.Close(fd))
+	}
+	w.dev = number(st.Dev)
+	var rules *ignore.Rules
+	rules = rules.In(".", ignore.Files{Git: exclude})
+	return w.readFolder(ctx, spot{dir: os.NewFile(uintptr(fd), dir), base: rules, own: rules})
+}
+
+// readFolder reads an open folder, which it closes, and all below it.
+func (w *walker) readFolder(ctx context.Context, at spot) error {
+	defer at.dir.Close()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	names, err := w.names(at.dir)
+	if err != nil {
+		return err
+	}
+	at = w.rulesIn(at, names)
+	for _, name := range names {
+		if err := w.readEntry(ctx, at, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names returns the names in a folder, sorted.
+func (w *walker) names(dir *os.File) (names []string, err error) {
+	for {
+		some, err := dir.Readdirnames(chunk)
+		names = append(names, some...)
+		if w.count += len(some); w.count > w.maxFiles() {
+			return nil, fmt.Errorf("it has more than %d files and folders: have git ignore what is generated, or remove it: %w", w.maxFiles(), pawl.ErrInvalid)
+		}
+		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
+			return names, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// rulesIn adds the ignore files of a folder.
+func (w *walker) rulesIn(at spot, names []string) spot {
+	where, shared := at.path, at.base == at.own
+	if where == "" {
+		where = "."
+	}
+	var own []byte
+	if _, found := slices.BinarySearch(names, ".gitignore"); found {
+		own = readRules(int(at.dir.Fd()), ".gitignore")
+	}
+	base := w.rules[at.path]
+	at.base = at.base.In(where, ignore.Files{Git: base})
+	if shared && string(own) == string(base) {
+		at.own = at.base
+	} else {
+		at.own = at.own.In(where, ignore.Files{Git: own})
+	}
+	return at
+}
+
+// readRules returns an ignore file's text, or nil: one that cannot be read, or is
+// no file, ignores nothing.
+func readRules(fd int, name string) []byte {
+	opened, err := openAt(fd, name, 0)
+	if err != nil {
+		return nil
+	}
+	f := os.NewFile(uintptr(opened), name)
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnore {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxIgnore))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// readEntry reads what is in an open folder by a name.
+func (w *walker) readEntry(ctx context.Context, at spot, name string) error {
+	path := name
+	if at.path != "" {
+		path = at.path + "/" + name
+	}
+	if name == ".git" && !weak.On("worktree.nested") {
+		if at.depth > 0 {
+			w.leave(path, outNested)
+		}
+		return nil // what it says is the worker's word
+	}
+	flags := unix.AT_SYMLINK_NOFOLLOW
+	if weak.On("worktree.links") {
+		flags = 0
+	}
+	var st unix.Stat_t
+	if err := unix.Fstatat(int(at.dir.Fd()), name, &st, flags); err != nil {
+		return moving(path, err)
+	}
+	kind := uint32(number(st.Mode)) & unix.S_IFMT
+	folder := kind == unix.S_IFDIR
+	was, tracked := w.base[path]
+	if folder && !was.Submodule() { // what counts is whether the commit has anything in it
+		tracked = w.above[path]
+	}
+	hidden := (!tracked || folder) && w.ignored(at, path, folder)
+	if hidden && !tracked {
+		return nil
+	}
+	if err := checkPath(path); err != nil {
+		return err
+	}
+	switch {
+	case folder && was.Submodule():
+		return w.keepSubmodule(at, name, path)
+	case folder && number(st.Dev) != w.dev:
+		w.leave(path, outMount)
+	case folder:
+		return w.readBelow(ctx, at, name, path, hidden)
+	case kind == unix.S_IFREG:
+		return w.readFile(at, name, path, was)
+	case kind == unix.S_IFLNK:
+		return w.readLink(at, name, path, was)
+	default:
+		w.leave(path, outSpecial)
+	}
+	return nil
+}
+
+// ignored reports whether something that the commit does not have is passed over.
+// It is if the rules of the commit say so, or those that the worker has made of
+// them: a worker cannot bring in what was to stay out. Where they differ it is
+// named.
+func (w *walker) ignored(at spot, path string, folder bool) bool {
+	if at.hidden {
+		return true
+	}
+	base := at.base.Ignored(path, folder)
+	if at.base == at.own {
+		return base
+	}
+	own := at.own.Ignored(path, folder)
+	switch {
+	case weak.On("worktree.ignored"):
+		return own
+	case base && !own:
+		w.leave(path, outBase)
+	case own && !base:
+		w.leave(path, outOwn)
+	}
+	return base || own
+}
+
+func (w *walker) leave(path, why string) { w.left = append(w.left, Left{path, why}) }
+
+// keepSubmodule keeps a submodule as the commit has it: what is in its folder is
+// of another repository.
+func (w *walker) keepSubmodule(at spot, name, path string) error {
+	w.files[path] = true
+	fd, err := openAt(int(at.dir.Fd()), name, unix.O_DIRECTORY)
+	if err != nil {
+		return moving(path, err)
+	}
+	dir := os.NewFile(uintptr(fd), name)
+	defer dir.Close()
+	if some, _ := dir.Readdirnames(1); len(some) > 0 {
+		w.leave(path, outSubmodule)
+	}
+	return nil
+}
+
+// readBelow reads a folder in an open folder.
+func (w *walker) readBelow(ctx context.Context, at spot, name, path string, hidden bool) error {
+	if at.depth == maxDepth {
+		return fmt.Errorf("%q is more than %d folders deep: remove it: %w", path, maxDepth, pawl.ErrInvalid)
+	}
+	fd, err := w.open(at, name, unix.O_DIRECTORY)
+	if err != nil {
+		return moving(path, err)
+	}
+	return w.readFolder(ctx, spot{os.NewFile(uintptr(fd), path), path, at.base, at.own, hidden, at.depth + 1})
+}
+
+// open opens something in an open folder.
+func (w *walker) open(at spot, name string, flags int) (int, error) {
+	if weak.On("worktree.links") {
+		return unix.Openat(int(at.dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
+	}
+	return openAt(int(at.dir.Fd()), name, flags)
+}
+
+// readLink takes a link: where it leads is its content.
+func (w *walker) readLink(at spot, name, path string, was git.Entry) error {
+	if strings.EqualFold(name, ".gitmodules") {
+		return fmt.Errorf("%q is a link, which git refuses: make it a file: %w", path, pawl.ErrInvalid)
+	}
+	target := make([]byte, unix.PathMax+1)
+	n, err := unix.Readlinkat(int(at.dir.Fd()), name, target)
+	if err != nil {
+		return moving(path, err)
+	}
+	return w.take(path, modeLink, target[:n], was)
+}
+
+// readFile takes a file.
+func (w *walker) readFile(at spot, name, path string, was git.Entry) error {
+	fd, err := w.open(at, name, 0)
+	if err != nil {
+		return moving(path, err)
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if uint32(number(st.Mode))&unix.S_IFMT != unix.S_IFREG {
+		return moving(path, unix.ELOOP)
+	}
+	mode := modeFile
+	if number(st.Mode)&0o100 != 0 {
+		mode = modeExec
+	}
+	if w.bytes += st.Size; w.bytes > w.maxBytes() {
+		return fmt.Errorf("its files have more than %d bytes: have git ignore what is generated, or remove it: %w", w.maxBytes(), pawl.ErrInvalid)
+	}
+	if st.Size > w.maxFile() {
+		return w.readLarge(f, path, mode, st.Size, was)
+	}
+	data, err := w.readAll(f, st.Size)
+	if err != nil {
+		return moving(path, err)
+	}
+	before := len(w.fresh)
+	if err := w.take(path, mode, data, was); err != nil {
+		return err
+	}
+	if len(w.fresh) > before && number(st.Nlink) > 1 && !weak.On("worktree.hardlinks") {
+		return fmt.Errorf("%q is also known by another name, perhaps outside of the workplace: replace it by a copy: %w", path, pawl.ErrDenied)
+	}
+	return nil
+}
+
+// readAll reads a file up to the limit. One that grows meanwhile is cut where the
+// limit is, and refused.
+func (w *walker) readAll(f io.Reader, size int64) ([]byte, error) {
+	if int64(len(w.buffer)) <= size {
+		w.buffer = make([]byte, max(2*size, 1<<16))
+	}
+	n := 0
+	for {
+		read, err := f.Read(w.buffer[n:])
+		n += read
+		switch {
+		case errors.Is(err, io.EOF):
+			return w.buffer[:n], nil
+		case err != nil:
+			return nil, err
+		case int64(n) > w.maxFile():
+			return nil, unix.EFBIG
+		case n == len(w.buffer):
+			w.buffer = slices.Grow(w.buffer, n)
+			w.buffer = w.buffer[:cap(w.buffer)]
+		}
+	}
+}
+
+// readLarge takes a file that is too large to be taken, unless it is as the
+// commit has it.
+func (w *walker) readLarge(f io.Reader, path, mode string, size int64, was git.Entry) error {
+	if was.ID != "" && was.Mode == mode {
+		w.sum.Reset()
+		w.sum.Write(blobHead(size))
+		if _, err := io.Copy(w.sum, io.LimitReader(f, size)); err != nil {
+			return moving(path, err)
+		}
+		if hex.EncodeToString(w.sum.Sum(nil)) == was.ID {
+			w.files[path] = true
+			return nil
+		}
+	}
+	return fmt.Errorf("%q has more than %d bytes: have git ignore it, or remove it: %w", path, w.maxFile(), pawl.ErrInvalid)
+}
+
+// take takes a content, and stores it if the commit has another.
+func (w *walker) take(path, mode string, data []byte, was git.Entry) error {
+	w.sum.Reset()
+	w.sum.Write(blobHead(int64(len(data))))
+	w.sum.Write(data)
+	id := hex.EncodeToString(w.sum.Sum(nil))
+	w.files[path] = true
+	if was.ID == id && was.Mode == mode {
+		return nil
+	}
+	w.fresh = append(w.fresh, git.Entry{Mode: mode, ID: id, Path: path})
+	if was.ID == id {
+		return nil
+	}
+	return w.store.add(id, data)
+}
+
+// moving is about something that cannot be read.
+func moving(path string, err error) error {
+	switch {
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return fmt.Errorf("%q cannot be read: make it readable, or remove it: %w: %w", path, err, pawl.ErrDenied)
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EFBIG):
+		return fmt.Errorf("%q changes while it is read: end what runs in the workplace, and try again: %w: %w", path, err, pawl.ErrConflict)
+	}
+	return &os.PathError{Op: "read", Path: path, Err: err}
+}
