@@ -16,108 +16,103 @@ import (
 
 const module = "github.com/pawl-dev/pawl"
 
-// The rows of docs/architecture.md. A room may import the rooms of lower rows
-// and what is below itself, nothing beside it: so every part can be read, and
-// tested, without the ones next to it.
+// The layers of docs/architecture.md, lowest first. A package may import
+// packages of lower layers and its own subpackages, but no other package of its
+// own layer, so that each can be read and tested without the ones beside it.
 const (
-	rowVocabulary = iota // the root package
-	rowGround            // what the base itself stands on
-	rowBase              // a small help for all others, which knows none of them
-	rowPart              // does one thing, knows the vocabulary only
-	rowWork              // puts parts together for the loop
-	rowLoop              // decides
-	rowRunner            // runs the loop
-	rowService           // what front ends know, over all of it
-	rowCommand           // flags and wiring: may import everything
+	layerAPI       = iota // the root package
+	layerPrimitive        // used by utilities
+	layerUtility          // a small helper that depends on no component
+	layerComponent        // does one thing and depends on the API and utilities only
+	layerComposite        // combines components for the loop
+	layerLoop             // decides
+	layerRunner           // runs the loop
+	layerService          // implements the interfaces that front ends use
+	layerCommand          // flags and wiring: may import everything
 
-	rowFront // a front end: knows pawl.Service and nothing of what is behind it
-	rowTest  // for tests only: may import everything, and nothing but tests may import it
-	rowTool  // for people who work on pawl: no part of the program
+	layerFrontend // uses pawl.Service and knows nothing of its implementation
+	layerTest     // only for tests: may import everything, and only tests may import it
+	layerDev      // developer tools: not part of the program
 )
 
-// rooms says in which row a package is. A room holds the packages below it
-// too, unless they are rooms themselves.
-var rooms = map[string]int{
-	".": rowVocabulary,
+// layers maps packages to their layers. An entry covers the packages below it
+// that have no entry of their own.
+var layers = map[string]int{
+	".": layerAPI,
 
-	"internal/security/sanitize": rowGround,
+	"internal/security/sanitize": layerPrimitive,
 
-	"internal/api":     rowBase,
-	"internal/fence":   rowBase,
-	"internal/extension/frontmatter":   rowBase,
-	"internal/workspace/ignore":  rowBase,
-	"internal/suggest":    rowBase,
-	"internal/config/userfile": rowBase,
-	"internal/weak":    rowBase,
-	"internal/humanize":   rowBase,
+	"internal/api":                   layerUtility,
+	"internal/config/userfile":       layerUtility,
+	"internal/extension/frontmatter": layerUtility,
+	"internal/humanize":              layerUtility,
+	"internal/suggest":               layerUtility,
+	"internal/weak":                  layerUtility,
+	"internal/workspace/ignore":      layerUtility,
 
-	"internal/service/access":     rowPart,
-	"internal/config/auth":       rowPart,
-	"internal/blob":       rowPart,
-	"internal/bus":        rowPart,
-	"internal/config":     rowPart,
-	"internal/extension/definition":     rowPart,
-	"internal/security/egress":     rowPart,
-	"internal/transcript/export":     rowPart,
-	"internal/git":        rowPart,
-	"internal/hook":       rowPart,
-	"internal/model":      rowPart,
-	"internal/security/permission": rowPart,
-	"internal/proc":       rowPart,
-	"internal/security/redact":     rowPart,
-	"internal/mission/review":     rowPart,
-	"internal/extension/rules":      rowPart,
-	"internal/security/sandbox":    rowPart,
-	"internal/extension/skill":      rowPart,
-	"internal/store":      rowPart,
-	"internal/telemetry":  rowPart,
-	"internal/security/trust":      rowPart,
-	"internal/workspace":  rowPart,
+	"fleet/blob":                    layerComponent,
+	"internal/bus":                  layerComponent,
+	"internal/config":               layerComponent,
+	"internal/config/auth":          layerComponent,
+	"internal/extension/definition": layerComponent,
+	"internal/extension/rules":      layerComponent,
+	"internal/extension/skill":      layerComponent,
+	"internal/git":                  layerComponent,
+	"internal/hook":                 layerComponent,
+	"internal/mission/review":       layerComponent,
+	"internal/model":                layerComponent,
+	"internal/proc":                 layerComponent,
+	"internal/security/egress":      layerComponent,
+	"internal/security/permission":  layerComponent,
+	"internal/security/redact":      layerComponent,
+	"internal/security/sandbox":     layerComponent,
+	"internal/security/trust":       layerComponent,
+	"internal/service/access":       layerComponent,
+	"internal/store":                layerComponent,
+	"internal/telemetry":            layerComponent,
+	"internal/transcript/export":    layerComponent,
+	"internal/workspace":            layerComponent,
 
-	"internal/workspace/checkpoint": rowWork,
-	"internal/extension":     rowWork,
-	"internal/mission/gate":       rowWork,
-	"internal/agent/prompt":     rowWork,
-	"internal/security/policy":     rowWork,
-	"internal/workspace/snapshot":   rowWork,
-	"internal/tool":       rowWork,
-	"internal/workspace/worktree":   rowWork,
+	"fleet/checkpoint":            layerComposite,
+	"fleet/gateway":               layerComposite,
+	"fleet/nats":                  layerComposite,
+	"internal/agent/prompt":       layerComposite,
+	"internal/extension":          layerComposite,
+	"internal/mcp/mcpclient":      layerComposite,
+	"internal/mission/gate":       layerComposite,
+	"internal/security/policy":    layerComposite,
+	"internal/tool":               layerComposite,
+	"internal/workspace/snapshot": layerComposite,
+	"internal/workspace/worktree": layerComposite,
 
-	"internal/agent":   rowLoop,
-	"internal/mission": rowLoop,
+	"internal/agent":   layerLoop,
+	"internal/mission": layerLoop,
 
-	"fleet/runner": rowRunner,
-	"internal/service/local": rowRunner,
+	"fleet/runner":           layerRunner,
+	"internal/service/local": layerRunner,
 
-	"internal/service/project":    rowService,
-	"internal/service": rowService,
+	"internal/service":         layerService,
+	"internal/service/project": layerService,
 
-	"cmd/pawl": rowCommand,
+	"cmd/pawl": layerCommand,
 
-	"client":            rowFront,
-	"internal/frontend/acp":      rowFront,
-	"internal/frontend/lineui":   rowFront,
-	"internal/mcp/mcpserver": rowFront,
-	"internal/frontend/httpapi":   rowFront,
-	"internal/frontend/tui":      rowFront,
+	"client":                    layerFrontend,
+	"internal/frontend/acp":     layerFrontend,
+	"internal/frontend/httpapi": layerFrontend,
+	"internal/frontend/lineui":  layerFrontend,
+	"internal/frontend/tui":     layerFrontend,
+	"internal/mcp/mcpserver":    layerFrontend,
 
-	"internal/test/bench":               rowTest,
-	"internal/blob/blobtest":       rowTest,
-	"internal/bus/bustest":         rowTest,
-	"internal/test/crash":           rowTest,
-	"internal/security/egress/egresstest":   rowTest,
-	"internal/test/fleet":           rowTest,
-	"internal/test/mission":         rowTest,
-	"internal/model/modeltest":     rowTest,
-	"internal/test/harness":            rowTest,
-	"internal/service/servicetest": rowTest,
-	"internal/test/security":             rowTest,
-	"internal/store/storetest":     rowTest,
-	"internal/test":                rowTest,
-	"internal/frontend/tui/uitest":          rowTest,
-	"internal/test/tui":             rowTest,
+	"fleet/blob/blobtest":                 layerTest,
+	"internal/bus/bustest":                layerTest,
+	"internal/frontend/tui/uitest":        layerTest,
+	"internal/model/modeltest":            layerTest,
+	"internal/security/egress/egresstest": layerTest,
+	"internal/service/servicetest":        layerTest,
+	"internal/store/storetest":            layerTest,
+	"internal/test":                       layerTest,
 
-	"dev": rowTool,
+	"dev": layerDev,
 }
 
 // owners says which packages alone may import a module, and why.
@@ -126,12 +121,12 @@ var owners = []struct{ module, owner, why string }{
 	{"modernc.org/sqlite", "internal/store/sqlite", "all others know pawl.Store"},
 	{"github.com/jackc/pgx", "internal/store/postgres", "all others know pawl.Store"},
 	{"github.com/nats-io", "fleet/nats", "all others know bus.Link"},
-	{"github.com/minio/minio-go", "internal/blob", "all others know blob.Store"},
+	{"github.com/minio/minio-go", "fleet/blob", "all others know blob.Store"},
 	{"github.com/spf13/cobra", "cmd/pawl", "flags are the command's business"},
 	{"github.com/coder/acp-go-sdk", "internal/frontend/acp", "editors' protocol is one front end's business"},
 }
 
-// noIO are the standard library's packages that the vocabulary keeps off.
+// noIO are the packages of the standard library that the API must not use.
 var noIO = []string{"database", "log", "net", "os", "path/filepath", "plugin", "syscall", "testing", "unsafe"}
 
 func TestLayers(t *testing.T) {
@@ -190,8 +185,8 @@ func readImports(t *testing.T, root fs.FS) map[string][]string {
 func layerFaults(packages map[string][]string) []string {
 	var faults []string
 	for _, pkg := range slices.Sorted(maps.Keys(packages)) {
-		if roomOf(pkg) == "" {
-			faults = append(faults, fmt.Sprintf("%s is in no row: give it one in rooms, in layers_test.go, and a line in docs/architecture.md", pkg))
+		if entryOf(pkg) == "" {
+			faults = append(faults, fmt.Sprintf("%s has no layer: add it to layers in layers_test.go and to docs/architecture.md", pkg))
 			continue
 		}
 		imports := slices.Compact(slices.Sorted(slices.Values(packages[pkg])))
@@ -204,13 +199,13 @@ func layerFaults(packages map[string][]string) []string {
 	return faults
 }
 
-// roomOf returns the innermost room that a package is in, or "".
-func roomOf(pkg string) string {
-	for room := pkg; ; room = path.Dir(room) {
-		if _, ok := rooms[room]; ok && (room != "." || pkg == ".") {
-			return room
+// entryOf returns the entry of layers that covers a package, or "".
+func entryOf(pkg string) string {
+	for entry := pkg; ; entry = path.Dir(entry) {
+		if _, ok := layers[entry]; ok && (entry != "." || pkg == ".") {
+			return entry
 		}
-		if room == "." {
+		if entry == "." {
 			return ""
 		}
 	}
@@ -218,55 +213,55 @@ func roomOf(pkg string) string {
 
 // refusal says why a package must not import another, or "".
 func refusal(pkg, imported string) string {
-	row := rooms[roomOf(pkg)]
+	layer := layers[entryOf(pkg)]
 	if imported == module {
 		imported += "/."
 	}
 	target, own := strings.CutPrefix(imported, module+"/")
 	switch {
-	case !own && row == rowVocabulary:
-		return vocabularyRefusal(imported)
+	case !own && layer == layerAPI:
+		return apiRefusal(imported)
 	case !own:
-		return moduleRefusal(pkg, imported, row)
-	case roomOf(target) == "":
-		return "it is in no row"
-	case row == rowTest || roomOf(pkg) == roomOf(target):
+		return moduleRefusal(pkg, imported, layer)
+	case entryOf(target) == "":
+		return "it has no layer"
+	case layer == layerTest || entryOf(pkg) == entryOf(target):
 		return ""
 	}
-	targetRow := rooms[roomOf(target)]
+	targetLayer := layers[entryOf(target)]
 	switch {
-	case targetRow == rowTest:
+	case targetLayer == layerTest:
 		return "it is for tests"
-	case row == rowTool || targetRow == rowTool:
-		return "dev is no part of the program"
-	case row == rowFront && targetRow > rowBase && target != "internal/config":
-		return "a front end knows pawl.Service and nothing of what is behind it"
-	case row == rowCommand || row == rowFront:
+	case layer == layerDev || targetLayer == layerDev:
+		return "dev is not part of the program"
+	case layer == layerFrontend && targetLayer > layerUtility && target != "internal/config":
+		return "a front end uses pawl.Service and knows nothing of its implementation"
+	case layer == layerCommand || layer == layerFrontend:
 		return ""
-	case targetRow == row:
-		return "it stands beside it, in the same row; what both need belongs in a lower one, or is handed in by the caller"
-	case targetRow > row:
-		return "imports go down only"
+	case targetLayer == layer:
+		return "both are in the same layer; move what both need to a lower one, or pass it in"
+	case targetLayer > layer:
+		return "imports must point down"
 	}
 	return ""
 }
 
-func vocabularyRefusal(imported string) string {
+func apiRefusal(imported string) string {
 	first, _, _ := strings.Cut(imported, "/")
 	if strings.Contains(first, ".") {
-		return "the vocabulary uses the standard library only"
+		return "the API uses the standard library only"
 	}
 	for _, p := range noIO {
 		if within(imported, p) {
-			return "the vocabulary does no I/O"
+			return "the API does no I/O"
 		}
 	}
 	return ""
 }
 
-func moduleRefusal(pkg, imported string, row int) string {
+func moduleRefusal(pkg, imported string, layer int) string {
 	for _, o := range owners {
-		if within(imported, o.module) && row != rowTest && !within(pkg, o.owner) {
+		if within(imported, o.module) && layer != layerTest && !within(pkg, o.owner) {
 			return "only " + o.owner + " may: " + o.why
 		}
 	}
@@ -284,35 +279,35 @@ func TestLayersCanFail(t *testing.T) {
 		{".", "os", "no I/O"},
 		{".", "net/http", "no I/O"},
 		{".", "github.com/oklog/ulid/v2", "standard library only"},
-		{".", module + "/internal/bus", "imports go down only"},
+		{".", module + "/internal/bus", "imports must point down"},
 		{"internal/bus", module, ""},
-		{"internal/bus", module + "/internal/store", "stands beside it"},
+		{"internal/bus", module + "/internal/store", "in the same layer"},
 		{"internal/store", module + "/internal/store/sqlite", ""},
-		{"internal/store/sqlite", module + "/internal/agent", "imports go down only"},
+		{"internal/store/sqlite", module + "/internal/agent", "imports must point down"},
 		{"internal/store/sqlite", "github.com/jackc/pgx/v5", "only internal/store/postgres may"},
 		{"internal/bus", "github.com/nats-io/nats.go", "only fleet/nats may"},
 		{"fleet/nats", "github.com/nats-io/nats.go", ""},
 		{"internal/tool", module + "/internal/proc", ""},
-		{"internal/mcp/mcpclient", module + "/internal/agent/prompt", "stands beside it"},
+		{"internal/mcp/mcpclient", module + "/internal/agent/prompt", "in the same layer"},
 		{"internal/agent", "go.temporal.io/sdk/workflow", "only fleet/runner may"},
 		{"fleet/runner", "go.temporal.io/sdk/workflow", ""},
-		{"fleet/runner", module + "/internal/service/local", "stands beside it"},
-		{"internal/service/local", module + "/internal/service", "imports go down only"},
+		{"fleet/runner", module + "/internal/service/local", "in the same layer"},
+		{"internal/service/local", module + "/internal/service", "imports must point down"},
 		{"internal/service", module + "/internal/store/storetest", "it is for tests"},
 		{"internal/store/storetest", module + "/internal/agent", ""},
 		{"internal/test/crash", "github.com/jackc/pgx/v5", ""},
 		{"internal/humanize", module + "/internal/security/sanitize", ""},
-		{"internal/security/sanitize", module + "/internal/humanize", "imports go down only"},
+		{"internal/security/sanitize", module + "/internal/humanize", "imports must point down"},
 		{"internal/frontend/tui", module + "/internal/security/sanitize", ""},
 		{"internal/frontend/tui", module + "/internal/config", ""},
-		{"internal/frontend/tui/list", module + "/internal/service", "a front end knows pawl.Service"},
-		{"internal/frontend/httpapi", module + "/internal/frontend/tui", "a front end knows pawl.Service"},
+		{"internal/frontend/tui/list", module + "/internal/service", "a front end uses pawl.Service"},
+		{"internal/frontend/httpapi", module + "/internal/frontend/tui", "a front end uses pawl.Service"},
 		{"cmd/pawl", module + "/internal/frontend/tui", ""},
 		{"cmd/pawl", module + "/internal/test/bench", "it is for tests"},
-		{"cmd/pawl", module + "/internal/magic", "it is in no row"},
-		{"dev/gotest", module + "/internal/proc", "no part of the program"},
-		{"internal/magic", "fmt", "give it one in rooms"},
-		{"internal/runner", "fmt", "give it one in rooms"},
+		{"cmd/pawl", module + "/internal/magic", "it has no layer"},
+		{"dev/gotest", module + "/internal/proc", "not part of the program"},
+		{"internal/magic", "fmt", "add it to layers"},
+		{"internal/runner", "fmt", "add it to layers"},
 	} {
 		got := strings.Join(layerFaults(map[string][]string{test.pkg: {test.imported}}), "\n")
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {

@@ -12,7 +12,7 @@ type MissionOrder struct {
 	Criteria  []Criterion   `json:"criteria,omitempty"`  // the Planner may add to them, and nobody takes one away
 	Checks    []Check       `json:"checks,omitempty"`    // none means those that the project brings
 	Protected []string      `json:"protected,omitempty"` // patterns of files that must stay as they are
-	Agreed    Approval        `json:"agreed,omitzero"`
+	Agreed    Approval      `json:"agreed,omitzero"`
 	Workers   int           `json:"workers,omitempty"`   // at once
 	Model     string        `json:"model,omitempty"`     // of the workers; "" means that of the Commander
 	Reviewers []string      `json:"reviewers,omitempty"` // their models, one each; none means one with the Commander's
@@ -49,8 +49,8 @@ type Planned struct {
 // GateFrozen says what must hold in the end. It comes once, before any work.
 type CriteriaFrozen struct {
 	Frozen Criteria `json:"frozen"`
-	Hash   string `json:"hash"`
-	Branch string `json:"branch"` // where the work is put together; it begins at the base
+	Hash   string   `json:"hash"`
+	Branch string   `json:"branch"` // where the work is put together; it begins at the base
 }
 
 // Delegated says which tasks may be worked on, once what they come after is merged.
@@ -167,7 +167,7 @@ type Blocked struct {
 
 func (MissionStarted) kind() Kind { return "mission.started" }
 func (Planned) kind() Kind        { return "mission.planned" }
-func (CriteriaFrozen) kind() Kind     { return "mission.frozen" }
+func (CriteriaFrozen) kind() Kind { return "mission.frozen" }
 func (Delegated) kind() Kind      { return "mission.delegated" }
 func (TaskStarted) kind() Kind    { return "task.started" }
 func (TaskMerged) kind() Kind     { return "task.merged" }
@@ -175,7 +175,7 @@ func (TaskReturned) kind() Kind   { return "task.returned" }
 func (CheckRan) kind() Kind       { return "check.ran" }
 func (ReviewStarted) kind() Kind  { return "review.started" }
 func (Reviewed) kind() Kind       { return "reviewed" }
-func (GateResult) kind() Kind         { return "mission.judged" }
+func (GateResult) kind() Kind     { return "mission.judged" }
 func (Sealed) kind() Kind         { return "mission.sealed" }
 func (Blocked) kind() Kind        { return "mission.blocked" }
 

@@ -13,7 +13,7 @@ import (
 type Mission struct {
 	Order    MissionOrder `json:"order"`
 	Began    time.Time    `json:"began"`
-	Frozen   *Criteria      `json:"frozen,omitempty"` // nil until it is
+	Frozen   *Criteria    `json:"frozen,omitempty"` // nil until it is
 	Hash     string       `json:"hash,omitempty"`   // of that
 	Branch   string       `json:"branch,omitempty"`
 	Tip      string       `json:"tip,omitempty"` // the newest commit on the branch
@@ -23,7 +23,7 @@ type Mission struct {
 	Round    int          `json:"round"`         // how often the gate was asked
 	Runs     []CheckRan   `json:"runs,omitempty"`
 	Reviews  []Reviewed   `json:"reviews,omitempty"` // of the newest round, as the runs are
-	Judged   *GateResult      `json:"judged,omitempty"`  // nil once the branch has moved: then it proves nothing
+	Judged   *GateResult  `json:"judged,omitempty"`  // nil once the branch has moved: then it proves nothing
 	Sealed   *Sealed      `json:"sealed,omitempty"`
 	Blocked  *Blocked     `json:"blocked,omitempty"`
 	Chain    string       `json:"chain,omitempty"` // the hash of the newest CheckRan

@@ -47,7 +47,7 @@ func sealedMission() []Body {
 		TaskMerged{Task: "one", Attempt: 1, Commit: "c1"}, // 11
 		TaskMerged{Task: "two", Attempt: 1, Commit: "c2"}, // 12
 		last, // 13
-		GateResult{Round: 1, Candidate: "c2", Tree: "t2"},                                      // 14
+		GateResult{Round: 1, Candidate: "c2", Tree: "t2"},                                  // 14
 		Sealed{Round: 1, Candidate: "c2", Tree: "t2", Frozen: gate.Hash, Chain: last.Hash}, // 15
 	}
 }

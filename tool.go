@@ -63,7 +63,7 @@ type Call struct {
 	Boxed    bool                   // it was permitted for a sandbox: without one, its command must not run
 	Reads    func(path string) bool // whether a file of the workspace may be read: a call that looks into many leaves others out; nil means all
 	Progress func(text string)      // shows output as it comes; never nil
-	Host     ToolSession                   // what the call may ask of its session
+	Host     ToolSession            // what the call may ask of its session
 	Buffers  Buffers                // what of the workspace is open in an editor; nil means nothing
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/client"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 

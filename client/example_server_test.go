@@ -14,13 +14,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/model"
-	"github.com/pawl-dev/pawl/internal/test/harness"
-	"github.com/pawl-dev/pawl/internal/security/permission"
-	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

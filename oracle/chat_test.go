@@ -12,8 +12,8 @@ import (
 	"github.com/openai/openai-go/v3/packages/respjson"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	wire "github.com/pawl-dev/pawl/internal/model/protocol"
 )
 

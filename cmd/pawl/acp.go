@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/frontend/acp"
 	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/frontend/acp"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 

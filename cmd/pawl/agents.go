@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 

@@ -16,18 +16,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
-	"github.com/pawl-dev/pawl/internal/service/project"
-	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/mission"
-	"github.com/pawl-dev/pawl/internal/security/redact"
-	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/service/project"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/telemetry"
 	"github.com/pawl-dev/pawl/internal/tool"
-	"github.com/pawl-dev/pawl/internal/tool/websearch"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
+	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 // app is everything, wired together in this process.
@@ -55,8 +55,8 @@ type app struct {
 // fitting is what a process of a fleet has that others have not. The zero value is
 // a pawl that is alone.
 type fitting struct {
-	link   bus.Link  // carries events between processes
-	models modelsOf  // nil means those that this process has keys for
+	link   bus.Link      // carries events between processes
+	models modelsOf      // nil means those that this process has keys for
 	desk   pawl.Projects // nil means this process's own
 	// run returns what works on sessions, and may change the stepper and the service;
 	// nil means that this process does.

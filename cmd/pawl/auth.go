@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )

@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
-	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/security/trust"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 	"github.com/pawl-dev/pawl/internal/security/permission"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // output is how a command prints.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // usable refuses a configuration that pawl would not start with.

@@ -8,11 +8,11 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/project"
-	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/service/project"
 )
 
 // newDesk returns what front ends know of folders.

@@ -39,10 +39,10 @@ type itemGroup struct {
 // were trusted, so that what takes no effect can be told. To look runs nothing.
 type inventory struct {
 	dir   string
-	guard *policy.Safety // as it is
-	told  *policy.Safety // as if the folder were trusted
-	found *extension.Found  // as it is
-	all   *extension.Found  // as if all were trusted
+	guard *policy.Safety   // as it is
+	told  *policy.Safety   // as if the folder were trusted
+	found *extension.Found // as it is
+	all   *extension.Found // as if all were trusted
 }
 
 // takeInventory returns what there is for this folder, by kind.

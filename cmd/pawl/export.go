@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/transcript/export"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript/export"
 )
 
 // exportFlags are the flags of 'pawl session export'.

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/extension"
-	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
+	"github.com/pawl-dev/pawl/fleet/blob"
 	"github.com/pawl-dev/pawl/fleet/gateway"
 	"github.com/pawl-dev/pawl/fleet/runner"
 )

@@ -9,8 +9,8 @@ import (
 	"log/slog"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/fleet/runner"
+	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/service"
 )
 
@@ -98,8 +98,8 @@ type modelLister interface {
 // farDesk is what front ends know of folders that are on hosts.
 type farDesk struct {
 	pawl.Projects // for what is not of a folder
-	runner    *runner.Runner
-	models    modelLister // nil means those of this process
+	runner        *runner.Runner
+	models        modelLister // nil means those of this process
 }
 
 func (d *farDesk) Look(ctx context.Context, dir string) (f pawl.Project, err error) {

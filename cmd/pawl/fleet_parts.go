@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
-	"github.com/pawl-dev/pawl/fleet/nats"
-	"github.com/pawl-dev/pawl/internal/workspace/checkpoint"
-	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/fleet/blob"
+	"github.com/pawl-dev/pawl/fleet/checkpoint"
 	"github.com/pawl-dev/pawl/fleet/gateway"
+	"github.com/pawl-dev/pawl/fleet/nats"
 	"github.com/pawl-dev/pawl/fleet/runner"
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/store"
 )

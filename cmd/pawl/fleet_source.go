@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet/nats"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/fleet/runner"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -123,14 +123,14 @@ func withOperator(cmd *cobra.Command, do func(ctx context.Context, o *operator) 
 
 // fleetStatus is all that 'pawl fleet status --json' prints.
 type fleetStatus struct {
-	At       time.Time       `json:"at"`
-	Hosts    []pawl.Host  `json:"hosts"`
-	Sessions []pawl.Load     `json:"sessions"`
+	At       time.Time        `json:"at"`
+	Hosts    []pawl.Host      `json:"hosts"`
+	Sessions []pawl.Load      `json:"sessions"`
 	Queues   []runner.Queue   `json:"queues"`
 	Versions []runner.Version `json:"versions"`
-	NATS     bool            `json:"nats"`   // it can be reached
-	Lag      time.Duration   `json:"lag_ns"` // how long the first task of all queues has waited
-	Faults   []string        `json:"faults"` // why something of this is not known
+	NATS     bool             `json:"nats"`   // it can be reached
+	Lag      time.Duration    `json:"lag_ns"` // how long the first task of all queues has waited
+	Faults   []string         `json:"faults"` // why something of this is not known
 }
 
 // look returns how the fleet is now, as far as it can be known.

@@ -23,11 +23,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet/gateway"
+	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/fleet/gateway"
 	"github.com/pawl-dev/pawl/internal/proc"
-	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/service"
 )
 

@@ -16,10 +16,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // gateFlags are the flags of 'pawl gate'.

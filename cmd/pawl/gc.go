@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/mission"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/hook"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 func hooksCommand() *cobra.Command {

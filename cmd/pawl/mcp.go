@@ -10,8 +10,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/auth"
-	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 

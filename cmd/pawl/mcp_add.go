@@ -13,8 +13,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // addFlags are the flags of 'pawl mcp add' and 'pawl mcp add-json'.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // loginWait is how long a person may take to log in.

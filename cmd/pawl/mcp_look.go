@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // lookedAt is what came of starting a server for this once.
@@ -39,15 +39,15 @@ func (h *mcpHere) lookAll(ctx context.Context, entries []serverEntry) ([]lookedA
 
 // testedServer is a server as 'pawl mcp test --json' prints it.
 type testedServer struct {
-	Name      string    `json:"name"`
-	Transport string    `json:"transport"`
+	Name      string          `json:"name"`
+	Transport string          `json:"transport"`
 	State     mcpclient.State `json:"state"`
-	Why       string    `json:"why,omitempty"`
-	Tools     []string  `json:"tools"`
-	Prompts   []string  `json:"prompts"`
-	Resources []string  `json:"resources"`
-	LeftOut   []string  `json:"left_out"`
-	Log       string    `json:"log,omitempty"`
+	Why       string          `json:"why,omitempty"`
+	Tools     []string        `json:"tools"`
+	Prompts   []string        `json:"prompts"`
+	Resources []string        `json:"resources"`
+	LeftOut   []string        `json:"left_out"`
+	Log       string          `json:"log,omitempty"`
 }
 
 func mcpTestCommand() *cobra.Command {

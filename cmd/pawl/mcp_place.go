@@ -14,9 +14,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/security/trust"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )

@@ -10,8 +10,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // The bounds of what a prompt takes from MCP servers.

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/extension"
-	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // toolServers are the MCP servers of this process. Those of a folder are started
@@ -22,8 +22,8 @@ type toolServers struct {
 
 	mu   sync.Mutex
 	lent map[pawl.SessionID]*mcpclient.Servers // by an editor; nil once they are closed
-	told map[string]bool                 // faults of configurations that a person was told
-	news map[string][]string             // those that they are yet to be told, by folder
+	told map[string]bool                       // faults of configurations that a person was told
+	news map[string][]string                   // those that they are yet to be told, by folder
 }
 
 var _ agent.Servers = (*toolServers)(nil)

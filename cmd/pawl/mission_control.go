@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 

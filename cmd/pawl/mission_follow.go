@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
+	"github.com/pawl-dev/pawl/internal/mission"
 )
 
 // stopWords are what 'pawl mission stop' says where another process works on the

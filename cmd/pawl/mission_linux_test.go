@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/test/mission"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/test/mission"
 )
 
 // TestWatchInPlace: in a terminal a board takes the place of the one before, and

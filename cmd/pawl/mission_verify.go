@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 

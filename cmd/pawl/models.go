@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
-	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // result is the one object that --format json prints.

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/mission/review"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // exitGate: what was found keeps the change from going on.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // openTerminal returns a terminal for a program and what is seen on it, once the

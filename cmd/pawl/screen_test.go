@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // What a hostile text does to a terminal that takes it as it is, and what it hides.

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 )
 

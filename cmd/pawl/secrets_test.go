@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/security/redact"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // The secrets of a user: in the environment, in pawl's file, in its

@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // serverFlags are the flags of 'pawl serve'.

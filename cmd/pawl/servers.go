@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // serverEntry is an MCP server and where it is configured.

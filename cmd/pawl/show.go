@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
-	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // showSession writes a session for people to read.

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 

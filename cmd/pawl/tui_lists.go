@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/permission"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // maxNames is how many names are tried for an export that has none.

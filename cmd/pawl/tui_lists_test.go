@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // TestExportTo: the terminal's export, here and over a server: the name says the

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
 // handsVar makes the test binary a process that asks the gateway at that address.

@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	opener "github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
 func see(err error) *seen {

@@ -17,10 +17,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

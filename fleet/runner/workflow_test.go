@@ -260,7 +260,9 @@ func TestAnew(t *testing.T) {
 
 	c = newCrew(t)
 	c.env.SetContinueAsNewSuggested(true) // also then it takes a step
-	c.on[begins] = func(context.Context, StepRequest) (StepResult, error) { return StepResult{Turn: oneTurn, Taken: 1}, nil }
+	c.on[begins] = func(context.Context, StepRequest) (StepResult, error) {
+		return StepResult{Turn: oneTurn, Taken: 1}, nil
+	}
 	ok(t, c.run(job))
 	c.check("Place", begins, "Think 2 h1", ends)
 }

@@ -20,11 +20,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model"
-	"github.com/pawl-dev/pawl/internal/test/harness"
-	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

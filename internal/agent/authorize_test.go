@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // diary notes what is done with the calls, in order: A when one is asked what it

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
 const smallWindow = `{"window":{"context":20000,"output":2000}}`

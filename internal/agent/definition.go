@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension"
-	"github.com/pawl-dev/pawl/internal/suggest"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/suggest"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -65,11 +65,11 @@ type Definition struct {
 	Begins string   // the mode that its turns begin in; "" means the session's
 
 	// Of those that people have defined.
-	Model       string        // "" means the session's
-	Small       bool          // or the small one of the same provider
-	Temperature *float64      // nil means the model's own
-	TopP        *float64      // nil means the model's own
-	Plan        bool          // it only ever works in the mode plan
+	Model       string            // "" means the session's
+	Small       bool              // or the small one of the same provider
+	Temperature *float64          // nil means the model's own
+	TopP        *float64          // nil means the model's own
+	Plan        bool              // it only ever works in the mode plan
 	Rules       []definition.Rule // what it may not do; the strictest counts
 }
 

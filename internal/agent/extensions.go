@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
@@ -41,7 +41,7 @@ func (j *journal) bring(ctx context.Context) error {
 // PromptContext is what a model is told besides the agent's own words.
 type PromptContext struct {
 	Model string                 // that is told, by its ref
-	Found *extension.Found          // what the folder brings; nil means that nothing is known of it
+	Found *extension.Found       // what the folder brings; nil means that nothing is known of it
 	Day   time.Time              // when the turn began
 	Has   func(tool string) bool // which tools the agent has; nil means none
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
-	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // hooked are hooks of the user's own: real commands, and what they are told in

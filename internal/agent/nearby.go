@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/extension/rules"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // nearbyBytes bounds the rules that come with one result.

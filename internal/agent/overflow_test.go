@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/bus"
 )
 
 // narrow is a model that takes fewer tokens than anybody knows.

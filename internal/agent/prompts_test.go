@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension/rules"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
 )

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension"
-	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension/rules"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // shop has the tools mcp__a__x and mcp__a__y, and one that calls them. hidden are

@@ -13,9 +13,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 // Snapshots keep what a workspace held at a time; see the snapshot package.

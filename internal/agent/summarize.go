@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 

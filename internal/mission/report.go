@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/transcript/export"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript/export"
 )
 
 // Report is what came of a mission, and what proves it.
@@ -23,7 +23,7 @@ type Report struct {
 	Commit   string            `json:"commit,omitempty"` // that is sealed, or the newest on the branch
 	Blocked  string            `json:"blocked,omitempty"`
 	Tasks    []TaskReport      `json:"tasks"`
-	Checks   *pawl.Criteria      `json:"checks,omitempty"` // what had to hold
+	Checks   *pawl.Criteria    `json:"checks,omitempty"` // what had to hold
 	Evidence Evidence          `json:"evidence"`
 	Team     int               `json:"team"` // how many workers and reviewers there were
 	Usage    pawl.Usage        `json:"usage"`

@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
 )

@@ -14,12 +14,12 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
-	"github.com/pawl-dev/pawl/internal/model/openaichat"
-	"github.com/pawl-dev/pawl/internal/model/gemini"
-	"github.com/pawl-dev/pawl/internal/model/protocol"
-	"github.com/pawl-dev/pawl/internal/model/responses"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/gemini"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+	"github.com/pawl-dev/pawl/internal/model/responses"
 )
 
 // faultRow is a fault of a provider's and what becomes of the call.

@@ -14,13 +14,13 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/openaichat"
-	"github.com/pawl-dev/pawl/internal/model/gemini"
-	"github.com/pawl-dev/pawl/internal/model/modeltest"
-	"github.com/pawl-dev/pawl/internal/model/protocol"
-	"github.com/pawl-dev/pawl/internal/model/responses"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/gemini"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+	"github.com/pawl-dev/pawl/internal/model/responses"
 )
 
 // A provider takes every client's requests with files.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
+	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
 // Config is what it takes to reach providers.
@@ -20,7 +20,7 @@ type Config struct {
 	Key       func(p catalog.Provider) (string, error) // the provider's key
 	Endpoints map[string]Endpoint                      // by provider, over the catalog's
 	Fallback  []string                                 // models to turn to when the one asked for stays down
-	Slots     *ratelimit.Limiter                           // how many calls run at once; nil means any number
+	Slots     *ratelimit.Limiter                       // how many calls run at once; nil means any number
 	SmallRef  *string                                  // the user's choice of a small model; nil means that there is none, see Opener.Small
 }
 

@@ -20,11 +20,11 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/model/protocol"
-	"github.com/pawl-dev/pawl/internal/model/script"
-	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
+	"github.com/pawl-dev/pawl/internal/model/ratelimit"
+	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
 // room is a provider that bears so many requests at once, and refuses the others.

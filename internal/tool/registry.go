@@ -8,8 +8,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/egress"
-	"github.com/pawl-dev/pawl/internal/tool/websearch"
 	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 // Registry is an ordered set of tools. It does not change once made.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 //go:embed skill.md

@@ -11,12 +11,12 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
-	"github.com/pawl-dev/pawl/internal/model/openaichat"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
+	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 )
 
 // providers are clients of all protocols, whose requests the fake provider checks.

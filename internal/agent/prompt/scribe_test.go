@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
 // scribe writes logs that pawl could have written, up to where a model is asked.

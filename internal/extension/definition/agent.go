@@ -33,29 +33,29 @@ type Rule struct {
 
 // Agent is one that somebody has defined. All texts in it are strangers'.
 type Agent struct {
-	Name        string       `json:"name"`
-	Description string       `json:"description,omitempty"`
-	Mode        string       `json:"mode"`            // primary, subagent or all
-	Model       string       `json:"model,omitempty"` // "" means the session's
-	Class       string       `json:"class,omitempty"` // or one of this class, by the same provider: small
-	Tools       []string     `json:"tools"`           // of ours, in order; nil means all
-	Steps       int          `json:"steps,omitempty"` // 0 means no limit of its own
-	Temperature *float64     `json:"temperature,omitempty"`
-	TopP        *float64     `json:"top_p,omitempty"`
-	Plan        bool         `json:"plan,omitempty"`  // it only ever works in the mode plan
-	Rules       []Rule       `json:"rules,omitempty"` // the strictest counts
-	Color       string       `json:"color,omitempty"`
-	Hidden      bool         `json:"hidden,omitempty"` // not shown to people who choose
-	Prompt      string       `json:"-"`
+	Name        string             `json:"name"`
+	Description string             `json:"description,omitempty"`
+	Mode        string             `json:"mode"`            // primary, subagent or all
+	Model       string             `json:"model,omitempty"` // "" means the session's
+	Class       string             `json:"class,omitempty"` // or one of this class, by the same provider: small
+	Tools       []string           `json:"tools"`           // of ours, in order; nil means all
+	Steps       int                `json:"steps,omitempty"` // 0 means no limit of its own
+	Temperature *float64           `json:"temperature,omitempty"`
+	TopP        *float64           `json:"top_p,omitempty"`
+	Plan        bool               `json:"plan,omitempty"`  // it only ever works in the mode plan
+	Rules       []Rule             `json:"rules,omitempty"` // the strictest counts
+	Color       string             `json:"color,omitempty"`
+	Hidden      bool               `json:"hidden,omitempty"` // not shown to people who choose
+	Prompt      string             `json:"-"`
 	Origin      frontmatter.Origin `json:"origin"`
-	Ignored     []Ignored    `json:"ignored,omitempty"`
-	Faults      []string     `json:"faults,omitempty"`
+	Ignored     []Ignored          `json:"ignored,omitempty"`
+	Faults      []string           `json:"faults,omitempty"`
 }
 
 // AgentSet is the agents that can be used in a folder, besides pawl's own.
 type AgentSet struct {
-	Agents []Agent       `json:"agents"` // by name
-	Hidden []Hidden      `json:"hidden,omitempty"`
+	Agents []Agent             `json:"agents"` // by name
+	Hidden []Hidden            `json:"hidden,omitempty"`
 	Faults []frontmatter.Fault `json:"faults,omitempty"`
 }
 

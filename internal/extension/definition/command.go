@@ -19,22 +19,22 @@ var (
 // Command is a prompt that somebody has written for others to use by a name. All
 // texts in it are strangers'.
 type Command struct {
-	Name        string       `json:"name"` // folder:name if it is in a folder
-	Description string       `json:"description,omitempty"`
-	Hint        string       `json:"hint,omitempty"`  // which arguments it takes, for people
-	Agent       string       `json:"agent,omitempty"` // "" means the session's
-	Model       string       `json:"model,omitempty"` // "" means the session's
-	Class       string       `json:"class,omitempty"` // as of an Agent
-	Body        string       `json:"-"`
+	Name        string             `json:"name"` // folder:name if it is in a folder
+	Description string             `json:"description,omitempty"`
+	Hint        string             `json:"hint,omitempty"`  // which arguments it takes, for people
+	Agent       string             `json:"agent,omitempty"` // "" means the session's
+	Model       string             `json:"model,omitempty"` // "" means the session's
+	Class       string             `json:"class,omitempty"` // as of an Agent
+	Body        string             `json:"-"`
 	Origin      frontmatter.Origin `json:"origin"`
-	Ignored     []Ignored    `json:"ignored,omitempty"`
-	Faults      []string     `json:"faults,omitempty"`
+	Ignored     []Ignored          `json:"ignored,omitempty"`
+	Faults      []string           `json:"faults,omitempty"`
 }
 
 // CommandSet is the commands that can be used in a folder, besides pawl's own.
 type CommandSet struct {
-	Commands []Command     `json:"commands"` // by name
-	Hidden   []Hidden      `json:"hidden,omitempty"`
+	Commands []Command           `json:"commands"` // by name
+	Hidden   []Hidden            `json:"hidden,omitempty"`
 	Faults   []frontmatter.Fault `json:"faults,omitempty"`
 }
 

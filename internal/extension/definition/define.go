@@ -39,7 +39,7 @@ type item struct {
 
 // Hidden is a definition that another of its name takes the place of.
 type Hidden struct {
-	Name string       `json:"name"`
+	Name string             `json:"name"`
 	File frontmatter.Origin `json:"file"`
 	By   frontmatter.Origin `json:"by"`
 }

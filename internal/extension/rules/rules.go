@@ -33,16 +33,16 @@ var names = []struct{ name, tool string }{{"AGENTS.md", "agents"}, {"CLAUDE.md",
 // File is one file of rules. Its text is a stranger's.
 type File struct {
 	Origin  frontmatter.Origin `json:"origin"`
-	Text    string       `json:"-"`
-	Bytes   int          `json:"bytes"`             // that it has
-	Given   int          `json:"given"`             // of these, the model is given so many
-	Imports []string     `json:"imports,omitempty"` // what it would have imported
+	Text    string             `json:"-"`
+	Bytes   int                `json:"bytes"`             // that it has
+	Given   int                `json:"given"`             // of these, the model is given so many
+	Imports []string           `json:"imports,omitempty"` // what it would have imported
 }
 
 // Set is the rules of a folder, in the order in which they are given: the user's,
 // then the project's from its top to the folder. What comes later is nearer.
 type Set struct {
-	Files  []File        `json:"files"`
+	Files  []File              `json:"files"`
 	Faults []frontmatter.Fault `json:"faults,omitempty"`
 }
 

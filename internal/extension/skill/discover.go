@@ -29,15 +29,15 @@ var (
 
 // Hidden is a skill that another of its name takes the place of.
 type Hidden struct {
-	Name string       `json:"name"`
+	Name string             `json:"name"`
 	File frontmatter.Origin `json:"file"`
 	By   frontmatter.Origin `json:"by"`
 }
 
 // Set is the skills that can be used in a folder.
 type Set struct {
-	Skills []Skill       `json:"skills"`           // by name, each once
-	Hidden []Hidden      `json:"hidden,omitempty"` // in the order in which they were found
+	Skills []Skill             `json:"skills"`           // by name, each once
+	Hidden []Hidden            `json:"hidden,omitempty"` // in the order in which they were found
 	Faults []frontmatter.Fault `json:"faults,omitempty"` // of what cannot be used
 
 	untrusted []frontmatter.Level

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 )
 
 // Tree is a frontmatter.Tree to be closed.

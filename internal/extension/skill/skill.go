@@ -34,16 +34,16 @@ const (
 
 // Skill is one that was found. All texts in it are strangers'.
 type Skill struct {
-	Name          string            `json:"name"`
-	Description   string            `json:"description"` // on one line
-	License       string            `json:"license,omitempty"`
-	Compatibility string            `json:"compatibility,omitempty"`
-	Metadata      map[string]string `json:"metadata,omitempty"`
-	AllowedTools  []string          `json:"allowed_tools,omitempty"` // a wish: it grants nothing
-	Origin        frontmatter.Origin      `json:"origin"`
-	Folder        string            `json:"folder"`           // absolute
-	Commit        string            `json:"commit,omitempty"` // that it was installed from
-	Faults        []string          `json:"faults,omitempty"` // what is wrong with it, though it can be used
+	Name          string             `json:"name"`
+	Description   string             `json:"description"` // on one line
+	License       string             `json:"license,omitempty"`
+	Compatibility string             `json:"compatibility,omitempty"`
+	Metadata      map[string]string  `json:"metadata,omitempty"`
+	AllowedTools  []string           `json:"allowed_tools,omitempty"` // a wish: it grants nothing
+	Origin        frontmatter.Origin `json:"origin"`
+	Folder        string             `json:"folder"`           // absolute
+	Commit        string             `json:"commit,omitempty"` // that it was installed from
+	Faults        []string           `json:"faults,omitempty"` // what is wrong with it, though it can be used
 
 	tree frontmatter.Tree
 	at   string // its folder in the tree

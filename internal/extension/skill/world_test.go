@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
-	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // inWorkspaces is a server whose folders are on other machines.

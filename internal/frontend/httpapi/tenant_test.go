@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // sessionBodies are what the routes of a session take, if not {}.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
-	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 const (

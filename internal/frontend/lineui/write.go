@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/suggest"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
 // write takes what was typed for a prompt: a line, one that goes on, or a paste. A

@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )

@@ -8,17 +8,17 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/subagents"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/pager"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/rewind"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/subagents"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 

@@ -7,13 +7,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/help"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // help lists what can be done in a place.

@@ -9,13 +9,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/sessions"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/stats"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/status"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/todos"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // Export writes a session to a file, in the format that its name ends with, and

@@ -17,9 +17,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
@@ -34,11 +34,11 @@ type Config struct {
 	Theme    string         // "" means by the terminal's background
 	Themes   []theme.Theme  // the person's own
 	Keys     map[string][]string
-	NoMouse  bool          // the mouse is left to the terminal
-	History  history.Store // of prompts; nil keeps none
+	NoMouse  bool               // the mouse is left to the terminal
+	History  history.Store      // of prompts; nil keeps none
 	First    onboarding.Options // for who has chosen nothing yet; Chosen is set by Run
 	Notify   notify.Mode
-	Export   Export          // nil means that sessions cannot be exported here
+	Export   Export              // nil means that sessions cannot be exported here
 	Permits  *permissions.Source // nil means that they are another machine's
 
 	KeepTheme func(name string) error // keeps the choice for the next start; nil keeps none

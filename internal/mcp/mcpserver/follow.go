@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // follower sees a turn to its end for a request: it tells the host how far it is,

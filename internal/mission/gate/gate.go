@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 

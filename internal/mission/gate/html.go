@@ -5,8 +5,8 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/transcript/export"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript/export"
 )
 
 //go:embed report.html

@@ -24,7 +24,7 @@ func TestStatusFaults(t *testing.T) {
 	tests := []struct {
 		fault  string
 		status map[fakeprovider.Protocol]int // nil: the fault's own
-		says   [4]string             // by protocol, in order
+		says   [4]string                     // by protocol, in order
 	}{
 		{"error", all(400), [4]string{`"invalid_request_error"`, `"invalid_request_error"`, `"invalid_request_error"`, `"INVALID_ARGUMENT"`}},
 		{"overloaded", map[fakeprovider.Protocol]int{fakeprovider.Messages: 529, fakeprovider.Chat: 503, fakeprovider.Responses: 503, fakeprovider.Gemini: 503}, [4]string{`"overloaded_error"`, "overloaded", "overloaded", `"UNAVAILABLE"`}},

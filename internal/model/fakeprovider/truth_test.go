@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/git"
 )
 
 const (

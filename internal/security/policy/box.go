@@ -11,9 +11,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
 	"github.com/pawl-dev/pawl/internal/security/permission"
-	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/weak"
 )

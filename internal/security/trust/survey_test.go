@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/test/security"
 	"github.com/pawl-dev/pawl/internal/security/trust"
+	"github.com/pawl-dev/pawl/internal/test/security"
 )
 
 func put(t *testing.T, dir string, files map[string]string) {

@@ -10,12 +10,12 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // idle is a runner of which nothing is ever done: what was sent waits.

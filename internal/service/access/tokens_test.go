@@ -9,8 +9,8 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 )

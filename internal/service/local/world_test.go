@@ -20,9 +20,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model/script"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

@@ -10,11 +10,11 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension"
-	"github.com/pawl-dev/pawl/internal/suggest"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/suggest"
 	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/project"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/service/project"
 )
 
 const priced = catalog.Price(3_000_000_000)

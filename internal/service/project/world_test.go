@@ -12,11 +12,11 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/service/project"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/service/project"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/service/project"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/service/project"
 )
 
 // Projects returns the desk of a user of the test's own, who has one key.

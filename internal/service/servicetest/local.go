@@ -10,12 +10,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/model"
-	"github.com/pawl-dev/pawl/internal/test/harness"
-	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/service"
-	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
+	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
 // Local wires a service as cmd/pawl does, on a new SQLite store.

@@ -14,10 +14,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model"
-	"github.com/pawl-dev/pawl/internal/test/harness"
-	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/test/mission"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/test/mission"
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
-	"github.com/pawl-dev/pawl/internal/workspace/checkpoint"
-	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/fleet/blob"
+	"github.com/pawl-dev/pawl/fleet/checkpoint"
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // kept keeps folders, and nothing beside them.

@@ -16,12 +16,12 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/fleet/runner"
+	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // versioned is a fleet of one host whose brains come and go.

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
-	"github.com/pawl-dev/pawl/internal/workspace/checkpoint"
+	"github.com/pawl-dev/pawl/fleet/blob"
+	"github.com/pawl-dev/pawl/fleet/checkpoint"
 	"github.com/pawl-dev/pawl/fleet/runner"
 )
 

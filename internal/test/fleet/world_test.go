@@ -21,8 +21,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/client"
-	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // servers are PostgreSQL, NATS and Temporal, of this suite alone: tests end them.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
-	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/extension/rules"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 

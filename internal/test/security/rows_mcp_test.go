@@ -19,8 +19,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
 // bringsServers makes the workspace one that brings MCP servers in all places, and

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 	"github.com/pawl-dev/pawl/internal/workspace"
+	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
 
 const (

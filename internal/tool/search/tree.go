@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 	"github.com/pawl-dev/pawl/internal/workspace"
+	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
 
 // Node is a file, link or folder of a tree.

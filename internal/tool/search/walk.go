@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 	"github.com/pawl-dev/pawl/internal/workspace"
+	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
 
 // maxWorkers bounds the goroutines of one search that read folders, and those

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
-	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // teller turns events into blocks. It keeps what a later event needs: prompts

@@ -15,8 +15,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
 
 const (

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/diff"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // How much is shown of a card that is not opened, in lines.

@@ -9,8 +9,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // finder looks for words in the conversation.

@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // How much is shown of what is not opened.

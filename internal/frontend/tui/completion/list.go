@@ -8,9 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // Choice is something that can be put into a prompt. Its texts may be a

@@ -7,9 +7,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // View draws it.

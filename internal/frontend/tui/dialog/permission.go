@@ -9,9 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // permission asks whether a call may run. Nothing is chosen at first: enter and

@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // Queue is what a session and its children wait for a person for, the oldest

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // section is a part of the text of a permission. Its name stands at the beginning

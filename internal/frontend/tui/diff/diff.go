@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // Wide is from how many cells on a diff is shown side by side.

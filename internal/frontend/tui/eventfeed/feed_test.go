@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
 // begun is a session with a prompt that the script has answered.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // maxOpen bounds what is set anew when more comes, in bytes: of a longer block the

@@ -29,7 +29,7 @@ type desk struct {
 }
 
 func (d *desk) Look(context.Context, string) (pawl.Project, error) { return d.folder, d.err }
-func (d *desk) Models(context.Context) ([]pawl.ModelInfo, error)  { return d.models, d.err }
+func (d *desk) Models(context.Context) ([]pawl.ModelInfo, error)   { return d.models, d.err }
 func help(text string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return text, nil }
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // maxBytes bounds what is read of an output.

@@ -8,8 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // The measures of a picker, in cells.

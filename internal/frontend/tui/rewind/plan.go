@@ -9,10 +9,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/diff"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // maxFiles bounds how many files are listed.

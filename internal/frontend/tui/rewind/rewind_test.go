@@ -17,10 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)

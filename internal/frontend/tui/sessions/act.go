@@ -8,11 +8,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // doneMsg is what came of something that was done with a session.

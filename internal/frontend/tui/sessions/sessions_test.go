@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
 // today is when these tests look at the list.

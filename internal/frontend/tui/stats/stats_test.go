@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
 var today = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)

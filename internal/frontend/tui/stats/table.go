@@ -6,8 +6,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // The measures of a table, in cells.

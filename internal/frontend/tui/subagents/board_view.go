@@ -9,10 +9,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // roomy is the height from which on there are blank lines between the parts.

@@ -10,12 +10,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // conversation is that of a task, to be read.
@@ -27,7 +27,7 @@ type conversation struct {
 
 	view    *chat.View
 	feed    *eventfeed.Feed // nil until the end was read
-	loading bool       // an older page is read
+	loading bool            // an older page is read
 	fault   string
 }
 

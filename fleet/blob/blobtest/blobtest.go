@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
+	"github.com/pawl-dev/pawl/fleet/blob"
 )
 
 // Run puts the stores that open returns through the suite, a new and empty one for

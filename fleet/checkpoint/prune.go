@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/pawl-dev/pawl/internal/blob"
+	"github.com/pawl-dev/pawl/fleet/blob"
 )
 
 // Prune removes what none of the kept checkpoints needs. What is newer than the

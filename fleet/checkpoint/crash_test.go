@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
+	"github.com/pawl-dev/pawl/fleet/blob"
 )
 
 const childVar = "PAWL_TEST_CHECKPOINT"

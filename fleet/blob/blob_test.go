@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
-	"github.com/pawl-dev/pawl/internal/blob/blobtest"
+	"github.com/pawl-dev/pawl/fleet/blob"
+	"github.com/pawl-dev/pawl/fleet/blob/blobtest"
 )
 
 func open(t *testing.T, ref string) blob.Store {

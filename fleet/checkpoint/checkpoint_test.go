@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
-	"github.com/pawl-dev/pawl/internal/blob/blobtest"
+	"github.com/pawl-dev/pawl/fleet/blob"
+	"github.com/pawl-dev/pawl/fleet/blob/blobtest"
 )
 
 // names are such as people and programs give.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/blob"
+	"github.com/pawl-dev/pawl/fleet/blob"
 )
 
 // Keeper saves and restores workspaces. It may be used by many goroutines, but only
