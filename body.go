@@ -87,8 +87,8 @@ type SessionSummarized struct {
 	ModelUsage
 }
 
-// Spent is the model call that it took to write something beside the
-// conversation. The zero value is none: a person wrote it.
+// ModelUsage is the model call that wrote a title or a summary. The zero value
+// means that a person wrote it.
 type ModelUsage struct {
 	Model string `json:"model,omitempty"`
 	Usage Usage  `json:"usage,omitzero"`

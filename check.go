@@ -54,14 +54,14 @@ type Criterion struct {
 	Checks   []string `json:"checks,omitempty"` // of these ids: all must pass, whatever they did before
 }
 
-// Agreed is what a person has agreed to before the work began.
+// Approval lists exceptions from protection that a person approved before the work began.
 type Approval struct {
 	Files []string `json:"files,omitempty"` // patterns of protected files that may change
 	Tests []string `json:"tests,omitempty"` // patterns of tests that may go, change, or pass without the change
 }
 
-// Frozen is what must hold, written down before the work began. Nothing that
-// happens later changes it: its hash is in the log.
+// Criteria are the checks and criteria that a mission must meet. They are
+// written before the work begins and never change: their hash is in the log.
 type Criteria struct {
 	Base      string            `json:"base"` // the commit that the work began at
 	Checks    []Check           `json:"checks"`

@@ -68,7 +68,7 @@ type Tenants interface {
 	RemoveTenant(ctx context.Context, t Tenant) error
 }
 
-// Machine is a host of a fleet: it has workspaces, and runs calls in them.
+// Host is a fleet host: it holds workspaces and runs tool calls in them.
 type Host struct {
 	Name     string    `json:"name"`
 	Version  string    `json:"version"`
@@ -107,9 +107,9 @@ type Load struct {
 // HostRegistry knows the hosts of a fleet and which workspace is where. It is for the
 // tenant of the context, but for hosts, which serve all.
 type HostRegistry interface {
-	// Heartbeat tells that a host is there, and how it fares. It returns whether the host is
-	// asked to drain.
-	Beat(ctx context.Context, m Host) (drain bool, err error)
+	// Heartbeat records a host's state and that it is alive. It returns whether the
+	// host is asked to drain.
+	Heartbeat(ctx context.Context, m Host) (drain bool, err error)
 
 	// Drain asks a host to take no new workspaces and to let go of those it has, until
 	// that is taken back: also if it comes up anew. ErrNotFound if nobody knows it.

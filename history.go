@@ -44,7 +44,7 @@ type Order struct {
 	Started *ShellStarted // likewise
 }
 
-// Gone is a [Revert] that was carried out and can be taken back.
+// UndoneRevert is a [Revert] that was carried out and can be redone.
 type UndoneRevert struct {
 	Seq    Seq // its Reverted event
 	Revert Revert

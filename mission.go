@@ -46,7 +46,7 @@ type Planned struct {
 	By   string `json:"by"` // commander, planner or user
 }
 
-// GateFrozen says what must hold in the end. It comes once, before any work.
+// CriteriaFrozen records the criteria of a mission. It occurs once, before any work.
 type CriteriaFrozen struct {
 	Frozen Criteria `json:"frozen"`
 	Hash   string   `json:"hash"`
@@ -139,7 +139,7 @@ type Judgment struct {
 	Why   string `json:"why" jsonschema:"what you saw that shows it, with files and lines"`
 }
 
-// Judged is what the gate found. Without faults the mission is sealed.
+// GateResult is the result of the gate. Without faults the mission is sealed.
 type GateResult struct {
 	Round      int         `json:"round"`
 	Candidate  string      `json:"candidate"`

@@ -67,8 +67,8 @@ type Call struct {
 	Buffers  Buffers                // what of the workspace is open in an editor; nil means nothing
 }
 
-// Host is the session as a call that runs in it may use it. All that goes
-// through it is in the log, so a call that runs again finds what it did before.
+// ToolSession is the session as a tool call may use it. Everything done through
+// it is in the log, so a call that runs again finds what it did before.
 type ToolSession interface {
 	// Seen returns the [Result.Seen] of the file at path: its content as the
 	// model last knew it. "" means that it never did.

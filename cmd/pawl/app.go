@@ -38,7 +38,7 @@ type app struct {
 	faults *lsp.Servers
 	mcp    *toolServers
 	open   *openBuffers
-	desk   *project.Desk
+	desk   *project.Local
 	safety *policy.Safety
 	store  pawl.Store
 	tells  *telemetry.Telemetry

@@ -16,7 +16,7 @@ import (
 )
 
 // newDesk returns what front ends know of folders.
-func newDesk(guard *policy.Safety, st pawl.Store, servers *toolServers) (*project.Desk, error) {
+func newDesk(guard *policy.Safety, st pawl.Store, servers *toolServers) (*project.Local, error) {
 	p, err := places(guard)
 	if err != nil {
 		return nil, err

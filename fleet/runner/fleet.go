@@ -64,7 +64,7 @@ type StepRequest struct {
 	Again bool          `json:"again,omitempty"` // it was asked before, and nobody knows what came of it
 }
 
-// Outcome is what came of a trip.
+// StepResult is the result of a step.
 type StepResult struct {
 	Turn    pawl.Turn  `json:"turn,omitzero"` // the next one; the zero Turn if nothing is left to do
 	Taken   int        `json:"taken,omitempty"`

@@ -205,7 +205,7 @@ func (s *Workspaces) heartbeat(ctx context.Context, version string, room int) er
 		free, err := s.Free()
 		m.DiskFree, m.Full = free, err != nil || free < s.Reserve
 	}
-	drain, err := s.Roster.Beat(ctx, m)
+	drain, err := s.Roster.Heartbeat(ctx, m)
 	if err == nil {
 		s.ask(drain)
 	}

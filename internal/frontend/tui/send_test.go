@@ -149,9 +149,7 @@ func TestOutbox(t *testing.T) { //nolint:paralleltest // it sets environment var
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.typed("one\rtwo\x11three\x11typed ahead")
 	s.until("both are listed", s.shows("queued · two\nqueued · three\n› typed ahead"))
-	if diff := cmp.Diff([]string{"two", "three"}, s.waits()); diff != "" {
-		t.Error(diff)
-	}
+	s.until("the first is taken in", func() bool { return cmp.Equal([]string{"two", "three"}, s.waits()) })
 	all, err := s.shared.Service.List(s.shared.Context, pawl.Filter{})
 	if err != nil || len(all) != 1 {
 		t.Errorf("%d sessions, %v", len(all), err)

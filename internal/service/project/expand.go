@@ -26,7 +26,7 @@ var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
 // if that is a text: a command at their beginning, files and documents of servers
 // that they name. What stands in other parts stands for itself. A prompt without a
 // model gets that of its agent, if it has one.
-func (d *Desk) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
+func (d *Local) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
 	real, err := realFolder(dir)
 	if err != nil {
 		return p, nil, fmt.Errorf("expand: %w", err)
@@ -41,7 +41,7 @@ func (d *Desk) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prom
 
 // expansion is one prompt that becomes another.
 type expansion struct {
-	desk    *Desk
+	desk    *Local
 	dir     string // real
 	spelled string // as sessions have it, by which servers are known
 	prompt  pawl.Prompt

@@ -21,7 +21,7 @@ func Best(paths []string, query string, limit int) []string {
 }
 
 // Listed waits until no files are listed.
-func (d *Desk) Listed() { d.files.work.Wait() }
+func (d *Local) Listed() { d.files.work.Wait() }
 
 // Folders is how many folders' files are known.
-func (d *Desk) Folders() int { return len(d.files.lists) }
+func (d *Local) Folders() int { return len(d.files.lists) }

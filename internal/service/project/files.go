@@ -48,7 +48,7 @@ type list struct {
 // Files returns the paths of a folder's files that fit the letters of query, the
 // best first; for no letters the newest. Ignored files are left out, and such as
 // have a name that does not show as itself: nobody could tell what they choose.
-func (d *Desk) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
+func (d *Local) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
 	dir, err := realFolder(dir)
 	if err != nil {
 		return nil, fmt.Errorf("find files: %w", err)
@@ -65,7 +65,7 @@ func (d *Desk) Files(ctx context.Context, dir, query string, limit int) ([]strin
 
 // filesOf returns the list of a folder, and sees that it stays new. For a first
 // one it waits.
-func (d *Desk) filesOf(ctx context.Context, dir string) ([]file, error) {
+func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 	s := &d.files
 	s.mu.Lock()
 	l := s.take(dir)
@@ -108,7 +108,7 @@ func (s *shelf) take(dir string) *list {
 }
 
 // makeList lists a folder's files.
-func (d *Desk) makeList(l *list) {
+func (d *Local) makeList(l *list) {
 	begun := d.Clock()
 	files, err := listFiles(d.ctx, l.dir)
 	d.files.mu.Lock()

@@ -109,9 +109,9 @@ func TestFilesOfManyFolders(t *testing.T) { //nolint:paralleltest // it sets env
 func TestRanking(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string][]string{
-		"app":     {"internal/frontend/tui/app.go", "internal/frontend/tui/appendix.go", "internal/frontend/tui/wrapper.go", "a/p/p.go"},
-		"tuiapp":  {"internal/frontend/tui/app.go", "internal/frontend/tui/snapper.go"},
-		"tui/app": {"internal/frontend/tui/app.go", "internal/test/tui/app.go"},
+		"app":     {"internal/tui/app.go", "internal/tui/appendix.go", "internal/tui/wrapper.go", "a/p/p.go"},
+		"tuiapp":  {"internal/tui/app.go", "internal/tui/snapper.go"},
+		"tui/app": {"internal/tui/app.go", "internal/tuitest/app.go"},
 		"lt":      {"layers_test.go", "alt.go", "internal/x/little/zq.go"},
 		"makefil": {"Makefile", "docs/makefiles.md"},
 		"fb":      {"src/FooBar.java", "src/fob.java"},

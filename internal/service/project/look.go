@@ -21,7 +21,7 @@ const (
 )
 
 // Look says what sessions in a folder have to work with.
-func (d *Desk) Look(ctx context.Context, dir string) (pawl.Project, error) {
+func (d *Local) Look(ctx context.Context, dir string) (pawl.Project, error) {
 	spelled := dir // by which servers are known, as sessions have it
 	dir, err := realFolder(dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func (d *Desk) Look(ctx context.Context, dir string) (pawl.Project, error) {
 
 // lookAtTrust says what the folder would enable. One that cannot be looked at is
 // not trusted, and that is told.
-func (d *Desk) lookAtTrust(ctx context.Context, dir string, f *pawl.Project) error {
+func (d *Local) lookAtTrust(ctx context.Context, dir string, f *pawl.Project) error {
 	f.Trust = pawl.TrustInfo{State: string(trust.Unknown), Parts: []string{}}
 	seen, err := d.Safety.LookAt(ctx, dir)
 	if ctx.Err() != nil {
@@ -78,7 +78,7 @@ func (d *Desk) lookAtTrust(ctx context.Context, dir string, f *pawl.Project) err
 
 // lookAtModes says how prompts are worked on when nothing is chosen. That nothing
 // can be, by the machine's policy or for the folder's configuration, is told.
-func (d *Desk) lookAtModes(ctx context.Context, dir string, f *pawl.Project) error {
+func (d *Local) lookAtModes(ctx context.Context, dir string, f *pawl.Project) error {
 	user, err := d.Safety.User()
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func bounded(notes []string) []string {
 }
 
 // Trust lets what a folder brings take effect, as it was shown.
-func (d *Desk) Trust(ctx context.Context, dir, hash string) error {
+func (d *Local) Trust(ctx context.Context, dir, hash string) error {
 	real, err := realFolder(dir)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)

@@ -33,7 +33,7 @@ type models struct {
 // Models returns the models that can be asked: those whose provider's key is there,
 // those of the servers on this machine, and the scripts of the latest sessions.
 // What was found a moment ago is returned at once.
-func (d *Desk) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
+func (d *Local) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	m := &d.models
 	m.mu.Lock()
 	if !m.at.IsZero() && d.Clock().Sub(m.at) < modelsAge {
@@ -63,7 +63,7 @@ func (d *Desk) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 }
 
 // lookForModels finds the models for whoever waits for them.
-func (d *Desk) lookForModels() {
+func (d *Local) lookForModels() {
 	list, err := d.findModels(d.ctx)
 	m := &d.models
 	m.mu.Lock()
@@ -76,7 +76,7 @@ func (d *Desk) lookForModels() {
 	m.busy = nil
 }
 
-func (d *Desk) findModels(ctx context.Context) ([]pawl.ModelInfo, error) {
+func (d *Local) findModels(ctx context.Context) ([]pawl.ModelInfo, error) {
 	c, err := d.Catalog()
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func modelInfo(m catalog.Model, names map[string]string) pawl.ModelInfo {
 }
 
 // scripts are the scripted models of the latest sessions, the latest first.
-func (d *Desk) scripts(ctx context.Context) ([]pawl.ModelInfo, error) {
+func (d *Local) scripts(ctx context.Context) ([]pawl.ModelInfo, error) {
 	sessions, err := d.Store.Sessions(ctx, pawl.Filter{Limit: maxScripts})
 	if err != nil {
 		return nil, fmt.Errorf("look for models: %w", err)

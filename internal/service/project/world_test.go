@@ -35,7 +35,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 // world is a user with a home folder, a folder to work in, and a desk.
 type world struct {
 	*testing.T
-	*project.Desk
+	*project.Local
 	home, dir string
 	store     pawl.Store
 	now       time.Time
@@ -74,7 +74,7 @@ func newWorld(t *testing.T, change ...func(*project.Config)) *world {
 	for _, f := range change {
 		f(&c)
 	}
-	w.Desk = project.New(c)
+	w.Local = project.New(c)
 	t.Cleanup(func() {
 		w.Close()
 		guard.Close()

@@ -14,7 +14,7 @@ import (
 const knownFor = 24 * time.Hour
 
 // Heartbeat implements [pawl.HostRegistry].
-func (s *Store) Beat(ctx context.Context, m pawl.Host) (drain bool, err error) {
+func (s *Store) Heartbeat(ctx context.Context, m pawl.Host) (drain bool, err error) {
 	err = validTexts(m.Name, m.Version)
 	if m.Name == "" {
 		err = fmt.Errorf("the host has no name: %w", pawl.ErrInvalid)

@@ -56,10 +56,10 @@ func aged(s *postgres.Store) func(t *testing.T, host string, by time.Duration) {
 
 func TestRoster(t *testing.T) {
 	t.Parallel()
-	storetest.RunRoster(t, func(t *testing.T) storetest.Roster {
+	storetest.RunRoster(t, func(t *testing.T) storetest.HostRegistry {
 		s := open(t, schema(t))
 		s.SetLive(time.Hour) // a slow test must not make a host late
-		return storetest.Roster{HostRegistry: s, Age: aged(s)}
+		return storetest.HostRegistry{HostRegistry: s, Age: aged(s)}
 	})
 }
 
@@ -67,7 +67,7 @@ func TestRoster(t *testing.T) {
 func TestHostsAreLateSoon(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))
-	if _, err := s.Beat(t.Context(), pawl.Host{Name: "a", Room: 1}); err != nil {
+	if _, err := s.Heartbeat(t.Context(), pawl.Host{Name: "a", Room: 1}); err != nil {
 		t.Fatal(err)
 	}
 	aged(s)(t, "a", 6*time.Second)

@@ -221,7 +221,7 @@ func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 		done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: x.token.Tenant, Created: dawn}))
 	}
 	done(t, s.AddToken(ctx, x.token))
-	_, err = s.Beat(ctx, pawl.Host{Name: "a", Room: 100})
+	_, err = s.Heartbeat(ctx, pawl.Host{Name: "a", Room: 100})
 	done(t, err)
 	w, err := s.Place(ctx, x.dir, "")
 	done(t, err)

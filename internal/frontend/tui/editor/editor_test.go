@@ -86,7 +86,7 @@ func (s *stage) do(cmd tea.Cmd) {
 		s.sent = append(s.sent, msg)
 	default:
 		if strings.HasPrefix(reflect.TypeOf(msg).PkgPath(), "charm.land/bubbletea") && reflect.TypeOf(msg) != reflect.TypeFor[tea.PasteMsg]() ||
-			reflect.TypeOf(msg).String() == "complete.Run" {
+			reflect.TypeOf(msg).String() == "completion.Run" {
 			s.sent = append(s.sent, msg)
 			return
 		}

@@ -96,14 +96,14 @@ func TestBegin(t *testing.T) {
 	}{
 		{"nothing", desk{folder: pawl.Project{Model: "m"}}, "", nil},
 		{"a model by flag", desk{}, "m", nil},
-		{"no model", desk{models: models()}, "", []string{"*first.welcome"}},
+		{"no model", desk{models: models()}, "", []string{"*onboarding.welcome"}},
 		{"a folder that brings something", desk{folder: pawl.Project{Model: "m", Trust: unknown}}, "", []string{"*dialog.Trust"}},
 		{"one that is trusted", desk{folder: pawl.Project{Model: "m", Trust: trusted}}, "", nil},
 		{"one that has changed", desk{folder: pawl.Project{Model: "m", Trust: pawl.TrustInfo{State: "changed", Parts: []string{"a"}}}}, "", []string{"*dialog.Trust"}},
 		{"one that brings nothing", desk{folder: pawl.Project{Model: "m", Trust: pawl.TrustInfo{State: "unknown"}}}, "", nil},
-		{"both: trust is on top", desk{folder: pawl.Project{Trust: unknown}}, "", []string{"*first.welcome", "*dialog.Trust"}},
+		{"both: trust is on top", desk{folder: pawl.Project{Trust: unknown}}, "", []string{"*onboarding.welcome", "*dialog.Trust"}},
 		{"no desk", desk{err: pawl.ErrUnavailable}, "m", nil},
-		{"no desk, no model", desk{err: pawl.ErrUnavailable}, "", []string{"*first.welcome"}},
+		{"no desk, no model", desk{err: pawl.ErrUnavailable}, "", []string{"*onboarding.welcome"}},
 		{"a failure", desk{err: pawl.ErrInvalid}, "m", []string{"failed"}},
 	} {
 		var got []string

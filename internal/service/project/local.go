@@ -47,8 +47,8 @@ type Config struct {
 	Clock   func() time.Time          // nil means time.Now
 }
 
-// Projects is the local implementation of pawl.Projects.
-type Desk struct {
+// Local is the local implementation of pawl.Projects.
+type Local struct {
 	Config
 	files  shelf
 	models models
@@ -56,21 +56,21 @@ type Desk struct {
 	cancel context.CancelFunc
 }
 
-var _ pawl.Projects = (*Desk)(nil)
+var _ pawl.Projects = (*Local)(nil)
 
 // New returns a Projects. Whoever has it closes it.
-func New(c Config) *Desk {
+func New(c Config) *Local {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	d := &Desk{Config: c}
+	d := &Local{Config: c}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
 
 // Close ends what works in the background. It does not wait for a keyring that
 // waits for its owner.
-func (d *Desk) Close() {
+func (d *Local) Close() {
 	d.cancel()
 	d.files.work.Wait()
 }
@@ -96,7 +96,7 @@ func realFolder(dir string) (string, error) {
 
 // Output opens an output that is kept beside the log, without what pawl knows to
 // be secret by now.
-func (d *Desk) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
+func (d *Local) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	if _, err := d.Store.Session(ctx, id); err != nil {
 		return nil, err
 	}

@@ -13,18 +13,18 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// HostRegistry is one to be checked. A host is live to it for an hour.
-type Roster struct {
+// HostRegistry is the registry under test. A host is live for an hour after its heartbeat.
+type HostRegistry struct {
 	pawl.HostRegistry
 	Age func(t *testing.T, host string, by time.Duration) // makes it so that a host was last seen that much earlier
 }
 
 // RunRoster checks a roster. open returns an empty one, which is closed with its
 // test.
-func RunRoster(t *testing.T, open func(t *testing.T) Roster) {
+func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, Roster)
+		run  func(*testing.T, HostRegistry)
 	}{
 		{"hosts are as they told last", rosterHosts},
 		{"a workspace stays where it is", rosterStays},
@@ -52,17 +52,17 @@ func RunRoster(t *testing.T, open func(t *testing.T) Roster) {
 }
 
 // beat tells of hosts.
-func (r Roster) beat(t *testing.T, hosts ...pawl.Host) {
+func (r HostRegistry) beat(t *testing.T, hosts ...pawl.Host) {
 	t.Helper()
 	for _, m := range hosts {
-		if _, err := r.Beat(t.Context(), m); err != nil {
+		if _, err := r.Heartbeat(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 // placed wants a folder on a host, in a later epoch than one.
-func (r Roster) placed(t *testing.T, dir, lost, host string, after int64) pawl.Workspace {
+func (r HostRegistry) placed(t *testing.T, dir, lost, host string, after int64) pawl.Workspace {
 	t.Helper()
 	w, err := r.Place(t.Context(), dir, lost)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r Roster) placed(t *testing.T, dir, lost, host string, after int64) pawl.W
 }
 
 // stays wants a folder to be where it was placed.
-func (r Roster) stays(t *testing.T, lost string, was pawl.Workspace) pawl.Workspace {
+func (r HostRegistry) stays(t *testing.T, lost string, was pawl.Workspace) pawl.Workspace {
 	t.Helper()
 	w := r.placed(t, was.Dir, lost, was.Host, was.Epoch-1)
 	equal(t, "the epoch of "+was.Dir, w.Epoch, was.Epoch)
@@ -90,7 +90,7 @@ func done(t *testing.T, err error) {
 	}
 }
 
-func rosterHosts(t *testing.T, r Roster) {
+func rosterHosts(t *testing.T, r HostRegistry) {
 	full := pawl.Host{Name: "b", Version: "1.2", Room: 8, Busy: 2, Kept: 5, DiskFree: 1 << 40, Full: true, Draining: true}
 	r.beat(t, pawl.Host{Name: "b", Version: "1.1"}, full, pawl.Host{Name: "a", Room: 1}, pawl.Host{Name: "gone"}, pawl.Host{Name: "late"})
 	r.Age(t, "gone", 25*time.Hour)
@@ -105,13 +105,13 @@ func rosterHosts(t *testing.T, r Roster) {
 	if d := got[1].Seen.Sub(got[2].Seen); d < time.Hour || d > 2*time.Hour {
 		t.Errorf("one was seen %s after the other, want nearly two hours", d)
 	}
-	_, err = r.Beat(t.Context(), pawl.Host{})
+	_, err = r.Heartbeat(t.Context(), pawl.Host{})
 	fails(t, "no name", err, pawl.ErrInvalid)
-	_, err = r.Beat(t.Context(), pawl.Host{Name: "a\x00"})
+	_, err = r.Heartbeat(t.Context(), pawl.Host{Name: "a\x00"})
 	fails(t, "an odd name", err, pawl.ErrInvalid)
 }
 
-func rosterStays(t *testing.T, r Roster) {
+func rosterStays(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4})
 	w := r.placed(t, "/w", "", "a", 0)
 	r.beat(t, pawl.Host{Name: "a", Room: 4, Busy: 9}, pawl.Host{Name: "b", Room: 100})
@@ -122,7 +122,7 @@ func rosterStays(t *testing.T, r Roster) {
 	equal(t, "the workspace", got, pawl.Workspace{Dir: "/w", Host: "a", Epoch: w.Epoch, Born: w.Epoch})
 }
 
-func rosterLeaves(t *testing.T, r Roster) {
+func rosterLeaves(t *testing.T, r HostRegistry) {
 	fine := pawl.Host{Name: "a", Room: 4}
 	for i, c := range []struct {
 		why   string
@@ -151,12 +151,12 @@ func rosterLeaves(t *testing.T, r Roster) {
 	}
 }
 
-func rosterDrain(t *testing.T, r Roster) {
+func rosterDrain(t *testing.T, r HostRegistry) {
 	hosts := []pawl.Host{{Name: "a", Room: 4}, {Name: "b", Room: 4, Busy: 4}}
 	drains := func(want bool) {
 		t.Helper()
 		for range 2 { // its beats do not end it
-			got, err := r.Beat(t.Context(), hosts[0])
+			got, err := r.Heartbeat(t.Context(), hosts[0])
 			done(t, err)
 			equal(t, "the host is asked to drain", got, want)
 		}
@@ -179,7 +179,7 @@ func rosterDrain(t *testing.T, r Roster) {
 	fails(t, "an odd name", r.Drain(t.Context(), "a\x00", true), pawl.ErrInvalid)
 }
 
-func rosterRoom(t *testing.T, r Roster) {
+func rosterRoom(t *testing.T, r HostRegistry) {
 	for i, c := range []struct {
 		why         string
 		least, more pawl.Host
@@ -200,7 +200,7 @@ func rosterRoom(t *testing.T, r Roster) {
 	}
 }
 
-func rosterBurst(t *testing.T, r Roster) {
+func rosterBurst(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 10}, pawl.Host{Name: "b", Room: 10, Busy: 1}, pawl.Host{Name: "c", Room: 20})
 	got := map[string]int{}
 	for i := range 39 {
@@ -211,7 +211,7 @@ func rosterBurst(t *testing.T, r Roster) {
 	equal(t, "given", got, map[string]int{"a": 10, "b": 9, "c": 20})
 }
 
-func rosterNoHost(t *testing.T, r Roster) {
+func rosterNoHost(t *testing.T, r HostRegistry) {
 	none := func(what, lost string) {
 		t.Helper()
 		_, err := r.Place(t.Context(), "/w", lost)
@@ -246,7 +246,7 @@ func together(t *testing.T, f func(ctx context.Context, i int) (pawl.Workspace, 
 	return all
 }
 
-func rosterRace(t *testing.T, r Roster) {
+func rosterRace(t *testing.T, r HostRegistry) {
 	for i := range 10 {
 		r.beat(t, pawl.Host{Name: fmt.Sprintf("h%d", i), Room: 4})
 	}
@@ -258,7 +258,7 @@ func rosterRace(t *testing.T, r Roster) {
 	}
 }
 
-func rosterLostRace(t *testing.T, r Roster) {
+func rosterLostRace(t *testing.T, r HostRegistry) {
 	hosts := []pawl.Host{}
 	for i := range 10 {
 		hosts = append(hosts, pawl.Host{Name: fmt.Sprintf("h%d", i), Room: 4})
@@ -280,7 +280,7 @@ func rosterLostRace(t *testing.T, r Roster) {
 	}
 }
 
-func rosterDeclared(t *testing.T, r Roster) {
+func rosterDeclared(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4})
 	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
 	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
@@ -293,7 +293,7 @@ func rosterDeclared(t *testing.T, r Roster) {
 	done(t, r.Declare(t.Context(), "/empty", ""))
 }
 
-func rosterOffered(t *testing.T, r Roster) {
+func rosterOffered(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4})
 	done(t, r.Offer(t.Context(), "/w", "c1", 1))
 	done(t, r.Offer(t.Context(), "/w", "c2", 2))
@@ -308,7 +308,7 @@ func rosterOffered(t *testing.T, r Roster) {
 	equal(t, "after that", r.placed(t, "/w", "", "a", 0).Checkpoint, "c2")
 }
 
-func rosterSaved(t *testing.T, r Roster) {
+func rosterSaved(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4, Draining: true})
 	fails(t, "a missing one", r.Saved(t.Context(), "/w", 1, "c", 1), pawl.ErrConflict)
 	first := r.placed(t, "/w", "", "a", 0)
@@ -323,7 +323,7 @@ func rosterSaved(t *testing.T, r Roster) {
 	equal(t, "the newest", []any{w.Checkpoint, w.Size}, []any{"c2", int64(20)})
 }
 
-func rosterAllowed(t *testing.T, r Roster) {
+func rosterAllowed(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4, Draining: true})
 	allowed := func(want string) {
 		t.Helper()
@@ -349,7 +349,7 @@ func rosterAllowed(t *testing.T, r Roster) {
 	allowed("")
 }
 
-func rosterVacated(t *testing.T, r Roster) {
+func rosterVacated(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4})
 	v, w, x := r.placed(t, "/v", "", "a", 0), r.placed(t, "/w", "", "a", 0), r.placed(t, "/x", "", "a", 0)
 	done(t, r.Saved(t.Context(), "/w", w.Epoch, "c1", 1))
@@ -382,7 +382,7 @@ func rosterVacated(t *testing.T, r Roster) {
 
 // rosterAnew: a host that had a folder before it was dropped cannot write to the
 // one that is there now.
-func rosterAnew(t *testing.T, r Roster) {
+func rosterAnew(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4})
 	known := map[int64]bool{}
 	for range 5 {
@@ -411,7 +411,7 @@ func rosterAnew(t *testing.T, r Roster) {
 	equal(t, "what is there now", r.stays(t, "", now), now)
 }
 
-func rosterRefuses(t *testing.T, r Roster) {
+func rosterRefuses(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4})
 	for _, dir := range []string{"", "w", "/w/", "/w/../x", "/\x00", "/\xff"} {
 		_, err := r.Place(t.Context(), dir, "")
@@ -430,7 +430,7 @@ func rosterRefuses(t *testing.T, r Roster) {
 	fails(t, "an odd source", r.Declare(t.Context(), "/w", "\xff"), pawl.ErrInvalid)
 }
 
-func rosterTenants(t *testing.T, r Roster) {
+func rosterTenants(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4})
 	acme, rival := pawl.WithTenant(t.Context(), "acme"), pawl.WithTenant(t.Context(), "rival")
 	w, err := r.Place(acme, "/w", "")

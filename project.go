@@ -31,7 +31,7 @@ type Projects interface {
 	Output(ctx context.Context, id SessionID, blob string) (io.ReadCloser, error)
 }
 
-// Folder is what sessions in a folder have to work with.
+// Project describes a working directory: its settings, sandbox, agents, commands, skills and MCP servers.
 type Project struct {
 	Dir      string        `json:"dir"`              // real
 	Top      string        `json:"top"`              // of its repository, or Dir

@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/project"
 )
 
-// Projects returns the desk of a user of the test's own, who has one key.
-func Desk(t testing.TB, st pawl.Store) pawl.Projects {
+// Projects returns a [pawl.Projects] of a new user who has one API key.
+func Projects(t testing.TB, st pawl.Store) pawl.Projects {
 	t.Helper()
 	base := t.TempDir()
 	for name, path := range map[string]string{"PAWL_DATA": "data", "PAWL_CACHE": "cache", "PAWL_CONFIG": "pawl.json"} {

@@ -21,9 +21,9 @@ type besideOf struct {
 	turn    int // 0: of the session
 }
 
-// Asides have titles and summaries written beside turns. Nothing waits for them,
-// and they hold no lease. A failure is nobody's concern: the session has no title,
-// say, and the next turn tries again.
+// Summarizer writes titles and summaries in the background. Nothing waits for it,
+// and it holds no lease. A failure leaves the session without a title; the next
+// turn tries again.
 type Summarizer struct {
 	stepper *Stepper
 	base    context.Context //nolint:containedctx // their life: Close ends all

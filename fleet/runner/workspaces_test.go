@@ -91,7 +91,7 @@ func (e *estate) place(s *Workspaces, others ...*Workspaces) Place {
 	e.Helper()
 	ok(e.T, s.heartbeat(e.Context(), "test", 10))
 	for _, o := range others { // those take nothing
-		_, err := e.roster.Beat(e.Context(), pawl.Host{Name: o.Host, Draining: true})
+		_, err := e.roster.Heartbeat(e.Context(), pawl.Host{Name: o.Host, Draining: true})
 		ok(e.T, err)
 	}
 	w, err := e.roster.Place(e.Context(), e.dir, "")

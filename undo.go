@@ -59,9 +59,9 @@ func SliceLog(events []Event) func(after Seq) iter.Seq2[Event, error] {
 	}
 }
 
-// Live yields the events of a log that count, oldest first. With ScopeFiles they
-// are those whose effect on the files was not taken back, otherwise those that
-// the conversation is made of: one can go back without the other.
+// EffectiveEvents yields the events of a log that were not undone, oldest first.
+// With ScopeFiles those are the events whose file changes were not undone,
+// otherwise the events of the conversation: each can be undone without the other.
 func EffectiveEvents(events func(after Seq) iter.Seq2[Event, error], what Scope) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var u undone

@@ -15,19 +15,19 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// folderQueryTime bounds an errand, all tries together.
+// folderQueryTime bounds a folder query, including its retries.
 const folderQueryTime = 30 * time.Second
 
-// Question is what is asked of a folder, beside the work in it.
+// FolderQuestion is a request about a workspace that is answered on its host, outside of a turn.
 type FolderQuestion struct {
 	Tenant pawl.Tenant     `json:"tenant,omitempty"`
 	Dir    string          `json:"dir"`
-	Name   string          `json:"name"` // of the errand
+	Name   string          `json:"name"` // of the query
 	Ask    json.RawMessage `json:"ask,omitempty"`
 	Place  Place           `json:"place,omitzero"`
 }
 
-// SubagentTask is the workflow of a question: it finds the folder's host and asks there.
+// FolderQuery is the workflow of a FolderQuestion: it finds the host that holds the workspace and asks it.
 func (f flows) FolderQuery(ctx workflow.Context, q FolderQuestion) (answer json.RawMessage, err error) {
 	lost := ""
 	for range 2 { // the second time on another host
