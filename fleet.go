@@ -72,7 +72,7 @@ type Tenants interface {
 type Host struct {
 	Name     string    `json:"name"`
 	Version  string    `json:"version"`
-	Room     int       `json:"room"`      // workspaces that may be worked in at once
+	Capacity int       `json:"capacity"`  // how many workspaces may be in use at once
 	Busy     int       `json:"busy"`      // workspaces that are worked in
 	Kept     int       `json:"kept"`      // workspaces that are on its disk
 	DiskFree int64     `json:"disk_free"` // bytes

@@ -122,24 +122,24 @@ func (o *operator) examineEngine(ctx context.Context) []finding {
 	}
 	findings := []finding{{"temporal", checkOK, fmt.Sprintf("%s, namespace %s", o.parts.Temporal, o.parts.Namespace), ""}}
 	if queues[0].Pollers == 0 {
-		findings = append(findings, finding{"brains", checkFail, "no worker asks for workflows", "start 'pawl worker --role brain'"})
+		findings = append(findings, finding{"coordinators", checkFail, "no worker asks for workflows", "start 'pawl worker --role coordinator'"})
 	} else {
-		findings = append(findings, finding{"brains", checkOK, fmt.Sprintf("%d pollers", queues[0].Pollers), ""})
+		findings = append(findings, finding{"coordinators", checkOK, fmt.Sprintf("%d pollers", queues[0].Pollers), ""})
 	}
 	return append(findings, o.examineVersions(ctx, queues[0]))
 }
 
-func (o *operator) examineVersions(ctx context.Context, brains runner.Queue) finding {
+func (o *operator) examineVersions(ctx context.Context, coordinators runner.Queue) finding {
 	versions, err := runner.Versions(ctx, o.parts.engine)
 	if err != nil {
 		return finding{"versions", checkFail, err.Error(), "look at Temporal's log"}
 	}
 	current := runner.Current(versions)
 	switch {
-	case current != "" && brains.Pollers > 0 && !slices.Contains(brains.Versions, current):
+	case current != "" && coordinators.Pollers > 0 && !slices.Contains(coordinators.Versions, current):
 		return finding{"versions", checkFail, fmt.Sprintf("new work goes to version %s, which no worker has", current), "promote one that a worker has: 'pawl fleet promote VERSION'"}
-	case current == "" && len(brains.Versions) > 0:
-		return finding{"versions", checkFail, "no version is promoted, so the workers get no work", "'pawl fleet promote " + brains.Versions[0] + "'"}
+	case current == "" && len(coordinators.Versions) > 0:
+		return finding{"versions", checkFail, "no version is promoted, so the workers get no work", "'pawl fleet promote " + coordinators.Versions[0] + "'"}
 	case current == "":
 		return finding{"versions", checkWarn, "the workers have no versions", "start them with --build-id, so that an upgrade leaves the work of the old ones alone"}
 	}
@@ -211,16 +211,16 @@ func (o *operator) examineFolder() finding {
 
 func (o *operator) examineGateway(ctx context.Context) finding {
 	if o.parts.Gateway == "" {
-		return finding{"gateway", checkWarn, "there is none: hosts ask the models themselves and need the keys", "have brains answer with --gateway-listen, and set fleet.gateway where the hands run"}
+		return finding{"gateway", checkWarn, "there is none: hosts ask the models themselves and need the keys", "have coordinators answer with --gateway-listen, and set fleet.gateway where the executors run"}
 	}
 	if o.parts.token == "" {
-		return finding{"gateway", checkFail, "it wants a token", "set PAWL_GATEWAY_TOKEN to the one that the brains have"}
+		return finding{"gateway", checkFail, "it wants a token", "set PAWL_GATEWAY_TOKEN to the one that the coordinators have"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	models, err := (&gateway.Client{URL: o.parts.Gateway, Token: o.parts.token}).Models(ctx)
 	if err != nil {
-		return finding{"gateway", checkFail, err.Error(), "start a brain with --gateway-listen, and look at fleet.gateway and PAWL_GATEWAY_TOKEN"}
+		return finding{"gateway", checkFail, err.Error(), "start a coordinator with --gateway-listen, and look at fleet.gateway and PAWL_GATEWAY_TOKEN"}
 	}
 	return finding{"gateway", checkOK, fmt.Sprintf("%s, %d models", o.parts.Gateway, len(models)), ""}
 }

@@ -20,7 +20,7 @@ func (w *fleetWorker) measure() {
 	t := w.app.tells
 	t.Process()
 	measureLink(t, w.parts.link)
-	if !w.has(roleHands) {
+	if !w.has(roleExecutor) {
 		return
 	}
 	count := func(which func(busy, kept int) int) func() float64 {
@@ -28,7 +28,7 @@ func (w *fleetWorker) measure() {
 	}
 	t.Gauge("pawl.workspaces.busy", "Workspaces that are worked in now.", "", count(func(busy, _ int) int { return busy }))
 	t.Gauge("pawl.workspaces.kept", "Workspaces that are on this host.", "", count(func(_, kept int) int { return kept }))
-	t.Gauge("pawl.workspaces.room", "Workspaces that may be worked in at once.", "", func() float64 { return float64(w.flags.room) })
+	t.Gauge("pawl.workspaces.capacity", "Workspaces that may be worked in at once.", "", func() float64 { return float64(w.flags.capacity) })
 	t.Gauge("pawl.disk.free", "What is free for workspaces.", "By", func() float64 {
 		free, _ := w.spaces.Free()
 		return float64(free)
@@ -151,7 +151,7 @@ func (w *fleetWatch) measure(t *telemetry.Telemetry) {
 		{"sessions.working", "Sessions with an open turn.", "", func(s *fleetStatus) float64 { return float64(s.load().Working) }},
 		{"sessions.queued", "Sessions whose next turn has not begun.", "", func(s *fleetStatus) float64 { return float64(s.load().Queued) }},
 		{"sessions.waiting", "Sessions that wait for a person.", "", func(s *fleetStatus) float64 { return float64(s.load().Waiting) }},
-		{"brain.pollers", "Workers that ask for workflows.", "", func(s *fleetStatus) float64 { return s.brains() }},
+		{"coordinator.pollers", "Workers that ask for workflows.", "", func(s *fleetStatus) float64 { return s.coordinators() }},
 		{"backlog", "Tasks of all queues that nobody has taken yet.", "", func(s *fleetStatus) float64 { return s.backlog() }},
 		{"backlog.age", "How long the first of those has waited.", "s", func(s *fleetStatus) float64 { return s.Lag.Seconds() }},
 		{"faults", "Parts of the fleet that could not be looked at.", "", func(s *fleetStatus) float64 { return float64(len(s.Faults)) }},

@@ -182,7 +182,7 @@ func (s *fleetStatus) load() (all pawl.Load) {
 	return all
 }
 
-func (s *fleetStatus) brains() float64 {
+func (s *fleetStatus) coordinators() float64 {
 	if len(s.Queues) == 0 {
 		return 0
 	}
@@ -244,9 +244,9 @@ func (s *fleetStatus) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "%s  lag %s  NATS %s\n\n", s.At.Format(time.DateTime), s.Lag.Round(time.Millisecond), connected)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "HOST\tVERSION\tSTATE\tBUSY\tROOM\tKEPT\tFREE\tSEEN")
+	fmt.Fprintln(t, "HOST\tVERSION\tSTATE\tBUSY\tCAPACITY\tKEPT\tFREE\tSEEN")
 	for _, h := range s.Hosts {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", sanitize.Line(h.Name), sanitize.Line(h.Version), hostState(h), h.Busy, h.Room, h.Kept, sizeText(h.DiskFree), h.Seen.Format(time.DateTime))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", sanitize.Line(h.Name), sanitize.Line(h.Version), hostState(h), h.Busy, h.Capacity, h.Kept, sizeText(h.DiskFree), h.Seen.Format(time.DateTime))
 	}
 	fmt.Fprintln(t, "\nTENANT\tWORKING\tQUEUED\tWAITING")
 	for _, l := range s.Sessions {
@@ -256,7 +256,7 @@ func (s *fleetStatus) print(w io.Writer) error {
 	for _, q := range s.Queues {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", sanitize.Line(q.Name), q.Pollers, q.Backlog, q.Oldest.Round(time.Millisecond), sanitize.Line(strings.Join(q.Versions, " ")))
 	}
-	fmt.Fprintln(t, "\nBRAINS\tSTATE")
+	fmt.Fprintln(t, "\nCOORDINATORS\tSTATE")
 	for _, v := range s.Versions {
 		fmt.Fprintf(t, "%s\t%s\n", sanitize.Line(v.ID), versionState(v))
 	}

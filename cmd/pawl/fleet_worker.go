@@ -37,8 +37,8 @@ func (f *workerFlags) run(cmd *cobra.Command) error {
 		return usageError(cmd, err)
 	}
 	for _, r := range f.roles {
-		if r != roleBrain && r != roleHands {
-			return usageError(cmd, fmt.Errorf("--role %q: use brain or hands", r))
+		if r != roleCoordinator && r != roleExecutor {
+			return usageError(cmd, fmt.Errorf("--role %q: use coordinator or executor", r))
 		}
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -94,35 +94,35 @@ func (w *fleetWorker) open(ctx context.Context) (err error) {
 	}
 	w.later(w.parts.Close)
 	var models modelsOf
-	if w.has(roleBrain) { // it has the keys
+	if w.has(roleCoordinator) { // it has the keys
 		w.parts.Gateway = ""
 	}
 	if models, err = w.parts.models(); err != nil {
 		return err
 	}
-	hands := &runner.Executor{}
+	executor := &runner.Executor{}
 	w.app, err = openFitted(ctx, fitting{link: w.parts.link, models: models, run: func(a *app, s *agent.Stepper, _ *service.Config) (service.Runner, error) {
-		if err := w.equip(ctx, a, s, hands); err != nil {
+		if err := w.equip(ctx, a, s, executor); err != nil {
 			return nil, err
 		}
-		hands.Errands = errands(a, s)
+		executor.Errands = errands(a, s)
 		runner := &runner.Runner{Engine: w.parts.engine}
-		w.spread(a, hands, runner)
+		w.spread(a, executor, runner)
 		return runner, nil
 	}})
 	if err != nil {
 		return err
 	}
 	w.later(func() { _ = w.app.Close() })
-	if err := w.start(ctx, hands, models); err != nil {
+	if err := w.start(ctx, executor, models); err != nil {
 		return err
 	}
 	w.begun.Store(true)
 	return nil
 }
 
-// equip makes the hands of this host, and has the stepper work for a fleet.
-func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands *runner.Executor) error {
+// equip makes the executor of this host, and has the stepper work for a fleet.
+func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, executor *runner.Executor) error {
 	roster, err := rosterOf(ctx, a.tokens, w.parts.hosts)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 		Root: w.parts.Workspaces, Own: own, Reserve: reserve,
 		Fetch: (&warm{dir: filepath.Join(data, "sources"), sources: newSources(w.parts.Sources)}).fetch, Free: func() (int64, error) { return freeBytes(w.parts.Workspaces) },
 	}
-	if w.has(roleHands) {
+	if w.has(roleExecutor) {
 		if err := os.MkdirAll(w.parts.Workspaces, 0o700); err != nil {
 			return fmt.Errorf("the folder of the workspaces (fleet.workspaces): %w", err)
 		}
@@ -164,23 +164,23 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, hands
 			return fmt.Errorf("--workspace-size: %w", err)
 		}
 		w.spaces.Keeper = k
-	} else if w.has(roleHands) {
+	} else if w.has(roleExecutor) {
 		w.log.Warn("fleet.blobs is not set: a host that is lost takes its workspaces with it")
 	}
 	s.Park = true
 	s.Keep = func(ctx context.Context, _ pawl.SessionID, dir string) error { return w.spaces.Keep(ctx, dir) }
 	asides := agent.NewSummarizer(s)
 	w.later(asides.Close)
-	hands.Observe, w.spaces.Observe = a.tells.Step, a.tells.Workspace
-	hands.Tell = func(id pawl.SessionID, text string) {
+	executor.Observe, w.spaces.Observe = a.tells.Step, a.tells.Workspace
+	executor.Tell = func(id pawl.SessionID, text string) {
 		s.Bus.Publish(pawl.Event{Session: id, At: time.Now(), Body: pawl.Status{State: "notice", Message: secrets.Redact(text)}})
 	}
-	hands.Stepper, hands.Leases, hands.Spaces, hands.Asides = s, a.store, w.spaces, asides
+	executor.Stepper, executor.Leases, executor.Spaces, executor.Asides = s, a.store, w.spaces, asides
 	return nil
 }
 
 // spread has the children of sessions work wherever there is room, and come back.
-func (w *fleetWorker) spread(a *app, hands *runner.Executor, runner *runner.Runner) {
+func (w *fleetWorker) spread(a *app, executor *runner.Executor, runner *runner.Runner) {
 	a.control.Offer, a.control.Fetch, a.control.Vacated = w.spaces.Offer, w.spaces.Recall, w.spaces.Drop
 	a.safety.Whole, a.safety.Allow = true, w.spaces.Allow
 	w.spaces.Clear = func(dir string) error { return errors.Join(a.safety.DropCache(dir), a.safety.Adopt(dir, "")) }
@@ -200,14 +200,14 @@ func (w *fleetWorker) spread(a *app, hands *runner.Executor, runner *runner.Runn
 			return row.Dir, err
 		})
 	}
-	hands.Ended = func(ctx context.Context, id pawl.SessionID) {
+	executor.Ended = func(ctx context.Context, id pawl.SessionID) {
 		if err := runner.Ended(ctx, a.store, id); err != nil { // who waits looks by itself before long
 			w.log.Warn("who waits for a session could not be told that it has ended", "session", id, "error", err)
 		}
 	}
 }
 
-// takesNew sees to it that this brain gets new work, if it is the first of a fleet, and
+// takesNew sees to it that this coordinator gets new work, if it is the first of a fleet, and
 // warns if it never will.
 func (w *fleetWorker) takesNew(ctx context.Context) error {
 	if w.flags.version != "" {
@@ -218,21 +218,21 @@ func (w *fleetWorker) takesNew(ctx context.Context) error {
 		return err
 	}
 	if current := runner.Current(versions); current != "" {
-		w.log.Warn("this brain has no version, so it gets no new work: start it with --build-id, and promote that with 'pawl fleet promote'", "current", current)
+		w.log.Warn("this coordinator has no version, so it gets no new work: start it with --build-id, and promote that with 'pawl fleet promote'", "current", current)
 	}
 	return nil
 }
 
 // start has the engine give work to this process.
-func (w *fleetWorker) start(ctx context.Context, hands *runner.Executor, models modelsOf) error {
+func (w *fleetWorker) start(ctx context.Context, executor *runner.Executor, models modelsOf) error {
 	if err := w.serveHealth(); err != nil {
 		return err
 	}
-	if w.has(roleBrain) {
+	if w.has(roleCoordinator) {
 		if err := w.serveGateway(models); err != nil {
 			return err
 		}
-		stop, err := runner.StartCoordinator(w.parts.engine, &runner.Coordinator{Store: w.app.store, Roster: w.spaces.Roster, Observe: w.app.tells.Step}, w.flags.version, brainGrace)
+		stop, err := runner.StartCoordinator(w.parts.engine, &runner.Coordinator{Store: w.app.store, Roster: w.spaces.Roster, Observe: w.app.tells.Step}, w.flags.version, coordinatorGrace)
 		if err != nil {
 			return err
 		}
@@ -241,33 +241,33 @@ func (w *fleetWorker) start(ctx context.Context, hands *runner.Executor, models 
 			return err
 		}
 	}
-	if !w.has(roleHands) {
+	if !w.has(roleExecutor) {
 		return nil
 	}
 	if err := w.spaces.Remember(); err != nil {
 		return fmt.Errorf("the workspaces that were here before: %w", err)
 	}
-	stop, err := runner.StartExecutor(w.parts.engine, hands, handsGrace)
+	stop, err := runner.StartExecutor(w.parts.engine, executor, executorGrace)
 	if err != nil {
 		return err
 	}
 	w.later(stop)
 	beating, end := context.WithCancel(ctx)
 	var beats sync.WaitGroup
-	beats.Go(func() { runner.Heartbeat(beating, w.spaces, w.version(), w.flags.room, w.log) })
+	beats.Go(func() { runner.Heartbeat(beating, w.spaces, w.version(), w.flags.capacity, w.log) })
 	beats.Go(func() { w.spaces.Tidy(beating, w.log) })
 	w.later(func() { end(); beats.Wait() })
 	return nil
 }
 
 const (
-	brainGrace = 5 * time.Second // for workflow tasks, which are short
-	handsGrace = time.Second     // for steps that the drain did not wait for
+	coordinatorGrace = 5 * time.Second // for workflow tasks, which are short
+	executorGrace    = time.Second     // for steps that the drain did not wait for
 )
 
 // end lets what runs come to its end, and takes nothing new.
 func (w *fleetWorker) end(ctx context.Context) {
-	if !w.has(roleHands) {
+	if !w.has(roleExecutor) {
 		return
 	}
 	w.spaces.Drain()

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	brainApp        = "pawl-brain"     // alone reaches the providers
-	providersSecret = "pawl-providers" //nolint:gosec // a name: the keys of the providers are behind it
-	drainSeconds    = 30               // what pawl serve waits for turns, unless told
+	coordinatorApp  = "pawl-coordinator" // alone reaches the providers
+	providersSecret = "pawl-providers"   //nolint:gosec // a name: the keys of the providers are behind it
+	drainSeconds    = 30                 // what pawl serve waits for turns, unless told
 )
 
 // list collects faults of one object.
@@ -90,7 +90,7 @@ func (c *cluster) serviceFaults(s service) []string {
 	return l.all
 }
 
-// policyFaults looks at who is meant and at ports, and keeps all but the brains off other networks.
+// policyFaults looks at who is meant and at ports, and keeps all but the coordinators off other networks.
 func (c *cluster) policyFaults(p policy) []string {
 	l := p.of.list()
 	pods := c.selected(p.Pods.MatchLabels)
@@ -113,7 +113,7 @@ func (c *cluster) policyFaults(p policy) []string {
 }
 
 func (c *cluster) egressFaults(l *list, p policy, r rule, to peer) {
-	l.want(to.Block == nil || p.Pods.MatchLabels["app"] == brainApp, "only %s may reach other networks: the providers are there", brainApp)
+	l.want(to.Block == nil || p.Pods.MatchLabels["app"] == coordinatorApp, "only %s may reach other networks: the providers are there", coordinatorApp)
 	if to.Pods == nil || to.Namespaces != nil {
 		return
 	}

@@ -79,16 +79,16 @@ func (f composeFile) serviceFaults(root fs.FS, name string) ([]string, error) {
 		return nil, fmt.Errorf("compose.yaml: %s: networks: %w", name, err)
 	}
 	l.want(len(networks) > 0, "it is on no network of ours")
-	hands := strings.Contains(strings.Join(s.Command, " "), "--role hands")
+	executor := strings.Contains(strings.Join(s.Command, " "), "--role executor")
 	for _, n := range networks {
 		network, ok := f.Networks[n]
 		l.want(ok, "the network %s is not there", n)
-		l.want(!hands || network.Internal, "hands are on %s, which leads out", n)
+		l.want(!executor || network.Internal, "an executor is on %s, which leads out", n)
 	}
 	for variable := range s.Environment {
-		l.want(!hands || !strings.HasSuffix(variable, "_API_KEY"), "hands have %s", variable)
+		l.want(!executor || !strings.HasSuffix(variable, "_API_KEY"), "an executor has %s", variable)
 	}
-	l.want(!hands || s.Environment["PAWL_HOST"] == name, "PAWL_HOST is not its name")
+	l.want(!executor || s.Environment["PAWL_HOST"] == name, "PAWL_HOST is not its name")
 	return l.all, nil
 }
 

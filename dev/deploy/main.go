@@ -1,5 +1,5 @@
 // Deploy reads what is in deploy/ and tells what does not fit together: names that lead nowhere, parts without
-// probes or limits, and a way from the hands to the providers or to their keys.
+// probes or limits, and a way from the executor to the providers or to their keys.
 //
 // Usage: go run ./dev/deploy [FILE...]
 //

@@ -113,7 +113,7 @@ func (c *cluster) containerFaults(l *list, w workload, k container) {
 	}
 	for _, s := range k.secrets() {
 		l.want(strings.Contains(c.secretsDoc, "`"+s+"`"), "deploy/README.md does not say how to make the Secret %s", s)
-		l.want(s != providersSecret || w.Template.Metadata.Labels["app"] == brainApp, "only %s may have the keys of the providers", brainApp)
+		l.want(s != providersSecret || w.Template.Metadata.Labels["app"] == coordinatorApp, "only %s may have the keys of the providers", coordinatorApp)
 	}
 }
 

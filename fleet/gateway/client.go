@@ -28,7 +28,7 @@ const (
 // of the models. It is safe for concurrent use and needs nothing that a provider
 // knows one by.
 type Client struct {
-	URL   string       // e.g. http://brain:7465
+	URL   string       // e.g. http://coordinator:7465
 	Token string       // the gateway's
 	HTTP  *http.Client // nil means one with [Transport]
 

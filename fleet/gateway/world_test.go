@@ -21,8 +21,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if at := os.Getenv(handsVar); at != "" {
-		hands(at)
+	if at := os.Getenv(executorVar); at != "" {
+		executor(at)
 		return
 	}
 	// Starts the keeper of this process's commands, which lives as long as the process.

@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// crew answers a workflow in the place of brains and hosts, and writes down what
+// crew answers a workflow in the place of coordinators and hosts, and writes down what
 // it was asked.
 type crew struct {
 	t   *testing.T
@@ -113,7 +113,7 @@ func told(queue, name string, t StepRequest) string {
 	if t.Turn.Step > 0 {
 		words = append(words, fmt.Sprint(t.Turn.Step))
 	}
-	words = append(words, strings.TrimPrefix(queue, handsPrefix))
+	words = append(words, strings.TrimPrefix(queue, executorPrefix))
 	for _, id := range t.Calls {
 		words = append(words, "runs", string(id))
 	}

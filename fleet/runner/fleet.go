@@ -27,12 +27,12 @@ import (
 // The queues. Workflows run wherever there is a worker for them; steps run on the
 // host that has the folder.
 const (
-	BrainQueue  = "brain"
-	handsPrefix = "hands-"
+	CoordinatorQueue = "coordinator"
+	executorPrefix   = "executor-"
 )
 
 // ExecutorQueue is that of a host.
-func ExecutorQueue(host string) string { return handsPrefix + host }
+func ExecutorQueue(host string) string { return executorPrefix + host }
 
 // The signals of a session's workflow.
 const (

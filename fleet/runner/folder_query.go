@@ -32,10 +32,10 @@ func (f flows) FolderQuery(ctx workflow.Context, q FolderQuestion) (answer json.
 	lost := ""
 	for range 2 { // the second time on another host
 		local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{ScheduleToCloseTimeout: f.place, RetryPolicy: once})
-		if err := workflow.ExecuteLocalActivity(local, brain.PlaceFolder, q, lost).Get(ctx, &q.Place); err != nil {
+		if err := workflow.ExecuteLocalActivity(local, coordinator.PlaceFolder, q, lost).Get(ctx, &q.Place); err != nil {
 			return nil, err
 		}
-		err = workflow.ExecuteActivity(f.executorContext(ctx, q.Place.Host, folderQueryTime), hands.Answer, q).Get(ctx, &answer)
+		err = workflow.ExecuteActivity(f.executorContext(ctx, q.Place.Host, folderQueryTime), executor.Answer, q).Get(ctx, &answer)
 		if err == nil || !untaken(err) {
 			return answer, err
 		}

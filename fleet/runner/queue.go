@@ -26,13 +26,13 @@ type Queue struct {
 // asks again after a minute at the latest, and the engine remembers it for longer.
 const PollWithin = 90 * time.Second
 
-// Queues returns how the brains' queue fares, and those of the hosts.
+// Queues returns how the coordinators' queue fares, and those of the hosts.
 func Queues(ctx context.Context, engine Engine, hosts ...string) ([]Queue, error) {
-	brains, err := engine.describe(ctx, engine.queue(), enums.TASK_QUEUE_TYPE_WORKFLOW)
+	coordinators, err := engine.describe(ctx, engine.queue(), enums.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
 		return nil, err
 	}
-	list := []Queue{brains}
+	list := []Queue{coordinators}
 	for _, host := range hosts {
 		q, err := engine.describe(ctx, ExecutorQueue(host), enums.TASK_QUEUE_TYPE_ACTIVITY)
 		if err != nil {

@@ -55,16 +55,16 @@ func (w *world) on(roster hosts, meanwhile func(*Runner)) *history.History {
 	engine, err := Dial(t.Context(), address, "pawl", slog.New(slog.DiscardHandler))
 	ok(t, err)
 	defer engine.Close()
-	engine.Queue = "brain-" + roster.second
+	engine.Queue = "coordinator-" + roster.second
 	w.stepper.Park = true
-	hands := w.hands(w.stepper)
-	hands.Spaces.Host, hands.Spaces.Roster = roster.second, roster
-	stopBrain, err := StartCoordinator(engine, &Coordinator{Store: w.store, Roster: roster}, "", 0)
+	executor := w.executor(w.stepper)
+	executor.Spaces.Host, executor.Spaces.Roster = roster.second, roster
+	stopCoordinator, err := StartCoordinator(engine, &Coordinator{Store: w.store, Roster: roster}, "", 0)
 	ok(t, err)
-	defer stopBrain()
-	stopHands, err := StartExecutor(engine, hands, 0)
+	defer stopCoordinator()
+	stopExecutor, err := StartExecutor(engine, executor, 0)
 	ok(t, err)
-	defer stopHands()
+	defer stopExecutor()
 	r := &Runner{Engine: engine}
 	ok(t, r.Start(t.Context(), w.id))
 	meanwhile(r)

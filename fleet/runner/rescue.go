@@ -35,20 +35,20 @@ func Known(ctx context.Context, engine Engine, version string) error {
 	}
 }
 
-// Stranded returns the versions that workflows may be pinned to and that no brain
+// Stranded returns the versions that workflows may be pinned to and that no coordinator
 // has.
 func Stranded(ctx context.Context, engine Engine) ([]string, error) {
 	versions, err := Versions(ctx, engine)
 	if err != nil {
 		return nil, err
 	}
-	brains, err := engine.describe(ctx, engine.queue(), enums.TASK_QUEUE_TYPE_WORKFLOW)
+	coordinators, err := engine.describe(ctx, engine.queue(), enums.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
 		return nil, err
 	}
 	var list []string
 	for _, v := range versions {
-		if !v.Current && !slices.Contains(brains.Versions, v.ID) {
+		if !v.Current && !slices.Contains(coordinators.Versions, v.ID) {
 			list = append(list, v.ID)
 		}
 	}

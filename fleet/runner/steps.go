@@ -41,7 +41,7 @@ func (s *steps) Generate(ctx workflow.Context, t pawl.Turn) (pawl.Reply, error) 
 	if t.Step <= s.taken {
 		return pawl.Reply{Finish: pawl.FinishToolUse}, nil // it went on
 	}
-	out, err := s.ask(ctx, hands.Think, StepRequest{Turn: t, Calls: s.calls})
+	out, err := s.ask(ctx, executor.Think, StepRequest{Turn: t, Calls: s.calls})
 	s.goesOn, s.calls = out.Reply.Finish == pawl.FinishToolUse, nil
 	if s.settled = nil; out.Settled {
 		s.settled = &out.Again
@@ -55,7 +55,7 @@ func (s *steps) Authorize(ctx workflow.Context, t pawl.Turn, ids []pawl.CallID) 
 		s.calls = ids
 		return nil, nil
 	}
-	_, err := s.ask(ctx, hands.Act, StepRequest{Turn: t, Calls: ids})
+	_, err := s.ask(ctx, executor.Act, StepRequest{Turn: t, Calls: ids})
 	return nil, err
 }
 
@@ -66,7 +66,7 @@ func (s *steps) Settle(ctx workflow.Context, t pawl.Turn) (again bool, err error
 	if s.settled != nil {
 		return *s.settled, nil
 	}
-	out, err := s.ask(ctx, hands.Settle, StepRequest{Turn: t})
+	out, err := s.ask(ctx, executor.Settle, StepRequest{Turn: t})
 	return out.Again, err
 }
 

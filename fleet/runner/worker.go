@@ -44,11 +44,11 @@ func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Eng
 type Engine struct {
 	client.Client
 	Namespace   string
-	Queue       string        // where its workflows wait; "" means BrainQueue
+	Queue       string        // where its workflows wait; "" means CoordinatorQueue
 	HostTimeout time.Duration // how long a host may be silent; 0 means DefaultHostTimeout
 }
 
-func (e Engine) queue() string { return cmp.Or(e.Queue, BrainQueue) }
+func (e Engine) queue() string { return cmp.Or(e.Queue, CoordinatorQueue) }
 
 // workflow is the id of a session's workflow: the session's own, unless several
 // fleets share a namespace.
@@ -59,15 +59,15 @@ func (e Engine) workflow(id pawl.SessionID) string {
 	return e.Queue + "/" + string(id)
 }
 
-// deployment is the name under which the engine knows the brains' versions: that of
+// deployment is the name under which the engine knows the coordinators' versions: that of
 // the program, unless several fleets share a namespace.
 func (e Engine) deployment() string { return cmp.Or(e.Queue, "pawl") }
 
 // The sizes of a worker.
 const (
-	brainPollers = 8
-	handsPollers = 8
-	handsTrips   = 2000 // at once: most of them wait for a model or a child
+	coordinatorPollers = 8
+	executorPollers    = 8
+	executorTrips      = 2000 // at once: most of them wait for a model or a child
 )
 
 // StartCoordinator has this process run workflows. With a version, a workflow stays with
@@ -75,7 +75,7 @@ const (
 // way then has that long to end.
 func StartCoordinator(engine Engine, b *Coordinator, version string, grace time.Duration) (stop func(), err error) {
 	o := worker.Options{
-		MaxConcurrentWorkflowTaskPollers: brainPollers, DisableRegistrationAliasing: true,
+		MaxConcurrentWorkflowTaskPollers: coordinatorPollers, DisableRegistrationAliasing: true,
 		StickyScheduleToStartTimeout: timingFor(engine.HostTimeout).sticky, WorkerStopTimeout: grace,
 	}
 	if version != "" {
@@ -97,7 +97,7 @@ func StartCoordinator(engine Engine, b *Coordinator, version string, grace time.
 // Call stop to end it: steps that are under way then have that long to end.
 func StartExecutor(engine Engine, h *Executor, grace time.Duration) (stop func(), err error) {
 	w := worker.New(engine.Client, ExecutorQueue(h.Spaces.Host), worker.Options{
-		MaxConcurrentActivityTaskPollers: handsPollers, MaxConcurrentActivityExecutionSize: handsTrips,
+		MaxConcurrentActivityTaskPollers: executorPollers, MaxConcurrentActivityExecutionSize: executorTrips,
 		DisableWorkflowWorker: true, DisableRegistrationAliasing: true, WorkerStopTimeout: grace,
 	})
 	w.RegisterActivity(h)
@@ -139,7 +139,7 @@ func PromoteFirst(ctx context.Context, engine Engine, version string) error {
 	}
 }
 
-// Version is one of the brains' versions, as the engine knows it.
+// Version is one of the coordinators' versions, as the engine knows it.
 type Version struct {
 	ID      string `json:"id"`
 	Current bool   `json:"current,omitempty"`
@@ -156,7 +156,7 @@ func Current(versions []Version) string {
 	return ""
 }
 
-// Versions returns those of the brains. There are none before the first has come up.
+// Versions returns those of the coordinators. There are none before the first has come up.
 func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 	d, err := engine.WorkerDeploymentClient().GetHandle(engine.deployment()).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 	var none *serviceerror.NotFound
@@ -181,11 +181,11 @@ func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 }
 
 // Heartbeat tells the roster that the host is there, until ctx ends, and once more then.
-func Heartbeat(ctx context.Context, s *Workspaces, version string, room int, log *slog.Logger) {
+func Heartbeat(ctx context.Context, s *Workspaces, version string, capacity int, log *slog.Logger) {
 	tick := time.NewTicker(timingFor(s.HostTimeout).beat)
 	defer tick.Stop()
 	for {
-		if err := s.heartbeat(ctx, version, room); err != nil && ctx.Err() == nil {
+		if err := s.heartbeat(ctx, version, capacity); err != nil && ctx.Err() == nil {
 			log.Warn("the roster cannot be told that this host is there", "error", err)
 		}
 		select {
@@ -196,10 +196,10 @@ func Heartbeat(ctx context.Context, s *Workspaces, version string, room int, log
 	}
 }
 
-func (s *Workspaces) heartbeat(ctx context.Context, version string, room int) error {
+func (s *Workspaces) heartbeat(ctx context.Context, version string, capacity int) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*timingFor(s.HostTimeout).beat)
 	defer cancel()
-	m := pawl.Host{Name: s.Host, Version: version, Room: room, Draining: s.ends()}
+	m := pawl.Host{Name: s.Host, Version: version, Capacity: capacity, Draining: s.ends()}
 	m.Busy, m.Kept = s.Count()
 	if s.Free != nil {
 		free, err := s.Free()

@@ -28,7 +28,7 @@ func (f flows) Session(ctx workflow.Context, job Job) error {
 	}
 	for {
 		seen := s.seen()
-		out, err := s.trip(ctx, hands.Begin, StepRequest{Again: true}) // a workflow that was ended may have left a step at work
+		out, err := s.trip(ctx, executor.Begin, StepRequest{Again: true}) // a workflow that was ended may have left a step at work
 		for err == nil && out.Turn.Number != 0 {
 			out, seen, err = s.turn(ctx, out)
 		}
@@ -74,10 +74,10 @@ type session struct {
 	wake, cancel workflow.ReceiveChannel
 }
 
-// hands and brain name the activities; the workers' own run.
+// executor and coordinator name the activities; the workers' own run.
 var (
-	hands *Executor
-	brain *Coordinator
+	executor    *Executor
+	coordinator *Coordinator
 )
 
 // seen takes in what is canceled, and returns how often there was something new in
@@ -97,7 +97,7 @@ func (s *session) seen() int {
 // interrupt tells the host that is at work what is canceled. It is not waited for:
 // what it ends tells.
 func (s *session) interrupt(ctx workflow.Context) {
-	workflow.ExecuteActivity(s.executorContext(ctx, s.place.Host, time.Minute), hands.Interrupt, StepRequest{Job: s.job, Place: *s.place})
+	workflow.ExecuteActivity(s.executorContext(ctx, s.place.Host, time.Minute), executor.Interrupt, StepRequest{Job: s.job, Place: *s.place})
 }
 
 // canceled reports whether a turn is not to be worked on any more.
@@ -119,7 +119,7 @@ func (s *session) turn(ctx workflow.Context, begun StepResult) (next StepResult,
 		return StepResult{}, 0, err
 	}
 	seen = s.seen()
-	next, err = s.trip(ctx, hands.Finish, StepRequest{Turn: t, Stop: &stop})
+	next, err = s.trip(ctx, executor.Finish, StepRequest{Turn: t, Stop: &stop})
 	return next, seen, err
 }
 
@@ -153,7 +153,7 @@ func (s *session) try(ctx workflow.Context, activity any, t StepRequest) (out St
 		ctx := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 			ScheduleToCloseTimeout: s.timing.place, RetryPolicy: once,
 		})
-		if err := workflow.ExecuteLocalActivity(ctx, brain.Place, s.job, s.lost).Get(ctx, &place); err != nil {
+		if err := workflow.ExecuteLocalActivity(ctx, coordinator.Place, s.job, s.lost).Get(ctx, &place); err != nil {
 			return out, err
 		}
 		s.place, s.lost = &place, ""

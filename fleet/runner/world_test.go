@@ -147,8 +147,8 @@ func (w *world) runLocal(meanwhile ...func(*local.Runner)) {
 	}
 }
 
-// hands are a host's, with the world's stepper or another.
-func (w *world) hands(s Stepper) *Executor {
+// executor returns a host's executor, with the world's stepper or another.
+func (w *world) executor(s Stepper) *Executor {
 	return &Executor{Stepper: s, Leases: w.store, Spaces: &Workspaces{Host: "here", Roster: oneHost{}, Dir: w.t.TempDir()}}
 }
 
@@ -166,7 +166,7 @@ func (w *world) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*testsu
 		s = wrap(w.stepper)
 	}
 	register(env, timingFor(0))
-	env.RegisterActivity(w.hands(s))
+	env.RegisterActivity(w.executor(s))
 	env.RegisterActivity(&Coordinator{Store: w.store, Roster: oneHost{}})
 	for _, f := range more {
 		f(env)

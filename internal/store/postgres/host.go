@@ -20,12 +20,12 @@ func (s *Store) Heartbeat(ctx context.Context, m pawl.Host) (drain bool, err err
 		err = fmt.Errorf("the host has no name: %w", pawl.ErrInvalid)
 	}
 	if err == nil {
-		err = s.pool.QueryRow(ctx, `INSERT INTO hosts (name, version, room, busy, kept, disk_free, is_full, draining, seen)
+		err = s.pool.QueryRow(ctx, `INSERT INTO hosts (name, version, capacity, busy, kept, disk_free, is_full, draining, seen)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now())
-			ON CONFLICT (name) DO UPDATE SET version = excluded.version, room = excluded.room, busy = excluded.busy, kept = excluded.kept,
+			ON CONFLICT (name) DO UPDATE SET version = excluded.version, capacity = excluded.capacity, busy = excluded.busy, kept = excluded.kept,
 				disk_free = excluded.disk_free, is_full = excluded.is_full, draining = excluded.draining, seen = excluded.seen
 			RETURNING drain`,
-			m.Name, m.Version, m.Room, m.Busy, m.Kept, m.DiskFree, m.Full, m.Draining).Scan(&drain)
+			m.Name, m.Version, m.Capacity, m.Busy, m.Kept, m.DiskFree, m.Full, m.Draining).Scan(&drain)
 	}
 	if err != nil {
 		return false, fmt.Errorf("beat of host %s: %w", m.Name, classify(err))
@@ -51,10 +51,10 @@ func (s *Store) Drain(ctx context.Context, host string, on bool) error {
 
 // Hosts implements [pawl.HostRegistry].
 func (s *Store) Hosts(ctx context.Context) ([]pawl.Host, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT name, version, room, busy, kept, disk_free, is_full, draining OR drain, seen, seen > now() - $1::interval
+	rows, _ := s.pool.Query(ctx, `SELECT name, version, capacity, busy, kept, disk_free, is_full, draining OR drain, seen, seen > now() - $1::interval
 		FROM hosts WHERE seen > now() - $2::interval ORDER BY name`, s.live, knownFor) // CollectRows returns its error
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m pawl.Host, err error) {
-		err = row.Scan(&m.Name, &m.Version, &m.Room, &m.Busy, &m.Kept, &m.DiskFree, &m.Full, &m.Draining, &m.Seen, &m.Live)
+		err = row.Scan(&m.Name, &m.Version, &m.Capacity, &m.Busy, &m.Kept, &m.DiskFree, &m.Full, &m.Draining, &m.Seen, &m.Live)
 		m.Seen = m.Seen.UTC()
 		return m, err
 	})

@@ -67,7 +67,7 @@ func TestRoster(t *testing.T) {
 func TestHostsAreLateSoon(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))
-	if _, err := s.Heartbeat(t.Context(), pawl.Host{Name: "a", Room: 1}); err != nil {
+	if _, err := s.Heartbeat(t.Context(), pawl.Host{Name: "a", Capacity: 1}); err != nil {
 		t.Fatal(err)
 	}
 	aged(s)(t, "a", 6*time.Second)

@@ -30,7 +30,7 @@ func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
 		{"a workspace stays where it is", rosterStays},
 		{"a workspace leaves a host that cannot have it", rosterLeaves},
 		{"a host drains until that is taken back", rosterDrain},
-		{"a workspace goes where the most room is", rosterRoom},
+		{"a workspace goes where the most room is", registryCapacity},
 		{"what comes between two beats is spread", rosterBurst},
 		{"without a host there is no place", rosterNoHost},
 		{"of 50 callers all get the same place", rosterRace},
@@ -91,14 +91,14 @@ func done(t *testing.T, err error) {
 }
 
 func rosterHosts(t *testing.T, r HostRegistry) {
-	full := pawl.Host{Name: "b", Version: "1.2", Room: 8, Busy: 2, Kept: 5, DiskFree: 1 << 40, Full: true, Draining: true}
-	r.beat(t, pawl.Host{Name: "b", Version: "1.1"}, full, pawl.Host{Name: "a", Room: 1}, pawl.Host{Name: "gone"}, pawl.Host{Name: "late"})
+	full := pawl.Host{Name: "b", Version: "1.2", Capacity: 8, Busy: 2, Kept: 5, DiskFree: 1 << 40, Full: true, Draining: true}
+	r.beat(t, pawl.Host{Name: "b", Version: "1.1"}, full, pawl.Host{Name: "a", Capacity: 1}, pawl.Host{Name: "gone"}, pawl.Host{Name: "late"})
 	r.Age(t, "gone", 25*time.Hour)
 	r.Age(t, "late", 2*time.Hour)
 	got, err := r.Hosts(t.Context())
 	done(t, err)
 	full.Live = true
-	want := []pawl.Host{{Name: "a", Room: 1, Live: true}, full, {Name: "late"}}
+	want := []pawl.Host{{Name: "a", Capacity: 1, Live: true}, full, {Name: "late"}}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(pawl.Host{}, "Seen")); diff != "" {
 		t.Fatalf("hosts (-want +got):\n%s", diff)
 	}
@@ -112,9 +112,9 @@ func rosterHosts(t *testing.T, r HostRegistry) {
 }
 
 func rosterStays(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
 	w := r.placed(t, "/w", "", "a", 0)
-	r.beat(t, pawl.Host{Name: "a", Room: 4, Busy: 9}, pawl.Host{Name: "b", Room: 100})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4, Busy: 9}, pawl.Host{Name: "b", Capacity: 100})
 	r.stays(t, "", w) // b has more room, but the folder is at a
 	r.stays(t, "b", w)
 	got, err := r.Workspace(t.Context(), "/w")
@@ -123,7 +123,7 @@ func rosterStays(t *testing.T, r HostRegistry) {
 }
 
 func rosterLeaves(t *testing.T, r HostRegistry) {
-	fine := pawl.Host{Name: "a", Room: 4}
+	fine := pawl.Host{Name: "a", Capacity: 4}
 	for i, c := range []struct {
 		why   string
 		spoil func(m *pawl.Host)
@@ -132,15 +132,15 @@ func rosterLeaves(t *testing.T, r HostRegistry) {
 	}{
 		{why: "full", spoil: func(m *pawl.Host) { m.Full = true }},
 		{why: "draining", spoil: func(m *pawl.Host) { m.Draining = true }},
-		{why: "without room", spoil: func(m *pawl.Host) { m.Room = 0 }},
+		{why: "without room", spoil: func(m *pawl.Host) { m.Capacity = 0 }},
 		{why: "not seen", spoil: func(*pawl.Host) {}, age: 2 * time.Hour},
 		{why: "lost", spoil: func(*pawl.Host) {}, lost: "a"},
 	} {
 		dir, bad := fmt.Sprintf("/w%d", i), fine
-		r.beat(t, fine, pawl.Host{Name: "b", Room: 4, Draining: true})
+		r.beat(t, fine, pawl.Host{Name: "b", Capacity: 4, Draining: true})
 		was := r.placed(t, dir, "", "a", 0)
 		c.spoil(&bad)
-		r.beat(t, bad, pawl.Host{Name: "b", Room: 4})
+		r.beat(t, bad, pawl.Host{Name: "b", Capacity: 4})
 		r.Age(t, "a", c.age)
 		w, err := r.Place(t.Context(), dir, c.lost)
 		if err != nil || w.Host != "b" || w.Epoch <= was.Epoch {
@@ -152,7 +152,7 @@ func rosterLeaves(t *testing.T, r HostRegistry) {
 }
 
 func rosterDrain(t *testing.T, r HostRegistry) {
-	hosts := []pawl.Host{{Name: "a", Room: 4}, {Name: "b", Room: 4, Busy: 4}}
+	hosts := []pawl.Host{{Name: "a", Capacity: 4}, {Name: "b", Capacity: 4, Busy: 4}}
 	drains := func(want bool) {
 		t.Helper()
 		for range 2 { // its beats do not end it
@@ -179,15 +179,15 @@ func rosterDrain(t *testing.T, r HostRegistry) {
 	fails(t, "an odd name", r.Drain(t.Context(), "a\x00", true), pawl.ErrInvalid)
 }
 
-func rosterRoom(t *testing.T, r HostRegistry) {
+func registryCapacity(t *testing.T, r HostRegistry) {
 	for i, c := range []struct {
 		why         string
 		least, more pawl.Host
 	}{
-		{"fewer at work", pawl.Host{Room: 10, Busy: 1}, pawl.Host{Room: 10, Busy: 5}},
-		{"fewer of its room at work", pawl.Host{Room: 100, Busy: 5}, pawl.Host{Room: 10, Busy: 1}},
-		{"fewer on the disk", pawl.Host{Room: 10, Kept: 1}, pawl.Host{Room: 10, Kept: 50}},
-		{"over its room, but less", pawl.Host{Room: 1, Busy: 2}, pawl.Host{Room: 1, Busy: 7}},
+		{"fewer at work", pawl.Host{Capacity: 10, Busy: 1}, pawl.Host{Capacity: 10, Busy: 5}},
+		{"fewer of its room at work", pawl.Host{Capacity: 100, Busy: 5}, pawl.Host{Capacity: 10, Busy: 1}},
+		{"fewer on the disk", pawl.Host{Capacity: 10, Kept: 1}, pawl.Host{Capacity: 10, Kept: 50}},
+		{"over its room, but less", pawl.Host{Capacity: 1, Busy: 2}, pawl.Host{Capacity: 1, Busy: 7}},
 	} {
 		c.least.Name, c.more.Name = "least", "more"
 		for n := range 8 { // a tie is broken at random
@@ -201,7 +201,7 @@ func rosterRoom(t *testing.T, r HostRegistry) {
 }
 
 func rosterBurst(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 10}, pawl.Host{Name: "b", Room: 10, Busy: 1}, pawl.Host{Name: "c", Room: 20})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 10}, pawl.Host{Name: "b", Capacity: 10, Busy: 1}, pawl.Host{Name: "c", Capacity: 20})
 	got := map[string]int{}
 	for i := range 39 {
 		w, err := r.Place(t.Context(), fmt.Sprintf("/w%d", i), "")
@@ -220,7 +220,7 @@ func rosterNoHost(t *testing.T, r HostRegistry) {
 		fails(t, what+": the workspace", err, pawl.ErrNotFound)
 	}
 	none("no host", "")
-	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4, Full: true})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4, Full: true})
 	none("a lost one", "a")
 	r.Age(t, "a", 2*time.Hour)
 	none("a late one", "")
@@ -248,7 +248,7 @@ func together(t *testing.T, f func(ctx context.Context, i int) (pawl.Workspace, 
 
 func rosterRace(t *testing.T, r HostRegistry) {
 	for i := range 10 {
-		r.beat(t, pawl.Host{Name: fmt.Sprintf("h%d", i), Room: 4})
+		r.beat(t, pawl.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
 	}
 	for round := range 5 {
 		dir := fmt.Sprintf("/w%d", round)
@@ -261,7 +261,7 @@ func rosterRace(t *testing.T, r HostRegistry) {
 func rosterLostRace(t *testing.T, r HostRegistry) {
 	hosts := []pawl.Host{}
 	for i := range 10 {
-		hosts = append(hosts, pawl.Host{Name: fmt.Sprintf("h%d", i), Room: 4})
+		hosts = append(hosts, pawl.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
 	}
 	r.beat(t, hosts...)
 	last, err := r.Place(t.Context(), "/w", "")
@@ -281,7 +281,7 @@ func rosterLostRace(t *testing.T, r HostRegistry) {
 }
 
 func rosterDeclared(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
 	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
 	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
 	fails(t, "another source", r.Declare(t.Context(), "/w", "https://example.com/s.git"), pawl.ErrConflict)
@@ -294,7 +294,7 @@ func rosterDeclared(t *testing.T, r HostRegistry) {
 }
 
 func rosterOffered(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
 	done(t, r.Offer(t.Context(), "/w", "c1", 1))
 	done(t, r.Offer(t.Context(), "/w", "c2", 2))
 	w, err := r.Workspace(t.Context(), "/w")
@@ -309,11 +309,11 @@ func rosterOffered(t *testing.T, r HostRegistry) {
 }
 
 func rosterSaved(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4, Draining: true})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4, Draining: true})
 	fails(t, "a missing one", r.Saved(t.Context(), "/w", 1, "c", 1), pawl.ErrConflict)
 	first := r.placed(t, "/w", "", "a", 0)
 	done(t, r.Saved(t.Context(), "/w", first.Epoch, "c1", 10))
-	r.beat(t, pawl.Host{Name: "b", Room: 4})
+	r.beat(t, pawl.Host{Name: "b", Capacity: 4})
 	w := r.placed(t, "/w", "a", "b", first.Epoch)
 	equal(t, "what the next host gets", []any{w.Checkpoint, w.Size}, []any{"c1", int64(10)})
 	fails(t, "the host before", r.Saved(t.Context(), "/w", first.Epoch, "old", 1), pawl.ErrConflict)
@@ -324,7 +324,7 @@ func rosterSaved(t *testing.T, r HostRegistry) {
 }
 
 func rosterAllowed(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4, Draining: true})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4, Draining: true})
 	allowed := func(want string) {
 		t.Helper()
 		text, err := r.Allowed(t.Context(), "/w")
@@ -337,7 +337,7 @@ func rosterAllowed(t *testing.T, r HostRegistry) {
 	first := r.placed(t, "/w", "", "a", 0)
 	allowed("")
 	done(t, r.Allow(t.Context(), "/w", first.Epoch, "one"))
-	r.beat(t, pawl.Host{Name: "b", Room: 4})
+	r.beat(t, pawl.Host{Name: "b", Capacity: 4})
 	w := r.placed(t, "/w", "a", "b", first.Epoch)
 	fails(t, "the host before", r.Allow(t.Context(), "/w", first.Epoch, "all"), pawl.ErrConflict)
 	allowed("one")
@@ -350,7 +350,7 @@ func rosterAllowed(t *testing.T, r HostRegistry) {
 }
 
 func rosterVacated(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
 	v, w, x := r.placed(t, "/v", "", "a", 0), r.placed(t, "/w", "", "a", 0), r.placed(t, "/x", "", "a", 0)
 	done(t, r.Saved(t.Context(), "/w", w.Epoch, "c1", 1))
 	done(t, r.Vacate(t.Context(), "/v", v.Epoch+1)) // another's
@@ -383,7 +383,7 @@ func rosterVacated(t *testing.T, r HostRegistry) {
 // rosterAnew: a host that had a folder before it was dropped cannot write to the
 // one that is there now.
 func rosterAnew(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4})
 	known := map[int64]bool{}
 	for range 5 {
 		w, err := r.Place(t.Context(), "/w", "")
@@ -412,7 +412,7 @@ func rosterAnew(t *testing.T, r HostRegistry) {
 }
 
 func rosterRefuses(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
 	for _, dir := range []string{"", "w", "/w/", "/w/../x", "/\x00", "/\xff"} {
 		_, err := r.Place(t.Context(), dir, "")
 		fails(t, dir, err, pawl.ErrInvalid)
@@ -431,7 +431,7 @@ func rosterRefuses(t *testing.T, r HostRegistry) {
 }
 
 func rosterTenants(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Room: 4}, pawl.Host{Name: "b", Room: 4})
+	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4})
 	acme, rival := pawl.WithTenant(t.Context(), "acme"), pawl.WithTenant(t.Context(), "rival")
 	w, err := r.Place(acme, "/w", "")
 	done(t, err)

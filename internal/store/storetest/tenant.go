@@ -126,7 +126,7 @@ var storeTries = map[string]try{
 	"SessionsOf":   {fleet: forOperator},
 	"RemoveTenant": {fleet: forOperator},
 
-	"Beat":       {fleet: "a host serves all"},
+	"Heartbeat":       {fleet: "a host serves all"},
 	"Hosts":      {fleet: "a host serves all"},
 	"Drain":      {fleet: "a host serves all"},
 	"Loads":      {fleet: "it is for who runs the fleet, and only counts"},
@@ -221,7 +221,7 @@ func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 		done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: x.token.Tenant, Created: dawn}))
 	}
 	done(t, s.AddToken(ctx, x.token))
-	_, err = s.Heartbeat(ctx, pawl.Host{Name: "a", Room: 100})
+	_, err = s.Heartbeat(ctx, pawl.Host{Name: "a", Capacity: 100})
 	done(t, err)
 	w, err := s.Place(ctx, x.dir, "")
 	done(t, err)

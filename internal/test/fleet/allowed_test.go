@@ -13,8 +13,8 @@ import (
 // What people have allowed in a workspace holds on whichever host it is, and ends with it.
 func TestAllowed(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
-	w.brain("brain1")
-	first := w.hands("host1")
+	w.coordinator("coordinator1")
+	first := w.executor("host1")
 	_, c := w.api("api1")
 	dir := w.folder()
 	model := w.script(
@@ -57,7 +57,7 @@ func TestAllowed(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 	w.ended([]pawl.SessionID{id}, time.Minute)
 
-	w.hands("host2")
+	w.executor("host2")
 	first.kill()
 	w.prompt(c, id, model)
 	w.ended([]pawl.SessionID{id}, time.Minute)

@@ -35,11 +35,11 @@ const (
 // crew is a fleet of which each part is there more than once.
 type crew struct {
 	*world
-	nodes  []*program
-	brains []*program
-	hosts  []*host
-	front  *client.Client // by what stands before the nodes
-	random *rand.Rand
+	nodes        []*program
+	coordinators []*program
+	hosts        []*host
+	front        *client.Client // by what stands before the nodes
+	random       *rand.Rand
 
 	begun   []*job
 	atWork  []*job // those of begun that had not ended when last looked at
@@ -51,7 +51,7 @@ func newCrew(t testing.TB, seed uint64) *crew {
 	c := &crew{world: newWorld(t, startServers(t)), random: rand.New(rand.NewPCG(seed, 1))}
 	c.hostTimeout = "10s" // as in a real fleet
 	for i := range 2 {
-		c.brains = append(c.brains, c.brain(fmt.Sprintf("brain%d", i+1)))
+		c.coordinators = append(c.coordinators, c.coordinator(fmt.Sprintf("coordinator%d", i+1)))
 	}
 	for i := range 3 {
 		c.hosts = append(c.hosts, c.apart(i+1, fmt.Sprintf("host%d", i+1)))
@@ -74,11 +74,11 @@ var faults = []struct {
 	name string
 	do   fault
 }{
-	{"kill hands", func(c *crew, hit func(string)) func() {
+	{"kill executor", func(c *crew, hit func(string)) func() {
 		h := c.hosts[c.random.IntN(len(c.hosts))]
 		return c.die(h.program, h.name, hit)
 	}},
-	{"kill hands at work", func(c *crew, hit func(string)) func() {
+	{"kill executor at work", func(c *crew, hit func(string)) func() {
 		h := c.hosts[c.random.IntN(len(c.hosts))]
 		c.inCall(h)
 		return c.die(h.program, h.name, hit)
@@ -86,8 +86,8 @@ var faults = []struct {
 	{"kill an API node", func(c *crew, hit func(string)) func() {
 		return c.die(c.nodes[c.random.IntN(len(c.nodes))], "", hit)
 	}},
-	{"kill a brain", func(c *crew, hit func(string)) func() {
-		return c.die(c.brains[c.random.IntN(len(c.brains))], "", hit)
+	{"kill a coordinator", func(c *crew, hit func(string)) func() {
+		return c.die(c.coordinators[c.random.IntN(len(c.coordinators))], "", hit)
 	}},
 	{"kill Temporal", func(c *crew, hit func(string)) func() { return c.crash("temporal", hit) }},
 	{"kill PostgreSQL", func(c *crew, hit func(string)) func() { return c.crash("postgres", hit) }},

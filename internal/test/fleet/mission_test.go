@@ -24,7 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
-// staff is a fleet that works on a mission: a brain, an API node, and hosts. Each host
+// staff is a fleet that works on a mission: a coordinator, an API node, and hosts. Each host
 // has folders of its own at the same paths, in a mount namespace, and a name.
 type staff struct {
 	*mission.World
@@ -55,13 +55,13 @@ func muster(t *testing.T, files map[string]string) *staff {
 	t.Cleanup(func() { _ = c.store.Close() })
 	c.World = mission.At(t, &harness.Box{Bin: harness.Binary(t, "fleet"), Dir: filepath.Join(c.here, "work", "_", "one"), Env: c.env(ref)}, files)
 	c.configure()
-	c.start("brain", "", "worker", "--role", "brain")
+	c.start("coordinator", "", "worker", "--role", "coordinator")
 	for _, name := range []string{"red", "blue"} {
 		name += "-" + strings.ToLower(rand.Text()[:8]) // the engine is shared with other tests
 		if err := os.CopyFS(filepath.Join(top, name), os.DirFS(c.here)); err != nil {
 			t.Fatal(err)
 		}
-		c.hosts[name] = c.start(name, name, "worker", "--role", "hands", "--host", name, "--reserve", "1MiB")
+		c.hosts[name] = c.start(name, name, "worker", "--role", "executor", "--host", name, "--reserve", "1MiB")
 	}
 	c.start("node", "", "serve", "--fleet", "--listen", "127.0.0.1:0", "--dir", filepath.Join(c.here, "work"))
 	c.url = c.said("pawl serves on ")

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet/runner"
 )
 
-// ownNamespace makes a namespace of the engine for a test: which version of the brains
+// ownNamespace makes a namespace of the engine for a test: which version of the coordinators
 // is the current one is remembered for good, and decides who gets work.
 func ownNamespace(t testing.TB, address string) runner.Engine {
 	t.Helper()

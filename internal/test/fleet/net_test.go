@@ -65,7 +65,7 @@ func (w *world) run(args ...string) {
 // diskSize is that of an apart host.
 const diskSize = "200m"
 
-// apart starts the hands of a host that has a network and a disk of its own. It is
+// apart starts the executor of a host that has a network and a disk of its own. It is
 // the nth such host.
 func (w *world) apart(n int, name string, flags ...string) *host {
 	w.Helper()
@@ -89,12 +89,12 @@ func (w *world) apart(n int, name string, flags ...string) *host {
 	w.run("ip", "-n", space, "addr", "add", net+".2/24", "dev", "eth0")
 	w.run("ip", "-n", space, "link", "set", "eth0", "up")
 	w.run("ip", "-n", space, "link", "set", "lo", "up")
-	outer := map[string]string{gateway: w.relay(net+".1:0", w.brains)}
+	outer := map[string]string{gateway: w.relay(net+".1:0", w.coordinators)}
 	for port := range ports {
 		outer[port] = w.relay(net+".1:0", func() []string { return []string{w.address(port)} })
 	}
 	address := func(what string) string { return outer[what] }
-	h := w.hostOf(name, address, []string{"ip", "netns", "exec", space}, append([]string{"--role", "hands"}, flags...)...)
+	h := w.hostOf(name, address, []string{"ip", "netns", "exec", space}, append([]string{"--role", "executor"}, flags...)...)
 	h.link = link
 	return h
 }

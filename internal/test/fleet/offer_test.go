@@ -65,7 +65,7 @@ func TestOffered(t *testing.T) { //nolint:paralleltest // it ends servers that o
 	must(here.Offer(ctx, dir))
 	must(here.Offer(ctx, dir)) // as after a crash
 	must(os.Rename(dir, dir+"-here"))
-	_, err = st.Heartbeat(ctx, pawl.Host{Name: "there", Room: 1})
+	_, err = st.Heartbeat(ctx, pawl.Host{Name: "there", Capacity: 1})
 	must(err)
 	w, err := st.Place(ctx, dir, "")
 	must(err)

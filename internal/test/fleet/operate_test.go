@@ -174,17 +174,17 @@ func TestOperate(t *testing.T) { //nolint:paralleltest // it ends servers that o
 			t.Errorf("the check: %+v", f)
 		}
 	}
-	for _, table := range []string{"HOST", "TENANT", "QUEUE", "BRAINS", host, "hands-" + host} {
+	for _, table := range []string{"HOST", "TENANT", "QUEUE", "COORDINATORS", host, "executor-" + host} {
 		if out := s.Must(t, "fleet", "status"); !strings.Contains(out.Stdout, table) {
 			t.Errorf("the status does not show %s:\n%s", table, out.Stdout)
 		}
 	}
 }
 
-// TestNoVersion: a brain that will get no new work says so.
+// TestNoVersion: a coordinator that will get no new work says so.
 func TestNoVersion(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	s := newSmall(t)
-	cmd := s.Command("worker", "--role", "brain")
+	cmd := s.Command("worker", "--role", "coordinator")
 	out, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()

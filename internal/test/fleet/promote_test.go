@@ -24,7 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// versioned is a fleet of one host whose brains come and go.
+// versioned is a fleet of one host whose coordinators come and go.
 type versioned struct {
 	*testing.T
 	pawl.Service
@@ -59,8 +59,8 @@ func newVersioned(t *testing.T) *versioned {
 	return f
 }
 
-// brain starts one of a version, and has new work go to it.
-func (f *versioned) brain(version string) (stop func()) {
+// coordinator starts one of a version, and has new work go to it.
+func (f *versioned) coordinator(version string) (stop func()) {
 	f.Helper()
 	stop, err := runner.StartCoordinator(f.engine, &runner.Coordinator{Store: f.store, Roster: f.store}, version, 0)
 	if err != nil {
@@ -134,11 +134,11 @@ func (f *versioned) reason(id pawl.SessionID) (r pawl.Reason) {
 // current one, and what was canceled meanwhile is.
 func TestRescue(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
-	stop := f.brain("v1")
+	stop := f.coordinator("v1")
 	answered, ask := f.begin()
 	canceled, _ := f.begin()
 	stop()
-	defer f.brain("v2")()
+	defer f.coordinator("v2")()
 	ctx := f.Context()
 	if err := f.Answer(ctx, answered, ask, pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"a"}}}); err != nil {
 		t.Fatal(err)
@@ -162,9 +162,9 @@ func TestRescue(t *testing.T) { //nolint:paralleltest // it sets environment var
 // TestQueues: what is told of the queues is what the engine knows.
 func TestQueues(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
-	stop := f.brain("v1")
+	stop := f.coordinator("v1")
 	defer stop()
-	defer f.brain("v2")()
+	defer f.coordinator("v2")()
 	ctx, nobody := f.Context(), "nobody-"+f.host
 	f.eventually(func() bool {
 		queues, err := runner.Queues(ctx, f.engine, f.host, nobody)
@@ -193,7 +193,7 @@ func TestQueues(t *testing.T) { //nolint:paralleltest // it sets environment var
 // TestBacklog: work that nobody takes is seen, with how long it waits.
 func TestBacklog(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
-	f.brain("v1")()
+	f.coordinator("v1")()
 	s, err := f.Create(f.Context(), pawl.NewSession{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ var asks = map[string]struct {
 // nobody could be told of it.
 func TestQuestion(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
-	workers := []*program{w.brain("brain1"), w.hands("host1").program}
+	workers := []*program{w.coordinator("coordinator1"), w.executor("host1").program}
 	node, c := w.api("api1")
 	for _, downtime := range []struct {
 		name       string

@@ -39,7 +39,7 @@ func dial(t testing.TB) runner.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Queue = "brain-" + strings.ToLower(ulid.Make().String())
+	e.Queue = "coordinator-" + strings.ToLower(ulid.Make().String())
 	t.Cleanup(e.Close)
 	return e
 }
@@ -64,8 +64,8 @@ func inFleet(t testing.TB, engine runner.Engine, st *postgres.Store, patience ti
 		s.Park, s.Keep = true, func(ctx context.Context, _ pawl.SessionID, dir string) error { return spaces.Save(ctx, dir) }
 		s.Patience = patience
 		asides, run := agent.NewSummarizer(s), &runner.Runner{Engine: engine}
-		hands := &runner.Executor{Stepper: s, Leases: st, Spaces: spaces, Asides: asides}
-		hands.Ended = func(ctx context.Context, id pawl.SessionID) {
+		executor := &runner.Executor{Stepper: s, Leases: st, Spaces: spaces, Asides: asides}
+		executor.Ended = func(ctx context.Context, id pawl.SessionID) {
 			if err := run.Ended(ctx, st, id); err != nil && ctx.Err() == nil { // or the worker was stopped: the next one tells
 				t.Error(err)
 			}
@@ -76,17 +76,17 @@ func inFleet(t testing.TB, engine runner.Engine, st *postgres.Store, patience ti
 			defer close(beats)
 			runner.Heartbeat(ctx, spaces, "test", 100, slog.New(slog.DiscardHandler))
 		}()
-		stopBrain, err := runner.StartCoordinator(engine, &runner.Coordinator{Store: st, Roster: st}, "", 0)
+		stopCoordinator, err := runner.StartCoordinator(engine, &runner.Coordinator{Store: st, Roster: st}, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		stopHands, err := runner.StartExecutor(engine, hands, 0)
+		stopExecutor, err := runner.StartExecutor(engine, executor, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return run, func() {
-			stopBrain()
-			stopHands()
+			stopCoordinator()
+			stopExecutor()
 			asides.Close()
 			end()
 			<-beats

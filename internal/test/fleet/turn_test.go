@@ -15,12 +15,12 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A turn goes through all of a fleet: an API node, a brain that has the models, and
+// A turn goes through all of a fleet: an API node, a coordinator that has the models, and
 // a host that has the folder and no keys.
 func TestTurn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
-	w.brain("brain1")
-	w.hands("host1")
+	w.coordinator("coordinator1")
+	w.executor("host1")
 	_, c := w.api("api1")
 	model := w.script(stepsOf(3, 0, `{"name":"bash","input":{"command":"echo %d >> count"}},{"name":"read","input":{"path":"count"}}`)...)
 	id, err := w.begin(t.Context(), c, model)
@@ -42,8 +42,8 @@ func TestTurn(t *testing.T) { //nolint:paralleltest // it sets environment varia
 // next, on another host, and can be undone there.
 func TestMove(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
-	w.brain("brain1")
-	first := w.hands("host1")
+	w.coordinator("coordinator1")
+	first := w.executor("host1")
 	_, c := w.api("api1")
 	model := w.script(
 		`{"text":"one","calls":[{"name":"bash","input":{"command":"git init -q . && printf 'cache\n' > .gitignore && echo secret > cache && echo kept > file && ln -s file link"}}]}`,
@@ -56,7 +56,7 @@ func TestMove(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		t.Fatal(err)
 	}
 	w.ended([]pawl.SessionID{id}, time.Minute)
-	w.hands("host2")
+	w.executor("host2")
 	first.stop()
 	send(t, c, id, model)
 	w.ended([]pawl.SessionID{id}, time.Minute)

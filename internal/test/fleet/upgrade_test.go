@@ -27,9 +27,9 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // it sets environment va
 		for _, h := range old.hosts {
 			h.stop()
 		}
-		old.brains[0].stop()
+		old.coordinators[0].stop()
 		c.endAll(jobs)
-		old.brains[1].stop() // it had to stay: what began with v1 ends with v1
+		old.coordinators[1].stop() // it had to stay: what began with v1 ends with v1
 	})
 	c.onVersion(t, engine, "v2", c.jobs(t, 5, "new"), func(jobs []*job) { c.endAll(jobs) })
 }
@@ -38,10 +38,10 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // it sets environment va
 func (c *crew) version(v string) *crew {
 	w := &crew{}
 	for i := range 2 {
-		w.brains = append(w.brains, c.brain(fmt.Sprintf("brain%d-%s", i+1, v), "--build-id", v))
+		w.coordinators = append(w.coordinators, c.coordinator(fmt.Sprintf("coordinator%d-%s", i+1, v), "--build-id", v))
 	}
 	for i := range 2 {
-		w.hosts = append(w.hosts, c.hands(fmt.Sprintf("host%d-%s", i+1, v), "--build-id", v, "--drain", "2m"))
+		w.hosts = append(w.hosts, c.executor(fmt.Sprintf("host%d-%s", i+1, v), "--build-id", v, "--drain", "2m"))
 	}
 	return w
 }

@@ -73,7 +73,7 @@ type world struct {
 	log       *postgres.Store
 	token     string
 	namespace string   // of the engine; "" is the usual one
-	gateways  []string // of the brains
+	gateways  []string // of the coordinators
 	balancer  string   // in front of them
 
 	hostTimeout string // "" means soonLost
@@ -104,12 +104,12 @@ func newWorld(t testing.TB, s *servers) *world {
 		}
 	}
 	t.Cleanup(w.end)
-	w.balancer = w.relay("127.0.0.1:0", w.brains)
+	w.balancer = w.relay("127.0.0.1:0", w.coordinators)
 	return w
 }
 
-// brains returns where models can be asked for.
-func (w *world) brains() []string {
+// coordinators returns where models can be asked for.
+func (w *world) coordinators() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.gateways)
@@ -136,7 +136,7 @@ type program struct {
 func (w *world) config(name string, address func(what string) string, asks bool) string {
 	path := filepath.Join(w.dir, "config-"+name+".json")
 	more := ""
-	if asks && len(w.brains()) > 0 {
+	if asks && len(w.coordinators()) > 0 {
 		more = fmt.Sprintf(`,"gateway":%q`, "http://"+address(gateway))
 	}
 	text := fmt.Sprintf(`{"fleet":{"host_timeout":%q,"temporal":%q,"nats":"nats://%s","blobs":"file://%s","workspaces":%q,"namespace":%q%s},"sandbox":{"writable":[%q]}}`,
@@ -253,20 +253,20 @@ func (w *world) client(address string) *client.Client {
 	return c
 }
 
-// brain starts a worker that decides and has the models.
-func (w *world) brain(name string, flags ...string) *program {
+// coordinator starts a worker that decides and has the models.
+func (w *world) coordinator(name string, flags ...string) *program {
 	w.Helper()
 	address := freeAddress(w)
 	config := w.config(name, w.near, false)
 	p := w.start(name, func() *exec.Cmd {
-		cmd := exec.Command(w.bin, append([]string{"worker", "--role", "brain", "--gateway-listen", address}, flags...)...)
+		cmd := exec.Command(w.bin, append([]string{"worker", "--role", "coordinator", "--gateway-listen", address}, flags...)...)
 		cmd.Env = w.env(config, w.store)
 		return cmd
 	})
 	w.mu.Lock()
 	w.gateways = append(w.gateways, address)
 	w.mu.Unlock()
-	w.await("the brain "+name, func(ctx context.Context) error { return reach(ctx, address) })
+	w.await("the coordinator "+name, func(ctx context.Context) error { return reach(ctx, address) })
 	return p
 }
 
@@ -282,10 +282,10 @@ func (h *host) disk(dir string) string {
 	return filepath.Join(h.w.dir, "hosts", h.name, strings.TrimPrefix(dir, h.w.dir))
 }
 
-// hands starts a worker that has workspaces, on a host of its own.
-func (w *world) hands(name string, flags ...string) *host {
+// executor starts a worker that has workspaces, on a host of its own.
+func (w *world) executor(name string, flags ...string) *host {
 	w.Helper()
-	return w.hostOf(name, w.near, nil, append([]string{"--role", "hands"}, flags...)...)
+	return w.hostOf(name, w.near, nil, append([]string{"--role", "executor"}, flags...)...)
 }
 
 // worker starts one that does all, on a host of its own.

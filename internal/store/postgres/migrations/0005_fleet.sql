@@ -2,7 +2,7 @@
 CREATE TABLE hosts (
     name      text COLLATE "C" NOT NULL PRIMARY KEY,
     version   text COLLATE "C" NOT NULL,
-    room      integer          NOT NULL,
+    capacity      integer          NOT NULL,
     busy      integer          NOT NULL,
     kept      integer          NOT NULL,
     disk_free bigint           NOT NULL,

@@ -29,9 +29,9 @@ func (s *Store) SetHostTimeout(d time.Duration) { s.live = d * 3 / 5 }
 // usable are the hosts that a workspace may be on, for a caller who knows that
 // one of them is lost.
 const usable = `SELECT name FROM hosts
-	WHERE seen > now() - @live::interval AND NOT is_full AND NOT draining AND NOT drain AND room > 0 AND name <> @lost`
+	WHERE seen > now() - @live::interval AND NOT is_full AND NOT draining AND NOT drain AND capacity > 0 AND name <> @lost`
 
-// place gives a folder to the usable host with the most room, unless it is on a
+// place gives a folder to the usable host with the most free capacity, unless it is on a
 // usable one: another caller may have been faster. What was given to a host since
 // it last told how busy it is counts as busy, or all that comes between two beats
 // would go to the same one. No epoch is given twice, not even to a folder that was
@@ -42,7 +42,7 @@ const place = `INSERT INTO workspaces AS w (dir, tenant, host, epoch, born, plac
 	FROM (SELECT name FROM hosts h,
 			LATERAL (SELECT count(*) AS n FROM workspaces p WHERE p.host = h.name AND p.placed >= h.seen) given
 		WHERE name IN (` + usable + `)
-		ORDER BY (busy + given.n)::float / room, kept + given.n, random() LIMIT 1) chosen,
+		ORDER BY (busy + given.n)::float / capacity, kept + given.n, random() LIMIT 1) chosen,
 		LATERAL (SELECT nextval('workspace_epochs') AS next) e
 	ON CONFLICT (dir) DO UPDATE SET host = excluded.host, epoch = nextval('workspace_epochs'), placed = now()
 	WHERE w.tenant = excluded.tenant AND w.host NOT IN (` + usable + `)
@@ -107,7 +107,7 @@ func (s *Store) placeable(ctx context.Context, dir, lost string) error {
 	case others > 0:
 		return errOthers
 	case hosts == 0:
-		return fmt.Errorf("no host is live and has room, start a worker or look at the fleet's hosts: %w", pawl.ErrUnavailable)
+		return fmt.Errorf("no host is live and has capacity, start a worker or look at the fleet's hosts: %w", pawl.ErrUnavailable)
 	}
 	return nil
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
-// handsVar makes the test binary a process that asks the gateway at that address.
-const handsVar = "REMOTE_TEST_HANDS"
+// executorVar makes the test binary a process that asks the gateway at that address.
+const executorVar = "REMOTE_TEST_HANDS"
 
-func hands(at string) {
+func executor(at string) {
 	m, _ := (&Client{URL: at, Token: token}).Open(refs[0])
 	reply, err := modeltest.Read(context.Background(), m, pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Go.")}})
 	fmt.Println(len(os.Environ()), reply.Parts.Text(), err)
 }
 
-// TestHandsHaveNoKeys: a process whose environment is empty asks a provider that
+// TestExecutorHaveNoKeys: a process whose environment is empty asks a provider that
 // wants a key.
-func TestHandsHaveNoKeys(t *testing.T) {
+func TestExecutorHaveNoKeys(t *testing.T) {
 	t.Parallel()
 	o := providers(t, fakeprovider.Config{}, `{"text":"hello"}`)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = []string{handsVar + "=" + serve(t, Config{Open: o.Open}).URL}
+	cmd.Env = []string{executorVar + "=" + serve(t, Config{Open: o.Open}).URL}
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
 	if got := string(out); err != nil || got != "1 hello <nil>\n" {
