@@ -126,7 +126,7 @@ var storeTries = map[string]try{
 	"SessionsOf":   {fleet: forOperator},
 	"RemoveTenant": {fleet: forOperator},
 
-	"Heartbeat":       {fleet: "a host serves all"},
+	"Heartbeat":  {fleet: "a host serves all"},
 	"Hosts":      {fleet: "a host serves all"},
 	"Drain":      {fleet: "a host serves all"},
 	"Loads":      {fleet: "it is for who runs the fleet, and only counts"},
