@@ -34,7 +34,7 @@ var unlike = map[string]map[string]string{
 		".anthropic_version":             "its options for Bedrock and Vertex add it",
 		".messages[].content[].content*": "a result is a text or a list of blocks: the SDK knows the list only",
 	},
-	"chat": {
+	"openaichat": {
 		".stream":                                  "the SDK adds it by itself",
 		".messages[].content (null)":               "what an assistant's message with calls alone has; the SDK leaves it out",
 		".messages[].cache_control.type":           "OpenRouter's and Vercel's, for Anthropic's models",
@@ -53,10 +53,10 @@ var unlike = map[string]map[string]string{
 // them back. What the SDK does not know is lost on the way.
 func TestRequests(t *testing.T) {
 	for name, params := range map[string]func() any{
-		"anthropic": func() any { return &anthropic.MessageNewParams{} },
-		"chat":      func() any { return &openai.ChatCompletionNewParams{} },
-		"responses": func() any { return &responses.ResponseNewParams{} },
-		"gemini":    func() any { return &geminiRequest{} },
+		"anthropic":  func() any { return &anthropic.MessageNewParams{} },
+		"openaichat": func() any { return &openai.ChatCompletionNewParams{} },
+		"responses":  func() any { return &responses.ResponseNewParams{} },
+		"gemini":     func() any { return &geminiRequest{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, err := filepath.Glob(filepath.Join("..", "internal", "model", name, "testdata", "*.json"))
