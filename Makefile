@@ -142,13 +142,16 @@ flaky: services ## run the tests in dist/ci/flaky.txt 200 times under load, or T
 .PHONY: test race e2e edits tui cheats escape corpus as-user wire oracle crash fleet workflowcheck deploy-lint client-ts
 test: unit race e2e tui escape corpus wire oracle crash ## run all tests that need no root
 
+# Where Go packages are.
+SOURCES := client cmd fleet internal
+
 # Packages that start goroutines or lock mutexes. With -short, property tests run fewer cases: `unit` runs them all.
-RACE_PACKAGES = $$(grep -rlE '^\s+go (func|[a-zA-Z_.]+\()|\.Go\(|sync\.(Mutex|RWMutex)' --include='*.go' --exclude='*_test.go' --exclude-dir='*test' cmd client internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
+RACE_PACKAGES = $$(grep -rlE '^\s+go (func|[a-zA-Z_.]+\()|\.Go\(|sync\.(Mutex|RWMutex)' --include='*.go' --exclude='*_test.go' --exclude-dir='*test' $(SOURCES) | xargs -n1 dirname | sort -u | sed 's,^,./,')
 race: services $(GOPLS) $(TSLS) $(MCP) ## run the tests of concurrent packages with the race detector
 	$(RACE) && export CGO_ENABLED && $(GOTEST) -race -short $(RACE_PACKAGES)
 
 e2e: services $(MCP) ## run the tests of the whole program
-	$(GOTEST) -tags e2e -count=1 -timeout 20m $$(grep -rlE '^//go:build .*e2e' --include='*_test.go' cmd internal | grep -v '^internal/test/tui/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+	$(GOTEST) -tags e2e -count=1 -timeout 20m $$(grep -rlE '^//go:build .*e2e' --include='*_test.go' $(SOURCES) | grep -v '^internal/test/tui/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 tui: ## run the terminal tests in tmux: screens and journeys
 	$(GOTEST) -tags e2e -count=1 -timeout 10m ./internal/test/tui/
@@ -169,7 +172,7 @@ oracle: ## compare the model clients with the vendors' SDKs, on the recordings a
 
 escape: ## remove each defense and check that the attacks then succeed
 	$(GOTEST) -tags sectest,fleet,e2e -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
-		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' cmd internal | grep -v '^internal/test/security/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' $(SOURCES) | grep -v '^internal/test/security/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 corpus: ## run published attacks on agents: each fails, and succeeds once its defense is removed
 	dev/corpus

@@ -12,15 +12,15 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	steps, err := parse("# a comment\n\nbuild: make build\nunit after=build: make unit\nbench after=build,unit alone: make bench\n")
+	steps, err := parse("# a comment\n\nbuild: make build\nunit after=build: make unit\nbench after=build,unit: make bench\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(steps), "[{build [] false make build} {unit [build] false make unit} {bench [build unit] true make bench}]"; got != want {
+	if got, want := fmt.Sprint(steps), "[{build [] make build} {unit [build] make unit} {bench [build unit] make bench}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	chosen, err := choose(steps, []string{"bench", "unit"})
-	if got, want := fmt.Sprint(chosen, err), "[{unit [] false make unit} {bench [unit] true make bench}] <nil>"; got != want {
+	if got, want := fmt.Sprint(chosen, err), "[{unit [] make unit} {bench [unit] make bench}] <nil>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if _, err := choose(steps, []string{"unti"}); err == nil {
@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 // TestSchedule: every step runs once, after its predecessors, within the limits; a failure skips only its successors.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
-	steps, err := parse("a: x\nb after=a: x\nc: fail\nd after=c: x\ne after=d: x\nf alone: x\ng after=b: x\nh: x")
+	steps, err := parse("a: x\nb after=a: x\nc: fail\nd after=c: x\ne after=d: x\nf: x\ng after=b: x\nh: x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestSchedule(t *testing.T) {
 		results := schedule(steps, jobs, func(s step) result {
 			mu.Lock()
 			running[s.name] = true
-			if len(running) > jobs || len(running) > 1 && (running["f"]) {
+			if len(running) > jobs {
 				t.Errorf("%d jobs: %v run at once", jobs, running)
 			}
 			for _, name := range s.after {
@@ -88,7 +88,9 @@ func TestRun(t *testing.T) {
 		{name: "bad", command: `echo first reason; echo '{"passed":2,"failed":[{"package":"p","test":"TestBad"}]}' >>$GOTEST_REPORT; exit 1`},
 		{name: "worse", command: `echo second reason; echo '{"passed":2}' >>$GOTEST_REPORT; echo '{"failed":[{"package":"q"}]}' >>$GOTEST_REPORT; false; true`},
 	} {
-		results = append(results, execute(s, dir, &out))
+		r := execute(s, dir, &out)
+		r.took = 0 // however slow the machine is
+		results = append(results, r)
 	}
 	if summarize(&out, dir, results, 61*time.Second) {
 		t.Error("a run with failures passed")

@@ -4,11 +4,11 @@
 //
 // A plan is a text file with a line per step:
 //
-//	name [after=a,b] [alone]: command
+//	name [after=a,b]: command
 //
-// A step starts when those it comes after have passed; with "alone", when no other step runs. The output of each step
-// is in dist/ci/NAME.log. Logs of failed steps are printed at the end, followed by a table of all steps, the names of
-// the failed tests and the names of the flaky ones. The exit status is 1 if a step failed or did not run.
+// A step starts when those it comes after have passed. The output of each step is in dist/ci/NAME.log. Logs of failed
+// steps are printed at the end, followed by a table of all steps, the names of the failed tests and the names of the
+// flaky ones. The exit status is 1 if a step failed or did not run.
 package main
 
 import (

@@ -10,7 +10,6 @@ import (
 type step struct {
 	name    string
 	after   []string // steps that must have passed
-	alone   bool     // no other step may run beside it
 	command string   // for the shell
 }
 
@@ -30,14 +29,10 @@ func parse(text string) ([]step, error) {
 		s := step{name: words[0], command: strings.TrimSpace(command)}
 		for _, word := range words[1:] {
 			list, isAfter := strings.CutPrefix(word, "after=")
-			switch {
-			case isAfter:
-				s.after = strings.Split(list, ",")
-			case word == "alone":
-				s.alone = true
-			default:
+			if !isAfter {
 				return nil, fmt.Errorf("line %d: unknown word %q", n+1, word)
 			}
+			s.after = strings.Split(list, ",")
 		}
 		for _, name := range s.after {
 			if find(steps, name) < 0 {

@@ -6,7 +6,7 @@ func schedule(steps []step, jobs int, execute func(step) result) []result {
 	results := make([]result, len(steps))
 	state := make([]outcome, len(steps))
 	finished := make(chan int)
-	running, alone := 0, false
+	running := 0
 	for {
 		for i, s := range steps {
 			if state[i] != waiting {
@@ -20,11 +20,11 @@ func schedule(steps []step, jobs int, execute func(step) result) []result {
 				continue
 			default:
 			}
-			if running == jobs || alone || s.alone && running > 0 {
-				break // nothing overtakes a step that waits to be alone, or it would wait for ever
+			if running == jobs {
+				break
 			}
 			state[i] = started
-			running, alone = running+1, s.alone
+			running++
 			go func() {
 				results[i] = execute(s)
 				finished <- i
@@ -35,7 +35,7 @@ func schedule(steps []step, jobs int, execute func(step) result) []result {
 		}
 		i := <-finished
 		state[i] = results[i].outcome
-		running, alone = running-1, false
+		running--
 	}
 }
 

@@ -21,7 +21,7 @@ func TestDefensesAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
-	for _, dir := range []string{"internal", "cmd"} {
+	for _, dir := range []string{"cmd", "fleet", "internal"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -16,7 +16,7 @@ func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(limit); !done(); time.Sleep(poll) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain: %s", limit, what)
+			t.Fatalf("not within %s: %s", limit, what)
 		}
 	}
 }
