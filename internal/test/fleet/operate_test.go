@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
