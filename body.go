@@ -57,9 +57,9 @@ var kinds = map[Kind]kind{
 type SessionCreated struct {
 	Dir        string    `json:"dir"` // the workspace, absolute
 	Parent     SessionID `json:"parent,omitempty"`
-	ParentCall CallID    `json:"parent_call,omitempty"` // the call that spawned this child
+	ParentCall CallID    `json:"parent_call,omitempty"` // the call that spawned this subagent
 	Forked     *Origin   `json:"forked,omitempty"`      // the session that this one began as a copy of
-	Owner      User      `json:"owner,omitempty"`       // whose it is; its children and forks have the same
+	Owner      User      `json:"owner,omitempty"`       // whose it is; its subagents and forks have the same
 }
 
 // Origin is where a forked session's log was copied from.
@@ -218,7 +218,7 @@ type ModeChanged struct {
 	Mode string `json:"mode"`
 }
 
-// Spawned gave an errand to a child session. It is written before the child is
+// Spawned gave an errand to a subagent session. It is written before the subagent is
 // made, so that a call that runs again finds it.
 type Spawned struct {
 	Call       CallID    `json:"call"`

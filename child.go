@@ -2,7 +2,7 @@ package pawl
 
 import "fmt"
 
-// ChildOf returns the child that a body announces, as Spawned does: a task's or, of
+// ChildOf returns the subagent that a body announces, as Spawned does: a task's or, of
 // a mission, a worker or a reviewer. It may ask something before its parent goes on.
 func ChildOf(b Body) (c Spawned, ok bool) {
 	switch b := b.(type) {

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestChildOf: whoever hears what children ask hears a mission's team too.
+// TestChildOf: whoever hears what subagents ask hears a mission's team too.
 func TestChildOf(t *testing.T) {
 	t.Parallel()
 	task := pawl.Spawned{Call: "c1", Child: "a", Agent: "explore", Title: "look"}

@@ -60,7 +60,7 @@ type Tenants interface {
 	// else does, and returns what holds now. Or ErrNotFound.
 	SetTenant(ctx context.Context, t Tenant, change func(*Account)) (Account, error)
 
-	// SessionsOf returns sessions of a tenant, children too, so many at most.
+	// SessionsOf returns sessions of a tenant, subagents too, so many at most.
 	SessionsOf(ctx context.Context, t Tenant, most int) ([]SessionID, error)
 
 	// RemoveTenant removes a tenant with its tokens and workspaces, or returns
@@ -82,8 +82,8 @@ type Host struct {
 	Live     bool      `json:"live"`               // it was seen lately
 }
 
-// Workspace is a folder of a fleet: where it is now, and where to get it from if
-// that is lost. The folder has the same path on every host.
+// Workspace is a directory of a fleet: where it is now, and where to get it from if
+// that is lost. The directory has the same path on every host.
 type Workspace struct {
 	Dir        string    `json:"dir"`
 	Tenant     Tenant    `json:"tenant,omitempty"`
@@ -121,17 +121,17 @@ type HostRegistry interface {
 	// Hosts returns all that were seen within the last day, by name.
 	Hosts(ctx context.Context) ([]Host, error)
 
-	// Place returns a folder's workspace on a live host: where it is, if that host is
+	// Place returns a directory's workspace on a live host: where it is, if that host is
 	// live and neither full nor draining, and else on the live one with the most room,
 	// in a later epoch. A host that is named as lost is not live to the caller.
 	// ErrUnavailable if there is none.
 	Place(ctx context.Context, dir, lost string) (Workspace, error)
 
-	// Declare says which repository a folder begins as, before it is placed.
+	// Declare says which repository a directory begins as, before it is placed.
 	// ErrConflict if it began as something else.
 	Declare(ctx context.Context, dir, source string) error
 
-	// Workspace returns a folder's workspace, or ErrNotFound.
+	// Workspace returns a directory's workspace, or ErrNotFound.
 	Workspace(ctx context.Context, dir string) (Workspace, error)
 
 	// Workspaces returns those that are on a host, for all tenants.
@@ -147,13 +147,13 @@ type HostRegistry interface {
 	Allow(ctx context.Context, dir string, epoch int64, text string) error
 	Allowed(ctx context.Context, dir string) (text string, err error)
 
-	// Offer makes a workspace of a folder that was made here and is to be worked in
+	// Offer makes a workspace of a directory that was made here and is to be worked in
 	// anywhere: it is nowhere yet, and begins as the checkpoint. Doing it again is
 	// harmless as long as nobody has taken it.
 	Offer(ctx context.Context, dir, checkpoint string, size int64) error
 
 	// Vacate says that a workspace is not on a host any more, unless it was given to
-	// another. Drop forgets it for good: should the folder be placed again, it begins
+	// another. Drop forgets it for good: should the directory be placed again, it begins
 	// anew, in an epoch that no host has known.
 	Vacate(ctx context.Context, dir string, epoch int64) error
 	Drop(ctx context.Context, dir string) error

@@ -81,7 +81,7 @@ type OpenTurn struct {
 	Usage    Usage
 }
 
-// SpawnedChild is a child session of the open turn.
+// SpawnedChild is a subagent session of the open turn.
 type SpawnedChild struct {
 	Spawned Spawned
 	Told    bool // the conversation has what came of it
@@ -101,7 +101,7 @@ type CallState struct {
 	Started    *CallStarted // nil until started
 	Asked      *OpenAsk     // nil until it asked
 	Permission *OpenAsk     // nil unless a person is asked whether it may run
-	Spawned    *Spawned     // nil until it spawned a child
+	Spawned    *Spawned     // nil until it spawned a subagent
 	Finished   bool
 
 	message, slot int // where its result goes

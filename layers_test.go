@@ -140,7 +140,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// readImports returns what the packages import, tests apart, by their folder.
+// readImports returns what the packages import, tests apart, by their directory.
 func readImports(t *testing.T, root fs.FS) map[string][]string {
 	t.Helper()
 	packages := map[string][]string{}

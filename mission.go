@@ -63,7 +63,7 @@ type Delegated struct {
 type TaskStarted struct {
 	Task    string    `json:"task"`
 	Attempt int       `json:"attempt"`
-	Child   SessionID `json:"child"` // the worker's session; its workplace has the same name
+	Child   SessionID `json:"child"` // the worker's session; its worktree has the same name
 	Base    string    `json:"base"`  // the commit that its work is compared with
 	From    string    `json:"from"`  // the commit whose files it finds; the base, or what an attempt before has left
 }
@@ -194,7 +194,7 @@ type MissionJournal interface {
 	Dir() string        // the user's project
 	Settings() Settings // of the open turn
 	Mission() *Mission  // a copy
-	Rules() string      // those of the user and the project, for workers, whose folders are not trusted
+	Rules() string      // those of the user and the project, for workers, whose directories are not trusted
 
 	// Record writes bodies of the mission, see [OfMission], all of them or none: those
 	// that do not follow from the mission as it is at that moment are refused.

@@ -360,7 +360,7 @@ func (h *History) startMission(e Event, b MissionStarted) error {
 	return nil
 }
 
-// ofMission takes in what mission control wrote. Its children are those of the turn.
+// ofMission takes in what mission control wrote. Its subagents are those of the turn.
 func (h *History) ofMission(e Event) error {
 	if h.mission == nil || h.open == nil {
 		return errors.New("no mission is worked on")

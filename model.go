@@ -28,7 +28,7 @@ type Window struct {
 // Request is what a model is asked, built from the log.
 type Request struct {
 	Session    SessionID
-	Parent     SessionID // set in a child session: the session it belongs to
+	Parent     SessionID // set in a subagent session: the session it belongs to
 	ParentCall CallID    // and the call it was spawned by
 	Agent      string
 	Replies    int // how many replies the session's log holds

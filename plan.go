@@ -20,7 +20,7 @@ type Task struct {
 	ID     string   `json:"id"` // letters, digits, dots and dashes
 	Title  string   `json:"title"`
 	Detail string   `json:"detail,omitempty"`
-	Files  []string `json:"files,omitempty"`  // what it owns: paths, folders that end with a slash, patterns with *
+	Files  []string `json:"files,omitempty"`  // what it owns: paths, directories that end with a slash, patterns with *
 	After  []string `json:"after,omitempty"`  // the tasks that must be merged before
 	Accept []string `json:"accept,omitempty"` // what must hold when it is done
 	Size   string   `json:"size,omitempty"`   // S, M or L

@@ -5,21 +5,21 @@ import (
 	"io"
 )
 
-// Projects is what front ends know beside the sessions: what there is in a folder to
-// work with, and what a person's words stand for. Nothing of a folder's takes
+// Projects is what front ends know beside the sessions: what there is in a directory to
+// work with, and what a person's words stand for. Nothing of a directory's takes
 // effect by looking at it.
 type Projects interface {
-	// Look says what sessions in a folder have to work with.
+	// Look says what sessions in a directory have to work with.
 	Look(ctx context.Context, dir string) (Project, error)
 
-	// Trust lets what a folder brings take effect, as Look has shown it: hash is
+	// Trust lets what a directory brings take effect, as Look has shown it: hash is
 	// of that. ErrConflict if it has changed since.
 	Trust(ctx context.Context, dir, hash string) error
 
 	// Models returns the models that can be asked.
 	Models(ctx context.Context) ([]ModelInfo, error)
 
-	// Files returns the paths of a folder's files that fit the letters of query,
+	// Files returns the paths of a directory's files that fit the letters of query,
 	// the best first, at most limit of them. Ignored files are left out.
 	Files(ctx context.Context, dir, query string, limit int) ([]string, error)
 
@@ -45,10 +45,10 @@ type Project struct {
 	Commands []CommandInfo `json:"commands"`
 	Skills   []SkillInfo   `json:"skills"`
 	Servers  []ServerInfo  `json:"servers"` // of MCP
-	Notes    []string      `json:"notes"`   // what is wrong with what the folder and the user bring
+	Notes    []string      `json:"notes"`   // what is wrong with what the directory and the user bring
 }
 
-// TrustInfo is what a folder would enable, and whether it may.
+// TrustInfo is what a directory would enable, and whether it may.
 type TrustInfo struct {
 	State string   `json:"state"` // trusted, changed, unknown
 	Hash  string   `json:"hash"`  // of Parts

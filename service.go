@@ -65,7 +65,7 @@ type Service interface {
 	// the next step; the Compacted event says what came of it.
 	Compact(ctx context.Context, id SessionID, instructions string) (Seq, error)
 
-	// Shell runs a command of the person's own in the session's folder, as the
+	// Shell runs a command of the person's own in the session's directory, as the
 	// agent's commands run there, and returns the Seq of its ShellAsked event. It is
 	// run while no turn is open, so it waits for one that is; the ShellRan event says
 	// what came of it, and the model knows it from the next prompt on. Cancel ends it.
@@ -111,7 +111,7 @@ type Service interface {
 // NewSession says what a session begins with.
 type NewSession struct {
 	ID         SessionID // "" means a new one; ErrConflict if it is taken
-	Owner      User      // whose it is; a child has its parent's
+	Owner      User      // whose it is; a subagent has its parent's
 	Dir        string    // the workspace, absolute; "" lets the server of a fleet make one
 	Workspace  string    // instead of Dir: its name; only the server of a fleet takes one
 	Source     string    // a repository that the workspace begins as; only a fleet takes one

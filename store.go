@@ -35,7 +35,7 @@ type Store interface {
 	Sessions(ctx context.Context, f Filter) ([]Session, error)
 
 	// Usage returns the sums over the replies that match, a row for each
-	// session, day, model and agent, by day and then session. Children have rows
+	// session, day, model and agent, by day and then session. Subagents have rows
 	// of their own.
 	Usage(ctx context.Context, f UsageFilter) ([]UsageRow, error)
 
@@ -59,7 +59,7 @@ type Store interface {
 type Filter struct {
 	Query      string    // words; see SearchWords
 	Dir        string    // this workspace only
-	Parent     SessionID // children of this session; "" picks sessions that have no parent
+	Parent     SessionID // subagents of this session; "" picks sessions that have no parent
 	Owner      *User     // this user's only; nil means any
 	Shared     bool      // with Owner: and those that others share with them
 	Unfinished bool      // only those that are not idle

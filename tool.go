@@ -85,8 +85,8 @@ type ToolSession interface {
 	// SetMode changes how the rest of the turn may act.
 	SetMode(ctx context.Context, call CallID, mode string) error
 
-	// Spawn has a child session work on an errand and waits for its end, unless
-	// it is a background one. Spawned again by the same call, it is the same child.
+	// Spawn has a subagent session work on an errand and waits for its end, unless
+	// it is a background one. Spawned again by the same call, it is the same subagent.
 	Spawn(ctx context.Context, call CallID, e SubagentTask) (Child, error)
 
 	// MissionJournal returns what mission control needs of the session, nil unless it commands
@@ -94,7 +94,7 @@ type ToolSession interface {
 	Bridge() MissionJournal
 }
 
-// SubagentTask is the work that a child session is spawned for.
+// SubagentTask is the work that a subagent session is spawned for.
 type SubagentTask struct {
 	Agent      string
 	Title      string
@@ -102,7 +102,7 @@ type SubagentTask struct {
 	Background bool // it is not waited for: what came of it is injected later
 }
 
-// Child is a child session and what has come of it.
+// Subagent is a subagent session and what has come of it.
 type Child struct {
 	Session SessionID
 	Done    bool // false: it works in the background

@@ -77,13 +77,13 @@ type Settings struct {
 	Mode     string `json:"mode,omitempty"`      // plan, ask, guard, auto, yolo
 	MaxSteps int    `json:"max_steps,omitempty"` // 0 means the agent's own limit
 
-	// Bounds of the turn, its children included: it ends when one is reached. 0
+	// Bounds of the turn, its subagents included: it ends when one is reached. 0
 	// means no limit.
 	MaxCost   Money         `json:"max_cost,omitempty"`
 	MaxTokens int64         `json:"max_tokens,omitempty"` // read and written, cached ones too
 	MaxTime   time.Duration `json:"max_time,omitempty"`   // since it began
 
-	MaxSessionCost Money `json:"max_session_cost,omitempty"` // of the session so far, all its children included
+	MaxSessionCost Money `json:"max_session_cost,omitempty"` // of the session so far, all its subagents included
 
 	Trusted bool `json:"trusted,omitempty"` // the workspace's own config may take effect
 	Absent  bool `json:"absent,omitempty"`  // nobody is there to be asked

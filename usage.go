@@ -53,7 +53,7 @@ type UsageRow struct {
 }
 
 // UsageFilter picks usage. The zero value picks all of it. A session that is
-// picked brings those below it, its children and theirs, wherever they work.
+// picked brings those below it, its subagents and theirs, wherever they work.
 type UsageFilter struct {
 	Since   time.Time // from this time's UTC date on; zero means no bound
 	Session SessionID // this session

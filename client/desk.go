@@ -11,12 +11,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// Look says what sessions in a folder have to work with.
+// Look says what sessions in a directory have to work with.
 func (c *Client) Look(ctx context.Context, dir string) (f pawl.Project, err error) {
 	return f, c.ask(ctx, "", http.MethodGet, "/v1/folder", url.Values{"dir": {dir}}, nil, &f)
 }
 
-// Trust lets what a folder brings take effect.
+// Trust lets what a directory brings take effect.
 func (c *Client) Trust(ctx context.Context, dir, hash string) error {
 	return c.ask(ctx, "", http.MethodPost, "/v1/folder/trust", nil, api.Trust{Dir: dir, Hash: hash}, nil)
 }

@@ -54,7 +54,7 @@ func (r reply) fields() map[string]any {
 
 // difference is one that is the SDK's own, and why.
 type difference struct {
-	folder string // a pattern for the recording's folder
+	folder string // a pattern for the recording's directory
 	field  string
 	reason string
 }

@@ -119,7 +119,7 @@ func modelsToChoose(ctx context.Context) ([]acp.Model, error) {
 	return list, nil
 }
 
-// notes say what the folder brings that does not take effect.
+// notes say what the directory brings that does not take effect.
 func (f *acpFlags) notes(ctx context.Context, a *app, dir string) []string {
 	var b bytes.Buffer
 	f.notice(ctx, a, dir, &b)
@@ -130,7 +130,7 @@ func (f *acpFlags) notes(ctx context.Context, a *app, dir string) []string {
 	return list
 }
 
-// found is what there is for a folder.
+// found is what there is for a directory.
 func (f *acpFlags) found(ctx context.Context, a *app, dir string) (*extension.Found, error) {
 	p, err := places(a.safety)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *acpFlags) found(ctx context.Context, a *app, dir string) (*extension.Fo
 	return look(ctx, a.safety, p, dir, f.trust), nil
 }
 
-// commands are what can be called in a folder.
+// commands are what can be called in a directory.
 func (f *acpFlags) commands(ctx context.Context, a *app, dir string) ([]acp.Command, error) {
 	found, err := f.found(ctx, a, dir)
 	if err != nil {

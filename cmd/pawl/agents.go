@@ -184,7 +184,7 @@ func newAgentFile(name string, project bool) (string, error) {
 	return path, errors.Join(err, f.Close())
 }
 
-// ownFolder is where something of this folder, or of the user, is put.
+// ownFolder is where something of this directory, or of the user, is put.
 func ownFolder(project bool, here, own string) (string, error) {
 	if project {
 		dir, err := workingDir()

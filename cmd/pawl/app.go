@@ -45,7 +45,7 @@ type app struct {
 	tokens store.Store
 
 	control    *mission.Control
-	workspaces string               // the folder of all workspaces of a fleet; "" if it is none
+	workspaces string               // the directory of all workspaces of a fleet; "" if it is none
 	parts      interface{ Close() } // what a node of a fleet is connected to; nil if it is of none
 
 	works       func(ctx context.Context, id pawl.SessionID) (bool, error) // whether a fleet works on a session; nil if there is none
@@ -157,7 +157,7 @@ func (a *app) serve(fit fitting, stepper *agent.Stepper, front service.Config) (
 		return nil, errors.Join(err, a.Close())
 	}
 	a.Service = service.New(front)
-	stepper.Service, a.control.Sessions = a.Service, a.Service // its children are sessions like any other
+	stepper.Service, a.control.Sessions = a.Service, a.Service // its subagents are sessions like any other
 	return a, nil
 }
 
@@ -169,7 +169,7 @@ func (a *app) turns() int {
 	return a.runner.Busy()
 }
 
-// fleetFolders returns what the server of a fleet knows of its tenants: the folder
+// fleetFolders returns what the server of a fleet knows of its tenants: the directory
 // of all workspaces, and who they are.
 func (a *app) fleetFolders() (string, pawl.Tenants, error) {
 	tenants, err := a.tenants()
@@ -263,7 +263,7 @@ func (a *app) session(ctx context.Context, name, dir string) (pawl.Session, erro
 	return list[0], nil
 }
 
-// workingDir is the folder that pawl was started in.
+// workingDir is the directory that pawl was started in.
 func workingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

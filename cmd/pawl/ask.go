@@ -22,7 +22,7 @@ import (
 // was typed before it, or just as it came up, was meant for something else.
 const dwell = 300 * time.Millisecond
 
-// asker puts what a session and its children ask to the person at the terminal,
+// asker puts what a session and its subagents ask to the person at the terminal,
 // one thing at a time. Without a terminal it says no.
 type asker struct {
 	svc pawl.Service
@@ -61,7 +61,7 @@ func newAsker(svc pawl.Service, in io.Reader, out io.Writer) *asker {
 }
 
 // catchUp takes in the events that a session has had before: what it or its
-// children still ask is asked.
+// subagents still ask is asked.
 func (a *asker) catchUp(ctx context.Context, who origin, events []pawl.Event) {
 	var open []pawl.Event
 	for _, e := range events {
@@ -104,7 +104,7 @@ func (a *asker) event(ctx context.Context, who origin, e pawl.Event) {
 	}
 }
 
-// child hears what a child asks, as long as its parent is followed.
+// subagent hears what a subagent asks, as long as its parent is followed.
 func (a *asker) child(ctx context.Context, c pawl.Spawned) {
 	who := origin(fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), c.Agent))
 	row, err := a.svc.Get(ctx, c.Child)

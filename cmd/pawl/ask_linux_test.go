@@ -275,7 +275,7 @@ func TestKilledWhileAsking(t *testing.T) {
 
 const ofChild = `{"agent":"general",`
 
-// The same for a child, which another session asks for.
+// The same for a subagent, which another session asks for.
 func TestKilledWhileAChildAsks(t *testing.T) {
 	t.Parallel()
 	b := deskBox(t, "",

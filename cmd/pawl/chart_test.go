@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// The sessions of the charts: one that has a child, one that has none, and a
-// child whose parent has no usage.
+// The sessions of the charts: one that has a subagent, one that has none, and a
+// subagent whose parent has no usage.
 const (
 	parent pawl.SessionID = "01JD00000000000000000000AA"
 	child  pawl.SessionID = "01JD00000000000000000000BB"

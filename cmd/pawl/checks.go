@@ -24,7 +24,7 @@ import (
 const checkTime = 10 * time.Second
 
 // checkSandbox says whether commands are confined, by what, and whether they
-// can be in this folder.
+// can be in this directory.
 func checkSandbox(ctx context.Context) []finding {
 	box, report := sandbox.Detect(ctx)
 	head := finding{Name: "sandbox", Status: checkOK, Detail: box.Name()}
@@ -147,7 +147,7 @@ func checkPolicy() finding {
 	return f
 }
 
-// checkTrust says whether what this folder brings takes effect.
+// checkTrust says whether what this directory brings takes effect.
 func checkTrust(ctx context.Context) finding {
 	f := finding{Name: "trust", Status: checkOK}
 	s, err := policy.Open()
@@ -242,7 +242,7 @@ func checkProgram(ctx context.Context, name, missing, without string, args ...st
 	return f
 }
 
-// inside reports whether a program is one of this folder's, whatever the way to
+// inside reports whether a program is one of this directory's, whatever the way to
 // it: a repository must not bring what is run by a look at it. One that cannot be
 // told is taken for one.
 func inside(program string) bool {

@@ -233,7 +233,7 @@ func checkManaged() []config.Finding {
 	return nil
 }
 
-// checkProject looks at a folder's file. It takes no effect by that.
+// checkProject looks at a directory's file. It takes no effect by that.
 func checkProject(dir string) []config.Finding {
 	read := func(name string) ([]byte, error) {
 		root, err := os.OpenRoot(dir) // a link out of it is not followed

@@ -37,7 +37,7 @@ func printSettings(cmd *cobra.Command, list []config.Setting) error {
 	return w.Flush()
 }
 
-// effective returns all that takes effect in this folder, with an error about
+// effective returns all that takes effect in this directory, with an error about
 // what could not be read.
 func effective(ctx context.Context) ([]config.Setting, error) {
 	list, err := config.UserSettings()
@@ -54,7 +54,7 @@ func effective(ctx context.Context) ([]config.Setting, error) {
 }
 
 // addPolicy adds the mode, where the user has not chosen one, and the rules of
-// the folder.
+// the directory.
 func addPolicy(list []config.Setting, policy permission.Policy) ([]config.Setting, error) {
 	if !slices.ContainsFunc(list, func(s config.Setting) bool { return s.Key == "permissions.mode" }) {
 		s, err := config.NewSetting("permissions.mode", policy.Mode, config.LayerBuiltIn, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/project"
 )
 
-// newDesk returns what front ends know of folders.
+// newDesk returns what front ends know of directories.
 func newDesk(guard *policy.Safety, st pawl.Store, servers *toolServers) (*project.Local, error) {
 	p, err := places(guard)
 	if err != nil {
@@ -40,7 +40,7 @@ type deskServers struct{ *toolServers }
 
 var _ project.Servers = deskServers{}
 
-// Status says how the servers of a folder fare. It starts none.
+// Status says how the servers of a directory fare. It starts none.
 func (s deskServers) Status(ctx context.Context, dir string) ([]pawl.ServerInfo, []string) {
 	entries, faults, err := serversOf(ctx, s.guard, dir, false)
 	if err != nil {

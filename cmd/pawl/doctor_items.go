@@ -35,17 +35,17 @@ type itemGroup struct {
 	Mark   string   `json:"-"`                // before each name
 }
 
-// inventory looks at what there is for a folder twice: as it is, and as if all
+// inventory looks at what there is for a directory twice: as it is, and as if all
 // were trusted, so that what takes no effect can be told. To look runs nothing.
 type inventory struct {
 	dir   string
 	guard *policy.Safety   // as it is
-	told  *policy.Safety   // as if the folder were trusted
+	told  *policy.Safety   // as if the directory were trusted
 	found *extension.Found // as it is
 	all   *extension.Found // as if all were trusted
 }
 
-// takeInventory returns what there is for this folder, by kind.
+// takeInventory returns what there is for this directory, by kind.
 func takeInventory(ctx context.Context) ([]itemGroup, error) {
 	v := &inventory{}
 	var err error
@@ -84,7 +84,7 @@ func (v *inventory) item(name string, o frontmatter.Origin, used bool, by string
 	return i
 }
 
-// distrust says why what a folder brings takes no effect, and what changes that.
+// distrust says why what a directory brings takes no effect, and what changes that.
 func (v *inventory) distrust(dir string) (why, fix string) {
 	if v.guard.Trusted(dir) {
 		return "a change that somebody proposes is worked on", ""
@@ -105,8 +105,8 @@ func quoted(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// level is the folder whose trust a file is in: the nearest one above the file,
-// of those from the folder that is worked in to the top of its repository.
+// level is the directory whose trust a file is in: the nearest one above the file,
+// of those from the directory that is worked in to the top of its repository.
 func (v *inventory) level(file string) string {
 	for dir := v.all.Dir; dir != v.all.Top && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
-// here is the path of a file that may be named from the folder.
+// here is the path of a file that may be named from the directory.
 func (v *inventory) here(file string) string {
 	if filepath.IsAbs(file) {
 		return file

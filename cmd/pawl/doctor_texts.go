@@ -77,7 +77,7 @@ func (v *inventory) commands() itemGroup {
 	return g
 }
 
-// rules are those that a model is given from the start. Those of folders below
+// rules are those that a model is given from the start. Those of directories below
 // come when something in them is read.
 func (v *inventory) rules() itemGroup {
 	g := itemGroup{Kind: "rules", Items: []item{}, Show: "pawl config rules"}

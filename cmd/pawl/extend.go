@@ -30,14 +30,14 @@ func places(guard *policy.Safety) (extension.Places, error) {
 	return p, err
 }
 
-// useExtensions gives sessions what their folders and the user bring.
+// useExtensions gives sessions what their directories and the user bring.
 func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	p, err := places(guard)
 	if err != nil {
 		return err
 	}
 	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
-		guard.LookAgain() // this very turn may have brought a skill; what the user has said of the folder is known by now
+		guard.LookAgain() // this very turn may have brought a skill; what the user has said of the directory is known by now
 		return p.Look(ctx, c.Dir).Skills, nil
 	}))
 	if err != nil {
@@ -49,14 +49,14 @@ func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	return nil
 }
 
-// look reads what there is for a folder. told is that the user has named it
-// trusted. A folder that cannot be looked at is not trusted.
+// look reads what there is for a directory. told is that the user has named it
+// trusted. A directory that cannot be looked at is not trusted.
 func look(ctx context.Context, guard *policy.Safety, p extension.Places, dir string, told bool) *extension.Found {
 	_, _, _ = guard.Project(ctx, dir, told)
 	return p.Look(ctx, dir)
 }
 
-// lookHere is look for the folder that pawl was started in.
+// lookHere is look for the directory that pawl was started in.
 func lookHere(ctx context.Context, told bool) (*extension.Found, error) {
 	guard, err := policy.Open()
 	if err != nil {

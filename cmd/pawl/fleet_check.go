@@ -191,7 +191,7 @@ func tryBlobs(ctx context.Context, ref string) error {
 	return blobs.Delete(ctx, key)
 }
 
-// examineFolder tries the folder of the workspaces, which only hosts need.
+// examineFolder tries the directory of the workspaces, which only hosts need.
 func (o *operator) examineFolder() finding {
 	const fix = "on a host: make the folder, on a disk of its own; elsewhere it is not needed"
 	f, err := os.CreateTemp(o.parts.Workspaces, ".check-*")

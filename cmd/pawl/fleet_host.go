@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// freeBytes is what is free for the files of a folder.
+// freeBytes is what is free for the files of a directory.
 func freeBytes(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service"
 )
 
-// The errands of a folder's host.
+// The errands of a directory's host.
 const (
 	errandLook   = "look"
 	errandTrust  = "trust"
@@ -95,9 +95,9 @@ type modelLister interface {
 	Models(ctx context.Context) ([]pawl.ModelInfo, error)
 }
 
-// farDesk is what front ends know of folders that are on hosts.
+// farDesk is what front ends know of directories that are on hosts.
 type farDesk struct {
-	pawl.Projects // for what is not of a folder
+	pawl.Projects // for what is not of a directory
 	runner        *runner.Runner
 	models        modelLister // nil means those of this process
 }

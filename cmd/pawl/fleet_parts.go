@@ -106,7 +106,7 @@ type fleetStore interface {
 	Clock(ctx context.Context) (time.Time, error)
 }
 
-// rosterOf returns the roster of a store that keeps tenants apart: nothing works
+// rosterOf returns the host registry of a store that keeps tenants apart: nothing works
 // with one that does not.
 func rosterOf(ctx context.Context, st store.Store, silent time.Duration) (fleetStore, error) {
 	r, ok := st.(fleetStore)
@@ -125,7 +125,7 @@ func rosterOf(ctx context.Context, st store.Store, silent time.Duration) (fleetS
 // keeper keeps workspaces, with what there is to undo in them.
 type keeper struct {
 	checkpoint.Keeper
-	undo func(dir string) string // the folder of a workspace's snapshots; nil if there are none
+	undo func(dir string) string // the directory of a workspace's snapshots; nil if there are none
 	sent atomic.Int64            // bytes that went to the store
 }
 
@@ -169,7 +169,7 @@ func (k *keeper) Prune(ctx context.Context, key, keep string) error {
 }
 
 // dropper forgets a workspace, with its checkpoints. The host that has it removes the
-// folder when it next tidies up.
+// directory when it next tidies up.
 func (p *fleetParts) dropper(ctx context.Context, roster pawl.HostRegistry) (func(context.Context, string) error, error) {
 	data, err := config.Data()
 	if err != nil {

@@ -38,8 +38,8 @@ func (w *warm) lock(name string) func() {
 	return w.locks[name].Unlock
 }
 
-// fetch makes a folder of a repository: its newest commit, or what stands behind a
-// #. It is made aside, so that a folder that is there is whole.
+// fetch makes a directory of a repository: its newest commit, or what stands behind a
+// #. It is made aside, so that a directory that is there is whole.
 func (w *warm) fetch(ctx context.Context, source, dir string) error {
 	from, err := w.sources.find(ctx, source)
 	if err != nil {

@@ -179,7 +179,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, execu
 	return nil
 }
 
-// spread has the children of sessions work wherever there is room, and come back.
+// spread has the subagents of sessions work wherever there is room, and come back.
 func (w *fleetWorker) spread(a *app, executor *runner.Executor, runner *runner.Runner) {
 	a.control.Offer, a.control.Fetch, a.control.Vacated = w.spaces.Offer, w.spaces.Recall, w.spaces.Drop
 	a.safety.Whole, a.safety.Allow = true, w.spaces.Allow
@@ -355,7 +355,7 @@ func (w *fleetWorker) serve(s *http.Server, l net.Listener) {
 	})
 }
 
-// errands are what can be asked of a folder that is here.
+// errands are what can be asked of a directory that is here.
 func errands(a *app, s *agent.Stepper) map[string]func(context.Context, string, []byte) ([]byte, error) {
 	return map[string]func(context.Context, string, []byte) ([]byte, error){
 		errandLook: errand(func(ctx context.Context, dir string, _ struct{}) (pawl.Project, error) { return a.desk.Look(ctx, dir) }),

@@ -104,7 +104,7 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = g.Close() }() // it is below the folder for temporary files
+	defer func() { _ = g.Close() }() // it is below the directory for temporary files
 	o, err := g.Run(ctx, frozen, candidate)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func openRepo(ctx context.Context) (*git.Repo, error) {
 	return repoOf(ctx, dir)
 }
 
-// repoOf opens the repository that a folder is in.
+// repoOf opens the repository that a directory is in.
 func repoOf(ctx context.Context, dir string) (*git.Repo, error) {
 	g, err := git.Find(ctx, dir)
 	if err != nil {
@@ -178,7 +178,7 @@ func repoOf(ctx context.Context, dir string) (*git.Repo, error) {
 	return g.Open(ctx, dir)
 }
 
-// openGate makes a gate for a repository. Its trees are below the folder for
+// openGate makes a gate for a repository. Its trees are below the directory for
 // temporary files; the cache of the base's checks is pawl's own.
 func openGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	cache, err := config.Cache()

@@ -29,7 +29,7 @@ type gcReport struct {
 	DryRun    bool              `json:"dry_run"`
 	Snapshots snapshot.GCReport `json:"snapshots"`
 	Boxes     policy.Cleaned    `json:"boxes"`
-	// Workplaces are the folders of missions' workers that nobody needs any more.
+	// Worktrees are the directories of missions' workers that nobody needs any more.
 	Workplaces []string `json:"workplaces"`
 }
 

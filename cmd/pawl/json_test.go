@@ -123,7 +123,7 @@ func skillSource(t *testing.T) string {
 	return dir
 }
 
-// commitAll makes a folder a repository.
+// commitAll makes a directory a repository.
 func commitAll(t *testing.T, dir string) {
 	t.Helper()
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "one"}} {

@@ -7,7 +7,7 @@ import (
 )
 
 // openLanguages returns the language servers, of which none runs yet. They run
-// in folders that are trusted, in their box.
+// in directories that are trusted, in their sandbox.
 func openLanguages(guard *policy.Safety) (*lsp.Servers, error) {
 	user, err := loadUser()
 	if err != nil {

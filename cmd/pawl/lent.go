@@ -41,7 +41,7 @@ func (o *openBuffers) of(id pawl.SessionID) pawl.Buffers {
 // lend has a session use the MCP servers that an editor hands over, and no others
 // that it was lent before. They count as the user's own: the editor is the user's
 // program. What is wrong with one is told, and it is left out. told is that the
-// user has named the folder trusted.
+// user has named the directory trusted.
 func (s *toolServers) lend(ctx context.Context, id pawl.SessionID, dir string, told bool, list []acp.Server) (notes []string) {
 	var servers []mcpclient.Server
 	if len(list) > 0 {
@@ -63,7 +63,7 @@ func (s *toolServers) lend(ctx context.Context, id pawl.SessionID, dir string, t
 	return notes
 }
 
-// lendable are those of an editor's servers that can be used in a folder.
+// lendable are those of an editor's servers that can be used in a directory.
 func (s *toolServers) lendable(ctx context.Context, dir string, told bool, list []acp.Server) (servers []mcpclient.Server, notes []string) {
 	configured, _, err := serversOf(ctx, s.guard, dir, told)
 	if err != nil {
@@ -124,7 +124,7 @@ func lentName(name string) string {
 	return strings.TrimRight(name[:min(len(name), mcpclient.MaxServerName)], "-")
 }
 
-// of returns the servers of a session: those of its folder, and those that it is
+// of returns the servers of a session: those of its directory, and those that it is
 // lent.
 func (s *toolServers) of(id pawl.SessionID) *mcpclient.Servers {
 	s.mu.Lock()

@@ -29,13 +29,13 @@ them. 'pawl mcp serve' is the other way round: it offers pawl to other agents.`,
 	return cmd
 }
 
-// mcpHere are the MCP servers of the folder that pawl was started in. None runs.
+// mcpHere are the MCP servers of the directory that pawl was started in. None runs.
 type mcpHere struct {
 	*mcpclient.Servers
 	guard     *policy.Safety
 	dir       string
 	entries   []serverEntry
-	untrusted int      // entries that the folder brings and that count for nothing
+	untrusted int      // entries that the directory brings and that count for nothing
 	faults    []string // what is wrong with configurations
 }
 
@@ -71,13 +71,13 @@ func lookAtServers(ctx context.Context) (*mcpHere, error) {
 	return h, err
 }
 
-// Close ends the servers, and takes away what their boxes have left in the folder.
+// Close ends the servers, and takes away what their sandboxes have left in the directory.
 func (h *mcpHere) Close() {
 	h.Servers.Close()
 	h.guard.Close()
 }
 
-// countUntrusted says how many servers the folder would bring if it were trusted.
+// countUntrusted says how many servers the directory would bring if it were trusted.
 func (h *mcpHere) countUntrusted(ctx context.Context) error {
 	guard, err := policy.Open() // apart: what it is told here counts for nothing else
 	if err != nil {

@@ -27,7 +27,7 @@ type listedServer struct {
 // serverListing is all that it prints.
 type serverListing struct {
 	Servers   []listedServer `json:"servers"`
-	Untrusted int            `json:"untrusted"` // of the folder, which is not trusted
+	Untrusted int            `json:"untrusted"` // of the directory, which is not trusted
 	Faults    []string       `json:"faults"`
 }
 

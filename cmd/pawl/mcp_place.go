@@ -21,11 +21,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// sharedFile is where a folder keeps servers for all agents.
+// sharedFile is where a directory keeps servers for all agents.
 const sharedFile = ".mcp.json"
 
 // serverPlace is where servers are written: the user's configuration, or the
-// folder's .mcp.json.
+// directory's .mcp.json.
 type serverPlace struct{ project bool }
 
 // file is its path, for people.
@@ -158,7 +158,7 @@ func (p serverPlace) read() (text []byte, err error) {
 	return text, err
 }
 
-// folder runs f in the folder that pawl was started in.
+// directory runs f in the directory that pawl was started in.
 func (p serverPlace) folder(f func(w *workspace.Workspace) error) error {
 	dir, err := workingDir()
 	if err != nil {
@@ -172,7 +172,7 @@ func (p serverPlace) folder(f func(w *workspace.Workspace) error) error {
 	return f(w)
 }
 
-// change rewrites the folder's file. What could not be read then is refused.
+// change rewrites the directory's file. What could not be read then is refused.
 func (p serverPlace) change(edit func([]byte) ([]byte, error)) error {
 	text, err := p.read()
 	if err != nil {
@@ -187,7 +187,7 @@ func (p serverPlace) change(edit func([]byte) ([]byte, error)) error {
 	return p.folder(func(w *workspace.Workspace) error { return w.WriteFile(sharedFile, text) })
 }
 
-// tellTrust says that what a folder brings counts once it is trusted.
+// tellTrust says that what a directory brings counts once it is trusted.
 func (p serverPlace) tellTrust(ctx context.Context, w io.Writer) {
 	if !p.project {
 		return

@@ -35,7 +35,7 @@ type mcpHost struct {
 	progress []string
 }
 
-// hostBox is a folder with scripts for the model, and a host's folder below it.
+// hostBox is a directory with scripts for the model, and a host's directory below it.
 func hostBox(t *testing.T) *harness.Box {
 	t.Helper()
 	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
@@ -267,7 +267,7 @@ func TestServeAsks(t *testing.T) {
 	}
 }
 
-// TestServeAsksForChildren: what a child of the turn wants is asked too, and says
+// TestServeAsksForChildren: what a subagent of the turn wants is asked too, and says
 // whose it is; what it was denied is part of the result.
 func TestServeAsksForChildren(t *testing.T) {
 	t.Parallel()
@@ -349,7 +349,7 @@ func TestServeCancel(t *testing.T) {
 	}
 }
 
-// TestServeRefuses: a request gets no other folder, mode, model or session than
+// TestServeRefuses: a request gets no other directory, mode, model or session than
 // the flags permit, and no trust. Nothing is begun.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ var (
 	serverDocument = regexp.MustCompile(`(?:^|[\s("'])@([a-zA-Z0-9_-]+):([^\s"']+)`)
 )
 
-// has starts the folder's servers if one of them has that name.
+// has starts the directory's servers if one of them has that name.
 func (s *toolServers) has(ctx context.Context, dir, name string, told bool) bool {
 	entries, _, err := serversOf(ctx, s.guard, dir, told)
 	if err != nil || !slices.ContainsFunc(entries, func(e serverEntry) bool { return e.Name == name && !e.Disabled }) {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// toolServers are the MCP servers of this process. Those of a folder are started
+// toolServers are the MCP servers of this process. Those of a directory are started
 // when a turn begins there, or when a person asks for a prompt or a document of
 // theirs; a command that only looks starts none.
 type toolServers struct {
@@ -23,7 +23,7 @@ type toolServers struct {
 	mu   sync.Mutex
 	lent map[pawl.SessionID]*mcpclient.Servers // by an editor; nil once they are closed
 	told map[string]bool                       // faults of configurations that a person was told
-	news map[string][]string                   // those that they are yet to be told, by folder
+	news map[string][]string                   // those that they are yet to be told, by directory
 }
 
 var _ agent.Servers = (*toolServers)(nil)
@@ -40,7 +40,7 @@ func newServers(guard *policy.Safety, taken func(name string) bool) (*toolServer
 	}, nil
 }
 
-// useServers has the servers of a folder start when a turn begins in it, and
+// useServers has the servers of a directory start when a turn begins in it, and
 // gives the turn their tools. The turn does not wait for them.
 func useServers(s *toolServers, loop *agent.Config) {
 	look := loop.Extensions
@@ -54,8 +54,8 @@ func useServers(s *toolServers, loop *agent.Config) {
 	}
 }
 
-// begin starts the servers of a folder, and no others. What is wrong with them is
-// told: a session works without. told is that the user has named the folder
+// begin starts the servers of a directory, and no others. What is wrong with them is
+// told: a session works without. told is that the user has named the directory
 // trusted.
 func (s *toolServers) begin(ctx context.Context, dir string, told bool) {
 	entries, faults, err := serversOf(ctx, s.guard, dir, told)

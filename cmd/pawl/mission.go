@@ -97,7 +97,7 @@ func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
 	return followMission(cmd, a, f.outputFlags, s, 0)
 }
 
-// canBegin refuses a folder that no mission can work in, before anything is spent.
+// canBegin refuses a directory that no mission can work in, before anything is spent.
 func canBegin(ctx context.Context, dir string) error {
 	repo, err := repoOf(ctx, dir)
 	if err != nil {

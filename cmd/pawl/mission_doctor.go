@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// The git that can put work together without a folder of its own.
+// The git that can put work together without a directory of its own.
 const missionGitMajor, missionGitMinor = 2, 38
 
 // checkMissions says whether missions can be worked on here.

@@ -20,7 +20,7 @@ func (t *missionTarget) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.server, "attach", "", "the mission is a server's: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
 }
 
-// with runs f with the mission that the arguments name, or this folder's newest.
+// with runs f with the mission that the arguments name, or this directory's newest.
 func (t *missionTarget) with(cmd *cobra.Command, args []string, f func(ctx context.Context, a *app, s pawl.Session) error) error {
 	ctx := cmd.Context()
 	a, err := openAt(ctx, t.server)
@@ -34,7 +34,7 @@ func (t *missionTarget) with(cmd *cobra.Command, args []string, f func(ctx conte
 	return errors.Join(err, a.Close())
 }
 
-// missionOf is the mission that is named, or the newest one of this folder.
+// missionOf is the mission that is named, or the newest one of this directory.
 func (a *app) missionOf(ctx context.Context, args []string) (pawl.Session, error) {
 	if len(args) > 0 {
 		s, err := a.Get(ctx, pawl.SessionID(args[0]))

@@ -118,7 +118,7 @@ func (v *verification) judge(ctx context.Context, a *app, repo *git.Repo, candid
 	if err != nil {
 		return err
 	}
-	defer func() { _ = g.Close() }() // it is below the folder for temporary files
+	defer func() { _ = g.Close() }() // it is below the directory for temporary files
 	g.Review = v.evidence.Vouch
 	g.Ran = func(r gate.Ran) error {
 		_, err := fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Word())

@@ -12,8 +12,8 @@ import (
 
 // TestNpxStories runs the stories in testdata/npx: an agent gets skills by the
 // installer that many people use. They need npm's registry. They are played in a
-// folder that a sandbox does not replace, so that commands in it see the home
-// folder.
+// directory that a sandbox does not replace, so that commands in it see the home
+// directory.
 func TestNpxStories(t *testing.T) {
 	t.Parallel()
 	root := inSight(t)
@@ -36,7 +36,7 @@ func TestNpxStories(t *testing.T) {
 	})
 }
 
-// inSight returns a new folder that commands in a sandbox see.
+// inSight returns a new directory that commands in a sandbox see.
 func inSight(t *testing.T) string {
 	t.Helper()
 	base := "/var/lib"

@@ -29,7 +29,7 @@ were asked; they are kept in pawl's data folder.`,
 	return cmd
 }
 
-// loadPolicy returns what holds in this folder. A mode that is named wins over
+// loadPolicy returns what holds in this directory. A mode that is named wins over
 // the user's.
 func loadPolicy(ctx context.Context, mode string) (permission.Policy, error) {
 	s, err := policy.Open()

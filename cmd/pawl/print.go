@@ -39,7 +39,7 @@ type result struct {
 
 // denial is a call that was not permitted.
 type denial struct {
-	Task   pawl.SessionID `json:"task,omitempty"` // the child that made it
+	Task   pawl.SessionID `json:"task,omitempty"` // the subagent that made it
 	Tool   string         `json:"tool"`
 	Reason string         `json:"reason"`
 }
@@ -76,7 +76,7 @@ func (r *result) add(e pawl.Event) {
 	}
 }
 
-// addChildren takes in what the turn's children were not permitted.
+// addChildren takes in what the turn's subagents were not permitted.
 func (r *result) addChildren(ctx context.Context, svc pawl.Service) error {
 	for _, id := range r.children {
 		row, err := svc.Get(ctx, id)

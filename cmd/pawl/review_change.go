@@ -19,14 +19,14 @@ const maxPatch = 64 << 20
 // change is what is to be reviewed.
 type change struct {
 	dir        string // the top of the repository
-	base, head string // commits; no head is the folder as it is
+	base, head string // commits; no head is the directory as it is
 	shown      []review.File
 	left       []review.Left
-	apart      string   // a word to the model, if its folder is not what it reviews
+	apart      string   // a word to the model, if its directory is not what it reviews
 	notes      []string // for the person
 }
 
-// readChange makes the patch from where base was left to head, or to the folder
+// readChange makes the patch from where base was left to head, or to the directory
 // as it is.
 func readChange(ctx context.Context, base, head string) (change, error) {
 	c := change{left: []review.Left{}}
@@ -97,7 +97,7 @@ func (c *change) resolve(ctx context.Context, repo *git.Repo, base, head string)
 	return tip, err
 }
 
-// look says what of the folder is not part of the change.
+// look says what of the directory is not part of the change.
 func (c *change) look(ctx context.Context, repo *git.Repo) error {
 	if c.head != "" {
 		return nil

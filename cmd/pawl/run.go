@@ -31,7 +31,7 @@ type runFlags struct {
 	schema   string
 	server   string // that does the work; "" means this process
 
-	source, workspace string // of a session whose folder is a fleet's
+	source, workspace string // of a session whose directory is a fleet's
 
 	words pawl.Parts // what the person has written; all else stands for itself
 }
@@ -102,7 +102,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	defer a.Close()
 	var far pawl.Session
-	if f.far() { // only then it is known where its folder is
+	if f.far() { // only then it is known where its directory is
 		if far, err = a.Create(ctx, pawl.NewSession{Workspace: f.workspace, Source: f.source}); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (f *runFlags) expand(cmd *cobra.Command, a *app, dir string, p *pawl.Prompt
 	return nil
 }
 
-// far reports whether the session is to have a folder of the fleet's.
+// far reports whether the session is to have a directory of the fleet's.
 func (f *runFlags) far() bool { return f.source != "" || f.workspace != "" }
 
 // undo deletes a session in which nothing was begun.
@@ -352,7 +352,7 @@ func (f *settingsFlags) settings() (pawl.Settings, error) {
 	}, nil
 }
 
-// notice says what the folder brings that does not take effect.
+// notice says what the directory brings that does not take effect.
 func (f *settingsFlags) notice(ctx context.Context, a *app, dir string, w io.Writer) {
 	if a.safety == nil {
 		return // the server knows

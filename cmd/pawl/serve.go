@@ -223,7 +223,7 @@ func (a *app) ready(ctx context.Context) error {
 	return err
 }
 
-// door says who may ask, and for work in which folders.
+// door says who may ask, and for work in which directories.
 type door struct {
 	socket bool   // whoever may use the socket is the user
 	token  string // else it needs this, or one of the users'
@@ -231,10 +231,10 @@ type door struct {
 	roots  []string
 	access *access.Access
 
-	workspaces string // of a fleet, in which folders are those of a tenant; "" if it is none
+	workspaces string // of a fleet, in which directories are those of a tenant; "" if it is none
 }
 
-// door reads or makes the token, and finds the folders.
+// door reads or makes the token, and finds the directories.
 func (f *serverFlags) door(ctx context.Context, p place, tokens pawl.Tokens) (door, error) {
 	g := door{socket: p.socket != "", access: &access.Access{Tokens: tokens}}
 	dirs := f.dirs
@@ -294,7 +294,7 @@ func (g door) auth(r *http.Request) (api.Principal, error) {
 	}
 }
 
-// home finds the folders of workspaces, in a fleet.
+// home finds the directories of workspaces, in a fleet.
 func (g door) home() func(p api.Principal, name string) (string, error) {
 	if g.workspaces == "" {
 		return nil
@@ -304,7 +304,7 @@ func (g door) home() func(p api.Principal, name string) (string, error) {
 	}
 }
 
-// allow refuses folders that are not below one of the roots, by their real paths. In
+// allow refuses directories that are not below one of the roots, by their real paths. In
 // a fleet it is those that are not the tenant's.
 func (g door) allow(p api.Principal, dir string) error {
 	if g.workspaces != "" {

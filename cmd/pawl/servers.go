@@ -13,10 +13,10 @@ import (
 type serverEntry struct {
 	mcpclient.Server
 	file    string
-	project bool // of the folder's, and not of the user's
+	project bool // of the directory's, and not of the user's
 }
 
-// serversOf reads the MCP servers of sessions in a folder. What is wrong with an
+// serversOf reads the MCP servers of sessions in a directory. What is wrong with an
 // entry or a file is told and left out: a session works without.
 func serversOf(ctx context.Context, guard *policy.Safety, dir string, told bool) (entries []serverEntry, faults []string, err error) {
 	files, err := guard.Servers(ctx, dir, told)

@@ -77,7 +77,7 @@ func (f *installFlags) add(cmd *cobra.Command, changes bool) {
 }
 
 // installer puts skills where several tools look for them. Commands in the sandbox
-// see that folder, and so can run a skill's scripts: pawl's own they do not see.
+// see that directory, and so can run a skill's scripts: pawl's own they do not see.
 func (f *installFlags) installer() (*skill.Installer, error) {
 	base := os.UserHomeDir
 	if f.project {

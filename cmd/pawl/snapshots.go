@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
-// openSnapshots returns where snapshots are kept: in the data folder, by git.
+// openSnapshots returns where snapshots are kept: in the data directory, by git.
 // Its error says why there are none.
 func openSnapshots(ctx context.Context) (*snapshot.Store, error) {
 	data, err := config.Data()

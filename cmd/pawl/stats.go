@@ -110,7 +110,7 @@ func (s *stats) nameSessions(ctx context.Context, a *app) error {
 			continue
 		}
 		session, err := a.Get(ctx, pawl.SessionID(g.Key))
-		if err != nil && !errors.Is(err, pawl.ErrNotFound) { // a child may outlive its parent
+		if err != nil && !errors.Is(err, pawl.ErrNotFound) { // a subagent may outlive its parent
 			return err
 		}
 		s.Groups[i].name = session.Name()

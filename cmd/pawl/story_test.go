@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestStories runs the user stories in testdata/script, each in a new folder
+// TestStories runs the user stories in testdata/script, each in a new directory
 // with a store of its own.
 func TestStories(t *testing.T) {
 	t.Parallel()
@@ -39,7 +39,7 @@ func TestStories(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("PAWL_DATA", filepath.Join(env.WorkDir, ".data"))
-			home := env.WorkDir + "-home" // a home folder cannot be a workspace
+			home := env.WorkDir + "-home" // a home directory cannot be a workspace
 			env.Setenv("HOME", home)
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(home, ".cache"))
 			env.Setenv("GOCACHE", goCache())
@@ -62,7 +62,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// goCache is where go keeps what it has built: the stories' home folder has
+// goCache is where go keeps what it has built: the stories' home directory has
 // nothing yet, and the standard library takes a while.
 var goCache = sync.OnceValue(func() string {
 	out, err := exec.Command("go", "env", "GOCACHE").Output()

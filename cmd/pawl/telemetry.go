@@ -13,7 +13,7 @@ import (
 )
 
 // openTelemetry returns what tells of the work, to where the user wants it. What
-// the folder says counts for nothing.
+// the directory says counts for nothing.
 func openTelemetry() (*telemetry.Telemetry, error) {
 	user, err := loadUser()
 	if err != nil {
@@ -48,7 +48,7 @@ func tell(text string) {
 	_ = w.Flush() // there is nobody else to tell
 }
 
-// telemetryOfProject is what pawl would do if it listened to the folder: only a
+// telemetryOfProject is what pawl would do if it listened to the directory: only a
 // test of what keeps it from that calls it.
 func telemetryOfProject(u config.Telemetry) (config.Telemetry, func(string) string) {
 	project := struct{ Telemetry *config.Telemetry }{&u}

@@ -70,7 +70,7 @@ func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it se
 	}
 }
 
-// The server of a fleet lets sessions work in the folders of their own tenant, which
+// The server of a fleet lets sessions work in the directories of their own tenant, which
 // need not be on its machine; another knows none by name.
 func TestDoorOfAFleet(t *testing.T) {
 	t.Parallel()

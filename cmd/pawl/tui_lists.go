@@ -20,8 +20,8 @@ import (
 const maxNames = 100
 
 // exportTo writes a session to a file for the terminal, and returns where it is. A
-// name is taken from the folder on or from ~; the file must not be there yet.
-// Without a name it is Markdown, in the folder.
+// name is taken from the directory on or from ~; the file must not be there yet.
+// Without a name it is Markdown, in the directory.
 func exportTo(ctx context.Context, a *app, dir string, id pawl.SessionID, file string) (string, error) {
 	s, err := a.Get(ctx, id)
 	if err != nil {
@@ -87,7 +87,7 @@ func permitsOf(s *policy.Safety) *permissions.Source {
 			}
 			for _, g := range p.Grants {
 				if g.Dir != p.Dir {
-					continue // of another folder
+					continue // of another directory
 				}
 				list.Grants = append(list.Grants, permissions.Grant{ID: g.ID(), Text: g.Rule.String(), Where: g.Where()})
 			}

@@ -29,7 +29,7 @@ type composeService struct {
 
 var composeVariable = regexp.MustCompile(`\$\{([A-Z_]+)`)
 
-// composeFaults looks at compose.yaml of a folder.
+// composeFaults looks at compose.yaml of a directory.
 func composeFaults(root fs.FS) ([]string, error) {
 	text, err := fs.ReadFile(root, "compose.yaml")
 	if err != nil {

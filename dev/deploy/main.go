@@ -31,7 +31,7 @@ func report(w io.Writer, faults []string, manifests int) {
 	fmt.Fprintf(w, "compose and %d builds of the manifests: %d faults\n", manifests, len(faults))
 }
 
-// lint returns the faults of the compose file of a folder and of built manifests.
+// lint returns the faults of the compose file of a directory and of built manifests.
 func lint(dir string, manifests []string) ([]string, error) {
 	root := os.DirFS(dir)
 	faults, err := composeFaults(root)

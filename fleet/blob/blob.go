@@ -1,4 +1,4 @@
-// Package blob keeps large things that a fleet shares, under keys: in a folder, or
+// Package blob keeps large things that a fleet shares, under keys: in a directory, or
 // in a store that speaks S3.
 package blob
 

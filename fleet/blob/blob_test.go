@@ -63,7 +63,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestPrivate: what is kept in a folder is its user's alone, and what a process
+// TestPrivate: what is kept in a directory is its user's alone, and what a process
 // that died has left is removed, once nobody can still be writing it.
 func TestPrivate(t *testing.T) {
 	t.Parallel()

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// unfinished is the folder of what is being written. No key begins with a dot.
+	// unfinished is the directory of what is being written. No key begins with a dot.
 	unfinished = ".unfinished"
 	// abandoned is after how long nobody writes an unfinished blob any more.
 	abandoned = 24 * time.Hour
 )
 
-// folder keeps blobs as files. A key cannot be the folder of other keys.
+// directory keeps blobs as files. A key cannot be the directory of other keys.
 type folder struct{ dir string }
 
 var _ Store = folder{}
@@ -92,7 +92,7 @@ func place(temp, path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// makeFolder makes a folder and those above it, for good.
+// makeFolder makes a directory and those above it, for good.
 func makeFolder(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	switch {
@@ -134,7 +134,7 @@ func (s folder) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Delete leaves empty folders: somebody may be about to put a blob there.
+// Delete leaves empty directories: somebody may be about to put a blob there.
 func (s folder) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (s folder) List(ctx context.Context, prefix string) iter.Seq2[Info, error] 
 	}
 }
 
-// list yields what is in a folder, which is "" or ends with a slash. It returns
+// list yields what is in a directory, which is "" or ends with a slash. It returns
 // false if there is to be no more.
 func (s folder) list(ctx context.Context, dir, prefix string, yield func(Info, error) bool) bool {
 	if ctx.Err() != nil {
@@ -197,7 +197,7 @@ func (s folder) list(ctx context.Context, dir, prefix string, yield func(Info, e
 	return true
 }
 
-// step is what an entry of a folder adds to a key.
+// step is what an entry of a directory adds to a key.
 func step(e fs.DirEntry) string {
 	if e.IsDir() {
 		return e.Name() + "/"

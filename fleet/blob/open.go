@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Bounds of a key, in bytes: what folders and S3 both bear.
+// Bounds of a key, in bytes: what directories and S3 both bear.
 const (
 	maxKey  = 800
 	maxPart = 200
@@ -19,7 +19,7 @@ const (
 
 // Open opens the store that a reference names:
 //
-//	file:///path                                              a folder, which is made if need be
+//	file:///path                                              a directory, which is made if need be
 //	s3://bucket/prefix?endpoint=host:port&region=r&insecure=1 a store that speaks S3
 //
 // Without an endpoint it is Amazon's; Google's is storage.googleapis.com, with HMAC
@@ -43,7 +43,7 @@ func Open(_ context.Context, ref string) (Store, error) {
 	}
 }
 
-// checkKey refuses keys that a folder could not hold, or would hold elsewhere.
+// checkKey refuses keys that a directory could not hold, or would hold elsewhere.
 func checkKey(key string) error {
 	if len(key) > maxKey || !utf8.ValidString(key) || strings.ContainsRune(key, '\\') || strings.ContainsFunc(key, unicode.IsControl) {
 		return fmt.Errorf("blob %q: a key is at most %d bytes of text: %w", key, maxKey, pawl.ErrInvalid)

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// All below a root is reached from an open folder, name by name, and never through
+// All below a root is reached from an open directory, name by name, and never through
 // a link: whoever works in the workspace can put one anywhere, at any moment.
 
 // number is for fields whose type differs between systems.
@@ -34,7 +34,7 @@ func form(st *unix.Stat_t) uint64 { return number(st.Mode) & unix.S_IFMT }
 
 func permissions(st *unix.Stat_t) uint32 { return uint32(number(st.Mode) & 0o777) }
 
-// modeOf is the mode of a folder.
+// modeOf is the mode of a directory.
 func modeOf(st *unix.Stat_t) fs.FileMode {
 	mode := fs.ModeDir | fs.FileMode(permissions(st))
 	if number(st.Mode)&unix.S_ISVTX != 0 {
@@ -52,12 +52,12 @@ func again(f func() error) error {
 	}
 }
 
-// openAt opens something in an open folder, and follows no link.
+// openAt opens something in an open directory, and follows no link.
 func openAt(dir *os.File, name string, flags int, mode uint32) (*os.File, error) {
 	return openFrom(int(dir.Fd()), name, dir.Name()+"/"+name, flags, mode)
 }
 
-// openRoot opens the folder of a root, which must be no link itself.
+// openRoot opens the directory of a root, which must be no link itself.
 func openRoot(path string) (*os.File, error) {
 	return openFrom(unix.AT_FDCWD, path, path, unix.O_DIRECTORY, 0)
 }
@@ -78,7 +78,7 @@ func openFrom(at int, name, path string, flags int, mode uint32) (*os.File, erro
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openFolder opens a folder in an open one. If it may not be read, it may afterwards.
+// openFolder opens a directory in an open one. If it may not be read, it may afterwards.
 func openFolder(dir *os.File, name string) (*os.File, error) {
 	f, err := openAt(dir, name, unix.O_DIRECTORY, 0)
 	if errors.Is(err, unix.EACCES) && unix.Fchmodat(int(dir.Fd()), name, 0o700, unix.AT_SYMLINK_NOFOLLOW) == nil {
@@ -87,7 +87,7 @@ func openFolder(dir *os.File, name string) (*os.File, error) {
 	return f, err
 }
 
-// statAt tells what a name in an open folder is; a link is itself.
+// statAt tells what a name in an open directory is; a link is itself.
 func statAt(dir *os.File, name string) (st unix.Stat_t, err error) {
 	err = again(func() error { return unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil {
@@ -117,7 +117,7 @@ func linkAt(dir *os.File, name string) (string, error) {
 	}
 }
 
-// namesIn returns the names in an open folder, sorted.
+// namesIn returns the names in an open directory, sorted.
 func namesIn(dir *os.File) ([]string, error) {
 	names, err := dir.Readdirnames(-1)
 	if errors.Is(err, unix.ENOENT) {
@@ -150,7 +150,7 @@ func removeAt(dir *os.File, name string, dev uint64) error {
 	return unlinkAt(dir, name, unix.AT_REMOVEDIR)
 }
 
-// emptyOut removes all that is in an open folder.
+// emptyOut removes all that is in an open directory.
 func emptyOut(dir *os.File, dev uint64) error {
 	if err := dir.Chmod(0o700); err != nil {
 		return err

@@ -27,7 +27,7 @@ type Keeper struct {
 	Limits Limits
 	Grace  time.Duration // how long Prune leaves alone what is new; 0 means an hour
 
-	// Spare reports by its mode whether an empty folder is no part of the workspace, as
+	// Spare reports by its mode whether an empty directory is no part of the workspace, as
 	// the sandbox's are; nil means that all are.
 	Spare func(mode fs.FileMode) bool
 
@@ -38,7 +38,7 @@ type Keeper struct {
 // Limits bound what a checkpoint holds.
 type Limits struct {
 	MaxBytes int64 // of all files; 0 means 16 GiB
-	MaxFiles int   // with folders and links; 0 means 500,000
+	MaxFiles int   // with directories and links; 0 means 500,000
 }
 
 // The limits unless others are given.
@@ -47,7 +47,7 @@ const (
 	defaultFiles = 500_000
 	defaultGrace = time.Hour
 
-	maxDepth = 200 // of folders: each is open while those in it are looked at
+	maxDepth = 200 // of directories: each is open while those in it are looked at
 )
 
 // LimitError is a workspace that is too large to be kept.
@@ -63,13 +63,13 @@ func (e *LimitError) Error() string {
 // Is makes errors.Is(err, pawl.ErrInvalid) hold.
 func (e *LimitError) Is(target error) bool { return target == pawl.ErrInvalid }
 
-// Root is a folder that is kept, under a name that is the same on every host. Of
+// Root is a directory that is kept, under a name that is the same on every host. Of
 // several the first must be there when it is saved; that another is missing is kept.
 type Root struct{ Name, Path string }
 
 // Stats tell what a checkpoint holds and what it took to save it.
 type Stats struct {
-	Files   int   // with folders and links
+	Files   int   // with directories and links
 	Bytes   int64 // of all files
 	LeftOut int   // devices, sockets, pipes, and what is mounted in a root
 	Read    int   // files that were read, as they may have changed

@@ -24,8 +24,8 @@ import (
 // names are such as people and programs give.
 var names = []string{"a", "b.go", ".git", ".env", "node_modules", "Ü", "u\u0308", "a b", "new\nline", "%41", "\xff\xfe", "-rf", "*", strings.Repeat("n", 255), "\\", "\u2028"}
 
-// makeAbove makes the folders above a path, one by one. It reports whether all are
-// folders: the test must not go through the links that it makes.
+// makeAbove makes the directories above a path, one by one. It reports whether all are
+// directories: the test must not go through the links that it makes.
 func makeAbove(path string) bool {
 	above := filepath.Dir(path)
 	if above == "/" {
@@ -90,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		run++
 		top := fmt.Sprintf("%s/%d", dir, run)
-		defer os.RemoveAll(top) //nolint:errcheck // the test's own folder
+		defer os.RemoveAll(top) //nolint:errcheck // the test's own directory
 		blobs := openBlobs(rt, top)
 		hosts := []*host{newHost(t.Context(), rt, top+"/a", blobs), newHost(t.Context(), rt, top+"/b", blobs)}
 		from, trees := "", map[string]map[string]string{}
@@ -264,7 +264,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestArguments: nothing is done under keys and for folders that make no sense.
+// TestArguments: nothing is done under keys and for directories that make no sense.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	a, _ := twoHosts(t)
@@ -297,7 +297,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestLeftOut: what is neither file, folder nor link is counted, and never read.
+// TestLeftOut: what is neither file, directory nor link is counted, and never read.
 func TestLeftOut(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	a, b := twoHosts(t)
 	a.write("f", "x")
@@ -319,7 +319,7 @@ func TestLeftOut(t *testing.T) { //nolint:paralleltest // it changes the working
 }
 
 // TestTwoSaveAtOnce: both get a checkpoint of their own.
-// TestSpare: folders that are not the workspace's are left out while they are empty, and change nothing.
+// TestSpare: directories that are not the workspace's are left out while they are empty, and change nothing.
 func TestSpare(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)

@@ -129,7 +129,7 @@ func (r *restorer) copy(ctx context.Context, path, other raw) error {
 	return errors.Join(r.make(ctx, path, f), f.Close())
 }
 
-// folderOf returns an open folder. It stays open until another is asked for.
+// folderOf returns an open directory. It stays open until another is asked for.
 func (r *restorer) folderOf(path raw) (*os.File, error) {
 	if r.dir != nil && r.above == path {
 		return r.dir, nil
@@ -148,7 +148,7 @@ func (r *restorer) folderOf(path raw) (*os.File, error) {
 	return dir, err
 }
 
-// openPath opens a folder of a checkpoint, name by name.
+// openPath opens a directory of a checkpoint, name by name.
 func openPath(roots []Root, path raw) (*os.File, error) {
 	first, rest, below := strings.Cut(string(path), "/")
 	i := slices.IndexFunc(roots, func(root Root) bool { return root.Name == first })

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// outside is a folder beside the workspace, with a secret in it.
+// outside is a directory beside the workspace, with a secret in it.
 func (h *host) outside() string {
 	h.Helper()
 	dir := filepath.Join(filepath.Dir(h.roots[0].Path), "outside")
@@ -20,7 +20,7 @@ func (h *host) outside() string {
 	return dir
 }
 
-// savedThroughLink saves a workspace in which a folder turns into a link to the
+// savedThroughLink saves a workspace in which a directory turns into a link to the
 // outside between the look and the opening, and returns what was kept of it.
 func savedThroughLink(t *testing.T) (kept map[raw]entry, err error) {
 	a, _ := twoHosts(t)
@@ -76,7 +76,7 @@ func TestSwappedFile(t *testing.T) {
 	}
 }
 
-// restoredThroughLink restores a workspace in which a folder turns into a link to
+// restoredThroughLink restores a workspace in which a directory turns into a link to
 // the outside, and returns what the file outside holds then.
 func restoredThroughLink(t *testing.T) (string, error) {
 	a, b := twoHosts(t)

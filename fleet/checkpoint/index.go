@@ -26,7 +26,7 @@ const (
 	youngSlow = 2 * time.Second
 )
 
-// index is what this host knows of the folders of a checkpoint: so files that are
+// index is what this host knows of the directories of a checkpoint: so files that are
 // unchanged need not be read, nor manifests be got.
 type index struct {
 	State  *state        // of the last checkpoint that was saved or restored here
@@ -43,7 +43,7 @@ func (s stamp) settled(at time.Time) bool {
 	return at.Sub(time.Unix(0, s.CTime)) > wait
 }
 
-// indexPath is where what is known of these folders is kept.
+// indexPath is where what is known of these directories is kept.
 func (k *Keeper) indexPath(key string, roots []Root) string {
 	text := ""
 	for _, r := range roots {
@@ -59,7 +59,7 @@ func short(text string) string {
 	return hex.EncodeToString(hash[:16])
 }
 
-// readIndex returns what is known of these folders: nothing, if that cannot be read.
+// readIndex returns what is known of these directories: nothing, if that cannot be read.
 func readIndex(path string) *index {
 	text, err := userfile.Read(path, maxIndex)
 	if err != nil || text == nil {
@@ -86,7 +86,7 @@ func writeIndex(path string, x *index) error {
 	return nil
 }
 
-// tear marks folders as half-restored, and mend takes the mark off.
+// tear marks directories as half-restored, and mend takes the mark off.
 func tear(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -102,7 +102,7 @@ func tear(path string) error {
 
 func mend(path string) error { return os.Remove(path + ".torn") }
 
-// checkTorn refuses folders of which a part is of another checkpoint.
+// checkTorn refuses directories of which a part is of another checkpoint.
 func checkTorn(path string) error {
 	_, err := os.Lstat(path + ".torn")
 	if errors.Is(err, fs.ErrNotExist) {

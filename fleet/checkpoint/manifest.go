@@ -94,7 +94,7 @@ func (s *sum) UnmarshalText(text []byte) error {
 type entry struct {
 	Path   raw    `json:"path"` // the root's name, and below
 	Kind   kind   `json:"kind"`
-	Mode   uint32 `json:"mode,omitempty"`  // permissions, of files and folders
+	Mode   uint32 `json:"mode,omitempty"`  // permissions, of files and directories
 	Size   int64  `json:"size,omitempty"`  // of a file
 	Time   int64  `json:"mtime,omitempty"` // of a file, in nanoseconds
 	Sum    sum    `json:"sha256,omitzero"` // of a file

@@ -53,7 +53,7 @@ func (k *Keeper) Restore(ctx context.Context, key, id string, roots []Root) erro
 	return mend(path)
 }
 
-// children returns the names in each folder, sorted.
+// children returns the names in each directory, sorted.
 func (s *state) children() map[raw][]string {
 	inside := map[raw][]string{}
 	for path := range s.Entries {
@@ -85,7 +85,7 @@ type restorer struct {
 	stamps map[raw]stamp
 	dev    uint64
 
-	above raw // the folder that is open, as the last file was in it
+	above raw // the directory that is open, as the last file was in it
 	dir   *os.File
 }
 
@@ -117,7 +117,7 @@ func (r *restorer) restore(ctx context.Context) error {
 	return nil
 }
 
-// root makes the folders and links of a root.
+// root makes the directories and links of a root.
 func (r *restorer) root(ctx context.Context, root Root) error {
 	_, found := r.state.Entries[raw(root.Name)]
 	if found {
@@ -148,7 +148,7 @@ func (r *restorer) root(ctx context.Context, root Root) error {
 	return errors.Join(removeAt(above, filepath.Base(root.Path), r.dev), above.Close())
 }
 
-// folder makes what is in an open folder: all but the contents of files.
+// directory makes what is in an open directory: all but the contents of files.
 func (r *restorer) folder(ctx context.Context, dir *os.File, path raw) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -206,7 +206,7 @@ func (r *restorer) thing(ctx context.Context, dir *os.File, e entry, name string
 	return r.enter(ctx, dir, e, name)
 }
 
-// enter makes what is in a folder that is there.
+// enter makes what is in a directory that is there.
 func (r *restorer) enter(ctx context.Context, dir *os.File, e entry, name string) error {
 	if r.look != nil {
 		r.look(dir.Name() + "/" + name)
@@ -269,7 +269,7 @@ func (r *restorer) right(ctx context.Context, dir *os.File, e entry, name string
 	return true, err
 }
 
-// place makes a file in an open folder of what a reader yields, if that is what the
+// place makes a file in an open directory of what a reader yields, if that is what the
 // entry says.
 func (r *restorer) place(ctx context.Context, dir *os.File, e entry, name string, from io.Reader) error {
 	var id [8]byte
@@ -299,7 +299,7 @@ func (r *restorer) place(ctx context.Context, dir *os.File, e entry, name string
 	return nil
 }
 
-// finish gives an open folder and those below it their modes, and notes how the
+// finish gives an open directory and those below it their modes, and notes how the
 // files look.
 func (r *restorer) finish(dir *os.File, path raw) error {
 	for _, name := range r.inside[path] {

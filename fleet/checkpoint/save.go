@@ -118,7 +118,7 @@ func (s *saver) root(ctx context.Context, r Root, must bool) error {
 	return errors.Join(s.folder(ctx, dir, raw(r.Name), &st, 0), dir.Close())
 }
 
-// folder looks at an open folder and all below it.
+// directory looks at an open directory and all below it.
 func (s *saver) folder(ctx context.Context, dir *os.File, path raw, st *unix.Stat_t, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -141,7 +141,7 @@ func (s *saver) folder(ctx context.Context, dir *os.File, path raw, st *unix.Sta
 	return nil
 }
 
-// spare reports whether an open folder is no part of the workspace.
+// spare reports whether an open directory is no part of the workspace.
 func (s *saver) spare(dir *os.File, st *unix.Stat_t) (bool, error) {
 	if s.Spare == nil || !s.Spare(modeOf(st)) {
 		return false, nil
@@ -157,7 +157,7 @@ func (s *saver) spare(dir *os.File, st *unix.Stat_t) (bool, error) {
 // errMoved is a name that is not any more what it was a moment ago.
 var errMoved = errors.New("it changes while it is looked at: stop what changes it")
 
-// settle looks at a name in a folder, again if it turns into something else meanwhile.
+// settle looks at a name in a directory, again if it turns into something else meanwhile.
 func (s *saver) settle(ctx context.Context, dir *os.File, path raw, name string, depth int) error {
 	for range attempts {
 		err := s.thing(ctx, dir, path+"/"+raw(name), name, depth)
@@ -214,7 +214,7 @@ func (s *saver) thing(ctx context.Context, dir *os.File, path raw, name string, 
 	}
 }
 
-// open opens what was just found to be a file or a folder.
+// open opens what was just found to be a file or a directory.
 func (s *saver) open(dir *os.File, name string, flags int) (*os.File, error) {
 	if s.look != nil {
 		s.look(dir.Name() + "/" + name)

@@ -35,7 +35,7 @@ type host struct {
 	roots []Root
 }
 
-// newHost makes a machine in a folder that uses a blob store.
+// newHost makes a machine in a directory that uses a blob store.
 func newHost(ctx context.Context, t tb, dir string, blobs blob.Store) *host {
 	t.Helper()
 	h := &host{t, ctx, &Keeper{Blobs: blobs, Dir: dir + "/index"}, []Root{{"work", dir + "/work"}, {"undo", dir + "/undo"}}}

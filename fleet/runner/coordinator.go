@@ -16,7 +16,7 @@ type Coordinator struct {
 	Observe func(kind, result string, d time.Duration)
 }
 
-// Place finds a host for a session's folder: the one that has it, unless that is
+// Place finds a host for a session's directory: the one that has it, unless that is
 // lost.
 func (b *Coordinator) Place(ctx context.Context, job Job, lost string) (Place, error) {
 	ctx = pawl.WithTenant(ctx, job.Tenant)

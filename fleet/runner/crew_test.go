@@ -29,7 +29,7 @@ type crew struct {
 
 	// on answers a trip in the place of usual, by its line in asked.
 	on map[string]func(context.Context, StepRequest) (StepResult, error)
-	// place answers where the folder is, the n-th time from 1 on; nil means on hN.
+	// place answers where the directory is, the n-th time from 1 on; nil means on hN.
 	place func(n int, lost string) (Place, error)
 
 	mu     sync.Mutex

@@ -36,7 +36,7 @@ type Executor struct {
 	// wait longer; nil means nobody.
 	Ended func(ctx context.Context, id pawl.SessionID)
 
-	// Errands are what can be asked of a folder beside the work, by name.
+	// Errands are what can be asked of a directory beside the work, by name.
 	Errands map[string]func(ctx context.Context, dir string, ask []byte) ([]byte, error)
 
 	// Tell tells those who watch a session why it does not go on; nil tells nobody.
@@ -200,7 +200,7 @@ func (h *Executor) runStep(ctx context.Context, kind string, t StepRequest, do f
 	return out, sent(err)
 }
 
-// visit does a trip's work in its folder. An attempt that comes after another reads
+// visit does a trip's work in its directory. An attempt that comes after another reads
 // the log for itself: that one may still be at work in this process, and if both
 // shared what they know of the log neither would find the other's appends in its way.
 func (h *Executor) runOnHost(ctx context.Context, t StepRequest, do func(context.Context) (StepResult, error)) (StepResult, error) {
@@ -230,7 +230,7 @@ func (h *Executor) runOnHost(ctx context.Context, t StepRequest, do func(context
 	return out, err
 }
 
-// excuse tells why there is no folder to work in, unless another host may have it.
+// excuse tells why there is no directory to work in, unless another host may have it.
 func (h *Executor) excuse(id pawl.SessionID, err error) {
 	switch {
 	case h.Tell == nil, errors.Is(err, errMoved), errors.Is(err, errFull):

@@ -1,6 +1,6 @@
 // Package runner runs turns on many machines, with Temporal for an engine. The same
 // agent.Run decides, inside a workflow; the steps are those of the same
-// agent.Stepper, on the host that has the session's folder.
+// agent.Stepper, on the host that has the session's directory.
 //
 // Only ids cross the border between the two; what they stand for is in the log. So
 // a workflow's history stays small, whatever the model and the tools say, and a
@@ -25,7 +25,7 @@ import (
 )
 
 // The queues. Workflows run wherever there is a worker for them; steps run on the
-// host that has the folder.
+// host that has the directory.
 const (
 	CoordinatorQueue = "coordinator"
 	executorPrefix   = "executor-"
@@ -47,7 +47,7 @@ type Job struct {
 	Canceled pawl.Seq       `json:"canceled,omitempty"` // prompts up to here are not to be worked on
 }
 
-// Place is where a session's folder is.
+// Place is where a session's directory is.
 type Place struct {
 	Host  string `json:"host"`
 	Dir   string `json:"dir"`
@@ -73,7 +73,7 @@ type StepResult struct {
 	Again   bool       `json:"again,omitempty"`
 	Waits   bool       `json:"waits,omitempty"` // for a person, until then if it is set
 	Until   time.Time  `json:"until,omitzero"`
-	Leave   bool       `json:"leave,omitempty"` // the host wants the folder to go elsewhere
+	Leave   bool       `json:"leave,omitempty"` // the host wants the directory to go elsewhere
 }
 
 // The types of application errors that a workflow knows.

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// folderQueryTime bounds a folder query, including its retries.
+// folderQueryTime bounds a directory query, including its retries.
 const folderQueryTime = 30 * time.Second
 
 // FolderQuestion is a request about a workspace that is answered on its host, outside of a turn.
@@ -44,7 +44,7 @@ func (f flows) FolderQuery(ctx workflow.Context, q FolderQuestion) (answer json.
 	return answer, err
 }
 
-// PlaceFolder finds a host for a folder.
+// PlaceFolder finds a host for a directory.
 func (b *Coordinator) PlaceFolder(ctx context.Context, q FolderQuestion, lost string) (Place, error) {
 	return b.find(pawl.WithTenant(ctx, q.Tenant), q.Dir, lost)
 }
@@ -52,7 +52,7 @@ func (b *Coordinator) PlaceFolder(ctx context.Context, q FolderQuestion, lost st
 // answerType carries an error's class and words.
 const answerType = "Answer"
 
-// Answer answers a question about a folder that is here.
+// Answer answers a question about a directory that is here.
 func (h *Executor) Answer(ctx context.Context, q FolderQuestion) (json.RawMessage, error) {
 	ctx, end := h.alive(pawl.WithTenant(ctx, q.Tenant))
 	defer end()
@@ -79,7 +79,7 @@ func refused(err error) error {
 	return temporal.NewNonRetryableApplicationError(err.Error(), answerType, nil, pawl.CodeOf(err))
 }
 
-// Ask asks something of a folder, wherever it is.
+// Ask asks something of a directory, wherever it is.
 func (r *Runner) Ask(ctx context.Context, dir, name string, ask, answer any) error {
 	text, err := json.Marshal(ask)
 	if err != nil {

@@ -29,7 +29,7 @@ type savedRoster struct{ pawl.HostRegistry }
 
 func (savedRoster) Saved(context.Context, string, int64, string, int64) error { return nil }
 
-// A call that has run waits until its folder can be kept; what another try would not
+// A call that has run waits until its directory can be kept; what another try would not
 // cure is told at once.
 func TestKeep(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ type mark struct {
 	Boot       string      `json:"boot,omitempty"`
 }
 
-// sound reports whether a folder is what its mark says. What was written before the
+// sound reports whether a directory is what its mark says. What was written before the
 // machine started anew need not be: it may not have come to the disk. Where nothing
 // is kept there is nothing better.
 func (s *Workspaces) sound(m mark) bool {
@@ -30,7 +30,7 @@ func (s *Workspaces) markPath(t pawl.Tenant, dir string) string {
 	return filepath.Join(s.Dir, filepath.FromSlash(Key(t, dir))+".json")
 }
 
-// readMark returns what is remembered of a folder; nothing if that cannot be read:
+// readMark returns what is remembered of a directory; nothing if that cannot be read:
 // then it is restored.
 func (s *Workspaces) readMark(t pawl.Tenant, dir string) (m mark) {
 	m, ok := s.markAt(s.markPath(t, dir))
@@ -74,7 +74,7 @@ func (s *Workspaces) Remember() error {
 	return err
 }
 
-// unmark forgets what is remembered of a folder.
+// unmark forgets what is remembered of a directory.
 func (s *Workspaces) unmark(w *space, t pawl.Tenant, dir string) error {
 	w.mark = mark{}
 	if err := os.Remove(s.markPath(t, dir)); err != nil && !os.IsNotExist(err) {

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Offer has a folder that was just made here be worked in on any host. It was offered
+// Offer has a directory that was just made here be worked in on any host. It was offered
 // already if a host has taken it: it began as the same then.
 func (s *Workspaces) Offer(ctx context.Context, dir string) error {
 	if s.Keeper == nil {
@@ -28,7 +28,7 @@ func (s *Workspaces) Offer(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Recall makes a folder here hold what was kept of it last, wherever it was worked
+// Recall makes a directory here hold what was kept of it last, wherever it was worked
 // in. Nobody may work in it any more. One that nobody knows of is left as it is.
 func (s *Workspaces) Recall(ctx context.Context, dir string) error {
 	if s.Keeper == nil {
@@ -66,7 +66,7 @@ func (s *Workspaces) recall(ctx context.Context, row pawl.Workspace) error {
 	return s.Keeper.Restore(ctx, Key(row.Tenant, row.Dir), row.Dir, row.Checkpoint)
 }
 
-// Drop forgets a folder for good, and all that was kept of it. The host that has it
+// Drop forgets a directory for good, and all that was kept of it. The host that has it
 // finds out when it tidies up.
 func (s *Workspaces) Drop(ctx context.Context, dir string) error {
 	_, err := s.Roster.Workspace(ctx, dir)

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "record the histories anew")
 
-// hosts is a roster that gives every folder to the first, and to the second if that
+// hosts is a host registry that gives every directory to the first, and to the second if that
 // is lost.
 type hosts struct {
 	pawl.HostRegistry

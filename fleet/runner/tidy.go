@@ -64,7 +64,7 @@ func (s *Workspaces) tidy(ctx context.Context, after time.Duration) (n int, err 
 // gone are the workspaces that nobody works in here and that are not this host's any
 // more: others have them, or they were dropped.
 func (s *Workspaces) gone(ctx context.Context) (map[string]*space, error) {
-	idle := s.idle(tidyEvery) // before the roster is asked
+	idle := s.idle(tidyEvery) // before the host registry is asked
 	rows, err := s.Roster.Workspaces(ctx, s.Host)
 	for _, row := range rows {
 		delete(idle, row.Dir)

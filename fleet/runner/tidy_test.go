@@ -105,12 +105,12 @@ func TestTidyOld(t *testing.T) {
 	if row.Host != "b" {
 		t.Errorf("it is on %q now", row.Host)
 	}
-	b, _ = e.host("b") // the folder is one in this test, and gone
+	b, _ = e.host("b") // the directory is one in this test, and gone
 	e.enter(b, Place{Host: "b", Dir: e.dir, Epoch: row.Epoch})()
 	e.holds(map[string]string{"f": "one"})
 }
 
-// deaf is a roster that cannot be reached.
+// deaf is a host registry that cannot be reached.
 type deaf struct{ pawl.HostRegistry }
 
 func (deaf) Workspace(context.Context, string) (pawl.Workspace, error) {
@@ -131,7 +131,7 @@ func TestTidyBlind(t *testing.T) {
 	e.holds(map[string]string{"f": "one"})
 }
 
-// reach has a tenant name a folder for a workspace, and returns whether it got in,
+// reach has a tenant name a directory for a workspace, and returns whether it got in,
 // and whether tidying up afterwards removed what is not its own.
 func reach(e *estate, name func(e *estate) string) (in, lost bool) {
 	e.Helper()
@@ -160,7 +160,7 @@ func reach(e *estate, name func(e *estate) string) (in, lost bool) {
 	return err == nil, gone != nil
 }
 
-// outside are folders that are none of the tenant's workspaces.
+// outside are directories that are none of the tenant's workspaces.
 var outside = map[string]func(e *estate) string{
 	"the root":           func(e *estate) string { return filepath.Join(e.top, "work") },
 	"above it":           func(e *estate) string { return e.top },

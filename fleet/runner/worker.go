@@ -67,7 +67,7 @@ func (e Engine) deployment() string { return cmp.Or(e.Queue, "pawl") }
 const (
 	coordinatorPollers = 8
 	executorPollers    = 8
-	executorTrips      = 2000 // at once: most of them wait for a model or a child
+	executorTrips      = 2000 // at once: most of them wait for a model or a subagent
 )
 
 // StartCoordinator has this process run workflows. With a version, a workflow stays with
@@ -93,7 +93,7 @@ func StartCoordinator(engine Engine, b *Coordinator, version string, grace time.
 	return w.Stop, nil
 }
 
-// StartExecutor has this process do the steps of the sessions whose folders are here.
+// StartExecutor has this process do the steps of the sessions whose directories are here.
 // Call stop to end it: steps that are under way then have that long to end.
 func StartExecutor(engine Engine, h *Executor, grace time.Duration) (stop func(), err error) {
 	w := worker.New(engine.Client, ExecutorQueue(h.Spaces.Host), worker.Options{
@@ -180,7 +180,7 @@ func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 	return list, nil
 }
 
-// Heartbeat tells the roster that the host is there, until ctx ends, and once more then.
+// Heartbeat tells the host registry that the host is there, until ctx ends, and once more then.
 func Heartbeat(ctx context.Context, s *Workspaces, version string, capacity int, log *slog.Logger) {
 	tick := time.NewTicker(timingFor(s.HostTimeout).beat)
 	defer tick.Stop()

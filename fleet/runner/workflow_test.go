@@ -21,7 +21,7 @@ func TestTrips(t *testing.T) {
 	c.check("Place", begins, thinks, answers, ends)
 }
 
-// A host that does not take up its step is lost: the folder is looked for elsewhere.
+// A host that does not take up its step is lost: the directory is looked for elsewhere.
 func TestHostLost(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)

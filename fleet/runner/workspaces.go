@@ -16,12 +16,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Keeper keeps what folders hold where all hosts can get it.
+// Keeper keeps what directories hold where all hosts can get it.
 type Keeper interface {
-	// Save keeps what a folder holds now, on top of a checkpoint, and returns the new
+	// Save keeps what a directory holds now, on top of a checkpoint, and returns the new
 	// one: the same if nothing has changed.
 	Save(ctx context.Context, key, dir, from string) (id string, size int64, err error)
-	// Restore makes a folder hold what it held then.
+	// Restore makes a directory hold what it held then.
 	Restore(ctx context.Context, key, dir, id string) error
 	// Drop removes all checkpoints of a key.
 	Drop(ctx context.Context, key string) error
@@ -39,16 +39,16 @@ type Workspaces struct {
 
 	HostTimeout time.Duration // as Engine.HostTimeout
 
-	// Root is where workspaces are: a tenant's in the folder of its name, those of no
-	// tenant in _. "" means that they are anywhere. Own is where pawl makes folders
+	// Root is where workspaces are: a tenant's in the directory of its name, those of no
+	// tenant in _. "" means that they are anywhere. Own is where pawl makes directories
 	// for its workers, those of each repository in one; "" means that it makes none.
 	Root, Own string
 
-	Fetch   func(ctx context.Context, source, dir string) error // makes a folder of a repository
+	Fetch   func(ctx context.Context, source, dir string) error // makes a directory of a repository
 	Free    func() (int64, error)                               // bytes that are free for workspaces
 	Reserve int64                                               // with less the host is full
-	Admit   func(ctx context.Context, dir string) error         // is told of a folder that has come to this host, before the work; nil means nobody
-	Clear   func(dir string) error                              // removes what else there is of a folder; nil means nothing
+	Admit   func(ctx context.Context, dir string) error         // is told of a directory that has come to this host, before the work; nil means nobody
+	Clear   func(dir string) error                              // removes what else there is of a directory; nil means nothing
 
 	// Observe is told of what is done with whole workspaces: see told; nil means nobody is.
 	Observe func(kind, result string, d time.Duration, bytes int64)
@@ -75,16 +75,16 @@ var errMoved = errors.New("the workspace was given to another host")
 // errFull: the host has no room left on its disk.
 var errFull = errors.New("the host's disk is full")
 
-// Key is where the checkpoints of a tenant's folder are kept.
+// Key is where the checkpoints of a tenant's directory are kept.
 func Key(t pawl.Tenant, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return folder(t) + "/" + hex.EncodeToString(sum[:16])
 }
 
-// folder is the name of a tenant's folder.
+// directory is the name of a tenant's directory.
 func folder(t pawl.Tenant) string { return cmp.Or(string(t), "_") }
 
-// check refuses a folder that is none of the tenant's workspaces. What is above a
+// check refuses a directory that is none of the tenant's workspaces. What is above a
 // workspace must be pawl's: somebody who could put a link there would choose what
 // is restored, kept and removed.
 func (s *Workspaces) check(t pawl.Tenant, dir string) error {
@@ -102,7 +102,7 @@ func (s *Workspaces) check(t pawl.Tenant, dir string) error {
 	return nil
 }
 
-// Enter makes the folder be there as its place says. Call leave when the work in
+// Enter makes the directory be there as its place says. Call leave when the work in
 // it is done.
 func (s *Workspaces) Enter(ctx context.Context, p Place) (leave func(), err error) {
 	if err := s.check(pawl.TenantOf(ctx), p.Dir); err != nil {
@@ -144,7 +144,7 @@ func (s *Workspaces) leave(w *space) {
 	w.used = time.Now()
 }
 
-// ensure restores the folder unless it is here from this epoch.
+// ensure restores the directory unless it is here from this epoch.
 func (s *Workspaces) ensure(ctx context.Context, w *space, p Place) error {
 	tenant := pawl.TenantOf(ctx)
 	if !w.known {
@@ -183,7 +183,7 @@ func (s *Workspaces) ensure(ctx context.Context, w *space, p Place) error {
 	return s.writeMark(w.mark)
 }
 
-// bring makes the folder hold what it did, or what it begins as. One that is there
+// bring makes the directory hold what it did, or what it begins as. One that is there
 // and was never kept is taken as it is.
 func (s *Workspaces) bring(ctx context.Context, row pawl.Workspace, old mark) error {
 	if old.Epoch != 0 && old.Epoch < row.Born { // it is left of one that was dropped
@@ -212,7 +212,7 @@ func (s *Workspaces) bring(ctx context.Context, row pawl.Workspace, old mark) er
 	}
 }
 
-// remove removes a folder, and what else there is of it here.
+// remove removes a directory, and what else there is of it here.
 func (s *Workspaces) remove(dir string) error {
 	if s.Clear != nil {
 		if err := s.Clear(dir); err != nil {
@@ -222,7 +222,7 @@ func (s *Workspaces) remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Save keeps what the folder holds now. ErrConflict if it was given to another host.
+// Save keeps what the directory holds now. ErrConflict if it was given to another host.
 func (s *Workspaces) Save(ctx context.Context, dir string) error {
 	w, err := s.hold(dir)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *Workspaces) hold(dir string) (*space, error) {
 	return w, nil
 }
 
-// Allow keeps what people have allowed in a folder, for the hosts that have it next.
+// Allow keeps what people have allowed in a directory, for the hosts that have it next.
 func (s *Workspaces) Allow(ctx context.Context, dir, text string) error {
 	w, err := s.hold(dir)
 	if err != nil {
@@ -254,11 +254,11 @@ func (s *Workspaces) Allow(ctx context.Context, dir, text string) error {
 	return s.Roster.Allow(ctx, dir, w.mark.Epoch, text)
 }
 
-// keepPatience bounds how long a call waits that has run, because its folder cannot
+// keepPatience bounds how long a call waits that has run, because its directory cannot
 // be kept. Then nobody knows its outcome.
 const keepPatience = time.Minute
 
-// Keep is Save for a call that has run: if the folder cannot be kept now it is tried
+// Keep is Save for a call that has run: if the directory cannot be kept now it is tried
 // again for a while, since the call itself cannot be.
 func (s *Workspaces) Keep(ctx context.Context, dir string) error {
 	began := time.Now()

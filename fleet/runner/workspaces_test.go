@@ -44,12 +44,12 @@ func (k *keeper) Prune(ctx context.Context, key, keep string) error {
 	return k.Keeper.Prune(ctx, key, keep)
 }
 
-// estate is hosts with a real roster and a real keeper. They are all on this
-// machine, so a folder of one is a folder of all.
+// estate is hosts with a real host registry and a real keeper. They are all on this
+// machine, so a directory of one is a directory of all.
 type estate struct {
 	*testing.T
 	roster *postgres.Store
-	top    string // of all folders
+	top    string // of all directories
 	dir    string // a workspace
 }
 
@@ -58,7 +58,7 @@ func newEstate(t *testing.T) *estate {
 	return estateOn(t, newRoster(t))
 }
 
-// estateOn is an estate in a folder of its own.
+// estateOn is an estate in a directory of its own.
 func estateOn(t *testing.T, roster *postgres.Store) *estate {
 	t.Helper()
 	top := t.TempDir()
@@ -270,7 +270,7 @@ func TestBoot_NeverKept(t *testing.T) {
 	e.holds(map[string]string{"f": "all there is"})
 }
 
-// TestBeginsAnew: a folder that was dropped begins anew, also where it was before.
+// TestBeginsAnew: a directory that was dropped begins anew, also where it was before.
 func TestBeginsAnew(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -317,7 +317,7 @@ func TestHalfRestored(t *testing.T) {
 	e.holds(map[string]string{"f": "one"})
 }
 
-// TestTwoSessions: two that share a folder come at once, and it is restored once.
+// TestTwoSessions: two that share a directory come at once, and it is restored once.
 func TestTwoSessions(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)

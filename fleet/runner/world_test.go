@@ -80,7 +80,7 @@ func (idler) Wake(context.Context, pawl.SessionID) error             { return ni
 func (idler) Answered(context.Context, pawl.SessionID) error         { return nil }
 func (idler) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return nil }
 
-// oneHost is a roster whose only host has every folder.
+// oneHost is a host registry whose only host has every directory.
 type oneHost struct{ pawl.HostRegistry }
 
 func (oneHost) Place(_ context.Context, dir, _ string) (pawl.Workspace, error) {

@@ -14,9 +14,9 @@ import (
 
 // Authority says what calls may do, and keeps what a person permits for good.
 type Authority interface {
-	// Policy is what holds now for the calls of a session in a folder.
+	// Policy is what holds now for the calls of a session in a directory.
 	Policy(ctx context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error)
-	// Grant keeps rules for a folder. One that is there already stays as it is.
+	// Grant keeps rules for a directory. One that is there already stays as it is.
 	Grant(ctx context.Context, dir string, rules []json.RawMessage) error
 }
 
@@ -154,7 +154,7 @@ func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.Cal
 		Progress: show,
 		Host:     host{j},
 	}
-	if s.Buffers != nil && !j.ofTeam() { // a worker's folder is another
+	if s.Buffers != nil && !j.ofTeam() { // a worker's directory is another
 		call.Buffers = s.Buffers(j.front())
 	}
 	defer func() {

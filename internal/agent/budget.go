@@ -19,7 +19,7 @@ type bound struct {
 	show        func(float64) string
 }
 
-// bounds are the budgets of the open turn, with what it and its children have
+// bounds are the budgets of the open turn, with what it and its subagents have
 // used of them.
 func (s *Stepper) bounds(ctx context.Context, j *journal) ([]bound, error) {
 	open := j.history.Open()
@@ -41,7 +41,7 @@ func (s *Stepper) bounds(ctx context.Context, j *journal) ([]bound, error) {
 	}
 	session := spent
 	if settings.MaxSessionCost > 0 {
-		rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: j.id}) // those of its children too
+		rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: j.id}) // those of its subagents too
 		if err != nil {
 			return nil, fmt.Errorf("budget: %w", err)
 		}
@@ -78,7 +78,7 @@ func (s *Stepper) budget(ctx context.Context, j *journal) (warning string, err e
 	return warning, nil
 }
 
-// leftOver bounds a child by what is left of its parent's budgets.
+// leftOver bounds a subagent by what is left of its parent's budgets.
 func (s *Stepper) leftOver(ctx context.Context, j *journal, child *pawl.Settings) error {
 	bounds, err := s.bounds(ctx, j)
 	if err != nil || bounds == nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // deeds collects what the calls of a session and the person's commands did to its
-// workspace, and those of its children, as far as it was not taken back.
+// workspace, and those of its subagents, as far as it was not taken back.
 type changes struct {
 	s     *Stepper
 	dir   string
@@ -27,7 +27,7 @@ func (d *changes) from(ctx context.Context, events []pawl.Event, to pawl.Seq) er
 	return err
 }
 
-// log collects from a log what was done from an event on. If it is a child's,
+// log collects from a log what was done from an event on. If it is a subagent's,
 // call is the one that it works for. began is when the log cannot have begun before.
 func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began time.Time, call pawl.CallID) error {
 	open := map[pawl.CallID]snapshot.Span{}
@@ -89,7 +89,7 @@ func (d *changes) add(span snapshot.Span, call pawl.CallID) {
 	}
 }
 
-// child collects what a child did. Of one that was spawned before, and worked in
+// subagent collects what a subagent did. Of one that was spawned before, and worked in
 // the background, it is what it began to do after the message.
 func (d *changes) child(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, events []pawl.Event, began time.Time) error {
 	if seq < to && !c.Background {

@@ -47,7 +47,7 @@ func calls(ids ...pawl.CallID) pawl.Parts {
 }
 
 // What was done from a message on: by the session's calls, from right before
-// their snapshot on, and by its children. What nobody can tell is said.
+// their snapshot on, and by its subagents. What nobody can tell is said.
 func TestDeeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"Ok."}`}})
@@ -119,7 +119,7 @@ func TestDeeds(t *testing.T) {
 		})
 	}
 
-	// While a child works, nothing goes back under its feet.
+	// While a subagent works, nothing goes back under its feet.
 	w.logAt(childSession, timed{40, pawl.Prompted{}})
 	if _, err := w.look(t.Context(), session, pawl.Revert{}, 0); !errors.Is(err, pawl.ErrBusy) {
 		t.Errorf("with a child at work: %v", err)

@@ -228,7 +228,7 @@ func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
 	}
 	tools := s.Tools.Only(keep)
 	if def, err := j.agent(j.history.Open().Settings.Agent); s.Servers == nil || err == nil && def.Team {
-		return tools, nil // a server runs outside of a worker's box
+		return tools, nil // a server runs outside of a worker's sandbox
 	}
 	return tools.With(s.Servers.Tools(j.front(), j.history.Created().Dir, keep)...)
 }
@@ -247,7 +247,7 @@ func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
 		switch {
 		case (!def.Team || def.Tools == nil) && slices.Contains(missionTools, name),
 			name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
-			name == "task" && len(def.Rules) > 0,      // they would not hold for a child
+			name == "task" && len(def.Rules) > 0,      // they would not hold for a subagent
 			def.Tools != nil && !definition.Grants(def.Tools, name) && !weak.On("agent.tools"),
 			len(settings.Tools) > 0 && !definition.Grants(settings.Tools, name),
 			child && slices.Contains(notForChildren, name):

@@ -158,7 +158,7 @@ func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) (f paw
 	return f, s.keep(ctx, j, p)
 }
 
-// keep has the folder kept after a call that may have changed it. That is part of
+// keep has the directory kept after a call that may have changed it. That is part of
 // the call: it goes on for a while when the turn is canceled.
 func (s *Stepper) keep(ctx context.Context, j *journal, p plannedCall) error {
 	if s.Keep == nil || p.started.ReadOnly {
@@ -169,7 +169,7 @@ func (s *Stepper) keep(ctx context.Context, j *journal, p plannedCall) error {
 	return s.Keep(ctx, j.id, p.call.Dir)
 }
 
-// keepGrace bounds how long a canceled call's folder is kept.
+// keepGrace bounds how long a canceled call's directory is kept.
 const keepGrace = 30 * time.Second
 
 // execute runs one call. Whatever happens, it has a result, unless it waits for a

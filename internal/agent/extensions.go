@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// brought is what the folder of a session brings, as the open turn has it. It is
+// brought is what the directory of a session brings, as the open turn has it. It is
 // read when this process first works on the turn and kept until its end: a file
 // that changes meanwhile must not change what the provider has cached. A process
 // that resumes the turn reads anew, and sends the same if nothing has changed.
@@ -22,7 +22,7 @@ type brought struct {
 	claimed map[string]bool // files of rules that calls of this step give; under the journal's lock
 }
 
-// bring reads what the folder brings, once for a turn. What it was for the newest
+// bring reads what the directory brings, once for a turn. What it was for the newest
 // turn it is until the next.
 func (j *journal) bring(ctx context.Context) error {
 	turn := j.history.Turns()
@@ -41,7 +41,7 @@ func (j *journal) bring(ctx context.Context) error {
 // PromptContext is what a model is told besides the agent's own words.
 type PromptContext struct {
 	Model string                 // that is told, by its ref
-	Found *extension.Found       // what the folder brings; nil means that nothing is known of it
+	Found *extension.Found       // what the directory brings; nil means that nothing is known of it
 	Day   time.Time              // when the turn began
 	Has   func(tool string) bool // which tools the agent has; nil means none
 }
@@ -49,7 +49,7 @@ type PromptContext struct {
 func (t PromptContext) has(tool string) bool { return t.Has != nil && t.Has(tool) }
 
 // SystemPrompt returns what a model is told before the conversation: the agent's own
-// words, what helps the model's family and, if something is known of the folder,
+// words, what helps the model's family and, if something is known of the directory,
 // all that it brings. In a session the beginning is the same from turn to turn.
 func SystemPrompt(def Definition, t PromptContext) string {
 	s := prompt.System{Agent: def.Prompt, Family: familyNotes[FamilyOf(t.Model)]}

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// bring lets sessions have what their folder brings.
+// bring lets sessions have what their directory brings.
 func (w *world) bring(trusted bool, files map[string]string) {
 	w.t.Helper()
 	for name, text := range files {
@@ -201,7 +201,7 @@ func TestDefinedAgent(t *testing.T) {
 	}
 }
 
-// An agent that nobody has, or that an untrusted folder brings, does not work.
+// An agent that nobody has, or that an untrusted directory brings, does not work.
 func TestUndefinedAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: readTwice[2:]})
@@ -212,7 +212,7 @@ func TestUndefinedAgent(t *testing.T) {
 	}
 }
 
-// children notes what children are given.
+// subagents notes what subagents are given.
 type children struct {
 	crowd
 	sent []pawl.Settings
@@ -238,7 +238,7 @@ func TestChildrenOfADefinedAgent(t *testing.T) {
 			svc := &children{}
 			w.Service = svc
 			w.prompt("go", func(p *pawl.Prompted) { p.Agent, p.Mode = "lead", "auto" })
-			_, _ = w.turn(t.Context()) // the service ends it once the child works
+			_, _ = w.turn(t.Context()) // the service ends it once the subagent works
 			if test.mode == "" {
 				if got := w.results()[0].Result.Content; len(svc.sent) != 0 || !strings.Contains(got, test.says) {
 					t.Errorf("it may give tasks: %s", got)

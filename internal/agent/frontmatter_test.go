@@ -37,7 +37,7 @@ type page struct{}
 func (page) Unsaved(context.Context, pawl.OnDisk) (string, bool, error) { return "", false, nil }
 
 // TestFront: what a person has open, and the servers that they have lent, are those
-// of the session before them: a child has its parent's.
+// of the session before them: a subagent has its parent's.
 func TestFront(t *testing.T) {
 	t.Parallel()
 	for parent, want := range map[pawl.SessionID]pawl.SessionID{"": session, "01JD0000000000000000000009": "01JD0000000000000000000009"} {

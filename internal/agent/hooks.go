@@ -16,7 +16,7 @@ import (
 
 // Hooks says which hooks there are.
 type Hooks interface {
-	// Hooks returns the hooks for sessions in a folder as they are now, and what is
+	// Hooks returns the hooks for sessions in a directory as they are now, and what is
 	// wrong with those that are left out. After an error none can be trusted to have
 	// run, and so nothing may run that one of them might have refused.
 	Hooks(ctx context.Context, dir string, s pawl.Settings) (*hook.Registry, []hook.Fault, error)
@@ -99,7 +99,7 @@ func hookFault(ctx context.Context, err error) error {
 	return &pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()}
 }
 
-// heed runs the hooks of chat.message for a prompt that waits. Prompts of a child
+// heed runs the hooks of chat.message for a prompt that waits. Prompts of a subagent
 // are no person's, and not looked at.
 func (s *Stepper) heed(ctx context.Context, j *journal, w pawl.Waiting) (hook.Outcome, error) {
 	if j.history.Created().Parent != "" {

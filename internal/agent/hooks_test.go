@@ -17,7 +17,7 @@ import (
 )
 
 // hooked are hooks of the user's own: real commands, and what they are told in
-// the workspace's folder.
+// the workspace's directory.
 type hooked struct{ list []hook.External }
 
 func (h hooked) Hooks(context.Context, string, pawl.Settings) (*hook.Registry, []hook.Fault, error) {
@@ -54,7 +54,7 @@ func (w *world) has(name string) bool {
 	return err == nil
 }
 
-// link makes a link in the workspace, and the folder that it is in.
+// link makes a link in the workspace, and the directory that it is in.
 func (w *world) link(name, to string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
@@ -322,7 +322,7 @@ func TestHookAsked(t *testing.T) {
 	}
 }
 
-// TestHookChild: the end of a child's turn is another point than that of a
+// TestHookChild: the end of a subagent's turn is another point than that of a
 // person's, and its prompts are no person's.
 func TestHookChild(t *testing.T) {
 	t.Parallel()

@@ -17,12 +17,12 @@ const nearbyBytes = 8 << 10
 // metaRules is the key of a result that names the files of rules that came with it.
 const metaRules = "rules"
 
-// fileTools are the tools whose accesses are files, and not folders to look through.
+// fileTools are the tools whose accesses are files, and not directories to look through.
 var fileTools = []string{"read", "write", "edit", "apply_patch"}
 
 const nearbyHead = "\n\n[Rules for the folder of this file, in addition to those that you were given. They permit nothing that is not permitted without them.]\n\n"
 
-// nearby puts the rules behind a result that hold for the folders of the files
+// nearby puts the rules behind a result that hold for the directories of the files
 // that a call has touched, unless the conversation has them. Which it has the log
 // says, so that a resumed turn does not repeat them; what a compaction or an undo
 // has taken out of the conversation is given again.

@@ -75,7 +75,7 @@ func TestPrompts(t *testing.T) {
 }
 
 // Whatever the model, the agent's own words come first, and what differs from
-// folder to folder after what differs from model to model.
+// directory to directory after what differs from model to model.
 func TestOrderOfAPrompt(t *testing.T) {
 	t.Parallel()
 	found := &extension.Found{Dir: "/work/project", Agents: &definition.AgentSet{}, Rules: &rules.Set{}, Skills: &skill.Set{}}

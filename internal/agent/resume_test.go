@@ -353,7 +353,7 @@ func TestEveryStepTwice(t *testing.T) {
 			}
 		}
 		logs[i] = inOrder(w.events())
-		logs[i][0].Body = pawl.SessionCreated{} // each has a folder of its own
+		logs[i][0].Body = pawl.SessionCreated{} // each has a directory of its own
 	}
 	check(t, logs[0], logs[1])
 	check(t, did[0].runs, did[1].runs)

@@ -12,10 +12,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// Servers are the MCP servers of folders, as turns know them. keep says which
+// Servers are the MCP servers of directories, as turns know them. keep says which
 // tools a turn may have, by their names; by mcp__server it says whether any of a
-// server's may be had. A session may have more servers than its folder; its
-// children have them too.
+// server's may be had. A session may have more servers than its directory; its
+// subagents have them too.
 type Servers interface {
 	// Tools returns the tools that the servers offer now. It waits for nothing.
 	Tools(id pawl.SessionID, dir string, keep func(name string) bool) []pawl.Tool
@@ -26,7 +26,7 @@ type Servers interface {
 	Notes(id pawl.SessionID, dir string) []string
 }
 
-// front is the session that a person has before them: a child's is its parent.
+// front is the session that a person has before them: a subagent's is its parent.
 func (j *journal) front() pawl.SessionID {
 	return cmp.Or(j.history.Created().Parent, j.id)
 }
@@ -71,7 +71,7 @@ func (s *Stepper) meant(ctx context.Context, j *journal, c *pawl.CallState) (t p
 	return t, input, changed, err
 }
 
-// inherited names the tools that a child of the open turn may have: those of its
+// inherited names the tools that a subagent of the open turn may have: those of its
 // parent. Of MCP servers it may have those too that are not up yet.
 func (s *Stepper) inherited(j *journal, own Definition, parent pawl.Settings) ([]string, error) {
 	keep, err := s.keeps(j)

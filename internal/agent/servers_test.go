@@ -184,7 +184,7 @@ func TestServerRules(t *testing.T) {
 	}
 }
 
-// A child has its parent's tools of servers, also of those that are not up, and no
+// A subagent has its parent's tools of servers, also of those that are not up, and no
 // others.
 func TestChildInheritsServerTools(t *testing.T) {
 	t.Parallel()
@@ -214,7 +214,7 @@ func TestChildInheritsServerTools(t *testing.T) {
 	}
 }
 
-// sender keeps what a child is sent.
+// sender keeps what a subagent is sent.
 type sender struct {
 	crowd
 	prompt pawl.Prompt

@@ -158,7 +158,7 @@ func (b *requests) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped
 }
 
 // A command of the person's is run exactly as the agent's own is: the same
-// program, folder and sandbox, whatever files a repository has for shells.
+// program, directory and sandbox, whatever files a repository has for shells.
 func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 	t.Parallel()
 	const command = "type ls; ls; echo $HOSTILE"

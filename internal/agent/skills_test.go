@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// skilled is a roomy world whose folder brings skills.
+// skilled is a roomy world whose directory brings skills.
 func skilled(t *testing.T, script []string, names ...string) *world {
 	t.Helper()
 	w := roomy(t, setup{script: script})

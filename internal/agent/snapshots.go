@@ -26,7 +26,7 @@ var _ Snapshots = (*snapshot.Store)(nil)
 const (
 	// snapshotGrace bounds how long a canceled call's workspace is looked at.
 	snapshotGrace = 3 * time.Second
-	// tooLargeFor is how long a folder that is too large is not tried again.
+	// tooLargeFor is how long a directory that is too large is not tried again.
 	tooLargeFor = 10 * time.Minute
 	// maxUnsafe bounds the reason why there is no snapshot, in characters.
 	maxUnsafe = 300
@@ -34,7 +34,7 @@ const (
 	maxUnknown = 8 << 10
 )
 
-// tooLarge remembers the folders that no snapshot can be taken of: to find that
+// tooLarge remembers the directories that no snapshot can be taken of: to find that
 // out again for each call would cost as much as the largest snapshot.
 type tooLarge struct {
 	mu    sync.Mutex

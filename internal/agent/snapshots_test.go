@@ -209,7 +209,7 @@ func (c *counting) Take(ctx context.Context, dir string, owner pawl.SessionID) (
 	return c.Store.Take(ctx, dir, owner)
 }
 
-// In a folder that is too large calls run without a way back, which is said, and
+// In a directory that is too large calls run without a way back, which is said, and
 // is not found out again for each of them.
 func TestFolderThatIsTooLarge(t *testing.T) {
 	t.Parallel()

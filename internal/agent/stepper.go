@@ -49,7 +49,7 @@ type Config struct {
 	Hooks     Hooks            // what joins in at points of a turn; nil means that there are none
 	Redact    *redact.Redactor // masks secrets in what tools return; nil masks by their shape
 
-	// Extensions reads what a folder and the user bring: agents, rules, skills. nil
+	// Extensions reads what a directory and the user bring: agents, rules, skills. nil
 	// means that there are none.
 	Extensions func(ctx context.Context, dir string, s pawl.Settings) (*extension.Found, error)
 
@@ -66,13 +66,13 @@ type Config struct {
 	// Patience says; 0 means 2 minutes.
 	Park     bool
 	Patience time.Duration
-	// Keep is told of a call that may have changed its folder, before the call's
+	// Keep is told of a call that may have changed its directory, before the call's
 	// result is written; nil means that there is nothing to keep. If it fails, so
 	// does the step.
 	Keep func(ctx context.Context, id pawl.SessionID, dir string) error
 
-	Service pawl.Service         // where children are made; nil means that there are none
-	Ended   func(pawl.SessionID) // told when a child's work has ended; nil means nobody
+	Service pawl.Service         // where subagents are made; nil means that there are none
+	Ended   func(pawl.SessionID) // told when a subagent's work has ended; nil means nobody
 }
 
 // Stepper takes the steps of turns. One serves any number of sessions at once;
@@ -236,7 +236,7 @@ func (s *Stepper) takeIn(ctx context.Context, j *journal, bodies []pawl.Body) er
 const wrapUp = "This is the last step that you are allowed in this turn: no tools can be called any more. " +
 	"Say what is done, what is not, and how to go on."
 
-// Settle lets the turn go on if a person has steered it meanwhile, when a child
+// Settle lets the turn go on if a person has steered it meanwhile, when a subagent
 // that worked in the background comes back, or if hooks want it to.
 func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err error) {
 	j, err := s.enterTurn(ctx, t)

@@ -17,16 +17,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// maxChildren bounds the children that work in the background at once. Those
+// maxChildren bounds the subagents that work in the background at once. Those
 // that are waited for are calls, which maxParallel bounds.
 const maxChildren = 8
 
-// cancelGrace bounds how long a canceled call waits for the end of its child.
+// cancelGrace bounds how long a canceled call waits for the end of its subagent.
 const cancelGrace = 800 * time.Millisecond
 
-// Spawn has a child session work on an errand. The child is a session like any
+// Spawn has a subagent session work on an errand. The subagent is a session like any
 // other, with a log of its own, so that a crash loses nothing: a call that runs
-// again goes on with the child that it had.
+// again goes on with the subagent that it had.
 func (h host) Spawn(ctx context.Context, call pawl.CallID, e pawl.SubagentTask) (pawl.Child, error) {
 	if h.j.s.Service == nil {
 		return pawl.Child{}, errors.New("no sessions can be made here")
@@ -57,7 +57,7 @@ func (h host) Spawn(ctx context.Context, call pawl.CallID, e pawl.SubagentTask) 
 	}
 	child, err := h.j.s.await(ctx, spawned.Child)
 	if err != nil && ctx.Err() != nil && takenAway(ctx) == nil {
-		// The turn is canceled: so is the child, and its end is waited for.
+		// The turn is canceled: so is the subagent, and its end is waited for.
 		return child, errors.Join(ctx.Err(), h.j.s.cancelChild(context.WithoutCancel(ctx), spawned.Child))
 	}
 	return child, err
@@ -75,7 +75,7 @@ func (s *Stepper) checkErrand(j *journal, e pawl.SubagentTask) error {
 	return nil
 }
 
-// begin makes the child and gives it its errand, unless an earlier attempt did.
+// begin makes the subagent and gives it its errand, unless an earlier attempt did.
 func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.SubagentTask) error {
 	svc := h.j.s.Service
 	row, err := svc.Get(ctx, c.Child)
@@ -104,7 +104,7 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.SubagentTask) er
 	return h.j.s.goOn(ctx, c.Child)
 }
 
-// childSettings are the parent's, narrowed: a child has no right that its parent has not.
+// childSettings are the parent's, narrowed: a subagent has no right that its parent has not.
 // The list of tools is never empty, which would mean all: the parent has task.
 func (h host) childSettings(ctx context.Context, e pawl.SubagentTask) (pawl.Settings, error) {
 	h.j.mu.Lock()
@@ -135,7 +135,7 @@ func (h host) childSettings(ctx context.Context, e pawl.SubagentTask) (pawl.Sett
 	return child, h.j.s.leftOver(ctx, h.j, &child)
 }
 
-// await returns what came of a child once its work has ended.
+// await returns what came of a subagent once its work has ended.
 func (s *Stepper) await(ctx context.Context, id pawl.SessionID) (pawl.Child, error) {
 	child := pawl.Child{Session: id}
 	var writes pawl.Writes
@@ -166,7 +166,7 @@ func (s *Stepper) await(ctx context.Context, id pawl.SessionID) (pawl.Child, err
 	return child, context.Cause(ctx)
 }
 
-// cancelChild ends a child's work and waits for that, though not for long.
+// cancelChild ends a subagent's work and waits for that, though not for long.
 func (s *Stepper) cancelChild(ctx context.Context, id pawl.SessionID) error {
 	if err := s.Service.Cancel(ctx, id); err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return fmt.Errorf("cancel the child %s: %w", id, err)
@@ -177,7 +177,7 @@ func (s *Stepper) cancelChild(ctx context.Context, id pawl.SessionID) error {
 	return nil
 }
 
-// cancelChildren ends the children that nobody will hear of any more.
+// cancelChildren ends the subagents that nobody will hear of any more.
 func (s *Stepper) cancelChildren(ctx context.Context, j *journal) error {
 	for _, c := range j.history.Open().Children {
 		if call := j.history.Call(c.Spawned.Call); c.Told && call.Finished {
@@ -195,7 +195,7 @@ func (s *Stepper) cancelChildren(ctx context.Context, j *journal) error {
 	return nil
 }
 
-// untold returns the background children that the model has not been told of.
+// untold returns the background subagents that the model has not been told of.
 func untold(open *pawl.OpenTurn) []pawl.SessionID {
 	var ids []pawl.SessionID
 	for _, c := range open.Children {
@@ -206,7 +206,7 @@ func untold(open *pawl.OpenTurn) []pawl.SessionID {
 	return ids
 }
 
-// returned tells of the background children whose work has ended.
+// returned tells of the background subagents whose work has ended.
 func (s *Stepper) returned(ctx context.Context, open *pawl.OpenTurn) ([]pawl.Body, error) {
 	var bodies []pawl.Body
 	for _, id := range untold(open) {
@@ -229,7 +229,7 @@ func (s *Stepper) returned(ctx context.Context, open *pawl.OpenTurn) ([]pawl.Bod
 	return bodies, nil
 }
 
-// goOn sees that somebody works on a child: if pawl died, nobody does.
+// goOn sees that somebody works on a subagent: if pawl died, nobody does.
 func (s *Stepper) goOn(ctx context.Context, id pawl.SessionID) error {
 	if err := s.Service.Resume(ctx, id); err != nil && !errors.Is(err, pawl.ErrBusy) {
 		return fmt.Errorf("go on with the child %s: %w", id, err)
@@ -237,7 +237,7 @@ func (s *Stepper) goOn(ctx context.Context, id pawl.SessionID) error {
 	return nil
 }
 
-// awaitAny waits until the work of one of the children has ended.
+// awaitAny waits until the work of one of the subagents has ended.
 func (s *Stepper) awaitAny(ctx context.Context, ids []pawl.SessionID) error {
 	for _, id := range ids {
 		row, err := s.Service.Get(ctx, id)

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Only so many children work in the background at once.
+// Only so many subagents work in the background at once.
 func TestChildrenAreBounded(t *testing.T) {
 	t.Parallel()
 	calls := make([]string, maxChildren+1)

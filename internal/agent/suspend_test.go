@@ -26,7 +26,7 @@ func (unending) Events(ctx context.Context, _ pawl.SessionID, _ pawl.Seq) iter.S
 	return func(func(pawl.Event, error) bool) { <-ctx.Done() }
 }
 
-// Who waits for children gives its place away after a while, where somebody waits
+// Who waits for subagents gives its place away after a while, where somebody waits
 // elsewhere, and only there.
 func TestAwaitAny_Parks(t *testing.T) {
 	t.Parallel()

@@ -84,7 +84,7 @@ func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
 }
 
 // small returns the session's row and the model that writes for it beside the
-// conversation; "" if there is none, or if the session is a child: those are
+// conversation; "" if there is none, or if the session is a subagent: those are
 // named by who spawned them, and report to it.
 func (s *Stepper) small(ctx context.Context, id pawl.SessionID) (pawl.Session, string, error) {
 	if s.Small == nil {

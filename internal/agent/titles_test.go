@@ -95,7 +95,7 @@ func TestNoTitle(t *testing.T) {
 	}
 }
 
-// A child was named by who spawned it, and reports to it.
+// A subagent was named by who spawned it, and reports to it.
 func TestNoTitleOfAChild(t *testing.T) {
 	t.Parallel()
 	const child pawl.SessionID = "01JD0000000000000000000001"

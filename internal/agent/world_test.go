@@ -60,7 +60,7 @@ type setup struct {
 	tools  []pawl.Tool
 	store  func(pawl.Store) pawl.Store // put around the store
 	clock  func() time.Time
-	parent pawl.SessionID // of which the session is a child
+	parent pawl.SessionID // of which the session is a subagent
 }
 
 func newWorld(t *testing.T, s setup) *world {

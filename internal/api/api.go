@@ -13,7 +13,7 @@ const (
 	ScopeNone  Scope = ""      // of a route that anybody may ask
 	ScopeRead  Scope = "read"  // look at sessions
 	ScopeRun   Scope = "run"   // give them work, answer what they ask
-	ScopeAdmin Scope = "admin" // what only the one who runs the server may: trust a folder, do without asking
+	ScopeAdmin Scope = "admin" // what only the one who runs the server may: trust a directory, do without asking
 )
 
 // Covers reports whether who has s may do what needs the other.

@@ -13,7 +13,7 @@ type Fleet struct {
 	Namespace  string `json:"namespace,omitempty"`  // of the engine
 	NATS       string `json:"nats,omitempty"`       // a URL, or several with commas
 	Blobs      string `json:"blobs,omitempty"`      // file:///path or s3://bucket/prefix?endpoint=…
-	Workspaces string `json:"workspaces,omitempty"` // the folder of the workspaces, the same on every host
+	Workspaces string `json:"workspaces,omitempty"` // the directory of the workspaces, the same on every host
 	Gateway    string `json:"gateway,omitempty"`    // where the models are asked by those who have no keys
 
 	HostTimeout string `json:"host_timeout,omitempty"` // how long a host may be silent before its sessions move, such as 10s

@@ -42,7 +42,7 @@ func LoadManaged() (Managed, error) {
 	return loadManaged(path, 0)
 }
 
-// loadManaged reads the policy, which must be owner's, as must the two folders
+// loadManaged reads the policy, which must be owner's, as must the two directories
 // that it is in.
 func loadManaged(path string, owner uint32) (Managed, error) {
 	for _, folder := range []string{filepath.Dir(filepath.Dir(path)), filepath.Dir(path)} {

@@ -11,7 +11,7 @@ import (
 )
 
 // Store returns where the log is: PAWL_STORE (a postgres:// URL or a path), or
-// a SQLite file in the data folder.
+// a SQLite file in the data directory.
 func Store() (string, error) {
 	if ref := os.Getenv("PAWL_STORE"); ref != "" {
 		return ref, nil
@@ -23,7 +23,7 @@ func Store() (string, error) {
 	return filepath.Join(data, "pawl.db"), nil
 }
 
-// Data returns pawl's data folder: PAWL_DATA, or pawl below XDG_DATA_HOME or ~/.local/share.
+// Data returns pawl's data directory: PAWL_DATA, or pawl below XDG_DATA_HOME or ~/.local/share.
 func Data() (string, error) {
 	if dir := os.Getenv("PAWL_DATA"); dir != "" {
 		return dir, nil
@@ -38,8 +38,8 @@ func Data() (string, error) {
 	return filepath.Join(home, ".local", "share", "pawl"), nil
 }
 
-// Workplaces returns the folder that holds the workplaces of missions, those of
-// each repository in a folder of their own. It is in the data folder.
+// Worktrees returns the directory that holds the worktrees of missions, those of
+// each repository in a directory of their own. It is in the data directory.
 func Workplaces() (string, error) {
 	data, err := Data()
 	if err != nil {
@@ -48,7 +48,7 @@ func Workplaces() (string, error) {
 	return filepath.Abs(filepath.Join(data, "workplaces"))
 }
 
-// Cache returns pawl's cache folder: PAWL_CACHE, or pawl below XDG_CACHE_HOME or
+// Cache returns pawl's cache directory: PAWL_CACHE, or pawl below XDG_CACHE_HOME or
 // ~/.cache. What is in it may be lost.
 func Cache() (string, error) {
 	if dir := os.Getenv("PAWL_CACHE"); dir != "" {

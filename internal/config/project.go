@@ -43,7 +43,7 @@ var userKeys = []string{
 
 // LoadProject reads a project's configuration. read returns a file of the
 // repository, fs.ErrNotExist or pawl.ErrNotFound if there is none: whoever calls
-// decides whether the files are those of a trusted folder or of a commit.
+// decides whether the files are those of a trusted directory or of a commit.
 func LoadProject(read func(name string) ([]byte, error)) (Project, []Ignored, error) {
 	text, err := read(ProjectFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, pawl.ErrNotFound) {

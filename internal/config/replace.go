@@ -22,7 +22,7 @@ var placeholder = regexp.MustCompile(`\{(env|file):([^{}]*)(\}?)`)
 
 // replace puts what the placeholders of the user's configuration stand for in
 // their place, and keeps what that was in Replaced. Only the keys that keys names
-// may have them. folder is where the configuration is.
+// may have them. directory is where the configuration is.
 func (u *User) replace(folder string) error {
 	r := replacer{folder: folder}
 	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {

@@ -12,7 +12,7 @@ import (
 // Sandbox is what the user opens and closes for the commands of a model.
 type Sandbox struct {
 	Network  []string `json:"network,omitempty"`  // hosts that can be reached: a name, *.domain, with :port if need be; none means no network
-	Writable []string `json:"writable,omitempty"` // folders beside the workspace, absolute or from ~
+	Writable []string `json:"writable,omitempty"` // directories beside the workspace, absolute or from ~
 	Env      []string `json:"env,omitempty"`      // names of variables that commands get
 	Hidden   []string `json:"hidden,omitempty"`   // paths, absolute or from ~, and patterns for names in the workspace
 }
@@ -20,7 +20,7 @@ type Sandbox struct {
 // maxSandbox bounds each list.
 const maxSandbox = 200
 
-// expand checks the lists and makes the paths absolute, from a home folder.
+// expand checks the lists and makes the paths absolute, from a home directory.
 func (s *Sandbox) expand(home string) error {
 	for name, list := range map[string][]string{"network": s.Network, "writable": s.Writable, "env": s.Env, "hidden": s.Hidden} {
 		if len(list) > maxSandbox {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// User is the user's own configuration: pawl.json in the configuration folder.
+// User is the user's own configuration: pawl.json in the configuration directory.
 type User struct {
 	Model      string              `json:"model,omitempty"`       // the model when none is named
 	SmallModel *string             `json:"small_model,omitempty"` // the one that writes titles and summaries; "" or none: nobody does
@@ -144,7 +144,7 @@ func decodeUser(text []byte) (User, []Finding, error) {
 	return u, findings, nil
 }
 
-// UserFile is PAWL_CONFIG, or pawl.json in the user's folder.
+// UserFile is PAWL_CONFIG, or pawl.json in the user's directory.
 func UserFile() (string, error) {
 	if path := os.Getenv("PAWL_CONFIG"); path != "" {
 		return path, nil
@@ -158,7 +158,7 @@ func UserFile() (string, error) {
 
 // UserFolder is pawl below XDG_CONFIG_HOME or ~/.config: where the user's own
 // agents, commands, rules and skills are. PAWL_CONFIG names a file, which may be
-// in any folder, and does not move it.
+// in any directory, and does not move it.
 func UserFolder() (string, error) {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pawl"), nil

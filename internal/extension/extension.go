@@ -1,4 +1,4 @@
-// Package extension puts together what people bring in Markdown: for a folder, the
+// Package extension puts together what people bring in Markdown: for a directory, the
 // agents, commands, rules and skills that a session in it has. Nothing of a
 // project is read unless it is trusted.
 package extension
@@ -15,18 +15,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Places says where to look besides a session's folder.
+// Places says where to look besides a session's directory.
 type Places struct {
 	Home     string                // of the user; "" means none
-	Config   string                // pawl's own folder for what the user configures; "" means none
-	Trusted  func(dir string) bool // whether a folder of a project is; nil means that none is
+	Config   string                // pawl's own directory for what the user configures; "" means none
+	Trusted  func(dir string) bool // whether a directory of a project is; nil means that none is
 	Reserved []string              // the names of agents that nobody can take
 }
 
-// Found is what a session in a folder has. It is read once and does not change;
+// Found is what a session in a directory has. It is read once and does not change;
 // what a skill says is read when it is loaded.
 type Found struct {
-	Dir        string // the folder, real
+	Dir        string // the directory, real
 	Top        string // of its repository, or Dir
 	Repository bool
 	Branch     string // that is checked out, "" if none is; a stranger's text
@@ -39,7 +39,7 @@ type Found struct {
 	sources frontmatter.Sources // of rules
 }
 
-// Look reads what there is for a folder. What cannot be read is a fault in what
+// Look reads what there is for a directory. What cannot be read is a fault in what
 // it returns, not an error: a session works without.
 func (p Places) Look(ctx context.Context, dir string) *Found {
 	f := &Found{Dir: real(dir)}
@@ -73,7 +73,7 @@ func (p Places) reserve(set *definition.AgentSet) {
 	})
 }
 
-// Near returns the rules on the way from the folder to a file below it, which is
+// Near returns the rules on the way from the directory to a file below it, which is
 // absolute, apart from those that were given; see [rules.Near].
 func (f *Found) Near(file string, given map[string]bool) *rules.Set {
 	return rules.Near(f.sources, file, given)

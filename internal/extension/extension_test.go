@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension"
 )
 
-// files writes files below a folder and returns its real path.
+// files writes files below a directory and returns its real path.
 func files(t *testing.T, dir string, all map[string]string) string {
 	t.Helper()
 	for name, text := range all {

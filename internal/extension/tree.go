@@ -23,7 +23,7 @@ func (t tree) OpenReal(path string) (*os.File, error) {
 	return w.OpenReal(path)
 }
 
-// RealFolder opens a folder; no part of its path is a link.
+// RealFolder opens a directory; no part of its path is a link.
 func (t tree) RealFolder(path string) (*os.Root, error) {
 	w, err := workspace.Open(string(t))
 	if err != nil {
@@ -41,13 +41,13 @@ func folder(path string) frontmatter.Folder {
 	return frontmatter.Folder{Tree: tree(path), Path: path}
 }
 
-// strange are folders that hold what others wrote: nobody who trusts a project
+// strange are directories that hold what others wrote: nobody who trusts a project
 // means their rules.
 var strange = []string{"node_modules", "vendor", "third_party", ".git"}
 
-// covered returns whether the rules of a folder count: they are only texts, so
-// who trusts a folder trusts those of the folders below it, up to a repository
-// of its own, or what others wrote. Folders below the one that is worked in are
+// covered returns whether the rules of a directory count: they are only texts, so
+// who trusts a directory trusts those of the directories below it, up to a repository
+// of its own, or what others wrote. Directories below the one that is worked in are
 // not asked about one by one, which takes time.
 func (p Places) covered(top, worked string) func(dir string) bool {
 	if p.Trusted == nil {
@@ -67,13 +67,13 @@ func (p Places) covered(top, worked string) func(dir string) bool {
 	}
 }
 
-// within reports whether a path is a folder or below it.
+// within reports whether a path is a directory or below it.
 func within(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// own reports whether a folder is not a part of the project above it.
+// own reports whether a directory is not a part of the project above it.
 func own(dir string) bool {
 	if slices.Contains(strange, filepath.Base(dir)) {
 		return true

@@ -16,7 +16,7 @@ const (
 	sha256Hex  = 64      // the length of an id, in a repository whose ids are SHA-256
 )
 
-// Borrow makes a repository in a folder that is there, with one branch at a
+// Borrow makes a repository in a directory that is there, with one branch at a
 // commit of r. It has no objects of its own but reads those of r, so its history
 // is there; it has neither settings nor hooks of r, and its index is empty. The
 // commit is a full id.

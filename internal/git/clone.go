@@ -15,7 +15,7 @@ const (
 	cloneBranch = "main"  // that a clone is on
 )
 
-// Clone brings a commit with its history into a new folder, and checks it out on a
+// Clone brings a commit with its history into a new directory, and checks it out on a
 // branch. Nothing that the repository brings has any effect.
 func (g *Git) Clone(ctx context.Context, from Remote, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -37,7 +37,7 @@ func (g *Git) Clone(ctx context.Context, from Remote, dir string) error {
 	return nil
 }
 
-// Mirror brings a commit with its history into a folder of its own, which may have
+// Mirror brings a commit with its history into a directory of its own, which may have
 // an older one already, and returns its id. Nothing is checked out.
 func (g *Git) Mirror(ctx context.Context, from Remote, dir string) (commit string, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -52,7 +52,7 @@ func (g *Git) Mirror(ctx context.Context, from Remote, dir string) (commit strin
 	return commit, err
 }
 
-// bring fetches a commit into a folder's repository, which is made if there is none.
+// bring fetches a commit into a directory's repository, which is made if there is none.
 func (g *Git) bring(ctx context.Context, from Remote, dir string) (*Repo, string, error) {
 	address, protocol, err := from.check()
 	if err != nil {

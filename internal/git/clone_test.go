@@ -10,7 +10,7 @@ import (
 // it brings has no effect on the way.
 func TestMirrorAndClone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t) // f is "one", and "two, and longer" in the folder
+	w := newWorld(t) // f is "one", and "two, and longer" in the directory
 	dir := t.TempDir()
 	g, err := Find(t.Context(), dir)
 	if err != nil {

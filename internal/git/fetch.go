@@ -42,7 +42,7 @@ func (r Remote) pin() []setting {
 }
 
 // Fetched is one commit of a repository elsewhere. Its files are in git's own
-// store, in a folder of its own, and nowhere else: none is checked out, so that
+// store, in a directory of its own, and nowhere else: none is checked out, so that
 // no filter, hook or link of it has any effect. Close it.
 type Fetched struct {
 	commit string // its full id
@@ -204,7 +204,7 @@ func (f *Fetched) ReadFile(ctx context.Context, path string) ([]byte, error) {
 // Close removes what was fetched.
 func (f *Fetched) Close() error { return os.RemoveAll(f.repo.Top) }
 
-// watched returns a context that ends when a folder holds more than may be.
+// watched returns a context that ends when a directory holds more than may be.
 func watched(ctx context.Context, dir string, limit int64) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	tick := time.NewTicker(fetchWatch)
@@ -225,7 +225,7 @@ func watched(ctx context.Context, dir string, limit int64) (context.Context, fun
 	return ctx, func() { cancel(nil) }
 }
 
-// fits refuses a folder that holds more than limit bytes. What goes away while
+// fits refuses a directory that holds more than limit bytes. What goes away while
 // it looks does not count.
 func fits(dir string, limit int64) error {
 	var total int64

@@ -108,7 +108,7 @@ func resolved(path string) string {
 	return path
 }
 
-// within reports whether a real path is folder or below it.
+// within reports whether a real path is directory or below it.
 func within(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)

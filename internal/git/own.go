@@ -37,7 +37,7 @@ var ownCommands = map[string][]string{
 	"unpack-objects": nil,
 }
 
-// Own returns the repository in a folder of pawl's own. Nothing is read or
+// Own returns the repository in a directory of pawl's own. Nothing is read or
 // made yet.
 func (g *Git) Own(dir string) *Own { return &Own{dir: dir, git: g} }
 

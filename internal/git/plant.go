@@ -52,9 +52,9 @@ func (r *Repo) Tree(ctx context.Context, ref string) ([]Entry, error) {
 	return list, nil
 }
 
-// Plant makes a new repository in a folder that is not there yet. It holds these
+// Plant makes a new repository in a directory that is not there yet. It holds these
 // files of r, checked out, in one commit that has no past: nothing else of r is in
-// it, neither its history nor its settings. Submodules are empty folders. It
+// it, neither its history nor its settings. Submodules are empty directories. It
 // returns the hash of the tree.
 func (r *Repo) Plant(ctx context.Context, dir string, entries []Entry) (planted *Repo, tree string, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {

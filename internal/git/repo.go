@@ -15,21 +15,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// maxLine bounds the files that lead from one folder of a repository to another.
+// maxLine bounds the files that lead from one directory of a repository to another.
 const maxLine = 4 << 10
 
 // Repo is a repository with a worktree. Its paths are real.
 type Repo struct {
 	Top    string // of the worktree
-	Dir    string // git's folder for this worktree
-	Common string // git's folder of the repository; Dir, but in a linked worktree
+	Dir    string // git's directory for this worktree
+	Common string // git's directory of the repository; Dir, but in a linked worktree
 	Linked bool   // a linked worktree, which the repository names as its own
 
 	git *Git
 }
 
-// Open finds the repository that a folder is in. It looks for .git in the folder
-// and those above it, itself: git would take a bare repository in the folder for
+// Open finds the repository that a directory is in. It looks for .git in the directory
+// and those above it, itself: git would take a bare repository in the directory for
 // one too, and believe what core.worktree says. If there is none it returns
 // pawl.ErrNotFound; if there is one that must not be believed, pawl.ErrDenied.
 func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
@@ -54,7 +54,7 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	}
 }
 
-// at returns the repository whose worktree begins at a folder, or nil.
+// at returns the repository whose worktree begins at a directory, or nil.
 func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 	dotgit := filepath.Join(top, ".git")
 	info, err := os.Lstat(dotgit)
@@ -139,7 +139,7 @@ func owned(path string) error {
 	return nil
 }
 
-// isRepository reports whether a folder looks like git's.
+// isRepository reports whether a directory looks like git's.
 func isRepository(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
 	return err == nil && isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs"))
@@ -150,7 +150,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// from makes a path absolute, as seen from a folder.
+// from makes a path absolute, as seen from a directory.
 func from(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

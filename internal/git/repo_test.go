@@ -90,7 +90,7 @@ func TestOpen(t *testing.T) {
 }
 
 // TestForged: a file .git that points to another repository is not believed
-// unless that one knows the folder. Row A8.
+// unless that one knows the directory. Row A8.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	for name, forge := range map[string]func(w *world, dir string){
@@ -162,7 +162,7 @@ func TestOtherOwner(t *testing.T) {
 	}
 }
 
-// TestBare: a folder that is laid out like a repository is not taken for one.
+// TestBare: a directory that is laid out like a repository is not taken for one.
 func TestBare(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -36,7 +36,7 @@ type Call struct {
 	In  io.Reader // what git reads; nil is nothing
 	Out io.Writer // gets what git prints, all of it, in place of Run's result; nil is none
 
-	Apart string // an empty folder of pawl's own, which git takes for the worktree and has its index in; "" means the repository's own
+	Apart string // an empty directory of pawl's own, which git takes for the worktree and has its index in; "" means the repository's own
 
 	Limit     int      // bytes of output that are read; more is an error. 0 means 16 MiB
 	Protocols []string // the network is reached by these, of https and ssh; none means not at all
@@ -201,7 +201,7 @@ func (g *Git) environment(r *Repo, protocols []string, settings ...setting) []st
 	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(all)))
 }
 
-// exec runs git in a folder and returns what it prints, up to a limit. All that
+// exec runs git in a directory and returns what it prints, up to a limit. All that
 // it has started is killed when the context ends, or the limit is passed.
 func (g *Git) exec(ctx context.Context, dir string, env, args []string, limit int) ([]byte, error) {
 	return g.pipe(ctx, dir, env, args, Call{}, limit)

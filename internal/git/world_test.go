@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// world is a hostile repository, and a folder where a file appears for each
+// world is a hostile repository, and a directory where a file appears for each
 // program of its own that it got run.
 type world struct {
 	t         *testing.T

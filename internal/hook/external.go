@@ -76,7 +76,7 @@ type External struct {
 	Origin Origin
 }
 
-// Runner runs a command: in a box, or as it is if the layer is the user's.
+// Runner runs a command: in a sandbox, or as it is if the layer is the user's.
 type Runner interface {
 	// Run runs the command and returns its exit code, or -1 if a signal ended it.
 	// When it returns, all that the command has started has ended. When ctx ends,
@@ -88,7 +88,7 @@ type Runner interface {
 // Outside is what commands need to become hooks. Without a Runner none can.
 type Outside struct {
 	Runner  Runner
-	Trusted bool // the folder is: without it, no command of the project's layer runs
+	Trusted bool // the directory is: without it, no command of the project's layer runs
 
 	// Transcript returns the path of a session's log as a file, or ""; nil means none.
 	Transcript func(pawl.SessionID) string

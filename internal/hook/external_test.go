@@ -21,7 +21,7 @@ const (
 	pawlFile   = "/home/u/.config/pawl/pawl.json"
 )
 
-// world is a folder to run commands in, and what they are run by.
+// world is a directory to run commands in, and what they are run by.
 type world struct {
 	t      *testing.T
 	dir    string
@@ -97,7 +97,7 @@ type conformanceCase struct {
 	extra   string // further keys of the command
 	file    string // claudeFile if left out
 	layer   hook.Layer
-	closed  bool // the folder is not trusted
+	closed  bool // the directory is not trusted
 	event   func(*hook.Event)
 	want    hook.Outcome
 	fault   string // part of the only fault; "" means none

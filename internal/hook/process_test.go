@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/hook"
 )
 
-// pipe is a named pipe in the folder. alive reports whether anybody holds it.
+// pipe is a named pipe in the directory. alive reports whether anybody holds it.
 func (w *world) pipe() (alive func() bool) {
 	w.t.Helper()
 	name := filepath.Join(w.dir, "held")
@@ -134,7 +134,7 @@ func TestUserAfterProject(t *testing.T) {
 	}
 }
 
-// TestExecForm: arguments are no shell's business, whatever the folder is called.
+// TestExecForm: arguments are no shell's business, whatever the directory is called.
 func TestExecForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,7 +16,7 @@ import (
 // Role is what an agent may do, whatever the rules allow it.
 type Role struct {
 	Tools    []string // that it may call
-	Writes   []string // patterns of the paths, from the workspace, that it may write; ** is any folders
+	Writes   []string // patterns of the paths, from the workspace, that it may write; ** is any directories
 	Anywhere bool     // it may write wherever the rules let it
 }
 

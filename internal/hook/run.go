@@ -26,7 +26,7 @@ type Command struct {
 	Stderr  io.Writer
 	Session pawl.SessionID
 	Mode    string
-	Origin  Origin // whose it is: that decides on the box
+	Origin  Origin // whose it is: that decides on the sandbox
 }
 
 // errTimeout is the cause of a command's end when its time is over.
@@ -89,8 +89,8 @@ func (c *command) late() (Outcome, error) {
 }
 
 // args are what is run. A line is the shell's as it was configured: what the model
-// or the folder says reaches a command by its input and its environment alone. In
-// arguments that no shell sees, the project's folder is filled in.
+// or the directory says reaches a command by its input and its environment alone. In
+// arguments that no shell sees, the project's directory is filled in.
 func (c *command) args(e Event) []string {
 	dir := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", e.Dir, "$CLAUDE_PROJECT_DIR", e.Dir, "${PAWL_PROJECT_DIR}", e.Dir, "$PAWL_PROJECT_DIR", e.Dir)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/proc"
 )
 
-// plainRunner runs commands without a box, as pawl does for the user's own.
+// plainRunner runs commands without a sandbox, as pawl does for the user's own.
 type plainRunner struct {
 	heard func() // called when a command prints something; may be nil
 

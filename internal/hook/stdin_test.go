@@ -21,7 +21,7 @@ func TestStdin(t *testing.T) {
 		on, file string
 		event    func(*hook.Event)
 		mode     string
-		want     string // besides what is always there; DIR is the folder
+		want     string // besides what is always there; DIR is the directory
 	}{
 		{"PreToolUse", claudeFile, nil, "acceptEdits", `{"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c1"}`},
 		{"tool.execute.before", pawlFile, nil, "guard", `{"tool_name":"bash","tool_input":{"command":"ls"},"tool_use_id":"c1"}`},

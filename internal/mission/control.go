@@ -34,14 +34,14 @@ type Sessions interface {
 type Config struct {
 	Sessions   Sessions
 	Repo       func(ctx context.Context, dir string) (*git.Repo, error)          // finds the repository of a project
-	Workplaces func(ctx context.Context, repo *git.Repo) (dir string, err error) // a folder for those of a repository, apart from all others
+	Workplaces func(ctx context.Context, repo *git.Repo) (dir string, err error) // a directory for those of a repository, apart from all others
 	Gate       func(repo *git.Repo) (*gate.Gate, error)                          // opens a gate; it is closed
 	Furnish    func(ctx context.Context, g *gate.Gate, dir string) error         // gives a worker's commands what the checks have cached; nil gives nothing
-	Clear      func(dir string) error                                            // removes what a worker's commands have left outside of its workplace; nil means nothing
+	Clear      func(dir string) error                                            // removes what a worker's commands have left outside of its worktree; nil means nothing
 	Clock      func() time.Time                                                  // nil means time.Now
 
-	// Where workers may work on other hosts: Offer has a workplace that was just made be
-	// worked in anywhere; Fetch makes the folder here hold what its worker has left; and
+	// Where workers may work on other hosts: Offer has a worktree that was just made be
+	// worked in anywhere; Fetch makes the directory here hold what its worker has left; and
 	// Vacated is told of one that is gone. nil means that all is here.
 	Offer, Fetch, Vacated func(ctx context.Context, dir string) error
 }
@@ -61,7 +61,7 @@ func New(c Config) *Control {
 	return &Control{Config: c, fields: map[pawl.SessionID]*field{}}
 }
 
-// field is what a mission works on: its repository, the workplaces, the gate.
+// field is what a mission works on: its repository, the worktrees, the gate.
 type field struct {
 	repo  *git.Repo
 	trees *worktree.Trees
@@ -106,7 +106,7 @@ func (f *field) hasCommit(ctx context.Context) error {
 	return nil
 }
 
-// Leave forgets what was kept of a mission, and removes the workplaces of those
+// Leave forgets what was kept of a mission, and removes the worktrees of those
 // whose work was taken over. What the others have left is kept for the next turn.
 func (c *Control) Leave(ctx context.Context, b pawl.MissionJournal) error {
 	c.mu.Lock()
@@ -127,7 +127,7 @@ func (c *Control) Leave(ctx context.Context, b pawl.MissionJournal) error {
 	return errors.Join(err, f.gate.Close())
 }
 
-// vacate removes a worker's workplace, and what its commands have left elsewhere.
+// vacate removes a worker's worktree, and what its commands have left elsewhere.
 func (c *Control) vacate(ctx context.Context, f *field, id pawl.SessionID) error {
 	var err error
 	dir := f.trees.Path(place(id))
@@ -150,7 +150,7 @@ func atWork(m *pawl.Mission, id pawl.SessionID) bool {
 	return false
 }
 
-// place is the name of a worker's workplace.
+// place is the name of a worker's worktree.
 func place(id pawl.SessionID) string { return strings.ToLower(string(id)) }
 
 // Advance takes in what workers have left and starts those that can begin.
@@ -270,7 +270,7 @@ func branch(id pawl.SessionID) string {
 	return worktree.Prefix + "mission-" + strings.ToLower(string(id))
 }
 
-// Dir is the folder that shows a mission to people, from the top of the project.
+// Dir is the directory that shows a mission to people, from the top of the project.
 func Dir(id pawl.SessionID) string { return filepath.Join(".pawl", "missions", string(id)) }
 
 func joined(texts ...string) string {

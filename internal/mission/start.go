@@ -79,7 +79,7 @@ func (c *Control) ensure(ctx context.Context, b pawl.MissionJournal, f *field, t
 	return nil
 }
 
-// call names what a worker is for, in the place of the call that other children
+// call names what a worker is for, in the place of the call that other subagents
 // come from.
 func call(words ...any) pawl.CallID {
 	id := "mission"
@@ -100,7 +100,7 @@ type post struct {
 	known        bool // its session exists already
 }
 
-// employ makes a workplace and a session in it, and gives it its errand.
+// employ makes a worktree and a session in it, and gives it its errand.
 func (c *Control) employ(ctx context.Context, b pawl.MissionJournal, f *field, p post) error {
 	name := place(p.child)
 	if err := f.trees.Remove(name); err != nil { // of an earlier attempt

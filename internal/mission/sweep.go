@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
-// Needed reports whether a workplace is still needed: its session is there, and the
+// Needed reports whether a worktree is still needed: its session is there, and the
 // mission that it is of may go on. What cannot be found out is needed, and so is what
 // was made of late: its session may be about to be made.
 func Needed(ctx context.Context, get func(context.Context, pawl.SessionID) (pawl.Session, error), dir string) bool {
@@ -32,11 +32,11 @@ func Needed(ctx context.Context, get func(context.Context, pawl.SessionID) (pawl
 	return err != nil || worker.Mission != pawl.MissionSealed
 }
 
-// young is for how long a workplace is left alone in any case.
+// young is for how long a worktree is left alone in any case.
 const young = 24 * time.Hour
 
-// Sweep removes the workplaces, of all repositories, that are not needed, and what
-// killed processes have left of others. It returns the folders that are gone; with
+// Sweep removes the worktrees, of all repositories, that are not needed, and what
+// killed processes have left of others. It returns the directories that are gone; with
 // dry those that would go.
 func Sweep(ctx context.Context, top string, needed func(dir string) bool, dry bool) (gone []string, err error) {
 	repositories, err := os.ReadDir(top)

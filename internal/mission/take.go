@@ -225,7 +225,7 @@ func (f *field) records(ctx context.Context, b pawl.MissionJournal, example pawl
 	}
 }
 
-// merged writes down that a task is done. What the log names is kept before. The workplace goes afterwards: if that
+// merged writes down that a task is done. What the log names is kept before. The worktree goes afterwards: if that
 // is not reached, the end of the turn removes it.
 func (c *Control) merged(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string) error {
 	if err := b.Keep(ctx); err != nil {

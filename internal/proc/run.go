@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Command is a command line to run in a folder. It has no terminal.
+// Command is a command line to run in a directory. It has no terminal.
 type Command struct {
 	Args []string
 	Dir  string

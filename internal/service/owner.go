@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ownerOf says whose a new session is: a child has its parent's owner, whoever
+// ownerOf says whose a new session is: a subagent has its parent's owner, whoever
 // makes it.
 func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, error) {
 	if n.Owner != "" && !n.Owner.Valid() {

@@ -41,7 +41,7 @@ type Config struct {
 	Store  pawl.Store
 	Bus    Bus
 	Runner Runner
-	// Check says whether settings can be worked with in a folder, before a prompt is accepted.
+	// Check says whether settings can be worked with in a directory, before a prompt is accepted.
 	Check func(ctx context.Context, dir string, s pawl.Settings) error
 	// Model names the model of a session's first prompt when that does not; nil
 	// means that it must.

@@ -28,7 +28,7 @@ type watcher struct {
 	silent  bool // what the event at hand says cannot be masked, and is not sent
 	turns   map[pawl.SessionID]*turn
 	prompts map[place]string          // that wait, if content is wanted
-	parents map[pawl.SessionID]parent // of children
+	parents map[pawl.SessionID]parent // of subagents
 }
 
 // place is an event of a log.
@@ -37,7 +37,7 @@ type place struct {
 	seq     pawl.Seq
 }
 
-// parent is the call that a child works for.
+// parent is the call that a subagent works for.
 type parent struct {
 	trace TraceID
 	span  SpanID

@@ -17,7 +17,7 @@ import (
 )
 
 // work is a session with a retry, a call that runs, one that is denied, and a
-// child that fails.
+// subagent that fails.
 func (w *world) work() {
 	usage := pawl.Usage{Input: 10, Output: 5, CacheRead: 100, Cost: 2e6}
 	w.write(session, 0, pawl.SessionCreated{Dir: "/w"}, pawl.Prompted{Parts: said("fix it, the key is s3cret")})

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
-// smallPawl makes the test binary a pawl that works in the folder it names: it
+// smallPawl makes the test binary a pawl that works in the directory it names: it
 // has daemons of a command that has ended, a job, and a command in the
 // foreground when it prints "ready".
 const smallPawl = "TOOL_TEST_PAWL"

@@ -9,12 +9,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// Box puts commands where they can do no more than their call may.
+// Sandbox puts commands where they can do no more than their call may.
 type Box interface {
 	// Wrap returns what to run instead of a command. An error means that it must
 	// not be run.
 	Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error)
-	// End drops what is kept for a session: its folder for temporary files.
+	// End drops what is kept for a session: its directory for temporary files.
 	End(id pawl.SessionID)
 	// Close drops what is kept for all.
 	Close()

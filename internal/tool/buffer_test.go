@@ -41,7 +41,7 @@ func (s *screen) Unsaved(ctx context.Context, f pawl.OnDisk) (string, bool, erro
 	return text, ok && text != f.Text, ctx.Err()
 }
 
-// editing makes a call in a folder that an editor has open.
+// editing makes a call in a directory that an editor has open.
 func editing(dir, in string, s *screen) pawl.Call {
 	c := call(dir, in)
 	s.dir, c.Buffers = dir, s

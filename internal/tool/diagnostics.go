@@ -101,7 +101,7 @@ func diagnosePath(ctx context.Context, c Checker, call pawl.Call, path string) (
 		}
 	}
 	for _, n := range report.Notes {
-		if n.Kind != lsp.Unserved || !info.IsDir() { // a folder holds all kinds of files
+		if n.Kind != lsp.Unserved || !info.IsDir() { // a directory holds all kinds of files
 			shown.Notes = append(shown.Notes, n)
 		}
 	}
@@ -112,7 +112,7 @@ func diagnosePath(ctx context.Context, c Checker, call pawl.Call, path string) (
 	return pawl.Result{Content: text}, nil
 }
 
-// filesIn returns the files of a folder, without those further down.
+// filesIn returns the files of a directory, without those further down.
 func filesIn(w *workspace.Workspace, rel string) ([]string, error) {
 	entries, err := fs.ReadDir(w.FS(), filepath.ToSlash(rel))
 	var paths []string

@@ -21,7 +21,7 @@ type globInput struct {
 	Path    string `json:"path,omitempty" jsonschema:"folder"`
 }
 
-// start checks the input and returns the folder to begin at, and what to look
+// start checks the input and returns the directory to begin at, and what to look
 // for below it.
 func (in globInput) start(call pawl.Call) (string, search.Names, error) {
 	if in.Pattern == "" {

@@ -28,7 +28,7 @@ type job struct {
 	process *proc.Process
 	boxed   sandbox.Wrapped
 	news    []string      // what came up where other programs take orders from; once checked is closed
-	checked chan struct{} // closed when the command has ended and its box was looked at
+	checked chan struct{} // closed when the command has ended and its sandbox was looked at
 	out     *output
 	killed  atomic.Bool
 
@@ -47,7 +47,7 @@ func (j *job) over() bool {
 	}
 }
 
-// attend looks at what the command has left, once it has ended, and closes its box.
+// attend looks at what the command has left, once it has ended, and closes its sandbox.
 func (j *job) attend() {
 	<-j.process.Done()
 	defer close(j.checked)

@@ -31,7 +31,7 @@ type Jobs struct {
 }
 
 // NewJobs returns a table without jobs. What they print beyond what a model is
-// given is kept in blobs. They run in the box.
+// given is kept in blobs. They run in the sandbox.
 func NewJobs(blobs pawl.Blobs, box Box) *Jobs {
 	return &Jobs{blobs: blobs, box: box, sessions: map[pawl.SessionID]*jobTable{}}
 }

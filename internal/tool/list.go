@@ -19,7 +19,7 @@ type listInput struct {
 	Depth int    `json:"depth,omitempty" jsonschema:"levels, default 2"`
 }
 
-// List shows a folder as a tree.
+// List shows a directory as a tree.
 func List() pawl.Tool {
 	return define(definition[listInput]{
 		name:        "list",
@@ -51,7 +51,7 @@ func List() pawl.Tool {
 	})
 }
 
-// listFolder shows a folder of the workspace.
+// listFolder shows a directory of the workspace.
 func listFolder(ctx context.Context, w *workspace.Workspace, dir string, depth int) (pawl.Result, error) {
 	tree, err := search.List(ctx, w, dir, depth, search.Limits{
 		Results: ListEntries, Bytes: ResultBytes - noteBytes, Time: SearchTimeout,
@@ -62,7 +62,7 @@ func listFolder(ctx context.Context, w *workspace.Workspace, dir string, depth i
 	return pawl.Result{Content: showTree(tree)}, nil
 }
 
-// showTree writes a folder's entries, one a line, those of folders indented.
+// showTree writes a directory's entries, one a line, those of directories indented.
 func showTree(tree search.Tree) string {
 	var out page
 	showNodes(&out, tree.Root, "")

@@ -11,7 +11,7 @@ import (
 
 // The bounds of a search for near names.
 const (
-	nearEntries = 1000 // of the folder that are looked at
+	nearEntries = 1000 // of the directory that are looked at
 	nearShown   = 3
 )
 

@@ -24,7 +24,7 @@ import (
 //
 // In a line that begins with § the escapes of Go are spelled out; \c at its end
 // means that no line end follows. "§repeat N text" stands for so many lines, with
-// their number for each %d. {dir} is the workspace, {outside} a folder beside it.
+// their number for each %d. {dir} is the workspace, {outside} a directory beside it.
 type patchCase struct {
 	before, links, meanwhile, after map[string]string
 	patch                           string

@@ -33,7 +33,7 @@ type skillInput struct {
 	File string `json:"file,omitempty" jsonschema:"one of its files, from its folder"`
 }
 
-// Skills returns the skills that a call may use: those of the folder that its
+// Skills returns the skills that a call may use: those of the directory that its
 // session works in, and the user's. nil means none.
 type Skills func(ctx context.Context, call pawl.Call) (*skill.Set, error)
 

@@ -86,7 +86,7 @@ func TestSkill(t *testing.T) {
 }
 
 // TestSkillUnused: the model is told why a skill that is there cannot be loaded,
-// and of one in a folder that is not trusted nothing else.
+// and of one in a directory that is not trusted nothing else.
 func TestSkillUnused(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 const session pawl.SessionID = "01JD0000000000000000000000"
 
-// folder makes a workspace. A name that ends in / is a folder; a text that
+// directory makes a workspace. A name that ends in / is a directory; a text that
 // begins with -> is a link.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()

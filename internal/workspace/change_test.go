@@ -27,7 +27,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// changes are one of every sort: replaced, new, new below new folders, removed, moved, moved and changed.
+// changes are one of every sort: replaced, new, new below new directories, removed, moved, moved and changed.
 func changes() []workspace.Change {
 	return []workspace.Change{
 		{Path: "file", Data: []byte("FILE\n"), Was: hash("file\n")},

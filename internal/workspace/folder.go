@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// in calls f with the folder that path is in and path's name there. No link is
+// in calls f with the directory that path is in and path's name there. No link is
 // followed on the way: a command that runs meanwhile could put one there that
-// leads to what must not be written. A missing folder is fs.ErrNotExist.
+// leads to what must not be written. A missing directory is fs.ErrNotExist.
 func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) error {
 	dir, name := filepath.Split(filepath.Clean(path))
 	if weak.On("path.links") {
@@ -45,7 +45,7 @@ func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) 
 	return f(folder, name)
 }
 
-// enter opens a folder that is itself in another, not a link there.
+// enter opens a directory that is itself in another, not a link there.
 func enter(folder *os.Root, name string) (*os.Root, error) {
 	before, err := folder.Lstat(name)
 	switch {
@@ -89,7 +89,7 @@ func (w *Workspace) RealFolder(path string) (folder *os.Root, err error) {
 	return folder, err
 }
 
-// OpenIn opens what is in a folder for reading, if it is no link there. It does
+// OpenIn opens what is in a directory for reading, if it is no link there. It does
 // not wait for a writer if it is a pipe.
 func OpenIn(folder *os.Root, name string) (*os.File, error) {
 	before, err := folder.Lstat(name)
@@ -130,12 +130,12 @@ func (w *Workspace) lstat(path string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// mkdir makes one folder.
+// mkdir makes one directory.
 func (w *Workspace) mkdir(path string) error {
 	return w.in(path, func(folder *os.Root, name string) error { return folder.Mkdir(name, 0o755) })
 }
 
-// mkdirAll makes a folder and its parents.
+// mkdirAll makes a directory and its parents.
 func (w *Workspace) mkdirAll(path string) error {
 	if path == "." {
 		return nil

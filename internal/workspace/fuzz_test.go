@@ -54,7 +54,7 @@ func newFuzzTree(f *testing.F) *fuzzTree {
 	return t
 }
 
-// fill puts the tree into the workspace: a file, a folder with a file, and two
+// fill puts the tree into the workspace: a file, a directory with a file, and two
 // links to whatever the fuzzer thinks of.
 func (t *fuzzTree) fill(tb testing.TB, one, two string) {
 	tb.Helper()
@@ -184,7 +184,7 @@ func (t *fuzzTree) reads(tb testing.TB, path string) {
 	}
 }
 
-// inside reports whether a folder is one of the workspace's.
+// inside reports whether a directory is one of the workspace's.
 func (t *fuzzTree) inside(info fs.FileInfo) bool {
 	found := false
 	_ = filepath.WalkDir(t.ws, func(path string, d fs.DirEntry, err error) error {

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	settleTime  = 100 * time.Millisecond // after it, a further change to a folder has another time: the clocks of file systems tick more often
-	settleTries = 10                     // that a folder is waited for
+	settleTime  = 100 * time.Millisecond // after it, a further change to a directory has another time: the clocks of file systems tick more often
+	settleTries = 10                     // that a directory is waited for
 )
 
 // ErrMoved is returned when a path did not lead to the same file all the while.
 var ErrMoved = errors.New("what is in its folder was changed meanwhile")
 
-// waypoint is a folder on the way to a file, as it was at a time. Its ctime is the
-// kernel's word: who may write to the folder cannot set it back.
+// waypoint is a directory on the way to a file, as it was at a time. Its ctime is the
+// kernel's word: who may write to the directory cannot set it back.
 type waypoint struct {
 	dev, ino uint64
 	changed  time.Time
@@ -68,7 +68,7 @@ func settled(ctx context.Context, dir, path string) ([]waypoint, error) {
 	return nil, ErrMoved
 }
 
-// way returns the folders from dir to the file at path, a local one: any change
+// way returns the directories from dir to the file at path, a local one: any change
 // to what is in them shows in it. A link on the way is an error.
 func way(dir, path string) ([]waypoint, error) {
 	names := []string{"."}

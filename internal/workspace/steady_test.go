@@ -80,7 +80,7 @@ func swapped(path, to string) error {
 	return errors.Join(os.Rename(path, path+"~"), os.Symlink(to, path), os.Remove(path), os.Rename(path+"~", path))
 }
 
-// TestSteadyWaits: do is not called before a change to a folder on the way would
+// TestSteadyWaits: do is not called before a change to a directory on the way would
 // get another time than the last one has.
 func TestSteadyWaits(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ func (w *Workspace) do(name, path string, operation func() error) error {
 	return operation()
 }
 
-// rename gives what is at a path another name in its folder.
+// rename gives what is at a path another name in its directory.
 func (w *Workspace) rename(from, to string) error {
 	return w.do("rename", to, func() error {
 		return w.in(to, func(folder *os.Root, name string) error { return folder.Rename(filepath.Base(from), name) })
@@ -50,7 +50,7 @@ func (w *Workspace) remove(path string) error {
 	})
 }
 
-// beside is a new name in the folder of a path.
+// beside is a new name in the directory of a path.
 func beside(path string) string {
 	return filepath.Join(filepath.Dir(path), ".pawl-"+strings.ToLower(rand.Text()))
 }
@@ -67,7 +67,7 @@ func (t *transaction) stage(s *step) error {
 	return t.w.do("fill", s.temp, func() error { return t.w.fill(s.temp, s.Data, s.mode) })
 }
 
-// mkdir makes a folder and its parents and remembers which were new.
+// mkdir makes a directory and its parents and remembers which were new.
 func (t *transaction) mkdir(dir string) error {
 	if dir == "." {
 		return nil

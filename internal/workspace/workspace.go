@@ -1,4 +1,4 @@
-// Package workspace gives confined access to a session's folder: no path, link
+// Package workspace gives confined access to a session's directory: no path, link
 // or trick of spelling leads out of it.
 package workspace
 
@@ -13,14 +13,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Workspace is an open handle on a folder. Close it.
+// Workspace is an open handle on a directory. Close it.
 type Workspace struct {
 	dir   string
 	root  *os.Root
 	fault func(operation, path string) error // for tests: asked before each file operation of WriteAll
 }
 
-// Open opens the folder.
+// Open opens the directory.
 func Open(dir string) (*Workspace, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -75,8 +75,8 @@ func (w *Workspace) Open(path string) (*os.File, error) {
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// OpenFolder opens a folder, for reading what is in it. Nothing leads out of
-// that folder, not even to elsewhere in the workspace. The caller closes it.
+// OpenFolder opens a directory, for reading what is in it. Nothing leads out of
+// that directory, not even to elsewhere in the workspace. The caller closes it.
 func (w *Workspace) OpenFolder(path string) (*os.Root, error) {
 	root, name := w.confined(path)
 	return root.OpenRoot(name)
@@ -88,13 +88,13 @@ func (w *Workspace) ReadFile(path string) ([]byte, error) {
 	return root.ReadFile(name)
 }
 
-// FS is the folder as a file system, for walking it.
+// FS is the directory as a file system, for walking it.
 func (w *Workspace) FS() fs.FS { return w.root.FS() }
 
 // WriteFile replaces or creates a file as a whole: a reader sees the old
 // content or the new, and a crash leaves one of them. Parents are made; the
 // mode of an existing file is kept. It does not write through a link, be it the
-// file or a folder above it.
+// file or a directory above it.
 func (w *Workspace) WriteFile(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	switch info, err := w.lstat(path); {

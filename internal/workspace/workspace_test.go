@@ -52,7 +52,7 @@ func TestRel(t *testing.T) {
 	}
 }
 
-// open returns a workspace beside which there is a secret, and the folder that holds both.
+// open returns a workspace beside which there is a secret, and the directory that holds both.
 //
 //	ws/file  ws/sub/file  ws/to-file -> file  ws/to-sub -> sub  ws/to-secret, ws/to-out, ws/up: lead out
 //	out/secret
@@ -266,7 +266,7 @@ func TestReadingWithoutLinks(t *testing.T) {
 	}
 }
 
-// A workspace that was reached through a link is the folder itself.
+// A workspace that was reached through a link is the directory itself.
 func TestAnotherSpelling(t *testing.T) {
 	t.Parallel()
 	_, base := open(t)

@@ -221,7 +221,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// TestFile: the file and its folder are the user's alone, it is replaced and
+// TestFile: the file and its directory are the user's alone, it is replaced and
 // not written into, and it goes with its last key.
 func TestFile(t *testing.T) {
 	t.Parallel()

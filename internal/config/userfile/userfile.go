@@ -49,7 +49,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Lock makes the folder of a file, if need be, and keeps others who lock it from
+// Lock makes the directory of a file, if need be, and keeps others who lock it from
 // changing what is in there until it is unlocked.
 func Lock(path string) (unlock func(), err error) {
 	folder := filepath.Dir(path)

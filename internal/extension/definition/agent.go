@@ -52,7 +52,7 @@ type Agent struct {
 	Faults      []string           `json:"faults,omitempty"`
 }
 
-// AgentSet is the agents that can be used in a folder, besides pawl's own.
+// AgentSet is the agents that can be used in a directory, besides pawl's own.
 type AgentSet struct {
 	Agents []Agent             `json:"agents"` // by name
 	Hidden []Hidden            `json:"hidden,omitempty"`

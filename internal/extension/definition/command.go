@@ -19,7 +19,7 @@ var (
 // Command is a prompt that somebody has written for others to use by a name. All
 // texts in it are strangers'.
 type Command struct {
-	Name        string             `json:"name"` // folder:name if it is in a folder
+	Name        string             `json:"name"` // directory:name if it is in a directory
 	Description string             `json:"description,omitempty"`
 	Hint        string             `json:"hint,omitempty"`  // which arguments it takes, for people
 	Agent       string             `json:"agent,omitempty"` // "" means the session's
@@ -31,7 +31,7 @@ type Command struct {
 	Faults      []string           `json:"faults,omitempty"`
 }
 
-// CommandSet is the commands that can be used in a folder, besides pawl's own.
+// CommandSet is the commands that can be used in a directory, besides pawl's own.
 type CommandSet struct {
 	Commands []Command           `json:"commands"` // by name
 	Hidden   []Hidden            `json:"hidden,omitempty"`

@@ -23,16 +23,16 @@ const (
 	maxText        = 256 << 10 // bytes of a file
 	maxName        = 64        // characters of a name, and of each part of it
 	maxDescription = 1024      // characters
-	maxDepth       = 4         // of folders in one another
+	maxDepth       = 4         // of directories in one another
 	maxDefined     = 500       // of a kind
 )
 
-// place is a folder of definitions, and the tool whose kind they are.
+// place is a directory of definitions, and the tool whose kind they are.
 type place struct{ path, tool string }
 
 // item is a file that was found.
 type item struct {
-	name   string // without its ending, with a colon between folders
+	name   string // without its ending, with a colon between directories
 	origin frontmatter.Origin
 	text   []byte
 }
@@ -53,7 +53,7 @@ func gate(s frontmatter.Sources) frontmatter.Sources {
 }
 
 // find reads the files of some places on all levels: the nearest of the project
-// first, the user's last. deep says whether folders in them count.
+// first, the user's last. deep says whether directories in them count.
 func find(s frontmatter.Sources, shared, home, own []place, deep bool, take func(item)) []frontmatter.Fault {
 	var faults []frontmatter.Fault
 	for _, level := range gate(s).Levels() {

@@ -205,7 +205,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestTrust: nothing of a project is read unless its folder is trusted. Row A19.
+// TestTrust: nothing of a project is read unless its directory is trusted. Row A19.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	base := put(t, map[string]string{"repo/.pawl/agents/a.md": "x", "repo/.pawl/commands/a.md": "x", "repo/.pawl/agents/b c.md": "x", "home/.pawl/agents/u.md": "x", "home/.pawl/commands/u.md": "x"})

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxEntries bounds the entries of one folder.
+// maxEntries bounds the entries of one directory.
 const maxEntries = 2000
 
 // Layer says whose a file is.
@@ -38,14 +38,14 @@ type Fault struct {
 	Text string `json:"text"`
 }
 
-// Tree is a folder that is read without following any link: workspace.Workspace
+// Tree is a directory that is read without following any link: workspace.Workspace
 // is one.
 type Tree interface {
 	OpenReal(path string) (*os.File, error)
 	RealFolder(path string) (*os.Root, error)
 }
 
-// Folder is a tree and where it is. The zero value is none.
+// Directory is a tree and where it is. The zero value is none.
 type Folder struct {
 	Tree Tree
 	Path string // absolute
@@ -54,30 +54,30 @@ type Folder struct {
 // Sources says where to look. Whoever makes it closes the trees, not before all
 // that was found is done with.
 type Sources struct {
-	Project Folder // the top of the repository, or the folder that is worked in if it is in none
-	Dir     string // the folder that is worked in, from there; "" means the top
+	Project Folder // the top of the repository, or the directory that is worked in if it is in none
+	Dir     string // the directory that is worked in, from there; "" means the top
 
-	// Trusted says whether a folder of the project, absolute, is trusted.
+	// Trusted says whether a directory of the project, absolute, is trusted.
 	// Nothing in one that is not is read, and nil means that none is.
 	Trusted func(dir string) bool
 
 	Home   Folder // of the user
-	Config Folder // pawl's own folder for what the user configures
+	Config Folder // pawl's own directory for what the user configures
 }
 
-// Level is one folder to look into.
+// Level is one directory to look into.
 type Level struct {
 	Folder
 	Layer Layer
 	At    string // where it is in the tree, "." for its top
-	Own   bool   // it is pawl's own folder, and holds nothing of others
+	Own   bool   // it is pawl's own directory, and holds nothing of others
 }
 
 // Dir returns where a level is.
 func (l Level) Dir() string { return filepath.Join(l.Path, l.At) }
 
-// Levels returns the folders to look into: those of the project that are trusted,
-// the nearest first, then pawl's own, then the home folder.
+// Levels returns the directories to look into: those of the project that are trusted,
+// the nearest first, then pawl's own, then the home directory.
 func (s Sources) Levels() []Level {
 	var levels []Level
 	for _, l := range s.project() {
@@ -94,13 +94,13 @@ func (s Sources) Levels() []Level {
 	return levels
 }
 
-// Untrusted returns the folders of the project that are not trusted, the nearest
+// Untrusted returns the directories of the project that are not trusted, the nearest
 // first. What is in them is not to be read.
 func (s Sources) Untrusted() []Level {
 	return slices.DeleteFunc(s.project(), func(l Level) bool { return s.Trusted != nil && s.Trusted(l.Dir()) })
 }
 
-// project returns the folders of the project, the nearest first. One that is the
+// project returns the directories of the project, the nearest first. One that is the
 // user's home or configuration is not the project's too.
 func (s Sources) project() []Level {
 	if s.Project.Tree == nil {
@@ -118,7 +118,7 @@ func (s Sources) project() []Level {
 	}
 }
 
-// dir returns the folder that is worked in, from the top; one that is not
+// dir returns the directory that is worked in, from the top; one that is not
 // beneath it counts as the top.
 func (s Sources) dir() string {
 	dir := filepath.Clean(s.Dir)
@@ -154,8 +154,8 @@ func ReadFrom(f *os.File, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Entries returns what is in a folder, by name; nothing if there is no such
-// folder. A folder that is a link, or has too much in it, is an error.
+// Entries returns what is in a directory, by name; nothing if there is no such
+// directory. A directory that is a link, or has too much in it, is an error.
 func Entries(t Tree, path string) ([]fs.DirEntry, error) {
 	root, err := t.RealFolder(path)
 	if errors.Is(err, fs.ErrNotExist) {

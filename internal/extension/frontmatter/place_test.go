@@ -17,7 +17,7 @@ import (
 
 var _ frontmatter.Tree = (*workspace.Workspace)(nil)
 
-// open makes a folder and opens it.
+// open makes a directory and opens it.
 func open(t *testing.T, dir string) frontmatter.Folder {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -24,10 +24,10 @@ const (
 	MaxBytes   = 32 << 10 // of all files together, as they are given to a model
 	maxFile    = 1 << 20  // of one that is read
 	maxImports = 20       // that are told of
-	maxLevels  = 64       // of folders in one another
+	maxLevels  = 64       // of directories in one another
 )
 
-// names are the files of one folder, of which the first that is there counts.
+// names are the files of one directory, of which the first that is there counts.
 var names = []struct{ name, tool string }{{"AGENTS.md", "agents"}, {"CLAUDE.md", "claude"}}
 
 // File is one file of rules. Its text is a stranger's.
@@ -39,8 +39,8 @@ type File struct {
 	Imports []string           `json:"imports,omitempty"` // what it would have imported
 }
 
-// Set is the rules of a folder, in the order in which they are given: the user's,
-// then the project's from its top to the folder. What comes later is nearer.
+// Set is the rules of a directory, in the order in which they are given: the user's,
+// then the project's from its top to the directory. What comes later is nearer.
 type Set struct {
 	Files  []File              `json:"files"`
 	Faults []frontmatter.Fault `json:"faults,omitempty"`
@@ -72,8 +72,8 @@ func gate(s frontmatter.Sources) frontmatter.Sources {
 	return s
 }
 
-// user returns where the user's own rules are: folders of agents in the home
-// folder, and pawl's own.
+// user returns where the user's own rules are: directories of agents in the home
+// directory, and pawl's own.
 func user(levels []frontmatter.Level) []frontmatter.Level {
 	var found []frontmatter.Level
 	for _, l := range levels {
@@ -91,7 +91,7 @@ func user(levels []frontmatter.Level) []frontmatter.Level {
 	return found
 }
 
-// add reads the rules of one folder, if there are any.
+// add reads the rules of one directory, if there are any.
 func (s *Set) add(l frontmatter.Level) {
 	for _, n := range names {
 		file := filepath.Join(l.Dir(), n.name)
@@ -216,8 +216,8 @@ func (s *Set) Show() string {
 	return b.String()
 }
 
-// Near returns the rules between the folder that is worked in and a file below
-// it, from above to below, that Load has not given: those of the folders in
+// Near returns the rules between the directory that is worked in and a file below
+// it, from above to below, that Load has not given: those of the directories in
 // between. given holds the files, by Origin.File, that the caller has given
 // already; what Near returns is for the caller to add. They have a bound of their
 // own, which is that of Load. A file elsewhere has none.

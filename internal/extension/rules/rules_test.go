@@ -23,7 +23,7 @@ type fataler interface {
 	Cleanup(f func())
 }
 
-// put makes files below a folder. A text that begins with -> is a link.
+// put makes files below a directory. A text that begins with -> is a link.
 func put(t fataler, dir string, files map[string]string) string {
 	t.Helper()
 	for name, text := range files {
@@ -41,7 +41,7 @@ func put(t fataler, dir string, files map[string]string) string {
 	return dir
 }
 
-// temp returns a new folder's real path.
+// temp returns a new directory's real path.
 func temp(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -121,7 +121,7 @@ warning  /repo/sub/dir/AGENTS.md: it is a symbolic link: name the file it leads 
 	}
 }
 
-// TestTrust: nothing of a project is read unless its folder is trusted. Row A19.
+// TestTrust: nothing of a project is read unless its directory is trusted. Row A19.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	base := put(t, temp(t), map[string]string{"repo/AGENTS.md": "top @x.md", "repo/sub/dir/AGENTS.md": "folder", "repo/sub/dir/a/AGENTS.md": "below", "home/.config/pawl/AGENTS.md": "user"})

@@ -15,14 +15,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 )
 
-// content is what is in a skill's folder.
+// content is what is in a skill's directory.
 type content struct {
-	files []string        // regular ones, from the folder, with slashes, in order
+	files []string        // regular ones, from the directory, with slashes, in order
 	runs  map[string]bool // those that are programs
 	odd   []string        // links, and whatever else is no file
 }
 
-// look lists a folder. More than a skill may have is an error.
+// look lists a directory. More than a skill may have is an error.
 func look(t frontmatter.Tree, at string) (content, error) {
 	c := content{runs: map[string]bool{}}
 	err := c.folder(t, at, "", 0)
@@ -120,7 +120,7 @@ func hashFile(program bool, data []byte) string {
 	return d.sum()
 }
 
-// within reports whether a path, with slashes, is folder or below it.
+// within reports whether a path, with slashes, is directory or below it.
 func within(path, folder string) bool {
 	return folder == "" || path == folder || strings.HasPrefix(path, folder+"/")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// place is a folder of skills, and the tool whose kind it is.
+// place is a directory of skills, and the tool whose kind it is.
 type place struct{ path, tool string }
 
 // The places, the first of a level before the others. The first one is where
@@ -34,7 +34,7 @@ type Hidden struct {
 	By   frontmatter.Origin `json:"by"`
 }
 
-// Set is the skills that can be used in a folder.
+// Set is the skills that can be used in a directory.
 type Set struct {
 	Skills []Skill             `json:"skills"`           // by name, each once
 	Hidden []Hidden            `json:"hidden,omitempty"` // in the order in which they were found
@@ -75,7 +75,7 @@ func Discover(s frontmatter.Sources) *Set {
 type finder struct {
 	set   Set
 	found map[string]Skill
-	seen  map[string]bool   // the folders of all that can be used, hidden or not
+	seen  map[string]bool   // the directories of all that can be used, hidden or not
 	links map[string]string // of one level: the path of each link, and its name
 }
 
@@ -83,7 +83,7 @@ func (f *finder) fault(file, text string) {
 	f.set.Faults = append(f.set.Faults, frontmatter.Fault{File: file, Text: text})
 }
 
-// folder looks into one place.
+// directory looks into one place.
 func (f *finder) folder(level frontmatter.Level, p place) {
 	at := filepath.Join(level.At, filepath.FromSlash(p.path))
 	show := func(name string) string { return filepath.Join(level.Path, at, name) }

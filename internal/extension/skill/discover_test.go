@@ -74,7 +74,7 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestTrust: nothing of a project is read unless its folder is trusted. Row A19.
+// TestTrust: nothing of a project is read unless its directory is trusted. Row A19.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	base := real(t)
@@ -143,7 +143,7 @@ Body.
 }
 
 // TestLoad: the body and the names of the files; and of the files what is in the
-// folder, and no more.
+// directory, and no more.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	dir := real(t)

@@ -25,9 +25,9 @@ type Tree interface {
 	io.Closer
 }
 
-// Installer puts skills into one folder, and keeps in a lock file what they are.
+// Installer puts skills into one directory, and keeps in a lock file what they are.
 type Installer struct {
-	Dir   string                                                     // absolute: .agents/skills of a project, or skills in pawl's own folder
+	Dir   string                                                     // absolute: .agents/skills of a project, or skills in pawl's own directory
 	Open  func(dir string) (Tree, error)                             // e.g. of a workspace
 	Fetch func(ctx context.Context, from Source) (Repository, error) // e.g. by hardened git
 	Local bool                                                       // sources may be on this machine: for tests and for CI
@@ -48,7 +48,7 @@ const (
 
 // Change is what would become of one skill. Texts are strangers'.
 type Change struct {
-	Name        string   `json:"name"` // or, if it cannot even be read, its folder's
+	Name        string   `json:"name"` // or, if it cannot even be read, its directory's
 	Action      Action   `json:"action"`
 	Description string   `json:"description,omitempty"`
 	Source      string   `json:"source"`
@@ -66,14 +66,14 @@ type Change struct {
 	had  string // the hash of what was in its place when the plan was made
 }
 
-// Plan is what would be installed. It lies ready, in a folder of its own, and is
+// Plan is what would be installed. It lies ready, in a directory of its own, and is
 // nowhere looked for until Apply moves it. Close removes what was not moved.
 type Plan struct {
 	Changes []Change `json:"changes"`
 
 	in      *Installer
 	staging string
-	held    *os.File // the folder, locked: who comes across it knows that it is in use
+	held    *os.File // the directory, locked: who comes across it knows that it is in use
 }
 
 // Add fetches what a source has and plans to install it: the skills of the given
@@ -152,7 +152,7 @@ func (p *Plan) refresh(ctx context.Context, source string, installed []string, l
 	return nil
 }
 
-// plan makes a plan with a folder to stage in, beside the skills, so that it can
+// plan makes a plan with a directory to stage in, beside the skills, so that it can
 // be moved into place.
 func (in *Installer) plan(fill func(*Plan, Lock) error) (*Plan, error) {
 	if err := in.ready(); err != nil {
@@ -172,7 +172,7 @@ func (in *Installer) plan(fill func(*Plan, Lock) error) (*Plan, error) {
 	return p, nil
 }
 
-// begin makes the folder to stage in. It removes those that are in nobody's use
+// begin makes the directory to stage in. It removes those that are in nobody's use
 // any more: their owner was killed.
 func (p *Plan) begin() error {
 	unlock, err := userfile.Lock(filepath.Join(p.in.Dir, LockFile))
@@ -198,7 +198,7 @@ func (p *Plan) begin() error {
 	return err
 }
 
-// hold locks a folder, if nobody else has. It is let go of when it is closed, or
+// hold locks a directory, if nobody else has. It is let go of when it is closed, or
 // when pawl dies.
 func hold(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
@@ -211,7 +211,7 @@ func hold(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// ready makes the folder. One that a link leads to is refused: it is not where
+// ready makes the directory. One that a link leads to is refused: it is not where
 // it seems to be.
 func (in *Installer) ready() error {
 	for _, dir := range []string{filepath.Dir(in.Dir), in.Dir} {

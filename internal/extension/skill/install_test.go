@@ -141,7 +141,7 @@ func must(p *skill.Plan, err error) *skill.Plan {
 	return p
 }
 
-// TestAddSome: one skill of many, a commit, a folder; a skill that is a whole
+// TestAddSome: one skill of many, a commit, a directory; a skill that is a whole
 // repository; what is not there.
 func TestAddSome(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{
@@ -459,7 +459,7 @@ func TestLeftovers(t *testing.T) { //nolint:paralleltest // it sets environment 
 	}
 }
 
-// TestInstallThroughLink: a folder of the project that leads elsewhere is not
+// TestInstallThroughLink: a directory of the project that leads elsewhere is not
 // installed into.
 func TestInstallThroughLink(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{"a/SKILL.md": md("a", "d", "x")})

@@ -17,7 +17,7 @@ import (
 type Loaded struct {
 	Skill
 	Body  string
-	Files []string // beside SKILL.md, from the folder, with slashes
+	Files []string // beside SKILL.md, from the directory, with slashes
 	More  int      // files that are not named
 }
 
@@ -30,8 +30,8 @@ func (s *Set) Find(name string) (Skill, bool) {
 	return s.Skills[i], true
 }
 
-// Unused says why the skill in a folder of that name is not in the set, though it
-// is there; "" if there is none. Of a folder that is not trusted nothing is read
+// Unused says why the skill in a directory of that name is not in the set, though it
+// is there; "" if there is none. Of a directory that is not trusted nothing is read
 // for that: one of that name is there or not. The text is a stranger's.
 func (s *Set) Unused(name string) string {
 	if !isWord(name) {
@@ -88,7 +88,7 @@ func (s *Set) Load(name string) (Loaded, error) {
 // unprintable reports whether a character could make two lines of a name.
 func unprintable(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }
 
-// ReadFile returns a file of a skill, named from its folder. It is a regular
+// ReadFile returns a file of a skill, named from its directory. It is a regular
 // file there: nothing that a link leads to, nor anything outside.
 func (s *Set) ReadFile(name, file string) ([]byte, error) {
 	k, err := s.fresh(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 )
 
-// LockFile stands beside the skills that were installed into a folder, and says
+// LockFile stands beside the skills that were installed into a directory, and says
 // what they are.
 const LockFile = "skills.lock"
 
@@ -24,7 +24,7 @@ const (
 // Entry is one skill that was installed.
 type Entry struct {
 	Source    string    `json:"source"` // as ParseSource reads it
-	Path      string    `json:"path"`   // of its folder in the repository; "" is the top
+	Path      string    `json:"path"`   // of its directory in the repository; "" is the top
 	Commit    string    `json:"commit"`
 	SHA256    string    `json:"sha256"` // of its paths, their modes and what they hold
 	Installed time.Time `json:"installed"`
@@ -36,7 +36,7 @@ type Lock struct {
 	Skills  map[string]Entry `json:"skills"`
 }
 
-// readLock reads the lock of a folder. There need not be one.
+// readLock reads the lock of a directory. There need not be one.
 func readLock(t frontmatter.Tree, at string) (Lock, error) {
 	lock := Lock{Version: lockVersion, Skills: map[string]Entry{}}
 	text, err := frontmatter.Read(t, filepath.Join(at, LockFile), maxLock)

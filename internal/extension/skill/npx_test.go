@@ -18,7 +18,7 @@ import (
 // The installer that many people use, and a Node that is new enough for it.
 var npx = []string{"--yes", "--package=node@22.20.0", "--package=skills@1.7.4", "--", "skills"}
 
-// TestNpxSkills: what `npx skills add` leaves in a project and in a home folder is
+// TestNpxSkills: what `npx skills add` leaves in a project and in a home directory is
 // found, each skill once, and its links are no faults. It needs npm's registry.
 func TestNpxSkills(t *testing.T) {
 	t.Parallel()

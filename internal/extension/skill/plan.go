@@ -179,7 +179,7 @@ func (p *Plan) unchanged(c Change, lock Lock) error {
 	return nil
 }
 
-// move puts a staged skill into its place, and what was there into the folder
+// move puts a staged skill into its place, and what was there into the directory
 // that is removed in the end.
 func (p *Plan) move(name string) error {
 	place := filepath.Join(p.in.Dir, name)

@@ -1,5 +1,5 @@
 // Package skill finds skills, gives out what they say, and installs them. A
-// skill is a folder with a file SKILL.md, as agentskills.io describes it: a name
+// skill is a directory with a file SKILL.md, as agentskills.io describes it: a name
 // and a description, which a model always sees, and instructions, which it asks
 // for, with files beside them. It is what a stranger wrote: nothing of it is run
 // here, no link in it is followed, and what was installed is loaded only as long
@@ -26,7 +26,7 @@ const (
 	MaxDescription = 1024      // characters
 	MaxText        = 256 << 10 // bytes of SKILL.md, and of a file that is read
 	MaxFiles       = 500
-	MaxDepth       = 8 // of folders in one another
+	MaxDepth       = 8 // of directories in one another
 	MaxFile        = 4 << 20
 	MaxBytes       = 16 << 20 // of all files
 	maxShown       = 200      // files that are named when it is loaded
@@ -46,11 +46,11 @@ type Skill struct {
 	Faults        []string           `json:"faults,omitempty"` // what is wrong with it, though it can be used
 
 	tree frontmatter.Tree
-	at   string // its folder in the tree
+	at   string // its directory in the tree
 	hash string // of what was installed; "" if it was put there by hand
 }
 
-// read reads SKILL.md in a folder.
+// read reads SKILL.md in a directory.
 func read(t frontmatter.Tree, at string) (Skill, string, error) {
 	text, err := frontmatter.Read(t, filepath.Join(at, File), MaxText)
 	if err != nil {
@@ -59,7 +59,7 @@ func read(t frontmatter.Tree, at string) (Skill, string, error) {
 	return parse(text, filepath.Base(at))
 }
 
-// parse reads the text of a SKILL.md. folder is the name of the folder that it
+// parse reads the text of a SKILL.md. directory is the name of the directory that it
 // is in; "" means that it may be any.
 func parse(text []byte, folder string) (Skill, string, error) {
 	m, err := frontmatter.Parse(text)

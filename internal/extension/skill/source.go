@@ -24,7 +24,7 @@ const (
 type Source struct {
 	Address string // https://…, or file:///…
 	Ref     string // a branch, a tag or a commit's full id; "" means the repository's own choice
-	Path    string // the folder to look into; "" means all of it
+	Path    string // the directory to look into; "" means all of it
 	Local   bool   // the address is on this machine
 }
 

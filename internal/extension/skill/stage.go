@@ -38,7 +38,7 @@ type item struct {
 	size int64
 }
 
-// list reads what is in a repository, below a folder.
+// list reads what is in a repository, below a directory.
 func list(r Repository, under string) ([]item, error) {
 	var items []item
 	err := r.Walk(func(path string, mode fs.FileMode, size int64) error {
@@ -53,7 +53,7 @@ func list(r Repository, under string) ([]item, error) {
 	return items, err
 }
 
-// roots returns the folders that are skills, in order: "" is the top. A folder
+// roots returns the directories that are skills, in order: "" is the top. A directory
 // in a skill is a part of it, and a skill of tests or of a package that lies
 // about is none.
 func roots(items []item) ([]string, error) {
@@ -86,7 +86,7 @@ type staged struct {
 }
 
 // check refuses what is no skill of plain files within bounds. It returns the
-// files by their paths from the skill's folder.
+// files by their paths from the skill's directory.
 func check(items []item, root string) (map[string]item, error) {
 	files, taken, total := map[string]item{}, names{}, int64(0)
 	for _, i := range items {
@@ -116,7 +116,7 @@ func check(items []item, root string) (map[string]item, error) {
 	return files, nil
 }
 
-// stage writes a skill into a new folder of its own, and then reads it from there
+// stage writes a skill into a new directory of its own, and then reads it from there
 // again: what was looked at is what will be moved into place.
 func (in *Installer) stage(ctx context.Context, r Repository, items []item, root, staging string) (staged, error) {
 	files, err := check(items, root)
@@ -141,7 +141,7 @@ func (in *Installer) stage(ctx context.Context, r Repository, items []item, root
 	return in.restage(staging, s.Name, root, want)
 }
 
-// write puts the files into a folder that is not there yet, and returns the hash
+// write puts the files into a directory that is not there yet, and returns the hash
 // of what they are meant to be.
 func write(ctx context.Context, r Repository, files map[string]item, dir string) (string, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {

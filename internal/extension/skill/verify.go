@@ -25,7 +25,7 @@ const (
 	ByHand  State = "by hand" // nobody has installed it: it is loaded as it is
 )
 
-// Status is a skill of an installer's folder.
+// Status is a skill of an installer's directory.
 type Status struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
@@ -33,7 +33,7 @@ type Status struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// Verify compares all skills of the folder with what was installed, by name.
+// Verify compares all skills of the directory with what was installed, by name.
 func (in *Installer) Verify() ([]Status, error) {
 	t, err := in.Open(in.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

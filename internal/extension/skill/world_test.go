@@ -48,7 +48,7 @@ func md(name, description, body string) string {
 	return "---\nname: " + name + "\ndescription: " + description + "\n---\n" + body
 }
 
-// real returns a new folder's real path.
+// real returns a new directory's real path.
 func real(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -58,7 +58,7 @@ func real(t *testing.T) string {
 	return dir
 }
 
-// folder opens a folder.
+// directory opens a directory.
 func folder(t *testing.T, dir string) frontmatter.Folder {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -74,13 +74,13 @@ func folder(t *testing.T, dir string) frontmatter.Folder {
 
 func trusted(string) bool { return true }
 
-// project discovers what is in a folder alone.
+// project discovers what is in a directory alone.
 func project(t *testing.T, dir string) *skill.Set {
 	t.Helper()
 	return skill.Discover(frontmatter.Sources{Project: folder(t, dir), Trusted: trusted})
 }
 
-// user discovers what was installed into pawl's own folder.
+// user discovers what was installed into pawl's own directory.
 func user(t *testing.T, dir string) *skill.Set {
 	t.Helper()
 	return skill.Discover(frontmatter.Sources{Config: folder(t, dir)})
@@ -123,7 +123,7 @@ func (r repository) commit(files map[string]string) string {
 
 func (r repository) source() string { return "file://" + r.dir }
 
-// open opens a folder as an installer does.
+// open opens a directory as an installer does.
 func open(dir string) (skill.Tree, error) {
 	w, err := workspace.Open(dir)
 	if err != nil {

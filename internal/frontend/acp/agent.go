@@ -27,13 +27,13 @@ type Config struct {
 	Model func(ctx context.Context) (string, error)
 	// Models are those that can be chosen; nil means that none can.
 	Models func(ctx context.Context) ([]Model, error)
-	// Mode is the one that holds in a folder for those settings.
+	// Mode is the one that holds in a directory for those settings.
 	Mode func(ctx context.Context, dir string, s pawl.Settings) (string, error)
-	// Commands are what can be called with a slash in a folder; nil means none.
+	// Commands are what can be called with a slash in a directory; nil means none.
 	Commands func(ctx context.Context, dir string) ([]Command, error)
 	// Expand makes of a prompt what the command says that it begins with.
 	Expand Expand
-	// Notes say what a person is to know of a folder.
+	// Notes say what a person is to know of a directory.
 	Notes func(ctx context.Context, dir string) []string
 	// Buffers is told what a session has open in the editor; nil that it has nothing
 	// any more. nil means that nobody wants to know.
@@ -48,7 +48,7 @@ type Config struct {
 	Log io.Writer
 }
 
-// Expand changes a prompt of a session in a folder, and says what is to be known of it.
+// Expand changes a prompt of a session in a directory, and says what is to be known of it.
 type Expand func(ctx context.Context, dir string, p *pawl.Prompt) (notes []string, err error)
 
 // Mask returns a function that takes a text in pieces and shows it without
@@ -99,7 +99,7 @@ type chosen struct {
 	models      []Model
 }
 
-// folder checks the folder that a session is to work in.
+// directory checks the directory that a session is to work in.
 func folder(dir string, more []string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("the folder %q is not absolute: open a folder in the editor: %w", dir, pawl.ErrInvalid)
@@ -135,7 +135,7 @@ func (a *agent) create(ctx context.Context, dir string, servers []Server) (*sess
 	return s, c, nil
 }
 
-// chosen is what holds for a session in a folder.
+// chosen is what holds for a session in a directory.
 func (a *agent) chosen(ctx context.Context, dir string, settings pawl.Settings, model string) (c chosen, err error) {
 	c.model = model
 	if c.mode, err = a.Mode(ctx, dir, settings); err != nil {
@@ -250,7 +250,7 @@ func (a *agent) load(ctx context.Context, id pawl.SessionID, dir string, servers
 	return c, nil
 }
 
-// sameFolder reports whether two paths lead to one folder.
+// sameFolder reports whether two paths lead to one directory.
 func sameFolder(a, b string) bool {
 	if a == b {
 		return true

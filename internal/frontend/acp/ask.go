@@ -20,13 +20,13 @@ type askID struct {
 	seq     pawl.Seq
 }
 
-// asks puts what a session and its children ask to the person at the editor.
+// asks puts what a session and its subagents ask to the person at the editor.
 type asks struct {
 	*session
 	open map[askID]context.CancelFunc // held by the one goroutine that hears the session
 }
 
-// begin asks what an event asks, about a call. origin says which child asks; it
+// begin asks what an event asks, about a call. origin says which subagent asks; it
 // is "" for the session itself.
 func (a *asks) begin(ctx context.Context, origin string, e pawl.Event, about call) {
 	b, ok := e.Body.(pawl.Asked)
@@ -52,7 +52,7 @@ func (a *asks) over(e pawl.Event) {
 }
 
 // callOf is the id of the call that is asked about. The editor knows the
-// session's own; a child's, or none, gets one by the question.
+// session's own; a subagent's, or none, gets one by the question.
 func callOf(id, origin string, e pawl.Event) string {
 	if id == "" || origin != "" {
 		return fmt.Sprintf("ask-%s-%d", e.Session, e.Seq)
@@ -204,10 +204,10 @@ func optionsOf(q pawl.Question) []option {
 	return append(list, option{"decline", "Do not answer", "reject_once"})
 }
 
-// childPoll is how often a child is looked for that was announced and is not yet made.
+// childPoll is how often a subagent is looked for that was announced and is not yet made.
 const childPoll = 50 * time.Millisecond
 
-// child hears what a child asks, as long as its parent is heard.
+// subagent hears what a subagent asks, as long as its parent is heard.
 func (a *asks) child(ctx context.Context, c pawl.Spawned) {
 	row, err := a.svc.Get(ctx, c.Child)
 	for errors.Is(err, pawl.ErrNotFound) {
@@ -226,7 +226,7 @@ func (a *asks) child(ctx context.Context, c pawl.Spawned) {
 	}
 }
 
-// hearChild asks what a child has asked before and what it asks until its turn ends.
+// hearChild asks what a subagent has asked before and what it asks until its turn ends.
 func (a *asks) hearChild(ctx context.Context, origin string, row pawl.Session) error {
 	own := &asks{session: a.session, open: map[askID]context.CancelFunc{}}
 	defer own.endAll()

@@ -96,7 +96,7 @@ func (s *session) attached(ctx context.Context, b block) (pawl.Part, error) {
 	defer cancel()
 	text, err := s.editor.read(ctx, s.id, path, maxLines)
 	if err != nil || len(text) > maxLinked {
-		return nil, nil //nolint:nilerr // a folder, or no text: its name is in the words
+		return nil, nil //nolint:nilerr // a directory, or no text: its name is in the words
 	}
 	return s.embedded(b, text), nil
 }

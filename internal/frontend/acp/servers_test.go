@@ -176,7 +176,7 @@ func onNetworkOr(t testing.TB, transport, token string) sdk.McpServer {
 	return program(t, "everything", filepath.Join(t.TempDir(), "pid"), sdk.EnvVariable{Name: "SERVICE_TOKEN", Value: token}, sdk.EnvVariable{Name: "PLAIN_WORD", Value: "plain"})
 }
 
-// TestServersOfASession: what one session is given, another in the same folder has
+// TestServersOfASession: what one session is given, another in the same directory has
 // not; a task of the session has it.
 func TestServersOfASession(t *testing.T) {
 	t.Parallel()

@@ -198,7 +198,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestCommands: the folder's commands are offered, and one that is called is what
+// TestCommands: the directory's commands are offered, and one that is called is what
 // the prompt says.
 func TestCommands(t *testing.T) {
 	t.Parallel()

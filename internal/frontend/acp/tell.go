@@ -195,7 +195,7 @@ func (t *teller) called(ctx context.Context, e pawl.Event) {
 	}
 }
 
-// hears hears what a child asks, from the time on when what was is told.
+// hears hears what a subagent asks, from the time on when what was is told.
 func (t *teller) hears(ctx context.Context, c pawl.Spawned) {
 	if t.live {
 		t.running.Go(func() { t.asks.child(ctx, c) })

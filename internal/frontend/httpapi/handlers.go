@@ -246,8 +246,8 @@ func (r *asked) withSeq(do func(pawl.Seq) error) error {
 	return do(seq)
 }
 
-// mayWorkIn refuses a folder that the one who asks has no business in. It returns
-// where the folder is: a link may lead elsewhere later, also for other processes.
+// mayWorkIn refuses a directory that the one who asks has no business in. It returns
+// where the directory is: a link may lead elsewhere later, also for other processes.
 func (r *asked) mayWorkIn(dir string) (string, error) {
 	if r.server.Allow == nil || weak.On("server.roots") {
 		return dir, nil
@@ -262,7 +262,7 @@ func (r *asked) mayWorkIn(dir string) (string, error) {
 	return real, nil
 }
 
-// folderOf is where a new session is to work: in the folder that it names, or in a
+// folderOf is where a new session is to work: in the directory that it names, or in a
 // workspace, which is one of its own if it names none.
 func (r *asked) folderOf(in *api.NewSession) (string, error) {
 	switch {
@@ -282,7 +282,7 @@ func (r *asked) folderOf(in *api.NewSession) (string, error) {
 	return r.mayWorkIn(dir)
 }
 
-// works are the routes by which a session does something in its folder.
+// works are the routes by which a session does something in its directory.
 var works = map[string]bool{
 	"sendPrompt": true, "rewordPrompt": true, "answer": true, "resumeSession": true, "compactSession": true,
 	"previewRevert": true, "revertSession": true, "forkSession": true, "runCommand": true,

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
-// inWorkspaces is a server whose folders are on other machines.
+// inWorkspaces is a server whose directories are on other machines.
 func inWorkspaces(c *httpapi.Config) {
 	c.Far = true
 	c.Allow = func(p api.Principal, dir string) error { return access.CheckFolder("/far/work", p.Tenant, dir) }
@@ -19,7 +19,7 @@ func inWorkspaces(c *httpapi.Config) {
 	}
 }
 
-// TestWorkspaces: in a fleet a session that names no folder has one of its own, and
+// TestWorkspaces: in a fleet a session that names no directory has one of its own, and
 // one that names another's has none.
 func TestWorkspaces(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil, inWorkspaces)
@@ -56,7 +56,7 @@ func TestWorkspaces(t *testing.T) { //nolint:paralleltest // it sets environment
 	}
 }
 
-// TestWorkspacesNeedAFleet: a server without one wants a folder.
+// TestWorkspacesNeedAFleet: a server without one wants a directory.
 func TestWorkspacesNeedAFleet(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newBox(t, nil)
 	for _, body := range []string{`{"workspace":"shop"}`, `{}`} {

@@ -85,7 +85,7 @@ func TestSettingsNeedAdmin(t *testing.T) { //nolint:paralleltest // it sets envi
 	b.finished(id)
 }
 
-// Work is refused outside of the folders that the server is for: also in a session
+// Work is refused outside of the directories that the server is for: also in a session
 // that is there already, and in one that is brought.
 func TestRoots(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	allowed := t.TempDir()
@@ -99,7 +99,7 @@ func TestRoots(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	})
 	b.refused(403, pawl.CodeDenied, "POST", "/v1/sessions", `{"dir":"`+b.dir+`"}`)
 	b.ask(201, "POST", "/v1/sessions", `{"dir":"`+allowed+`"}`, new(pawl.Session))
-	s := "/v1/sessions/" + string(b.create()) // by somebody else, in another folder
+	s := "/v1/sessions/" + string(b.create()) // by somebody else, in another directory
 	for _, q := range [][3]string{
 		{"POST", "/prompts", prompt(b.script(`{"text":"Done."}`), "")}, {"PUT", "/prompts/1", `{"parts":[]}`},
 		{"POST", "/asks/1/answer", `{"outcome":"answered"}`}, {"POST", "/resume", ""}, {"POST", "/compact", `{}`},

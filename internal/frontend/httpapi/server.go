@@ -25,9 +25,9 @@ type Config struct {
 	Auth     func(r *http.Request) (api.Principal, error)       // who asks; an error that is neither api.ErrLimited, ErrUnavailable nor ErrDenied means nobody
 	Hosts    []string                                           // the names it may be asked by, with or without a port; nil means any, which is for a socket that no browser reaches
 	Origins  []string                                           // pages that may ask; none means no page
-	Allow    func(p api.Principal, dir string) error            // whether one may work in a folder; nil means any
-	Far      bool                                               // the folders are on other machines: Allow knows all that there is to know of one here
-	Home     func(p api.Principal, name string) (string, error) // the folder of a workspace, by its name; nil means that sessions must name their folder
+	Allow    func(p api.Principal, dir string) error            // whether one may work in a directory; nil means any
+	Far      bool                                               // the directories are on other machines: Allow knows all that there is to know of one here
+	Home     func(p api.Principal, name string) (string, error) // the directory of a workspace, by its name; nil means that sessions must name their directory
 	Mode     func() (string, error)                             // the mode of prompts that name none; nil means that it asks
 	Ready    func(ctx context.Context) error                    // whether work can be done; nil means yes
 	Metrics  http.Handler                                       // nil means none

@@ -9,7 +9,7 @@ import (
 )
 
 // TestWorksAreKnown: whatever is asked of a session either does nothing in its
-// folder, or is held to the folders that may be worked in. A new route has to say.
+// directory, or is held to the directories that may be worked in. A new route has to say.
 func TestWorksAreKnown(t *testing.T) {
 	t.Parallel()
 	idle := []string{"renameSession", "shareSession", "deleteSession", "withdrawPrompt", "cancelSession"}

@@ -15,7 +15,7 @@ import (
 // asking is what a session waits for a person for.
 type asking struct {
 	id  askID
-	who string // the child that asks, safe to show; "" for the session that is talked about
+	who string // the subagent that asks, safe to show; "" for the session that is talked about
 	ask pawl.Ask
 }
 

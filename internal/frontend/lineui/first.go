@@ -49,7 +49,7 @@ func (t *talk) greet(folder pawl.Project) {
 	}
 }
 
-// brings reports whether a folder would enable something and is not trusted.
+// brings reports whether a directory would enable something and is not trusted.
 func brings(f pawl.Project) bool { return f.Trust.State != "trusted" && len(f.Trust.Parts) > 0 }
 
 func (t *talk) trustAgain(ctx context.Context, _ string) error {
@@ -67,7 +67,7 @@ func (t *talk) trustAgain(ctx context.Context, _ string) error {
 	return nil
 }
 
-// trust asks whether what a folder brings may take effect. Nothing does until a yes.
+// trust asks whether what a directory brings may take effect. Nothing does until a yes.
 func (t *talk) trust(folder pawl.Project, before string) *question {
 	say := func() {
 		if before != "" {
@@ -91,7 +91,7 @@ func (t *talk) trust(folder pawl.Project, before string) *question {
 	})
 }
 
-// trusting trusts a folder as it was shown. One that has changed is asked about again.
+// trusting trusts a directory as it was shown. One that has changed is asked about again.
 func (t *talk) trusting(ctx context.Context, folder pawl.Project) {
 	err := t.do(ctx, func(ctx context.Context) error { return t.Service.Trust(ctx, folder.Dir, folder.Trust.Hash) })
 	switch {

@@ -11,7 +11,7 @@ import (
 // maxPause is how long it takes at most until a lost session is read again.
 const maxPause = 15 * time.Second
 
-// A child is announced before it is made: so long it is waited for.
+// A subagent is announced before it is made: so long it is waited for.
 const (
 	birthStep  = 50 * time.Millisecond
 	birthTries = 600
@@ -20,7 +20,7 @@ const (
 // ear listens to a session.
 type ear struct {
 	id     pawl.SessionID
-	who    string // the child that it is; "" for the session that is talked about
+	who    string // the subagent that it is; "" for the session that is talked about
 	cancel context.CancelFunc
 }
 
@@ -66,7 +66,7 @@ func (t *talk) follow(ctx context.Context, id pawl.SessionID, after pawl.Seq) {
 	}()
 }
 
-// hear listens to what a child asks, until its turn ends.
+// hear listens to what a subagent asks, until its turn ends.
 func (t *talk) hear(ctx context.Context, id pawl.SessionID, who string) {
 	if t.children[id] != nil {
 		return
@@ -80,7 +80,7 @@ func (t *talk) hear(ctx context.Context, id pawl.SessionID, who string) {
 	}()
 }
 
-// hearChild tells the asks of a child: first those that are open, then what comes.
+// hearChild tells the asks of a subagent: first those that are open, then what comes.
 func (t *talk) hearChild(ctx context.Context, e *ear) error {
 	row, err := t.born(ctx, e.id)
 	if err != nil || row.State() == pawl.StateIdle && row.Turns > 0 {
@@ -111,7 +111,7 @@ func (t *talk) hearChild(ctx context.Context, e *ear) error {
 	return nil
 }
 
-// born waits until a child is made.
+// born waits until a subagent is made.
 func (t *talk) born(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
 	for try := 1; ; try++ {
 		row, err := t.Service.Get(ctx, id)

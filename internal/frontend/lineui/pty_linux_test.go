@@ -356,7 +356,7 @@ func TestFirstRun(t *testing.T) {
 	quits(t, x)
 }
 
-// What a folder brings is asked about before all else, and a no changes nothing.
+// What a directory brings is asked about before all else, and a no changes nothing.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, done)
@@ -383,7 +383,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// Sessions can be listed, opened, renamed and forked, and their children are heard.
+// Sessions can be listed, opened, renamed and forked, and their subagents are heard.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, done, `{"calls":[{"name":"task","input":{"agent":"general","description":"writes","prompt":"write it"}}]}`, done,

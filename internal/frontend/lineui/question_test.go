@@ -223,7 +223,7 @@ func TestAnsweredElsewhere(t *testing.T) { //nolint:paralleltest // it sets envi
 	s.until("> ")
 }
 
-// A folder is trusted as it was shown, and not as it is by then.
+// A directory is trusted as it was shown, and not as it is by then.
 func TestTrustOfAChangedFolder(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newStage(t)
 	write := func(text string) {

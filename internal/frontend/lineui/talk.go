@@ -260,7 +260,7 @@ func (t *talk) open(ctx context.Context, id pawl.SessionID) error {
 			continue
 		}
 		t.teller.event(e)
-		if _, ok := pawl.ChildOf(e.Body); !ok { // the children that still work are known
+		if _, ok := pawl.ChildOf(e.Body); !ok { // the subagents that still work are known
 			t.asks(ctx, e, "")
 		}
 	}

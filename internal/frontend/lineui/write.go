@@ -71,7 +71,7 @@ func (t *talk) submit(ctx context.Context, text string) {
 	t.send(ctx, text, expanded)
 }
 
-// known returns an error unless the folder may bring a command.
+// known returns an error unless the directory may bring a command.
 func (t *talk) known(ctx context.Context, command string) error {
 	folder, err := t.look(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *talk) known(ctx context.Context, command string) error {
 	return slip("there is no command /%s%s; /help lists them, and a blank before the slash makes it text", command, suggest.Ask("/", command, names))
 }
 
-// look looks at the folder. A service without a desk knows of none.
+// look looks at the directory. A service without a desk knows of none.
 func (t *talk) look(ctx context.Context) (folder pawl.Project, err error) {
 	err = t.do(ctx, func(ctx context.Context) (err error) {
 		folder, err = t.Service.Look(ctx, t.dir())
@@ -102,7 +102,7 @@ func (t *talk) look(ctx context.Context) (folder pawl.Project, err error) {
 	return folder, err
 }
 
-// dir is the folder that the session works in.
+// dir is the directory that the session works in.
 func (t *talk) dir() string {
 	if t.session.Dir != "" {
 		return t.session.Dir

@@ -82,7 +82,7 @@ func (a *app) moving() tea.Cmd {
 	return tea.Batch(a.lists.status.Clock(), a.lists.status.Know(a.current().Model))
 }
 
-// refreshed looks at the folder again when a turn has ended: the work may have
+// refreshed looks at the directory again when a turn has ended: the work may have
 // changed what is there.
 func (a *app) refreshed(e pawl.Event) tea.Cmd {
 	if _, ended := e.Body.(pawl.TurnFinished); ended {

@@ -103,7 +103,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// lookDesk is a service that knows a folder and models, and nothing else.
+// lookDesk is a service that knows a directory and models, and nothing else.
 type lookDesk struct {
 	pawl.Service
 	folder pawl.Project

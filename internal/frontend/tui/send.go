@@ -104,7 +104,7 @@ func (a *app) sent(m sentMsg) tea.Cmd {
 	return tea.Batch(append(cmds, a.nextPost())...)
 }
 
-// dir is the folder that the session works in.
+// dir is the directory that the session works in.
 func (a *app) dir() string {
 	if a.session.Dir != "" {
 		return a.session.Dir

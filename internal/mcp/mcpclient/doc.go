@@ -44,7 +44,7 @@ const (
 
 // The bounds of a server's life.
 const (
-	maxServers   = 32               // of a folder
+	maxServers   = 32               // of a directory
 	startTime    = 30 * time.Second // until it must have told its tools
 	waitTime     = 10 * time.Second // that a call waits for servers that start
 	callTime     = 60 * time.Second // of a call, unless its entry says otherwise

@@ -89,7 +89,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A program runs in its box, in its folder, or not at all.
+// A program runs in its sandbox, in its directory, or not at all.
 func TestBox(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

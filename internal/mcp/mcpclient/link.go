@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// link is a server of a folder, through all of its connections.
+// link is a server of a directory, through all of its connections.
 type link struct {
 	config Config
 	dir    string

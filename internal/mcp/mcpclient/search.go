@@ -19,7 +19,7 @@ type searchInput struct {
 
 var searchSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"words; nothing lists all"},"tools":{"type":"array","items":{"type":"string"},"description":"names to describe in full, at most 5"}}}`)
 
-// searchTool finds the tools of a folder's servers and describes them. It waits for
+// searchTool finds the tools of a directory's servers and describes them. It waits for
 // servers that start, and says what has become of those that did not.
 func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) pawl.Tool {
 	decode := func(call pawl.Call) (searchInput, error) {

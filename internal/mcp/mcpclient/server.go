@@ -35,7 +35,7 @@ type Server struct {
 	Args    []string
 	Env     map[string]string // all that it gets to know besides the usual: no key of pawl's
 	Unboxed bool              // it runs without the sandbox: for the user's own word only
-	Cwd     string            // the folder that it starts in, absolute or from the workspace; "" means the workspace
+	Cwd     string            // the directory that it starts in, absolute or from the workspace; "" means the workspace
 
 	URL     string
 	Headers map[string]string // sent to the address of URL and nowhere else
@@ -59,7 +59,7 @@ type Origin int
 
 // The origins.
 const (
-	Project Origin = iota // a folder's: it cannot open this machine's network
+	Project Origin = iota // a directory's: it cannot open this machine's network
 	User                  // the user's own
 )
 
@@ -286,7 +286,7 @@ func (s Server) timeout() time.Duration {
 	return s.Timeout
 }
 
-// folder is where the program starts.
+// directory is where the program starts.
 func (s Server) folder(dir string) string {
 	if s.Cwd == "" || filepath.IsAbs(s.Cwd) {
 		return filepath.Clean(cmp.Or(s.Cwd, dir))

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// Boxing puts a program into a sandbox: dir is the workspace, root the folder
+// Boxing puts a program into a sandbox: dir is the workspace, root the directory
 // that it starts in.
 type Boxing = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
@@ -44,10 +44,10 @@ type Config struct {
 // Servers are the MCP servers of this process. Close ends all.
 type Servers struct {
 	config Config
-	base   *Servers // whose servers a folder has too; nil means none
+	base   *Servers // whose servers a directory has too; nil means none
 
 	mu     sync.Mutex
-	links  map[string][]*link // by folder, in the order of their names
+	links  map[string][]*link // by directory, in the order of their names
 	closed bool
 	ending sync.WaitGroup
 }
@@ -61,13 +61,13 @@ func New(c Config) *Servers {
 }
 
 // Beside returns a set for somebody who has servers of their own, beside those
-// that a folder has in s. Of two of one name, that of s is used. Its Close ends
+// that a directory has in s. Of two of one name, that of s is used. Its Close ends
 // its own alone.
 func (s *Servers) Beside() *Servers {
 	return &Servers{config: s.config, base: s, links: map[string][]*link{}}
 }
 
-// Start has these servers run for a folder, and no others: those that run
+// Start has these servers run for a directory, and no others: those that run
 // already go on, those that are not in the list any more are ended. It does not
 // wait for any of them. An error means that the list is wrong and nothing was
 // changed.
@@ -130,7 +130,7 @@ func (s *Servers) keep(dir string, server Server) *link {
 	return l
 }
 
-// of returns the links of a folder, in the order of their names.
+// of returns the links of a directory, in the order of their names.
 func (s *Servers) of(dir string) []*link {
 	s.mu.Lock()
 	own := s.links[dir]

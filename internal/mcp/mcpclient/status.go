@@ -37,7 +37,7 @@ type Change struct {
 	Old, New string // the fingerprints
 }
 
-// Status returns how the servers of a folder fare, in the order of their names.
+// Status returns how the servers of a directory fare, in the order of their names.
 // It starts nothing.
 func (s *Servers) Status(dir string) []Status {
 	var all []Status

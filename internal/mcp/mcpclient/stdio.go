@@ -18,12 +18,12 @@ import (
 // program is a server that runs on this machine.
 type program struct {
 	process *proc.Process
-	leave   func() // its box
+	leave   func() // its sandbox
 	in, out *os.File
 	stderr  *tail
 }
 
-// startProgram starts a server, in its box if there is one.
+// startProgram starts a server, in its sandbox if there is one.
 func (c Config) startProgram(ctx context.Context, dir string, s Server) (*program, error) {
 	p := &program{leave: func() {}, stderr: &tail{limit: stderrBytes}}
 	theirIn, in, err := os.Pipe()
@@ -52,7 +52,7 @@ func (c Config) startProgram(ctx context.Context, dir string, s Server) (*progra
 	return p, nil
 }
 
-// enter puts the command into a box, unless the user's own word is that it runs.
+// enter puts the command into a sandbox, unless the user's own word is that it runs.
 func (p *program) enter(ctx context.Context, box Boxing, dir string, s Server, c *proc.Command) error {
 	if box == nil || s.Unboxed || weak.On("mcp.box") {
 		return nil
@@ -85,7 +85,7 @@ var variables = []string{
 	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 }
 
-// environment is what a program without a box gets to know.
+// environment is what a program without a sandbox gets to know.
 func environment(s Server) []string {
 	var env []string
 	for _, name := range variables {

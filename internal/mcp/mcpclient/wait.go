@@ -65,7 +65,7 @@ func (s *Servers) Await(ctx context.Context, dir, name string) error {
 	return context.Cause(ctx)
 }
 
-// Notes returns which servers of a folder could not be reached, for a person. Each
+// Notes returns which servers of a directory could not be reached, for a person. Each
 // is told once, until it has been ready again.
 func (s *Servers) Notes(dir string) []string {
 	var notes []string

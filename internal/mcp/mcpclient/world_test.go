@@ -27,7 +27,7 @@ var transports = []string{Stdio, HTTP, SSE}
 // long, and what it must do is.
 var quick = times{start: 30 * time.Second, wait: 30 * time.Second, pause: time.Millisecond, steady: time.Hour, refresh: time.Millisecond}
 
-// world is a folder with one server in it.
+// world is a directory with one server in it.
 type world struct {
 	*Servers
 	t      *testing.T

@@ -2,7 +2,7 @@
 // to list sessions, and to read one. It is a front end like any other.
 //
 // The host, and the model that it works for, are not the user. What they may ask
-// for is what the user has said when the server was started: the folders, the
+// for is what the user has said when the server was started: the directories, the
 // mode, the model. A request can choose less of it and never more.
 package mcpserver
 

@@ -15,7 +15,7 @@ import (
 // Config says what a host may ask for.
 type Config struct {
 	Service pawl.Service
-	Root    string // work is in this folder or below it; its real path
+	Root    string // work is in this directory or below it; its real path
 
 	// Settings are those of each prompt. Their mode must be named: a request may
 	// choose it or a stricter one. Their model is the only one, unless AnyModel.

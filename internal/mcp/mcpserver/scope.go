@@ -36,7 +36,7 @@ func reach(mode string) []string {
 // settings are those of a prompt: the user's, with what the request chooses.
 func (s *server) settings(in runInput) (pawl.Settings, error) {
 	set := s.Settings
-	set.Trusted = false // the user trusts folders one by one
+	set.Trusted = false // the user trusts directories one by one
 	if may := reach(set.Mode); in.Mode != "" && !slices.Contains(may, in.Mode) && !weak.On("serve.mode") {
 		return set, fmt.Errorf("mode %.40q is not for a request to choose: use one of %s, or leave it out; a looser one is set by who starts 'pawl mcp serve --mode': %w",
 			in.Mode, strings.Join(may, ", "), pawl.ErrDenied)
@@ -50,7 +50,7 @@ func (s *server) settings(in runInput) (pawl.Settings, error) {
 	return set, nil
 }
 
-// folder returns the real path of a folder that a request names, from the root.
+// directory returns the real path of a directory that a request names, from the root.
 // One that is neither the root nor below it is refused, wherever a link leads.
 func (s *server) folder(name string) (string, error) {
 	if !filepath.IsAbs(name) {
@@ -58,7 +58,7 @@ func (s *server) folder(name string) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil && !s.within(filepath.Clean(name)) {
-		err = nil // whether there is such a folder is none of the request's business
+		err = nil // whether there is such a directory is none of the request's business
 	}
 	switch {
 	case err != nil:
@@ -100,7 +100,7 @@ func (s *server) open(ctx context.Context, id string) (pawl.Session, error) {
 	return row, nil
 }
 
-// holds reports whether a session's folder is below the root now.
+// holds reports whether a session's directory is below the root now.
 func (s *server) holds(row pawl.Session) bool {
 	real, err := filepath.EvalSymlinks(row.Dir)
 	return err == nil && s.within(real)

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestFolderStaysBelow: whatever a request names, the folder that it gets is the
+// TestFolderStaysBelow: whatever a request names, the directory that it gets is the
 // root or below it, and no part of its path is a link.
 func TestFolderStaysBelow(t *testing.T) {
 	t.Parallel()

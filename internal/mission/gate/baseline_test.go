@@ -62,7 +62,7 @@ func TestBaselineOnce(t *testing.T) {
 	}
 }
 
-// inDir is what a gate has in its folder: without numbers.
+// inDir is what a gate has in its directory: without numbers.
 func inDir(t *testing.T, g *Gate) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(g.Dir)
@@ -123,7 +123,7 @@ func TestTreesGo(t *testing.T) {
 	}
 }
 
-// What a gate that was killed has left in its folder is in nobody's way.
+// What a gate that was killed has left in its directory is in nobody's way.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	w, g, frozen, _ := toyGate(t, toy{"TestA": "pass"})

@@ -107,7 +107,7 @@ func findProgram(f Frozen, c pawl.Check, top string) (pawl.Check, error) {
 	return c, err
 }
 
-// within reports whether a path is in a folder, also by where its links lead.
+// within reports whether a path is in a directory, also by where its links lead.
 func within(path, dir string) bool {
 	for _, p := range []string{path, resolved(path)} {
 		rel, err := filepath.Rel(resolved(dir), p)

@@ -21,14 +21,14 @@ import (
 // too.
 type Gate struct {
 	Repo *git.Repo
-	Dir  string // a folder of pawl's own for trees and caches, of this gate alone; it goes with Close
-	// Box puts a command into a sandbox, with a way out to some hosts. Where there is
+	Dir  string // a directory of pawl's own for trees and caches, of this gate alone; it goes with Close
+	// Sandbox puts a command into a sandbox, with a way out to some hosts. Where there is
 	// none it is an error.
 	Box func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
 	// Hidden are whole paths that no check sees: the repository and the worktrees,
 	// whose history and whose future are not for the tests to read.
 	Hidden []string
-	// Seed is a folder that keeps the cache of the base's checks from one gate to
+	// Seed is a directory that keeps the cache of the base's checks from one gate to
 	// the next; "" means that none is kept. No code of a candidate ever reaches it.
 	Seed string
 	// Review is asked when nothing else speaks against a candidate: it may find

@@ -11,7 +11,7 @@ import (
 func seen(t *testing.T) Ran {
 	t.Helper()
 	here, err := os.Getwd()
-	if err == nil && within(here, os.TempDir()) { // boxes do not see temporary files anyway
+	if err == nil && within(here, os.TempDir()) { // sandboxes do not see temporary files anyway
 		here, err = os.UserHomeDir()
 	}
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // protected are files that say how a project is checked, or that stand between
-// the checks and what they check. A name without a slash is one in any folder; one
-// that ends with a slash is a folder.
+// the checks and what they check. A name without a slash is one in any directory; one
+// that ends with a slash is a directory.
 var protected = []string{
 	// who checks
 	".github/workflows/", ".github/actions/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".ci/", ".travis.yml", "azure-pipelines.yml",
@@ -47,7 +47,7 @@ func Protects(f Frozen, name string) bool {
 func protects(pattern, name string) bool {
 	switch {
 	case strings.HasSuffix(pattern, "/"):
-		return strings.Contains("/"+name+"/", "/"+pattern) // a link of that name leads to such a folder
+		return strings.Contains("/"+name+"/", "/"+pattern) // a link of that name leads to such a directory
 	case strings.Contains(pattern, "/"):
 		return match(pattern, name)
 	default:

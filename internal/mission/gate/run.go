@@ -26,7 +26,7 @@ const (
 	maxTail   = 4 << 10          // bytes of that which are kept
 )
 
-// run runs a check on a tree, in a box.
+// run runs a check on a tree, in a sandbox.
 func (g *Gate) run(ctx context.Context, p *plot, c pawl.Check) (Ran, error) {
 	if err := g.sit(p); err != nil {
 		return Ran{}, fmt.Errorf("the check %s: %w", c.ID, err)

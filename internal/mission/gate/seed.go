@@ -100,7 +100,7 @@ func lockSeed(ctx context.Context, dir string, how int) (*os.File, error) {
 	}
 }
 
-// weigh is how many bytes the files of a folder have.
+// weigh is how many bytes the files of a directory have.
 func weigh(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

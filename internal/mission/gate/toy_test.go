@@ -64,7 +64,7 @@ func toyGate(t *testing.T, base toy, more ...string) (*world, *Gate, Frozen, *[]
 	return w, g, frozen, ran
 }
 
-// unboxed runs a check as it is. What a box keeps from a check is not what these
+// unboxed runs a check as it is. What a sandbox keeps from a check is not what these
 // tests are about.
 func unboxed(_ context.Context, args []string, p sandbox.Profile, _ []string) (sandbox.Wrapped, error) {
 	return sandbox.Unwrapped(args, append([]string{"PATH=" + os.Getenv("PATH")}, p.Env...)), nil

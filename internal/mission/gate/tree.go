@@ -86,14 +86,14 @@ func (g *Gate) remove(p *plot) error {
 // Close removes the trees.
 func (g *Gate) Close() error { return clearAway(g.Dir) }
 
-// clearAway removes a folder. That it is not there is fine.
+// clearAway removes a directory. That it is not there is fine.
 func clearAway(dir string) error { return errors.Join(makeWritable(dir), os.RemoveAll(dir)) }
 
 // makeWritable undoes what some tools do to their caches.
 func makeWritable(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			return os.Chmod(path, 0o700) //nolint:gosec // a folder of our own
+			return os.Chmod(path, 0o700) //nolint:gosec // a directory of our own
 		}
 		return nil
 	})
@@ -115,7 +115,7 @@ func mixed(code, tests []git.Entry) []git.Entry {
 	return fitting(entries)
 }
 
-// fitting leaves out what cannot be beside the others: a file where a folder is.
+// fitting leaves out what cannot be beside the others: a file where a directory is.
 func fitting(entries []git.Entry) []git.Entry {
 	folders := map[string]bool{}
 	for _, e := range entries {

@@ -72,7 +72,7 @@ func Schema(most int) *jsonschema.Schema {
 var ask string
 
 // Ask is what a model is asked about a change. fence marks text from outside as
-// data; note is a word on the folder, or "".
+// data; note is a word on the directory, or "".
 func Ask(shown []File, left []Left, note string, fence func(source, text string) string) string {
 	var change, names strings.Builder
 	for _, f := range shown {

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// repo is a folder with git, apart from the configuration of whoever runs the tests.
+// repo is a directory with git, apart from the configuration of whoever runs the tests.
 type repo struct {
 	t   *testing.T
 	dir string

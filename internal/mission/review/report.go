@@ -12,7 +12,7 @@ import (
 // Report is the outcome of a review.
 type Report struct {
 	Base     string    `json:"base"` // the commit that the change is compared with
-	Head     string    `json:"head"` // the commit with the change; "" is the folder as it is
+	Head     string    `json:"head"` // the commit with the change; "" is the directory as it is
 	Files    int       `json:"files"`
 	Summary  string    `json:"summary"`
 	Findings []Finding `json:"findings"`

@@ -14,7 +14,7 @@ import (
 
 // Exchange is a recorded request to a provider and the answer to it.
 type Exchange struct {
-	File  string // the cassette, below the folder of recordings
+	File  string // the cassette, below the directory of recordings
 	Index int    // its place in the cassette, from 0
 
 	URL         string
@@ -82,7 +82,7 @@ func Cassettes(t testing.TB, urlPart string) []Exchange {
 	return out
 }
 
-// wire returns the folder of recordings.
+// wire returns the directory of recordings.
 func wire(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("PAWL_WIRE"); dir != "" {

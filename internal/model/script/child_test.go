@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
-// family opens a script in another folder, whose children have scripts of
+// family opens a script in another directory, whose children have scripts of
 // their own or blocks of lines by agent.
 func family(t *testing.T) *script.Model {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
-// in makes an empty folder with these files the current one, so that errors show plain names.
+// in makes an empty directory with these files the current one, so that errors show plain names.
 func in(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())

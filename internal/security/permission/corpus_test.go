@@ -307,7 +307,7 @@ var hostiles = []hostile{
 	{id: "B21", command: `rm -rf ../other`, mode: ModeYolo, want: Ask},
 	{id: "B21", command: `rm $HOME/.bashrc`, mode: ModeYolo, want: Ask},
 	{id: "B21", command: `rmdir "/srv/a b"`, mode: ModeYolo, want: Ask},
-	{id: "B21", command: `rm -r a\ / b`, mode: ModeYolo, want: Allow}, // "a /", a folder of the workspace
+	{id: "B21", command: `rm -r a\ / b`, mode: ModeYolo, want: Allow}, // "a /", a directory of the workspace
 
 	{id: "B23", command: `cd .claude && echo x > settings.json`, allow: []string{"cd *", "echo *"}, want: Ask},
 	{id: "B23", command: `cd .claude; tee settings.json`, allow: []string{"cd *"}, want: Ask},

@@ -13,11 +13,11 @@ import (
 type Policy struct {
 	Mode    Mode
 	Rules   []Rule  // the user's and the project's
-	Grants  []Grant // of any folder and session: only those of this one count
+	Grants  []Grant // of any directory and session: only those of this one count
 	Boxed   bool    // commands run in a sandbox; in plan mode in one that cannot write
 	Absent  bool    // nobody can be asked: what would be asked is denied
 	Dir     string  // the workspace, its real path
-	Home    string  // the user's home folder; "" means that ~ is not known
+	Home    string  // the user's home directory; "" means that ~ is not known
 	Session pawl.SessionID
 }
 
@@ -66,7 +66,7 @@ func Decide(p Policy, c Call) Verdict {
 	return j.verdict()
 }
 
-// leaves reports whether an access says by itself how a moderate tool leaves the box.
+// leaves reports whether an access says by itself how a moderate tool leaves the sandbox.
 func leaves(a pawl.Access) bool { return a.Kind == pawl.AccessNet || a.Kind == pawl.AccessMCP }
 
 // verdict is the strictest of the findings.

@@ -10,7 +10,7 @@ import (
 )
 
 // gates returns, for each segment, what it would do that must never pass
-// unseen, whatever the mode and the rules: delete the root, the home folder or
+// unseen, whatever the mode and the rules: delete the root, the home directory or
 // the workspace, or anything outside of it, write to a device, stop the machine.
 // It is a net for accidents: who means harm can spell it so that it is not found.
 func (j *judge) gates(s script, r *runs) []string {
@@ -127,7 +127,7 @@ func isRecursive(args []word) bool {
 var optionR = regexp.MustCompile(`-[A-Za-z]*[rR]`)
 
 // gateTargets looks at the operands of a command that removes or changes them.
-// With rootsOnly, only the great folders matter, not all that is outside.
+// With rootsOnly, only the great directories matter, not all that is outside.
 func (j *judge) gateTargets(r run, args []word, rootsOnly bool) string {
 	recursive := isRecursive(args) || slices.ContainsFunc(args, func(w word) bool { return !w.known && optionR.MatchString(w.raw) })
 	operandsOnly := false
@@ -163,7 +163,7 @@ func (j *judge) gateTarget(dir string, w word, recursive, rootsOnly bool) string
 		return ""
 	}
 	if i := strings.LastIndexByte(w.text, '/'); i >= 0 && !strings.Contains(w.raw, "..") && j.gatePlace(dir, w.text[:i+1], false) == "" {
-		return "" // something in a folder that may be deleted
+		return "" // something in a directory that may be deleted
 	}
 	return "it deletes what is not known: " + w.raw
 }
@@ -179,7 +179,7 @@ func wellKnown(raw string) (string, bool) {
 	return "", false
 }
 
-// wholeFolder turns a pattern for all that is in a folder into the folder: to
+// wholeFolder turns a pattern for all that is in a directory into the directory: to
 // lose the one is as bad as to lose the other.
 func wholeFolder(target string) string {
 	target = path.Clean(target)
@@ -218,7 +218,7 @@ func (j *judge) gatePlace(dir, target string, rootsOnly bool) string {
 	return ""
 }
 
-// gatePath says why a whole folder, or a device, must never be changed unseen.
+// gatePath says why a whole directory, or a device, must never be changed unseen.
 func (j *judge) gatePath(at place) string {
 	switch {
 	case at.abs == "/":
@@ -276,7 +276,7 @@ func (j *judge) gateFind(r run, args []word) string {
 	return ""
 }
 
-// isTemporary reports whether a path is below a folder for temporary files.
+// isTemporary reports whether a path is below a directory for temporary files.
 func isTemporary(p string) bool {
 	for _, dir := range []string{"/tmp", "/var/tmp", "/private/tmp"} {
 		if rest, ok := below(dir, p); ok && rest != "." {

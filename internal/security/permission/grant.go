@@ -19,7 +19,7 @@ type Scope string
 const (
 	ScopeOnce    Scope = "once"    // this call: bound to its [Fingerprint], and not kept
 	ScopeSession Scope = "session" // this session
-	ScopeProject Scope = "project" // this folder, for good
+	ScopeProject Scope = "project" // this directory, for good
 )
 
 // Grant is a rule that a person has allowed when they were asked.
@@ -68,7 +68,7 @@ func (g Grant) check() error {
 	return nil
 }
 
-// appliesTo reports whether a grant is about this folder and session.
+// appliesTo reports whether a grant is about this directory and session.
 func (g Grant) appliesTo(p Policy) bool {
 	return g.Dir == p.Dir && (g.Scope == ScopeProject || g.Scope == ScopeSession && g.Session == p.Session)
 }

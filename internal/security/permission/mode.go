@@ -16,8 +16,8 @@ type Mode string
 const (
 	ModePlan  Mode = "plan"  // looks, changes nothing
 	ModeAsk   Mode = "ask"   // asks before each change and command
-	ModeGuard Mode = "guard" // asks before what leaves the box
-	ModeAuto  Mode = "auto"  // is refused what leaves the box
+	ModeGuard Mode = "guard" // asks before what leaves the sandbox
+	ModeAuto  Mode = "auto"  // is refused what leaves the sandbox
 	ModeYolo  Mode = "yolo"  // may do everything
 )
 
@@ -66,7 +66,7 @@ const (
 	classRead  class = iota // of the workspace
 	classEdit               // of the workspace
 	classRun                // a command in the sandbox
-	classLeave              // leaves the box
+	classLeave              // leaves the sandbox
 )
 
 // stance is what a mode says of a class.

@@ -18,7 +18,7 @@ import (
 type place struct {
 	rel  string // from the workspace; "" if it is outside
 	abs  string // "" if it is not known
-	home string // from the home folder, with a ~; "" if it is not below
+	home string // from the home directory, with a ~; "" if it is not below
 }
 
 // place finds a target in the world of the policy. It looks at the spelling
@@ -61,7 +61,7 @@ func (p Policy) place(target string) (place, error) {
 	return at, nil
 }
 
-// below returns the way from a folder to what is it, or below it, by whole names.
+// below returns the way from a directory to what is it, or below it, by whole names.
 func below(dir, p string) (string, bool) {
 	if dir = path.Clean(dir); !path.IsAbs(dir) {
 		return "", false
@@ -166,7 +166,7 @@ func (p pathPattern) allows(at place) bool {
 
 // covers is for refusing: names are folded, a pattern covers all that is below
 // what it names, one that begins with **/ is about paths outside too, and a
-// change to a folder is a change to what the pattern names in it.
+// change to a directory is a change to what the pattern names in it.
 func (p pathPattern) covers(at place, write bool) bool {
 	glob, name := foldText(p.glob), p.spelling(at)
 	if name == "" && strings.HasPrefix(glob, "**/") {
@@ -191,7 +191,7 @@ func matchPath(glob, name string) bool {
 	return ok && err == nil
 }
 
-// parents returns the folders above a path, but for the top.
+// parents returns the directories above a path, but for the top.
 func parents(p string) []string {
 	var all []string
 	for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {

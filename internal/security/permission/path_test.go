@@ -73,7 +73,7 @@ func TestPathPatterns(t *testing.T) {
 		{".", "/etc/hosts", false, false},
 		{"~", "~", true, true},
 		{"~/", "/home/me/x", true, true},
-		// Around the home folder (C11).
+		// Around the home directory (C11).
 		{"~//etc", "~/etc", true, true},
 		{"~//etc", "/etc", false, false},
 		{"/etc/*", "~//etc/x", false, false},
@@ -118,7 +118,7 @@ func TestPathPatterns(t *testing.T) {
 	}
 }
 
-// A folder is not moved or removed while a rule protects what is in it (C14).
+// A directory is not moved or removed while a rule protects what is in it (C14).
 func TestWriteAbove(t *testing.T) {
 	t.Parallel()
 	pattern, err := parsePath("a/b/secret")

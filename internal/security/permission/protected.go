@@ -7,9 +7,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// protectedNames are files and folders that other programs take orders from:
+// protectedNames are files and directories that other programs take orders from:
 // git, editors, shells, agents. Whoever writes them runs code later, outside of
-// the box.
+// the sandbox.
 var protectedNames = []string{
 	".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info", ".git/modules",
 	".gitmodules", ".gitconfig", ".husky",

@@ -42,7 +42,7 @@ func Show(c Call, v Verdict) string {
 	return weakened(b.String())
 }
 
-// showAccess shows a command once, though it be run and leave the box.
+// showAccess shows a command once, though it be run and leave the sandbox.
 func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 	switch a.Kind {
 	case pawl.AccessExec, pawl.AccessEscape:
@@ -136,7 +136,7 @@ func showChange(b *strings.Builder, diff string) {
 }
 
 // showInput shows what else the model wrote: what would be put into a file, the
-// folder that a command starts in. What was shown as a command is left out.
+// directory that a command starts in. What was shown as a command is left out.
 func showInput(b *strings.Builder, input json.RawMessage, shown map[string]bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil { // not even an object: as it is

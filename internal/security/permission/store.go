@@ -14,7 +14,7 @@ const (
 	maxGrants    = 1000
 )
 
-// Store keeps grants in one file, readable by its owner alone, in a folder that
+// Store keeps grants in one file, readable by its owner alone, in a directory that
 // is pawl's own.
 type Store struct{ Path string }
 

@@ -142,7 +142,7 @@ func TestSpoiledStore(t *testing.T) {
 	}
 }
 
-// Neither a link in the file's place nor one in the folder's is followed.
+// Neither a link in the file's place nor one in the directory's is followed.
 func TestStoreLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -262,8 +262,8 @@ var changesShell = set(
 )
 
 const (
-	maxDir  = 4096 // bytes of a folder that is followed: Linux knows no longer path
-	maxDirs = 64   // folders that are followed
+	maxDir  = 4096 // bytes of a directory that is followed: Linux knows no longer path
+	maxDirs = 64   // directories that are followed
 )
 
 // changeDir follows a cd whose target is plain.
@@ -298,7 +298,7 @@ func (w *walker) changeDir(words []word) {
 	}
 }
 
-// joinDir resolves a path against a folder as [Segment.Dir] spells them.
+// joinDir resolves a path against a directory as [Segment.Dir] spells them.
 func joinDir(dir, p string) string {
 	switch {
 	case path.IsAbs(p) || strings.HasPrefix(p, "~"):

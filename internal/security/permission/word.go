@@ -10,7 +10,7 @@ import (
 type word struct {
 	raw   string // as written
 	text  string // what the program is given; of a pattern, the pattern; of what is not known, the known beginning
-	known bool   // it is the same whenever and wherever it runs, but for the home folder in a leading ~
+	known bool   // it is the same whenever and wherever it runs, but for the home directory in a leading ~
 	glob  bool   // it is a pattern for file names, and known apart from that
 	doubt string // why it is not known
 }

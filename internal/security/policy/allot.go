@@ -19,18 +19,18 @@ import (
 
 const (
 	maxAllotment = 64 << 10 // bytes of what Allot has written
-	maxLenders   = 64       // folders of objects that a repository has, its own and those it borrows
+	maxLenders   = 64       // directories of objects that a repository has, its own and those it borrows
 )
 
-// Allotment is what the workplaces of a repository are given. It is kept beside
-// them, where no worker writes: what a workplace says of itself counts for nothing.
+// Allotment is what the worktrees of a repository are given. It is kept beside
+// them, where no worker writes: what a worktree says of itself counts for nothing.
 type Allotment struct {
-	Objects []string `json:"objects"` // folders of objects, the repository's own and those it borrows; none if workplaces are whole
+	Objects []string `json:"objects"` // directories of objects, the repository's own and those it borrows; none if worktrees are whole
 	Apart   []string `json:"apart"`   // the repository and its worktree: out of sight
 }
 
-// Allot lets the workplaces of a repository borrow its objects, and returns the
-// folder to make them in. Whoever makes workplaces, or has sessions go on in them,
+// Allot lets the worktrees of a repository borrow its objects, and returns the
+// directory to make them in. Whoever makes worktrees, or has sessions go on in them,
 // calls it first: the repository may borrow from others than before.
 func (s *Safety) Allot(repo *git.Repo) (dir string, err error) {
 	top, err := config.Workplaces()
@@ -62,7 +62,7 @@ func (s *Safety) Allot(repo *git.Repo) (dir string, err error) {
 	return dir, nil
 }
 
-// check refuses objects in pawl's own folder: a repository could borrow them from
+// check refuses objects in pawl's own directory: a repository could borrow them from
 // another worker.
 func (a Allotment) check(top string) error {
 	data, err := filepath.EvalSymlinks(filepath.Dir(top))
@@ -77,7 +77,7 @@ func (a Allotment) check(top string) error {
 	return nil
 }
 
-// objectsOf returns a folder of objects and those that it borrows from, as git
+// objectsOf returns a directory of objects and those that it borrows from, as git
 // does: by a line each in info/alternates, and so on from there.
 func objectsOf(dir string) ([]string, error) {
 	var all []string
@@ -104,7 +104,7 @@ func objectsOf(dir string) ([]string, error) {
 	return all, nil
 }
 
-// lenders reads the alternates of a folder of objects.
+// lenders reads the alternates of a directory of objects.
 func lenders(dir string) ([]string, error) {
 	f, err := os.Open(filepath.Join(dir, "info", "alternates"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +132,7 @@ func lenders(dir string) ([]string, error) {
 	return all, lines.Err()
 }
 
-// holds reports whether a path is a folder or below it.
+// holds reports whether a path is a directory or below it.
 func holds(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// allowed is what people have allowed in one folder, as it goes with the folder from
+// allowed is what people have allowed in one directory, as it goes with the directory from
 // host to host.
 type allowed struct {
 	Grants    []permission.Grant `json:"grants,omitempty"`
@@ -25,7 +25,7 @@ type allowed struct {
 	Approvals []trust.Approval   `json:"approvals,omitempty"`
 }
 
-// Grant keeps rules for a folder. One that is there already stays as it is.
+// Grant keeps rules for a directory. One that is there already stays as it is.
 func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -43,14 +43,14 @@ func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage)
 		func() error { return s.grantsOf(real).Add(grants...) })
 }
 
-// TrustAs keeps that a folder, which was asked for as dir, is trusted as it was seen.
+// TrustAs keeps that a directory, which was asked for as dir, is trusted as it was seen.
 func (s *Safety) TrustAs(ctx context.Context, dir string, seen Folder, at time.Time) error {
 	return s.allow(ctx, dir, seen.Path, func(a *allowed) { a.Folders = []trust.Folder{{Path: seen.Path, Hash: seen.Hash, At: at.UTC()}} },
 		func() error { return s.trustOf(seen.Path).Trust(seen.Path, seen.Hash, at) })
 }
 
-// allow has something hold that people have allowed in a folder: first it is kept
-// where a later host of the folder finds it, so that none is lost that once held.
+// allow has something hold that people have allowed in a directory: first it is kept
+// where a later host of the directory finds it, so that none is lost that once held.
 func (s *Safety) allow(ctx context.Context, dir, real string, add func(*allowed), do func() error) error {
 	if s.Allow == nil {
 		return do()
@@ -72,7 +72,7 @@ func (s *Safety) allow(ctx context.Context, dir, real string, add func(*allowed)
 	return do()
 }
 
-// allowedIn returns what holds for a folder, by its real path.
+// allowedIn returns what holds for a directory, by its real path.
 func (s *Safety) allowedIn(real string) (a allowed, err error) {
 	if a.Grants, err = s.grantsOf(real).List(); err != nil {
 		return a, err
@@ -81,7 +81,7 @@ func (s *Safety) allowedIn(real string) (a allowed, err error) {
 	return a, err
 }
 
-// grantsOf is where the grants of a folder are kept, by its real path. Where folders
+// grantsOf is where the grants of a directory are kept, by its real path. Where directories
 // go from host to host each has a file of its own: what one tenant allows themselves
 // is no burden for others.
 func (s *Safety) grantsOf(real string) permission.Store {
@@ -91,7 +91,7 @@ func (s *Safety) grantsOf(real string) permission.Store {
 	return permission.Store{Path: filepath.Join(s.apartOf(real), "grants.json")}
 }
 
-// trustOf is where it is kept whether a folder is trusted.
+// trustOf is where it is kept whether a directory is trusted.
 func (s *Safety) trustOf(real string) trust.Store {
 	if s.Allow == nil {
 		return s.trust
@@ -104,8 +104,8 @@ func (s *Safety) apartOf(real string) string {
 	return filepath.Join(s.apart, hex.EncodeToString(sum[:16]))
 }
 
-// Adopt has what people allowed in a folder on another host hold here, as it was given
-// to Allow, and nothing that was allowed here before: the folder may be another's now.
+// Adopt has what people allowed in a directory on another host hold here, as it was given
+// to Allow, and nothing that was allowed here before: the directory may be another's now.
 func (s *Safety) Adopt(dir, text string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) && text == "" {
@@ -132,7 +132,7 @@ func (s *Safety) adopt(real, text string) error {
 		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 	}
 	for i := range a.Grants {
-		a.Grants[i].Dir = real // the same folder, by another path
+		a.Grants[i].Dir = real // the same directory, by another path
 	}
 	err := s.grantsOf(real).Add(a.Grants...)
 	for _, f := range a.Folders {

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// TestAdopt: what is allowed in a folder on one host holds on another, for the folder,
+// TestAdopt: what is allowed in a directory on one host holds on another, for the directory,
 // in place of what was allowed there; and nothing holds that could not be kept.
 func TestAdopt(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, outside := open(t)
@@ -54,7 +54,7 @@ func TestAdopt(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	}
 
 	kept := map[string]string{}
-	link := filepath.Join(filepath.Dir(dir), "link") // the roster knows folders by the names that they are asked for by
+	link := filepath.Join(filepath.Dir(dir), "link") // the host registry knows directories by the names that they are asked for by
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ var toolVariables = []string{
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "CI",
 }
 
-// Wrap puts a command of a session into its box. In the mode yolo, and where a
+// Wrap puts a command of a session into its sandbox. In the mode yolo, and where a
 // person has permitted it, it runs without one, and still without pawl's keys.
 func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
 	worker, err := s.boxedOnly(r.Workspace)
@@ -92,7 +92,7 @@ func (s *Safety) wrapOut(ctx context.Context, args []string, p sandbox.Profile, 
 	return w, nil
 }
 
-// WayOut opens a proxy to the hosts, and to no other. Its socket is where no box
+// WayOut opens a proxy to the hosts, and to no other. Its socket is where no sandbox
 // sees it, also one that was started before.
 func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Proxy, error) {
 	data, err := config.Data()
@@ -109,7 +109,7 @@ func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Pr
 	return p, nil
 }
 
-// WrapServer puts a language server into a box: it reads what a model wrote, and
+// WrapServer puts a language server into a sandbox: it reads what a model wrote, and
 // many run code that the project brings.
 func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
 	p, err := s.Profile(ctx, dir)
@@ -139,7 +139,7 @@ func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, box
 }
 
 // Profile is what a command may touch in a workspace. Pawl's own log, keys and
-// configuration are out of its sight; in a workplace so are the other ones, and
+// configuration are out of its sight; in a worktree so are the other ones, and
 // the repository that it was made of.
 func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, error) {
 	dir, err := filepath.EvalSymlinks(dir)
@@ -181,7 +181,7 @@ func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, erro
 	return p, nil
 }
 
-// existing are the folders that are there.
+// existing are the directories that are there.
 func existing(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		info, err := os.Stat(path)
@@ -225,11 +225,11 @@ func ownFiles() ([]string, error) {
 // End drops what is kept for a session.
 func (s *Safety) End(id pawl.SessionID) { s.folder.drop(id) }
 
-// Close lets go of what boxes have left.
+// Close lets go of what sandboxes have left.
 func (s *Safety) Close() { sandbox.Release() }
 
 // openEnv is pawl's environment without what looks like a key: for commands that
-// run without a box.
+// run without a sandbox.
 func (s *Safety) openEnv() ([]string, error) {
 	user, err := s.User()
 	if err != nil {
@@ -255,7 +255,7 @@ func secretName(name string) bool {
 	return strings.HasPrefix(name, "AWS_") && name != "AWS_REGION" && name != "AWS_DEFAULT_REGION"
 }
 
-// WrapCheck puts a check of a gate into a box. Where there is no box it must not run.
+// WrapCheck puts a check of a gate into a sandbox. Where there is no sandbox it must not run.
 func (s *Safety) WrapCheck(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error) {
 	own, err := ownFiles()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestProfile: pawl's own folders are hidden, wherever they are.
+// TestProfile: pawl's own directories are hidden, wherever they are.
 func TestProfile(t *testing.T) {
 	base, dir := t.TempDir(), t.TempDir()
 	t.Setenv("PAWL_DATA", base+"/d/pawl")

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 )
 
-// Cleaning says which folders of boxes go.
+// Cleaning says which directories of sandboxes go.
 type Cleaning struct {
 	Alive  func(pawl.SessionID) bool // the temporary files of other sessions go
 	Before time.Time                 // what was last used before goes too
@@ -27,7 +27,7 @@ type Cleaned struct {
 	After    int64 `json:"after"`
 }
 
-// Clean removes what boxes have left in pawl's cache folder.
+// Clean removes what sandboxes have left in pawl's cache directory.
 func Clean(c Cleaning) (Cleaned, error) {
 	cache, err := config.Cache()
 	if err != nil {
@@ -67,7 +67,7 @@ func Clean(c Cleaning) (Cleaned, error) {
 	return done, nil
 }
 
-// each looks at the folders in one of ours: how large they are, and when
+// each looks at the directories in one of ours: how large they are, and when
 // something in them was last written.
 func (f folders) each(kind string, do func(name string, size int64, used time.Time)) error {
 	entries, err := os.ReadDir(filepath.Join(f.cache, kind))

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// rules reads the user's rules for a folder. What asks or denies counts for what
+// rules reads the user's rules for a directory. What asks or denies counts for what
 // a link leads to as well.
 func (s *Safety) rules(text json.RawMessage, dir string) ([]permission.Rule, error) {
 	rules, err := permission.ParseRules(text, permission.OriginUser)
@@ -60,7 +60,7 @@ const maxDenied = 50_000
 // denied are the files that nobody may read, by the rules of the user, the
 // administrator and a trusted project: what binds pawl's tools binds commands
 // too. Outside of the workspace it heeds rules that say where, from the root or
-// the home folder.
+// the home directory.
 func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
 	user, err := s.User()
 	if err != nil {
@@ -115,7 +115,7 @@ type looker struct {
 	found  []string
 }
 
-// look finds what is denied below a folder, and of it the outermost.
+// look finds what is denied below a directory, and of it the outermost.
 func (l *looker) look(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == l.policy.Dir {

@@ -14,11 +14,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// folders are those that boxes write to besides the workspace. They are pawl's
-// own, below its cache folder, and nobody else can look into them.
+// directories are those that sandboxes write to besides the workspace. They are pawl's
+// own, below its cache directory, and nobody else can look into them.
 type folders struct{ cache string }
 
-// temp is a session's folder for temporary files, which is /tmp in its boxes.
+// temp is a session's directory for temporary files, which is /tmp in its sandboxes.
 func (f folders) temp(id pawl.SessionID) (string, error) {
 	if !id.Valid() {
 		return "", fmt.Errorf("no session is called %q", id)
@@ -33,7 +33,7 @@ func (f folders) shared(dir string) (string, error) {
 	return f.private("box", hex.EncodeToString(sum[:8]))
 }
 
-// Cache is where programs keep their caches when they run in a workspace's box.
+// Cache is where programs keep their caches when they run in a workspace's sandbox.
 func (s *Safety) Cache(dir string) (string, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Safety) DropCache(dir string) error {
 	return err
 }
 
-// private makes a folder that is ours alone. One that is a link, or that others
+// private makes a directory that is ours alone. One that is a link, or that others
 // may write to, was put there by somebody: it is an error.
 func (f folders) private(names ...string) (string, error) {
 	if err := os.MkdirAll(f.cache, 0o700); err != nil {
@@ -84,7 +84,7 @@ func (f folders) private(names ...string) (string, error) {
 	return path, nil
 }
 
-// ours reports whether something is a folder of this user's, of whose mode
+// ours reports whether something is a directory of this user's, of whose mode
 // others have none of these bits.
 func ours(info fs.FileInfo, others fs.FileMode) bool {
 	if weak.On("folders.private") {
@@ -102,12 +102,12 @@ func (f folders) drop(id pawl.SessionID) {
 	remove(filepath.Join(f.cache, "tmp", string(id)))
 }
 
-// remove removes a folder of ours.
+// remove removes a directory of ours.
 func remove(path string) {
 	if os.RemoveAll(path) == nil {
 		return
 	}
-	// Some programs leave folders that cannot be written to.
+	// Some programs leave directories that cannot be written to.
 	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
 			_ = os.Chmod(name, 0o700) //nolint:gosec // it is about to be removed

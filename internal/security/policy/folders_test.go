@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestPlantedFolders: a folder that somebody else has put there is not used.
+// TestPlantedFolders: a directory that somebody else has put there is not used.
 func TestPlantedFolders(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(cache string) error{

@@ -50,7 +50,7 @@ func (l *hookList) addKey(value json.RawMessage, origin hook.Origin) error {
 	return l.add(text, origin)
 }
 
-// addProject takes in what a trusted folder brings: in its configuration for
+// addProject takes in what a trusted directory brings: in its configuration for
 // pawl, and in the one that it has for Claude Code.
 func (l *hookList) addProject(c config.Project, read func(name string) ([]byte, error)) error {
 	if err := l.addKey(c.Hooks, hook.Origin{File: config.ProjectFile, Layer: hook.LayerProject}); err != nil {
@@ -66,8 +66,8 @@ func (l *hookList) addProject(c config.Project, read func(name string) ([]byte, 
 	return l.add(text, hook.Origin{File: claudeSettings, Layer: hook.LayerProject})
 }
 
-// HookCommands returns the commands that are hooks for sessions in a folder, and
-// what is wrong with those that are left out. Of a folder that is not trusted
+// HookCommands returns the commands that are hooks for sessions in a directory, and
+// what is wrong with those that are left out. Of a directory that is not trusted
 // there are none; where the administrator wants no others than their own, those
 // are all. An error means that it cannot be told which there are: then nothing may
 // run that one of them might have refused.
@@ -87,7 +87,7 @@ func (s *Safety) HookCommands(ctx context.Context, dir string, settings pawl.Set
 	return append(list.commands, managed...), list.faults, err
 }
 
-// openHooks are those of a trusted folder and the user's own.
+// openHooks are those of a trusted directory and the user's own.
 func (s *Safety) openHooks(ctx context.Context, dir string, settings pawl.Settings) (hookList, error) {
 	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
 	if err != nil {
@@ -105,13 +105,13 @@ func (s *Safety) openHooks(ctx context.Context, dir string, settings pawl.Settin
 	return list, list.addKey(user.Hooks, hook.Origin{File: path, Layer: hook.LayerUser})
 }
 
-// Hooks returns the hooks for sessions in a folder as they are now.
+// Hooks returns the hooks for sessions in a directory as they are now.
 func (s *Safety) Hooks(ctx context.Context, dir string, settings pawl.Settings) (*hook.Registry, []hook.Fault, error) {
 	commands, faults, err := s.HookCommands(ctx, dir, settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Only a trusted folder has brought any.
+	// Only a trusted directory has brought any.
 	hooks, more := hook.Outside{Runner: hookRunner{s}, Trusted: true}.Hooks(commands)
 	registry, err := hook.New(slices.Concat(hooks, s.OwnHooks())...)
 	return registry, append(faults, more...), err
@@ -125,7 +125,7 @@ func (s *Safety) OwnHooks() []hook.Hook {
 }
 
 // hookRunner runs the commands of hooks: the user's own and the administrator's
-// as they are, those of a project in a box, as commands of the model.
+// as they are, those of a project in a sandbox, as commands of the model.
 type hookRunner struct{ s *Safety }
 
 var _ hook.Runner = hookRunner{}
@@ -176,7 +176,7 @@ func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped,
 	if p.Temp, err = s.folder.temp(c.Session); err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	for _, entry := range c.Env { // the rest is the box's own
+	for _, entry := range c.Env { // the rest is the sandbox's own
 		if strings.HasPrefix(entry, "CLAUDE_") || strings.HasPrefix(entry, "PAWL_") {
 			p.Env = append(p.Env, entry)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// hookWorld is a user with a configuration, and a folder with hooks of its own.
+// hookWorld is a user with a configuration, and a directory with hooks of its own.
 func hookWorld(t *testing.T, user string, files map[string]string) (s *Safety, dir string) {
 	t.Helper()
 	base := t.TempDir()
@@ -50,7 +50,7 @@ func write(t *testing.T, path, text string) {
 
 const startHook = `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"true"}]}]}}`
 
-// TestHookCommands: whose hooks there are in a folder. Those of the folder are
+// TestHookCommands: whose hooks there are in a directory. Those of the directory are
 // there only if it is trusted.
 func TestHookCommands(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	files := map[string]string{".pawl/config.json": startHook, ".claude/settings.json": startHook}

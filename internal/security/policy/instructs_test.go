@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What comes to a trusted folder is not trusted with it, not even a moment later,
+// What comes to a trusted directory is not trusted with it, not even a moment later,
 // if whoever asks has it looked at again. What the user said for this run stays.
 func TestLookAgain(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	if comesLater(t, false) {
@@ -18,8 +18,8 @@ func TestLookAgain(t *testing.T) { //nolint:paralleltest // it sets environment 
 	}
 }
 
-// comesLater puts a skill into a folder that is trusted, by what it has or by the
-// user's word for this run, and returns whether the folder is still.
+// comesLater puts a skill into a directory that is trusted, by what it has or by the
+// user's word for this run, and returns whether the directory is still.
 func comesLater(t *testing.T, told bool) bool {
 	t.Helper()
 	t.Setenv("PAWL_DATA", t.TempDir())
@@ -51,7 +51,7 @@ func comesLater(t *testing.T, told bool) bool {
 }
 
 // Where a CI looks at a proposed change, nothing that the change says counts,
-// though the folder is trusted.
+// though the directory is trusted.
 func TestInstructs(t *testing.T) {
 	for name, test := range map[string]struct {
 		ci, base string

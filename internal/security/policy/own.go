@@ -11,7 +11,7 @@ import (
 )
 
 // ownRules keep tools away from pawl's own files, which are in the workspace
-// where somebody works in their home folder, or has put them there: whoever
+// where somebody works in their home directory, or has put them there: whoever
 // writes them permits themselves what they like. Commands do not see them.
 func ownRules(dir string) ([]permission.Rule, error) {
 	if weak.On("own") {

@@ -63,7 +63,7 @@ func TestOwnFiles(t *testing.T) {
 	t.Setenv("PAWL_STORE", "sqlite:"+filepath.Join(dir, "log.db"))
 	check(dir, "data/grants.json", "data", "pawl.json", "PAWL.json", "log.db", "log.db-wal", "blobs/x")
 
-	check(home, ".config/pawl/agents/a.md", ".config/pawl/AGENTS.md") // another file has not moved the folder
+	check(home, ".config/pawl/agents/a.md", ".config/pawl/AGENTS.md") // another file has not moved the directory
 
 	t.Setenv("PAWL_DATA", home) // the workspace is in it
 	check(dir, "../grants.json", "../trust.json", "../keys.json")

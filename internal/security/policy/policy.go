@@ -1,5 +1,5 @@
 // Package policy puts together what keeps a session within bounds: the user's
-// configuration and grants, the trust in a folder, the sandbox and the way out
+// configuration and grants, the trust in a directory, the sandbox and the way out
 // of it. Front ends and the loop see its decisions, not its parts.
 package policy
 
@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// Safety says what sessions may do, and makes the boxes that their commands run
+// Safety says what sessions may do, and makes the sandboxes that their commands run
 // in. It reads the files that it goes by again when they change.
 type Safety struct {
 	Guard *egress.Guard // which addresses may be reached at all
@@ -28,11 +28,11 @@ type Safety struct {
 	// Builtins are what pawl's own hooks are made with, beside what Safety knows.
 	Builtins hook.Builtins
 
-	// Allow is told what people allow in a folder, all of it, before that holds: it goes
-	// with the folder to other hosts, where it is for Adopt. nil: there is no other host.
+	// Allow is told what people allow in a directory, all of it, before that holds: it goes
+	// with the directory to other hosts, where it is for Adopt. nil: there is no other host.
 	Allow func(ctx context.Context, dir, text string) error
 
-	// Whole says that the workplaces of missions have objects of their own: their
+	// Whole says that the worktrees of missions have objects of their own: their
 	// repository may be on another host.
 	Whole bool
 
@@ -46,7 +46,7 @@ type Safety struct {
 
 	grants   permission.Store
 	trust    trust.Store
-	apart    string     // where each folder has both for itself, if it may go to other hosts
+	apart    string     // where each directory has both for itself, if it may go to other hosts
 	allowing sync.Mutex // held while what is allowed changes
 	projects projects
 	activity hook.Activity
@@ -85,7 +85,7 @@ func (s *Safety) User() (config.User, error) {
 	return s.user.get(path, config.LoadUser)
 }
 
-// Policy is what holds now for the calls of a session in a folder.
+// Policy is what holds now for the calls of a session in a directory.
 func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, settings pawl.Settings) (permission.Policy, error) {
 	p := permission.Policy{Home: s.home, Session: id, Absent: settings.Absent}
 	user, err := s.User()

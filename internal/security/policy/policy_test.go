@@ -73,7 +73,7 @@ func TestSecretFiles(t *testing.T) { //nolint:paralleltest // it sets environmen
 	}
 }
 
-// TestGrant: what a person permits for good is kept for the folder, and only
+// TestGrant: what a person permits for good is kept for the directory, and only
 // what may be granted is.
 func TestGrant(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, outside := open(t)
@@ -98,7 +98,7 @@ func TestGrant(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	}
 }
 
-// TestProject: a folder's rules count once it is trusted, and then only tighten.
+// TestProject: a directory's rules count once it is trusted, and then only tighten.
 func TestProject(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	put(t, dir, ".pawl/config.json", `{"mode":"yolo","permissions":{"rules":[{"tool":"bash","pattern":"make *","decision":"deny"},{"kind":"net","pattern":"evil.test","decision":"allow"}]}}`)
@@ -217,7 +217,7 @@ func TestPrivateFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, path, "ro/file", "x")
-	if err := os.Chmod(filepath.Join(path, "ro"), 0o500); err != nil { //nolint:gosec // a folder
+	if err := os.Chmod(filepath.Join(path, "ro"), 0o500); err != nil { //nolint:gosec // a directory
 		t.Fatal(err)
 	}
 	f.drop(session)

@@ -19,7 +19,7 @@ import (
 // baseRef returns the ref that a project's configuration is taken from: the one
 // that is named, or, where a CI works on a proposed change, what it is to be
 // merged into. Whoever proposes a change must not configure the pawl that looks
-// at it. "" means the folder itself.
+// at it. "" means the directory itself.
 func baseRef(named string) string {
 	if named != "" {
 		return named
@@ -54,8 +54,8 @@ func onOrigin(ref string) string {
 }
 
 // projectSource returns what reads the files of a project's configuration: from
-// the folder, or, if a ref is named, from that commit and in no case from the
-// folder. A branch's name means that of the remote origin: a branch or tag of
+// the directory, or, if a ref is named, from that commit and in no case from the
+// directory. A branch's name means that of the remote origin: a branch or tag of
 // the same name can be the proposed change itself.
 func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]byte, error), error) {
 	if ref == "" {
@@ -87,8 +87,8 @@ func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]b
 	}, nil
 }
 
-// readBelow reads a file of a folder. No part of its path may be a link. A folder
-// in its place is no file: while a command runs, its box holds the places of files
+// readBelow reads a file of a directory. No part of its path may be a link. A directory
+// in its place is no file: while a command runs, its sandbox holds the places of files
 // that it must not create.
 func readBelow(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)

@@ -119,8 +119,8 @@ func TestProjectLinks(t *testing.T) {
 	}
 }
 
-// TestProjectPlaceholder: what the box of a running command puts in the place of
-// files that are not there does not make the folder's configuration unreadable.
+// TestProjectPlaceholder: what the sandbox of a running command puts in the place of
+// files that are not there does not make the directory's configuration unreadable.
 func TestProjectPlaceholder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

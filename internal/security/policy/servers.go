@@ -21,11 +21,11 @@ const serversFile = ".mcp.json"
 // known here, nor whether it is right.
 type ServerFile struct {
 	File    string
-	Project bool   // a folder's, which is trusted; else the user's own
+	Project bool   // a directory's, which is trusted; else the user's own
 	Text    []byte // a JSON object with the key mcp or mcpServers
 }
 
-// projectServers reads what a trusted folder brings.
+// projectServers reads what a trusted directory brings.
 func projectServers(c config.Project, read func(name string) ([]byte, error)) ([]ServerFile, error) {
 	var files []ServerFile
 	if c.MCP != nil {
@@ -45,8 +45,8 @@ func projectServers(c config.Project, read func(name string) ([]byte, error)) ([
 	return append(files, ServerFile{File: serversFile, Project: true, Text: text}), nil
 }
 
-// Servers returns what is said of MCP servers for sessions in a folder: by the
-// user first, whose names win, then by the folder if it is trusted.
+// Servers returns what is said of MCP servers for sessions in a directory: by the
+// user first, whose names win, then by the directory if it is trusted.
 func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFile, error) {
 	user, err := s.User()
 	if err != nil {
@@ -71,8 +71,8 @@ func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFi
 	return slices.Concat(files, folder.servers), nil
 }
 
-// WrapTools puts an MCP server that a folder brings into a box, with the way out
-// that the user has given to commands. Trusting the folder is no word for it to run
+// WrapTools puts an MCP server that a directory brings into a sandbox, with the way out
+// that the user has given to commands. Trusting the directory is no word for it to run
 // without: where there is no sandbox, it does not run.
 func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
 	p, err := s.Profile(ctx, dir)

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Folder is what a folder brings, and whether it may take effect.
+// Directory is what a directory brings, and whether it may take effect.
 type Folder struct {
 	Path  string      `json:"path"`
 	State trust.State `json:"state"`
@@ -32,10 +32,10 @@ func (t Folder) String() string {
 	return fmt.Sprintf("%s %s.\n%s", trust.Plain(t.Path), said[t.State], t.Parts.Show())
 }
 
-// LookAt says what a folder would enable and whether it is trusted. Nothing of
-// the folder's is run or takes effect by this. A linked worktree is trusted with
-// the folder that it was made from, if that repository names it as its own and
-// what could run something is the same in both. A workplace never is.
+// LookAt says what a directory would enable and whether it is trusted. Nothing of
+// the directory's is run or takes effect by this. A linked worktree is trusted with
+// the directory that it was made from, if that repository names it as its own and
+// what could run something is the same in both. A worktree never is.
 func (s *Safety) LookAt(ctx context.Context, dir string) (Folder, error) {
 	t := Folder{State: trust.Unknown}
 	var err error
@@ -83,15 +83,15 @@ func openRepo(ctx context.Context, dir string) (*git.Repo, error) {
 // Trust is where trust is kept.
 func (s *Safety) Trust() trust.Store { return s.trust }
 
-// Trusted reports whether what a folder brings may take effect. What cannot be
+// Trusted reports whether what a directory brings may take effect. What cannot be
 // told is not trusted.
 func (s *Safety) Trusted(dir string) bool {
 	p, err := s.projects.of(context.Background(), s, dir, false)
 	return err == nil && p.trusted
 }
 
-// LookAgain has each folder looked at anew when it is asked about next. It is for
-// who acts upon what may have come to a folder just now: what was looked at a
+// LookAgain has each directory looked at anew when it is asked about next. It is for
+// who acts upon what may have come to a directory just now: what was looked at a
 // moment ago does not vouch for it.
 func (s *Safety) LookAgain() {
 	if weak.On("skill.anew") {
@@ -105,12 +105,12 @@ func (s *Safety) LookAgain() {
 	}
 }
 
-// Instructs reports whether what a folder says to models may take effect: it is
+// Instructs reports whether what a directory says to models may take effect: it is
 // trusted, and no CI works there on a change that somebody proposes and that
 // could say anything.
 func (s *Safety) Instructs(dir string) bool { return baseRef("") == "" && s.Trusted(dir) }
 
-// Project is a folder as the calls of a session in it know it, and the keys of
+// Project is a directory as the calls of a session in it know it, and the keys of
 // its configuration that count for nothing. told is that the user has named it
 // trusted.
 func (s *Safety) Project(ctx context.Context, dir string, told bool) (Folder, []config.Ignored, error) {
@@ -118,7 +118,7 @@ func (s *Safety) Project(ctx context.Context, dir string, told bool) (Folder, []
 	return p.folder, p.ignored, err
 }
 
-// project is a folder as far as it may configure pawl.
+// project is a directory as far as it may configure pawl.
 type project struct {
 	folder  Folder // not looked at if the user has said that it is trusted
 	trusted bool
@@ -128,8 +128,8 @@ type project struct {
 	ignored []config.Ignored
 }
 
-// projects are what is known of folders. To look at one takes a while, so that
-// is done anew only after a time, or when the user trusts another folder.
+// projects are what is known of directories. To look at one takes a while, so that
+// is done anew only after a time, or when the user trusts another directory.
 type projects struct {
 	mu    sync.Mutex
 	known map[string]knownProject
@@ -142,10 +142,10 @@ type knownProject struct {
 	at    time.Time
 }
 
-// lookAgain is how long a folder is taken for what it was.
+// lookAgain is how long a directory is taken for what it was.
 const lookAgain = time.Minute
 
-// of returns what is known of a folder. told is that the user has named it
+// of returns what is known of a directory. told is that the user has named it
 // trusted for this run, which stays.
 func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (project, error) {
 	dir, err := filepath.EvalSymlinks(dir)
@@ -170,7 +170,7 @@ func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (p
 	return k.project, nil
 }
 
-// loadProject reads what a folder says, if it is trusted.
+// loadProject reads what a directory says, if it is trusted.
 func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (project, error) {
 	p := project{trusted: told || weak.On("trust")}
 	if !p.trusted {

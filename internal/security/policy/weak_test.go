@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak/weaktest"
 )
 
-// Without another look, what has just come to a trusted folder is trusted.
+// Without another look, what has just come to a trusted directory is trusted.
 func TestWeakenedLookAgain(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("skill.anew")()
 	if !comesLater(t, false) {
@@ -17,7 +17,7 @@ func TestWeakenedLookAgain(t *testing.T) { //nolint:paralleltest // it turns a d
 	}
 }
 
-// Without their box, a project's hooks write outside the workspace; without the
+// Without their sandbox, a project's hooks write outside the workspace; without the
 // administrator's word, those of others are there; without theirs, workers reach
 // what is not their own: the tests of it notice.
 func TestDefensesMatter(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Workplace is a folder that a worker of a mission has to itself. Its session may
+// Worktree is a directory that a worker of a mission has to itself. Its session may
 // read and write there, and sees nothing of what the others have, nor of the
 // repository that it was made of, but for the objects.
 type Workplace struct {
@@ -25,8 +25,8 @@ type Workplace struct {
 	Allotment        // of its repository
 }
 
-// Workplace says whether a folder is a workplace, or in one. It goes by the path
-// and by what Allot has written. A folder among the workplaces that is none, or
+// Worktree says whether a directory is a worktree, or in one. It goes by the path
+// and by what Allot has written. A directory among the worktrees that is none, or
 // that nothing was allotted to, is an error: no session may work there.
 func (s *Safety) Workplace(dir string) (Workplace, bool, error) {
 	dir, top, in, err := amongWorkplaces(dir)
@@ -52,9 +52,9 @@ func (s *Safety) Workplace(dir string) (Workplace, bool, error) {
 	return w, true, nil
 }
 
-// Admit allots what a workplace needs that has come from another host, where its
-// repository is: it has objects of its own, and the folder of its mission, which
-// commander finds, is out of sight should it come here too. Other folders need nothing.
+// Admit allots what a worktree needs that has come from another host, where its
+// repository is: it has objects of its own, and the directory of its mission, which
+// commander finds, is out of sight should it come here too. Other directories need nothing.
 func (s *Safety) Admit(dir string, commander func(worker pawl.SessionID) (string, error)) error {
 	_, top, in, err := amongWorkplaces(dir)
 	if err != nil || !in {
@@ -77,8 +77,8 @@ func (s *Safety) Admit(dir string, commander func(worker pawl.SessionID) (string
 	return nil
 }
 
-// amongWorkplaces returns the real paths of a folder and of that for all
-// workplaces, and whether the one is in the other.
+// amongWorkplaces returns the real paths of a directory and of that for all
+// worktrees, and whether the one is in the other.
 func amongWorkplaces(dir string) (real, top string, in bool, err error) {
 	if top, err = config.Workplaces(); err != nil {
 		return "", "", false, err
@@ -98,15 +98,15 @@ func amongWorkplaces(dir string) (real, top string, in bool, err error) {
 	return real, top, holds(top, real), nil
 }
 
-// forbidsTrust reports whether nothing that a folder brings may ever take effect:
-// what is in a workplace was written by a worker. What cannot be told is not
+// forbidsTrust reports whether nothing that a directory brings may ever take effect:
+// what is in a worktree was written by a worker. What cannot be told is not
 // trusted either.
 func forbidsTrust(dir string) bool {
 	_, _, in, err := amongWorkplaces(dir)
 	return (in || err != nil) && !weak.On("workplace.trust")
 }
 
-// confine makes a policy one for a workplace. Commands run in a sandbox there or
+// confine makes a policy one for a worktree. Commands run in a sandbox there or
 // not at all, whatever a person would permit: without one nothing is apart.
 func (w Workplace) confine(p *permission.Policy) error {
 	if weak.On("workplace.box") {
@@ -123,13 +123,13 @@ func (w Workplace) confine(p *permission.Policy) error {
 	return nil
 }
 
-// boxedOnly reports whether commands in a folder run in a sandbox or not at all.
+// boxedOnly reports whether commands in a directory run in a sandbox or not at all.
 func (s *Safety) boxedOnly(dir string) (bool, error) {
 	_, worker, err := s.Workplace(dir)
 	return worker && !weak.On("workplace.box"), err
 }
 
-// enclose makes a profile one for a workplace. Of pawl's own files some hold it;
+// enclose makes a profile one for a worktree. Of pawl's own files some hold it;
 // what others have left in the cache is theirs. What the user lets commands write
 // to does not count where a worker has no business.
 func (w Workplace) enclose(p *sandbox.Profile, own []string, cache string) error {
@@ -154,7 +154,7 @@ func (w Workplace) enclose(p *sandbox.Profile, own []string, cache string) error
 	return nil
 }
 
-// outside returns the paths that are in none of the folders.
+// outside returns the paths that are in none of the directories.
 func outside(folders, paths []string) []string {
 	folders = spellings(folders)
 	return slices.DeleteFunc(paths, func(path string) bool {
@@ -164,7 +164,7 @@ func outside(folders, paths []string) []string {
 	})
 }
 
-// programsIn returns the folders of programs that the user has in others, as
+// programsIn returns the directories of programs that the user has in others, as
 // virtual environments are: by PATH.
 func programsIn(dirs []string) []string {
 	var found []string

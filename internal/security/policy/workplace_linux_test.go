@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// workplaces returns the workplaces one and two of a repository, and the folder
+// worktrees returns the worktrees one and two of a repository, and the directory
 // that they are in.
 func workplaces(t *testing.T) (s *Safety, repo *git.Repo, top string) {
 	t.Helper()
@@ -40,7 +40,7 @@ func workplaces(t *testing.T) (s *Safety, repo *git.Repo, top string) {
 	return s, repo, top
 }
 
-// TestWorkplace: what is a workplace is told by its path alone.
+// TestWorkplace: what is a worktree is told by its path alone.
 func TestWorkplace(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, repo, top := workplaces(t)
 	allotted := Allotment{Objects: []string{filepath.Join(repo.Common, "objects")}, Apart: []string{repo.Top, repo.Common}}
@@ -147,7 +147,7 @@ func TestAllot(t *testing.T) { //nolint:paralleltest // it sets environment vari
 			}
 		})
 	}
-	s.home = filepath.Join(repo.Top, "home") // a home folder that is a repository
+	s.home = filepath.Join(repo.Top, "home") // a home directory that is a repository
 	if _, err := s.Allot(repo); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestAllot(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	}
 }
 
-// TestWorkplaceProfile: a command in a workplace sees that, the objects, and what
+// TestWorkplaceProfile: a command in a worktree sees that, the objects, and what
 // programs the user has in the repository.
 func TestWorkplaceProfile(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, repo, top := workplaces(t)
@@ -188,7 +188,7 @@ func TestWorkplaceProfile(t *testing.T) { //nolint:paralleltest // it sets envir
 	}
 }
 
-// TestWorkplaceTrust: nothing that a workplace brings takes effect, whoever says
+// TestWorkplaceTrust: nothing that a worktree brings takes effect, whoever says
 // that it may.
 func TestWorkplaceTrust(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, _, top := workplaces(t)
@@ -258,8 +258,8 @@ func TestWorkersAreBoxed(t *testing.T) { //nolint:paralleltest // it sets enviro
 	}
 }
 
-// TestAdmit: a workplace that comes to a host where its repository is not may be
-// worked in, apart from the mission's folder should that come too. What the host has
+// TestAdmit: a worktree that comes to a host where its repository is not may be
+// worked in, apart from the mission's directory should that come too. What the host has
 // allotted itself stays.
 func TestAdmit(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, repo, top := workplaces(t)

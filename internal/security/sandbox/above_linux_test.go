@@ -7,7 +7,7 @@ import (
 )
 
 // TestHiddenStaysWhereItIs: what is hidden by its path cannot be given another
-// one by moving a folder above it.
+// one by moving a directory above it.
 func TestHiddenStaysWhereItIs(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		t.Run(box.Name(), func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestHiddenStaysWhereItIs(t *testing.T) { //nolint:paralleltest // its proce
 				t.Errorf("it is gone: %q, %v\n%s", text, err, o.output)
 			}
 			if box.Name() == "landlock" {
-				return // it closes the folders as a whole
+				return // it closes the directories as a whole
 			}
 			for _, name := range []string{"a/newer", "a/b/other"} {
 				if _, err := os.Stat(filepath.Join(w.ws, name)); err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// readable returns the real paths of folders that are to be read. One that is not
+// readable returns the real paths of directories that are to be read. One that is not
 // there is an error: whoever needs it would fail without a word of why.
 func readable(paths []string) ([]string, error) {
 	var real []string
@@ -20,7 +20,7 @@ func readable(paths []string) ([]string, error) {
 	return real, nil
 }
 
-// findApart returns the real paths of folders that are set apart, the outermost
+// findApart returns the real paths of directories that are set apart, the outermost
 // alone. What is not there needs no hiding.
 func findApart(paths []string) []mask {
 	var found []mask
@@ -43,7 +43,7 @@ func holding(masks []mask, path string) []mask {
 	return all
 }
 
-// roots are the folders that a command is to see, wherever they are.
+// roots are the directories that a command is to see, wherever they are.
 func (pl *plan) roots() []string {
 	all := slices.Concat([]string{pl.dir}, pl.extra, pl.readable)
 	if pl.temp != "" {
@@ -52,7 +52,7 @@ func (pl *plan) roots() []string {
 	return all
 }
 
-// setApart reports whether a path is in a folder that is set apart, and in none
+// setApart reports whether a path is in a directory that is set apart, and in none
 // of the roots that show through it.
 func (pl *plan) setApart(path string) bool {
 	return slices.ContainsFunc(holding(pl.apart, path), func(m mask) bool {
@@ -60,7 +60,7 @@ func (pl *plan) setApart(path string) bool {
 	})
 }
 
-// apartFrom returns the folders that are set apart and do not hold a root, which
+// apartFrom returns the directories that are set apart and do not hold a root, which
 // may be "": they stay closed to it.
 func (pl *plan) apartFrom(root string) []string {
 	if weakened("masks") {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestApart: of a folder that is set apart a command sees the workspace in it and
+// TestApart: of a directory that is set apart a command sees the workspace in it and
 // what it is to read, and no more; in the workspace all is guarded as anywhere.
 func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
@@ -41,7 +41,7 @@ func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME
 	}
 }
 
-// TestApartIsNotOpenedByGit: a worktree in a folder that is set apart gets no room
+// TestApartIsNotOpenedByGit: a worktree in a directory that is set apart gets no room
 // in a repository that is.
 func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {

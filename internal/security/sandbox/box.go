@@ -13,22 +13,22 @@ import (
 // here add to them.
 type Profile struct {
 	Dir      string   // the workspace, writable unless ReadOnly
-	Work     string   // the folder in Dir to start in; "" means Dir
+	Work     string   // the directory in Dir to start in; "" means Dir
 	ReadOnly bool     // nothing can be written but temporary files
-	Writable []string // further folders to write to; they must exist
-	Temp     string   // the folder for temporary files; "" means an empty one that goes with the box
+	Writable []string // further directories to write to; they must exist
+	Temp     string   // the directory for temporary files; "" means an empty one that goes with the sandbox
 
-	// Hidden is what the command must not see: it finds an empty folder or file
+	// Hidden is what the command must not see: it finds an empty directory or file
 	// instead. An absolute path is meant as it is; anything else is a pattern,
 	// as of path.Match, for names anywhere in Dir.
 	Hidden []string
 
-	// Apart are folders of which the command sees no more than what of Dir,
-	// Writable and Readable is in them: absolute paths. Hidden folders cannot hold
+	// Apart are directories of which the command sees no more than what of Dir,
+	// Writable and Readable is in them: absolute paths. Hidden directories cannot hold
 	// those; these can.
 	Apart []string
 
-	// Readable are folders that can be read wherever they are, and not written;
+	// Readable are directories that can be read wherever they are, and not written;
 	// they must exist.
 	Readable []string
 
@@ -55,13 +55,13 @@ type Request struct {
 	Workspace string
 	Mode      string // what the session may do unasked; see [pawl.Settings]
 	Args      []string
-	Dir       string   // the folder to start in
+	Dir       string   // the directory to start in
 	Network   []string // hosts that it may reach: that was permitted
-	Escape    bool     // it runs without a box: that was permitted
-	Boxed     bool     // it was permitted for a box: if there is none, it must not run
+	Escape    bool     // it runs without a sandbox: that was permitted
+	Boxed     bool     // it was permitted for a sandbox: if there is none, it must not run
 }
 
-// Box runs commands in a confined way.
+// Sandbox runs commands in a confined way.
 type Box interface {
 	// Name is bubblewrap, landlock, seatbelt or none.
 	Name() string
@@ -71,18 +71,18 @@ type Box interface {
 	Wrap(argv []string, p Profile) (Wrapped, error)
 }
 
-// Wrapped is a command in its box.
+// Wrapped is a command in its sandbox.
 type Wrapped struct {
 	Args []string
 
 	// Env is the whole environment to start Args with, apart from what the
-	// profile passes: a command can read what its box was started with.
+	// profile passes: a command can read what its sandbox was started with.
 	Env []string
 
 	// Files are file 3, 4 and so on of Args: exec.Cmd.ExtraFiles.
 	Files []*os.File
 
-	// Partial means that the workspace has more folders than are looked into:
+	// Partial means that the workspace has more directories than are looked into:
 	// names far down are neither hidden nor protected, and Check does not tell of
 	// them.
 	Partial bool
@@ -94,12 +94,12 @@ type Wrapped struct {
 	Check func() ([]string, error)
 
 	// Close is called when the command has ended, or was not started; a second
-	// call does nothing. What the box needed in the workspace goes a little later;
+	// call does nothing. What the sandbox needed in the workspace goes a little later;
 	// see Release.
 	Close func()
 }
 
-// Unwrapped is a command as it is, in no box.
+// Unwrapped is a command as it is, in no sandbox.
 func Unwrapped(args, env []string) Wrapped {
 	return Wrapped{Args: args, Env: env, Check: func() ([]string, error) { return nil, nil }, Close: func() {}}
 }
@@ -107,10 +107,10 @@ func Unwrapped(args, env []string) Wrapped {
 // ErrNoBox means that there is no sandbox on this machine.
 var ErrNoBox = errors.New("no sandbox")
 
-// ErrRefused means that a folder cannot be a workspace or be written to.
+// ErrRefused means that a directory cannot be a workspace or be written to.
 var ErrRefused = errors.New("refused")
 
-// None is the box of a machine that has none. It wraps nothing.
+// None is the sandbox of a machine that has none. It wraps nothing.
 type None struct{ Why string }
 
 var _ Box = None{}
@@ -118,7 +118,7 @@ var _ Box = None{}
 // Name is none.
 func (None) Name() string { return "none" }
 
-// Wrap returns ErrNoBox: to run a command without a box is for others to decide.
+// Wrap returns ErrNoBox: to run a command without a sandbox is for others to decide.
 func (n None) Wrap([]string, Profile) (Wrapped, error) {
 	return Wrapped{}, fmt.Errorf("%w: %s", ErrNoBox, n.Why)
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bubblewrap is the box of Linux where a user can have namespaces.
+// Bubblewrap is the sandbox of Linux where a user can have namespaces.
 type Bubblewrap struct {
 	Path string // of bwrap; see findBubblewrap
 
@@ -89,7 +89,7 @@ type mounts struct {
 
 func (m *mounts) add(args ...string) { m.args = append(m.args, args...) }
 
-// close lets go of what the box needed.
+// close lets go of what the sandbox needed.
 func (m *mounts) close() {
 	for _, f := range m.files {
 		if f != nil {
@@ -178,7 +178,7 @@ func (m *mounts) forward(argv, env []string, socket string) ([]string, []string,
 		env = setenv(env, name, "http://"+forwarderAddress)
 		env = setenv(env, strings.ToLower(name), "http://"+forwarderAddress)
 	}
-	// Servers of the box itself are reached directly. Anything more would be a
+	// Servers of the sandbox itself are reached directly. Anything more would be a
 	// way past the proxy's rules.
 	env = setenv(env, "NO_PROXY", "localhost,127.0.0.1,::1")
 	env = setenv(env, "no_proxy", "localhost,127.0.0.1,::1")

@@ -7,7 +7,7 @@ type call struct {
 }
 
 // refusedCalls are of no use to a command that builds and tests, or reach for
-// what the box keeps away: other processes, mounts, keys, the kernel's own
+// what the sandbox keeps away: other processes, mounts, keys, the kernel's own
 // settings, and large parts of the kernel that are rarely needed and often broken.
 var refusedCalls = []call{
 	// other processes

@@ -9,7 +9,7 @@ import (
 
 // check returns what should be protected and has come up, or changed, since.
 // Mounts keep most of it from happening. What they cannot is told here: names
-// deep down that were not there, links, and races between boxes.
+// deep down that were not there, links, and races between sandboxes.
 func (pl *plan) check(s *surveyor) ([]string, error) {
 	if pl.readOnly || weakened("after") {
 		return nil, nil
@@ -44,7 +44,7 @@ func (pl *plan) check(s *surveyor) ([]string, error) {
 }
 
 // undo takes away a commondir, which leads git to another configuration and is
-// never made in a repository's own folder. Other names that Check tells of may
+// never made in a repository's own directory. Other names that Check tells of may
 // be a person's doing.
 func (pl *plan) undo() {
 	if weakened("after") {

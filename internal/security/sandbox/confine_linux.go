@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// landlockFloor is the oldest version of landlock that keeps what a box
+// landlockFloor is the oldest version of landlock that keeps what a sandbox
 // promises: version 3 guards truncation, 5 devices, 6 the signals to others.
 const landlockFloor = 6
 
@@ -29,7 +29,7 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
 	fsDevice = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	fsAll    = fsRead | fsWrite | fsDevice | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
-	// fsFile are the rights that a file can have, as against a folder.
+	// fsFile are the rights that a file can have, as against a directory.
 	fsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	netAll   = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
@@ -163,7 +163,7 @@ func allowBeneath(ruleset int, path string, access uint64) error {
 	return nil
 }
 
-// installFilter sets the seccomp filter of a box without namespaces.
+// installFilter sets the seccomp filter of a sandbox without namespaces.
 func installFilter() error {
 	if weakened("seccomp") {
 		return nil

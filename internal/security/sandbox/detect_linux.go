@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// preflightTime bounds the run of a command in a box, to see whether it works.
+// preflightTime bounds the run of a command in a sandbox, to see whether it works.
 const preflightTime = 10 * time.Second
 
 // bubblewrapPaths is where bwrap is looked for. PATH is not asked: a workspace
@@ -96,7 +96,7 @@ func trusted(path string) error {
 	}
 }
 
-// preflight runs a command in the box.
+// preflight runs a command in the sandbox.
 func preflight(ctx context.Context, box Box) error {
 	ctx, cancel := context.WithTimeout(ctx, preflightTime)
 	defer cancel()

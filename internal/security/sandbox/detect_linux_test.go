@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDetect: the box is found, has been tried, and is remembered.
+// TestDetect: the sandbox is found, has been tried, and is remembered.
 func TestDetect(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -102,7 +102,7 @@ func TestDiagnose(t *testing.T) { //nolint:paralleltest // its processes share H
 	}
 }
 
-// TestPreflight: a box that does not work is found out.
+// TestPreflight: a sandbox that does not work is found out.
 func TestPreflight(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	program := filepath.Join(base(t), "bwrap")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'bwrap: no such luck' >&2; exit 1\n"), 0o755); err != nil {

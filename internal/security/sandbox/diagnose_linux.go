@@ -50,7 +50,7 @@ func inContainer() bool {
 // to programs without a profile.
 const appArmorProfile = `printf 'abi <abi/4.0>,\ninclude <tunables/global>\nprofile bwrap %s flags=(unconfined) {\n  userns,\n}\n' | sudo tee /etc/apparmor.d/bwrap >/dev/null && sudo apparmor_parser -r /etc/apparmor.d/bwrap`
 
-// diagnose says why no box could be started, and how to change that.
+// diagnose says why no sandbox could be started, and how to change that.
 func diagnose(output string, f facts) (why, fix string) {
 	output = strings.TrimPrefix(strings.TrimSpace(output), "bwrap: ")
 	switch {

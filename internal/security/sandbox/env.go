@@ -45,7 +45,7 @@ func environment(p Profile) []string {
 	return env
 }
 
-// temporary points to the folder for temporary files. Caches go there too unless
+// temporary points to the directory for temporary files. Caches go there too unless
 // the profile says otherwise: those of the user are not to be written.
 func temporary(env []string, dir string) []string {
 	env = setenv(env, "TMPDIR", dir)

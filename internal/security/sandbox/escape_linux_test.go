@@ -23,9 +23,9 @@ type attack struct {
 	group  string // the defenses that stop it, as Weaken knows them, with a comma between
 	name   string
 	script string
-	told   []string // what Check reports in the bubblewrap box, where only that can be done
-	tells  []string // and in the landlock box
-	open   string   // why it works in the landlock box
+	told   []string // what Check reports in the bubblewrap sandbox, where only that can be done
+	tells  []string // and in the landlock sandbox
+	open   string   // why it works in the landlock sandbox
 }
 
 var attacks = []attack{
@@ -184,7 +184,7 @@ var int80 = append([]byte{
 	0x84, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0,
 }, 0xb8, 1, 0, 0, 0, 0xbb, 7, 0, 0, 0, 0xcd, 0x80)
 
-// boxes are those that are tested here: both.
+// sandboxes are those that are tested here: both.
 func boxes(t testing.TB) []Box {
 	t.Helper()
 	path, finding := findBubblewrap(bubblewrapPaths)
@@ -237,7 +237,7 @@ func asNobody(t *testing.T, tests string) {
 	}
 }
 
-// TestDaemons: what a command leaves behind ends with it. In the landlock box
+// TestDaemons: what a command leaves behind ends with it. In the landlock sandbox
 // that is for the marks of package proc to see to.
 func TestDaemons(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {

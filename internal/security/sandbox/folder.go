@@ -24,7 +24,7 @@ var systemFolders = []string{
 // sealedFolders hold the kernel's business.
 var sealedFolders = []string{"/boot", "/dev", "/proc", "/sys"}
 
-// homes are the user's home folders: what HOME says, and what the system says.
+// homes are the user's home directories: what HOME says, and what the system says.
 func homes() []string {
 	var list []string
 	add := func(dir string) {
@@ -44,7 +44,7 @@ var accountHome = sync.OnceValue(func() string {
 	return ""
 })
 
-// folder returns the real path of a folder that a box may write to, or says
+// directory returns the real path of a directory that a sandbox may write to, or says
 // why it may not.
 func folder(what, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {

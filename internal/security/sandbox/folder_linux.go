@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folderID tells whether a folder's entries have changed. The time of change is
+// folderID tells whether a directory's entries have changed. The time of change is
 // the kernel's own: nobody can set it back.
 type folderID struct {
 	device, inode uint64
@@ -35,7 +35,7 @@ func identityOf(path string) identity {
 
 // openReal opens a path that has no link in it. One that has come up since it
 // was looked at is an error: it would lead somewhere else. What a workspace
-// holds can be swapped at any time by a command that runs in another box.
+// holds can be swapped at any time by a command that runs in another sandbox.
 func openReal(path string, flags uint64) (int, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
 		Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,

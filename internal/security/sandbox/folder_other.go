@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// folderID tells whether a folder's entries have changed. Here nothing does:
-// every folder is read again.
+// folderID tells whether a directory's entries have changed. Here nothing does:
+// every directory is read again.
 type folderID struct{}
 
 func identify(string) (folderID, time.Time, error) { return folderID{}, time.Now(), nil }

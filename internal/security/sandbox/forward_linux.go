@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Where the forwarder and the proxy's socket are in a box. The port is below
+// Where the forwarder and the proxy's socket are in a sandbox. The port is below
 // those that the kernel hands out by itself.
 const (
 	forwarderPath    = "/run/pawl/helper"
@@ -49,7 +49,7 @@ func forward(argv []string) int {
 	return fail(exitCannot, err)
 }
 
-// serve relays connections until the box ends.
+// serve relays connections until the sandbox ends.
 func serve(listener net.Listener) {
 	places := make(chan struct{}, forwarderConns)
 	for {

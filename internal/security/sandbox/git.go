@@ -12,14 +12,14 @@ const maxGitDirs = 256
 // parts says how the things in a workspace are guarded.
 type parts struct {
 	readonly []string // they are there and cannot be written
-	pinned   []string // folders that hold others, and cannot be moved
+	pinned   []string // directories that hold others, and cannot be moved
 	missing  []string // not there; a placeholder keeps them from being created
 	absent   []string // not there, and a placeholder would disturb: it is told if they come up
 	links    []string // they cannot be held: it is told if they change
 	writable []string // outside of the workspace
 }
 
-// gitFolder guards a folder .git: what says which programs git runs. All else
+// gitFolder guards a directory .git: what says which programs git runs. All else
 // stays writable, so that commits can be made.
 func (p *parts) gitFolder(dir, top string) {
 	p.pinned = append(p.pinned, dir)
@@ -46,7 +46,7 @@ func (p *parts) gitFolder(dir, top string) {
 	}
 }
 
-// gitDir guards the folder of one repository with that worktree. top is the workspace.
+// gitDir guards the directory of one repository with that worktree. top is the workspace.
 func (p *parts) gitDir(dir, worktree, top string) {
 	config := filepath.Join(dir, "config")
 	p.hold(config)
@@ -62,7 +62,7 @@ func (p *parts) gitDir(dir, worktree, top string) {
 	}
 }
 
-// gitWorktree guards the folder that a linked worktree has in its repository.
+// gitWorktree guards the directory that a linked worktree has in its repository.
 func (p *parts) gitWorktree(dir string) {
 	p.holdOrWatch(filepath.Join(dir, "commondir"))
 	p.holdOrWatch(filepath.Join(dir, "gitdir"))
@@ -101,7 +101,7 @@ func (p *parts) holdThere(path string) bool {
 }
 
 // linkedWorktree makes room for commits in a worktree whose repository is
-// elsewhere: its own folder there, and the objects and refs. Configuration and
+// elsewhere: its own directory there, and the objects and refs. Configuration and
 // hooks stay read-only with all else. It does so only if the repository names
 // this worktree as its own: a file .git that came with the workspace could name
 // any repository.

@@ -13,7 +13,7 @@ import (
 // maxSmall bounds the files that are read to find out what to guard.
 const maxSmall = 1 << 20
 
-// gitConfigPaths returns the files and folders that a repository's
+// gitConfigPaths returns the files and directories that a repository's
 // configuration names as a part of itself: its hooks, and files it includes.
 // Hooks are found from the worktree.
 func gitConfigPaths(config, worktree string) []string {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// helperVar makes this program a helper in a box, which goes on to run the
+// helperVar makes this program a helper in a sandbox, which goes on to run the
 // command it is given.
 const (
 	helperVar      = "PAWL_BOX"

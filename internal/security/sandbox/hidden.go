@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// secrets are what is hidden in home folders. A folder is better than a file in
+// secrets are what is hidden in home directories. A directory is better than a file in
 // it: programs add files.
 var secrets = []string{
 	// keys of people
@@ -85,7 +85,7 @@ func hide(homes, further []string) ([]mask, error) {
 	return found, nil
 }
 
-// secret is one of secrets: the folder that it is in, from home, and its name.
+// secret is one of secrets: the directory that it is in, from home, and its name.
 type secret struct{ dir, name string }
 
 var splitSecrets = sync.OnceValue(func() []secret {
@@ -98,7 +98,7 @@ var splitSecrets = sync.OnceValue(func() []secret {
 })
 
 // looker looks for files, most of which are not there, and remembers the
-// folders that it has seen: it is a part of every start of a command.
+// directories that it has seen: it is a part of every start of a command.
 type looker struct {
 	folders map[string]*seenFolder // by their path from home; nil if they are not there
 	found   []mask
@@ -111,10 +111,10 @@ type seenFolder struct {
 	racy  bool // see listing
 }
 
-// seenFolders remembers what was in folders; one that has changed is read again.
+// seenFolders remembers what was in directories; one that has changed is read again.
 var seenFolders sync.Map // path -> *seenFolder
 
-// seeFolder returns what is in a folder, or nil if there is none. Of the path,
+// seeFolder returns what is in a directory, or nil if there is none. Of the path,
 // the last name alone may be a link.
 func seeFolder(path string) *seenFolder {
 	info, err := os.Lstat(path)
@@ -140,12 +140,12 @@ func seeFolder(path string) *seenFolder {
 	return f
 }
 
-// holds reports whether a folder may hold a name.
+// holds reports whether a directory may hold a name.
 func (f *seenFolder) holds(name string) bool {
 	return f != nil && (f.names == nil || f.names[name])
 }
 
-// folder returns a folder by its path from home.
+// directory returns a directory by its path from home.
 func (l *looker) folder(dir string) *seenFolder {
 	f, ok := l.folders[dir]
 	if !ok {
@@ -178,7 +178,7 @@ func (l *looker) add(path string) {
 	}
 }
 
-// names returns what is in a folder, or nil if that cannot be told.
+// names returns what is in a directory, or nil if that cannot be told.
 func names(dir string) map[string]bool {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Landlock is the box of Linux where namespaces are refused. The kernel's
-// landlock can only allow, and what it allows of a folder it allows of all that
+// Landlock is the sandbox of Linux where namespaces are refused. The kernel's
+// landlock can only allow, and what it allows of a directory it allows of all that
 // is below. So whatever holds something guarded is not allowed as a whole:
 // each of the other things in it is. Nothing new can be created there.
 type Landlock struct {
@@ -31,7 +31,7 @@ var systemRead = []string{
 	"/proc", "/sys/devices/system", "/sys/fs/cgroup", "/run/current-system", "/run/wrappers", "/home/linuxbrew",
 }
 
-// homeRead are the parts of a home folder that hold programs and their settings.
+// homeRead are the parts of a home directory that hold programs and their settings.
 var homeRead = []string{
 	"go", "sdk", "bin", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/uv", ".local/share/pnpm", ".local/share/fnm",
 	".asdf", ".bun", ".cabal", ".cargo", ".config/git", ".deno", ".dotnet", ".elan", ".ghcup", ".gitconfig", ".gradle", ".jabba",
@@ -51,7 +51,7 @@ type confinement struct {
 	Dir   string
 	Names []string // of the variables that the command gets
 	Read  []string
-	List  []string // folders whose names can be read, and no more
+	List  []string // directories whose names can be read, and no more
 	Write []string
 	Use   []string // devices
 }
@@ -171,7 +171,7 @@ func (pl *plan) gitRead() []string {
 	return []string{filepath.Dir(filepath.Dir(pl.writable[0]))}
 }
 
-// programFolders returns the folders of PATH, with their libraries.
+// programFolders returns the directories of PATH, with their libraries.
 func programFolders(path string, homes []string) []string {
 	var list []string
 	for _, dir := range filepath.SplitList(path) {
@@ -187,7 +187,7 @@ func programFolders(path string, homes []string) []string {
 	return list
 }
 
-// allowance allows folders as a whole where nothing in them is kept back, and
+// allowance allows directories as a whole where nothing in them is kept back, and
 // otherwise each of the things in them.
 type allowance struct {
 	holes        []string

@@ -14,7 +14,7 @@ import (
 // leaked is a file as a careless parent leaves it to this process.
 const leaked = 77
 
-// TestMain lets a copy of the test program be the hostile command, in a box:
+// TestMain lets a copy of the test program be the hostile command, in a sandbox:
 // its first argument is then probe.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "probe" {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rebound are in hidden folders, and needed: they hold programs.
+// rebound are in hidden directories, and needed: they hold programs.
 var rebound = []string{"/run/current-system", "/run/wrappers", "/run/opengl-driver", "/home/linuxbrew"}
 
 // rootFiles of /proc can be written by root without any capability, whatever
@@ -27,10 +27,10 @@ func (m *mounts) show(option, path string) {
 	m.list = append(m.list, mount{path: path, args: []string{option, path, path}})
 }
 
-// open makes a folder writable.
+// open makes a directory writable.
 func (m *mounts) open(path, at string) error { return m.hand("--bind-fd", path, at) }
 
-// hand hands a folder over as it is now: a path could lead somewhere else by the
+// hand hands a directory over as it is now: a path could lead somewhere else by the
 // time bwrap looks.
 func (m *mounts) hand(option, path, at string) error {
 	fd, err := openReal(path, unix.O_PATH|unix.O_DIRECTORY)
@@ -41,15 +41,15 @@ func (m *mounts) hand(option, path, at string) error {
 	return nil
 }
 
-// empty puts an empty folder upon a path.
+// empty puts an empty directory upon a path.
 func (m *mounts) empty(perms, path string) {
 	m.list = append(m.list, mount{path: path, args: []string{"--perms", perms, "--tmpfs", path}, cheap: true})
 }
 
 // inOrder returns the mounts such that none lies upon another that should be
 // seen: what is above comes first, and of two in the same place the one that was
-// asked for first. Otherwise the empty folders come last. For each bind bwrap
-// reads the list of all mounts; for an empty folder it does not.
+// asked for first. Otherwise the empty directories come last. For each bind bwrap
+// reads the list of all mounts; for an empty directory it does not.
 func inOrder(list []mount) []mount {
 	var ordered []mount
 	done := make([]bool, len(list))
@@ -105,7 +105,7 @@ func (m *mounts) system() error {
 	return m.folders()
 }
 
-// folders hides the folders that everybody on the machine shares.
+// directories hides the directories that everybody on the machine shares.
 func (m *mounts) folders() error {
 	if m.temp == "" {
 		m.empty("1777", "/tmp")
@@ -130,7 +130,7 @@ func (m *mounts) folders() error {
 	return nil
 }
 
-// othersIn reports whether a folder of home folders may hold more than our own.
+// othersIn reports whether a directory of home directories may hold more than our own.
 func othersIn(dir string, homes []string) bool {
 	list := names(dir)
 	for name := range list {
@@ -207,7 +207,7 @@ func (m *mounts) protect() error {
 	return nil
 }
 
-// mask hides a path behind an empty folder or an empty file.
+// mask hides a path behind an empty directory or an empty file.
 func (m *mounts) mask(h mask) error {
 	if h.dir {
 		m.empty("0555", h.path)
@@ -238,7 +238,7 @@ func (m *mounts) maskSockets() error {
 	return nil
 }
 
-// sees reports whether a path is in the box what it is outside, masks apart.
+// sees reports whether a path is in the sandbox what it is outside, masks apart.
 func (m *mounts) sees(path string) bool {
 	if slices.ContainsFunc(slices.Concat(m.writableRoots(), m.readable, []string{m.dir}), func(root string) bool { return within(path, root) }) {
 		return true

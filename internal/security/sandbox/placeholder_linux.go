@@ -15,9 +15,9 @@ import (
 // placeholderTries bounds the races with other processes.
 const placeholderTries = 64
 
-// placeholderLinger is how long one stays when no box needs it any more. Mostly
+// placeholderLinger is how long one stays when no sandbox needs it any more. Mostly
 // the next command does: to make and remove them for each would be half the cost
-// of a box, and news to everyone who watches the folder.
+// of a sandbox, and news to everyone who watches the directory.
 const placeholderLinger = 3 * time.Second
 
 // placeholder is one that is held by this process.
@@ -36,9 +36,9 @@ var placeholders = struct {
 	held map[string]*placeholder
 }{held: map[string]*placeholder{}}
 
-// Release takes away the placeholders in workspaces that no box of this process
+// Release takes away the placeholders in workspaces that no sandbox of this process
 // needs any more. It is called when the process ends; after a crash, the next
-// box in the workspace does it.
+// sandbox in the workspace does it.
 func Release() { sweep(0) }
 
 // holdPlaceholder reports whether there now is a placeholder at the path, made
@@ -73,7 +73,7 @@ func isHeld(path string) bool {
 	return placeholders.held[path] != nil
 }
 
-// releasePlaceholder is called by a box that has ended.
+// releasePlaceholder is called by a sandbox that has ended.
 func releasePlaceholder(path string) {
 	placeholders.Lock()
 	defer placeholders.Unlock()
@@ -118,7 +118,7 @@ func takePlaceholder(path string) (*placeholder, error) {
 		if made != nil {
 			info, err := os.Lstat(path)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // another box has just taken it away
+				continue // another sandbox has just taken it away
 			}
 			if err != nil || !PlaceholderMode(info.Mode()) || len(names(path)) > 0 {
 				return nil, err
@@ -162,6 +162,6 @@ func (p *placeholder) letGo(path string) {
 	}
 	defer closeFile(dir)
 	if now, err := inodeAt(dir, filepath.Base(path)); err == nil && now == p.id {
-		_ = unix.Unlinkat(dir, filepath.Base(path), unix.AT_REMOVEDIR) // it fails if the folder is not empty, as it should
+		_ = unix.Unlinkat(dir, filepath.Base(path), unix.AT_REMOVEDIR) // it fails if the directory is not empty, as it should
 	}
 }

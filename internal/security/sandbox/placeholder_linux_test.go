@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestPlaceholders: boxes share them, within a process and between processes,
+// TestPlaceholders: sandboxes share them, within a process and between processes,
 // and the last one takes them away. In between they are never gone.
 func TestPlaceholders(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	path := filepath.Join(t.TempDir(), ".claude")
@@ -103,7 +103,7 @@ func TestPlaceholdersAtOnce(t *testing.T) { //nolint:paralleltest // its process
 					t.Error("what is held is not what is there", err)
 					return
 				}
-				placeholders.Lock() // other tests' boxes may still be tidied away
+				placeholders.Lock() // other tests' sandboxes may still be tidied away
 				p.letGo(path)
 				placeholders.Unlock()
 			}
@@ -115,7 +115,7 @@ func TestPlaceholdersAtOnce(t *testing.T) { //nolint:paralleltest // its process
 	}
 }
 
-// TestBoxesAtOnce: one box's end does not open another.
+// TestBoxesAtOnce: one sandbox's end does not open another.
 func TestBoxesAtOnce(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	w := newWorld(t, box)
@@ -140,7 +140,7 @@ func TestBoxesAtOnce(t *testing.T) { //nolint:paralleltest // its processes shar
 		t.Fatal(err)
 	}
 	other.Close()
-	other.Close() // which is not a second box's end
+	other.Close() // which is not a second sandbox's end
 	Release()
 	if !exists(filepath.Join(w.ws, ".claude")) {
 		t.Error("the placeholder of a box that still runs is gone")

@@ -2,7 +2,7 @@
 
 package sandbox
 
-// Release takes away what boxes have left in workspaces: here, nothing.
+// Release takes away what sandboxes have left in workspaces: here, nothing.
 func Release() {}
 
 func isHeld(string) bool { return false }

@@ -18,7 +18,7 @@ type plan struct {
 	parts
 	dir, work string
 	readOnly  bool
-	extra     []string // further writable folders
+	extra     []string // further writable directories
 	readable  []string // wherever they are
 	temp      string
 	homes     []string
@@ -27,7 +27,7 @@ type plan struct {
 	env       []string
 
 	guard   guard
-	partial bool                // the workspace has more folders than were looked into
+	partial bool                // the workspace has more directories than were looked into
 	found   map[string]bool     // what the survey has found
 	known   map[string]identity // what was there, and is guarded
 }
@@ -109,7 +109,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 		if !ok {
 			pl.missing = append(pl.missing, path)
 		} else if strings.Contains(name, "/") {
-			pl.holdThere(path) // names without a folder are found by the survey
+			pl.holdThere(path) // names without a directory are found by the survey
 		}
 	}
 	if !weakened("above") {
@@ -132,7 +132,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 	return nil
 }
 
-// pinAbove keeps the folders above what is guarded, or hidden by its path, where
+// pinAbove keeps the directories above what is guarded, or hidden by its path, where
 // they are: who could move one could put another in its place, or have what is
 // hidden read under its new name. What is hidden by its name is so anywhere.
 func (pl *plan) pinAbove(byPath []mask) {
@@ -190,7 +190,7 @@ func firstMissing(dir, name string) (string, bool) {
 	return path, true
 }
 
-// writableRoots are all folders that can be written to, but for temporary files.
+// writableRoots are all directories that can be written to, but for temporary files.
 func (pl *plan) writableRoots() []string {
 	if pl.readOnly {
 		return pl.extra
@@ -198,7 +198,7 @@ func (pl *plan) writableRoots() []string {
 	return slices.Concat([]string{pl.dir}, pl.extra, pl.writable)
 }
 
-// isFolder reports whether a path is a folder, and no link to one.
+// isFolder reports whether a path is a directory, and no link to one.
 func isFolder(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir()

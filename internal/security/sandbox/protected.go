@@ -11,7 +11,7 @@ import (
 )
 
 // protected are names that others act upon by themselves: who can write them
-// can make a program outside of the box run something. Git's own are in git.go.
+// can make a program outside of the sandbox run something. Git's own are in git.go.
 var protected = []string{
 	".pawl", ".agents", ".claude", ".codex", ".gemini", ".cursor", ".mcp.json",
 	".vscode", ".idea", ".husky", ".envrc", ".npmrc", ".ripgreprc", ".gitmodules", ".gitconfig",

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Report says which box there is, and what was found on the way to it.
+// Report says which sandbox there is, and what was found on the way to it.
 type Report struct {
-	Box      string    `json:"box"` // its name; see Box
+	Box      string    `json:"box"` // its name; see Sandbox
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one thing that a box needs.
+// Finding is one thing that a sandbox needs.
 type Finding struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
@@ -25,7 +25,7 @@ var detected struct {
 	report Report
 }
 
-// Detect finds the box that works on this machine: it has run a command in it,
+// Detect finds the sandbox that works on this machine: it has run a command in it,
 // once in the life of this process. There always is one, which may be None.
 func Detect(ctx context.Context) (Box, Report) {
 	detected.mu.Lock()

@@ -70,8 +70,8 @@ func seatbeltProfile(pl *plan) string {
 	return b.String()
 }
 
-// openApart closes the folders that are set apart, but for what of the roots is in
-// them: it can be read, and written if it is among write. The folders above are
+// openApart closes the directories that are set apart, but for what of the roots is in
+// them: it can be read, and written if it is among write. The directories above are
 // there, as programs look at each part of a path.
 func (pl *plan) openApart(rule func(action string, filters ...string), write []string) {
 	var apart, above, read, through []string
@@ -113,7 +113,7 @@ func quote(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.Clean(path)) + `"`
 }
 
-// nameFilter matches a name, or a pattern with stars, anywhere in a folder, in any case.
+// nameFilter matches a name, or a pattern with stars, anywhere in a directory, in any case.
 func nameFilter(dir, name string) string {
 	var b strings.Builder
 	for _, r := range name {

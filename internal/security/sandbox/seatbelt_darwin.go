@@ -9,7 +9,7 @@ import (
 // seatbeltPath is macOS's own program: no other of that name is run.
 const seatbeltPath = "/usr/bin/sandbox-exec"
 
-// Seatbelt is the box of macOS.
+// Seatbelt is the sandbox of macOS.
 type Seatbelt struct {
 	surveyor surveyor
 }
@@ -42,7 +42,7 @@ func (s *Seatbelt) Wrap(argv []string, p Profile) (Wrapped, error) {
 			_ = os.RemoveAll(pl.temp) // nothing is lost if some of it stays
 		}
 	}
-	// sandbox-exec knows no folder to start in: a shell of the system goes there.
+	// sandbox-exec knows no directory to start in: a shell of the system goes there.
 	inside := append([]string{"/bin/sh", "-c", `cd "$0" && exec "$@"`, pl.work}, argv...)
 	return Wrapped{
 		Args:    append([]string{seatbeltPath, "-p", seatbeltProfile(pl)}, inside...),

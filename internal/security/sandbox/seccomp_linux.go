@@ -151,7 +151,7 @@ func assemble(where surroundings) ([]bpf.RawInstruction, error) {
 	return bpf.Assemble(program)
 }
 
-// localFilter is the filter in a box with namespaces of its own, as bytes.
+// localFilter is the filter in a sandbox with namespaces of its own, as bytes.
 var localFilter = sync.OnceValues(func() ([]byte, error) {
 	program, err := assemble(apart)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	surveyDirs  = 10_000 // folders that a survey looks into, those near the top first
+	surveyDirs  = 10_000 // directories that a survey looks into, those near the top first
 	surveyTrees = 16     // workspaces that are remembered
-	// surveyRace is the time in which a folder can change without its time of
+	// surveyRace is the time in which a directory can change without its time of
 	// change telling, as file systems count in ticks.
 	surveyRace = 100 * time.Millisecond
 )
 
-// unsurveyed are folders that are not looked into. Packages of others are many,
+// unsurveyed are directories that are not looked into. Packages of others are many,
 // and nothing in them is acted upon where they are.
 var unsurveyed = []string{"node_modules"}
 
@@ -34,19 +34,19 @@ type finding struct {
 // survey is what is in a workspace at a time.
 type survey struct {
 	found   []finding
-	partial bool // there are more folders than surveyDirs
+	partial bool // there are more directories than surveyDirs
 }
 
 // surveyor looks for names in workspaces and remembers what it has seen: only
-// folders that have changed are read again.
+// directories that have changed are read again.
 type surveyor struct {
 	limit int // 0 means surveyDirs
 
 	mu    sync.Mutex
-	trees map[string]map[string]listing // by workspace and guard, then by folder
+	trees map[string]map[string]listing // by workspace and guard, then by directory
 }
 
-// listing is what a folder holds.
+// listing is what a directory holds.
 type listing struct {
 	id    folderID
 	racy  bool // it was read too soon after its last change to be trusted
@@ -86,7 +86,7 @@ func (s *surveyor) survey(dir string, g guard) (survey, error) {
 	return result, nil
 }
 
-// list reads a folder, unless it is as it was.
+// list reads a directory, unless it is as it was.
 func list(dir string, old map[string]listing, g guard) (listing, error) {
 	id, changed, err := identify(dir)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSwapped: between Wrap and the start of the command, one in another box
-// swaps folders of the workspace for links. They open nothing.
+// TestSwapped: between Wrap and the start of the command, one in another sandbox
+// swaps directories of the workspace for links. They open nothing.
 func TestSwapped(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		t.Run(box.Name(), func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// landlockDefenses are what stops an attack in the landlock box, where that is
+// landlockDefenses are what stops an attack in the landlock sandbox, where that is
 // another defense than in bubblewrap's.
 var landlockDefenses = map[string]string{
 	"root": "landlock", "root,proc": "landlock", "net": "seccomp,landlock", "pid": "landlock", "device": "landlock", "ipc": "seccomp",

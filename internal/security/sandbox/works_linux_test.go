@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWorks: what commands do every day goes on in a box.
+// TestWorks: what commands do every day goes on in a sandbox.
 func TestWorks(t *testing.T) {
 	for _, test := range []struct {
 		name, script, want string
-		not                string // why it does not in the landlock box
+		not                string // why it does not in the landlock sandbox
 	}{
 		{name: "exit codes", script: `exit 37`, want: "exit 37"},
 		{name: "a signal", script: `kill -TERM $$`, want: "exit 143"},
@@ -117,7 +117,7 @@ func TestProfile(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 }
 
-// TestLeavesNothing: when it ends a box has left nothing in the workspace, and
+// TestLeavesNothing: when it ends a sandbox has left nothing in the workspace, and
 // what it needed there went unseen by git.
 func TestLeavesNothing(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {

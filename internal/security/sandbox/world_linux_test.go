@@ -26,7 +26,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
-// baseVar names a folder that is not among those a box replaces, such as /tmp.
+// baseVar names a directory that is not among those a sandbox replaces, such as /tmp.
 const baseVar = "SANDBOX_TEST_BASE"
 
 func base(t testing.TB) string {
@@ -62,7 +62,7 @@ func base(t testing.TB) string {
 	return made
 }
 
-// world is a home folder with secrets, a workspace, and things outside of both
+// world is a home directory with secrets, a workspace, and things outside of both
 // that a hostile command would like to reach.
 type world struct {
 	t                   testing.TB
@@ -381,14 +381,14 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// outcome is what a command in the box has left.
+// outcome is what a command in the sandbox has left.
 type outcome struct {
 	output string
 	code   int
 	told   []string
 }
 
-// run runs a script in the box, to its end.
+// run runs a script in the sandbox, to its end.
 func (w *world) run(p Profile, script string) outcome {
 	w.t.Helper()
 	return w.runArgs(p, []string{"bash", "--noprofile", "--norc", "-c", w.names.Replace(script)})

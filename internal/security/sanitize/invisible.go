@@ -20,7 +20,7 @@ var joining = []*unicode.RangeTable{
 // invisible reports whether a character does not show: those that turn the
 // direction of the text, that have no width, Unicode's tags, what picks a
 // variant, and all of their plane. What else is not in Unicode yet shows as a
-// box, and so does private use.
+// sandbox, and so does private use.
 func invisible(r rune) bool {
 	return r >= 0xe0000 && r < 0xf0000 || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)

@@ -34,7 +34,7 @@ func (s *surveyor) git(root *os.Root, name string) error {
 	return s.file(root, name, info, p)
 }
 
-// gitFolder looks at git's own folder. Its parts have the same paths wherever
+// gitFolder looks at git's own directory. Its parts have the same paths wherever
 // it is.
 func (s *surveyor) gitFolder(root *os.Root, dir string) error {
 	for _, name := range []string{"config", "config.worktree"} {

@@ -17,7 +17,7 @@ const (
 	maxFolders = 10000 // and approvals
 )
 
-// State says how far a folder, or a thing in it, can be believed. The zero value
+// State says how far a directory, or a thing in it, can be believed. The zero value
 // is not trusted.
 type State string
 
@@ -28,17 +28,17 @@ const (
 	Trusted State = "trusted"
 )
 
-// Folder is a folder that a person trusts, as it was then.
+// Directory is a directory that a person trusts, as it was then.
 type Folder struct {
 	Path string    `json:"path"` // real
 	Hash string    `json:"hash"` // of its parts
 	At   time.Time `json:"at"`
 }
 
-// Approval is a thing of a folder's that a person has approved by itself, such
+// Approval is a thing of a directory's that a person has approved by itself, such
 // as one MCP server, as it was then.
 type Approval struct {
-	Path string    `json:"path"` // of the folder, real
+	Path string    `json:"path"` // of the directory, real
 	Kind string    `json:"kind"` // e.g. "mcp"
 	Name string    `json:"name"`
 	Hash string    `json:"hash"` // HashOf all that it does: command, arguments, variables, address
@@ -51,12 +51,12 @@ type book struct {
 	Approvals []Approval `json:"approvals"`
 }
 
-// Store keeps trust in one file, readable by its owner alone, in a folder that
+// Store keeps trust in one file, readable by its owner alone, in a directory that
 // is pawl's own.
 type Store struct{ Path string }
 
-// State says whether a folder is trusted as it is now: its very path, not one
-// above it. A caller that knows the folder to be a linked worktree of another
+// State says whether a directory is trusted as it is now: its very path, not one
+// above it. A caller that knows the directory to be a linked worktree of another
 // may ask for that one's path, with this one's hash.
 func (s Store) State(dir, hash string) (State, error) {
 	if weak.On("trust") {
@@ -77,7 +77,7 @@ func (s Store) State(dir, hash string) (State, error) {
 	return Unknown, nil
 }
 
-// Approved says whether a thing of a folder is approved as it is now.
+// Approved says whether a thing of a directory is approved as it is now.
 func (s Store) Approved(dir, kind, name, hash string) (State, error) {
 	if weak.On("trust") {
 		return Trusted, nil
@@ -97,7 +97,7 @@ func (s Store) Approved(dir, kind, name, hash string) (State, error) {
 	return Unknown, nil
 }
 
-// Trust keeps that a folder is trusted with parts of this hash.
+// Trust keeps that a directory is trusted with parts of this hash.
 func (s Store) Trust(dir, hash string, at time.Time) error {
 	dir, err := realFolder(dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s Store) Trust(dir, hash string, at time.Time) error {
 	})
 }
 
-// Approve keeps that a thing of a folder is approved.
+// Approve keeps that a thing of a directory is approved.
 func (s Store) Approve(dir, kind, name, hash string, at time.Time) error {
 	dir, err := realFolder(dir)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s Store) Approve(dir, kind, name, hash string, at time.Time) error {
 	})
 }
 
-// Revoke takes the trust in a folder back, and the approvals of its things. The
-// folder need not be there anymore. If it was not trusted it returns
+// Revoke takes the trust in a directory back, and the approvals of its things. The
+// directory need not be there anymore. If it was not trusted it returns
 // pawl.ErrNotFound.
 func (s Store) Revoke(dir string) error {
 	if real, err := realFolder(dir); err == nil {
@@ -141,7 +141,7 @@ func (s Store) Revoke(dir string) error {
 	})
 }
 
-// List returns the folders that are trusted and the things that are approved,
+// List returns the directories that are trusted and the things that are approved,
 // the oldest first.
 func (s Store) List() ([]Folder, []Approval, error) {
 	b, err := s.read()

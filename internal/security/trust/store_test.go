@@ -22,7 +22,7 @@ var (
 	other = trust.HashOf("other")
 )
 
-// folder returns a new folder's real path.
+// directory returns a new directory's real path.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -183,7 +183,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// TestWorktree: a linked worktree has the hash of the folder that it was made
+// TestWorktree: a linked worktree has the hash of the directory that it was made
 // from, if what can run something is the same. Row A8.
 func TestWorktree(t *testing.T) {
 	t.Parallel()

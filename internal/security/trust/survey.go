@@ -1,5 +1,5 @@
-// Package trust says what a folder would enable if it were trusted, and keeps
-// which folders are. Until a folder is trusted nothing in it takes effect: not
+// Package trust says what a directory would enable if it were trusted, and keeps
+// which directories are. Until a directory is trusted nothing in it takes effect: not
 // its configuration, hooks, servers, skills, agents, commands, instructions.
 package trust
 
@@ -25,7 +25,7 @@ const (
 	maxDepth   = 8
 	maxFile    = 4 << 20  // bytes of one file
 	maxBytes   = 64 << 20 // bytes of all
-	maxEntries = 10000    // of one folder
+	maxEntries = 10000    // of one directory
 )
 
 // Kind says what a part is.
@@ -46,11 +46,11 @@ const (
 	KindLink         Kind = "link"
 )
 
-// Part is one thing that a folder brings. Path and Does hold a stranger's text:
+// Part is one thing that a directory brings. Path and Does hold a stranger's text:
 // Show makes it safe to print.
 type Part struct {
 	Kind       Kind   `json:"kind"`
-	Path       string `json:"path"` // from the folder, with slashes
+	Path       string `json:"path"` // from the directory, with slashes
 	Does       string `json:"does"` // what it would do
 	Executable bool   `json:"executable,omitempty"`
 	Hash       string `json:"hash"` // of its content
@@ -66,7 +66,7 @@ var agentFolders = []string{".pawl", ".agents", ".claude", ".codex", ".gemini", 
 
 const ownFolders = 2
 
-// kindsOf says what the folders in an agent's folder hold.
+// kindsOf says what the directories in an agent's directory hold.
 var kindsOf = map[string]Kind{
 	"agents": KindAgent, "agent": KindAgent, "modes": KindAgent, "mode": KindAgent,
 	"commands": KindCommand, "command": KindCommand, "prompts": KindCommand,
@@ -88,7 +88,7 @@ var does = map[Kind]string{
 	KindLink:         "is a link; pawl does not follow it",
 }
 
-// topFiles are files at the top of a folder.
+// topFiles are files at the top of a directory.
 var topFiles = []struct {
 	name       string
 	kind       Kind
@@ -103,7 +103,7 @@ var topFiles = []struct {
 	{".cursorrules", KindInstructions, false, ""},
 }
 
-// languages says which language server works in a folder with a file, and so
+// languages says which language server works in a directory with a file, and so
 // runs what that project is built with. A test of the servers' table holds them
 // together.
 var languages = []struct{ file, server string }{
@@ -145,14 +145,14 @@ const (
 	haskell = "haskell-language-server"
 )
 
-// Survey returns what a folder would enable. It runs nothing, follows no link
-// and leaves the folder by no way. A folder that is too large to be shown is an
+// Survey returns what a directory would enable. It runs nothing, follows no link
+// and leaves the directory by no way. A directory that is too large to be shown is an
 // error: it cannot be trusted.
 func Survey(dir string) (Parts, error) { return survey(dir, "") }
 
-// SurveyRepository is Survey for a folder whose git repository is known to be
-// elsewhere: common is git's folder of it, which the caller has found to name
-// this folder, or one above it, as its worktree. A linked worktree then has the
+// SurveyRepository is Survey for a directory whose git repository is known to be
+// elsewhere: common is git's directory of it, which the caller has found to name
+// this directory, or one above it, as its worktree. A linked worktree then has the
 // same parts, and hash, as the worktree that it was made from, if its files are
 // the same.
 func SurveyRepository(dir, common string) (Parts, error) { return survey(dir, common) }
@@ -190,7 +190,7 @@ func survey(dir, common string) (Parts, error) {
 	return s.parts, nil
 }
 
-// surveyor looks into one folder.
+// surveyor looks into one directory.
 type surveyor struct {
 	root  *os.Root
 	parts Parts
@@ -208,7 +208,7 @@ func (s *surveyor) add(p Part) error {
 	return nil
 }
 
-// folders looks into the folders of agents.
+// directories looks into the directories of agents.
 func (s *surveyor) folders() error {
 	for i, name := range agentFolders {
 		if err := s.walk(s.root, name, KindConfig, i < ownFolders, 0); err != nil {
@@ -218,7 +218,7 @@ func (s *surveyor) folders() error {
 	return nil
 }
 
-// walk adds what is at a path. At depth 1 a folder's name tells the kind; one
+// walk adds what is at a path. At depth 1 a directory's name tells the kind; one
 // that is not known is looked into only where all counts.
 func (s *surveyor) walk(root *os.Root, name string, kind Kind, all bool, depth int) error {
 	info, err := root.Lstat(name)
@@ -258,7 +258,7 @@ func (s *surveyor) walk(root *os.Root, name string, kind Kind, all bool, depth i
 	return nil
 }
 
-// fileKind tells what a file at the top of an agent's folder is.
+// fileKind tells what a file at the top of an agent's directory is.
 func fileKind(name string) Kind {
 	switch name = strings.ToLower(name); {
 	case strings.Contains(name, "mcp"):
@@ -344,7 +344,7 @@ func (s *surveyor) top() error {
 }
 
 // variables looks for files of variables. They are told, not read: the first
-// ones of a folder with a great many files are enough.
+// ones of a directory with a great many files are enough.
 func (s *surveyor) variables() error {
 	f, err := s.root.Open(".")
 	if err != nil {
@@ -366,7 +366,7 @@ func (s *surveyor) variables() error {
 	return nil
 }
 
-// entries returns the names in a folder, in order.
+// entries returns the names in a directory, in order.
 func entries(root *os.Root, name string) ([]string, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -384,7 +384,7 @@ func entries(root *os.Root, name string) ([]string, error) {
 	return names, nil
 }
 
-// realFolder returns the real path of a folder.
+// realFolder returns the real path of a directory.
 func realFolder(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

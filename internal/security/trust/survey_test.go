@@ -132,7 +132,7 @@ func TestHashOf(t *testing.T) {
 	}
 }
 
-// TestLinks: no link is followed, out of the folder or within it; a pipe keeps
+// TestLinks: no link is followed, out of the directory or within it; a pipe keeps
 // nobody waiting.
 func TestLinks(t *testing.T) {
 	t.Parallel()
@@ -171,7 +171,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestBounds: a folder that cannot be shown cannot be trusted.
+// TestBounds: a directory that cannot be shown cannot be trusted.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	many := map[string]string{}
@@ -219,7 +219,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestHostile: looking at a hostile folder runs nothing, and shows it. Rows A1,
+// TestHostile: looking at a hostile directory runs nothing, and shows it. Rows A1,
 // A4, A6, A7, A16, A17.
 func TestHostile(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// TestWeakened: without the gate every folder is trusted.
+// TestWeakened: without the gate every directory is trusted.
 func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("trust")()
 	s := trust.Store{Path: filepath.Join(folder(t), "trust.json")}

@@ -88,11 +88,11 @@ func (s *service) get(ctx context.Context, id pawl.SessionID) (pawl.Session, err
 }
 
 // maxDepth bounds how far up it is looked for whether a session is shared: pawl's
-// children have no children.
+// subagents have no subagents.
 const maxDepth = 8
 
 // read returns a session that the one who asks may read: their own, one that is
-// shared with them, or a child of such a one.
+// shared with them, or a subagent of such a one.
 func (s *service) read(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
 	row, err := s.get(ctx, id)
 	if err != nil || s.all() || row.Owner == s.who.User {
@@ -169,7 +169,7 @@ func (s *service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, erro
 		if err != nil {
 			return nil, err
 		}
-		f.Owner, f.Shared = &parent.Owner, false // who may read a session may read its children
+		f.Owner, f.Shared = &parent.Owner, false // who may read a session may read its subagents
 	default:
 		f.Shared = f.Shared || f.Owner == nil
 		f.Owner = &s.who.User
@@ -197,7 +197,7 @@ func (s *service) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waitin
 	return s.next.Waiting(ctx, id)
 }
 
-// Preview says what a Revert would do. It shows files of the folder as they are
+// Preview says what a Revert would do. It shows files of the directory as they are
 // now, which are not part of what is shared.
 func (s *service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
 	if err := s.own(ctx, id); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// noTenant is the folder of those who are of no tenant: no tenant can have its name.
+// noTenant is the directory of those who are of no tenant: no tenant can have its name.
 const noTenant = "_"
 
-// Folder returns where a tenant's workspaces are in a fleet, below the folder of
+// Directory returns where a tenant's workspaces are in a fleet, below the directory of
 // all workspaces.
 func Folder(workspaces string, t pawl.Tenant) string {
 	if t == "" {
@@ -21,8 +21,8 @@ func Folder(workspaces string, t pawl.Tenant) string {
 	return path.Join(workspaces, string(t))
 }
 
-// CheckFolder returns an error unless a tenant's sessions may work in a folder of
-// a fleet. The folder may be on another host, so that only its name is looked at:
+// CheckFolder returns an error unless a tenant's sessions may work in a directory of
+// a fleet. The directory may be on another host, so that only its name is looked at:
 // it must be written plainly. What leads out of it there is for the sandbox.
 func CheckFolder(workspaces string, t pawl.Tenant, dir string) error {
 	own := Folder(workspaces, t)
@@ -43,7 +43,7 @@ func CheckFolder(workspaces string, t pawl.Tenant, dir string) error {
 // maxName bounds the name of a workspace, in bytes.
 const maxName = 100
 
-// Workspace returns the folder of a tenant's workspace. Its name is one that cannot
+// Workspace returns the directory of a tenant's workspace. Its name is one that cannot
 // lead elsewhere.
 func Workspace(workspaces string, t pawl.Tenant, name string) (string, error) {
 	odd := strings.IndexFunc(name, func(r rune) bool {

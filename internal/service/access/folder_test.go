@@ -20,7 +20,7 @@ func TestFoldersAreTheTenantsOwn(t *testing.T) {
 		{"acme", "/ws/acme/app/sub dir", nil},
 		{"", "/ws/_/app", nil},
 
-		{"acme", "/ws/acme", pawl.ErrDenied}, // the folder of all of its workspaces is none of them
+		{"acme", "/ws/acme", pawl.ErrDenied}, // the directory of all of its workspaces is none of them
 		{"acme", "/ws/acme2/app", pawl.ErrDenied},
 		{"acme", "/ws/rival/app", pawl.ErrDenied},
 		{"acme", "/ws/_/app", pawl.ErrDenied},
@@ -48,7 +48,7 @@ func TestFoldersAreTheTenantsOwn(t *testing.T) {
 	}
 }
 
-// A workspace is in its tenant's folder, by a name that cannot lead elsewhere.
+// A workspace is in its tenant's directory, by a name that cannot lead elsewhere.
 func TestWorkspacesHaveNames(t *testing.T) {
 	t.Parallel()
 	for name, good := range map[string]bool{

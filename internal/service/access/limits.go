@@ -122,7 +122,7 @@ func (s *service) mayBegin(ctx context.Context, l limit, row pawl.Session) error
 }
 
 // left returns what may still be spent today, by a turn and by its session. What
-// the sessions have cost since the UTC day's begin counts, children included.
+// the sessions have cost since the UTC day's begin counts, subagents included.
 func (s *service) left(ctx context.Context, l limit, id pawl.SessionID) (bounds, error) {
 	if l.Budget == 0 {
 		return bounds{}, nil

@@ -72,7 +72,7 @@ func (s *service) Resume(ctx context.Context, id pawl.SessionID) error {
 }
 
 // Answer answers what the session asked. What is permitted for good holds for all
-// sessions of the folder, those of other users too: that is not a user's to give.
+// sessions of the directory, those of other users too: that is not a user's to give.
 func (s *service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a pawl.Answer) error {
 	if err := s.own(ctx, id); err != nil {
 		return err

@@ -8,15 +8,15 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// What there is to work with in a folder is the same for all who may work there;
+// What there is to work with in a directory is the same for all who may work there;
 // who that is, the server says.
 
-// Look says what sessions in a folder have to work with.
+// Look says what sessions in a directory have to work with.
 func (s *service) Look(ctx context.Context, dir string) (pawl.Project, error) {
 	return s.next.Look(ctx, dir)
 }
 
-// Trust lets what a folder brings take effect, for everybody: only the one who
+// Trust lets what a directory brings take effect, for everybody: only the one who
 // runs the server may.
 func (s *service) Trust(ctx context.Context, dir, hash string) error {
 	if !s.all() || s.who.Tenant != "" {
@@ -28,7 +28,7 @@ func (s *service) Trust(ctx context.Context, dir, hash string) error {
 // Models returns the models that can be asked.
 func (s *service) Models(ctx context.Context) ([]pawl.ModelInfo, error) { return s.next.Models(ctx) }
 
-// Files returns the files of a folder that fit.
+// Files returns the files of a directory that fit.
 func (s *service) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
 	return s.next.Files(ctx, dir, query, limit)
 }

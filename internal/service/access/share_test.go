@@ -66,7 +66,7 @@ func TestListsAreOnesOwn(t *testing.T) { //nolint:paralleltest // it sets enviro
 	}
 }
 
-// Who may read a session may read its children, but not what others put below it.
+// Who may read a session may read its subagents, but not what others put below it.
 func TestChildrenOfWhatIsShared(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	id, child := b.worked("ada")
@@ -199,7 +199,7 @@ func TestWhoDidIt(t *testing.T) { //nolint:paralleltest // it sets environment v
 	b.same("by", got, map[pawl.Kind]pawl.Actor{"prompted": ada, "answered": {Token: "of "}, "session.shared": ada})
 }
 
-// A rule that is kept for a folder holds for the sessions of others too: a user
+// A rule that is kept for a directory holds for the sessions of others too: a user
 // cannot make one.
 func TestNothingIsPermittedForOthers(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)

@@ -51,7 +51,7 @@ type expansion struct {
 
 func (e *expansion) run(ctx context.Context) error {
 	if _, _, err := e.desk.Safety.Project(ctx, e.dir, e.prompt.Trusted); err != nil && ctx.Err() != nil {
-		return context.Cause(ctx) // a folder that cannot be looked at is not trusted
+		return context.Cause(ctx) // a directory that cannot be looked at is not trusted
 	}
 	if words, ok := e.words(); ok {
 		if err := e.replace(ctx, words); err != nil {
@@ -75,7 +75,7 @@ func (e *expansion) words() (string, bool) {
 	return text.Text, ok
 }
 
-// look reads what there is for the folder, once.
+// look reads what there is for the directory, once.
 func (e *expansion) look(ctx context.Context) *extension.Found {
 	if e.found == nil {
 		e.found = e.desk.Places.Look(ctx, e.dir)
@@ -147,7 +147,7 @@ func noCommand(found *extension.Found, name string) error {
 	return fmt.Errorf("%s; there are: /%s: %w", said, strings.Join(names, ", /"), pawl.ErrInvalid)
 }
 
-// readable reads the files of the folder that may be read without asking: what a
+// readable reads the files of the directory that may be read without asking: what a
 // prompt names must not fetch more into it than the model could.
 func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 	policy, err := e.desk.Safety.Policy(ctx, "", e.dir, e.prompt.Settings)

@@ -147,7 +147,7 @@ func TestExpandRefuses(t *testing.T) { //nolint:paralleltest // it sets environm
 	}
 }
 
-// heard keeps the folders that servers were asked of.
+// heard keeps the directories that servers were asked of.
 type heard struct {
 	stub
 	dirs []string
@@ -163,7 +163,7 @@ func (h *heard) Attach(ctx context.Context, dir, words string, p *pawl.Prompt) [
 	return h.stub.Attach(ctx, dir, words, p)
 }
 
-// Servers are those of the session's folder, as it is spelled there: a second
+// Servers are those of the session's directory, as it is spelled there: a second
 // spelling would start them twice.
 func TestServersOfALink(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	var servers heard
@@ -181,7 +181,7 @@ func TestServersOfALink(t *testing.T) { //nolint:paralleltest // it sets environ
 	}
 }
 
-// What a folder brings is expanded once it is trusted, or the user says so.
+// What a directory brings is expanded once it is trusted, or the user says so.
 func TestExpandTrusted(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for name, told := range map[string]bool{"told": true, "trusted": false} {
 		t.Run(name, func(t *testing.T) {

@@ -23,5 +23,5 @@ func Best(paths []string, query string, limit int) []string {
 // Listed waits until no files are listed.
 func (d *Local) Listed() { d.files.work.Wait() }
 
-// Folders is how many folders' files are known.
+// Directories is how many directories' files are known.
 func (d *Local) Folders() int { return len(d.files.lists) }

@@ -18,7 +18,7 @@ import (
 // The bounds of looking for files.
 const (
 	maxFolders   = 8                // whose files are known at a time
-	maxFiles     = 200_000          // of a folder, the newest
+	maxFiles     = 200_000          // of a directory, the newest
 	listTime     = 30 * time.Second // for listing them
 	listWait     = 5 * time.Second  // that somebody waits for a first list
 	listAge      = 2 * time.Second  // after which a list is made anew
@@ -27,7 +27,7 @@ const (
 	mostFiles    = 1000
 )
 
-// shelf holds the lists of folders' files. A list that is old is still answered
+// shelf holds the lists of directories' files. A list that is old is still answered
 // from, while another is made.
 type shelf struct {
 	mu    sync.Mutex
@@ -35,7 +35,7 @@ type shelf struct {
 	work  sync.WaitGroup
 }
 
-// list is what is known of one folder's files.
+// list is what is known of one directory's files.
 type list struct {
 	dir   string
 	files []file    // the newest first; not changed once it is there
@@ -45,7 +45,7 @@ type list struct {
 	busy  chan struct{} // closed when the one under way is done; nil if none is
 }
 
-// Files returns the paths of a folder's files that fit the letters of query, the
+// Files returns the paths of a directory's files that fit the letters of query, the
 // best first; for no letters the newest. Ignored files are left out, and such as
 // have a name that does not show as itself: nobody could tell what they choose.
 func (d *Local) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
@@ -63,7 +63,7 @@ func (d *Local) Files(ctx context.Context, dir, query string, limit int) ([]stri
 	return best(files, query, min(limit, mostFiles)), nil
 }
 
-// filesOf returns the list of a folder, and sees that it stays new. For a first
+// filesOf returns the list of a directory, and sees that it stays new. For a first
 // one it waits.
 func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 	s := &d.files
@@ -93,7 +93,7 @@ func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 	return l.files, l.err
 }
 
-// take returns a folder's list and makes it the latest used. Of too many the one
+// take returns a directory's list and makes it the latest used. Of too many the one
 // that was not used for the longest time goes.
 func (s *shelf) take(dir string) *list {
 	i := slices.IndexFunc(s.lists, func(l *list) bool { return l.dir == dir })
@@ -107,7 +107,7 @@ func (s *shelf) take(dir string) *list {
 	return l
 }
 
-// makeList lists a folder's files.
+// makeList lists a directory's files.
 func (d *Local) makeList(l *list) {
 	begun := d.Clock()
 	files, err := listFiles(d.ctx, l.dir)

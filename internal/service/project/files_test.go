@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/project"
 )
 
-// age makes files of the folder older, the first the least.
+// age makes files of the directory older, the first the least.
 func (w *world) age(names ...string) {
 	w.Helper()
 	for i, name := range names {
@@ -87,7 +87,7 @@ func TestFilesAnew(t *testing.T) { //nolint:paralleltest // it sets environment 
 	}
 }
 
-// Each folder has its files, however many folders there are.
+// Each directory has its files, however many directories there are.
 func TestFilesOfManyFolders(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	for range 2 {

@@ -1,5 +1,5 @@
-// Package project implements pawl.Projects: what front ends know of folders, models and
-// words, beside the sessions. Nothing of a folder's takes effect by looking at it,
+// Package project implements pawl.Projects: what front ends know of directories, models and
+// words, beside the sessions. Nothing of a directory's takes effect by looking at it,
 // and nothing of one that is not trusted is shown but what it would enable.
 package project
 
@@ -19,9 +19,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// Servers are the MCP servers of folders.
+// Servers are the MCP servers of directories.
 type Servers interface {
-	// Status says how a folder's servers fare, and what is wrong with what
+	// Status says how a directory's servers fare, and what is wrong with what
 	// configures them. It starts none.
 	Status(ctx context.Context, dir string) (servers []pawl.ServerInfo, faults []string)
 	// Commands are the prompts of the servers that run.
@@ -75,7 +75,7 @@ func (d *Local) Close() {
 	d.files.work.Wait()
 }
 
-// realFolder returns a folder's real path.
+// realFolder returns a directory's real path.
 func realFolder(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("the folder %.200q is not absolute: %w", dir, pawl.ErrInvalid)

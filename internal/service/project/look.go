@@ -20,7 +20,7 @@ const (
 	forTasks = "subagent" // the mode of agents that take no prompts
 )
 
-// Look says what sessions in a folder have to work with.
+// Look says what sessions in a directory have to work with.
 func (d *Local) Look(ctx context.Context, dir string) (pawl.Project, error) {
 	spelled := dir // by which servers are known, as sessions have it
 	dir, err := realFolder(dir)
@@ -50,7 +50,7 @@ func (d *Local) Look(ctx context.Context, dir string) (pawl.Project, error) {
 	return f, context.Cause(ctx)
 }
 
-// lookAtTrust says what the folder would enable. One that cannot be looked at is
+// lookAtTrust says what the directory would enable. One that cannot be looked at is
 // not trusted, and that is told.
 func (d *Local) lookAtTrust(ctx context.Context, dir string, f *pawl.Project) error {
 	f.Trust = pawl.TrustInfo{State: string(trust.Unknown), Parts: []string{}}
@@ -77,7 +77,7 @@ func (d *Local) lookAtTrust(ctx context.Context, dir string, f *pawl.Project) er
 }
 
 // lookAtModes says how prompts are worked on when nothing is chosen. That nothing
-// can be, by the machine's policy or for the folder's configuration, is told.
+// can be, by the machine's policy or for the directory's configuration, is told.
 func (d *Local) lookAtModes(ctx context.Context, dir string, f *pawl.Project) error {
 	user, err := d.Safety.User()
 	if err != nil {
@@ -106,7 +106,7 @@ var own = map[string]string{
 	"plan":  "Looks and plans, and changes nothing until you agree.",
 }
 
-// describe shows what was found for the folder.
+// describe shows what was found for the directory.
 func describe(found *extension.Found, f *pawl.Project) {
 	for _, name := range agent.Offered() {
 		if def, err := agent.Lookup(name); err == nil && !def.Child {
@@ -140,7 +140,7 @@ func bounded(notes []string) []string {
 	return notes
 }
 
-// Trust lets what a folder brings take effect, as it was shown.
+// Trust lets what a directory brings take effect, as it was shown.
 func (d *Local) Trust(ctx context.Context, dir, hash string) error {
 	real, err := realFolder(dir)
 	if err != nil {

@@ -158,7 +158,7 @@ func TestHostileNames(t *testing.T) { //nolint:paralleltest // it sets environme
 	}
 }
 
-// A folder in which no work can be done says so; so does too much that is wrong.
+// A directory in which no work can be done says so; so does too much that is wrong.
 func TestNotes(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	for i := range 150 {

@@ -21,7 +21,7 @@ var mentioned = regexp.MustCompile(`(?:^|[\s("'\[{])@(?:"([^"\n]+)"|([^\s"'@]+))
 const around = ".,;:!?)]}>'\""
 
 // mention adds the files that words name, as further texts. A name of nothing that
-// is there, or of a folder, is a word like any other.
+// is there, or of a directory, is a word like any other.
 func (e *expansion) mention(ctx context.Context, words string) error {
 	names := mentions(words)
 	if len(names) == 0 {

@@ -32,7 +32,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// world is a user with a home folder, a folder to work in, and a desk.
+// world is a user with a home directory, a directory to work in, and a desk.
 type world struct {
 	*testing.T
 	*project.Local
@@ -85,7 +85,7 @@ func newWorld(t *testing.T, change ...func(*project.Config)) *world {
 	return w
 }
 
-// put writes files below a folder; one that begins with -> is a link.
+// put writes files below a directory; one that begins with -> is a link.
 func (w *world) put(dir string, files map[string]string) {
 	w.Helper()
 	for name, text := range files {
@@ -121,7 +121,7 @@ func (w *world) look() pawl.Project {
 	return f
 }
 
-// trust trusts the folder as it is.
+// trust trusts the directory as it is.
 func (w *world) trust() {
 	w.Helper()
 	if err := w.Trust(w.Context(), w.dir, w.look().Trust.Hash); err != nil {

@@ -16,7 +16,7 @@ func task(agent, prompt, more string) string {
 	return fmt.Sprintf(`{"name":"task","input":{"agent":%q,"prompt":%q,"description":"a task"%s}}`, agent, prompt, more)
 }
 
-// children are the session's children, oldest first.
+// subagents are the session's subagents, oldest first.
 func (b *box) children(id pawl.SessionID) []pawl.Session {
 	b.Helper()
 	list, err := b.List(b.Context(), pawl.Filter{Parent: id})
@@ -26,7 +26,7 @@ func (b *box) children(id pawl.SessionID) []pawl.Session {
 	return list
 }
 
-// Two children work side by side: each waits for a file that the other writes.
+// Two subagents work side by side: each waits for a file that the other writes.
 func testChildren(b *box) {
 	first := b.script(`{"calls":[{"name":"bash","input":{"command":"touch one; until [ -e two ]; do sleep 0.01; done"}}]}`, `{"text":"First.\nDone."}`)
 	second := b.script(`{"calls":[{"name":"bash","input":{"command":"until [ -e one ]; do sleep 0.01; done"}},{"name":"write","input":{"path":"two","content":"2"}}]}`, `{"text":"Second."}`)
@@ -45,10 +45,10 @@ func testChildren(b *box) {
 	}
 	list, err := b.List(b.Context(), pawl.Filter{})
 	b.ok(err)
-	check(b, 1, len(list)) // children are not among the sessions of people
+	check(b, 1, len(list)) // subagents are not among the sessions of people
 }
 
-// A child has no right that its parent has not, cannot ask and cannot give tasks.
+// A subagent has no right that its parent has not, cannot ask and cannot give tasks.
 func testChildRights(b *box) {
 	calls := `{"agent":"general","calls":[{"name":"write","input":{"path":"a","content":"x"}},{"name":"task","input":{"agent":"explore","prompt":"x","description":"x"}},{"name":"question","input":{"questions":[]}},{"name":"list"}]}`
 	id := b.create()
@@ -94,7 +94,7 @@ func testExplorer(b *box) {
 	check(b, pawl.CallRefused, b.only(b.children(id)[0].ID, "call_1_1").Status)
 }
 
-// A child's budget is what is left of its parent's, and its own turn ends with it.
+// A subagent's budget is what is left of its parent's, and its own turn ends with it.
 func testChildBudget(b *box) {
 	id := b.create()
 	p := prompt("go", b.script(
@@ -162,7 +162,7 @@ func testTimeBudget(b *box) {
 	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(id))
 }
 
-// Canceling the parent ends the child, within a second.
+// Canceling the parent ends the subagent, within a second.
 func testChildCanceled(b *box) {
 	for _, more := range []string{"", `,"background":true`} {
 		id := b.create()
@@ -190,7 +190,7 @@ func testChildCanceled(b *box) {
 	}
 }
 
-// The turn goes on while a child works in the background, and does not end before it.
+// The turn goes on while a subagent works in the background, and does not end before it.
 func testChildInBackground(b *box) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(
@@ -205,7 +205,7 @@ func testChildInBackground(b *box) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-// A pawl that died with a child at work: the call goes on with the same child.
+// A pawl that died with a subagent at work: the call goes on with the same subagent.
 func testChildAfterACrash(b *box) {
 	model := b.script(
 		`{"calls":[`+task("general", "x", "")+`]}`, `{"expect":"> Came through.","text":"Ok."}`,

@@ -179,7 +179,7 @@ func testForkWithOrders(b *box) {
 }
 
 // A fork is a session like any other: what was undone in its origin can be done
-// again there, it can be forked, and so can a child.
+// again there, it can be forked, and so can a subagent.
 func testForkOfAFork(b *box) {
 	id, states := b.twoTurns()
 	talk := b.conversation(id)

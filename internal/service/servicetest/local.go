@@ -70,7 +70,7 @@ func By(t testing.TB, st pawl.Store, run func(*agent.Stepper) (r service.Runner,
 	return Harness{Store: st, Service: svc, Authority: authority}
 }
 
-// Snapshots returns a store of snapshots in a folder of its own.
+// Snapshots returns a store of snapshots in a directory of its own.
 func Snapshots(t testing.TB) *snapshot.Store {
 	t.Helper()
 	g, err := git.Find(t.Context(), t.TempDir())

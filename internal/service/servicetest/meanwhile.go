@@ -39,7 +39,7 @@ func (b *box) swap(name, target string) {
 	b.ok(os.Symlink(target, path))
 }
 
-// A permission is for what was shown. A link that is put where a file or folder
+// A permission is for what was shown. A link that is put where a file or directory
 // was makes it another call, which nobody has permitted.
 func testPermissionShown(b *box) {
 	b.authority.Rule(permission.Rule{Kind: pawl.AccessRead, Pattern: "notes/**", Decision: permission.Ask})
@@ -199,7 +199,7 @@ func testPermissionNoAfterACrash(b *box) {
 	}
 }
 
-// What a child may do is asked in its own session, as it would be in its parent's.
+// What a subagent may do is asked in its own session, as it would be in its parent's.
 func testPermissionOfAChild(b *box) {
 	id := b.create()
 	p := inMode("ask", b.script(
@@ -227,7 +227,7 @@ func testPermissionOfAChild(b *box) {
 	check(b, 0, b.count(id)["asked"])
 }
 
-// Plan mode binds children too, also those in the background.
+// Plan mode binds subagents too, also those in the background.
 func testPlanOfAChild(b *box) {
 	for _, more := range []string{"", `,"background":true`} {
 		id := b.create()

@@ -34,7 +34,7 @@ func testOwners(b *box) {
 	check(b, ada, child.Owner)
 	other, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: adas.ID, Owner: "bob"})
 	b.ok(err)
-	check(b, ada, other.Owner) // a child is not taken away from its parent
+	check(b, ada, other.Owner) // a subagent is not taken away from its parent
 	fork := b.fork(adas.ID, 0)
 	check(b, ada, fork.Owner)
 

@@ -116,7 +116,7 @@ func testPermission(b *box) {
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDone}, b.statuses(id))
 }
 
-// What is permitted for good is kept, for this folder, and not asked again; what
+// What is permitted for good is kept, for this directory, and not asked again; what
 // a person leaves out of it is.
 func testPermissionAlways(b *box) {
 	id := b.create()
@@ -139,7 +139,7 @@ func testPermissionAlways(b *box) {
 		Rule: permission.Rule{Tool: "bash", Pattern: "touch a", Decision: permission.Allow}, Scope: permission.ScopeProject, Dir: b.dir,
 	}}, grants, cmpopts.IgnoreFields(permission.Grant{}, "At"))
 
-	other := b.create() // another session of the folder
+	other := b.create() // another session of the directory
 	b.send(other, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Done."}`)))
 	b.idle(other)
 	check(b, 0, b.count(other)["asked"])

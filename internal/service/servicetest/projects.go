@@ -43,7 +43,7 @@ func Projects(t testing.TB, st pawl.Store) pawl.Projects {
 	return d
 }
 
-// place writes a file of the workspace, in whatever folder.
+// place writes a file of the workspace, in whatever directory.
 func (b *box) place(name, text string) {
 	b.Helper()
 	path := filepath.Join(b.dir, name)
@@ -51,7 +51,7 @@ func (b *box) place(name, text string) {
 	b.ok(os.WriteFile(path, []byte(text), 0o600))
 }
 
-// A folder's own counts once it is trusted as it was shown, and is not shown before.
+// A directory's own counts once it is trusted as it was shown, and is not shown before.
 func testLook(b *box) {
 	b.place(".pawl/commands/fix.md", "---\ndescription: Fixes.\nargument-hint: number\n---\nFix $1.")
 	b.place(".pawl/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads.\n---\nRead.")
@@ -87,7 +87,7 @@ func testLook(b *box) {
 	check(b, want, f)
 }
 
-// What is no folder is told apart from what is not there.
+// What is no directory is told apart from what is not there.
 func testDeskRefuses(b *box) {
 	b.place("file", "x")
 	for dir, want := range map[string]pawl.Code{"sub": pawl.CodeInvalid, b.dir + "/file": pawl.CodeInvalid, b.dir + "/gone": pawl.CodeNotFound} {

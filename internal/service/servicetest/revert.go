@@ -185,7 +185,7 @@ func testRevertInterrupted(b *box) {
 	check(b, []pawl.Kind{"revert.asked", "prompted", "reverted", "turn.started"}, kinds(b.log(s.ID)[6:10]))
 }
 
-// What children did goes back with the call that spawned them, and only there.
+// What subagents did goes back with the call that spawned them, and only there.
 func testRevertOfChildren(b *box) {
 	for _, more := range []string{"", `,"background":true`} {
 		b.put("a", "first")

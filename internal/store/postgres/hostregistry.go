@@ -31,10 +31,10 @@ func (s *Store) SetHostTimeout(d time.Duration) { s.live = d * 3 / 5 }
 const usable = `SELECT name FROM hosts
 	WHERE seen > now() - @live::interval AND NOT is_full AND NOT draining AND NOT drain AND capacity > 0 AND name <> @lost`
 
-// place gives a folder to the usable host with the most free capacity, unless it is on a
+// place gives a directory to the usable host with the most free capacity, unless it is on a
 // usable one: another caller may have been faster. What was given to a host since
 // it last told how busy it is counts as busy, or all that comes between two beats
-// would go to the same one. No epoch is given twice, not even to a folder that was
+// would go to the same one. No epoch is given twice, not even to a directory that was
 // dropped meanwhile; one that is moved gets a later one, since its number is drawn
 // while its row is held.
 const place = `INSERT INTO workspaces AS w (dir, tenant, host, epoch, born, placed)
@@ -61,11 +61,11 @@ func scanWorkspace(row pgx.CollectableRow) (w pawl.Workspace, err error) {
 	return w, err
 }
 
-// placeTries bounds how often a folder is placed that was on a usable host and
+// placeTries bounds how often a directory is placed that was on a usable host and
 // then was not.
 const placeTries = 5
 
-// Place implements [pawl.HostRegistry]. The usual case, that the folder is where it
+// Place implements [pawl.HostRegistry]. The usual case, that the directory is where it
 // was, only reads.
 func (s *Store) Place(ctx context.Context, dir, lost string) (pawl.Workspace, error) {
 	w, err := s.place(ctx, dir, lost)
@@ -95,7 +95,7 @@ func (s *Store) place(ctx context.Context, dir, lost string) (pawl.Workspace, er
 	return pawl.Workspace{}, fmt.Errorf("the hosts come and go: %w", pawl.ErrUnavailable)
 }
 
-// placeable says why a folder could not be placed; nil if it was only too late
+// placeable says why a directory could not be placed; nil if it was only too late
 // for it, or too early.
 func (s *Store) placeable(ctx context.Context, dir, lost string) error {
 	var hosts, others int
@@ -112,10 +112,10 @@ func (s *Store) placeable(ctx context.Context, dir, lost string) error {
 	return nil
 }
 
-// errOthers is the answer to who asks for a folder of another tenant.
+// errOthers is the answer to who asks for a directory of another tenant.
 var errOthers = fmt.Errorf("the folder is not this tenant's: %w", pawl.ErrConflict)
 
-// validRow refuses what cannot be the key of a row: a folder that is no clean
+// validRow refuses what cannot be the key of a row: a directory that is no clean
 // absolute path, and texts that the server does not take.
 func validRow(dir string, texts ...string) error {
 	if !path.IsAbs(dir) || path.Clean(dir) != dir {
@@ -181,7 +181,7 @@ func (s *Store) Drop(ctx context.Context, dir string) error {
 	return s.change(ctx, "drop", `DELETE FROM workspaces WHERE dir = $1 AND tenant = $2`, "", dir)
 }
 
-// change writes a folder's row: $1 is the folder, $2 the tenant. If that changed
+// change writes a directory's row: $1 is the directory, $2 the tenant. If that changed
 // nothing it is an ErrConflict for the reason given; without one it is fine.
 func (s *Store) change(ctx context.Context, verb, statement, conflict, dir string, args ...any) error {
 	texts := []string{}

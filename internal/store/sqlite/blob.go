@@ -36,7 +36,7 @@ func (s *Store) putBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pa
 	if err != nil {
 		return pawl.Blob{}, err
 	}
-	// Delete removes the rows first and the folder after. If the session is
+	// Delete removes the rows first and the directory after. If the session is
 	// there now, a deletion to come finds the file; if not, it is ours to remove.
 	err = s.exist(ctx, id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -45,7 +45,7 @@ func (s *Store) putBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pa
 	return blob, err
 }
 
-// storeBlob puts a blob into a folder, and on the disk.
+// storeBlob puts a blob into a directory, and on the disk.
 func (s *Store) storeBlob(ctx context.Context, folder string, r io.Reader) (pawl.Blob, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return pawl.Blob{}, err
@@ -83,7 +83,7 @@ func writeBlob(ctx context.Context, folder string, r io.Reader) (pawl.Blob, erro
 	return blob, nil
 }
 
-// syncFolder puts a folder's entries on the disk.
+// syncFolder puts a directory's entries on the disk.
 func syncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

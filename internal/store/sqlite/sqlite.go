@@ -46,7 +46,7 @@ var pragmas = []string{
 // readConnections bounds how many reads go on at once.
 const readConnections = 4
 
-// Open opens the store at path and creates it, with its folder, if it is not
+// Open opens the store at path and creates it, with its directory, if it is not
 // there. Both are for the user's eyes only.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s, err := open(ctx, path)
@@ -94,7 +94,7 @@ func (s *Store) Close() error {
 }
 
 // lockByDescription makes SQLite's file locks survive that other code of this
-// process opens and closes the database file, as a tool that greps a folder
+// process opens and closes the database file, as a tool that greps a directory
 // does. POSIX locks would be lost, and another process could then take the file
 // for unused and drop its write-ahead log.
 var lockByDescription = sync.OnceValue(func() error {

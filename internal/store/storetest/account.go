@@ -86,7 +86,7 @@ func accountsRemoved(t *testing.T, s Tenanted) {
 	_, err := s.TokenByHash(t.Context(), x.token.Hash)
 	done(t, err)
 	done(t, s.Release(acme, x.session, "holder"))
-	done(t, s.Delete(acme, x.session)) // its child stays, which no list shows
+	done(t, s.Delete(acme, x.session)) // its subagent stays, which no list shows
 	one, err := s.SessionsOf(t.Context(), "acme", 1)
 	done(t, err)
 	equal(t, "sessions that are left", len(one), 1)

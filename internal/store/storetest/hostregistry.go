@@ -19,7 +19,7 @@ type HostRegistry struct {
 	Age func(t *testing.T, host string, by time.Duration) // makes it so that a host was last seen that much earlier
 }
 
-// RunRoster checks a roster. open returns an empty one, which is closed with its
+// RunRoster checks a host registry. open returns an empty one, which is closed with its
 // test.
 func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func (r HostRegistry) beat(t *testing.T, hosts ...pawl.Host) {
 	}
 }
 
-// placed wants a folder on a host, in a later epoch than one.
+// placed wants a directory on a host, in a later epoch than one.
 func (r HostRegistry) placed(t *testing.T, dir, lost, host string, after int64) pawl.Workspace {
 	t.Helper()
 	w, err := r.Place(t.Context(), dir, lost)
@@ -74,7 +74,7 @@ func (r HostRegistry) placed(t *testing.T, dir, lost, host string, after int64) 
 	return w
 }
 
-// stays wants a folder to be where it was placed.
+// stays wants a directory to be where it was placed.
 func (r HostRegistry) stays(t *testing.T, lost string, was pawl.Workspace) pawl.Workspace {
 	t.Helper()
 	w := r.placed(t, was.Dir, lost, was.Host, was.Epoch-1)
@@ -115,7 +115,7 @@ func rosterStays(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
 	w := r.placed(t, "/w", "", "a", 0)
 	r.beat(t, pawl.Host{Name: "a", Capacity: 4, Busy: 9}, pawl.Host{Name: "b", Capacity: 100})
-	r.stays(t, "", w) // b has more room, but the folder is at a
+	r.stays(t, "", w) // b has more room, but the directory is at a
 	r.stays(t, "b", w)
 	got, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
@@ -380,7 +380,7 @@ func rosterVacated(t *testing.T, r HostRegistry) {
 	r.stays(t, "", again)
 }
 
-// rosterAnew: a host that had a folder before it was dropped cannot write to the
+// rosterAnew: a host that had a directory before it was dropped cannot write to the
 // one that is there now.
 func rosterAnew(t *testing.T, r HostRegistry) {
 	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4})

@@ -182,7 +182,7 @@ func word(n int) string {
 	return words[n%len(words)]
 }
 
-// sizeOf is the size of all files below a folder.
+// sizeOf is the size of all files below a directory.
 func sizeOf(t *testing.T, dir string) (size int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {

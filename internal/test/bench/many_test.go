@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	manyVar      = "PAWL_BENCH_MANY" // the folder that a child process works in
+	manyVar      = "PAWL_BENCH_MANY" // the directory that a child process works in
 	manySessions = 1000
 	manySteps    = 10
 )

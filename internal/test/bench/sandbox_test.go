@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// TestBenchSandbox: a command in the box, beside a bwrap that is given the same
+// TestBenchSandbox: a command in the sandbox, beside a bwrap that is given the same
 // options and nothing else to do, and beside a minimal one: the same namespaces
 // and the same machine, nothing guarded in it.
 func TestBenchSandbox(t *testing.T) {
@@ -81,7 +81,7 @@ func TestBenchSandbox(t *testing.T) {
 		}},
 	}
 	for range rounds {
-		for _, i := range rand.Perm(len(ways)) { // the kernel takes one box down while the next begins
+		for _, i := range rand.Perm(len(ways)) { // the kernel takes one sandbox down while the next begins
 			ways[i].took = append(ways[i].took, ways[i].run())
 		}
 	}
@@ -99,8 +99,8 @@ func TestBenchSandbox(t *testing.T) {
 	}
 }
 
-// projectDir returns a folder where people have their projects, and not in
-// /tmp, which a box replaces.
+// projectDir returns a directory where people have their projects, and not in
+// /tmp, which a sandbox replaces.
 func projectDir(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()

@@ -24,7 +24,7 @@ import (
 const (
 	searchVar     = "PAWL_BENCH_SEARCH" // the search that a child process makes
 	searchFolders = 1000
-	searchFiles   = 100 // a folder
+	searchFiles   = 100 // a directory
 	searchRSS     = 100 << 20
 )
 

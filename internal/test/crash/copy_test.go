@@ -39,7 +39,7 @@ func TestCopyInMidRun(t *testing.T) {
 	interrupted := 0
 	for _, path := range copies {
 		c := harness.NewBox(t, b.Bin, path)
-		c.Dir = b.Dir // sessions are listed by folder
+		c.Dir = b.Dir // sessions are listed by directory
 		for _, s := range c.Sessions(t) {
 			events := c.Export(t, string(s.ID))
 			if len(events) != int(s.Head) {

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// visit is what was seen after each command: how it ended, and the folder.
+// visit is what was seen after each command: how it ended, and the directory.
 type visit struct {
 	box     *harness.Box
 	folders []map[string]string // modes and contents, without the script and out.txt; nil if the story is not about files
@@ -44,7 +44,7 @@ func (v *visit) see(t *testing.T, out harness.Output) {
 	}
 }
 
-// folder returns the modes and contents of the box's files.
+// directory returns the modes and contents of the box's files.
 func folder(t *testing.T, b *harness.Box) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -206,7 +206,7 @@ func shown(m pawl.Message, command map[pawl.CallID]string) string {
 var dependent = regexp.MustCompile(`^(user: \[The user has put these files back|tool:  of {"path":"blob:)`)
 
 // without leaves out what commands of unknown outcome may have done or not. Of
-// the folders that is all but those that an uncrashed run leaves as they were.
+// the directories that is all but those that an uncrashed run leaves as they were.
 func (l leavings) without(running []string, uncrashed leavings) leavings {
 	l.Running, l.Summaries = nil, nil
 	l.Said, l.Asides, l.Folders = slices.Clone(l.Said), slices.Clone(l.Asides), slices.Clone(l.Folders)

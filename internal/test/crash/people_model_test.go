@@ -138,7 +138,7 @@ func plan(turns []turn, now files, redo bool) (then files, ok bool) {
 	return then, then.fit()
 }
 
-// fit reports whether no file is where another one's folder has to be.
+// fit reports whether no file is where another one's directory has to be.
 func (f files) fit() bool {
 	for path := range f {
 		for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {

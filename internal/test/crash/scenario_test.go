@@ -27,7 +27,7 @@ const playTime = time.Minute
 // command of it. To add one, add it to scenarios.
 type scenario struct {
 	name      string
-	files     map[string]string // what the folder holds before; names that end in .sh can be run
+	files     map[string]string // what the directory holds before; names that end in .sh can be run
 	script    []string          // the model's lines
 	meanwhile string            // what others say; see cmd/pawl/meanwhile_crashtest.go
 	commands  [][]string        // what a person does, in order; see words

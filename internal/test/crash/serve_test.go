@@ -33,7 +33,7 @@ const (
 type host struct {
 	*testing.T
 	box *harness.Box
-	run string // the sockets' folder
+	run string // the sockets' directory
 }
 
 func newHost(t *testing.T, store string) *host {

@@ -116,7 +116,7 @@ var faults = []struct {
 		if err := os.Rename(blobs, blobs+".away"); err != nil {
 			c.Fatal(err)
 		}
-		if err := os.WriteFile(blobs, nil, 0o600); err != nil { // so that nobody makes the folder anew
+		if err := os.WriteFile(blobs, nil, 0o600); err != nil { // so that nobody makes the directory anew
 			c.Fatal(err)
 		}
 		hit("")
@@ -333,7 +333,7 @@ func (c *crew) watch(t *testing.T, jobs []*job) {
 	}
 }
 
-// homes returns on which host each folder is.
+// homes returns on which host each directory is.
 func (c *crew) homes() map[string]string {
 	c.Helper()
 	homes := map[string]string{}

@@ -25,12 +25,12 @@ import (
 )
 
 // staff is a fleet that works on a mission: a coordinator, an API node, and hosts. Each host
-// has folders of its own at the same paths, in a mount namespace, and a name.
+// has directories of its own at the same paths, in a mount namespace, and a name.
 type staff struct {
 	*mission.World
 	t     *testing.T
 	top   string // what is in it is the same for all, but for here
-	here  string // is another folder on each host
+	here  string // is another directory on each host
 	url   string
 	store *postgres.Store
 	hosts map[string]*exec.Cmd
@@ -94,7 +94,7 @@ func (c *staff) configure() {
 	}
 }
 
-// onHost runs a program where a host's own folder is in the place of here.
+// onHost runs a program where a host's own directory is in the place of here.
 const onHost = `hostname "$2" && mount --bind "$0/$2" "$1" && shift 2 && exec "$@"`
 
 // start starts a process of the fleet, whose output is in a file. With a host it is
@@ -154,7 +154,7 @@ func (c *staff) said(before string) (word string) {
 	return word
 }
 
-// whereIs returns the hosts of the workspaces that are placed, by folder.
+// whereIs returns the hosts of the workspaces that are placed, by directory.
 func (c *staff) whereIs() map[string]string {
 	c.t.Helper()
 	at := map[string]string{}
@@ -241,7 +241,7 @@ func (c *staff) launch(meanwhile func()) pawl.Board {
 }
 
 // sealed holds that the mission is, that each task was merged once, and that nothing
-// of the workplaces is left. It returns on which hosts the work was done that was
+// of the worktrees is left. It returns on which hosts the work was done that was
 // merged, by task.
 func (c *staff) sealed(b pawl.Board) map[string]string {
 	c.t.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// kept keeps folders, and nothing beside them.
+// kept keeps directories, and nothing beside them.
 type kept struct{ checkpoint.Keeper }
 
 func (k *kept) Save(ctx context.Context, key, dir, from string) (string, int64, error) {
@@ -33,7 +33,7 @@ func (k *kept) Prune(ctx context.Context, key, keep string) error {
 	return k.Keeper.Prune(ctx, key, keep)
 }
 
-// A folder that one host offers is worked in on another, comes back, and is dropped.
+// A directory that one host offers is worked in on another, comes back, and is dropped.
 // Both have it at the same path, so the test puts it away where it is not.
 func TestOffered(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	ctx := pawl.WithTenant(t.Context(), "acme")

@@ -16,7 +16,7 @@ import (
 )
 
 // A turn goes through all of a fleet: an API node, a coordinator that has the models, and
-// a host that has the folder and no keys.
+// a host that has the directory and no keys.
 func TestTurn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	w.coordinator("coordinator1")

@@ -20,7 +20,7 @@ import (
 )
 
 // job is a session whose every side effect is seen: each of its steps but the last
-// writes a line into a file that all hosts share, and one into its own folder.
+// writes a line into a file that all hosts share, and one into its own directory.
 type job struct {
 	w     *world
 	name  string
@@ -162,7 +162,7 @@ func (j *job) checkLines(t testing.TB, where string, got []string, done map[int]
 	}
 }
 
-// restored returns a folder with what the newest checkpoint holds.
+// restored returns a directory with what the newest checkpoint holds.
 func (j *job) restored(t testing.TB) string {
 	t.Helper()
 	row, err := j.w.log.Workspace(t.Context(), j.dir)

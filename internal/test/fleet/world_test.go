@@ -68,7 +68,7 @@ type world struct {
 	*servers
 	testing.TB
 	bin       string
-	dir       string // of the test; work and data below it are another folder on each host
+	dir       string // of the test; work and data below it are another directory on each host
 	store     string
 	log       *postgres.Store
 	token     string
@@ -270,14 +270,14 @@ func (w *world) coordinator(name string, flags ...string) *program {
 	return p
 }
 
-// host is a machine of its own: with its own folders, and network if it is asked for.
+// host is a machine of its own: with its own directories, and network if it is asked for.
 type host struct {
 	*program
 	name string
 	link string // the outer end of its network; "" if it is the machine's
 }
 
-// disk is where the host's part of a folder is, seen from outside.
+// disk is where the host's part of a directory is, seen from outside.
 func (h *host) disk(dir string) string {
 	return filepath.Join(h.w.dir, "hosts", h.name, strings.TrimPrefix(dir, h.w.dir))
 }
@@ -304,7 +304,7 @@ func (w *world) hostOf(name string, address func(string) string, wrap []string, 
 	}
 	config := w.config(name, address, true)
 	store := strings.Replace(w.store, w.address("PAWL_PG_PORT"), address("PAWL_PG_PORT"), 1)
-	// The folders have the same paths on every host.
+	// The directories have the same paths on every host.
 	enter := `mount --make-rprivate / && mount --bind "$1/work" "$2/work" && mount --bind "$1/data" "$2/data" && shift 2 && exec "$@"`
 	p := w.start(name, func() *exec.Cmd {
 		args := append(append([]string{}, wrap...), "unshare", "--mount", "sh", "-c", enter, "sh", own, w.dir, w.bin, "worker", "--host", name, "--reserve", "20MiB", "--drain", "20s")
@@ -378,7 +378,7 @@ func (w *world) script(lines ...string) string {
 	return "script:" + path
 }
 
-// folder is that of a new workspace.
+// directory is that of a new workspace.
 func (w *world) folder() string {
 	dir := filepath.Join(w.dir, "work", "_", strings.ToLower(ulid.Make().String()))
 	if err := os.MkdirAll(dir, 0o700); err != nil { // where API nodes look
@@ -387,7 +387,7 @@ func (w *world) folder() string {
 	return dir
 }
 
-// begin makes a session in a folder of its own and gives it a prompt.
+// begin makes a session in a directory of its own and gives it a prompt.
 func (w *world) begin(ctx context.Context, c pawl.Service, model string) (pawl.SessionID, error) {
 	s, err := c.Create(ctx, pawl.NewSession{Dir: w.folder()})
 	if err != nil {

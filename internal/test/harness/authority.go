@@ -25,7 +25,7 @@ type Authority struct {
 	fault   error
 }
 
-// NewAuthority returns one without rules, whose grants are in a new folder.
+// NewAuthority returns one without rules, whose grants are in a new directory.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	return &Authority{Grants: permission.Store{Path: filepath.Join(t.TempDir(), "grants.json")}}
@@ -74,7 +74,7 @@ func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s p
 	return p, err
 }
 
-// Grant keeps rules for a folder.
+// Grant keeps rules for a directory.
 func (a *Authority) Grant(_ context.Context, dir string, rules []json.RawMessage) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {

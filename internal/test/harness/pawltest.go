@@ -74,14 +74,14 @@ func drop(ctx context.Context, conn *pgx.Conn, name string) (err error) {
 	return err
 }
 
-// Box is a folder to work in and a store.
+// Box is a directory to work in and a store.
 type Box struct {
 	Bin string
 	Dir string
 	Env []string
 }
 
-// NewBox returns a box with a new workspace on the given store. Its data folder
+// NewBox returns a box with a new workspace on the given store. Its data directory
 // has a short name: there are sockets in it.
 func NewBox(t testing.TB, bin, store string) *Box {
 	t.Helper()
@@ -93,7 +93,7 @@ func NewBox(t testing.TB, bin, store string) *Box {
 	return &Box{Bin: bin, Dir: t.TempDir(), Env: append(os.Environ(), "PAWL_STORE="+store, "PAWL_DATA="+data)}
 }
 
-// Write puts a file into the box's folder.
+// Write puts a file into the box's directory.
 func (b *Box) Write(t testing.TB, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(b.Dir, name), []byte(content), 0o600); err != nil {
@@ -101,7 +101,7 @@ func (b *Box) Write(t testing.TB, name, content string) {
 	}
 }
 
-// Read returns a file of the box's folder; a missing one is empty.
+// Read returns a file of the box's directory; a missing one is empty.
 func (b *Box) Read(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.Dir, name))

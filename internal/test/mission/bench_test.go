@@ -17,7 +17,7 @@ const (
 )
 
 // TestBenchWorkers: a step of one of twenty workers costs no more than twice what a
-// step of a session costs that is alone. What a mission costs anyway (workplaces,
+// step of a session costs that is alone. What a mission costs anyway (worktrees,
 // merges, checks, the gate) is measured with workers that hardly do anything.
 func TestBenchWorkers(t *testing.T) { //nolint:paralleltest // it measures time
 	bin := harness.Binary(t, "")

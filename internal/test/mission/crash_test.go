@@ -157,7 +157,7 @@ func (w *World) result() []string {
 	return lines
 }
 
-// nothingLeft holds that no workplace is left.
+// nothingLeft holds that no worktree is left.
 func (w *World) nothingLeft() {
 	w.t.Helper()
 	for _, v := range w.Env {

@@ -43,7 +43,7 @@ func (w *World) told(b pawl.Board) string {
 	return w.Must(w.t, "session", "show", string(b.Session.ID)).Stdout
 }
 
-// clean fails if a workplace, or anything of the gate's, is left.
+// clean fails if a worktree, or anything of the gate's, is left.
 func (w *World) clean() {
 	w.t.Helper()
 	for _, path := range w.left() {
@@ -51,7 +51,7 @@ func (w *World) clean() {
 	}
 }
 
-// left are the workplaces and temporary folders that are there now.
+// left are the worktrees and temporary directories that are there now.
 func (w *World) left() (paths []string) {
 	w.t.Helper()
 	for _, pattern := range []string{filepath.Join(w.data(), "workplaces/*/*"), filepath.Join(w.data(), "workplaces/*/.*"), filepath.Join(w.env("TMPDIR"), "*")} {
@@ -64,7 +64,7 @@ func (w *World) left() (paths []string) {
 	return paths
 }
 
-// data is pawl's folder.
+// data is pawl's directory.
 func (w *World) data() string { return w.env("PAWL_DATA") }
 
 // env is a variable as the program sees it.

@@ -82,7 +82,7 @@ func (w *World) until(what string, done func() bool) {
 	}
 }
 
-// workplace waits for a workplace that has a file, and returns where it is.
+// worktree waits for a worktree that has a file, and returns where it is.
 func (w *World) workplace(file string) string {
 	w.t.Helper()
 	var found []string
@@ -261,7 +261,7 @@ func TestSteerWhileMerging(t *testing.T) {
 	}
 }
 
-// atWork are the processes that are in a workplace.
+// atWork are the processes that are in a worktree.
 func (w *World) atWork() (list []string) {
 	w.t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")

@@ -57,7 +57,7 @@ func New(t testing.TB, bin string, files map[string]string) *World {
 	return At(t, b, files)
 }
 
-// At returns a repository in a box, whose folder is made.
+// At returns a repository in a box, whose directory is made.
 func At(t testing.TB, b *harness.Box, files map[string]string) *World {
 	t.Helper()
 	w := &World{Box: b, t: t}

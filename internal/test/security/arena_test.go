@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// arena is where one attack is played: a user with a home folder, a workspace,
+// arena is where one attack is played: a user with a home directory, a workspace,
 // and a place outside of it that nothing may touch.
 type arena struct {
 	*testing.T
@@ -63,7 +63,7 @@ func (a *arena) breach(format string, args ...any) {
 	a.breaches = append(a.breaches, fmt.Sprintf(format, args...))
 }
 
-// write puts a file below a folder; absolute paths are meant as they are.
+// write puts a file below a directory; absolute paths are meant as they are.
 func (a *arena) write(path, text string) {
 	a.Helper()
 	if !filepath.IsAbs(path) {

@@ -140,7 +140,7 @@ func firstLine(s string) string {
 	return s
 }
 
-// report leaves lines for whoever has started the tests, in the folder that
+// report leaves lines for whoever has started the tests, in the directory that
 // PAWL_CORPUS_REPORT names.
 func report(t *testing.T, name string, lines []string) {
 	t.Helper()

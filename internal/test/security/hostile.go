@@ -13,11 +13,11 @@ import (
 )
 
 // Marker stands in every text of a hostile repository that instructs a model.
-// It must not be in a request while the folder is not trusted.
+// It must not be in a request while the directory is not trusted.
 const Marker = "ORDERS-FROM-THE-REPOSITORY-7f3a"
 
 // Trick is one way in which a repository tries to get something run, sent or
-// said. If it works there is a file Name in the folder of canaries; the texts
+// said. If it works there is a file Name in the directory of canaries; the texts
 // that hold the Marker have none.
 type Trick struct {
 	Name string // of the trick, and of its canary
@@ -104,7 +104,7 @@ var gitTricks = []struct{ row, name, key, value string }{
 }
 
 // Hostile writes a repository into dir, which must be empty, that tries every
-// trick which a repository can bring. canary is a folder outside of it, where a
+// trick which a repository can bring. canary is a directory outside of it, where a
 // trick that works leaves its file.
 func Hostile(t testing.TB, dir, canary string) []Trick {
 	t.Helper()

@@ -131,7 +131,7 @@ func (a *arena) safety() *policy.Safety {
 	return s
 }
 
-// config is the folder of the user's configuration.
+// config is the directory of the user's configuration.
 func (a *arena) config() string { return filepath.Join(filepath.Dir(a.home), "config", "pawl") }
 
 // run has a command run as the tool bash has it run, with hosts that it may
@@ -174,7 +174,7 @@ func (n *internet) runOpen(s *policy.Safety, hosts []string, script string) stri
 	return n.a.wrapped(wrapped)
 }
 
-// wrapped runs a command in its box.
+// wrapped runs a command in its sandbox.
 func (a *arena) wrapped(w sandbox.Wrapped) string {
 	a.Helper()
 	defer w.Close()

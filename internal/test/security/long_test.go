@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// restoredThroughLinks: after a turn, the folder that it worked in is exchanged
+// restoredThroughLinks: after a turn, the directory that it worked in is exchanged
 // for a link to another that looks the same. An undo would delete and overwrite
 // there. And a file that it worked on gets a second name.
 func restoredThroughLinks(a *arena) {

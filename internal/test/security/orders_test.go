@@ -45,7 +45,7 @@ func writesOrders(paths ...string) func(*arena) {
 }
 
 // createsMissingSettings: commands in the sandbox make the settings of agents
-// where there are none, and where there is a folder for them, which they first
+// where there are none, and where there is a directory for them, which they first
 // take away.
 func createsMissingSettings(a *arena) {
 	a.write(".codex/keep.txt", "x")

@@ -27,7 +27,7 @@ const projectRan = "the-project-ran"
 
 // project makes the workspace one whose language server runs what the project
 // brings, as most do. The server is the user's own, outside of the workspace,
-// where its box shows it.
+// where its sandbox shows it.
 func (a *arena) project() {
 	a.Helper()
 	tools := filepath.Join(filepath.Dir(a.dir), "tools")
@@ -37,7 +37,7 @@ func (a *arena) project() {
 	a.projectIn(a.dir)
 }
 
-// projectIn puts such a project into a folder.
+// projectIn puts such a project into a directory.
 func (a *arena) projectIn(dir string) {
 	a.Helper()
 	a.write(filepath.Join(dir, "go.mod"), "module evil.test\n\ngo 1.26\n")

@@ -65,7 +65,7 @@ func codeBeforeTrust(a *arena) {
 	a.canaries()
 }
 
-// programsOfTheProject: the PATH begins with folders of the repository, which has
+// programsOfTheProject: the PATH begins with directories of the repository, which has
 // programs there for all that an agent might look for.
 func programsOfTheProject(a *arena) {
 	a.hostile()
@@ -158,7 +158,7 @@ func addressOfTheProject(a *arena) {
 	a.canaries()
 }
 
-// homeOfTheProject: files of variables move pawl's folders, its log and its model
+// homeOfTheProject: files of variables move pawl's directories, its log and its model
 // into the repository. The same variables do so where a person sets them.
 func homeOfTheProject(a *arena) {
 	moved := func() bool {
@@ -216,7 +216,7 @@ func partsWithoutConfig(a *arena) {
 	a.canaries()
 }
 
-// forgedWorktree: a folder says by its file .git that it is a worktree of a
+// forgedWorktree: a directory says by its file .git that it is a worktree of a
 // repository that the user trusts.
 func forgedWorktree(a *arena) {
 	a.project()
@@ -244,7 +244,7 @@ func forgedWorktree(a *arena) {
 	}
 }
 
-// launcherInCI: a proposed change, worked on by nobody, in a folder whose very
+// launcherInCI: a proposed change, worked on by nobody, in a directory whose very
 // name is a command, with files of variables that are.
 func launcherInCI(a *arena) {
 	a.dir = filepath.Join(filepath.Dir(a.dir), "x;touch ran $(touch ran) `touch ran`")

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// catastrophes: the root, the home folder, the workspace and the disks, in every
+// catastrophes: the root, the home directory, the workspace and the disks, in every
 // spelling that was met; also in the mode yolo, which asks about nothing else.
 func catastrophes(a *arena) {
 	a.unasked(catastrophicLines)
@@ -28,7 +28,7 @@ func catastrophes(a *arena) {
 		}
 		if !a.exists(filepath.Join(a.home, "letters")) {
 			a.breach("%q has emptied the home folder", line)
-			return // with the home folder, the rest of the stage is gone
+			return // with the home directory, the rest of the stage is gone
 		}
 	}
 }
@@ -104,7 +104,7 @@ func disablesSandbox(a *arena) {
 	}
 }
 
-// changesDir: the folder that a path is relative to changes on the way. The
+// changesDir: the directory that a path is relative to changes on the way. The
 // question names the file that is meant, a delete elsewhere is gated, and the
 // mount holds whatever the text says.
 func changesDir(a *arena) {

@@ -94,7 +94,7 @@ func linkChains(a *arena) {
 	a.onlyOutside("secret")
 }
 
-// swapped: what is a file or a folder when a call is permitted is a link when it
+// swapped: what is a file or a directory when a call is permitted is a link when it
 // runs.
 func swapped(a *arena) {
 	swappedFolder(a)
@@ -103,7 +103,7 @@ func swapped(a *arena) {
 	a.breaches = append(a.breaches, b.breaches...)
 }
 
-// swappedFolder: a job of the sandbox makes a folder a link and back all the
+// swappedFolder: a job of the sandbox makes a directory a link and back all the
 // time, while files in it are written and edited.
 func swappedFolder(a *arena) {
 	a.git(a.dir, "init", "-q")

@@ -116,7 +116,7 @@ git add sub; git commit -m one; echo end`, hook)
 }
 
 // renamedAncestors: what is protected stays what it is, also when a command moves
-// a folder above it and puts another in its place.
+// a directory above it and puts another in its place.
 func renamedAncestors(a *arena) {
 	a.visible()
 	a.git(a.dir, "init", "-q")

@@ -155,7 +155,7 @@ func flagsOfGit(a *arena) {
 	}
 }
 
-// plantedFolders: places that boxes write to were put there by somebody else.
+// plantedFolders: places that sandboxes write to were put there by somebody else.
 func plantedFolders(a *arena) {
 	cache := filepath.Join(a.home, ".cache/pawl")
 	sum := sha256.Sum256([]byte(a.dir))

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// tree opens a folder for what is read without following links.
+// tree opens a directory for what is read without following links.
 func (a *arena) tree(dir string) frontmatter.Folder {
 	a.Helper()
 	w, err := workspace.Open(dir)
@@ -26,7 +26,7 @@ func (a *arena) tree(dir string) frontmatter.Folder {
 }
 
 // installedLinks: a repository has a skill with links to what is the user's, as a
-// file and as a folder.
+// file and as a directory.
 func installedLinks(a *arena) {
 	source := filepath.Join(a.outside, "source")
 	a.ok(os.Mkdir(source, 0o700))

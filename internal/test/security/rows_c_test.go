@@ -115,7 +115,7 @@ func (a *arena) unchanged(path, text string) {
 	}
 }
 
-// touching are calls that read and change what is below a folder in any way
+// touching are calls that read and change what is below a directory in any way
 // that file tools know: a file "secret" in it holds the marker.
 func touching(dir string) []call {
 	at := func(name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
@@ -167,7 +167,7 @@ func (a *arena) onlyOutside(names ...string) {
 	}
 }
 
-// siblingPrefix: a folder whose name begins like the workspace's is not in it.
+// siblingPrefix: a directory whose name begins like the workspace's is not in it.
 func siblingPrefix(a *arena) {
 	evil := a.dir + "-evil"
 	if err := os.Mkdir(evil, 0o755); err != nil {
@@ -219,7 +219,7 @@ func tildes(a *arena) {
 	}
 }
 
-// chosenFolder: whatever folder a command is to run in, what it can write to is
+// chosenFolder: whatever directory a command is to run in, what it can write to is
 // the workspace.
 func chosenFolder(a *arena) {
 	a.visible()

@@ -359,7 +359,7 @@ func uploadsToVendors(a *arena) {
 }
 
 // namesBesideTheProxy: a command has a way out by the proxy, and puts questions
-// to a name server all the same. Those who have a container as their box are told.
+// to a name server all the same. Those who have a container as their sandbox are told.
 func namesBesideTheProxy(a *arena) {
 	n := a.internet("ok.test")
 	r := a.resolver()

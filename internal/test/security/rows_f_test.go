@@ -366,7 +366,7 @@ func grantsForGood(a *arena) {
 	ownerGrants(a, always)
 }
 
-// ownerGrants: what the owner permits for good is for the folder that was asked
+// ownerGrants: what the owner permits for good is for the directory that was asked
 // for and for no more than that, is listed, and can be taken back.
 func ownerGrants(a *arena, always string) {
 	s := a.serve()

@@ -64,7 +64,7 @@ func hostileReplies(text string) []any {
 	}
 }
 
-// textThatSteers: a folder, a branch, files, a model, tools and a provider's
+// textThatSteers: a directory, a branch, files, a model, tools and a provider's
 // error are called or say what steers a terminal.
 func textThatSteers(a *arena) {
 	name := strings.ReplaceAll(steering, "/", "")

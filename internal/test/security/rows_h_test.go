@@ -58,7 +58,7 @@ func hooksAllow(a *arena) {
 	}
 }
 
-// optionsInHookLines: hooks name what the model and the folder say, in a line for
+// optionsInHookLines: hooks name what the model and the directory say, in a line for
 // a shell and in arguments, in every way that other programs fill in. All of it
 // holds commands. The hooks run, and nothing else does.
 func optionsInHookLines(a *arena) {
@@ -112,7 +112,7 @@ func keysOfChildren(a *arena) {
 
 // secretsInTriage: a CI has an agent look at what a stranger wrote. The
 // environment holds what it could publish with; the agent looks for that, and for
-// a way out. Which files of a home folder commands see is the sandbox's own test:
+// a way out. Which files of a home directory commands see is the sandbox's own test:
 // homes are below /tmp here, where commands see nothing.
 func secretsInTriage(a *arena) {
 	out := a.listen()
@@ -146,7 +146,7 @@ func secretsInTriage(a *arena) {
 }
 
 // agentEditsItsLog: an agent changes what pawl knows of it: the log, what was
-// permitted, which folders are trusted, the configuration, the keys. First where
+// permitted, which directories are trusted, the configuration, the keys. First where
 // all of this is by default, then in the workspace itself, where somebody may
 // have put it.
 func agentEditsItsLog(a *arena) {

@@ -40,7 +40,7 @@ var rowsI = []row{
 	{id: "I18", title: "the user lets commands write where the repository is", attack: writableAbove, weak: "workplace.apart"},
 }
 
-// mission is a user's repository with two workplaces, of which the arena's folder
+// mission is a user's repository with two worktrees, of which the arena's directory
 // is one.
 type mission struct {
 	*arena
@@ -87,7 +87,7 @@ func (a *arena) blob(path string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// trees are the workplaces of the repository, as a mission would have them.
+// trees are the worktrees of the repository, as a mission would have them.
 func (m *mission) trees() *worktree.Trees {
 	m.Helper()
 	g, err := git.Find(m.Context(), m.repo)
@@ -100,7 +100,7 @@ func (m *mission) trees() *worktree.Trees {
 }
 
 // state is all that a worker must leave alone: the user's files and git's, those
-// of the lender and of the other worker, and which workplaces there are.
+// of the lender and of the other worker, and which worktrees there are.
 func (m *mission) state() map[string]string {
 	m.Helper()
 	all := map[string]string{}
@@ -166,7 +166,7 @@ func (m *mission) run(scripts ...string) {
 	m.damage()
 }
 
-// linkedTools: links in the workplace lead file tools nowhere, in any mode that
+// linkedTools: links in the worktree lead file tools nowhere, in any mode that
 // they work in.
 func linkedTools(a *arena) {
 	m := a.mission()
@@ -185,7 +185,7 @@ func linkedTools(a *arena) {
 	}
 }
 
-// swappedPlaces: a command makes a folder a link to the others and back, while
+// swappedPlaces: a command makes a directory a link to the others and back, while
 // file tools are at work in it.
 func swappedPlaces(a *arena) {
 	m := a.mission()
@@ -206,7 +206,7 @@ func swappedPlaces(a *arena) {
 	m.damage()
 }
 
-// anothersGit: what git is to take for the workplace's own repository is the
+// anothersGit: what git is to take for the worktree's own repository is the
 // user's, for the worker's commands and for pawl itself.
 func anothersGit(a *arena) {
 	m := a.mission()
@@ -224,7 +224,7 @@ func ownAlternates(a *arena) {
 	m.run("echo OTHER/.git/objects >> .git/objects/info/alternates", "git cat-file -p BLOB; find OTHER/.git/objects -type f", "cat OTHER/.git/objects/*/* | perl -MIO::Uncompress::Inflate=inflate,:all -e 'inflate \"-\" => \"-\", MultiStream => 1'; git cat-file -p BLOB")
 }
 
-// trustedPlace: what a worker leaves in its workplace takes no effect, whatever
+// trustedPlace: what a worker leaves in its worktree takes no effect, whatever
 // anybody says of trust.
 func trustedPlace(a *arena) {
 	m := a.mission()
@@ -247,7 +247,7 @@ func trustedPlace(a *arena) {
 	m.damage()
 }
 
-// unboxedWorker: a worker asks to do without its box, and the user's rules and
+// unboxedWorker: a worker asks to do without its sandbox, and the user's rules and
 // modes would let it.
 func unboxedWorker(a *arena) {
 	m := a.mission()
@@ -262,7 +262,7 @@ func unboxedWorker(a *arena) {
 	m.damage()
 }
 
-// writableAbove: the user's own configuration lets commands write to folders that
+// writableAbove: the user's own configuration lets commands write to directories that
 // hold the repository and pawl's data.
 func writableAbove(a *arena) {
 	m := a.mission()

@@ -24,7 +24,7 @@ import (
 )
 
 // bringsServers makes the workspace one that brings MCP servers in all places, and
-// approves them itself. Each leaves a file in the workspace, where its box lets it.
+// approves them itself. Each leaves a file in the workspace, where its sandbox lets it.
 func (a *arena) bringsServers() {
 	a.Helper()
 	a.hostile()

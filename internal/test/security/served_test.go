@@ -38,7 +38,7 @@ func (a *arena) serve(flags ...string) *served {
 	return &served{a: a, addr: addr, token: token}
 }
 
-// data is pawl's own folder.
+// data is pawl's own directory.
 func (a *arena) data() string { return filepath.Join(filepath.Dir(a.dir), "data") }
 
 // begin starts a pawl that serves and returns its address, "" if it ends instead.

@@ -41,7 +41,7 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
-// What a folder brings takes effect when the person says so, and not before.
+// What a directory brings takes effect when the person says so, and not before.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

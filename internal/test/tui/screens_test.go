@@ -63,7 +63,7 @@ func (s screen) hold(x *Terminal) Screen {
 
 var shots = flag.String("shots", "", "the folder to put screenshots into")
 
-// draw puts a picture into the folder of screenshots, if one is wanted.
+// draw puts a picture into the directory of screenshots, if one is wanted.
 func (s screen) draw(t *testing.T, seen Screen, size Size) {
 	t.Helper()
 	if *shots == "" || !s.picture {

@@ -30,7 +30,7 @@ const (
 	messageChars = 500     // of a fault's message
 	openWork     = 64      // pieces of work that it says it is at
 
-	scanFiles    = 50_000                 // entries of a folder that are looked at for changes
+	scanFiles    = 50_000                 // entries of a directory that are looked at for changes
 	scanTime     = 300 * time.Millisecond // for the same
 	scanFailures = 3                      // looks that were too much, until there are no more
 )

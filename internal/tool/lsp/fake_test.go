@@ -346,7 +346,7 @@ func decode(params json.RawMessage, v any) {
 	}
 }
 
-// smallPawl checks a file in the folder with gopls and TypeScript, prints its
+// smallPawl checks a file in the directory with gopls and TypeScript, prints its
 // mark and waits to be killed.
 func smallPawl(dir string) {
 	m := &Servers{Path: os.Getenv("PATH")}

@@ -8,7 +8,7 @@ import (
 var _ peer = (*server)(nil)
 
 // request answers what the server asks: it may know the settings and the
-// folder, and gets nothing done.
+// directory, and gets nothing done.
 func (s *server) request(method string, params json.RawMessage) (any, *rpcError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

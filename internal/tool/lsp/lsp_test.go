@@ -26,7 +26,7 @@ func fakeSpec(way string) Spec {
 	}
 }
 
-// binaries returns a folder with programs that are this test binary.
+// binaries returns a directory with programs that are this test binary.
 func binaries(t *testing.T, names ...string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -51,7 +51,7 @@ func fakes(t *testing.T, way string) *Servers {
 	return m
 }
 
-// closeAtEnd also puts a folder of the test's own on the servers' search path:
+// closeAtEnd also puts a directory of the test's own on the servers' search path:
 // by that running knows them.
 func closeAtEnd(t *testing.T, m *Servers) {
 	t.Helper()
@@ -93,7 +93,7 @@ func processes(match func(env string) bool) map[int]string {
 	return found
 }
 
-// folder makes a workspace.
+// directory makes a workspace.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func remove(t *testing.T, dir, name string) {
 	}
 }
 
-// up starts the fake server of a folder.
+// up starts the fake server of a directory.
 func up(t *testing.T, m *Servers, dir string) {
 	t.Helper()
 	real, err := filepath.EvalSymlinks(dir)

@@ -31,7 +31,7 @@ const (
 	Waiting  Kind = "waiting"  // the server had not answered when the time was over
 	Missing  Kind = "missing"  // no server for the file is installed
 	Failed   Kind = "failed"   // the server does not run
-	Off      Kind = "off"      // servers are not to be started in this folder
+	Off      Kind = "off"      // servers are not to be started in this directory
 	Unserved Kind = "unserved" // no server is known for the file
 	Left     Kind = "left"     // the file was not looked at
 )

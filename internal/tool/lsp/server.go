@@ -21,10 +21,10 @@ import (
 type server struct {
 	spec    Spec
 	dir     string // the workspace
-	root    string // the project's folder in it
+	root    string // the project's directory in it
 	process *proc.Process
 	pid     any    // pawl's number, as the server knows it; nil if it does not
-	leave   func() // its box
+	leave   func() // its sandbox
 	conn    *conn
 	gone    chan struct{} // closed when all that it started has ended
 	err     error         // why, once gone is closed
@@ -112,7 +112,7 @@ func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program,
 
 type boxing = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
-// enter puts the command into a box, if there is one.
+// enter puts the command into a sandbox, if there is one.
 func (s *server) enter(ctx context.Context, box boxing, c *proc.Command) error {
 	s.pid, s.leave = os.Getpid(), func() {}
 	if box == nil {

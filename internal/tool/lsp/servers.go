@@ -12,14 +12,14 @@ import (
 )
 
 // Servers are the language servers of this process, started when they are
-// first needed and shared by all who work in the same folder. The zero value is
+// first needed and shared by all who work in the same directory. The zero value is
 // ready for use; the fields are set before the first Check. Close ends all.
 type Servers struct {
 	Table   []Spec                // the servers that are known; nil means Table()
 	Enabled func(dir string) bool // whether servers may run in a workspace: they run code of the project; nil means that they may
 	Path    string                // where the programs are looked for; "" means $PATH
 
-	// Box puts a server into a sandbox: it may run what a model has written. nil
+	// Sandbox puts a server into a sandbox: it may run what a model has written. nil
 	// means that it runs as it is.
 	Box func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 

@@ -17,8 +17,8 @@ type Spec struct {
 	Env     []string          // NAME=value, beside what every server gets
 	Files   map[string]string // language ids by the ends of names, such as ".go", or by names
 	Reads   []string          // other files that the server reads, by name or end: it is told when they change
-	Roots   []string          // files that mark a project's folder; an earlier one counts, wherever it is found, before a later one
-	Marked  bool              // it serves only what is in a folder that is marked so
+	Roots   []string          // files that mark a project's directory; an earlier one counts, wherever it is found, before a later one
+	Marked  bool              // it serves only what is in a directory that is marked so
 	Install string            // what a person does to have it
 
 	// Options returns the options to start with, given the program's path.
@@ -51,7 +51,7 @@ func (s Spec) reads(name string) bool {
 	})
 }
 
-// root returns the folder, at or below dir, of the project that the file
+// root returns the directory, at or below dir, of the project that the file
 // belongs to. Both are absolute. It is dir if nothing marks another; marked says
 // whether something does.
 func (s Spec) root(dir, path string) (folder string, marked bool) {
@@ -77,7 +77,7 @@ func (s Spec) serves(dir, path string) bool {
 	return marked || !s.Marked
 }
 
-// within reports whether a path is the folder or below it. Both are clean and absolute.
+// within reports whether a path is the directory or below it. Both are clean and absolute.
 func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
@@ -114,7 +114,7 @@ func outside(dir, path string) bool {
 	return err == nil && filepath.IsAbs(path) && !within(dir, filepath.Clean(path)) && !within(dir, real)
 }
 
-// safePath is the search path without the folders in the workspace: a server
+// safePath is the search path without the directories in the workspace: a server
 // looks for its own programs there.
 func safePath(dir, path string) string {
 	folders := slices.DeleteFunc(filepath.SplitList(path), func(folder string) bool { return !outside(dir, folder) })

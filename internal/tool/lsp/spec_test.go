@@ -27,7 +27,7 @@ func TestRoot(t *testing.T) {
 	t.Parallel()
 	outer := folder(t, map[string]string{
 		"go.mod": "", "ws/a.go": "", // the workspace is below a project
-		"ws/mod/go.mod": "", "ws/mod/a/b/c.go": "", "ws/mod/a/go.mod/x": "", // a folder is no marker
+		"ws/mod/go.mod": "", "ws/mod/a/b/c.go": "", "ws/mod/a/go.mod/x": "", // a directory is no marker
 		"ws/work/go.work": "", "ws/work/one/go.mod": "", "ws/work/one/a.go": "",
 	})
 	if err := os.Symlink("nothing", filepath.Join(outer, "ws/mod/a/b/go.mod")); err != nil {

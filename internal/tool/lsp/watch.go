@@ -15,7 +15,7 @@ type stamp struct {
 	time int64
 }
 
-// watch tells what has changed in a folder since it last looked. Commands change
+// watch tells what has changed in a directory since it last looked. Commands change
 // files too, and servers rely on being told. It looks when it is asked, so that
 // nothing runs in between and the answer is never late.
 type watch struct {
@@ -26,7 +26,7 @@ type watch struct {
 	failures int
 }
 
-// look notes the changes since the look before. A folder that is too large to
+// look notes the changes since the look before. A directory that is too large to
 // be looked through has none.
 func (w *watch) look(ctx context.Context) {
 	if w.failures >= scanFailures {
@@ -110,7 +110,7 @@ func (w *watch) scan(ctx context.Context) (map[string]stamp, bool) {
 	return found, err == nil && entries <= scanFiles && short.Err() == nil
 }
 
-// isPackage reports whether a folder is a package of npm, which comes and goes
+// isPackage reports whether a directory is a package of npm, which comes and goes
 // as a whole: …/node_modules/name or …/node_modules/@owner/name.
 func isPackage(path string) bool {
 	parent, name := filepath.Split(path)

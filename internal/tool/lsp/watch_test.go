@@ -54,7 +54,7 @@ func TestWatch(t *testing.T) {
 	)
 }
 
-// A folder that is too large is left alone after a few attempts. A look that was
+// A directory that is too large is left alone after a few attempts. A look that was
 // cut short by its context does not count, and reports nothing as gone.
 func TestWatchTooLarge(t *testing.T) {
 	t.Parallel()

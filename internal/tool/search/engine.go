@@ -118,7 +118,7 @@ func (c *counter) hit([]byte) bool {
 	return true
 }
 
-// opener opens files. It keeps the last one's folder open, because the next
+// opener opens files. It keeps the last one's directory open, because the next
 // is mostly in the same.
 type opener struct {
 	ws     *workspace.Workspace

@@ -20,14 +20,14 @@ const (
 	folderEntries = 512     // read at a time
 )
 
-// folder is an open folder and the rules for what is in it.
+// directory is an open directory and the rules for what is in it.
 type folder struct {
 	path  string // from the workspace, with slashes; "." is the workspace
 	root  *os.Root
 	rules *ignore.Rules
 }
 
-// checkFolder returns an error unless the path leads to a folder in the
+// checkFolder returns an error unless the path leads to a directory in the
 // workspace. What else is there may block when it is opened.
 func checkFolder(ws *workspace.Workspace, path string) error {
 	info, err := ws.Stat(path)
@@ -37,7 +37,7 @@ func checkFolder(ws *workspace.Workspace, path string) error {
 	return err
 }
 
-// openFolder opens a folder. The rules are its parent's.
+// openFolder opens a directory. The rules are its parent's.
 func openFolder(ws *workspace.Workspace, path string, rules *ignore.Rules) (*folder, error) {
 	root, err := ws.OpenFolder(path)
 	if err != nil {
@@ -49,8 +49,8 @@ func openFolder(ws *workspace.Workspace, path string, rules *ignore.Rules) (*fol
 	})}, nil
 }
 
-// rulesAbove returns the rules of the folders above the one at dir. What is
-// named is wanted: if the rules ignore that folder, they are not heeded in it.
+// rulesAbove returns the rules of the directories above the one at dir. What is
+// named is wanted: if the rules ignore that directory, they are not heeded in it.
 func rulesAbove(ws *workspace.Workspace, dir string) (*ignore.Rules, error) {
 	top, err := ws.OpenFolder(".")
 	if err != nil {
@@ -104,7 +104,7 @@ func (f *folder) join(name string) string {
 	return f.path + "/" + name
 }
 
-// ignored reports whether the rules pass an entry over. Git's own folder
+// ignored reports whether the rules pass an entry over. Git's own directory
 // always is.
 func (f *folder) ignored(e fs.DirEntry) bool {
 	return e.Name() == ".git" || f.rules.Ignored(f.join(e.Name()), e.IsDir())

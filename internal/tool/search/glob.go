@@ -17,7 +17,7 @@ type Paths struct {
 	Gaps  Gaps
 }
 
-// Glob finds the files and links below a folder whose paths match.
+// Glob finds the files and links below a directory whose paths match.
 func Glob(ctx context.Context, ws *workspace.Workspace, dir string, names Names, limits Limits) (Paths, error) {
 	if err := checkFolder(ws, dir); err != nil {
 		return Paths{}, err

@@ -14,8 +14,8 @@ import (
 // Query is what Grep looks for, and where.
 type Query struct {
 	Pattern *Pattern
-	Path    string // a folder or a file, from the workspace; what it leads to is searched, and named in what is found
-	Names   Names  // the files to search in a folder
+	Path    string // a directory or a file, from the workspace; what it leads to is searched, and named in what is found
+	Names   Names  // the files to search in a directory
 	Lines   bool   // show the lines that match, not only their files
 	Context int    // lines to show around each
 
@@ -100,7 +100,7 @@ type grepper struct {
 
 func (f File) compare(other File) int { return strings.Compare(f.Path, other.Path) }
 
-// folder searches all files of a folder.
+// directory searches all files of a directory.
 func (g *grepper) folder(ctx context.Context) error {
 	g.jobs = make(chan []string)
 	var wg sync.WaitGroup

@@ -15,8 +15,8 @@ const (
 )
 
 // Names is a pattern for paths, with *, **, ?, [classes] and {alternatives}.
-// One without a slash is matched with names in any folder, one with a slash
-// with the path below the folder that is searched. "" matches all.
+// One without a slash is matched with names in any directory, one with a slash
+// with the path below the directory that is searched. "" matches all.
 type Names struct {
 	pattern string
 	base    bool // match the last element only
@@ -37,14 +37,14 @@ func ParseNames(pattern string) (Names, error) {
 	return Names{pattern, base}, nil
 }
 
-// Split returns the folder that a pattern begins with, "." if with none, and
+// Split returns the directory that a pattern begins with, "." if with none, and
 // the pattern for what is below it. So src/**/*.go needs no look beside src.
 func (n Names) Split() (dir string, below Names) {
 	dir, pattern := doublestar.SplitPattern(n.pattern)
 	return dir, Names{pattern: pattern, base: n.base}
 }
 
-// match matches a path below the folder that is searched.
+// match matches a path below the directory that is searched.
 func (n Names) match(p string) bool {
 	if n.pattern == "" {
 		return true
@@ -55,7 +55,7 @@ func (n Names) match(p string) bool {
 	return doublestar.MatchUnvalidated(n.pattern, p)
 }
 
-// below returns a path as seen from a folder that it is in.
+// below returns a path as seen from a directory that it is in.
 func below(dir, p string) string {
 	if dir == "." {
 		return p

@@ -49,7 +49,7 @@ func ignoreFile(t *rapid.T) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// drawTree draws a workspace with ignore files of the given names in some folders.
+// drawTree draws a workspace with ignore files of the given names in some directories.
 func drawTree(t *rapid.T, ignoreNames ...string) map[string]string {
 	files := map[string]string{}
 	folders := []string{""}

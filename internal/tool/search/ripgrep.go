@@ -32,7 +32,7 @@ func installed() []string {
 	var found []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
-			continue // it would be another program in every folder
+			continue // it would be another program in every directory
 		}
 		path, err := filepath.EvalSymlinks(filepath.Join(dir, "rg"))
 		if err != nil {

@@ -1,5 +1,5 @@
 // Package search finds files by name and lines by pattern in a workspace, and
-// shows folders as trees.
+// shows directories as trees.
 //
 // There is one walk, one set of ignore rules and one pattern language. Only
 // how lines are counted has two engines; see Engine. Nothing is read but

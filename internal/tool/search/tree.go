@@ -10,28 +10,28 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
 
-// Node is a file, link or folder of a tree.
+// Node is a file, link or directory of a tree.
 type Node struct {
 	Name     string
 	Type     fs.FileMode // its type bits
-	Children []*Node     // of a folder: its entries, by name, as far as they are shown
-	Hidden   int         // of a folder: entries that are not shown
-	Unread   bool        // of a folder: it could not be read
+	Children []*Node     // of a directory: its entries, by name, as far as they are shown
+	Hidden   int         // of a directory: entries that are not shown
+	Unread   bool        // of a directory: it could not be read
 
 	path  string
 	rules *ignore.Rules // of its parent
 }
 
-// Tree is what List shows of a folder.
+// Tree is what List shows of a directory.
 type Tree struct {
 	Root    *Node
-	Ignored int // entries that the rules leave out of the folders shown
+	Ignored int // entries that the rules leave out of the directories shown
 	TimeUp  bool
 }
 
-// List reads a folder and those below it, depth levels of them. When there is
-// no room for all, what is further up is shown first; of a folder whose
-// entries are not shown, they are counted. Git's own folder is shown closed.
+// List reads a directory and those below it, depth levels of them. When there is
+// no room for all, what is further up is shown first; of a directory whose
+// entries are not shown, they are counted. Git's own directory is shown closed.
 func List(ctx context.Context, ws *workspace.Workspace, dir string, depth int, limits Limits) (Tree, error) {
 	if err := checkFolder(ws, dir); err != nil {
 		return Tree{}, err
@@ -87,8 +87,8 @@ func (l *lister) list(ctx context.Context, dir string, depth int) (Tree, error) 
 	return Tree{Root: root, Ignored: l.ignored, TimeUp: ctx.Err() != nil}, nil
 }
 
-// open reads a folder and shows its entries if it is one of the first levels
-// and there is room for all of them. The folder at level 0 shows as many as
+// open reads a directory and shows its entries if it is one of the first levels
+// and there is room for all of them. The directory at level 0 shows as many as
 // there is room for.
 func (l *lister) open(ctx context.Context, n *Node, level, depth int) error {
 	f, err := openFolder(l.ws, n.path, n.rules)
@@ -129,7 +129,7 @@ func (l *lister) fit(nodes []*Node, level int) ([]*Node, int) {
 	for i, n := range nodes {
 		more := 2*level + len(ShowPath(n.Name)) + 1
 		if !n.Type.IsRegular() {
-			more += 2*level + 24 // for what is said of a folder or a link
+			more += 2*level + 24 // for what is said of a directory or a link
 		}
 		if size+more > l.bytes {
 			return nodes[:i], size

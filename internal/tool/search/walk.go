@@ -11,26 +11,26 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
 
-// maxWorkers bounds the goroutines of one search that read folders, and those
+// maxWorkers bounds the goroutines of one search that read directories, and those
 // that read files.
 const maxWorkers = 8
 
 func workers() int { return min(runtime.GOMAXPROCS(0), maxWorkers) }
 
-// walk visits what is below a folder and not ignored. Several goroutines read
-// folders; those that wait are a stack, so that it stays short.
+// walk visits what is below a directory and not ignored. Several goroutines read
+// directories; those that wait are a stack, so that it stays short.
 type walk struct {
 	ws    *workspace.Workspace
-	visit func(f *folder, e fs.DirEntry) // of all but folders; called by several goroutines
+	visit func(f *folder, e fs.DirEntry) // of all but directories; called by several goroutines
 
 	mu      sync.Mutex
 	changed sync.Cond
 	stack   []step
 	busy    int // goroutines at work
-	unread  int // folders
+	unread  int // directories
 }
 
-// step is a folder to visit, and the rules of its parent.
+// step is a directory to visit, and the rules of its parent.
 type step struct {
 	path  string
 	rules *ignore.Rules
@@ -42,7 +42,7 @@ func newWalk(ws *workspace.Workspace, visit func(*folder, fs.DirEntry)) *walk {
 	return w
 }
 
-// run walks until all is visited or ctx ends. It fails only if the folder at
+// run walks until all is visited or ctx ends. It fails only if the directory at
 // path cannot be opened. It returns when its goroutines have ended, which a
 // hanging file system may delay.
 func (w *walk) run(ctx context.Context, path string) error {
@@ -70,7 +70,7 @@ func (w *walk) run(ctx context.Context, path string) error {
 	return nil
 }
 
-// unreadFolders returns how many folders could not be read so far.
+// unreadFolders returns how many directories could not be read so far.
 func (w *walk) unreadFolders() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *walk) work(ctx context.Context) {
 	}
 }
 
-// take returns the next folder, or false when there will be none.
+// take returns the next directory, or false when there will be none.
 func (w *walk) take(ctx context.Context) (step, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +112,7 @@ func (w *walk) take(ctx context.Context) (step, bool) {
 	return s, true
 }
 
-// folder visits one folder and returns those in it.
+// directory visits one directory and returns those in it.
 func (w *walk) folder(ctx context.Context, s step) ([]step, error) {
 	f, err := openFolder(w.ws, s.path, s.rules)
 	if err != nil {

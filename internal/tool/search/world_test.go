@@ -26,7 +26,7 @@ func engines(t *testing.T) map[string]Engine {
 	return map[string]Engine{"rg": Ripgrep(programs...), "own": Own()}
 }
 
-// folderOf makes a workspace. A name that ends in / is a folder; a text that
+// folderOf makes a workspace. A name that ends in / is a directory; a text that
 // begins with -> is a link.
 func folderOf(t testing.TB, files map[string]string) string {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each file of the table is asked of git too. A path that ends with a slash is a folder.
+// Each file of the table is asked of git too. A path that ends with a slash is a directory.
 var table = []struct {
 	file    string
 	ignored []string
@@ -72,7 +72,7 @@ var table = []struct {
 	{"\n\n   \n/\n!\n", nil, []string{"a", "d/"}},
 	{"*.o\n!x.o", []string{"y.o"}, []string{"x.o", "d/x.o"}},
 	{"!x.o\n*.o", []string{"x.o"}, nil},
-	{"d/\n!d/a", []string{"d/", "d/a"}, nil}, // what is in an ignored folder cannot be taken back
+	{"d/\n!d/a", []string{"d/", "d/a"}, nil}, // what is in an ignored directory cannot be taken back
 	{"d/*\n!d/a", []string{"d/b"}, []string{"d/a", "d/"}},
 	{"/*\n!/d", []string{"a"}, []string{"d/", "d/a"}},
 	{"*\n!*/\n!*.c", []string{"a", "d/x.o"}, []string{"x.c", "d/x.c", "d/"}},
@@ -81,7 +81,7 @@ var table = []struct {
 	{"*a*a*a*a*a*a*a*a*b", nil, []string{strings.Repeat("a", 200)}},
 }
 
-// ask decides about a path as a walk does: folder by folder.
+// ask decides about a path as a walk does: directory by directory.
 func ask(rules *Rules, path string) bool {
 	path, isFolder := strings.CutSuffix(path, "/")
 	for i := range path {
@@ -118,7 +118,7 @@ func TestGitAgrees(t *testing.T) {
 	var asked bytes.Buffer
 	for i, test := range table {
 		for k, path := range slices.Concat(test.ignored, test.kept) {
-			// A folder each: a row may have a path as a file and as a folder.
+			// A directory each: a row may have a path as a file and as a directory.
 			row := fmt.Sprintf("%d.%d", i, k)
 			at := filepath.Join(dir, row)
 			write(t, filepath.Join(at, ".gitignore"), test.file)

@@ -13,7 +13,7 @@ type pattern struct {
 	text    string   // what is matched, without its marks
 	parts   []string // of text, if it is a pathGlob
 	include bool     // begins with !: what matches is taken back in
-	folders bool     // ends with /: matches folders only
+	folders bool     // ends with /: matches directories only
 }
 
 // kind says how a pattern is matched. Most patterns need no wildcard matching.
@@ -57,7 +57,7 @@ func parseLine(line string) (pattern, bool) {
 	case anchored && wild:
 		p.kind, p.parts = pathGlob, strings.Split(text, "/")
 		if p.parts[len(p.parts)-1] == "**" {
-			p.parts = append(p.parts, "*") // all that is inside, and not the folder itself
+			p.parts = append(p.parts, "*") // all that is inside, and not the directory itself
 		}
 	case anchored:
 		p.kind = path
@@ -83,7 +83,7 @@ func trimSpaces(line string) string {
 }
 
 // matches reports whether the pattern speaks of an entry, given by its path
-// below the pattern's folder and its name.
+// below the pattern's directory and its name.
 func (p pattern) matches(entryPath, entryName string, folder bool) bool {
 	if p.folders && !folder {
 		return false

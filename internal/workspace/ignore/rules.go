@@ -2,8 +2,8 @@ package ignore
 
 import "strings"
 
-// Rules are the ignore files from the top folder down to some folder. They do
-// not change; folders below share those of their parents. Nil ignores nothing.
+// Rules are the ignore files from the top directory down to some directory. They do
+// not change; directories below share those of their parents. Nil ignores nothing.
 //
 // A pattern of .ignore counts more than any of .gitignore; among files of one
 // kind the innermost counts, and in a file the last line that matches.
@@ -14,14 +14,14 @@ type Rules struct {
 	plain  []pattern
 }
 
-// Files are a folder's ignore files; nil stands for one that does not exist.
+// Files are a directory's ignore files; nil stands for one that does not exist.
 type Files struct {
 	Git   []byte // .gitignore
 	Plain []byte // .ignore
 }
 
-// In returns the rules for what is in a folder, given by its path from the top
-// folder, which is ".".
+// In returns the rules for what is in a directory, given by its path from the top
+// directory, which is ".".
 func (r *Rules) In(dir string, files Files) *Rules {
 	git, plain := parse(files.Git), parse(files.Plain)
 	if len(git) == 0 && len(plain) == 0 {
@@ -35,8 +35,8 @@ func (r *Rules) In(dir string, files Files) *Rules {
 }
 
 // Ignored reports whether an entry is to be passed over. The rules must be
-// those of the folder that it is in, and its path begins at the top folder. A
-// link is no folder.
+// those of the directory that it is in, and its path begins at the top directory. A
+// link is no directory.
 func (r *Rules) Ignored(path string, folder bool) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for at := r; at != nil; at = at.parent {

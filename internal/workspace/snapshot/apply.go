@@ -17,7 +17,7 @@ type Conflicts int
 // What is done with conflicts.
 const (
 	Refuse    Conflicts = iota // nothing at all is changed: a *ConflictError
-	KeepAside                  // the file as it is now is first copied to a folder of pawl's own
+	KeepAside                  // the file as it is now is first copied to a directory of pawl's own
 	Leave                      // they stay as they are, the others are restored
 )
 
@@ -113,7 +113,7 @@ func (a *applying) run(ctx context.Context) error {
 	if err := a.contents.fetch(ctx, a.folder, todo); err != nil {
 		return err
 	}
-	for _, r := range slices.Backward(todo) { // what is in a folder, before the folder
+	for _, r := range slices.Backward(todo) { // what is in a directory, before the directory
 		if !r.want.covered() {
 			if err := a.do(ctx, r, a.remove); err != nil {
 				return err
@@ -205,7 +205,7 @@ func (a *applying) verify(fd int, name string, r *Restore) error {
 	return nil
 }
 
-// remove removes a file, and the folders that are empty then and were not there
+// remove removes a file, and the directories that are empty then and were not there
 // in the snapshot that is restored.
 func (a *applying) remove(r *Restore) error {
 	a.reach("remove " + r.Path)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keep copies a file as it is now to a folder of pawl's own. The copy is named
+// keep copies a file as it is now to a directory of pawl's own. The copy is named
 // after the file's path and content: a second attempt finds the first one's.
 func (a *applying) keep(r *Restore) error {
 	if r.now.folder || r.now.state == (state{}) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// BenchmarkTake measures a folder of 10,000 files: unchanged, and with a file
+// BenchmarkTake measures a directory of 10,000 files: unchanged, and with a file
 // that changes each time.
 func BenchmarkTake(b *testing.B) {
 	w := newWorld(b)

@@ -35,8 +35,8 @@ type Change struct {
 	LeftOut          string // of Uncovered: why
 }
 
-// Changes returns what changed in the folder from one snapshot to another, by
-// path. No second one means the folder as it is now.
+// Changes returns what changed in the directory from one snapshot to another, by
+// path. No second one means the directory as it is now.
 func (s *Store) Changes(ctx context.Context, dir string, from, to ID) ([]Change, error) {
 	f, to, err := s.pair(ctx, dir, from, to)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) Changes(ctx context.Context, dir string, from, to ID) ([]Change,
 	return changes, nil
 }
 
-// pair locks the folder and takes it if no second snapshot is named.
+// pair locks the directory and takes it if no second snapshot is named.
 func (s *Store) pair(ctx context.Context, dir string, from, to ID) (*folder, ID, error) {
 	if err := from.valid(); err != nil {
 		return nil, "", err
@@ -126,7 +126,7 @@ const (
 )
 
 // Patch returns the changes from one snapshot to another as a unified diff. No
-// second one means the folder as it is now. It holds whole lines, of about
+// second one means the directory as it is now. It holds whole lines, of about
 // limit bytes at most; 0 means 1 MiB. If it is cut, its last line says so.
 func (s *Store) Patch(ctx context.Context, dir string, from, to ID, limit int) (text string, cut bool, err error) {
 	f, to, err := s.pair(ctx, dir, from, to)

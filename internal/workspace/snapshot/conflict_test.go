@@ -148,7 +148,7 @@ func TestLastMoment(t *testing.T) {
 	}
 }
 
-// linkedAbove swaps a folder for a link that leads out, after all was checked.
+// linkedAbove swaps a directory for a link that leads out, after all was checked.
 func linkedAbove(t *testing.T) (outside map[string]string, err error) {
 	t.Helper()
 	w := newWorld(t)

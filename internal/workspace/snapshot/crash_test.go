@@ -21,7 +21,7 @@ import (
 // What the test binary is asked to do as a child.
 const (
 	childDo    = "PAWL_SNAPSHOT_DO"    // take, or undo with two ids behind it
-	childDir   = "PAWL_SNAPSHOT_DIR"   // the folder
+	childDir   = "PAWL_SNAPSHOT_DIR"   // the directory
 	childStore = "PAWL_SNAPSHOT_STORE" // the store
 	childDie   = "PAWL_SNAPSHOT_DIE"   // kill itself at this point, counted from 1; 0 means never
 	childLimit = "PAWL_SNAPSHOT_LIMIT" // bytes that a file may have; 0 means no bound
@@ -168,7 +168,7 @@ func TestKilledApply(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses: several processes and goroutines take the same folder at once,
+// TestTwoProcesses: several processes and goroutines take the same directory at once,
 // and all snapshots are good.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()

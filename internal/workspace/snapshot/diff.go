@@ -140,7 +140,7 @@ func readState(mode, id string) (s state, err error) {
 }
 
 // mark tells what one of two snapshots does not cover from what came or went: a
-// file that is ignored or too large from now on was not deleted. A folder that
+// file that is ignored or too large from now on was not deleted. A directory that
 // is left out as a whole speaks for all that is in it.
 func mark(records []record) []record {
 	outFrom, outTo := map[string]string{}, map[string]string{}
@@ -175,7 +175,7 @@ func reason(s state) string {
 	return "not covered"
 }
 
-// above returns what is said of a path or of a folder above it.
+// above returns what is said of a path or of a directory above it.
 func above(said map[string]string, path string) string {
 	for len(said) > 0 {
 		if why := said[path]; why != "" {

@@ -18,11 +18,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// The parts of a folder's store.
+// The parts of a directory's store.
 const (
 	repoName  = "repo"  // the bare repository
 	tableName = "table" // what the files looked like
-	pathName  = "path"  // which folder it is, for people and for GC
+	pathName  = "path"  // which directory it is, for people and for GC
 	lockName  = "lock"
 	asideName = "aside" // what an undo took out of the way
 
@@ -33,18 +33,18 @@ const (
 // lockPoll is how often it is looked whether another process is done.
 const lockPoll = 5 * time.Millisecond
 
-// folder is a folder and where its snapshots are. It is locked.
+// directory is a directory and where its snapshots are. It is locked.
 type folder struct {
 	*Store
 
-	dir  string // the folder itself, its real path
+	dir  string // the directory itself, its real path
 	at   string // its store
 	repo *git.Own
 	file *os.File // that is locked
 	slot chan struct{}
 }
 
-// making says whether a folder's store is made if there is none.
+// making says whether a directory's store is made if there is none.
 type making bool
 
 const (
@@ -52,7 +52,7 @@ const (
 	exists making = false
 )
 
-// lock locks a folder's store. If there is none and it is not to be made it
+// lock locks a directory's store. If there is none and it is not to be made it
 // returns pawl.ErrNotFound.
 func (s *Store) lock(ctx context.Context, dir string, m making) (*folder, error) {
 	dir, err := realDir(dir)
@@ -71,7 +71,7 @@ func (s *Store) lock(ctx context.Context, dir string, m making) (*folder, error)
 	return f, nil
 }
 
-// Path is where the store of a folder is, which is named by its real path.
+// Path is where the store of a directory is, which is named by its real path.
 func (s *Store) Path(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(s.Dir, hex.EncodeToString(sum[:16]))
@@ -165,7 +165,7 @@ func (f *folder) path(names ...string) string {
 }
 
 // prepare makes the repository, if need be and wanted. The file with the
-// folder's path is written last: where it stands, the rest was made.
+// directory's path is written last: where it stands, the rest was made.
 func (f *folder) prepare(ctx context.Context, m making) error {
 	if text, err := os.ReadFile(f.path(pathName)); err == nil && string(text) == f.dir {
 		return nil

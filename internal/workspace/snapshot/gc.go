@@ -26,21 +26,21 @@ type GC struct {
 
 // GCReport says what was cleaned up, or would be.
 type GCReport struct {
-	Folders       []FolderReport // by folder
+	Folders       []FolderReport // by directory
 	Before, After int64          // bytes
 }
 
-// FolderReport says what was cleaned up in a folder's snapshots. Of a DryRun,
+// FolderReport says what was cleaned up in a directory's snapshots. Of a DryRun,
 // After is a guess: what the others still need is not known beforehand, so only
-// folders that would have no snapshots left count.
+// directories that would have no snapshots left count.
 type FolderReport struct {
 	Dir           string // "" if it is not known any more
 	Before, After int64  // bytes, without what was kept aside
 	Removed       []Removal
-	Why           string // all snapshots of the folder were removed: why; else ""
+	Why           string // all snapshots of the directory were removed: why; else ""
 }
 
-// Removal is a session whose snapshots of a folder were removed.
+// Removal is a session whose snapshots of a directory were removed.
 type Removal struct {
 	Owner pawl.SessionID
 	Why   string
@@ -55,7 +55,7 @@ const (
 	whyDamaged = "damaged"
 )
 
-// account is a folder's store in a GC.
+// account is a directory's store in a GC.
 type account struct {
 	at     string
 	owners map[pawl.SessionID]time.Time // when they last took a snapshot
@@ -188,7 +188,7 @@ func report(accounts []*account) (r GCReport) {
 	return r
 }
 
-// settle does in a folder what was decided.
+// settle does in a directory what was decided.
 func (s *Store) settle(ctx context.Context, a *account, gc GC) error {
 	if gc.DryRun {
 		if len(a.owners) == 0 {
@@ -219,7 +219,7 @@ func (s *Store) settle(ctx context.Context, a *account, gc GC) error {
 }
 
 // compact removes from the disk what nobody needs. It says why, if all
-// snapshots of the folder are to go.
+// snapshots of the directory are to go.
 func (f *folder) compact(ctx context.Context) (why string, err error) {
 	temps, _ := filepath.Glob(f.path("temp-*")) // left by a crash
 	for _, temp := range temps {
@@ -261,7 +261,7 @@ func (f *folder) readable(ctx context.Context) error {
 	return f.repo.Run(ctx, git.OwnCall{Args: []string{"cat-file", "--batch", "--batch-all-objects"}, Out: drain, Hold: f.file})
 }
 
-// removeAll removes the snapshots of the folder. What was kept aside is
+// removeAll removes the snapshots of the directory. What was kept aside is
 // somebody's work: it stays until it is old.
 func (f *folder) removeAll(gc GC, now time.Time) error {
 	for _, name := range []string{tableName, pathName, repoName} {

@@ -88,7 +88,7 @@ func TestGC(t *testing.T) {
 	}
 }
 
-// TestGCAll: with nobody left the folder's store goes, and comes again. What was
+// TestGCAll: with nobody left the directory's store goes, and comes again. What was
 // kept aside stays until it is old.
 func TestGCAll(t *testing.T) {
 	t.Parallel()
@@ -172,7 +172,7 @@ func TestOwners(t *testing.T) {
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		damage string // in the folder's store
+		damage string // in the directory's store
 		lost   bool
 	}{
 		"no table":          {"rm table", false},

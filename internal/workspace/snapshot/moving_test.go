@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMoving: a folder whose files come, go, grow and change what they are while
+// TestMoving: a directory whose files come, go, grow and change what they are while
 // it is taken is taken all the same, and the store is good afterwards.
 func TestMoving(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestMoving(t *testing.T) {
 	}
 }
 
-// churn changes a part of the folder until it is told to stop. Nothing of it is
+// churn changes a part of the directory until it is told to stop. Nothing of it is
 // checked: that is the point.
 func (w *world) churn(name string, stop chan struct{}) {
 	at := w.path(name)
@@ -63,7 +63,7 @@ func (w *world) churn(name string, stop chan struct{}) {
 	}
 }
 
-// TestRemovedFolder: a folder that is removed between being opened and being
+// TestRemovedFolder: a directory that is removed between being opened and being
 // read has nothing in it.
 func TestRemovedFolder(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Adopt has one session keep all snapshots of a folder that another one keeps:
+// Adopt has one session keep all snapshots of a directory that another one keeps:
 // a session that was made from it.
 func (s *Store) Adopt(ctx context.Context, dir string, from, to pawl.SessionID) error {
 	if !from.Valid() || !to.Valid() {
@@ -57,7 +57,7 @@ func (f *folder) drop(owner pawl.SessionID) error {
 	return os.RemoveAll(f.ref(refsOwners + "/" + string(owner)))
 }
 
-// Forget lets go of all that a session keeps, in every folder. GC frees the
+// Forget lets go of all that a session keeps, in every directory. GC frees the
 // space.
 func (s *Store) Forget(ctx context.Context, owner pawl.SessionID) error {
 	if !owner.Valid() {
@@ -85,7 +85,7 @@ func (s *Store) Owners(ctx context.Context) ([]pawl.SessionID, error) {
 	return slices.Compact(all), nil
 }
 
-// each calls do for the store of each folder, locked.
+// each calls do for the store of each directory, locked.
 func (s *Store) each(ctx context.Context, do func(*folder) error) error {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -122,7 +122,7 @@ func (p *pack) close() {
 	}
 }
 
-// encode returns a tree as git has it, where a folder's name ends with a slash
+// encode returns a tree as git has it, where a directory's name ends with a slash
 // for the order.
 func (t *tree) encode() []byte {
 	sorted := slices.Clone(t.entries)

@@ -17,14 +17,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Span is what one or more calls did: the folder before and after.
+// Span is what one or more calls did: the directory before and after.
 type Span struct {
 	Before, After ID
 	From, To      time.Time // of calls that ran at the same time nobody knows who did what
 }
 
 // Plan is what it takes to undo spans, or to do them again. It holds for the
-// folder as it was when it was made; Apply looks again.
+// directory as it was when it was made; Apply looks again.
 type Plan struct {
 	Dir   string
 	Files []Restore // by path
@@ -210,7 +210,7 @@ func (r *Restore) judge(root *root, should state, meanwhile bool) (err error) {
 	return nil
 }
 
-// originFolders notes which folders were there when the files were, so that
+// originFolders notes which directories were there when the files were, so that
 // others can go when they are empty.
 func (f *folder) originFolders(ctx context.Context, p *Plan) error {
 	for _, r := range p.Files {

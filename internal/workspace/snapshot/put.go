@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxEmpty bounds the empty folders that are removed for one file.
+// maxEmpty bounds the empty directories that are removed for one file.
 const maxEmpty = 1000
 
 // put puts a file in the place of what is there: a reader sees the one or the
@@ -103,7 +103,7 @@ func permOf(r *Restore) (perm uint32, fixed bool) {
 	return 0o644, false
 }
 
-// unlink removes an entry of an open folder.
+// unlink removes an entry of an open directory.
 func unlink(fd int, name string, flags int) error {
 	for {
 		if err := unix.Unlinkat(fd, name, flags); !errors.Is(err, unix.EINTR) {
@@ -112,7 +112,7 @@ func unlink(fd int, name string, flags int) error {
 	}
 }
 
-// makeFolders makes a folder and those above it. One that is a link is refused.
+// makeFolders makes a directory and those above it. One that is a link is refused.
 func (r *root) makeFolders(dir string) error {
 	if dir == "." {
 		return nil
@@ -138,12 +138,12 @@ func (r *root) makeFolders(dir string) error {
 	return nil
 }
 
-// removeFolder removes a folder if it is empty.
+// removeFolder removes a directory if it is empty.
 func (r *root) removeFolder(dir string) error {
 	return r.in(dir, func(fd int, name string) error { return unlink(fd, name, unix.AT_REMOVEDIR) })
 }
 
-// clearFolder removes a folder that holds nothing but folders.
+// clearFolder removes a directory that holds nothing but directories.
 func clearFolder(fd int, name string, count *int) error {
 	if *count++; *count > maxEmpty {
 		return fmt.Errorf("more than %d empty folders stand in its way", maxEmpty)

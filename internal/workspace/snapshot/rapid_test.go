@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is what a folder holds, as anybody can see it: files and links by path,
-// with their content. Folders count for nothing.
+// model is what a directory holds, as anybody can see it: files and links by path,
+// with their content. Directories count for nothing.
 type model map[string]string
 
 func (w *world) model() model {
@@ -24,7 +24,7 @@ func (w *world) model() model {
 	return m
 }
 
-// edit changes the folder at random.
+// edit changes the directory at random.
 func (w *world) edit(rt *rapid.T, label string) {
 	for range rapid.IntRange(0, 4).Draw(rt, label) {
 		name := w.path(rapid.SampledFrom([]string{"a", "b", "d", "d/a", "d/b", "d/e", "d/e/f", "d/e/g/h", "n\n\xff"}).Draw(rt, "path"))

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// root is the open folder that files are looked at and put back in. No link is
+// root is the open directory that files are looked at and put back in. No link is
 // followed on the way to them.
 type root struct {
 	fd      int
@@ -32,7 +32,7 @@ func (r *root) close() { _ = unix.Close(r.fd) } // it was only looked through
 // sight is what stands at a path now.
 type sight struct {
 	state
-	folder bool // which counts as nothing: git knows no folders, only files
+	folder bool // which counts as nothing: git knows no directories, only files
 	look   look // of what is not covered, to tell whether it is still the same
 	perm   uint32
 }
@@ -40,7 +40,7 @@ type sight struct {
 // same reports whether nothing has changed between two sights.
 func (s sight) same(other sight) bool { return s.state == other.state && s.look == other.look }
 
-// in calls do with the open folder that a path is in, and its name there.
+// in calls do with the open directory that a path is in, and its name there.
 func (r *root) in(path string, do func(fd int, name string) error) error {
 	fd := r.fd
 	parts := strings.Split(path, "/")
@@ -60,7 +60,7 @@ func (r *root) in(path string, do func(fd int, name string) error) error {
 	return do(fd, parts[len(parts)-1])
 }
 
-// enter opens a folder in an open folder, which must be no link.
+// enter opens a directory in an open directory, which must be no link.
 func enter(fd int, name string) (int, error) {
 	if weak.On("snapshot.links") {
 		return unix.Openat(fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -119,7 +119,7 @@ func (r *root) lookIn(fd int, name string) (sight, error) {
 }
 
 // obstacles finds what would stand in the way of a file: something that is no
-// folder above it, a folder with other files in its place, or a repository of
+// directory above it, a directory with other files in its place, or a repository of
 // its own around it. What the plan itself takes away is in nobody's way.
 func (p *Plan) obstacles(root *root) error {
 	files := map[string]*Restore{}
@@ -139,7 +139,7 @@ func (p *Plan) obstacles(root *root) error {
 	return nil
 }
 
-// maxBelow bounds what is looked at in a folder that stands in a file's place.
+// maxBelow bounds what is looked at in a directory that stands in a file's place.
 const maxBelow = 10_000
 
 // obstacle looks for what is in the way of one file.
@@ -185,7 +185,7 @@ func (o *obstacle) find() error {
 	return o.below(o.to.Path)
 }
 
-// below looks into a folder that stands where a file is to be.
+// below looks into a directory that stands where a file is to be.
 func (o *obstacle) below(path string) error {
 	return o.root.in(path, func(fd int, name string) error {
 		opened, err := enter(fd, name)

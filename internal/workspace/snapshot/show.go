@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Show returns what a plan will do to the folder as it is now: a unified diff of
+// Show returns what a plan will do to the directory as it is now: a unified diff of
 // about limit bytes at most, and the lines of each file by its path.
 func (s *Store) Show(ctx context.Context, plan Plan, limit int) (text string, lines map[string]Change, err error) {
 	groups, count := plan.byOrigin()

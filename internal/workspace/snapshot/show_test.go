@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a plan shows is what it will do to the folder as it is now, and nothing
+// What a plan shows is what it will do to the directory as it is now, and nothing
 // that somebody else did beside it.
 func TestShow(t *testing.T) {
 	t.Parallel()

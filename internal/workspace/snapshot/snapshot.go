@@ -1,10 +1,10 @@
-// Package snapshot keeps what a folder held at a time, so that what a call did
-// can be shown and undone: commands included, and in folders that are no git
+// Package snapshot keeps what a directory held at a time, so that what a call did
+// can be shown and undone: commands included, and in directories that are no git
 // repositories.
 //
 // A snapshot is a tree in a bare git repository of pawl's own, one for each
-// folder. Beside it a table remembers what the files looked like, so that a
-// folder that has not changed is only looked at. What is left out, and why a
+// directory. Beside it a table remembers what the files looked like, so that a
+// directory that has not changed is only looked at. What is left out, and why a
 // file is never taken for deleted because of that, is in docs/guide/undo.md.
 package snapshot
 
@@ -23,7 +23,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Bounds of a folder, unless Config says otherwise.
+// Bounds of a directory, unless Config says otherwise.
 const (
 	defaultMaxFile  = 10 << 20
 	defaultMaxFiles = 200_000
@@ -31,7 +31,7 @@ const (
 )
 
 // ID names a snapshot: a git tree's id, in hex. "" is none. Snapshots of a
-// folder with the same ID hold the same. Two that differ may still have no
+// directory with the same ID hold the same. Two that differ may still have no
 // Changes between them: something that is left out has come or gone.
 type ID string
 
@@ -45,12 +45,12 @@ func (id ID) valid() error {
 
 // Config says where snapshots are kept and what they hold.
 type Config struct {
-	Dir      string // pawl's own folder for snapshots
+	Dir      string // pawl's own directory for snapshots
 	Git      *git.Git
 	MaxFile  int64            // larger files are left out; 0 means 10 MiB
-	MaxFiles int              // a folder with more is not taken; 0 means 200,000
-	MaxBytes int64            // a folder whose files have more is not taken; 0 means 4 GiB
-	Except   []string         // other folders of pawl's own: left out wherever they are met
+	MaxFiles int              // a directory with more is not taken; 0 means 200,000
+	MaxBytes int64            // a directory whose files have more is not taken; 0 means 4 GiB
+	Except   []string         // other directories of pawl's own: left out wherever they are met
 	Clock    func() time.Time // nil means time.Now
 }
 
@@ -60,7 +60,7 @@ type Store struct {
 	Config
 
 	mu      sync.Mutex
-	folders map[string]chan struct{} // a slot for each folder that is locked by this process
+	folders map[string]chan struct{} // a slot for each directory that is locked by this process
 	tables  map[string]*readTable    // the last that was read of each
 	trace   func(point string)       // for tests: told before each effect, and after the last
 }
@@ -86,7 +86,7 @@ func Open(c Config) (*Store, error) {
 	return &Store{Config: c, folders: map[string]chan struct{}{}, tables: map[string]*readTable{}}, nil
 }
 
-// ErrTooLarge says that a folder has more in it than a snapshot may hold.
+// ErrTooLarge says that a directory has more in it than a snapshot may hold.
 var ErrTooLarge = errors.New("too large for snapshots")
 
 // ErrLost says that a snapshot is not there any more.
@@ -104,9 +104,9 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// Broken says that the snapshots of a folder cannot be read.
+// Broken says that the snapshots of a directory cannot be read.
 type Broken struct {
-	Dir   string // the folder that they are of
+	Dir   string // the directory that they are of
 	Store string // where they are
 	Err   error
 }
@@ -117,9 +117,9 @@ func (e *Broken) Error() string {
 
 func (e *Broken) Unwrap() error { return e.Err }
 
-// Take keeps what the folder holds now and returns the snapshot's ID. It stays
+// Take keeps what the directory holds now and returns the snapshot's ID. It stays
 // there as long as its owner. Files that change meanwhile are taken as they
-// were read. A folder that has not changed costs a walk and no git.
+// were read. A directory that has not changed costs a walk and no git.
 func (s *Store) Take(ctx context.Context, dir string, owner pawl.SessionID) (ID, error) {
 	if !owner.Valid() {
 		return "", fmt.Errorf("take snapshot: %.50q is no session: %w", string(owner), pawl.ErrInvalid)
@@ -139,7 +139,7 @@ func (s *Store) Take(ctx context.Context, dir string, owner pawl.SessionID) (ID,
 	return id, nil
 }
 
-// realDir returns the folder without links. One that is gone is taken as it is
+// realDir returns the directory without links. One that is gone is taken as it is
 // spelled: its snapshots can still be read.
 func realDir(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)

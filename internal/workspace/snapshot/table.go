@@ -24,8 +24,8 @@ const (
 	modeTypes = 0o170000
 )
 
-// entry is what is in a folder, and what it looked like when it was read. Of
-// folders and of what is left out there is no look.
+// entry is what is in a directory, and what it looked like when it was read. Of
+// directories and of what is left out there is no look.
 type entry struct {
 	name string
 	mode uint32
@@ -40,13 +40,13 @@ type look struct {
 	racy               bool // it was so young that a later change may look the same
 }
 
-// tree is a folder's entries, by name as bytes, and the id of its tree.
+// tree is a directory's entries, by name as bytes, and the id of its tree.
 type tree struct {
 	id      oid
 	entries []entry
 }
 
-// table is all folders of a snapshot by their path; that of the top is "".
+// table is all directories of a snapshot by their path; that of the top is "".
 type table struct {
 	id    ID
 	trees map[string]*tree
@@ -100,7 +100,7 @@ type readTable struct {
 }
 
 // readTable returns the table, or nil if there is none that is of use: it can
-// be made again from the folder itself.
+// be made again from the directory itself.
 func (f *folder) readTable() *table {
 	file, err := os.Lstat(f.path(tableName))
 	if err != nil {

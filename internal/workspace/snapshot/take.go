@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// take stores what the folder holds now. What it writes comes in an order that
+// take stores what the directory holds now. What it writes comes in an order that
 // leaves a good store wherever it ends: first the objects, then the ref that
 // keeps them, then the table that relies on both.
 func (f *folder) take(ctx context.Context) (ID, error) {

@@ -42,7 +42,7 @@ func counted(t *testing.T) (w *world, runs func() int) {
 	}
 }
 
-// TestUnchanged: a folder that has not changed has the same snapshot, and no git
+// TestUnchanged: a directory that has not changed has the same snapshot, and no git
 // is run to find that out, also for another session, and for a file that was
 // only touched.
 func TestUnchanged(t *testing.T) { //nolint:paralleltest // it sets environment variables
@@ -222,7 +222,7 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a folder with too much in it is not taken, and says what to do.
+// TestTooLarge: a directory with too much in it is not taken, and says what to do.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Config{"files": {MaxFiles: 5}, "bytes": {MaxBytes: 5}} {
@@ -234,8 +234,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestOwnFolder: pawl's own folders are left out, also where they are in the
-// folder that is taken.
+// TestOwnFolder: pawl's own directories are left out, also where they are in the
+// directory that is taken.
 func TestOwnFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -254,7 +254,7 @@ func TestOwnFolder(t *testing.T) {
 	}
 }
 
-// TestHostileRepository: nothing that the folder's repository brings is run or
+// TestHostileRepository: nothing that the directory's repository brings is run or
 // heeded: the snapshot holds the bytes of the files.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ func TestUndoCommands(t *testing.T) {
 			}
 			w.redo(Refuse, s)
 			got = w.show()
-			delete(after, "dir/sub") // an empty folder is not covered
+			delete(after, "dir/sub") // an empty directory is not covered
 			if diff := cmp.Diff(after, got); diff != "" {
 				t.Errorf("done again: %s", diff)
 			}

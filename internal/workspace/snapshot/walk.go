@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	maxDepth   = 200     // of folders: each is open while those in it are read
+	maxDepth   = 200     // of directories: each is open while those in it are read
 	maxIgnore  = 1 << 20 // bytes of an ignore file that are heeded
 	tempPrefix = ".pawl-"
 
@@ -52,15 +52,15 @@ var outIDs, outReasons = func() (map[string]oid, map[oid]string) {
 	return ids, reasons
 }()
 
-// walker reads a folder and all below it, and compares it with a table. Several
-// goroutines read folders.
+// walker reads a directory and all below it, and compares it with a table. Several
+// goroutines read directories.
 type walker struct {
 	*folder
 
 	old   *table
 	start time.Time
 	dev   uint64
-	own   []identity    // folders of pawl's own
+	own   []identity    // directories of pawl's own
 	slots chan struct{} // of goroutines beyond the first
 	count atomic.Int64
 	bytes atomic.Int64
@@ -71,7 +71,7 @@ type walker struct {
 	fresh bool // the table is to be written: something looks different
 }
 
-// maxReaders bounds the goroutines that read folders.
+// maxReaders bounds the goroutines that read directories.
 const maxReaders = 4
 
 // identity tells one file from all others.
@@ -95,7 +95,7 @@ func (f *folder) newWalker() *walker {
 	return w
 }
 
-// walk reads the folder itself.
+// walk reads the directory itself.
 func (w *walker) walk(ctx context.Context) error {
 	fd, err := openAt(unix.AT_FDCWD, w.dir, unix.O_DIRECTORY)
 	if err != nil {
@@ -122,7 +122,7 @@ func (w *walker) walk(ctx context.Context) error {
 	return nil
 }
 
-// openAt opens something in an open folder, and follows no link.
+// openAt opens something in an open directory, and follows no link.
 func openAt(fd int, name string, flags int) (int, error) {
 	for {
 		opened, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC|flags, 0)
@@ -132,8 +132,8 @@ func openAt(fd int, name string, flags int) (int, error) {
 	}
 }
 
-// spot is an open folder: its path, the rules for what is in it, and how many
-// folders deep it is.
+// spot is an open directory: its path, the rules for what is in it, and how many
+// directories deep it is.
 type spot struct {
 	fd    int
 	path  string
@@ -142,14 +142,14 @@ type spot struct {
 }
 
 // found is what there is by a name. It is not there if it has gone, or is a
-// folder without entries.
+// directory without entries.
 type found struct {
 	entry entry
 	there bool
 	err   error
 }
 
-// readFolder reads an open folder, which it closes, and all below it. A folder
+// readFolder reads an open directory, which it closes, and all below it. A directory
 // without entries is nil; one that is left out says why.
 func (w *walker) readFolder(ctx context.Context, at spot) (_ *tree, out string, _ error) {
 	defer unix.Close(at.fd) //nolint:errcheck // it is only read
@@ -184,10 +184,10 @@ func (w *walker) readFolder(ctx context.Context, at spot) (_ *tree, out string, 
 	return t, "", err
 }
 
-// buffers are for names. os.File would ask for more of a folder than we need.
+// buffers are for names. os.File would ask for more of a directory than we need.
 var buffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
 
-// readNames returns the names in an open folder, in no order.
+// readNames returns the names in an open directory, in no order.
 func readNames(fd int) (names []string, err error) {
 	buffer := buffers.Get().(*[16 << 10]byte)
 	defer buffers.Put(buffer)
@@ -206,7 +206,7 @@ func readNames(fd int) (names []string, err error) {
 	}
 }
 
-// readEntries returns what is in an open folder.
+// readEntries returns what is in an open directory.
 func (w *walker) readEntries(ctx context.Context, at spot, names []string, before *tree) []found {
 	all := make([]found, len(names))
 	var rest []entry
@@ -263,7 +263,7 @@ func (w *walker) keep(path string, before, t *tree) (*tree, error) {
 	return t, w.pack.add(w.at, kindTree, t.id, data)
 }
 
-// readEntry reads what is in an open folder by a name. A folder is to be read
+// readEntry reads what is in an open directory by a name. A directory is to be read
 // by readBelow.
 func (w *walker) readEntry(at spot, name string, was *entry) (_ found, folder bool) {
 	var st unix.Stat_t
@@ -329,7 +329,7 @@ func missed(name, path string, err error) found {
 	return found{err: &os.PathError{Op: "read", Path: path, Err: err}}
 }
 
-// readBelow reads a folder in an open folder.
+// readBelow reads a directory in an open directory.
 func (w *walker) readBelow(ctx context.Context, at spot, name string) found {
 	path := join(at.path, name)
 	if at.depth == maxDepth {

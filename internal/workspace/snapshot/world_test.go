@@ -20,7 +20,7 @@ const (
 	bob   pawl.SessionID = "01HZZZZZZZZZZZZZZZZZZZZZZB"
 )
 
-// world is a folder and a store of its snapshots.
+// world is a directory and a store of its snapshots.
 type world struct {
 	t     testing.TB
 	dir   string
@@ -51,7 +51,7 @@ func newWorldWith(t testing.TB, c Config) *world {
 	return w
 }
 
-// sh runs commands in the folder, as an agent would.
+// sh runs commands in the directory, as an agent would.
 func (w *world) sh(script string) {
 	w.t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
@@ -109,7 +109,7 @@ func (w *world) apply(p Plan, how Conflicts) Report {
 	return r
 }
 
-// show describes all that is in the folder but git's own: links and contents.
+// show describes all that is in the directory but git's own: links and contents.
 func (w *world) show() map[string]string {
 	w.t.Helper()
 	return showDir(w.t, w.dir)
@@ -175,7 +175,7 @@ func (w *world) read(name string) string {
 	return string(text)
 }
 
-// files makes n files, 10 to a folder.
+// files makes n files, 10 to a directory.
 func (w *world) files(n int) {
 	w.t.Helper()
 	for i := range n {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// large returns a repository of 10,000 files of 2 KB, in 500 folders.
+// large returns a repository of 10,000 files of 2 KB, in 500 directories.
 func large(b *testing.B) *world {
 	files := map[string]string{}
 	for n := range 10_000 {
@@ -20,7 +20,7 @@ func large(b *testing.B) *world {
 	return w
 }
 
-// BenchmarkMake measures ten workplaces of 10,000 files. None is removed meanwhile:
+// BenchmarkMake measures ten worktrees of 10,000 files. None is removed meanwhile:
 // ext4 is slow to make files for half a minute after as many were deleted.
 func BenchmarkMake(b *testing.B) {
 	w := large(b)
@@ -45,7 +45,7 @@ func BenchmarkMake(b *testing.B) {
 	}
 }
 
-// BenchmarkHarvest measures a workplace of 10,000 files of which ten have changed.
+// BenchmarkHarvest measures a worktree of 10,000 files of which ten have changed.
 func BenchmarkHarvest(b *testing.B) {
 	w := large(b)
 	dir := w.make("w")

@@ -16,7 +16,7 @@ import (
 )
 
 // contents are the contents of files, in a file without a name: they are read
-// from the repository once, and from there for each workplace.
+// from the repository once, and from there for each worktree.
 type contents struct {
 	temp *os.File
 	at   map[string]part // by id

@@ -34,14 +34,14 @@ type Change struct {
 // Left is something that was left out, and why. Its path is a stranger's text.
 type Left struct{ Path, Why string }
 
-// Harvest commits the files of a workplace as they are, on top of the commit that
-// they are compared with. It asks neither the workplace's index nor its HEAD. The
+// Harvest commits the files of a worktree as they are, on top of the commit that
+// they are compared with. It asks neither the worktree's index nor its HEAD. The
 // user's repository gets the objects, and nothing that names them: whoever merges
 // the commit does that. A repeated call makes the same commit, unless the files
 // have changed.
 //
 // Files of the base are always taken. Others are if neither the base's ignore
-// rules nor the workplace's pass over them. Links are taken as links. What cannot
+// rules nor the worktree's pass over them. Links are taken as links. What cannot
 // be taken and may matter (too large, unreadable, a name of git's own) is an error
 // for the worker to mend.
 func (t *Trees) Harvest(ctx context.Context, name, base string, label Label) (Harvested, error) {
@@ -145,7 +145,7 @@ func (t *Trees) exclude() []byte {
 	return readRules(unix.AT_FDCWD, filepath.Join(t.Repo.Common, "info", "exclude"))
 }
 
-// gone returns what the commit has and the workplace has not.
+// gone returns what the commit has and the worktree has not.
 func (w *walker) gone() []string {
 	var gone []string
 	for p := range w.base {
@@ -187,7 +187,7 @@ func keys(entries map[string]git.Entry) map[string]bool {
 }
 
 // store has copies of contents that git is to take in. Git would open a file of
-// the workplace by its path, and follow a link that is put there meanwhile.
+// the worktree by its path, and follow a link that is put there meanwhile.
 type store struct {
 	apart string
 	known map[string]bool
@@ -231,7 +231,7 @@ func (t *Trees) tree(ctx context.Context, apart, base string, gone []string, fre
 		return "", err
 	}
 	var info bytes.Buffer
-	for _, p := range gone { // first: a folder may come where a file was
+	for _, p := range gone { // first: a directory may come where a file was
 		info.WriteString("0 " + strings.Repeat("0", len(base)) + "\t" + p + "\x00")
 	}
 	for _, e := range fresh {

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// baseFiles is what the workplaces of these tests begin with.
+// baseFiles is what the worktrees of these tests begin with.
 var baseFiles = map[string]string{
 	"f": "one\n", "dir/g": "g\n", "run*": "#!/bin/sh\n", "link@": "f", ".gitignore": "*.log\nbuild/\n.env\n", "build/kept": "kept\n",
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// maxMakers bounds the workplaces that are made at a time.
+// maxMakers bounds the worktrees that are made at a time.
 const maxMakers = 8
 
 // plan is a commit that is to be checked out, perhaps many times.
@@ -31,14 +31,14 @@ type plan struct {
 	*contents
 }
 
-// folder is a folder of a commit. Its path is "." or local.
+// directory is a directory of a commit. Its path is "." or local.
 type folder struct {
 	path  string
 	files []int // entries that are files in it
 }
 
-// Make makes a workplace for each name, with the commit checked out as it is
-// stored: no filter or line ending is applied, and submodules are empty folders.
+// Make makes a worktree for each name, with the commit checked out as it is
+// stored: no filter or line ending is applied, and submodules are empty directories.
 // All are made, or none. There must be none by that name; whoever repeats a call
 // that may have succeeded removes them first.
 func (t *Trees) Make(ctx context.Context, commit string, names ...string) error {
@@ -102,7 +102,7 @@ func (t *Trees) plan(ctx context.Context, commit string) (*plan, error) {
 	return p, err
 }
 
-// arrange says which folders there are, and what is in them. A commit can be
+// arrange says which directories there are, and what is in them. A commit can be
 // made by hand, so its paths are looked at.
 func (p *plan) arrange() error {
 	at := map[string]*folder{".": {path: "."}}
@@ -134,7 +134,7 @@ func (p *plan) arrange() error {
 	return nil
 }
 
-// make makes a workplace under another name, and renames it: what has its name
+// make makes a worktree under another name, and renames it: what has its name
 // is whole.
 func (t *Trees) make(ctx context.Context, p *plan, name string) (err error) {
 	h, err := t.hold(prefixMaking)
@@ -177,15 +177,15 @@ func (t *Trees) make(ctx context.Context, p *plan, name string) (err error) {
 	return nil
 }
 
-// lay writes the files of a commit into a new folder, and returns what they look
-// like. Links come last: until then no path can lead out of the folder, whatever
+// lay writes the files of a commit into a new directory, and returns what they look
+// like. Links come last: until then no path can lead out of the directory, whatever
 // a commit says.
 func (p *plan) lay(ctx context.Context, dir string) ([]unix.Stat_t, error) {
 	root, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: dir, Err: err}
 	}
-	defer unix.Close(root) //nolint:errcheck // it is a folder
+	defer unix.Close(root) //nolint:errcheck // it is a directory
 	looks := make([]unix.Stat_t, len(p.entries))
 	buffer := make([]byte, 1<<16)
 	for _, f := range p.folders {
@@ -217,7 +217,7 @@ func (p *plan) lay(ctx context.Context, dir string) ([]unix.Stat_t, error) {
 	return looks, nil
 }
 
-// layFiles writes the files of a folder.
+// layFiles writes the files of a directory.
 func (p *plan) layFiles(root int, f folder, looks []unix.Stat_t, buffer []byte) error {
 	if len(f.files) == 0 {
 		return nil
@@ -226,7 +226,7 @@ func (p *plan) layFiles(root int, f folder, looks []unix.Stat_t, buffer []byte) 
 	if err != nil {
 		return &os.PathError{Op: "open", Path: f.path, Err: err}
 	}
-	defer unix.Close(dir) //nolint:errcheck // it is a folder
+	defer unix.Close(dir) //nolint:errcheck // it is a directory
 	for _, i := range f.files {
 		e := p.entries[i]
 		data, err := p.read(e.ID, buffer)
@@ -240,7 +240,7 @@ func (p *plan) layFiles(root int, f folder, looks []unix.Stat_t, buffer []byte) 
 	return nil
 }
 
-// layFile writes a new file in an open folder.
+// layFile writes a new file in an open directory.
 func layFile(dir int, name, mode string, data []byte, look *unix.Stat_t) error {
 	perm := uint32(0o644)
 	if mode == modeExec {
@@ -263,7 +263,7 @@ func layFile(dir int, name, mode string, data []byte, look *unix.Stat_t) error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// openAt opens something in an open folder to read it. It follows no link and
+// openAt opens something in an open directory to read it. It follows no link and
 // waits for nobody.
 func openAt(fd int, name string, flags int) (int, error) {
 	for {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A workplace has the commit checked out, its history, and nothing else of the
+// A worktree has the commit checked out, its history, and nothing else of the
 // user's repository. A worker can commit in it, and the user's repository does not
 // notice.
 func TestMake(t *testing.T) {

@@ -25,7 +25,7 @@ type Outcome struct {
 	Onto      string     // the tip of the branch that it was made for
 	Commit    string     // a commit on top of it; "" if there are conflicts
 	Conflicts []Conflict // what a worker has to settle: the first thousand
-	Marked    string     // where there are conflicts: a commit on top of Onto that has git's marks in its files, to make a workplace of
+	Marked    string     // where there are conflicts: a commit on top of Onto that has git's marks in its files, to make a worktree of
 }
 
 // Conflict is what two changes do not agree on. Its texts are strangers'.
@@ -42,7 +42,7 @@ type Conflict struct {
 // The commit must be one of Harvest whose parent the branch has. Files are merged
 // line by line, and by their paths alone: where git guesses that a file was renamed
 // on one side and so changes it elsewhere, that is a conflict, as git may be wrong.
-// Of attributes only those in the repository's own folder count.
+// Of attributes only those in the repository's own directory count.
 func (t *Trees) Merge(ctx context.Context, branch, commit string, label Label) (Outcome, error) {
 	m, err := t.merge(ctx, branch, commit, label)
 	if err != nil {
@@ -132,7 +132,7 @@ func (t *Trees) mergeTree(ctx context.Context, apart, ours, theirs string) (stri
 		return "", nil, err
 	}
 	tree, conflicts, err := readMerge(out.String())
-	for i, c := range conflicts { // git puts a file aside where a folder is to be
+	for i, c := range conflicts { // git puts a file aside where a directory is to be
 		conflicts[i].Path = strings.TrimSuffix(strings.TrimSuffix(c.Path, "~"+ours), "~"+theirs)
 	}
 	if err == nil && clean != (len(conflicts) == 0) {

@@ -108,7 +108,7 @@ func checkMerge(t *testing.T, w *world, m Outcome, conflicts string, files map[s
 	}
 }
 
-// A conflict goes back to a worker in a workplace that has git's marks in it.
+// A conflict goes back to a worker in a worktree that has git's marks in it.
 func TestConflictIsSettled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n"})

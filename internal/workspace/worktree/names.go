@@ -46,7 +46,7 @@ func isGit(name string) bool {
 
 // checkCase refuses paths that differ from others in case only, unless the
 // commit has both already: on some systems one would take the other's place, a
-// link that of a folder say.
+// link that of a directory say.
 func checkCase(before, after map[string]bool) error {
 	if weak.On("worktree.names") {
 		return nil
@@ -68,7 +68,7 @@ func checkCase(before, after map[string]bool) error {
 	return nil
 }
 
-// withFolders returns paths and all folders above them.
+// withFolders returns paths and all directories above them.
 func withFolders(paths map[string]bool) map[string]bool {
 	all := make(map[string]bool, len(paths))
 	for p := range paths {

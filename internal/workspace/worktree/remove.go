@@ -15,26 +15,26 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// How the names of pawl's own files begin, beside the workplaces.
+// How the names of pawl's own files begin, beside the worktrees.
 const (
-	prefixMaking = ".making-" // a workplace that is not whole yet
+	prefixMaking = ".making-" // a worktree that is not whole yet
 	prefixApart  = ".apart-"  // an index, and files for git
-	prefixGone   = ".gone-"   // a workplace that is being removed
+	prefixGone   = ".gone-"   // a worktree that is being removed
 )
 
 const (
 	maxTries  = 5     // of what another process may be in the way of
-	maxUnlock = 1_000 // folders deep that are made writable
+	maxUnlock = 1_000 // directories deep that are made writable
 )
 
-// held is a folder that is in use: as long as this process lives, Sweep leaves it
+// held is a directory that is in use: as long as this process lives, Sweep leaves it
 // alone.
 type held struct {
 	path string
 	lock *os.File
 }
 
-// hold makes a folder that is in use.
+// hold makes a directory that is in use.
 func (t *Trees) hold(prefix string) (*held, error) {
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (t *Trees) hold(prefix string) (*held, error) {
 	return nil, fmt.Errorf("folders in %s are removed as soon as they are made: does another program clean up there? %w", t.Dir, pawl.ErrUnavailable)
 }
 
-// lock takes a folder into use. It returns nil if another process has it, or if
+// lock takes a directory into use. It returns nil if another process has it, or if
 // it is not there.
 func lock(path string) *held {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
@@ -74,7 +74,7 @@ func lock(path string) *held {
 
 func (h *held) release() { _ = h.lock.Close() } // it was opened for its lock only
 
-// Remove removes a workplace, whatever its worker has made of it. If there is
+// Remove removes a worktree, whatever its worker has made of it. If there is
 // none that is fine.
 func (t *Trees) Remove(name string) error {
 	if err := checkName(name); err != nil {
@@ -100,8 +100,8 @@ func (t *Trees) Remove(name string) error {
 	return nil
 }
 
-// move renames a folder. One that may not be written to cannot be moved
-// elsewhere, as it names the folder that it is in.
+// move renames a directory. One that may not be written to cannot be moved
+// elsewhere, as it names the directory that it is in.
 func move(from, to string) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +117,7 @@ func move(from, to string) error {
 	return err
 }
 
-// removeAll removes a folder and all below it, also what is read-only, as caches
+// removeAll removes a directory and all below it, also what is read-only, as caches
 // are. It never follows a link out of it.
 func removeAll(path string) error {
 	var err error
@@ -133,7 +133,7 @@ func removeAll(path string) error {
 	return err
 }
 
-// unlock makes folders writable. Whatever fails shows when they are removed.
+// unlock makes directories writable. Whatever fails shows when they are removed.
 func unlock(root *os.Root, dir string, depth int) {
 	if depth > maxUnlock {
 		return
@@ -152,9 +152,9 @@ func unlock(root *os.Root, dir string, depth int) {
 	}
 }
 
-// Sweep removes the workplaces that are not to be kept, and what killed processes
+// Sweep removes the worktrees that are not to be kept, and what killed processes
 // have left behind. What another process is at work on is left alone. It returns
-// the workplaces that are gone, and goes on after a failure.
+// the worktrees that are gone, and goes on after a failure.
 func (t *Trees) Sweep(ctx context.Context, keep func(name string) bool) (removed []string, err error) {
 	entries, err := os.ReadDir(t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,7 @@ func TestRemove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n"})
 	w.write(filepath.Join(w.root, "outside/g"), "g\n")
-	if err := os.Chmod(filepath.Join(w.root, "outside"), 0o500); err != nil { //nolint:gosec // a folder
+	if err := os.Chmod(filepath.Join(w.root, "outside"), 0o500); err != nil { //nolint:gosec // a directory
 		t.Fatal(err)
 	}
 	if err := w.trees.Remove("none"); err != nil {

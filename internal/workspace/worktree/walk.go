@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	maxDepth  = 200     // of folders: each is open while those in it are read
+	maxDepth  = 200     // of directories: each is open while those in it are read
 	maxIgnore = 1 << 20 // bytes of an ignore file that are heeded
 	maxLeft   = 1_000   // things that are named as left out
-	chunk     = 1_000   // names of a folder that are read at a time
+	chunk     = 1_000   // names of a directory that are read at a time
 )
 
 // Why something is left out.
@@ -36,13 +36,13 @@ const (
 	outOwn       = "ignored by the rules of the workplace, though not by those of the commit"
 )
 
-// walker reads a workplace as it is, and compares it with a commit. It opens
-// each folder in the one above it and follows no link.
+// walker reads a worktree as it is, and compares it with a commit. It opens
+// each directory in the one above it and follows no link.
 type walker struct {
 	*Trees
 	base   map[string]git.Entry // what the commit holds
-	above  map[string]bool      // its folders
-	rules  map[string][]byte    // its ignore files, by folder
+	above  map[string]bool      // its directories
+	rules  map[string][]byte    // its ignore files, by directory
 	store  *store
 	sum    hash.Hash
 	buffer []byte
@@ -56,17 +56,17 @@ type walker struct {
 	left  []Left
 }
 
-// spot is an open folder: its path, and the rules for what is in it.
+// spot is an open directory: its path, and the rules for what is in it.
 type spot struct {
 	dir    *os.File
-	path   string // "" is the workplace itself
+	path   string // "" is the worktree itself
 	base   *ignore.Rules
 	own    *ignore.Rules
 	hidden bool // only what the commit has is taken from here
 	depth  int
 }
 
-// walk reads all of a workplace.
+// walk reads all of a worktree.
 func (w *walker) walk(ctx context.Context, dir string, exclude []byte) error {
 	fd, err := openAt(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *walker) walk(ctx context.Context, dir string, exclude []byte) error {
 	return w.readFolder(ctx, spot{dir: os.NewFile(uintptr(fd), dir), base: rules, own: rules})
 }
 
-// readFolder reads an open folder, which it closes, and all below it.
+// readFolder reads an open directory, which it closes, and all below it.
 func (w *walker) readFolder(ctx context.Context, at spot) error {
 	defer at.dir.Close()
 	if ctx.Err() != nil {
@@ -101,7 +101,7 @@ func (w *walker) readFolder(ctx context.Context, at spot) error {
 	return nil
 }
 
-// names returns the names in a folder, sorted.
+// names returns the names in a directory, sorted.
 func (w *walker) names(dir *os.File) (names []string, err error) {
 	for {
 		some, err := dir.Readdirnames(chunk)
@@ -119,7 +119,7 @@ func (w *walker) names(dir *os.File) (names []string, err error) {
 	}
 }
 
-// rulesIn adds the ignore files of a folder.
+// rulesIn adds the ignore files of a directory.
 func (w *walker) rulesIn(at spot, names []string) spot {
 	where, shared := at.path, at.base == at.own
 	if where == "" {
@@ -158,7 +158,7 @@ func readRules(fd int, name string) []byte {
 	return data
 }
 
-// readEntry reads what is in an open folder by a name.
+// readEntry reads what is in an open directory by a name.
 func (w *walker) readEntry(ctx context.Context, at spot, name string) error {
 	path := name
 	if at.path != "" {
@@ -234,7 +234,7 @@ func (w *walker) ignored(at spot, path string, folder bool) bool {
 
 func (w *walker) leave(path, why string) { w.left = append(w.left, Left{path, why}) }
 
-// keepSubmodule keeps a submodule as the commit has it: what is in its folder is
+// keepSubmodule keeps a submodule as the commit has it: what is in its directory is
 // of another repository.
 func (w *walker) keepSubmodule(at spot, name, path string) error {
 	w.files[path] = true
@@ -250,7 +250,7 @@ func (w *walker) keepSubmodule(at spot, name, path string) error {
 	return nil
 }
 
-// readBelow reads a folder in an open folder.
+// readBelow reads a directory in an open directory.
 func (w *walker) readBelow(ctx context.Context, at spot, name, path string, hidden bool) error {
 	if at.depth == maxDepth {
 		return fmt.Errorf("%q is more than %d folders deep: remove it: %w", path, maxDepth, pawl.ErrInvalid)
@@ -262,7 +262,7 @@ func (w *walker) readBelow(ctx context.Context, at spot, name, path string, hidd
 	return w.readFolder(ctx, spot{os.NewFile(uintptr(fd), path), path, at.base, at.own, hidden, at.depth + 1})
 }
 
-// open opens something in an open folder.
+// open opens something in an open directory.
 func (w *walker) open(at spot, name string, flags int) (int, error) {
 	if weak.On("worktree.links") {
 		return unix.Openat(int(at.dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)

@@ -1,10 +1,10 @@
-// Package worktree gives each worker a folder to work in, and takes over what it
+// Package worktree gives each worker a directory to work in, and takes over what it
 // leaves there.
 //
-// A workplace is a repository of its own with a commit checked out. It borrows
+// A worktree is a repository of its own with a commit checked out. It borrows
 // the objects of the user's repository, or has copies, and shares nothing else with
 // it, so a worker may do with it whatever it likes. Nothing in it is believed: what pawl
-// takes over are the files, never what the workplace's git says of them. Git runs
+// takes over are the files, never what the worktree's git says of them. Git runs
 // in the user's repository alone, apart from its worktree and its index, and the
 // only refs that change are branches below Prefix.
 package worktree
@@ -22,7 +22,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Bounds of a workplace, unless Trees says otherwise.
+// Bounds of a worktree, unless Trees says otherwise.
 const (
 	defaultMaxFile  = 64 << 20
 	defaultMaxFiles = 200_000
@@ -34,23 +34,23 @@ const (
 	Prefix = "pawl/"
 
 	branch   = "work" // that a worker finds itself on
-	maxName  = 100    // bytes of a workplace's name, and of the parts of a label
+	maxName  = 100    // bytes of a worktree's name, and of the parts of a label
 	maxTitle = 200    // bytes of a commit's first line
 	maxText  = 16 << 10
 )
 
-// Trees are the workplaces of a repository. It is safe for concurrent use, also
+// Trees are the worktrees of a repository. It is safe for concurrent use, also
 // by several processes.
 type Trees struct {
 	Repo *git.Repo // the user's
-	Dir  string    // pawl's own folder for workplaces, absolute; no worker may write to it, but for its own one below
+	Dir  string    // pawl's own directory for worktrees, absolute; no worker may write to it, but for its own one below
 
-	// Whole gives workplaces objects of their own, so that they can be worked in on
+	// Whole gives worktrees objects of their own, so that they can be worked in on
 	// hosts that the user's repository is not on.
 	Whole bool
 
 	MaxFile  int64 // bytes of a file that a worker has made or changed; 0 means 64 MiB
-	MaxFiles int   // files and folders of a workplace; 0 means 200,000
+	MaxFiles int   // files and directories of a worktree; 0 means 200,000
 	MaxBytes int64 // of all its files; 0 means 4 GiB
 
 	trace func(point string) // for tests: told after each effect
@@ -67,10 +67,10 @@ func (t *Trees) reach(point string) {
 	}
 }
 
-// Path returns the folder of a workplace.
+// Path returns the directory of a worktree.
 func (t *Trees) Path(name string) string { return filepath.Join(t.Dir, name) }
 
-// checkName refuses what cannot name a workplace: names with a dot at their
+// checkName refuses what cannot name a worktree: names with a dot at their
 // beginning are pawl's own.
 func checkName(name string) error {
 	if !isWord(name) {
@@ -85,7 +85,7 @@ func isWord(text string) bool {
 	return text != "" && len(text) <= maxName && text[0] != '.' && text[0] != '-' && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
 }
 
-// temporary makes a folder that nobody else uses, for files that git reads and
+// temporary makes a directory that nobody else uses, for files that git reads and
 // for its index. A killed process leaves it to Sweep.
 func (t *Trees) temporary() (dir string, remove func(), err error) {
 	h, err := t.hold(prefixApart)

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// world is a user's repository, and the workplaces of it.
+// world is a user's repository, and the worktrees of it.
 type world struct {
 	t     testing.TB
 	dir   string // the repository
@@ -107,7 +107,7 @@ func (w *world) gitIn(dir string, args ...string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// sh runs a script in a folder.
+// sh runs a script in a directory.
 func (w *world) sh(dir, script string) {
 	w.t.Helper()
 	cmd := exec.Command("sh", "-ec", script) //nolint:gosec // the tests' own words
@@ -118,7 +118,7 @@ func (w *world) sh(dir, script string) {
 	}
 }
 
-// make makes a workplace of the mission's tip, and returns its folder.
+// make makes a worktree of the mission's tip, and returns its directory.
 func (w *world) make(name string) string {
 	w.t.Helper()
 	if err := w.trees.Make(context.Background(), "pawl/m1", name); err != nil {
@@ -127,7 +127,7 @@ func (w *world) make(name string) string {
 	return w.trees.Path(name)
 }
 
-// harvest harvests a workplace that was made of a commit.
+// harvest harvests a worktree that was made of a commit.
 func (w *world) harvest(name, base string) Harvested {
 	w.t.Helper()
 	h, err := w.trees.Harvest(context.Background(), name, base, label(name))

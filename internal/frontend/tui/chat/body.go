@@ -160,7 +160,7 @@ func (v *View) fault(c *CallView, open bool) []layout.Line {
 	return v.limited(v.output(c.Result.Content, v.ink.muted), faultLines, open)
 }
 
-// children shows whom a call gave an errand to, and whether they are done.
+// subagents shows whom a call gave an errand to, and whether they are done.
 func (v *View) children(c *CallView) []layout.Line {
 	var lines []layout.Line
 	for _, child := range c.Children {

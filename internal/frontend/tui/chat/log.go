@@ -176,7 +176,7 @@ func (e *Entry) join(end *Entry) {
 	e.changed()
 }
 
-// end notes that a child has come to its end.
+// end notes that a subagent has come to its end.
 func (c *CallView) end(child pawl.SessionID) {
 	if c.Over == nil {
 		c.Over = map[pawl.SessionID]bool{}

@@ -102,7 +102,7 @@ func Unknown(name string, folder pawl.Project) error {
 	return fmt.Errorf("there is no command /%s%s (a blank before the slash makes it text): %w", sanitize.Line(name), suggest.Ask("/", name, names), pawl.ErrNotFound)
 }
 
-// Known reports whether a folder brings a command.
+// Known reports whether a directory brings a command.
 func Known(name string, folder pawl.Project) bool {
 	return slices.ContainsFunc(folder.Commands, func(c pawl.CommandInfo) bool { return c.Name == name })
 }

@@ -193,7 +193,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestPalette: every command is in the palette once, and none of the folder's
+// TestPalette: every command is in the palette once, and none of the directory's
 // takes the place of one of the terminal's.
 func TestPalette(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,7 @@ type Complete struct {
 	Pause  time.Duration // before files are searched for
 
 	folder pawl.Project
-	looked bool // the folder is known, or that nobody knows it
+	looked bool // the directory is known, or that nobody knows it
 	dir    string
 
 	kind   Kind
@@ -53,7 +53,7 @@ type Complete struct {
 // New returns one that offers nothing yet.
 func New(s *ui.Shared) *Complete { return &Complete{shared: s, Pause: pause} }
 
-// lookedMsg is what a folder has.
+// lookedMsg is what a directory has.
 type lookedMsg struct {
 	dir    string
 	folder pawl.Project
@@ -70,7 +70,7 @@ type foundMsg struct {
 	err    error
 }
 
-// Look learns what a folder has to offer.
+// Look learns what a directory has to offer.
 func (c *Complete) Look(dir string) tea.Cmd {
 	if c.dir != dir {
 		c.folder, c.looked = pawl.Project{}, false
@@ -83,7 +83,7 @@ func (c *Complete) Look(dir string) tea.Cmd {
 	}
 }
 
-// Folder is what is known of the folder; false if that is not known yet.
+// Directory is what is known of the directory; false if that is not known yet.
 func (c *Complete) Folder() (pawl.Project, bool) { return c.folder, c.looked }
 
 // Ask offers what fits a query, and returns what has more looked for.
@@ -188,7 +188,7 @@ func (c *Complete) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// learn takes in what a folder has. A service that knows of none has nothing more
+// learn takes in what a directory has. A service that knows of none has nothing more
 // to offer; that is no failure.
 func (c *Complete) learn(m lookedMsg) {
 	if m.dir != c.dir {

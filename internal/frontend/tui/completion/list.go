@@ -100,7 +100,7 @@ func rank(q picker.Query, choices []Choice) []Choice {
 }
 
 // commands are what a prompt can begin with. A command of the terminal hides one
-// of the folder's of the same name: nobody must take it over.
+// of the directory's of the same name: nobody must take it over.
 func commands(folder pawl.Project) []Choice {
 	var choices []Choice
 	for _, c := range Builtin {

@@ -37,7 +37,7 @@ func (f *form) Actions() []keys.Action {
 	return slices.Concat([]keys.Action{keys.Up, keys.Down, keys.Choose, keys.Word, keys.Close}, moving, ends)
 }
 
-// Actions are those of the question whether a folder is trusted.
+// Actions are those of the question whether a directory is trusted.
 func (t *Trust) Actions() []keys.Action {
 	return slices.Concat([]keys.Action{keys.Approve, keys.Decline}, byLine, moving, []keys.Action{keys.Help})
 }

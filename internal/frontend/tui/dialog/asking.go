@@ -23,7 +23,7 @@ import (
 type Asking struct {
 	Session pawl.SessionID
 	Seq     pawl.Seq
-	Who     string // the child that asks, safe to show; "" is the session that is on the screen
+	Who     string // the subagent that asks, safe to show; "" is the session that is on the screen
 	Ask     pawl.Ask
 	At      time.Time
 }
@@ -210,7 +210,7 @@ func (b *base) window(f Frame, height int, foot []string) string {
 	return f.Render(append(lines, foot...))
 }
 
-// who is the line that says which child asks; none for the session itself.
+// who is the line that says which subagent asks; none for the session itself.
 func (b *base) who(width int) []string {
 	if b.asking.Who == "" {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A child is announced before it is made: so long it is waited for.
+// A subagent is announced before it is made: so long it is waited for.
 const (
 	birthStep  = 50 * time.Millisecond
 	birthTries = 600
 )
 
-// child is a session that the one on the screen gave an errand to.
+// subagent is a session that the one on the screen gave an errand to.
 type child struct {
 	id   pawl.SessionID
 	who  string
@@ -26,7 +26,7 @@ type child struct {
 	done <-chan struct{}
 }
 
-// heardMsg is all that a child asks now.
+// heardMsg is all that a subagent asks now.
 type heardMsg struct {
 	child *child
 	open  []Asking
@@ -34,7 +34,7 @@ type heardMsg struct {
 	err   error
 }
 
-// hear listens to a child, unless it is listened to already.
+// hear listens to a subagent, unless it is listened to already.
 func (q *Queue) hear(id pawl.SessionID, who string) tea.Cmd {
 	if q.heard[id] != nil {
 		return nil
@@ -45,7 +45,7 @@ func (q *Queue) hear(id pawl.SessionID, who string) tea.Cmd {
 	return c.next()
 }
 
-// next is a command that waits for what the child says.
+// next is a command that waits for what the subagent says.
 func (c *child) next() tea.Cmd {
 	return func() tea.Msg {
 		select {
@@ -65,7 +65,7 @@ func (c *child) say(m heardMsg) {
 	}
 }
 
-// listen tells what the child asks, until its turn ends.
+// listen tells what the subagent asks, until its turn ends.
 func (c *child) listen(ctx context.Context, svc pawl.Service) {
 	row, err := c.born(ctx, svc)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *child) apply(open map[pawl.Seq]Asking, e pawl.Event) bool {
 	return len(open) != before
 }
 
-// born waits until the child is made.
+// born waits until the subagent is made.
 func (c *child) born(ctx context.Context, svc pawl.Service) (pawl.Session, error) {
 	for try := 1; ; try++ {
 		row, err := svc.Get(ctx, c.id)

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Queue is what a session and its children wait for a person for, the oldest
-// first. It hears the children by itself, as long as they work.
+// Queue is what a session and its subagents wait for a person for, the oldest
+// first. It hears the subagents by itself, as long as they work.
 type Queue struct {
 	shared  *ui.Shared
 	session pawl.SessionID
@@ -21,7 +21,7 @@ type Queue struct {
 	gone    map[ID]bool // answered here; the log will say so
 	heard   map[pawl.SessionID]*child
 
-	ctx    context.Context //nolint:containedctx // of the session that is shown: what its children are heard on
+	ctx    context.Context //nolint:containedctx // of the session that is shown: what its subagents are heard on
 	cancel context.CancelFunc
 }
 
@@ -43,20 +43,20 @@ func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 		return nil
 	}
 	for _, e := range events {
-		if _, ok := pawl.ChildOf(e.Body); !ok { // the children that still work are asked for below
+		if _, ok := pawl.ChildOf(e.Body); !ok { // the subagents that still work are asked for below
 			q.Apply(e)
 		}
 	}
 	return q.children()
 }
 
-// childrenMsg are children that work.
+// childrenMsg are subagents that work.
 type childrenMsg struct {
 	parent pawl.SessionID
 	rows   []pawl.Session
 }
 
-// children looks for those that began to work before.
+// subagents looks for those that began to work before.
 func (q *Queue) children() tea.Cmd {
 	ctx, svc, id := q.ctx, q.shared.Service, q.session
 	return func() tea.Msg {
@@ -88,7 +88,7 @@ func (q *Queue) Apply(e pawl.Event) tea.Cmd {
 	return nil
 }
 
-// Update takes what was heard of children. It reports whether it was that.
+// Update takes what was heard of subagents. It reports whether it was that.
 func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case childrenMsg:
@@ -111,7 +111,7 @@ func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 	}
 }
 
-// take puts what a child asks now in the place of what it asked.
+// take puts what a subagent asks now in the place of what it asked.
 func (q *Queue) take(m heardMsg) tea.Cmd {
 	if q.heard[m.child.id] != m.child {
 		return nil // of a session that is not shown any more

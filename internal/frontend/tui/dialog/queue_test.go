@@ -199,7 +199,7 @@ func TestRefusedRule(t *testing.T) { //nolint:paralleltest // it sets environmen
 
 const childScript = `{"agent":"general","calls":[{"name":"bash","input":{"command":"touch made"}}]}`
 
-// TestChild: what a child asks is put to the person, with its name, whether they
+// TestChild: what a subagent asks is put to the person, with its name, whether they
 // watched when it began or came later.
 func TestChild(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, late := range []bool{false, true} {
@@ -236,7 +236,7 @@ func TestChild(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	}
 }
 
-// waitForAsk returns a child once it asks.
+// waitForAsk returns a subagent once it asks.
 func waitForAsk(d *desk) pawl.Session {
 	d.Helper()
 	for e, err := range d.Service.Events(d.Context(), d.id, 0) {

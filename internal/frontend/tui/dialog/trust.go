@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Trusted says that what the folder brings takes effect from now on.
+// Trusted says that what the directory brings takes effect from now on.
 type Trusted struct{ Dir string }
 
-// Trust asks whether what a folder brings may take effect. Nothing does until a
+// Trust asks whether what a directory brings may take effect. Nothing does until a
 // yes; without one pawl works there all the same.
 type Trust struct {
 	shared  *ui.Shared
@@ -25,7 +25,7 @@ type Trust struct {
 	sending bool
 }
 
-// NewTrust returns the dialog of a folder.
+// NewTrust returns the dialog of a directory.
 func NewTrust(s *ui.Shared, f pawl.Project) *Trust {
 	return &Trust{shared: s, folder: f, lock: *NewLock()}
 }
@@ -115,7 +115,7 @@ func (t *Trust) View(width, height int) string {
 	return f.Render(append(append(lines[:len(lines):len(lines)], t.pane.More(t.shared)), foot...))
 }
 
-// text is what the folder would enable.
+// text is what the directory would enable.
 func (t *Trust) text(width int) []string {
 	s := t.shared.Styles
 	var lines []string

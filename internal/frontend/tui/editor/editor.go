@@ -68,10 +68,10 @@ func New(s *ui.Shared, store history.Store) *Editor {
 	}
 }
 
-// Init reads what was sent before, and what the folder has.
+// Init reads what was sent before, and what the directory has.
 func (e *Editor) Init() tea.Cmd { return tea.Batch(e.recall.load(), e.complete.Look(e.shared.Dir)) }
 
-// Folder is what is known of the folder that is worked in.
+// Directory is what is known of the directory that is worked in.
 func (e *Editor) Folder() (pawl.Project, bool) { return e.complete.Folder() }
 
 // Switch shows what is written for another session, and keeps what was written

@@ -30,7 +30,7 @@ type writtenMsg struct {
 	err    error
 }
 
-// outside has the prompt written in the person's own editor: in a folder that
+// outside has the prompt written in the person's own editor: in a directory that
 // nobody else can read.
 func (e *Editor) outside() tea.Cmd {
 	name := e.env("VISUAL")

@@ -95,7 +95,7 @@ func (e *Editor) shell() tea.Cmd {
 }
 
 // slash does the command that the text begins with. It returns false if it is to
-// be sent: a command of the folder's, or no command at all.
+// be sent: a command of the directory's, or no command at all.
 func (e *Editor) slash() (tea.Cmd, bool) {
 	pieces := e.draft.text.Pieces()
 	name, _, ok := completion.Parse(pieces[0].Text)

@@ -1,5 +1,5 @@
 // Package onboarding is what a person sees before their first prompt: whether they
-// trust the folder, and how to come by a model.
+// trust the directory, and how to come by a model.
 package onboarding
 
 import (
@@ -26,7 +26,7 @@ type Options struct {
 // Chosen is what the person chose to work with.
 type Chosen struct{ Model, Mode string }
 
-// Begin looks at the folder, and opens what the person is to see first.
+// Begin looks at the directory, and opens what the person is to see first.
 func Begin(s *ui.Shared, o Options) tea.Cmd {
 	return func() tea.Msg {
 		folder, err := s.Service.Look(s.Context, s.Dir)
@@ -37,7 +37,7 @@ func Begin(s *ui.Shared, o Options) tea.Cmd {
 		if !o.Chosen && folder.Model == "" {
 			open = append(open, ui.Show(ui.Open{Dialog: newWelcome(s, o, find(s, o, folder))}))
 		}
-		if brings(folder) { // above: the folder is asked about first
+		if brings(folder) { // above: the directory is asked about first
 			open = append(open, ui.Show(ui.Open{Dialog: dialog.NewTrust(s, folder)}))
 		}
 		if len(open) == 0 {
@@ -47,10 +47,10 @@ func Begin(s *ui.Shared, o Options) tea.Cmd {
 	}
 }
 
-// brings reports whether a folder would enable something and is not trusted.
+// brings reports whether a directory would enable something and is not trusted.
 func brings(f pawl.Project) bool { return f.Trust.State != "trusted" && len(f.Trust.Parts) > 0 }
 
-// AskTrust asks about the folder again, whenever the person wants.
+// AskTrust asks about the directory again, whenever the person wants.
 func AskTrust(s *ui.Shared) tea.Cmd {
 	return func() tea.Msg {
 		folder, err := s.Service.Look(s.Context, s.Dir)

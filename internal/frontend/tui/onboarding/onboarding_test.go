@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-// desk is a service that knows a folder and models.
+// desk is a service that knows a directory and models.
 type desk struct {
 	pawl.Service
 	folder pawl.Project

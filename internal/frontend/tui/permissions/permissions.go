@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// List is what holds in a folder.
+// List is what holds in a directory.
 type List struct {
 	Rules  []Rule
 	Grants []Grant

@@ -31,7 +31,7 @@ type Dialog struct {
 	shown  pawl.SessionID // the session that is on the screen
 	now    func() time.Time
 
-	all     bool // of all folders
+	all     bool // of all directories
 	query   line
 	rows    []pawl.Session
 	more    bool // there may be others behind the last

@@ -185,7 +185,7 @@ func (d *Dialog) row(s pawl.Session, chosen bool, width int) string {
 	return line
 }
 
-// name is what the session is called; of another folder's with that folder.
+// name is what the session is called; of another directory's with that directory.
 func (d *Dialog) name(s pawl.Session) string {
 	name := title(s)
 	if s.ID == d.shown {

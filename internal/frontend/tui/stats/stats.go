@@ -1,5 +1,5 @@
 // Package stats shows what the models consumed and cost: of the session, of the
-// folder, of all.
+// directory, of all.
 package stats
 
 import (
@@ -27,7 +27,7 @@ const (
 	ofAll
 )
 
-// lastDays is how far back folders are counted; sessions are from their beginning.
+// lastDays is how far back directories are counted; sessions are from their beginning.
 const lastDays = 30
 
 // Dialog is the window; see [ui.Dialog].
@@ -45,7 +45,7 @@ type Dialog struct {
 
 var _ ui.Dialog = (*Dialog)(nil)
 
-// New returns the window for the session that is shown and its folder.
+// New returns the window for the session that is shown and its directory.
 func New(s *ui.Shared, id pawl.SessionID, dir string) *Dialog {
 	d := &Dialog{shared: s, session: id, dir: dir, now: time.Now}
 	if id == "" {

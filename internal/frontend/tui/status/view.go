@@ -202,7 +202,7 @@ func shortModel(ref string) string {
 	return ref[strings.LastIndexByte(ref, '/')+1:]
 }
 
-// place is the folder and what is checked out there.
+// place is the directory and what is checked out there.
 func place(f pawl.Project) []string {
 	base := filepath.Base(f.Dir)
 	if f.Branch == "" {

@@ -156,7 +156,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestTail: the last that a child said or did, and how it is.
+// TestTail: the last that a subagent said or did, and how it is.
 func TestTail(t *testing.T) {
 	t.Parallel()
 	working := pawl.Session{ID: "c", TurnOpen: true}

@@ -23,7 +23,7 @@ const (
 	tailEvents = 30
 )
 
-// row is a child that is listed.
+// row is a subagent that is listed.
 type row struct {
 	session pawl.Session // its ID is "" until it is made
 	tail    tail
@@ -82,14 +82,14 @@ func NewDialog(s *ui.Shared, t *Tasks) *Dialog {
 	return d
 }
 
-// rowsMsg are the children.
+// rowsMsg are the subagents.
 type rowsMsg struct {
 	dialog *Dialog
 	rows   []pawl.Session
 	err    error
 }
 
-// tailMsg is the end of a child's log.
+// tailMsg is the end of a subagent's log.
 type tailMsg struct {
 	dialog *Dialog
 	id     pawl.SessionID
@@ -151,7 +151,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	return d, nil
 }
 
-// fill takes the children, and reads the ends of their logs.
+// fill takes the subagents, and reads the ends of their logs.
 func (d *Dialog) fill(m rowsMsg) tea.Cmd {
 	d.asked = false
 	if m.err != nil {
@@ -168,7 +168,7 @@ func (d *Dialog) fill(m rowsMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// end reads the end of a child's log.
+// end reads the end of a subagent's log.
 func (d *Dialog) end(s pawl.Session) tea.Cmd {
 	svc, ctx := d.shared.Service, d.ctx
 	return func() tea.Msg {
@@ -180,12 +180,12 @@ func (d *Dialog) end(s pawl.Session) tea.Cmd {
 	}
 }
 
-// follow shows the end of a child, and what comes if it works.
+// follow shows the end of a subagent, and what comes if it works.
 func (d *Dialog) follow(m tailMsg) tea.Cmd {
 	return d.rows[m.id].follow(d.ctx, d.shared.Service, m.events)
 }
 
-// news takes what has come of a child.
+// news takes what has come of a subagent.
 func (d *Dialog) news(m eventfeed.News) tea.Cmd {
 	for _, r := range d.rows {
 		if r.feed != m.Feed {
@@ -231,7 +231,7 @@ func (d *Dialog) lines() []line {
 	return list
 }
 
-// row is what is known of a child.
+// row is what is known of a subagent.
 func (d *Dialog) row(id pawl.SessionID) *row {
 	if r := d.rows[id]; r != nil {
 		return r

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// tail is what is known of a child by the end of its log.
+// tail is what is known of a subagent by the end of its log.
 type tail struct {
 	agent  string
 	line   string // the last that it said or did
@@ -100,7 +100,7 @@ func lastLine(text string) string {
 // endWords are how turns end, in a word.
 var endWords = map[pawl.Reason]string{pawl.ReasonEndTurn: "done", pawl.ReasonCanceled: "ended", pawl.ReasonError: "failed"}
 
-// state is the child's, in a word. A row that is idle has come to its end even if
+// state is the subagent's, in a word. A row that is idle has come to its end even if
 // nothing else is known of it.
 func (t *tail) state(row pawl.Session) (word string, works bool) {
 	switch {

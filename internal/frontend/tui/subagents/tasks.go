@@ -1,4 +1,4 @@
-// Package subagents shows what a session has others do: the child sessions that
+// Package subagents shows what a session has others do: the subagent sessions that
 // work for it, and commands that run in the background.
 package subagents
 
@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Task is a child session, as the log of the session tells of it.
+// Task is a subagent session, as the log of the session tells of it.
 type Task struct {
 	ID         pawl.SessionID
 	Title      string
@@ -60,7 +60,7 @@ type Tick struct {
 	at    time.Time
 }
 
-// rowsOf are the newest children of a session.
+// rowsOf are the newest subagents of a session.
 type rowsOf struct {
 	session pawl.SessionID
 	rows    []pawl.Session
@@ -82,7 +82,7 @@ func (t *Tasks) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 	return tea.Batch(t.look(), t.clock())
 }
 
-// look asks how the children are: of one that works in the background the log of
+// look asks how the subagents are: of one that works in the background the log of
 // the session tells late that it has ended, and nothing if it began long ago.
 func (t *Tasks) look() tea.Cmd {
 	ctx, svc, id := t.ctx, t.shared.Service, t.session
@@ -206,7 +206,7 @@ func (t *Tasks) lookAgain() tea.Cmd {
 	return nil
 }
 
-// known takes what the children's rows say.
+// known takes what the subagents's rows say.
 func (t *Tasks) known(rows []pawl.Session) {
 	for _, row := range rows {
 		works := row.State() != pawl.StateIdle

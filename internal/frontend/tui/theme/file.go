@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// File is a theme of the user's: NAME.json in their folder of themes.
+// File is a theme of the user's: NAME.json in their directory of themes.
 type File struct {
 	Schema string `json:"$schema,omitempty"`
 	Base   string `json:"base,omitempty"` // the theme whose colors hold where it names none; "" means dark
@@ -32,7 +32,7 @@ const (
 // isName is what a theme may be called.
 var isName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
-// Read reads the themes of a folder. A folder that is not there has none. What is
+// Read reads the themes of a directory. A directory that is not there has none. What is
 // wrong is an error that names the file and says what to do.
 func Read(folder fs.FS) ([]Theme, error) {
 	entries, err := fs.ReadDir(folder, ".")

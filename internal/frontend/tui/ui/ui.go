@@ -16,7 +16,7 @@ import (
 type Shared struct {
 	Service pawl.Service
 	Context context.Context //nolint:containedctx // the life of the program: what its requests hang on
-	Dir     string          // the folder that is worked in
+	Dir     string          // the directory that is worked in
 	Styles  *theme.Styles
 	Keys    *keys.Map
 }

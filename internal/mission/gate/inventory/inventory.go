@@ -41,7 +41,7 @@ var Formats = map[string]func(text []byte, root string) (*Inventory, error){
 	"cargo":  readCargo,
 }
 
-// Parse reads what a runner has told. root is the folder that it ran in: names of
+// Parse reads what a runner has told. root is the directory that it ran in: names of
 // files are told from there. A text that tells of no test is no error, but one
 // that is cut or not of its format is.
 func Parse(format string, text []byte, root string) (*Inventory, error) {

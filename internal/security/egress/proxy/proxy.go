@@ -34,7 +34,7 @@ const (
 
 // Config is what a proxy lets through. Only Guard is needed.
 type Config struct {
-	// Dir is where a private folder for the socket is made; "" means that for
+	// Dir is where a private directory for the socket is made; "" means that for
 	// temporary files. A socket's path must be short: about 100 bytes.
 	Dir string
 

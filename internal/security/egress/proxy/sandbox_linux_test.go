@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// TestSandbox: a command in the real box reaches what was named and nothing
+// TestSandbox: a command in the real sandbox reaches what was named and nothing
 // else, by no way.
 func TestSandbox(t *testing.T) {
 	t.Parallel()
