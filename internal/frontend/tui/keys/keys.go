@@ -167,7 +167,7 @@ var Default = []Binding{
 	{SessionRename, InSessions, []string{"ctrl+r"}, "rename"},
 	{SessionFork, InSessions, []string{"ctrl+f"}, "fork"},
 	{SessionDelete, InSessions, []string{"ctrl+x", "delete"}, "delete"},
-	{SessionFolders, InSessions, []string{"tab"}, "this folder, or all"},
+	{SessionFolders, InSessions, []string{"tab"}, "this directory, or all"},
 }
 
 // Map finds what a key does.
