@@ -1,13 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -15,9 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/mission"
-	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/service"
@@ -27,7 +21,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/telemetry"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
-	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 // app is everything, wired together in this process.
@@ -176,54 +169,6 @@ func (a *app) fleetFolders() (string, pawl.Tenants, error) {
 	return a.workspaces, tenants, err
 }
 
-// newTools returns the tools, with the search services that the user has chosen.
-func newTools(c tool.Config) (*tool.Registry, error) {
-	user, err := loadUser()
-	if err != nil {
-		return nil, err
-	}
-	keys, err := openKeys()
-	if err != nil {
-		return nil, err
-	}
-	c.Web = &egress.Guard{}
-	services := websearch.Opener{Guard: c.Web, Keys: keys}
-	if c.WebSearch, err = services.Web(websearch.Config(user.WebSearch)); err != nil {
-		return nil, err
-	}
-	if c.CodeSearch, err = services.Code(websearch.Config(user.CodeSearch)); err != nil {
-		return nil, err
-	}
-	return tool.Builtin(c)
-}
-
-// usualModel is the model of those who name none; "" if the user has chosen none.
-func usualModel() (string, error) {
-	user, err := loadUser()
-	return cmp.Or(os.Getenv("PAWL_MODEL"), user.Model), err
-}
-
-// checkSettings refuses a prompt that could not be worked on.
-func checkSettings(ctx context.Context, models modelsOf, loop *agent.Config, dir string, s pawl.Settings) error {
-	if _, err := agent.Lookup(s.Agent); errors.Is(err, pawl.ErrNotFound) {
-		found, err := loop.Extensions(ctx, dir, s)
-		if err != nil {
-			return err
-		}
-		if _, err := agent.Find(s.Agent, found); err != nil {
-			return err
-		}
-	} else if err != nil {
-		return err
-	}
-	for _, name := range s.Tools {
-		if _, ok := loop.Tools.Tool(name); !ok && !definition.OfServers(name) { // a server may not be up yet
-			return fmt.Errorf("there is no tool %q; there are: %s: %w", name, strings.Join(loop.Tools.Names(), ", "), pawl.ErrInvalid)
-		}
-	}
-	return models.Check(ctx, s.Model)
-}
-
 // Close stops all work, leaving open turns to be resumed, and closes the store.
 func (a *app) Close() error {
 	if c, ok := a.Service.(*client.Client); ok {
@@ -261,13 +206,4 @@ func (a *app) session(ctx context.Context, name, dir string) (pawl.Session, erro
 		return pawl.Session{}, fmt.Errorf("there is no session in %s yet: %w", dir, pawl.ErrNotFound)
 	}
 	return list[0], nil
-}
-
-// workingDir is the directory that pawl was started in.
-func workingDir() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(dir)
 }

@@ -146,23 +146,6 @@ func (a *asker) hear(ctx context.Context, who origin, s pawl.Session) error {
 	return ctx.Err()
 }
 
-// history is a session's log up to the head that its row tells.
-func history(ctx context.Context, svc pawl.Service, s pawl.Session) ([]pawl.Event, error) {
-	var events []pawl.Event
-	for e, err := range svc.Events(ctx, s.ID, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Seq != 0 {
-			events = append(events, e)
-		}
-		if e.Seq >= s.Head {
-			break
-		}
-	}
-	return events, ctx.Err()
-}
-
 // read hands on what is typed, line by line, as long as the program runs.
 func (a *asker) read(lines chan<- line) {
 	scanner := bufio.NewScanner(a.in)

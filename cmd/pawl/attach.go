@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/pawl-dev/pawl/client"
+	"github.com/pawl-dev/pawl/internal/config"
 )
 
 // attach returns an app whose service is another process.
@@ -32,4 +34,13 @@ func openAt(ctx context.Context, url string) (*app, error) {
 		return openApp(ctx)
 	}
 	return attach(url)
+}
+
+// socketPath is where the socket is when no other place is named.
+func socketPath() (string, error) {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && os.Getenv("PAWL_DATA") == "" {
+		return filepath.Join(dir, "pawl", "pawl.sock"), nil
+	}
+	data, err := config.Data()
+	return filepath.Join(data, "pawl.sock"), err
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -16,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
@@ -43,15 +40,6 @@ keys.json in pawl's data folder, which is used where there is no keyring.`,
 	}
 	cmd.AddCommand(authLoginCommand(), authListCommand(), authLogoutCommand(), authTestCommand())
 	return cmd
-}
-
-// openKeys returns where the keys are.
-func openKeys() (*auth.Keys, error) {
-	data, err := config.Data()
-	if err != nil {
-		return nil, err
-	}
-	return &auth.Keys{Ring: auth.SystemKeyring(), File: filepath.Join(data, "keys.json"), Found: holdKey}, nil
 }
 
 // withProvider runs f with the provider that the argument names, and the keys.
@@ -82,55 +70,6 @@ func searchProviders() []catalog.Provider {
 		out = append(out, catalog.Provider{ID: p.ID, Name: p.ID, Protocol: "search", EnvKeys: p.EnvKeys})
 	}
 	return out
-}
-
-// foundKey is a key that was found, and what may be told of it.
-type foundKey struct {
-	Provider string `json:"provider"`
-	Origin   string `json:"origin"`
-	Length   int    `json:"length"`
-}
-
-// findKeys returns the keys of those providers that have one.
-func findKeys(keys *auth.Keys, providers []catalog.Provider) ([]foundKey, error) {
-	found := []foundKey{}
-	for _, p := range providers {
-		key, origin, err := keys.Key(authProvider(p))
-		if errors.Is(err, auth.ErrNoKey) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, foundKey{p.ID, origin, len(key)})
-	}
-	return found, nil
-}
-
-// modelHelp is the screen for people who have not chosen a model.
-func modelHelp(ctx context.Context) (string, error) {
-	c, keys, err := catalogAndKeys()
-	if err != nil {
-		return "", err
-	}
-	found, err := findKeys(keys, c.Providers)
-	if err != nil {
-		return "", err
-	}
-	var foundKeys []auth.FoundKey
-	for _, k := range found {
-		m, _ := c.Default(k.Provider)
-		foundKeys = append(foundKeys, auth.FoundKey{Provider: k.Provider, Origin: k.Origin, Model: m.Ref})
-	}
-	var servers []auth.FoundServer
-	for _, s := range catalog.Local(ctx, c.Locals()...) {
-		server := auth.FoundServer{Name: s.Provider.Name}
-		for _, m := range s.Models {
-			server.Models = append(server.Models, m.Ref)
-		}
-		servers = append(servers, server)
-	}
-	return auth.Help(foundKeys, servers), nil
 }
 
 func authLoginCommand() *cobra.Command {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/security/trust"
@@ -270,5 +271,44 @@ func checkTerminal() finding {
 			f.Status, f.Fix = checkWarn, "set TERM to what your terminal is, e.g. xterm-256color"
 		}
 	}
+	return f
+}
+
+// checkMissions says whether missions can be worked on here.
+func checkMissions(ctx context.Context) finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := finding{Name: "missions", Status: checkOK}
+	dir, err := workingDir()
+	var g *git.Git
+	if err == nil {
+		g, err = git.Find(ctx, dir)
+	}
+	if err == nil {
+		err = g.AtLeast(missionGitMajor, missionGitMinor)
+	}
+	if err != nil {
+		f.Status, f.Detail, f.Fix = checkWarn, "none: "+err.Error(), "install git 2.38 or newer"
+		return f
+	}
+	if box, _ := sandbox.Detect(ctx); box.Name() == "none" {
+		f.Status, f.Detail, f.Fix = checkWarn, "none: workers and checks run in the sandbox only", "see sandbox"
+		return f
+	}
+	f.Detail = "git " + g.Version() + " and the sandbox are there"
+	return f
+}
+
+// checkSnapshots says whether what calls do can be undone.
+func checkSnapshots(ctx context.Context) finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := finding{Name: "snapshots", Status: checkOK}
+	s, err := openSnapshots(ctx)
+	if err != nil {
+		f.Status, f.Detail, f.Fix = checkWarn, "none, so changes to files cannot be undone: "+err.Error(), "install git 2.32 or newer"
+		return f
+	}
+	f.Detail = s.Dir
 	return f
 }

@@ -141,11 +141,6 @@ func checkRules(text json.RawMessage, origin permission.Origin) (findings []conf
 	return findings
 }
 
-// faultText is an error without what kind of error it is.
-func faultText(err error) string {
-	return strings.TrimSuffix(err.Error(), ": "+pawl.ErrInvalid.Error())
-}
-
 // checkModels warns of models and providers that the catalog does not have.
 func checkModels(u config.User) (findings []config.Finding) {
 	warn := func(key string, err error) {
@@ -257,4 +252,12 @@ func checkProject(dir string) []config.Finding {
 		return io.ReadAll(io.LimitReader(f, most))
 	}
 	return config.CheckProject(read, func(p config.Project) []config.Finding { return checkRules(p.Rules, permission.OriginProject) })
+}
+
+// checkLanguages says what is wrong with what the user says of language servers.
+func checkLanguages(u config.User) []config.Finding {
+	if _, err := languageServers(u); err != nil {
+		return []config.Finding{{Level: config.LevelError, Key: "lsp", Message: faultText(err)}}
+	}
+	return nil
 }

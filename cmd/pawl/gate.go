@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/security/policy"
@@ -167,33 +164,6 @@ func openRepo(ctx context.Context) (*git.Repo, error) {
 		return nil, err
 	}
 	return repoOf(ctx, dir)
-}
-
-// repoOf opens the repository that a directory is in.
-func repoOf(ctx context.Context, dir string) (*git.Repo, error) {
-	g, err := git.Find(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	return g.Open(ctx, dir)
-}
-
-// openGate makes a gate for a repository. Its trees are below the directory for
-// temporary files; the cache of the base's checks is pawl's own.
-func openGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
-	cache, err := config.Cache()
-	if err != nil {
-		return nil, err
-	}
-	seed := filepath.Join(cache, "gate", gate.Place(repo.Common))
-	if err := os.MkdirAll(seed, 0o700); err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "pawl-gate-")
-	if err != nil {
-		return nil, err
-	}
-	return &gate.Gate{Repo: repo, Dir: dir, Box: s.WrapCheck, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
 }
 
 // print shows the report; with a file, the file has it, and people the text.

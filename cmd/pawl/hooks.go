@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -28,15 +26,6 @@ func hooksCommand() *cobra.Command {
 	}
 	cmd.AddCommand(hooksListCommand())
 	return cmd
-}
-
-// builtinHooks are what pawl's own hooks are made with.
-func builtinHooks() hook.Builtins {
-	return hook.Builtins{
-		Mask:      secrets.Redact,
-		Resources: func(_ context.Context, e hook.Event) ([]hook.Resource, error) { return e.Used, nil },
-		Sanity:    agent.Sane,
-	}
 }
 
 // layerBuiltin is whose pawl's own hooks are, in a list.

@@ -28,11 +28,3 @@ func languageServers(u config.User) ([]lsp.Spec, error) {
 	}
 	return lsp.Configure(lsp.Table(), entries)
 }
-
-// checkLanguages says what is wrong with what the user says of language servers.
-func checkLanguages(u config.User) []config.Finding {
-	if _, err := languageServers(u); err != nil {
-		return []config.Finding{{Level: config.LevelError, Key: "lsp", Message: faultText(err)}}
-	}
-	return nil
-}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -16,9 +13,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/config/userfile"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // place is where a server listens: a socket's path, or an address.
@@ -46,15 +40,6 @@ func parseListen(text string) (place, error) {
 		return place{}, fmt.Errorf("--listen %q: write unix, unix:PATH or HOST:PORT, e.g. 127.0.0.1:4747", text)
 	}
 	return place{address: text}, nil
-}
-
-// socketPath is where the socket is when no other place is named.
-func socketPath() (string, error) {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && os.Getenv("PAWL_DATA") == "" {
-		return filepath.Join(dir, "pawl", "pawl.sock"), nil
-	}
-	data, err := config.Data()
-	return filepath.Join(data, "pawl.sock"), err
 }
 
 // loopback reports whether only programs of this machine reach the address.
@@ -139,49 +124,4 @@ func (p place) welcome(g door) string {
 		text += fmt.Sprintf("the token is in %s: PAWL_TOKEN=$(cat %[1]s) pawl run --attach http://%s …\n", g.file, p.address)
 	}
 	return text
-}
-
-// minToken is how many characters a token of the user's must have.
-const minToken = 16
-
-// serverToken is the token that requests on an address need: the user's or, where
-// only this machine can ask, one that pawl makes once. Where users have tokens it
-// can do without.
-func serverToken(p place, users bool) (token, file string, err error) {
-	token = strings.TrimSpace(os.Getenv("PAWL_SERVER_TOKEN"))
-	switch {
-	case token != "" && len(token) < minToken:
-		return "", "", fmt.Errorf("PAWL_SERVER_TOKEN has less than %d characters: make one with 'openssl rand -hex 32'", minToken)
-	case token != "":
-		return token, "", nil
-	case !p.loopback() && users:
-		return "", "", nil
-	case !p.loopback() && !weak.On("server.bind"):
-		return "", "", fmt.Errorf("others can reach %s: make a token with 'pawl token create', or set PAWL_SERVER_TOKEN to a secret, e.g. from 'openssl rand -hex 32', or listen on 127.0.0.1: %w", p.address, pawl.ErrDenied)
-	}
-	data, err := config.Data()
-	if err != nil {
-		return "", "", err
-	}
-	file = filepath.Join(data, "server-token")
-	unlock, err := userfile.Lock(file) // another server may begin at the same time
-	if err != nil {
-		return "", "", err
-	}
-	defer unlock()
-	text, err := userfile.Read(file, 1<<10)
-	if err == nil && len(text) == 0 {
-		text = []byte(rand.Text() + "\n")
-		err = userfile.ReplaceText(file, text)
-	}
-	if token = strings.TrimSpace(string(text)); err == nil && len(token) < minToken {
-		err = fmt.Errorf("%s holds no token: remove it, and a new one is made", file)
-	}
-	return token, file, err
-}
-
-// sameSecret compares without telling by the time it takes how much is right.
-func sameSecret(given, want string) bool {
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
 }

@@ -6,16 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"github.com/pawl-dev/pawl"
 )
-
-// version is set by the release build.
-var version = "dev"
 
 func main() {
 	secrets.AddEnv(os.Environ())
@@ -62,86 +55,4 @@ func root() *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
 	cmd.AddCommand(runCommand(), reviewCommand(), gateCommand(), missionCommand(), resumeCommand(), serveCommand(), workerCommand(), fleetCommand(), tokenCommand(), tenantCommand(), acpCommand(), sessionCommand(), statsCommand(), gcCommand(), modelsCommand(), authCommand(), permissionsCommand(), configCommand(), hooksCommand(), mcpCommand(), trustCommand(), sandboxCommand(), doctorCommand(), promptCommand(), agentsCommand(), commandsCommand(), skillsCommand(), devCommand(), versionCommand())
 	return cmd
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  usage(cobra.NoArgs),
-		Run: func(cmd *cobra.Command, _ []string) {
-			revision := ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = " " + s.Value[:min(12, len(s.Value))]
-					}
-				}
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "pawl %s%s %s/%s %s\n", version, revision, runtime.GOOS, runtime.GOARCH, runtime.Version())
-		},
-	}
-}
-
-// The exit codes that scripts rely on.
-const (
-	exitFailed   = 1
-	exitUsage    = 2
-	exitDenied   = 3
-	exitLimit    = 4
-	exitModel    = 5
-	exitCanceled = 130
-)
-
-// exitError ends the program with a code; without err it does so silently.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// exitOf maps the end of a turn to an exit code.
-func exitOf(f pawl.TurnFinished) error {
-	code := exitFailed
-	switch f.Reason {
-	case pawl.ReasonEndTurn:
-		return nil
-	case pawl.ReasonPermissionDenied:
-		code = exitDenied
-	case pawl.ReasonBudget, pawl.ReasonMaxSteps, pawl.ReasonMaxTokens, pawl.ReasonLoop:
-		code = exitLimit
-	case pawl.ReasonCanceled:
-		code = exitCanceled
-	case pawl.ReasonError:
-		if f.Fault == pawl.FaultModel {
-			code = exitModel
-		}
-	}
-	text := string(f.Reason)
-	if f.Message != "" {
-		text = f.Message
-	}
-	return &exitError{code: code, err: errors.New(text)}
-}
-
-func usageError(cmd *cobra.Command, err error) error {
-	return &exitError{code: exitUsage, err: fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())}
-}
-
-// usage makes a wrong number of arguments a usage error.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError(cmd, err)
-		}
-		return nil
-	}
 }

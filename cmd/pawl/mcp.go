@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/trust"
@@ -130,30 +129,6 @@ func (h *mcpHere) some(names []string) (list []serverEntry, err error) {
 		}
 	}
 	return list, nil
-}
-
-// keptTokens keeps logins where keys are kept: in the system's keyring, or where
-// there is none in keys.json.
-type keptTokens struct{ keys *auth.Keys }
-
-var _ mcpclient.TokenStore = keptTokens{}
-
-// Get returns what a login has brought.
-func (k keptTokens) Get(name string) (auth.Secret, error) {
-	token, _, err := k.keys.Key(auth.Provider{ID: name})
-	return token, err
-}
-
-// Set keeps what a login has brought.
-func (k keptTokens) Set(name string, token auth.Secret) error {
-	_, err := k.keys.Save(name, token)
-	return err
-}
-
-// Delete forgets it, wherever it is.
-func (k keptTokens) Delete(name string) error {
-	_, err := k.keys.Delete(name)
-	return err
 }
 
 // notReady is the end of a command some of whose servers did not come up. What is

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
-	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/policy"
@@ -99,36 +97,4 @@ func (s *toolServers) Notes(id pawl.SessionID, dir string) []string {
 	delete(s.news, dir)
 	s.mu.Unlock()
 	return append(notes, s.of(id).Notes(dir)...)
-}
-
-// heldTokens is where logins are kept. What it gives out, and what is kept in it,
-// is a secret from then on.
-type heldTokens struct{ mcpclient.TokenStore }
-
-var _ mcpclient.TokenStore = heldTokens{}
-
-// Get returns the credentials of a login.
-func (h heldTokens) Get(name string) (auth.Secret, error) {
-	text, err := h.TokenStore.Get(name)
-	holdLogin(text)
-	return text, err
-}
-
-// Set keeps the credentials of a login.
-func (h heldTokens) Set(name string, text auth.Secret) error {
-	holdLogin(text)
-	return h.TokenStore.Set(name, text)
-}
-
-// holdLogin masks the secrets of a login.
-func holdLogin(text auth.Secret) {
-	var login map[string]any
-	if json.Unmarshal([]byte(text.Reveal()), &login) != nil {
-		return // it is not one
-	}
-	for _, key := range []string{"access_token", "refresh_token", "client_secret"} {
-		if value, ok := login[key].(string); ok {
-			secrets.Add("MCP login", value)
-		}
-	}
 }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
@@ -25,3 +28,33 @@ func newControl(s *policy.Safety) *mission.Control {
 		Gate:  func(repo *git.Repo) (*gate.Gate, error) { return openGate(repo, s) },
 	})
 }
+
+// repoOf opens the repository that a directory is in.
+func repoOf(ctx context.Context, dir string) (*git.Repo, error) {
+	g, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return g.Open(ctx, dir)
+}
+
+// openGate makes a gate for a repository. Its trees are below the directory for
+// temporary files; the cache of the base's checks is pawl's own.
+func openGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
+	cache, err := config.Cache()
+	if err != nil {
+		return nil, err
+	}
+	seed := filepath.Join(cache, "gate", gate.Place(repo.Common))
+	if err := os.MkdirAll(seed, 0o700); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "pawl-gate-")
+	if err != nil {
+		return nil, err
+	}
+	return &gate.Gate{Repo: repo, Dir: dir, Box: s.WrapCheck, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
+}
+
+// The git that can put work together without a directory of its own.
+const missionGitMajor, missionGitMinor = 2, 38

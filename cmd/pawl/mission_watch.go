@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -134,27 +133,5 @@ func (v *watcher) tell(e pawl.Event) error {
 		return nil
 	}
 	_, err := fmt.Fprintf(v.out, "%s  %s\n", e.At.Local().Format("15:04:05"), line)
-	return err
-}
-
-// linesOn is how many lines of a terminal a text takes.
-func linesOn(text string, columns int) (n int) {
-	for line := range strings.Lines(text) {
-		at := 0
-		for _, r := range strings.TrimSuffix(line, "\n") {
-			at += cells(r)
-		}
-		n += max(1, (at+columns-1)/columns)
-	}
-	return n
-}
-
-// erase takes the last lines off the screen. They are pawl's own doing, so it is
-// not in the way of what others must not do.
-func (s *screen) erase(lines int) error {
-	if err := s.Flush(); err != nil || lines == 0 {
-		return err
-	}
-	_, err := fmt.Fprintf(s.file, "\x1b[%dA\r\x1b[J", lines)
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 )
@@ -99,24 +97,6 @@ func (f *modelsFlags) choose(ctx context.Context, c *catalog.Catalog, keys *auth
 	}
 }
 
-// openCatalog returns the catalog with the user's models.json.
-func openCatalog() (*catalog.Catalog, error) {
-	data, err := config.Data()
-	if err != nil {
-		return nil, err
-	}
-	return catalog.Open(filepath.Join(data, "models.json"))
-}
-
-func catalogAndKeys() (*catalog.Catalog, *auth.Keys, error) {
-	c, err := openCatalog()
-	if err != nil {
-		return nil, nil, err
-	}
-	keys, err := openKeys()
-	return c, keys, err
-}
-
 func hasWords(m catalog.Model, words []string) bool {
 	text := strings.ToLower(m.Ref + " " + m.Name)
 	for _, w := range words {
@@ -166,9 +146,4 @@ func takes(m catalog.Model) []string {
 		}
 	}
 	return list
-}
-
-// authProvider is what auth must know of a provider.
-func authProvider(p catalog.Provider) auth.Provider {
-	return auth.Provider{ID: p.ID, EnvKeys: p.EnvKeys}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -27,20 +26,6 @@ were asked; they are kept in pawl's data folder.`,
 	}
 	cmd.AddCommand(permissionsListCommand(), permissionsRevokeCommand(), permissionsTestCommand())
 	return cmd
-}
-
-// loadPolicy returns what holds in this directory. A mode that is named wins over
-// the user's.
-func loadPolicy(ctx context.Context, mode string) (permission.Policy, error) {
-	s, err := policy.Open()
-	if err != nil {
-		return permission.Policy{}, err
-	}
-	dir, err := workingDir()
-	if err != nil {
-		return permission.Policy{}, err
-	}
-	return s.Policy(ctx, "", dir, pawl.Settings{Mode: mode})
 }
 
 // permissionList is what 'pawl permissions list --json' prints.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,12 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-isatty"
-
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // result is the one object that --format json prints.
@@ -116,23 +111,6 @@ func (p *streamPrinter) event(e pawl.Event) error { return writeJSON(p.out, e) }
 
 func (p *streamPrinter) result(result) error { return nil }
 
-// writeJSON prints a value whose strings cannot act on a terminal, and mean the
-// same to who reads them.
-func writeJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	text := b.Bytes()
-	if !weak.On("plain") {
-		text = sanitize.JSON(text)
-	}
-	_, err := w.Write(text)
-	return err
-}
-
 // textPrinter prints the final text; to a terminal, all text as it comes, with
 // a line for each call.
 type textPrinter struct {
@@ -146,11 +124,6 @@ type textPrinter struct {
 
 func newTextPrinter(out, err io.Writer) *textPrinter {
 	return &textPrinter{out: out, err: err, live: isTerminal(out), waiting: waiting{out: err}}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(interface{ Fd() uintptr }) // a file, or a screen
-	return ok && isatty.IsTerminal(f.Fd())
 }
 
 func (p *textPrinter) event(e pawl.Event) error {
@@ -253,19 +226,4 @@ func describeCall(c pawl.CallStarted) string {
 		}
 	}
 	return firstLine(strings.TrimSpace(c.Tool+" "+strings.Join(targets, " ")), 100)
-}
-
-// firstLine returns the first line, cut to n characters. What does not show is
-// written as its code: it names something, and is not to look like another name.
-func firstLine(s string, n int) string {
-	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
-	line = sanitize.Line(line)
-	runes := []rune(line)
-	if len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	if more && strings.TrimSpace(rest) != "" {
-		return line + " …"
-	}
-	return line
 }

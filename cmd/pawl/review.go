@@ -17,9 +17,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// exitGate: what was found keeps the change from going on.
-const exitGate = 6
-
 // reviewTools are what a reviewer has: it looks, and changes nothing.
 var reviewTools = []string{"read", "list", "glob", "grep"}
 

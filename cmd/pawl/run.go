@@ -4,20 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
 // runFlags are the flags of 'pawl run'.
@@ -181,20 +177,6 @@ func (f *runFlags) undo(ctx context.Context, a *app, s pawl.Session) error {
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
 
-// defaultModel is the user's configured one. Without it, a screen of help says
-// what to do.
-func defaultModel(ctx context.Context) (string, error) {
-	user, err := loadUser()
-	if err != nil || user.Model != "" {
-		return user.Model, err
-	}
-	help, err := modelHelp(ctx)
-	if err != nil {
-		return "", err
-	}
-	return "", &exitError{code: exitUsage, err: errors.New("no model is chosen\n\n" + help)}
-}
-
 // target is the session that the prompt goes to.
 func (f *runFlags) target(ctx context.Context, a *app, dir string) (pawl.Session, error) {
 	switch {
@@ -245,27 +227,6 @@ func (f *runFlags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error
 	return p, nil
 }
 
-// maxInput bounds what is read from standard input and of each attachment.
-const maxInput = 10 << 20
-
-// readPiped returns what is piped in; a terminal is not read.
-func readPiped(in io.Reader) (string, error) {
-	if f, ok := in.(*os.File); ok {
-		info, err := f.Stat()
-		if err != nil || info.Mode()&os.ModeCharDevice != 0 {
-			return "", nil //nolint:nilerr // closed: nothing is piped in
-		}
-	}
-	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
-	if err != nil {
-		return "", fmt.Errorf("read standard input: %w", err)
-	}
-	if len(data) > maxInput {
-		return "", fmt.Errorf("standard input has more than %d bytes", maxInput)
-	}
-	return string(data), nil
-}
-
 func readAttachment(path string) (pawl.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -285,89 +246,35 @@ func readAttachment(path string) (pawl.File, error) {
 	return pawl.File{Name: filepath.Base(path), MediaType: kind, Data: data}, nil
 }
 
-// settingsFlags say how a prompt is worked on.
-type settingsFlags struct {
-	model    string
-	agent    string
-	mode     string
-	maxSteps int
-	maxCost  float64
-	budget   struct {
-		tokens  int64
-		time    time.Duration
-		session float64
+// useSchema reads the schema that is named; nil if none is.
+func (f *runFlags) useSchema(p *pawl.Prompt) (*answerSchema, error) {
+	if f.schema == "" {
+		return nil, nil //nolint:nilnil // any text will do
 	}
-	tools    []string
-	trust    bool
-	patience time.Duration
+	if p.Delivery != pawl.DeliverNow {
+		return nil, errors.New("--output-schema goes with --if-busy reject alone")
+	}
+	s, err := readSchema(f.schema)
+	if err != nil {
+		return nil, fmt.Errorf("--output-schema %s: %w", f.schema, err)
+	}
+	return s, nil
 }
 
-var modes = []string{"plan", "ask", "guard", "auto", "yolo"}
-
-func (f *settingsFlags) add(cmd *cobra.Command) {
-	f.addModel(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&f.agent, "agent", "", "the `agent` (default: build)")
-	flags.StringVar(&f.mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo")
-	flags.Float64Var(&f.budget.session, "max-session-cost", 0, "end the turn when the session has cost so many `dollars` (0: no limit)")
-	flags.StringSliceVar(&f.tools, "tools", nil, "use only these tools, e.g. `read,grep`")
-	flags.DurationVar(&f.patience, "ask-timeout", 0, "count a question as declined after this `time` (0: wait)")
-	flags.BoolVar(&f.trust, "trust", false, "let this folder's own configuration take effect")
-}
-
-// addModel adds the model and the limits alone.
-func (f *settingsFlags) addModel(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model`, e.g. script:FILE (default: PAWL_MODEL, or the session's)")
-	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
-	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
-	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "end the turn when it has used so many `tokens` (0: no limit)")
-	flags.DurationVar(&f.budget.time, "max-time", 0, "end the turn when it has taken this `time`, e.g. 30m (0: no limit)")
-}
-
-func (f *settingsFlags) settings() (pawl.Settings, error) {
-	if f.mode != "" && !slices.Contains(modes, f.mode) {
-		return pawl.Settings{}, fmt.Errorf("--mode %q: use %s", f.mode, strings.Join(modes, ", "))
+// finish shows the result of checked, whichever way it ended.
+func (f *runFlags) finish(p printer, res result, err error) error {
+	var exit *exitError
+	if err != nil && (!errors.As(err, &exit) || errors.Is(err, errInterrupted)) {
+		return err // nothing came of it
 	}
-	if f.maxSteps < 0 {
-		return pawl.Settings{}, fmt.Errorf("--max-steps %d: it must not be negative", f.maxSteps)
+	if err == nil {
+		return f.show(p, res)
 	}
-	model := f.model
-	if path, ok := strings.CutPrefix(model, "script:"); ok {
-		abs, err := filepath.Abs(path) // a resumed run may start elsewhere
-		if err != nil {
-			return pawl.Settings{}, err
-		}
-		model = "script:" + abs
+	if res.Error == "" {
+		res.Reason, res.Error = pawl.ReasonError, err.Error()
 	}
-	if f.patience < 0 {
-		return pawl.Settings{}, fmt.Errorf("--ask-timeout %s: it must not be negative", f.patience)
+	if f.format == "text" {
+		res.Text = "" // a script must not take it for an answer
 	}
-	if f.maxCost < 0 || f.budget.tokens < 0 || f.budget.time < 0 || f.budget.session < 0 {
-		return pawl.Settings{}, errors.New("--max-cost, --max-tokens, --max-time and --max-session-cost: they must not be negative")
-	}
-	return pawl.Settings{
-		Agent: f.agent, Model: model, Mode: f.mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.trust,
-		AskTimeout: f.patience, MaxTokens: f.budget.tokens, MaxTime: f.budget.time, MaxSessionCost: pawl.MoneyOf(f.budget.session),
-	}, nil
-}
-
-// notice says what the directory brings that does not take effect.
-func (f *settingsFlags) notice(ctx context.Context, a *app, dir string, w io.Writer) {
-	if a.safety == nil {
-		return // the server knows
-	}
-	folder, ignored, err := a.safety.Project(ctx, dir, f.trust)
-	for _, i := range ignored {
-		fmt.Fprintf(w, "pawl: note: %s of this folder's configuration takes no effect: %s\n", i.Key, i.Why)
-	}
-	switch {
-	case err != nil:
-		fmt.Fprintf(w, "pawl: note: nothing of this folder's own configuration takes effect: %v\n", err)
-	case len(folder.Parts) == 0 || folder.State == trust.Trusted:
-	case folder.State == trust.Changed:
-		fmt.Fprintln(w, "pawl: note: what this folder brings has changed since you trusted it, and takes no effect; 'pawl trust' shows it")
-	default:
-		fmt.Fprintf(w, "pawl: note: this folder brings %d things that take no effect until you trust it; 'pawl trust' shows them\n", len(folder.Parts))
-	}
+	return errors.Join(p.result(res), err)
 }

@@ -175,36 +175,3 @@ func (r *result) include(turn result) {
 		}
 	}
 }
-
-// useSchema reads the schema that is named; nil if none is.
-func (f *runFlags) useSchema(p *pawl.Prompt) (*answerSchema, error) {
-	if f.schema == "" {
-		return nil, nil //nolint:nilnil // any text will do
-	}
-	if p.Delivery != pawl.DeliverNow {
-		return nil, errors.New("--output-schema goes with --if-busy reject alone")
-	}
-	s, err := readSchema(f.schema)
-	if err != nil {
-		return nil, fmt.Errorf("--output-schema %s: %w", f.schema, err)
-	}
-	return s, nil
-}
-
-// finish shows the result of checked, whichever way it ended.
-func (f *runFlags) finish(p printer, res result, err error) error {
-	var exit *exitError
-	if err != nil && (!errors.As(err, &exit) || errors.Is(err, errInterrupted)) {
-		return err // nothing came of it
-	}
-	if err == nil {
-		return f.show(p, res)
-	}
-	if res.Error == "" {
-		res.Reason, res.Error = pawl.ReasonError, err.Error()
-	}
-	if f.format == "text" {
-		res.Text = "" // a script must not take it for an answer
-	}
-	return errors.Join(p.result(res), err)
-}

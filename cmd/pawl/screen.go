@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -41,3 +42,13 @@ var _ interface {
 	io.Writer
 	Fd() uintptr
 } = (*screen)(nil)
+
+// erase takes the last lines off the screen. They are pawl's own doing, so it is
+// not in the way of what others must not do.
+func (s *screen) erase(lines int) error {
+	if err := s.Flush(); err != nil || lines == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(s.file, "\x1b[%dA\r\x1b[J", lines)
+	return err
+}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/security/redact"
@@ -47,3 +49,12 @@ func holdSecrets(store string) error {
 }
 
 func holdKey(provider string, key auth.Secret) { secrets.Add(provider+" key", key.Reveal()) }
+
+// openKeys returns where the keys are.
+func openKeys() (*auth.Keys, error) {
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	return &auth.Keys{Ring: auth.SystemKeyring(), File: filepath.Join(data, "keys.json"), Found: holdKey}, nil
+}

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -19,7 +15,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
-	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // serverFlags are the flags of 'pawl serve'.
@@ -137,25 +132,6 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	return f.end(cmd, a, s, log)
 }
 
-// logger writes what happens, without secrets.
-func (f *serverFlags) logger(w io.Writer) (*slog.Logger, error) {
-	options := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Value.Kind() == slog.KindString || a.Value.Kind() == slog.KindAny {
-			return slog.String(a.Key, secrets.Redact(a.Value.String()))
-		}
-		return a
-	}}
-	switch f.log {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, options)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
-	case "none":
-		return slog.New(slog.DiscardHandler), nil
-	}
-	return nil, fmt.Errorf("--log %q: use text, json or none", f.log)
-}
-
 // end lets running turns finish, and then ends. What is left can be resumed.
 func (f *serverFlags) end(cmd *cobra.Command, a *app, s *httpapi.Server, log *slog.Logger) error {
 	log.Info("draining", "turns", a.turns(), "for", f.drain.String())
@@ -221,106 +197,4 @@ func (a *app) ready(ctx context.Context) error {
 	defer cancel()
 	_, err := a.List(ctx, pawl.Filter{Limit: 1})
 	return err
-}
-
-// door says who may ask, and for work in which directories.
-type door struct {
-	socket bool   // whoever may use the socket is the user
-	token  string // else it needs this, or one of the users'
-	file   string // where it is kept; "" if the user gave it
-	roots  []string
-	access *access.Access
-
-	workspaces string // of a fleet, in which directories are those of a tenant; "" if it is none
-}
-
-// door reads or makes the token, and finds the directories.
-func (f *serverFlags) door(ctx context.Context, p place, tokens pawl.Tokens) (door, error) {
-	g := door{socket: p.socket != "", access: &access.Access{Tokens: tokens}}
-	dirs := f.dirs
-	if !g.socket {
-		users, err := liveTokens(ctx, tokens)
-		if err != nil {
-			return g, err
-		}
-		if g.token, g.file, err = serverToken(p, users > 0); err != nil {
-			return g, err
-		}
-		secrets.Add("the server's token", g.token)
-		if len(dirs) == 0 {
-			dirs = []string{"."}
-		}
-	}
-	for _, dir := range dirs {
-		dir, err := filepath.Abs(dir)
-		if err == nil {
-			dir, err = filepath.EvalSymlinks(dir)
-		}
-		if err != nil {
-			return g, err
-		}
-		g.roots = append(g.roots, dir)
-	}
-	return g, nil
-}
-
-// liveTokens counts the tokens that can be used.
-func liveTokens(ctx context.Context, tokens pawl.Tokens) (n int, err error) {
-	all, err := tokens.Tokens(ctx)
-	for _, t := range all {
-		if t.Live(time.Now()) {
-			n++
-		}
-	}
-	return n, err
-}
-
-// auth says who asks.
-func (g door) auth(r *http.Request) (api.Principal, error) {
-	if g.socket {
-		if err := samePeer(httpapi.Conn(r)); err != nil {
-			return api.Principal{}, err
-		}
-		return api.Principal{Scope: api.ScopeAdmin}, nil
-	}
-	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	switch {
-	case !ok:
-		return api.Principal{}, api.ErrUnauthorized
-	case sameSecret(given, g.token):
-		return api.Principal{Token: "server", Scope: api.ScopeAdmin}, nil
-	default:
-		return g.access.Auth(r.Context(), given)
-	}
-}
-
-// home finds the directories of workspaces, in a fleet.
-func (g door) home() func(p api.Principal, name string) (string, error) {
-	if g.workspaces == "" {
-		return nil
-	}
-	return func(p api.Principal, name string) (string, error) {
-		return access.Workspace(g.workspaces, p.Tenant, name)
-	}
-}
-
-// allow refuses directories that are not below one of the roots, by their real paths. In
-// a fleet it is those that are not the tenant's.
-func (g door) allow(p api.Principal, dir string) error {
-	if g.workspaces != "" {
-		return access.CheckFolder(g.workspaces, p.Tenant, dir)
-	}
-	if g.roots == nil {
-		return nil
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil || !filepath.IsAbs(dir) {
-		return fmt.Errorf("there is no folder %q on the server: %w", dir, pawl.ErrInvalid)
-	}
-	for _, root := range g.roots {
-		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
-			return nil
-		}
-	}
-	return fmt.Errorf("sessions may work below %s only: 'pawl serve --dir' adds a folder: %w", strings.Join(g.roots, ", "), pawl.ErrDenied)
 }

@@ -3,10 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -26,30 +24,6 @@ func sessionCommand() *cobra.Command {
 	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionExportCommand(), sessionImportCommand(), sessionQueueCommand(), sessionDeleteCommand(),
 		sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(), sessionRenameCommand(), sessionCompactCommand(), sessionShellCommand())
 	return cmd
-}
-
-// withApp runs f with everything wired together.
-func withApp(cmd *cobra.Command, f func(ctx context.Context, a *app) error) error {
-	a, err := openApp(cmd.Context())
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(cmd.Context(), a), a.Close())
-}
-
-// withSession runs f with the session that the argument names.
-func withSession(cmd *cobra.Command, name string, f func(ctx context.Context, a *app, s pawl.Session) error) error {
-	return withApp(cmd, func(ctx context.Context, a *app) error {
-		dir, err := os.Getwd()
-		if err != nil {
-			return err
-		}
-		s, err := a.session(ctx, name, dir)
-		if err != nil {
-			return err
-		}
-		return f(ctx, a, s)
-	})
 }
 
 func sessionListCommand() *cobra.Command {
@@ -126,20 +100,6 @@ func sessionShowCommand() *cobra.Command {
 				return out.Flush()
 			})
 		},
-	}
-}
-
-// logOf yields the session's durable events up to its head.
-func logOf(ctx context.Context, svc pawl.Service, s pawl.Session) iter.Seq2[pawl.Event, error] {
-	return func(yield func(pawl.Event, error) bool) {
-		for e, err := range svc.Events(ctx, s.ID, 0) {
-			if err == nil && e.Seq == 0 {
-				continue
-			}
-			if !yield(e, err) || err != nil || e.Seq == s.Head {
-				return
-			}
-		}
 	}
 }
 

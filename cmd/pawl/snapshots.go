@@ -42,17 +42,3 @@ func useSnapshots(ctx context.Context, loop *agent.Config, svc *service.Config) 
 	loop.Snapshots = snapshots
 	svc.Adopt, svc.Forget = snapshots.Adopt, snapshots.Forget
 }
-
-// checkSnapshots says whether what calls do can be undone.
-func checkSnapshots(ctx context.Context) finding {
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	f := finding{Name: "snapshots", Status: checkOK}
-	s, err := openSnapshots(ctx)
-	if err != nil {
-		f.Status, f.Detail, f.Fix = checkWarn, "none, so changes to files cannot be undone: "+err.Error(), "install git 2.32 or newer"
-		return f
-	}
-	f.Detail = s.Dir
-	return f
-}

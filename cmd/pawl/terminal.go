@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 	"golang.org/x/text/width"
 )
@@ -58,4 +59,21 @@ func cells(r rune) int {
 	default:
 		return 1
 	}
+}
+
+// linesOn is how many lines of a terminal a text takes.
+func linesOn(text string, columns int) (n int) {
+	for line := range strings.Lines(text) {
+		at := 0
+		for _, r := range strings.TrimSuffix(line, "\n") {
+			at += cells(r)
+		}
+		n += max(1, (at+columns-1)/columns)
+	}
+	return n
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(interface{ Fd() uintptr }) // a file, or a screen
+	return ok && isatty.IsTerminal(f.Fd())
 }

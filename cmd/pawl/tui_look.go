@@ -1,17 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/frontend/tui"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
 // addLook tells the screen how the user wants it. A theme that is named wins over
@@ -40,50 +34,4 @@ func addLook(c *tui.Config, named string, user config.User) error {
 	}
 	c.KeepTheme = func(name string) error { return config.Set("tui.theme", name, usable) }
 	return nil
-}
-
-// notifyModes are how one is told, by their names in the configuration.
-var notifyModes = map[string]notify.Mode{"": notify.Desktop, "desktop": notify.Desktop, "bell": notify.Bell, "off": notify.Off}
-
-// userThemes reads the user's own themes.
-func userThemes() ([]theme.Theme, error) {
-	dir, err := config.UserFolder()
-	if err != nil {
-		return nil, err
-	}
-	dir = filepath.Join(dir, "themes")
-	themes, err := theme.Read(os.DirFS(dir))
-	if err != nil {
-		return nil, fmt.Errorf("read the themes in %s: %w", dir, err)
-	}
-	return themes, nil
-}
-
-// lookFaults returns what is wrong with how the user wants the screen.
-func lookFaults(u config.User, themes []theme.Theme) (findings []config.Finding) {
-	wrong := func(key string, err error) {
-		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: key + ": " + faultText(err)})
-	}
-	if name := u.TUI.Theme; name != "" && name != theme.Auto {
-		if _, err := theme.Lookup(name, themes); err != nil {
-			wrong("tui.theme", err)
-		}
-	}
-	if _, err := keys.New(u.TUI.Keys); err != nil {
-		key := "tui.keys"
-		if fault := (*keys.Fault)(nil); errors.As(err, &fault) {
-			key, err = key+"."+fault.Action, errors.New(fault.Why)
-		}
-		wrong(key, err)
-	}
-	return findings
-}
-
-// checkLook is lookFaults with the themes that there are.
-func checkLook(u config.User) []config.Finding {
-	themes, err := userThemes()
-	if err != nil {
-		return []config.Finding{{Level: config.LevelError, Key: "tui.theme", Message: faultText(err)}}
-	}
-	return lookFaults(u, themes)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -186,25 +185,6 @@ func (f *revertFlags) run(ctx context.Context, cmd *cobra.Command, a *app, s paw
 		showReverted(cmd.OutOrStdout(), plan, done)
 	}
 	return nil
-}
-
-// confirm asks a person at the terminal. Without one it refuses.
-func confirm(cmd *cobra.Command, question string) (bool, error) {
-	out := outputFlags{format: "text"}
-	if !out.attended(cmd) {
-		return false, usageError(cmd, errors.New("nobody is there to be asked: --yes does it, --dry-run only shows it"))
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
-	text, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "y", "yes":
-		return true, nil
-	}
-	fmt.Fprintln(cmd.ErrOrStderr(), "nothing was changed")
-	return false, nil
 }
 
 // awaitOrder waits until an order is carried out.

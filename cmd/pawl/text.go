@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// faultText is an error without what kind of error it is.
+func faultText(err error) string {
+	return strings.TrimSuffix(err.Error(), ": "+pawl.ErrInvalid.Error())
+}
+
+// firstLine returns the first line, cut to n characters. What does not show is
+// written as its code: it names something, and is not to look like another name.
+func firstLine(s string, n int) string {
+	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
+	line = sanitize.Line(line)
+	runes := []rune(line)
+	if len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	if more && strings.TrimSpace(rest) != "" {
+		return line + " …"
+	}
+	return line
+}
