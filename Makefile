@@ -117,7 +117,7 @@ fleet-services: temporal ## start PostgreSQL, NATS and Temporal
 
 ## Check
 
-.PHONY: check fmt fmt-check lint unit flaky
+.PHONY: check fmt fmt-check lint unit flaky hooks generate generate-check
 check: fmt-check lint unit ## run before every commit: format, lint, fast tests with Go's test cache
 
 fmt: $(GOLANGCI) ## format the Go files
@@ -133,6 +133,18 @@ lint: $(GOLANGCI) ## run golangci-lint, go vet included, with all build tags
 
 unit: services $(GOPLS) $(TSLS) $(MCP) ## run the tests without a build tag
 	$(GOTEST) ./...
+
+hooks: ## install the pre-commit hook, which checks the format of staged files and vets their packages
+	hook=$$(git rev-parse --git-path hooks)/pre-commit && \
+	if [[ -e $$hook ]] && ! grep -q dev/pre-commit "$$hook"; then echo "$$hook exists; add 'exec dev/pre-commit' to it" >&2; exit 1; fi && \
+	mkdir -p "$$(dirname "$$hook")" && printf '#!/bin/sh\nexec dev/pre-commit\n' >"$$hook" && chmod +x "$$hook"
+
+generate: $(CLIENT_TS) ## regenerate all generated files: API descriptions, JSON schemas, model catalog, tables of the guide, TypeScript client
+	dev/generate
+	NODE_MODULES=$(CLIENT_TS)/node_modules dev/client-ts generate
+
+generate-check: ## check that generated files are up to date
+	dev/generate check
 
 flaky: services ## run the tests in dist/ci/flaky.txt 200 times under load, or TESTS='PACKAGE TEST [TAGS]'
 	dev/flaky $(TESTS)
