@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
-	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
@@ -64,7 +64,7 @@ func exampleService(root string) (svc pawl.Service, end func()) {
 	st := try(sqlite.Open(context.Background(), filepath.Join(root, "pawl.db")))
 	events := bus.New(st, bus.Config{})
 	stepper := agent.NewStepper(agent.Config{
-		Store: st, Bus: events, Model: (&model.Opener{}).Open,
+		Store: st, Bus: events, Model: (&provider.Opener{}).Open,
 		Tools:     try(tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})),
 		Authority: &harness.Authority{Grants: permission.Store{Path: filepath.Join(root, "grants.json")}},
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/service/project"
-	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
 	"github.com/pawl-dev/pawl/internal/telemetry"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
@@ -35,7 +35,7 @@ type app struct {
 	safety *policy.Safety
 	store  pawl.Store
 	tells  *telemetry.Telemetry
-	tokens store.Store
+	tokens backend.Store
 
 	control    *mission.Control
 	workspaces string               // the directory of all workspaces of a fleet; "" if it is none
@@ -75,7 +75,7 @@ func openFitted(ctx context.Context, fit fitting) (*app, error) {
 	if err := holdSecrets(ref); err != nil {
 		return nil, err
 	}
-	kept, err := store.Open(ctx, ref)
+	kept, err := backend.Open(ctx, ref)
 	if err != nil {
 		return nil, err
 	}

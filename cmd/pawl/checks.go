@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/security/trust"
-	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -187,7 +187,7 @@ func checkStore(ctx context.Context) finding {
 			f.Detail = "PostgreSQL" // the address may hold a password
 		}
 		var st interface{ Close() error }
-		if st, err = store.Open(ctx, ref); err == nil {
+		if st, err = backend.Open(ctx, ref); err == nil {
 			err = st.Close()
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
-	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
 // The places of a fleet's parts, unless the configuration names others.
@@ -108,7 +108,7 @@ type fleetStore interface {
 
 // rosterOf returns the host registry of a store that keeps tenants apart: nothing works
 // with one that does not.
-func rosterOf(ctx context.Context, st store.Store, silent time.Duration) (fleetStore, error) {
+func rosterOf(ctx context.Context, st backend.Store, silent time.Duration) (fleetStore, error) {
 	r, ok := st.(fleetStore)
 	if !ok {
 		return nil, fmt.Errorf("the store of a fleet must be PostgreSQL: set PAWL_STORE=postgres://…: %w", pawl.ErrInvalid)

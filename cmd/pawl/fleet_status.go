@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet/nats"
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
 const (
@@ -56,7 +56,7 @@ func openOperator(ctx context.Context) (*operator, error) {
 func (o *operator) openStore(ctx context.Context, ref string) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	st, err := store.Open(ctx, ref)
+	st, err := backend.Open(ctx, ref)
 	if err != nil {
 		return err
 	}

@@ -155,15 +155,15 @@ func TestKilledPawlLeavesNoServer(t *testing.T) {
 	}
 }
 
-// provider is a provider that notes its requests and when they came.
-type provider struct {
+// recordingProvider is a provider that notes its requests and when they came.
+type recordingProvider struct {
 	*httptest.Server
 	mu       sync.Mutex
 	arrivals []time.Time
 	bodies   [][]byte
 }
 
-func newProvider(t *testing.T, script string) *provider {
+func newProvider(t *testing.T, script string) *recordingProvider {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "s.jsonl")
 	put(t, file, script)
@@ -171,7 +171,7 @@ func newProvider(t *testing.T, script string) *provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, p := fakeprovider.Handler(m, fakeprovider.Config{Key: "a-key"}), &provider{}
+	next, p := fakeprovider.Handler(m, fakeprovider.Config{Key: "a-key"}), &recordingProvider{}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		arrived := time.Now()
 		body, _ := io.ReadAll(r.Body)
@@ -186,7 +186,7 @@ func newProvider(t *testing.T, script string) *provider {
 }
 
 // config points pawl to the provider.
-func (p *provider) config() string {
+func (p *recordingProvider) config() string {
 	return fmt.Sprintf(`,"providers":{"anthropic":{"base_url":%q}}`, p.URL)
 }
 
@@ -229,7 +229,7 @@ func TestFirstRequestWaitsForNoServer(t *testing.T) {
 }
 
 // first runs pawl and returns how long after its start the first request came.
-func (p *provider) first(t *testing.T, b *harness.Box) time.Duration {
+func (p *recordingProvider) first(t *testing.T, b *harness.Box) time.Duration {
 	t.Helper()
 	p.mu.Lock()
 	n := len(p.arrivals)

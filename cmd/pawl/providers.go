@@ -12,14 +12,14 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/auth"
-	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
 
 // newModels returns what opens models, by the user's configuration and keys.
 // The catalog and the keys are read when a provider's model is opened.
-func newModels() (*model.Opener, error) {
+func newModels() (*provider.Opener, error) {
 	user, err := loadUser()
 	if err != nil {
 		return nil, err
@@ -28,15 +28,15 @@ func newModels() (*model.Opener, error) {
 	if err != nil {
 		return nil, err
 	}
-	endpoints := make(map[string]model.Endpoint, len(user.Providers))
+	endpoints := make(map[string]provider.Endpoint, len(user.Providers))
 	for id, p := range user.Providers {
-		endpoints[id] = model.Endpoint{BaseURL: p.BaseURL, Headers: p.Headers}
+		endpoints[id] = provider.Endpoint{BaseURL: p.BaseURL, Headers: p.Headers}
 	}
 	limiter, err := ratelimit.New(callBounds(user))
 	if err != nil {
 		return nil, err
 	}
-	return &model.Opener{Config: model.Config{
+	return &provider.Opener{Config: provider.Config{
 		Catalog: sync.OnceValues(openCatalog),
 		Key: func(p catalog.Provider) (string, error) {
 			key, _, err := keys.Key(authProvider(p))

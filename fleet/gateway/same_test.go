@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
-	opener "github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
+	opener "github.com/pawl-dev/pawl/internal/model/provider"
 )
 
 func see(err error) *seen {

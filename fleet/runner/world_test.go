@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
@@ -97,7 +97,7 @@ func newWorld(t *testing.T, more ...pawl.Tool) *world {
 	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st, tool.Unboxed{}))}, more...)...)
 	ok(t, err)
 	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
-	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&model.Opener{}).Open, Tools: tools, Authority: harness.NewAuthority(t)})
+	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&provider.Opener{}).Open, Tools: tools, Authority: harness.NewAuthority(t)})
 	w.Service = service.New(service.Config{
 		Store: st, Bus: w.bus, Runner: idler{}, Check: func(context.Context, string, pawl.Settings) error { return nil },
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
@@ -45,7 +45,7 @@ func By(t testing.TB, st pawl.Store, run func(*agent.Stepper) (r service.Runner,
 		t.Fatal(err)
 	}
 	events := bus.New(st, bus.Config{})
-	models := &model.Opener{}
+	models := &provider.Opener{}
 	authority := harness.NewAuthority(t)
 	snapshots := Snapshots(t)
 	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority, Snapshots: snapshots})

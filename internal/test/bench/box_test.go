@@ -13,10 +13,10 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
-	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
-	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
@@ -30,7 +30,7 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, dir, ref string) (*engine, error) {
-	st, err := store.Open(ctx, ref)
+	st, err := backend.Open(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func newEngine(ctx context.Context, dir, ref string) (*engine, error) {
 		return nil, err
 	}
 	events := bus.New(st, bus.Config{})
-	models := &model.Opener{}
+	models := &provider.Opener{}
 	runner := local.New(local.Config{Stepper: agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: &harness.Authority{}})})
 	svc := service.New(service.Config{Store: st, Bus: events, Runner: runner, Check: func(context.Context, string, pawl.Settings) error { return nil }})
 	return &engine{svc, st, runner, dir}, nil

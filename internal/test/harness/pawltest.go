@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
 // Stores are the stores that whole-program tests run on, by name. Each value
@@ -189,7 +189,7 @@ func (b *Box) read(t testing.TB, f func(ctx context.Context, st pawl.Store) erro
 		}
 	}
 	ctx := context.WithoutCancel(t.Context())
-	st, err := store.Open(ctx, ref)
+	st, err := backend.Open(ctx, ref)
 	if err != nil {
 		t.Fatal(err)
 	}

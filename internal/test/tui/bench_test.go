@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
 const (
@@ -179,7 +179,7 @@ func longSession(t *testing.T, w *World, messages int) {
 	ctx := context.Background()
 	file := filepath.Join(w.Home, "pawl.db")
 	w.Env = append(w.Env, "PAWL_STORE="+file)
-	st, err := store.Open(ctx, file)
+	st, err := backend.Open(ctx, file)
 	if err != nil {
 		t.Fatal(err)
 	}

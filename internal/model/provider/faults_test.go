@@ -1,6 +1,6 @@
 //go:build wire
 
-package model
+package provider
 
 import (
 	"errors"

@@ -1,5 +1,5 @@
-// Package store opens the stores that keep the logs.
-package store
+// Package backend opens the stores that keep the logs.
+package backend
 
 import (
 	"context"

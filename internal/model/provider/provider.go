@@ -1,5 +1,5 @@
-// Package model opens models by name.
-package model
+// Package provider opens models by name.
+package provider
 
 import (
 	"fmt"

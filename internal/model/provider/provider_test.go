@@ -1,4 +1,4 @@
-package model_test
+package provider_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/provider"
 )
 
 func write(t *testing.T, text string) string {
@@ -33,7 +33,7 @@ func TestOpen(t *testing.T) {
 		{"another kind", "gpt-0", `unknown model "gpt-0"`},
 		{"another case", "Script:" + good, "unknown model"},
 	}
-	var o model.Opener
+	var o provider.Opener
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := o.Open(test.ref)
@@ -51,7 +51,7 @@ func TestOpen(t *testing.T) {
 func TestOpenOnce(t *testing.T) {
 	t.Parallel()
 	path := write(t, `{"text":"hello"}`)
-	var o model.Opener
+	var o provider.Opener
 	models := make([]pawl.Model, 20)
 	var wg sync.WaitGroup
 	for i := range models {
@@ -82,7 +82,7 @@ func TestOpenOnce(t *testing.T) {
 func TestOpenAfterAFailure(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "later.jsonl")
-	var o model.Opener
+	var o provider.Opener
 	if _, err := o.Open("script:" + path); err == nil {
 		t.Fatal("a script that is not there was opened")
 	}

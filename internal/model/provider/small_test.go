@@ -1,11 +1,11 @@
-package model_test
+package provider_test
 
 import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/model/provider"
 )
 
 func TestSmall(t *testing.T) {
@@ -42,7 +42,7 @@ func TestSmall(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o := &model.Opener{Config: model.Config{Catalog: known, SmallRef: test.own}}
+			o := &provider.Opener{Config: provider.Config{Catalog: known, SmallRef: test.own}}
 			got, err := o.Small(test.ref)
 			if got != test.want || (err != nil) != test.fails {
 				t.Errorf("got %q, %v; want %q", got, err, test.want)
@@ -50,7 +50,7 @@ func TestSmall(t *testing.T) {
 		})
 	}
 	t.Run("without a catalog", func(t *testing.T) {
-		if got, err := new(model.Opener).Small("sonnet"); got != "" || err != nil {
+		if got, err := new(provider.Opener).Small("sonnet"); got != "" || err != nil {
 			t.Errorf("got %q, %v; want none", got, err)
 		}
 	})
@@ -74,7 +74,7 @@ func TestSibling(t *testing.T) {
 		{"", "", false},
 	} {
 		for _, own := range []*string{nil, new("none"), new("gemini/gemini-2.5-flash")} {
-			o := &model.Opener{Config: model.Config{Catalog: known, SmallRef: own}}
+			o := &provider.Opener{Config: provider.Config{Catalog: known, SmallRef: own}}
 			if got, err := o.Sibling(test.ref); got != test.want || (err != nil) != test.fails {
 				t.Errorf("of %q: got %q, %v; want %q", test.ref, got, err, test.want)
 			}

@@ -1,4 +1,4 @@
-package store_test
+package backend_test
 
 import (
 	"errors"
@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 )
 
 func TestOpenFile(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	t.Chdir(t.TempDir())
 	for _, ref := range []string{filepath.Join(t.TempDir(), "a.db"), "sqlite:b.db", "c.db", "postgres", "./x://y.db"} {
-		s, err := store.Open(t.Context(), ref)
+		s, err := backend.Open(t.Context(), ref)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"postgres://me:secret@127.0.0.1:1/db?sslmode=disable", pawl.ErrUnavailable},
 		{"postgresql://me:secret@127.0.0.1:1/db?sslmode=disable", pawl.ErrUnavailable},
 	} {
-		s, err := store.Open(t.Context(), c.ref)
+		s, err := backend.Open(t.Context(), c.ref)
 		if s != nil || !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, %v; want %v", c.ref, s, err, c.want)
 			continue
