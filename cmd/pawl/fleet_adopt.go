@@ -23,8 +23,8 @@ func (a *app) adoptFleet(ctx context.Context, log *slog.Logger) {
 		log.Error("interrupted sessions are not looked after: the store of a fleet must be PostgreSQL", "error", err)
 		return
 	}
-	adopter := &runner.Adopter{Tenants: tenants, Sessions: a, Works: a.works, Log: log, HostTimeout: a.hostTimeout,
-		Alone: func(ctx context.Context, do func(context.Context) error) (bool, error) {
+	adopter := &runner.Adopter{Tenants: tenants, Sessions: a, HasWorkflow: a.works, Log: log, HostTimeout: a.hostTimeout,
+		WithLock: func(ctx context.Context, do func(context.Context) error) (bool, error) {
 			return alone.Alone(ctx, "adopt", do)
 		},
 	}

@@ -37,7 +37,7 @@ func (w *fleetWorker) measure() {
 		full, err := w.spaces.Full()
 		return truth(full || err != nil)
 	})
-	t.Gauge("pawl.host.draining", "1 if the host takes no new workspaces.", "", func() float64 { return truth(w.spaces.Leaving()) })
+	t.Gauge("pawl.host.draining", "1 if the host takes no new workspaces.", "", func() float64 { return truth(w.spaces.Draining()) })
 	if w.keeper != nil {
 		t.Counter("pawl.checkpoint.sent", "What went to the store of checkpoints.", "By", func() float64 { return float64(w.keeper.sent.Load()) })
 	}

@@ -41,7 +41,7 @@ func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
 		if err != nil {
 			return nil, err
 		}
-		table.Projects, a.works, a.hostTimeout = a.desk, runner.Works, p.hosts
+		table.Projects, a.works, a.hostTimeout = a.desk, runner.HasWorkflow, p.hosts
 		table.models, _ = models.(modelLister)
 		if err := a.checkTenancy(ctx); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
 			if err != nil {
 				return plan, err
 			}
-			return plan, runner.Ask(ctx, row.Dir, errandPlan, planAsk{id, r}, &plan)
+			return plan, runner.QueryFolder(ctx, row.Dir, errandPlan, planAsk{id, r}, &plan)
 		}
 		return runner, nil
 	}})
@@ -103,12 +103,12 @@ type farDesk struct {
 }
 
 func (d *farDesk) Look(ctx context.Context, dir string) (f pawl.Project, err error) {
-	return f, d.runner.Ask(ctx, dir, errandLook, nil, &f)
+	return f, d.runner.QueryFolder(ctx, dir, errandLook, nil, &f)
 }
 
 func (d *farDesk) Trust(ctx context.Context, dir, hash string) error {
 	var done struct{}
-	return d.runner.Ask(ctx, dir, errandTrust, hash, &done)
+	return d.runner.QueryFolder(ctx, dir, errandTrust, hash, &done)
 }
 
 func (d *farDesk) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
@@ -124,7 +124,7 @@ type filesAsk struct {
 }
 
 func (d *farDesk) Files(ctx context.Context, dir, query string, limit int) (paths []string, err error) {
-	return paths, d.runner.Ask(ctx, dir, errandFiles, filesAsk{query, limit}, &paths)
+	return paths, d.runner.QueryFolder(ctx, dir, errandFiles, filesAsk{query, limit}, &paths)
 }
 
 type expanded struct {
@@ -134,7 +134,7 @@ type expanded struct {
 
 func (d *farDesk) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
 	var out expanded
-	err := d.runner.Ask(ctx, dir, errandExpand, p, &out)
+	err := d.runner.QueryFolder(ctx, dir, errandExpand, p, &out)
 	return out.Prompt, out.Notes, err
 }
 

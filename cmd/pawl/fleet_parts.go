@@ -124,7 +124,7 @@ func rosterOf(ctx context.Context, st backend.Store, silent time.Duration) (flee
 
 // keeper keeps workspaces, with what there is to undo in them.
 type keeper struct {
-	checkpoint.Keeper
+	checkpoint.Store
 	undo func(dir string) string // the directory of a workspace's snapshots; nil if there are none
 	sent atomic.Int64            // bytes that went to the store
 }
@@ -139,7 +139,7 @@ func (p *fleetParts) openKeeper(ctx context.Context, data string) (*keeper, erro
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{Keeper: checkpoint.Keeper{Blobs: blobs, Dir: filepath.Join(data, "checkpoints"), Spare: sandbox.PlaceholderMode}}
+	k := &keeper{Store: checkpoint.Store{Blobs: blobs, Dir: filepath.Join(data, "checkpoints"), Spare: sandbox.PlaceholderMode}}
 	if snapshots, err := openSnapshots(ctx); err == nil {
 		k.undo = snapshots.Path
 	}
@@ -155,17 +155,17 @@ func (k *keeper) roots(dir string) []checkpoint.Root {
 }
 
 func (k *keeper) Save(ctx context.Context, key, dir, from string) (string, int64, error) {
-	id, stats, err := k.Keeper.Save(ctx, key, k.roots(dir), from)
+	id, stats, err := k.Store.Save(ctx, key, k.roots(dir), from)
 	k.sent.Add(stats.Sent)
 	return id, stats.Bytes, err
 }
 
 func (k *keeper) Restore(ctx context.Context, key, dir, id string) error {
-	return k.Keeper.Restore(ctx, key, id, k.roots(dir))
+	return k.Store.Restore(ctx, key, id, k.roots(dir))
 }
 
 func (k *keeper) Prune(ctx context.Context, key, keep string) error {
-	return k.Keeper.Prune(ctx, key, keep)
+	return k.Store.Prune(ctx, key, keep)
 }
 
 // dropper forgets a workspace, with its checkpoints. The host that has it removes the

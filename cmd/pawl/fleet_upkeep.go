@@ -24,14 +24,14 @@ func (f *fleetFlags) promote(cmd *cobra.Command, version string) error {
 	return withOperator(cmd, func(ctx context.Context, o *operator) error {
 		known, cancel := context.WithTimeout(ctx, f.wait)
 		defer cancel()
-		if err := runner.Known(known, o.parts.engine, version); err != nil {
+		if err := runner.WaitForVersion(known, o.parts.engine, version); err != nil {
 			return err
 		}
 		if err := runner.Promote(ctx, o.parts.engine, version); err != nil {
 			return err
 		}
 		p := promotion{Version: version, Left: []string{}}
-		left, err := runner.Stranded(ctx, o.parts.engine)
+		left, err := runner.StrandedVersions(ctx, o.parts.engine)
 		if err != nil {
 			return err
 		}

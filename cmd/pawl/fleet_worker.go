@@ -105,7 +105,7 @@ func (w *fleetWorker) open(ctx context.Context) (err error) {
 		if err := w.equip(ctx, a, s, executor); err != nil {
 			return nil, err
 		}
-		executor.Errands = errands(a, s)
+		executor.FolderQueries = errands(a, s)
 		runner := &runner.Runner{Engine: w.parts.engine}
 		w.spread(a, executor, runner)
 		return runner, nil
@@ -146,7 +146,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, execu
 		return fmt.Errorf("--reserve: %w", err)
 	}
 	w.spaces = &runner.Workspaces{
-		Host: host, Roster: roster, Dir: filepath.Join(data, "workspaces"), Boot: proc.Boot(), HostTimeout: w.parts.hosts,
+		Host: host, Registry: roster, Dir: filepath.Join(data, "workspaces"), Boot: proc.Boot(), HostTimeout: w.parts.hosts,
 		Root: w.parts.Workspaces, Own: own, Reserve: reserve,
 		Fetch: (&warm{dir: filepath.Join(data, "sources"), sources: newSources(w.parts.Sources)}).fetch, Free: func() (int64, error) { return freeBytes(w.parts.Workspaces) },
 	}
@@ -163,19 +163,19 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, execu
 		if k.Limits.MaxBytes, err = parseSize(w.flags.size); err != nil {
 			return fmt.Errorf("--workspace-size: %w", err)
 		}
-		w.spaces.Keeper = k
+		w.spaces.Checkpoints = k
 	} else if w.has(roleExecutor) {
 		w.log.Warn("fleet.blobs is not set: a host that is lost takes its workspaces with it")
 	}
 	s.Park = true
-	s.Keep = func(ctx context.Context, _ pawl.SessionID, dir string) error { return w.spaces.Keep(ctx, dir) }
+	s.Keep = func(ctx context.Context, _ pawl.SessionID, dir string) error { return w.spaces.SaveRetrying(ctx, dir) }
 	asides := agent.NewSummarizer(s)
 	w.later(asides.Close)
 	executor.Observe, w.spaces.Observe = a.tells.Step, a.tells.Workspace
-	executor.Tell = func(id pawl.SessionID, text string) {
+	executor.Notify = func(id pawl.SessionID, text string) {
 		s.Bus.Publish(pawl.Event{Session: id, At: time.Now(), Body: pawl.Status{State: "notice", Message: secrets.Redact(text)}})
 	}
-	executor.Stepper, executor.Leases, executor.Spaces, executor.Asides = s, a.store, w.spaces, asides
+	executor.Stepper, executor.Leases, executor.Workspaces, executor.Summarizer = s, a.store, w.spaces, asides
 	return nil
 }
 
@@ -185,7 +185,7 @@ func (w *fleetWorker) spread(a *app, executor *runner.Executor, runner *runner.R
 	a.safety.Whole, a.safety.Allow = true, w.spaces.Allow
 	w.spaces.Clear = func(dir string) error { return errors.Join(a.safety.DropCache(dir), a.safety.Adopt(dir, "")) }
 	w.spaces.Admit = func(ctx context.Context, dir string) error {
-		text, err := w.spaces.Roster.Allowed(ctx, dir)
+		text, err := w.spaces.Registry.Allowed(ctx, dir)
 		if err == nil {
 			err = a.safety.Adopt(dir, text)
 		}
@@ -232,7 +232,7 @@ func (w *fleetWorker) start(ctx context.Context, executor *runner.Executor, mode
 		if err := w.serveGateway(models); err != nil {
 			return err
 		}
-		stop, err := runner.StartCoordinator(w.parts.engine, &runner.Coordinator{Store: w.app.store, Roster: w.spaces.Roster, Observe: w.app.tells.Step}, w.flags.version, coordinatorGrace)
+		stop, err := runner.StartCoordinator(w.parts.engine, &runner.Coordinator{Store: w.app.store, Registry: w.spaces.Registry, Observe: w.app.tells.Step}, w.flags.version, coordinatorGrace)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (w *fleetWorker) start(ctx context.Context, executor *runner.Executor, mode
 	if !w.has(roleExecutor) {
 		return nil
 	}
-	if err := w.spaces.Remember(); err != nil {
+	if err := w.spaces.LoadStates(); err != nil {
 		return fmt.Errorf("the workspaces that were here before: %w", err)
 	}
 	stop, err := runner.StartExecutor(w.parts.engine, executor, executorGrace)
@@ -255,7 +255,7 @@ func (w *fleetWorker) start(ctx context.Context, executor *runner.Executor, mode
 	beating, end := context.WithCancel(ctx)
 	var beats sync.WaitGroup
 	beats.Go(func() { runner.Heartbeat(beating, w.spaces, w.version(), w.flags.capacity, w.log) })
-	beats.Go(func() { w.spaces.Tidy(beating, w.log) })
+	beats.Go(func() { w.spaces.EvictIdle(beating, w.log) })
 	w.later(func() { end(); beats.Wait() })
 	return nil
 }
@@ -275,7 +275,7 @@ func (w *fleetWorker) end(ctx context.Context) {
 	w.log.Info("draining", "workspaces", busy, "for", w.flags.drain.String())
 	ctx, cancel := context.WithTimeout(ctx, w.flags.drain)
 	defer cancel()
-	if err := w.spaces.Empty(ctx); err != nil {
+	if err := w.spaces.WaitIdle(ctx); err != nil {
 		busy, _ := w.spaces.Count()
 		w.log.Warn("workspaces are left to other hosts in mid-step", "workspaces", busy)
 	}
@@ -330,12 +330,12 @@ func (w *fleetWorker) ready(ctx context.Context) error {
 	if !w.begun.Load() {
 		return errors.New("starting")
 	}
-	if w.spaces.Leaving() {
+	if w.spaces.Draining() {
 		return errors.New("draining")
 	}
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
-	_, hosts := w.spaces.Roster.Hosts(ctx)
+	_, hosts := w.spaces.Registry.Hosts(ctx)
 	_, engine := w.parts.engine.CheckHealth(ctx, nil)
 	return errors.Join(hosts, engine)
 }

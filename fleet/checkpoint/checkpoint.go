@@ -19,9 +19,9 @@ import (
 	"github.com/pawl-dev/pawl/fleet/blob"
 )
 
-// Keeper saves and restores workspaces. It may be used by many goroutines, but only
+// Store saves and restores workspaces. It may be used by many goroutines, but only
 // one at a time for a key.
-type Keeper struct {
+type Store struct {
 	Blobs  blob.Store
 	Dir    string // of this host, for what is known of its files; never shared
 	Limits Limits
@@ -76,21 +76,21 @@ type Stats struct {
 	Sent    int64 // bytes that went to the store
 }
 
-func (k *Keeper) maxBytes() int64 {
+func (k *Store) maxBytes() int64 {
 	if k.Limits.MaxBytes > 0 {
 		return k.Limits.MaxBytes
 	}
 	return defaultBytes
 }
 
-func (k *Keeper) maxFiles() int {
+func (k *Store) maxFiles() int {
 	if k.Limits.MaxFiles > 0 {
 		return k.Limits.MaxFiles
 	}
 	return defaultFiles
 }
 
-func (k *Keeper) clock() time.Time {
+func (k *Store) clock() time.Time {
 	if k.now != nil {
 		return k.now()
 	}
@@ -104,7 +104,7 @@ var (
 )
 
 // check refuses keys and roots that nothing can be kept under.
-func (k *Keeper) check(key string, roots []Root) error {
+func (k *Store) check(key string, roots []Root) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}

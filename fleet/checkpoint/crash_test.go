@@ -75,7 +75,7 @@ func child(args []string) {
 		panic(err)
 	}
 	dir := args[1] + "/a"
-	k := &Keeper{Blobs: step{blobs}, Dir: dir + "/index"}
+	k := &Store{Blobs: step{blobs}, Dir: dir + "/index"}
 	roots := []Root{{"work", dir + "/work"}, {"undo", dir + "/undo"}}
 	if args[0] == "save" {
 		_, _, err = k.Save(ctx, key, roots, args[2])

@@ -44,7 +44,7 @@ func (s stamp) settled(at time.Time) bool {
 }
 
 // indexPath is where what is known of these directories is kept.
-func (k *Keeper) indexPath(key string, roots []Root) string {
+func (k *Store) indexPath(key string, roots []Root) string {
 	text := ""
 	for _, r := range roots {
 		text += r.Name + "\x00" + r.Path + "\x00"
@@ -52,7 +52,7 @@ func (k *Keeper) indexPath(key string, roots []Root) string {
 	return filepath.Join(k.indexDir(key), short(text))
 }
 
-func (k *Keeper) indexDir(key string) string { return filepath.Join(k.Dir, short(key)) }
+func (k *Store) indexDir(key string) string { return filepath.Join(k.Dir, short(key)) }
 
 func short(text string) string {
 	hash := sha256.Sum256([]byte(text))

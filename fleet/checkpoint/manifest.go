@@ -156,7 +156,7 @@ func differ(base, next *state) manifest {
 }
 
 // writeManifest writes a manifest, and returns the id that it gets: the hash of its bytes.
-func (k *Keeper) writeManifest(ctx context.Context, key string, m manifest) (id string, sent int64, err error) {
+func (k *Store) writeManifest(ctx context.Context, key string, m manifest) (id string, sent int64, err error) {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return "", 0, err
@@ -180,7 +180,7 @@ var (
 )
 
 // readManifest reads one manifest. Its id vouches for its bytes.
-func (k *Keeper) readManifest(ctx context.Context, key, id string) (m manifest, err error) {
+func (k *Store) readManifest(ctx context.Context, key, id string) (m manifest, err error) {
 	if !goodID.MatchString(id) {
 		return m, fmt.Errorf("checkpoint %q: that is no id of one: %w", id, pawl.ErrInvalid)
 	}
@@ -219,7 +219,7 @@ func damaged(id, why string) error {
 }
 
 // load reads a whole checkpoint, and the ids of the manifests that it is made of.
-func (k *Keeper) load(ctx context.Context, key, id string) (s *state, chain []string, err error) {
+func (k *Store) load(ctx context.Context, key, id string) (s *state, chain []string, err error) {
 	var list []manifest
 	for next := id; next != ""; {
 		if len(list) > maxChain {

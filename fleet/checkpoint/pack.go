@@ -24,8 +24,8 @@ type place struct {
 // packer writes contents one after another to a new pack, which begins with the
 // first of them. What it has written is there once finish has returned.
 type packer struct {
-	keeper *Keeper
-	key    string
+	store *Store
+	key   string
 
 	id   string
 	size int64
@@ -57,7 +57,7 @@ func (p *packer) begin(ctx context.Context) (place, error) {
 	}
 	p.out, p.pipe, p.done = out, w, make(chan error, 1)
 	go func() {
-		err := p.keeper.Blobs.Put(ctx, packKey(p.key, p.id), &counter{r, &p.sent})
+		err := p.store.Blobs.Put(ctx, packKey(p.key, p.id), &counter{r, &p.sent})
 		if err == nil {
 			err = io.ErrClosedPipe // for writes that come too late
 			_ = r.CloseWithError(err)

@@ -12,7 +12,7 @@ import (
 // Prune removes what none of the kept checkpoints needs. What is newer than the
 // grace stays: it may be of a checkpoint that is being saved. With none to keep,
 // all that is old goes.
-func (k *Keeper) Prune(ctx context.Context, key string, keep ...string) error {
+func (k *Store) Prune(ctx context.Context, key string, keep ...string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (k *Keeper) Prune(ctx context.Context, key string, keep ...string) error {
 }
 
 // Drop removes all that is kept under a key, and what this host knows of it.
-func (k *Keeper) Drop(ctx context.Context, key string) error {
+func (k *Store) Drop(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (k *Keeper) Drop(ctx context.Context, key string) error {
 
 // remove removes blobs of a key: manifests before packs, so that what is left of a
 // checkpoint, if this ends in the middle, is no checkpoint.
-func (k *Keeper) remove(ctx context.Context, key string, which func(blob.Info) bool) error {
+func (k *Store) remove(ctx context.Context, key string, which func(blob.Info) bool) error {
 	for _, prefix := range []string{manifestKey(key, ""), packKey(key, "")} {
 		var doomed []string
 		for b, err := range k.Blobs.List(ctx, prefix) {

@@ -24,7 +24,7 @@ import (
 // the roots are neither the one nor the other, and Save refuses them, until Restore
 // is done again. Nobody else may work in the roots meanwhile; whoever does spoils
 // them, but reaches nothing outside.
-func (k *Keeper) Restore(ctx context.Context, key, id string, roots []Root) error {
+func (k *Store) Restore(ctx context.Context, key, id string, roots []Root) error {
 	if err := k.check(key, roots); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (k *Keeper) Restore(ctx context.Context, key, id string, roots []Root) erro
 	if err != nil {
 		return err
 	}
-	r := &restorer{Keeper: k, key: key, state: s, roots: roots, inside: s.children(), wanted: map[string]map[content][]raw{}, stamps: map[raw]stamp{}}
+	r := &restorer{Store: k, key: key, state: s, roots: roots, inside: s.children(), wanted: map[string]map[content][]raw{}, stamps: map[raw]stamp{}}
 	for path := range s.Entries {
 		if _, _, below := cutLast(path); !below && !slices.ContainsFunc(roots, func(root Root) bool { return root.Name == string(path) }) {
 			return fmt.Errorf("restore: the checkpoint has a folder %q and nobody says where it is to be: %w", path, pawl.ErrInvalid)
@@ -75,7 +75,7 @@ type content struct {
 
 // restorer is one Restore.
 type restorer struct {
-	*Keeper
+	*Store
 
 	key    string
 	state  *state

@@ -28,7 +28,7 @@ const (
 //
 // A file that is written meanwhile is read again, and if it does not come to rest
 // kept as it was read.
-func (k *Keeper) Save(ctx context.Context, key string, roots []Root, from string) (id string, stats Stats, err error) {
+func (k *Store) Save(ctx context.Context, key string, roots []Root, from string) (id string, stats Stats, err error) {
 	if err := k.check(key, roots); err != nil {
 		return "", Stats{}, err
 	}
@@ -70,7 +70,7 @@ func (k *Keeper) Save(ctx context.Context, key string, roots []Root, from string
 
 // saver is one Save.
 type saver struct {
-	*Keeper
+	*Store
 
 	key    string
 	known  *index
@@ -85,11 +85,11 @@ type saver struct {
 	stats  Stats
 }
 
-func newSaver(k *Keeper, key string, known *index, base *state) *saver {
+func newSaver(k *Store, key string, known *index, base *state) *saver {
 	s := &saver{
-		Keeper: k, key: key, known: known, base: base,
+		Store: k, key: key, known: known, base: base,
 		places: make(map[sum]place, len(base.Entries)),
-		pack:   &packer{keeper: k, key: key},
+		pack:   &packer{store: k, key: key},
 		next:   &state{Packs: map[string]int64{}, Entries: make(map[raw]entry, len(base.Entries))},
 		stamps: make(map[raw]stamp, len(base.Entries)),
 	}

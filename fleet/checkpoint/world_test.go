@@ -31,14 +31,14 @@ type host struct {
 	tb
 
 	ctx   context.Context //nolint:containedctx // of the test
-	k     *Keeper
+	k     *Store
 	roots []Root
 }
 
 // newHost makes a machine in a directory that uses a blob store.
 func newHost(ctx context.Context, t tb, dir string, blobs blob.Store) *host {
 	t.Helper()
-	h := &host{t, ctx, &Keeper{Blobs: blobs, Dir: dir + "/index"}, []Root{{"work", dir + "/work"}, {"undo", dir + "/undo"}}}
+	h := &host{t, ctx, &Store{Blobs: blobs, Dir: dir + "/index"}, []Root{{"work", dir + "/work"}, {"undo", dir + "/undo"}}}
 	if err := os.MkdirAll(h.path(""), 0o755); err != nil {
 		t.Fatal(err)
 	}

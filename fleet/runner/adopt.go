@@ -12,44 +12,43 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The bounds of a look after sessions that nobody works on.
+// Bounds of one scan.
 const (
-	adoptMost = 200         // sessions of a tenant, in one look
-	adoptTime = time.Minute // for one look
+	adoptPageSize = 200         // sessions of a tenant in one scan
+	adoptTime     = time.Minute // for one scan
 )
 
-// Adopter looks after sessions that have work and no workflow: one was lost, or never
-// begun, since the node that took the work in has died before it told the engine. A
-// workflow that is there may have missed what was appended while the engine was down:
-// it is told once of each end of the log. To tell it again and again would wake what
-// waits for a person.
+// Adopter finds sessions that have open work but no workflow, and resumes them. The workflow was lost, or never started
+// because the node that accepted the prompt died first. A workflow that exists may have missed events appended while
+// Temporal was down, so the Adopter signals it once for each new end of the log; signaling it more often would wake
+// sessions that wait for a person.
 type Adopter struct {
-	Tenants  pawl.Tenants
-	Sessions Sessions
-	Works    func(ctx context.Context, id pawl.SessionID) (bool, error) // whether a session has a workflow
-	// Alone does something unless another node does it now, and reports whether it did.
-	Alone func(ctx context.Context, do func(context.Context) error) (bool, error)
-	Log   *slog.Logger
+	Tenants     pawl.Tenants
+	Sessions    Sessions
+	HasWorkflow func(ctx context.Context, id pawl.SessionID) (bool, error) // reports whether a session has a running workflow
+	// WithLock runs do unless another node holds the lock, and reports whether it ran.
+	WithLock func(ctx context.Context, do func(context.Context) error) (bool, error)
+	Log      *slog.Logger
 
-	HostTimeout time.Duration // as Engine.HostTimeout; it looks every 1.5 of these
-	Age         time.Duration // for so long nothing has happened in a session; 0 means 6 host timeouts
-	Most        int           // sessions of a tenant in one look; 0 means 200
+	HostTimeout time.Duration // as Engine.HostTimeout; the interval between scans is 1.5 times this
+	Age         time.Duration // a session is scanned when it was idle for this long; 0 means 6 host timeouts
+	PageSize    int           // sessions of a tenant in one scan; 0 means 200
 
-	told  map[pawl.SessionID]pawl.Seq // how far the workflows were told of
-	last  pawl.Tenant                 // the one that was looked after last
-	pages map[pawl.Tenant]time.Time   // up to where each was looked through
+	signaled map[pawl.SessionID]pawl.Seq // the end of the log that each workflow was signaled for
+	last     pawl.Tenant                 // the last tenant scanned
+	pages    map[pawl.Tenant]time.Time   // where the next page of each tenant starts
 }
 
-// Sessions are what an Adopter asks of a service.
+// Sessions is the part of pawl.Service that an Adopter uses.
 type Sessions interface {
 	List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error)
 	Resume(ctx context.Context, id pawl.SessionID) error
 }
 
-// Run looks again and again, until ctx ends.
+// Run scans periodically until ctx ends.
 func (a *Adopter) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if _, err := a.Alone(ctx, a.Look); err != nil && ctx.Err() == nil {
+		if _, err := a.WithLock(ctx, a.Scan); err != nil && ctx.Err() == nil {
 			a.Log.Error("look for interrupted sessions", "error", err)
 		}
 		select {
@@ -59,16 +58,16 @@ func (a *Adopter) Run(ctx context.Context) {
 	}
 }
 
-// Look looks once through all tenants, a page of each. It begins after the one that
-// the last look ended with, so that all have their turn even if time runs out.
-func (a *Adopter) Look(ctx context.Context) error {
+// Scan goes through all tenants, one page of each. It starts after the tenant where the previous scan ended, so that
+// every tenant gets its turn even if time runs out.
+func (a *Adopter) Scan(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, adoptTime)
 	defer cancel()
 	accounts, err := a.Tenants.Tenants(ctx)
 	if err != nil {
 		return err
 	}
-	all := []pawl.Tenant{""} // who runs the fleet has sessions too
+	all := []pawl.Tenant{""} // the operator's own sessions have no tenant
 	for _, t := range accounts {
 		all = append(all, t.Tenant)
 	}
@@ -81,31 +80,30 @@ func (a *Adopter) Look(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		failed = errors.Join(failed, a.lookAfter(pawl.WithTenant(ctx, t)))
+		failed = errors.Join(failed, a.scanTenant(pawl.WithTenant(ctx, t)))
 		a.last = t
 	}
 	return failed
 }
 
-// lookAfter looks through the next page of a tenant's unfinished sessions. Most of
-// them wait for a person, and have a workflow that does. One that cannot be helped
-// keeps nobody from the others.
-func (a *Adopter) lookAfter(ctx context.Context) error {
-	tenant, most := pawl.TenantOf(ctx), cmp.Or(a.Most, adoptMost)
+// scanTenant resumes the next page of a tenant's unfinished sessions. Most of them wait for a person and have a
+// workflow. A session that cannot be resumed does not keep the others from being resumed.
+func (a *Adopter) scanTenant(ctx context.Context) error {
+	tenant, pageSize := pawl.TenantOf(ctx), cmp.Or(a.PageSize, adoptPageSize)
 	before := time.Now().Add(-cmp.Or(a.Age, timingFor(a.HostTimeout).adoptAge))
 	if page, ok := a.pages[tenant]; ok && page.Before(before) {
 		before = page
 	}
-	list, err := a.Sessions.List(ctx, pawl.Filter{Unfinished: true, Before: before, Limit: most})
+	list, err := a.Sessions.List(ctx, pawl.Filter{Unfinished: true, Before: before, Limit: pageSize})
 	if err != nil {
 		return err
 	}
-	a.turn(tenant, before, list, most)
+	a.setNextPage(tenant, before, list, pageSize)
 	var first error
 	failed := 0
 	for _, s := range list {
-		err := a.help(ctx, s)
-		if err == nil || errors.Is(err, pawl.ErrNotFound) { // it was deleted meanwhile
+		err := a.resume(ctx, s)
+		if err == nil || errors.Is(err, pawl.ErrNotFound) { // it was deleted in the meantime
 			continue
 		}
 		failed++
@@ -120,11 +118,10 @@ func (a *Adopter) lookAfter(ctx context.Context) error {
 	return nil
 }
 
-// help begins a session's workflow if there is none, and tells one that is there that
-// the log has grown.
-func (a *Adopter) help(ctx context.Context, s pawl.Session) error {
-	works, err := a.Works(ctx, s.ID)
-	if err == nil && works && a.told[s.ID] == s.Head {
+// resume starts the workflow of a session, or signals the existing one if the log has grown.
+func (a *Adopter) resume(ctx context.Context, s pawl.Session) error {
+	works, err := a.HasWorkflow(ctx, s.ID)
+	if err == nil && works && a.signaled[s.ID] == s.Head {
 		return nil
 	}
 	if err == nil {
@@ -133,36 +130,36 @@ func (a *Adopter) help(ctx context.Context, s pawl.Session) error {
 	if err != nil {
 		return fmt.Errorf("session %s: %w", s.ID, err)
 	}
-	a.tell(s)
+	a.setSignaled(s)
 	if !works {
 		a.Log.Info("resumed", "session", s.ID, "tenant", pawl.TenantOf(ctx))
 	}
 	return nil
 }
 
-// turn notes where the next page begins: with the last one's end, since several
-// sessions can be of the same moment, or anew after the last page.
-func (a *Adopter) turn(t pawl.Tenant, before time.Time, list []pawl.Session, most int) {
+// setNextPage notes where the next page starts: at the last session of this one, inclusively, because several sessions
+// can have the same time, or at the beginning after the last page.
+func (a *Adopter) setNextPage(t pawl.Tenant, before time.Time, list []pawl.Session, pageSize int) {
 	if a.pages == nil {
 		a.pages = map[pawl.Tenant]time.Time{}
 	}
-	if len(list) < most {
+	if len(list) < pageSize {
 		delete(a.pages, t)
 		return
 	}
 	next := list[len(list)-1].Updated.Add(time.Microsecond)
-	if !next.Before(before) { // a whole page of one moment
+	if !next.Before(before) { // the whole page has the same time
 		next = list[len(list)-1].Updated
 	}
 	a.pages[t] = next
 }
 
-// mostTold bounds what is remembered of what was told: then it is told once more.
-const mostTold = 100_000
+// maxSignaled bounds Adopter.signaled. When it is reached the map is cleared, and workflows are signaled once more.
+const maxSignaled = 100_000
 
-func (a *Adopter) tell(s pawl.Session) {
-	if a.told == nil || len(a.told) >= mostTold {
-		a.told = map[pawl.SessionID]pawl.Seq{}
+func (a *Adopter) setSignaled(s pawl.Session) {
+	if a.signaled == nil || len(a.signaled) >= maxSignaled {
+		a.signaled = map[pawl.SessionID]pawl.Seq{}
 	}
-	a.told[s.ID] = s.Head
+	a.signaled[s.ID] = s.Head
 }

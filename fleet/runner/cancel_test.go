@@ -8,9 +8,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// cancels is a trip during which the turn is canceled: it ends when its host is
-// interrupted.
-func (c *crew) cancels(interrupt string) func(context.Context, StepRequest) (StepResult, error) {
+// cancels returns a step during which the turn is canceled; it ends when its host is interrupted.
+func (c *fakeWorkers) cancels(interrupt string) func(context.Context, StepRequest) (StepResult, error) {
 	interrupted := make(chan struct{})
 	c.on[interrupt] = func(context.Context, StepRequest) (StepResult, error) {
 		close(interrupted)
@@ -19,7 +18,7 @@ func (c *crew) cancels(interrupt string) func(context.Context, StepRequest) (Ste
 	return func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflow(signalCancel, pawl.Seq(2))
 		<-interrupted
-		return StepResult{}, sent(&pawl.Stop{Reason: pawl.ReasonCanceled})
+		return StepResult{}, encodeError(&pawl.Stop{Reason: pawl.ReasonCanceled})
 	}
 }
 
@@ -39,11 +38,11 @@ func TestCancelAtWork(t *testing.T) {
 		"acting":   {answers, []string{"Place", begins, thinks, answers, interrupts, ended}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCrew(t)
+			c := newFakeWorkers(t)
 			c.on[test.during] = c.cancels(interrupts)
 			var stop pawl.Stop
-			c.on[ended] = func(_ context.Context, trip StepRequest) (StepResult, error) {
-				stop = *trip.Stop
+			c.on[ended] = func(_ context.Context, req StepRequest) (StepResult, error) {
+				stop = *req.Stop
 				return StepResult{}, nil
 			}
 			ok(t, c.run(job))
@@ -58,7 +57,7 @@ func TestCancelAtWork(t *testing.T) {
 // A step that comes to its end all the same does not save the turn.
 func TestCancelTooLateForTheHost(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[answers] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))
 		return c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 2}})
@@ -69,7 +68,7 @@ func TestCancelTooLateForTheHost(t *testing.T) {
 
 func TestCancelParked(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[answers] = c.waitsOnce(time.Time{})
 	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalCancel, pawl.Seq(2)) }, time.Hour)
 	ok(t, c.run(job))
@@ -79,7 +78,7 @@ func TestCancelParked(t *testing.T) {
 // Between two turns: the first is over, and the second is ended before it begins.
 func TestCancelBetweenTurns(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[ends] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(9))
 		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
@@ -91,7 +90,7 @@ func TestCancelBetweenTurns(t *testing.T) {
 // A prompt that came after the cancel is worked on.
 func TestCancelSparesWhatCameLater(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[ends] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(8))
 		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
@@ -105,11 +104,11 @@ func TestCancelSparesWhatCameLater(t *testing.T) {
 // says so.
 func TestCancelBeforeBegin(t *testing.T) {
 	t.Parallel()
-	for name, cancel := range map[string]func(c *crew){
-		"with the start": func(c *crew) {
+	for name, cancel := range map[string]func(c *fakeWorkers){
+		"with the start": func(c *fakeWorkers) {
 			c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2)) }, 0)
 		},
-		"while it is placed": func(c *crew) {
+		"while it is placed": func(c *fakeWorkers) {
 			c.place = func(int, string) (Place, error) {
 				c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))
 				return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil
@@ -117,7 +116,7 @@ func TestCancelBeforeBegin(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCrew(t)
+			c := newFakeWorkers(t)
 			cancel(c)
 			ok(t, c.run(job))
 			c.mu.Lock()
@@ -133,7 +132,7 @@ func TestCancelBeforeBegin(t *testing.T) {
 		})
 	}
 	t.Run("by an earlier workflow", func(t *testing.T) {
-		c := newCrew(t)
+		c := newFakeWorkers(t)
 		ok(t, c.run(Job{Session: "s", Canceled: 2}))
 		c.check("Place", "Begin h1 canceled to 2 again", ended)
 	})
@@ -142,15 +141,15 @@ func TestCancelBeforeBegin(t *testing.T) {
 // A cancel while nobody is there to hear it ends the turn when somebody is.
 func TestCancelWhileNobodyIsThere(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.place = func(n int, _ string) (Place, error) {
 		if n > 1 && n < 20 {
-			return Place{}, sent(pawl.ErrUnavailable)
+			return Place{}, encodeError(pawl.ErrUnavailable)
 		}
 		return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil
 	}
 	c.on[thinks] = fails(notTaken)
-	c.on["Think 1 h1 canceled to 2 again"] = fails(sent(&pawl.Stop{Reason: pawl.ReasonCanceled}))
+	c.on["Think 1 h1 canceled to 2 again"] = fails(encodeError(&pawl.Stop{Reason: pawl.ReasonCanceled}))
 	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalCancel, pawl.Seq(2)) }, 20*time.Second)
 	ok(t, c.run(job))
 	if c.count("Think 1 h1 canceled to 2 again") != 1 || c.count(ended) != 1 {

@@ -7,31 +7,31 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Coordinator is what a workflow asks without leaving its worker: its local activities.
+// Coordinator implements the local activities of the workflows: they run on the worker that runs the workflow and find
+// the host of a workspace.
 type Coordinator struct {
-	Store  pawl.Store
-	Roster pawl.HostRegistry
+	Store    pawl.Store
+	Registry pawl.HostRegistry
 
-	// Observe is told of each search for a host; nil means nobody is.
+	// Observe, if not nil, is called after each search for a host.
 	Observe func(kind, result string, d time.Duration)
 }
 
-// Place finds a host for a session's directory: the one that has it, unless that is
-// lost.
+// Place finds a host for a session's working directory: the one that holds it, unless that is the lost host.
 func (b *Coordinator) Place(ctx context.Context, job Job, lost string) (Place, error) {
 	ctx = pawl.WithTenant(ctx, job.Tenant)
 	row, err := b.Store.Session(ctx, job.Session)
 	if err != nil {
-		return Place{}, sent(err)
+		return Place{}, encodeError(err)
 	}
 	return b.find(ctx, row.Dir, lost)
 }
 
 func (b *Coordinator) find(ctx context.Context, dir, lost string) (Place, error) {
 	began := time.Now()
-	w, err := b.Roster.Place(ctx, dir, lost)
+	w, err := b.Registry.Place(ctx, dir, lost)
 	if b.Observe != nil {
 		b.Observe("place", resultOf(StepResult{}, err), time.Since(began))
 	}
-	return Place{Host: w.Host, Dir: dir, Epoch: w.Epoch}, sent(err)
+	return Place{Host: w.Host, Dir: dir, Epoch: w.Epoch}, encodeError(err)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 )
 
-// Stepper is what the trips are made of: an *agent.Stepper.
+// Stepper does the work of the activities. *agent.Stepper implements it.
 type Stepper interface {
 	agent.Steps[context.Context]
 	Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok bool, err error)
@@ -25,53 +25,51 @@ type Stepper interface {
 
 var _ Stepper = (*agent.Stepper)(nil)
 
-// Executor are a host's part of the work: its activities.
+// Executor implements the Temporal activities that run on the host holding the workspace.
 type Executor struct {
-	Stepper Stepper
-	Leases  pawl.Leases
-	Spaces  *Workspaces
-	Asides  *agent.Summarizer // writes titles and summaries; nil means nobody does
+	Stepper    Stepper
+	Leases     pawl.Leases
+	Workspaces *Workspaces
+	Summarizer *agent.Summarizer // writes titles and summaries; nil disables them
 
-	// Ended is told of a session whose turn has ended, so that who waits for it need not
-	// wait longer; nil means nobody.
+	// Ended, if not nil, is called after a turn of a session has ended, to wake whoever waits for it.
 	Ended func(ctx context.Context, id pawl.SessionID)
 
-	// Errands are what can be asked of a directory beside the work, by name.
-	Errands map[string]func(ctx context.Context, dir string, ask []byte) ([]byte, error)
+	// FolderQueries holds the handlers of folder queries (Runner.QueryFolder), by name.
+	FolderQueries map[string]func(ctx context.Context, dir string, ask []byte) ([]byte, error)
 
-	// Tell tells those who watch a session why it does not go on; nil tells nobody.
-	Tell func(id pawl.SessionID, text string)
+	// Notify, if not nil, tells the clients watching a session why it is not making progress.
+	Notify func(id pawl.SessionID, text string)
 
-	// Observe is told of each trip: what it was, what came of it (see resultOf) and how
-	// long it took; nil means nobody is.
+	// Observe, if not nil, is called after each step with its kind, its result (see resultOf) and its duration.
 	Observe func(kind, result string, d time.Duration)
 
 	mu       sync.Mutex
-	at       map[pawl.SessionID]map[*step]bool // more than one if an attempt was given up and is still at work
+	running  map[pawl.SessionID]map[*step]bool // more than one if an earlier attempt timed out but is still running
 	canceled map[pawl.SessionID]pawl.Seq
 }
 
-// step is one that is under way.
+// step is a running activity.
 type step struct {
 	prompt pawl.Seq
 	cancel context.CancelFunc
 }
 
-// Begin returns the turn to work on, the zero Turn if there is none.
+// Begin returns the turn to work on, or the zero Turn if there is none.
 func (h *Executor) Begin(ctx context.Context, t StepRequest) (StepResult, error) {
-	return h.runStep(ctx, "begin", t, func(ctx context.Context) (StepResult, error) { return h.next(ctx, t) })
+	return h.runStep(ctx, "begin", t, func(ctx context.Context) (StepResult, error) { return h.beginNext(ctx, t) })
 }
 
-// The fleet as a whole holds the lease of a session: the engine sees to it that one
-// host works on it, and all others keep off, for a while after the last turn began.
+// The fleet as a whole owns the lease of a session: Temporal makes sure that a single host works on it, and the lease
+// keeps other runners away for leaseTime after the last turn began.
 const (
 	owner     pawl.Owner = "fleet"
 	leaseTime            = time.Hour
 )
 
-// next begins what comes next in the session. Nobody else works on it: what is
-// remembered of a session that has nothing left to do is forgotten.
-func (h *Executor) next(ctx context.Context, t StepRequest) (StepResult, error) {
+// beginNext begins the next turn of the session. If there is none it releases the lease and drops what is cached for
+// the session.
+func (h *Executor) beginNext(ctx context.Context, t StepRequest) (StepResult, error) {
 	if _, err := h.Leases.Acquire(ctx, t.Session, owner, leaseTime, ""); err != nil {
 		return StepResult{}, err
 	}
@@ -81,15 +79,15 @@ func (h *Executor) next(ctx context.Context, t StepRequest) (StepResult, error) 
 		return StepResult{}, err
 	}
 	var large *pawl.Stop
-	if err := h.Spaces.Save(ctx, t.Place.Dir); err != nil && !errors.As(err, &large) { // the call that made it too large was told
+	if err := h.Workspaces.Save(ctx, t.Place.Dir); err != nil && !errors.As(err, &large) { // the call that made the workspace too large has already failed with this error
 		return StepResult{}, err
 	}
 	if !ok {
 		h.forget(t.Session)
 		return StepResult{}, h.Leases.Release(ctx, t.Session, owner)
 	}
-	if h.Asides != nil {
-		h.Asides.Title(ctx, t.Session)
+	if h.Summarizer != nil {
+		h.Summarizer.Title(ctx, t.Session)
 	}
 	taken, err := h.Stepper.Taken(ctx, turn)
 	return StepResult{Turn: turn, Taken: taken}, err
@@ -102,8 +100,8 @@ func (h *Executor) forget(id pawl.SessionID) {
 	delete(h.canceled, id)
 }
 
-// Think makes one model call, with what comes before it: the calls of the last reply.
-// If the new one has none it is asked at once whether the turn goes on.
+// Think executes the calls of the previous reply (StepRequest.Calls), then makes one model request. If the new reply
+// has no calls it also settles the turn, which saves a round trip.
 func (h *Executor) Think(ctx context.Context, t StepRequest) (StepResult, error) {
 	return h.runStep(ctx, "think", t, func(ctx context.Context) (out StepResult, err error) {
 		if err := h.act(ctx, before(t.Turn), t.Calls); err != nil {
@@ -123,14 +121,14 @@ func (h *Executor) Think(ctx context.Context, t StepRequest) (StepResult, error)
 	})
 }
 
-// Act runs those of a reply's calls that may run, if no other reply is asked for.
+// Act authorizes and executes the calls of the last reply, when no further reply follows.
 func (h *Executor) Act(ctx context.Context, t StepRequest) (StepResult, error) {
 	return h.runStep(ctx, "act", t, func(ctx context.Context) (StepResult, error) {
 		return StepResult{}, h.act(ctx, t.Turn, t.Calls)
 	})
 }
 
-// before is the turn at its last step.
+// before returns the turn at its previous step.
 func before(t pawl.Turn) pawl.Turn {
 	t.Step--
 	return t
@@ -147,7 +145,7 @@ func (h *Executor) act(ctx context.Context, t pawl.Turn, calls []pawl.CallID) er
 	return h.Stepper.Execute(ctx, t, permitted)
 }
 
-// Settle is asked whether a turn goes on whose last reply had calls.
+// Settle decides whether a turn continues whose last reply had calls.
 func (h *Executor) Settle(ctx context.Context, t StepRequest) (StepResult, error) {
 	return h.runStep(ctx, "settle", t, func(ctx context.Context) (out StepResult, err error) {
 		out.Again, err = h.Stepper.Settle(ctx, t.Turn)
@@ -155,10 +153,10 @@ func (h *Executor) Settle(ctx context.Context, t StepRequest) (StepResult, error
 	})
 }
 
-// Finish writes a turn's end and returns the next one.
+// Finish records the end of a turn and returns the next one.
 func (h *Executor) Finish(ctx context.Context, t StepRequest) (StepResult, error) {
 	end := t
-	end.Turn = pawl.Turn{} // its end is written though it was canceled
+	end.Turn = pawl.Turn{} // without a turn the step cannot be canceled: the end of a canceled turn is recorded too
 	return h.runStep(ctx, "finish", end, func(ctx context.Context) (StepResult, error) {
 		if err := h.Stepper.Finish(ctx, t.Turn, *t.Stop); err != nil {
 			return StepResult{}, err
@@ -166,14 +164,14 @@ func (h *Executor) Finish(ctx context.Context, t StepRequest) (StepResult, error
 		if h.Ended != nil {
 			h.Ended(ctx, t.Session)
 		}
-		if h.Asides != nil {
-			h.Asides.Summarize(ctx, t.Turn)
+		if h.Summarizer != nil {
+			h.Summarizer.Summarize(ctx, t.Turn)
 		}
-		return h.next(ctx, t)
+		return h.beginNext(ctx, t)
 	})
 }
 
-// Interrupt ends the step that is under way, if it is of a turn that was canceled.
+// Interrupt cancels the running steps of turns that were canceled.
 func (h *Executor) Interrupt(_ context.Context, t StepRequest) (StepResult, error) {
 	h.Stepper.Interrupt(t.Session, t.Canceled)
 	h.mu.Lock()
@@ -182,7 +180,7 @@ func (h *Executor) Interrupt(_ context.Context, t StepRequest) (StepResult, erro
 		h.canceled = map[pawl.SessionID]pawl.Seq{}
 	}
 	h.canceled[t.Session] = max(h.canceled[t.Session], t.Canceled)
-	for s := range h.at[t.Session] {
+	for s := range h.running[t.Session] {
 		if s.prompt != 0 && s.prompt <= t.Canceled {
 			s.cancel()
 		}
@@ -190,28 +188,28 @@ func (h *Executor) Interrupt(_ context.Context, t StepRequest) (StepResult, erro
 	return StepResult{}, nil
 }
 
-// runStep makes a trip, and tells how it went.
+// runStep runs one activity, reports it to Observe and encodes its error.
 func (h *Executor) runStep(ctx context.Context, kind string, t StepRequest, do func(context.Context) (StepResult, error)) (StepResult, error) {
 	began := time.Now()
 	out, err := h.runOnHost(ctx, t, do)
 	if h.Observe != nil {
 		h.Observe(kind, resultOf(out, err), time.Since(began))
 	}
-	return out, sent(err)
+	return out, encodeError(err)
 }
 
-// visit does a trip's work in its directory. An attempt that comes after another reads
-// the log for itself: that one may still be at work in this process, and if both
-// shared what they know of the log neither would find the other's appends in its way.
+// runOnHost runs a step in its workspace. A repeated attempt drops the cached log first: the earlier attempt may still
+// be running in this process, and with a shared cache neither would get the conflict error that the other's appends
+// must cause.
 func (h *Executor) runOnHost(ctx context.Context, t StepRequest, do func(context.Context) (StepResult, error)) (StepResult, error) {
-	ctx, end := h.alive(pawl.WithTenant(ctx, t.Tenant))
+	ctx, end := h.withHeartbeat(pawl.WithTenant(ctx, t.Tenant))
 	defer end()
 	if t.Again {
 		h.Stepper.Forget(t.Session)
 	}
-	leave, err := h.Spaces.Enter(ctx, t.Place)
+	leave, err := h.Workspaces.Enter(ctx, t.Place)
 	if err != nil {
-		h.excuse(t.Session, err)
+		h.notifyFailure(t.Session, err)
 		return StepResult{}, err
 	}
 	defer leave()
@@ -226,35 +224,34 @@ func (h *Executor) runOnHost(ctx context.Context, t StepRequest, do func(context
 	case err != nil && step.Err() != nil && ctx.Err() == nil && !errors.As(err, &stop):
 		err = &pawl.Stop{Reason: pawl.ReasonCanceled}
 	}
-	out.Leave = h.Spaces.Leaving()
+	out.Leave = h.Workspaces.Draining()
 	return out, err
 }
 
-// excuse tells why there is no directory to work in, unless another host may have it.
-func (h *Executor) excuse(id pawl.SessionID, err error) {
+// notifyFailure tells clients why there is no workspace to work in, unless another host may have it.
+func (h *Executor) notifyFailure(id pawl.SessionID, err error) {
 	switch {
-	case h.Tell == nil, errors.Is(err, errMoved), errors.Is(err, errFull):
-	case final(sent(err)):
-		h.Tell(id, err.Error())
+	case h.Notify == nil, errors.Is(err, errMoved), errors.Is(err, errFull):
+	case final(encodeError(err)):
+		h.Notify(id, err.Error())
 	default:
-		h.Tell(id, err.Error()+" (it is tried again)")
+		h.Notify(id, err.Error()+" (it is tried again)")
 	}
 }
 
-// cancelable returns the context of a step that Interrupt can end, or has ended
-// already.
+// cancelable returns a context that Interrupt can cancel, or has canceled already.
 func (h *Executor) cancelable(ctx context.Context, t StepRequest) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &step{t.Turn.Prompt, cancel}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.at == nil {
-		h.at = map[pawl.SessionID]map[*step]bool{}
+	if h.running == nil {
+		h.running = map[pawl.SessionID]map[*step]bool{}
 	}
-	if h.at[t.Session] == nil {
-		h.at[t.Session] = map[*step]bool{}
+	if h.running[t.Session] == nil {
+		h.running[t.Session] = map[*step]bool{}
 	}
-	h.at[t.Session][s] = true
+	h.running[t.Session][s] = true
 	if s.prompt != 0 && s.prompt <= max(t.Canceled, h.canceled[t.Session]) {
 		cancel()
 	}
@@ -262,21 +259,20 @@ func (h *Executor) cancelable(ctx context.Context, t StepRequest) (context.Conte
 		cancel()
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if delete(h.at[t.Session], s); len(h.at[t.Session]) == 0 {
-			delete(h.at, t.Session)
+		if delete(h.running[t.Session], s); len(h.running[t.Session]) == 0 {
+			delete(h.running, t.Session)
 		}
 	}
 }
 
-// alive tells the engine that the step is at work. If the engine or the worker goes
-// down, or the attempt took too long, the work is taken away and the turn stays
-// open. Call end when the step is over.
-func (h *Executor) alive(ctx context.Context) (step context.Context, end func()) {
+// withHeartbeat sends heartbeats to Temporal until end is called. If Temporal or the worker shuts down, or the attempt
+// timed out, it cancels the step with errRevoked and the turn stays open.
+func (h *Executor) withHeartbeat(ctx context.Context) (step context.Context, end func()) {
 	step, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(timingFor(h.Spaces.HostTimeout).heartbeat / 4)
+		tick := time.NewTicker(timingFor(h.Workspaces.HostTimeout).heartbeat / 4)
 		defer tick.Stop()
 		for {
 			select {
@@ -285,7 +281,7 @@ func (h *Executor) alive(ctx context.Context) (step context.Context, end func())
 			case <-tick.C:
 				activity.RecordHeartbeat(ctx)
 			case <-ctx.Done():
-				cancel(takenBy(context.Cause(ctx)))
+				cancel(revokedCause(context.Cause(ctx)))
 				return
 			}
 		}
@@ -293,13 +289,12 @@ func (h *Executor) alive(ctx context.Context) (step context.Context, end func())
 	return step, func() { cancel(nil); <-ended }
 }
 
-// errTaken: the engine has taken the step away. It must not look like a cancel: a
-// cancel is asked for by a person.
-var errTaken = errors.New("the engine has taken the step away")
+// errRevoked is the cause when Temporal ends a step. It is not context.Canceled, which stands for a cancel by a person.
+var errRevoked = errors.New("the engine has taken the step away")
 
-func takenBy(cause error) error {
+func revokedCause(cause error) error {
 	if cause == nil || errors.Is(cause, context.Canceled) || temporal.IsCanceledError(cause) {
-		return errTaken
+		return errRevoked
 	}
 	return cause
 }

@@ -34,15 +34,15 @@ func (stalls) Forget(pawl.SessionID)              {}
 func stalled(t *testing.T) (*Executor, stalls, func(StepRequest) error) {
 	t.Helper()
 	s := stalls{began: make(chan context.Context, 100)}
-	h := &Executor{Stepper: s, Spaces: &Workspaces{Host: "here", Roster: oneHost{}, Dir: t.TempDir()}}
+	h := &Executor{Stepper: s, Workspaces: &Workspaces{Host: "here", Registry: oneHost{}, Dir: t.TempDir()}}
 	var suite testsuite.WorkflowTestSuite
 	dir := t.TempDir()
-	return h, s, func(trip StepRequest) error {
-		trip.Session, trip.Place = "s", Place{Host: "here", Dir: dir, Epoch: 1}
+	return h, s, func(req StepRequest) error {
+		req.Session, req.Place = "s", Place{Host: "here", Dir: dir, Epoch: 1}
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(h)
-		_, err := env.ExecuteActivity(h.Think, trip)
-		return returned(err)
+		_, err := env.ExecuteActivity(h.Think, req)
+		return decodeError(err)
 	}
 }
 
@@ -94,8 +94,8 @@ func TestInterrupt(t *testing.T) {
 			group.Go(func() { interrupted(t, h, n) })
 			group.Wait()
 		}
-		if len(h.at) != 0 {
-			t.Errorf("%d steps are remembered", len(h.at))
+		if len(h.running) != 0 {
+			t.Errorf("%d steps are remembered", len(h.running))
 		}
 		h.forget("s")
 		if len(h.canceled) != 0 {
@@ -104,8 +104,8 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-// TestInterruptBoth: an attempt that was given up is still at work when the next one
-// comes. A cancel ends both, in whatever order they came.
+// TestInterruptBoth: a timed-out attempt is still running when the next one starts. A cancel ends both, in
+// either order.
 func TestInterruptBoth(t *testing.T) {
 	t.Parallel()
 	h, s, think := stalled(t)
@@ -118,13 +118,13 @@ func TestInterruptBoth(t *testing.T) {
 	}
 	interrupted(t, h, 5)
 	group.Wait()
-	if len(h.at) != 0 {
-		t.Errorf("%d steps are remembered", len(h.at))
+	if len(h.running) != 0 {
+		t.Errorf("%d steps are remembered", len(h.running))
 	}
 }
 
-// TestSent: what crosses the border comes back as what it was.
-func TestSent(t *testing.T) {
+// TestEncodeError: decodeError restores what encodeError was given.
+func TestEncodeError(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err   error
@@ -138,16 +138,16 @@ func TestSent(t *testing.T) {
 		"moved":     {errMoved, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := final(returned(sent(test.err))); got != test.final {
+			if got := final(decodeError(encodeError(test.err))); got != test.final {
 				t.Errorf("final is %v, want %v", got, test.final)
 			}
 		})
 	}
-	ok(t, sent(nil))
+	ok(t, encodeError(nil))
 }
 
-// Those who watch a session are told why it does not go on, if no other host can help.
-func TestExcuse(t *testing.T) {
+// TestNotifyFailure: clients are told why a session makes no progress, if no other host can help.
+func TestNotifyFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error
@@ -160,8 +160,8 @@ func TestExcuse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			h := &Executor{Tell: func(id pawl.SessionID, text string) { got = append(got, string(id)+": "+text) }}
-			h.excuse("s", c.err)
+			h := &Executor{Notify: func(id pawl.SessionID, text string) { got = append(got, string(id)+": "+text) }}
+			h.notifyFailure("s", c.err)
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("told (- want, + got):\n%s", d)
 			}

@@ -7,22 +7,22 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The results of a trip, and of what is done with a workspace, to who watches.
+// The results reported to Observe.
 const (
 	resultOK    = "ok"
-	resultWaits = "waits" // for a person
-	resultStop  = "stop"  // the turn ends: canceled, over a budget, refused
-	resultMoved = "moved" // the workspace is another host's
-	resultFull  = "full"  // the host has no room
-	resultError = "error" // it is tried again
+	resultWaits = "waits" // waits for a person
+	resultStop  = "stop"  // the turn ends: canceled, over budget or refused
+	resultMoved = "moved" // another host has the workspace
+	resultFull  = "full"  // the host's disk is full
+	resultError = "error" // the step is retried
 )
 
-// What is done with a workspace.
+// The kinds of workspace operations reported to Workspaces.Observe.
 const (
-	spaceSave    = "save"    // it had changed
-	spaceLook    = "look"    // it had not
-	spaceRestore = "restore" // brought from its checkpoint: it comes from another host, or comes back
-	spaceFetch   = "fetch"   // begun as a repository
+	spaceSave    = "save"    // a checkpoint was saved
+	spaceLook    = "look"    // nothing had changed
+	spaceRestore = "restore" // restored from a checkpoint, from another host or after an eviction
+	spaceFetch   = "fetch"   // cloned from a repository
 )
 
 func resultOf(out StepResult, err error) string {
@@ -42,8 +42,8 @@ func resultOf(out StepResult, err error) string {
 	return resultError
 }
 
-// told tells who watches what was done with a workspace.
-func (s *Workspaces) told(kind string, began time.Time, bytes int64, err error) {
+// observe reports an operation on a workspace to Observe.
+func (s *Workspaces) observe(kind string, began time.Time, bytes int64, err error) {
 	if s.Observe == nil {
 		return
 	}

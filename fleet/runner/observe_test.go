@@ -32,17 +32,17 @@ func TestResultOf(t *testing.T) {
 	}
 }
 
-// TestTold: what was not done has no size.
-func TestTold(t *testing.T) {
+// TestObserve: what was not done has no size.
+func TestObserve(t *testing.T) {
 	t.Parallel()
 	var told []string
 	s := &Workspaces{Observe: func(kind, result string, d time.Duration, bytes int64) {
 		told = append(told, fmt.Sprint(kind, " ", result, " ", d >= 0, " ", bytes))
 	}}
-	s.told(spaceSave, time.Now(), 7, nil)
-	s.told(spaceRestore, time.Now(), 7, errors.New("no"))
+	s.observe(spaceSave, time.Now(), 7, nil)
+	s.observe(spaceRestore, time.Now(), 7, errors.New("no"))
 	if diff := cmp.Diff([]string{"save ok true 7", "restore error true 0"}, told); diff != "" {
 		t.Error(diff)
 	}
-	(&Workspaces{}).told(spaceSave, time.Now(), 7, nil) // nobody listens
+	(&Workspaces{}).observe(spaceSave, time.Now(), 7, nil) // nobody listens
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Offer has a directory that was just made here be worked in on any host. It was offered
-// already if a host has taken it: it began as the same then.
+// Offer saves a checkpoint of a directory that was just created here, so that any host can work in it. It is no error
+// if it was offered before: a host may have changed it since.
 func (s *Workspaces) Offer(ctx context.Context, dir string) error {
-	if s.Keeper == nil {
+	if s.Checkpoints == nil {
 		return nil
 	}
-	id, size, err := s.Keeper.Save(ctx, Key(pawl.TenantOf(ctx), dir), dir, "")
+	id, size, err := s.Checkpoints.Save(ctx, Key(pawl.TenantOf(ctx), dir), dir, "")
 	if errors.Is(err, pawl.ErrInvalid) {
-		return err // it is too large: another try ends the same
+		return err // too large: a retry would fail too
 	}
 	if err == nil {
-		err = s.Roster.Offer(ctx, dir, id, size)
+		err = s.Registry.Offer(ctx, dir, id, size)
 	}
 	if err != nil && !errors.Is(err, pawl.ErrConflict) {
 		return fmt.Errorf("offer %s: %w: %w", dir, err, pawl.ErrUnavailable)
@@ -28,13 +28,13 @@ func (s *Workspaces) Offer(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Recall makes a directory here hold what was kept of it last, wherever it was worked
-// in. Nobody may work in it any more. One that nobody knows of is left as it is.
+// Recall restores a directory on this host to its last checkpoint, wherever it was worked in. Nobody may work in it any
+// more. A directory that the registry does not know is left as it is.
 func (s *Workspaces) Recall(ctx context.Context, dir string) error {
-	if s.Keeper == nil {
+	if s.Checkpoints == nil {
 		return nil
 	}
-	row, err := s.Roster.Workspace(ctx, dir)
+	row, err := s.Registry.Workspace(ctx, dir)
 	if errors.Is(err, pawl.ErrNotFound) {
 		return nil
 	}
@@ -48,14 +48,14 @@ func (s *Workspaces) Recall(ctx context.Context, dir string) error {
 }
 
 func (s *Workspaces) recall(ctx context.Context, row pawl.Workspace) error {
-	w := s.take(row.Dir)
-	defer s.leave(w)
+	w := s.acquire(row.Dir)
+	defer s.release(w)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.known {
-		w.mark, w.known = s.readMark(row.Tenant, row.Dir), true
+		w.state, w.known = s.readState(row.Tenant, row.Dir), true
 	}
-	if row.Host == s.Host && row.Epoch == w.mark.Epoch && (s.sound(w.mark) || row.Checkpoint == "") {
+	if row.Host == s.Host && row.Epoch == w.state.Epoch && (s.intact(w.state) || row.Checkpoint == "") {
 		if _, err := os.Stat(row.Dir); err == nil {
 			return nil
 		}
@@ -63,21 +63,21 @@ func (s *Workspaces) recall(ctx context.Context, row pawl.Workspace) error {
 	if err := os.MkdirAll(row.Dir, 0o700); err != nil {
 		return err
 	}
-	return s.Keeper.Restore(ctx, Key(row.Tenant, row.Dir), row.Dir, row.Checkpoint)
+	return s.Checkpoints.Restore(ctx, Key(row.Tenant, row.Dir), row.Dir, row.Checkpoint)
 }
 
-// Drop forgets a directory for good, and all that was kept of it. The host that has it
-// finds out when it tidies up.
+// Drop deletes a workspace from the registry, with all its checkpoints. The host that holds it deletes the files in
+// EvictIdle.
 func (s *Workspaces) Drop(ctx context.Context, dir string) error {
-	_, err := s.Roster.Workspace(ctx, dir)
+	_, err := s.Registry.Workspace(ctx, dir)
 	if errors.Is(err, pawl.ErrNotFound) {
 		return nil
 	}
-	if err == nil && s.Keeper != nil {
-		err = s.Keeper.Drop(ctx, Key(pawl.TenantOf(ctx), dir))
+	if err == nil && s.Checkpoints != nil {
+		err = s.Checkpoints.Drop(ctx, Key(pawl.TenantOf(ctx), dir))
 	}
 	if err == nil {
-		err = s.Roster.Drop(ctx, dir)
+		err = s.Registry.Drop(ctx, dir)
 	}
 	if err != nil {
 		return fmt.Errorf("drop %s: %w: %w", dir, err, pawl.ErrUnavailable)

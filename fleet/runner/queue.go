@@ -13,20 +13,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Queue is how one of the engine's queues fares.
+// Queue is the state of a Temporal task queue.
 type Queue struct {
 	Name     string        `json:"name"`
-	Pollers  int           `json:"pollers"`            // workers that ask for its tasks
+	Pollers  int           `json:"pollers"`            // workers that poll it
 	Versions []string      `json:"versions,omitempty"` // of those workers
-	Backlog  int64         `json:"backlog"`            // tasks that nobody has taken yet, about
-	Oldest   time.Duration `json:"oldest_ns"`          // how long the first of them has waited, about
+	Backlog  int64         `json:"backlog"`            // approximate number of tasks not yet taken
+	Oldest   time.Duration `json:"oldest_ns"`          // approximate age of the first of them
 }
 
-// PollWithin is how long a worker counts as there after it last asked for work. It
-// asks again after a minute at the latest, and the engine remembers it for longer.
+// PollWithin is how long a worker counts as present after its last poll. A poll takes up to a minute, and Temporal
+// remembers pollers for longer than this.
 const PollWithin = 90 * time.Second
 
-// Queues returns how the coordinators' queue fares, and those of the hosts.
+// Queues returns the state of the coordinators' queue and of those of the given hosts.
 func Queues(ctx context.Context, engine Engine, hosts ...string) ([]Queue, error) {
 	coordinators, err := engine.describe(ctx, engine.queue(), enums.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {

@@ -22,8 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "record the histories anew")
 
-// hosts is a host registry that gives every directory to the first, and to the second if that
-// is lost.
+// hosts is a registry that assigns every workspace to the first host, or to the second if the first is lost.
 type hosts struct {
 	pawl.HostRegistry
 	first, second string
@@ -43,9 +42,8 @@ func (h hosts) Workspace(_ context.Context, dir string) (pawl.Workspace, error) 
 	return pawl.Workspace{Dir: dir, Host: h.first, Epoch: 1}, nil
 }
 
-// on has a real engine work on the session, on a host of this process. The work is
-// over when the workflow has ended.
-func (w *world) on(roster hosts, meanwhile func(*Runner)) *history.History {
+// on runs the session on a real Temporal server with a host in this process, until the workflow has ended.
+func (w *testEnv) on(registry hosts, meanwhile func(*Runner)) *history.History {
 	t := w.t
 	t.Helper()
 	address := os.Getenv("PAWL_TEST_TEMPORAL")
@@ -55,11 +53,11 @@ func (w *world) on(roster hosts, meanwhile func(*Runner)) *history.History {
 	engine, err := Dial(t.Context(), address, "pawl", slog.New(slog.DiscardHandler))
 	ok(t, err)
 	defer engine.Close()
-	engine.Queue = "coordinator-" + roster.second
+	engine.Queue = "coordinator-" + registry.second
 	w.stepper.Park = true
 	executor := w.executor(w.stepper)
-	executor.Spaces.Host, executor.Spaces.Roster = roster.second, roster
-	stopCoordinator, err := StartCoordinator(engine, &Coordinator{Store: w.store, Roster: roster}, "", 0)
+	executor.Workspaces.Host, executor.Workspaces.Registry = registry.second, registry
+	stopCoordinator, err := StartCoordinator(engine, &Coordinator{Store: w.store, Registry: registry}, "", 0)
 	ok(t, err)
 	defer stopCoordinator()
 	stopExecutor, err := StartExecutor(engine, executor, 0)
@@ -80,7 +78,7 @@ func (w *world) on(roster hosts, meanwhile func(*Runner)) *history.History {
 }
 
 // until waits for an event of the session.
-func (w *world) until(wanted func(pawl.Event) bool) pawl.Event {
+func (w *testEnv) until(wanted func(pawl.Event) bool) pawl.Event {
 	w.t.Helper()
 	for e, err := range w.Events(w.t.Context(), w.id, 0) {
 		ok(w.t, err)
@@ -92,12 +90,12 @@ func (w *world) until(wanted func(pawl.Event) bool) pawl.Event {
 	return pawl.Event{}
 }
 
-// stories are what is recorded.
+// stories are the sessions that are recorded.
 var stories = map[string]struct {
 	lines     []string
 	mode      string
 	lost      bool
-	meanwhile func(w *world) func(*Runner)
+	meanwhile func(w *testEnv) func(*Runner)
 	want      pawl.Reason
 }{
 	"plain": {
@@ -106,7 +104,7 @@ var stories = map[string]struct {
 	},
 	"answered": {
 		lines: []string{`{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`}, mode: "ask",
-		meanwhile: func(w *world) func(*Runner) {
+		meanwhile: func(w *testEnv) func(*Runner) {
 			return func(r *Runner) {
 				asked := w.until(func(e pawl.Event) bool { _, is := e.Body.(pawl.Asked); return is })
 				ok(w.t, w.Answer(w.t.Context(), w.id, asked.Seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
@@ -117,7 +115,7 @@ var stories = map[string]struct {
 	},
 	"canceled": {
 		lines: []string{`{"text":"I am thinking hard","deltas":4,"fault":"hang"}`},
-		meanwhile: func(w *world) func(*Runner) {
+		meanwhile: func(w *testEnv) func(*Runner) {
 			hang := w.hangs()
 			return func(r *Runner) {
 				<-hang
@@ -132,28 +130,28 @@ var stories = map[string]struct {
 	},
 }
 
-// who is whose machine it was, which is nobody's business.
+// who matches the identity of the machine that recorded a history, which must not be published.
 var who = regexp.MustCompile(`("identity": *)"[^"]*"`)
 
-// TestRecord runs what TestReplay replays on a real engine; with -update it is kept.
+// TestRecord runs the sessions of TestReplay on a real server; with -update it stores their histories.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	for name, story := range stories {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestEnv(t)
 			settings := script(t, story.lines...)
 			settings.Mode = story.mode
 			w.send("go", pawl.DeliverNow, settings)
 			host := strings.ToLower(ulid.Make().String())
-			roster := hosts{first: host, second: host}
+			registry := hosts{first: host, second: host}
 			if story.lost {
-				roster.first = "lost-" + host
+				registry.first = "lost-" + host
 			}
 			meanwhile := func(*Runner) {}
 			if story.meanwhile != nil {
 				meanwhile = story.meanwhile(w)
 			}
-			h := w.on(roster, meanwhile)
+			h := w.on(registry, meanwhile)
 			end := w.log()[len(w.log())-1].Body
 			if got, is := end.(pawl.TurnFinished); !is || got.Reason != story.want {
 				t.Errorf("the turn ends with %+v, want %s", end, story.want)

@@ -9,8 +9,8 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// TestReplay: what this version would decide is what was decided in histories of a
-// real server. See the package's comment for what to do if it fails.
+// TestReplay checks that this version decides as recorded in histories of a real server. See the package
+// comment for what to do if it fails.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/histories/*.json")

@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Known waits until the engine has heard of a version.
-func Known(ctx context.Context, engine Engine, version string) error {
+// WaitForVersion waits until Temporal knows a worker of the version.
+func WaitForVersion(ctx context.Context, engine Engine, version string) error {
 	for {
 		versions, err := Versions(ctx, engine)
 		if err != nil {
@@ -30,14 +30,13 @@ func Known(ctx context.Context, engine Engine, version string) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("no worker of version %s has come up: start one with 'pawl worker --build-id %s': %w", version, version, pawl.ErrNotFound)
-		case <-time.After(soonest):
+		case <-time.After(minBackoff):
 		}
 	}
 }
 
-// Stranded returns the versions that workflows may be pinned to and that no coordinator
-// has.
-func Stranded(ctx context.Context, engine Engine) ([]string, error) {
+// StrandedVersions returns the versions that workflows may be pinned to and that no running coordinator has.
+func StrandedVersions(ctx context.Context, engine Engine) ([]string, error) {
 	versions, err := Versions(ctx, engine)
 	if err != nil {
 		return nil, err
@@ -55,10 +54,9 @@ func Stranded(ctx context.Context, engine Engine) ([]string, error) {
 	return list, nil
 }
 
-// Rescue ends the workflows of sessions that are pinned to a version, and has others
-// go on in their place, with the current one: the log knows how far they came. A
-// session that is left without a workflow on the way has its turn open in the log,
-// and is taken up like any that was interrupted.
+// Rescue terminates the session workflows pinned to a version and starts new ones on the current version, which
+// continue from the log. If Rescue fails in between, the session's turn is still open in the log and the Adopter
+// resumes it.
 func Rescue(ctx context.Context, engine Engine, version string) (rescued int, err error) {
 	query := fmt.Sprintf("WorkflowType = 'Session' AND ExecutionStatus = 'Running' AND TemporalWorkerDeploymentVersion = '%s:%s'", engine.deployment(), version)
 	var next []byte
@@ -79,16 +77,16 @@ func Rescue(ctx context.Context, engine Engine, version string) (rescued int, er
 	}
 }
 
-// rescue ends a workflow and begins another with what was canceled until then, which
-// the log does not know. Nothing can be added once it has ended.
+// rescue terminates a workflow and starts another. It passes on the cancels that the old one received, because the log
+// does not contain them; they can be read safely only after the old one has ended.
 func (e Engine) rescue(ctx context.Context, w *workflows.WorkflowExecutionInfo) error {
 	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
 	err := e.TerminateWorkflow(ctx, id, run, "no worker has its version any more: another workflow goes on")
 	var gone *serviceerror.NotFound
-	if err != nil && !errors.As(err, &gone) { // it has ended meanwhile, or was ended by a try before
+	if err != nil && !errors.As(err, &gone) { // it has ended in the meantime
 		return err
 	}
-	job, err := e.heard(ctx, id, run)
+	job, err := e.jobFromHistory(ctx, id, run)
 	if err != nil {
 		return err
 	}
@@ -100,8 +98,8 @@ func (e Engine) rescue(ctx context.Context, w *workflows.WorkflowExecutionInfo) 
 	return runner.Start(ctx, job.Session)
 }
 
-// heard returns what a workflow was told: its job, and what was canceled since.
-func (e Engine) heard(ctx context.Context, id, run string) (job Job, err error) {
+// jobFromHistory returns a workflow's job, with the cancels it received.
+func (e Engine) jobFromHistory(ctx context.Context, id, run string) (job Job, err error) {
 	history := e.GetWorkflowHistory(ctx, id, run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
 		event, err := history.Next()

@@ -12,27 +12,27 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Runner has sessions worked on by a fleet. It works on none itself.
+// Runner starts and signals the workflows of sessions. It does no work itself.
 type Runner struct{ Engine Engine }
 
-// Start sees that somebody works on the session. It is no error if somebody does.
+// Start makes sure that the session has a running workflow, and tells it to read the log.
 func (r *Runner) Start(ctx context.Context, id pawl.SessionID) error {
 	return r.signal(ctx, id, signalWake, nil)
 }
 
-// Wake is Start: it does not matter who works.
+// Wake is Start.
 func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error { return r.Start(ctx, id) }
 
-// Answered tells the workflow that an answer is in the log. It goes on even if all
-// of the fleet was down meanwhile.
+// Answered tells the workflow that an answer to a permission prompt is in the log. The signal survives an outage of all
+// workers.
 func (r *Runner) Answered(ctx context.Context, id pawl.SessionID) error { return r.Start(ctx, id) }
 
-// Cancel ends the open turn and every prompt up to the given Seq.
+// Cancel ends the open turn and all prompts up to the given Seq.
 func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) error {
 	return r.signal(ctx, id, signalCancel, upTo)
 }
 
-// signal tells a session's workflow something, which is begun if there is none.
+// signal signals a session's workflow, and starts it if there is none.
 func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, value any) error {
 	job := Job{Session: id, Tenant: pawl.TenantOf(ctx)}
 	_, err := r.Engine.SignalWithStartWorkflow(ctx, r.Engine.workflow(id), name, value, client.StartWorkflowOptions{
@@ -50,8 +50,7 @@ func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, val
 	return err
 }
 
-// Ended has the parent of a session, if it waits, look again at what it waits for. One
-// that has no workflow waits for nothing.
+// Ended wakes the parent of a session, which may wait for it. A parent without a workflow waits for nothing.
 func (r *Runner) Ended(ctx context.Context, store pawl.Store, id pawl.SessionID) error {
 	row, err := store.Session(ctx, id)
 	if err != nil || row.Parent == "" {
@@ -65,8 +64,8 @@ func (r *Runner) Ended(ctx context.Context, store pawl.Store, id pawl.SessionID)
 	return nil
 }
 
-// Works reports whether the session has a workflow at work.
-func (r *Runner) Works(ctx context.Context, id pawl.SessionID) (bool, error) {
+// HasWorkflow reports whether the session has a running workflow.
+func (r *Runner) HasWorkflow(ctx context.Context, id pawl.SessionID) (bool, error) {
 	d, err := r.Engine.DescribeWorkflowExecution(ctx, r.Engine.workflow(id), "")
 	var none *serviceerror.NotFound
 	if errors.As(err, &none) {

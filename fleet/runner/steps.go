@@ -7,30 +7,30 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 )
 
-// steps are the effects of a turn as a workflow has them. What can be done in one
-// trip to the host is: Generate has the calls of the step before run and prepares,
-// and it settles if there is nothing to run. So a step is one trip.
+// steps implements agent.Steps in a workflow. It combines what can be done in one activity: Generate executes the calls
+// of the previous step, prepares, makes the model request, and settles the turn if there are no new calls. So a step
+// costs one round trip to the host.
 type steps struct {
 	*session
-	taken   int           // steps that an earlier workflow has behind it
-	goesOn  bool          // the last reply says that another one follows
-	calls   []pawl.CallID // of the last reply, which the next trip runs
-	settled *bool         // what Settle was told on the way
+	taken       int           // steps completed by an earlier workflow
+	expectsMore bool          // the last reply ended with tool calls, so another request follows
+	calls       []pawl.CallID // calls of the last reply, executed by the next Generate
+	settled     *bool         // the result of Settle, if Generate has it already
 }
 
 var _ agent.Steps[workflow.Context] = (*steps)(nil)
 
-// Prepare is done by Generate's trip. What another workflow goes on with it finds in
-// the log, also what is still to run.
+// Prepare is part of the Think activity. When the history gets long it continues as a new workflow, which finds in the
+// log what is still to be done.
 func (s *steps) Prepare(ctx workflow.Context, t pawl.Turn) error {
 	if t.Step > s.taken+1 && workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-		return errAnew
+		return errContinueAsNew
 	}
-	return s.still(t)
+	return s.checkCanceled(t)
 }
 
-// still ends a turn that was canceled.
-func (s *steps) still(t pawl.Turn) error {
+// checkCanceled returns a Stop if the turn was canceled.
+func (s *steps) checkCanceled(t pawl.Turn) error {
 	if s.canceled(t) {
 		return &pawl.Stop{Reason: pawl.ReasonCanceled}
 	}
@@ -39,19 +39,19 @@ func (s *steps) still(t pawl.Turn) error {
 
 func (s *steps) Generate(ctx workflow.Context, t pawl.Turn) (pawl.Reply, error) {
 	if t.Step <= s.taken {
-		return pawl.Reply{Finish: pawl.FinishToolUse}, nil // it went on
+		return pawl.Reply{Finish: pawl.FinishToolUse}, nil // an earlier workflow did this step
 	}
 	out, err := s.ask(ctx, executor.Think, StepRequest{Turn: t, Calls: s.calls})
-	s.goesOn, s.calls = out.Reply.Finish == pawl.FinishToolUse, nil
+	s.expectsMore, s.calls = out.Reply.Finish == pawl.FinishToolUse, nil
 	if s.settled = nil; out.Settled {
 		s.settled = &out.Again
 	}
 	return out.Reply, err
 }
 
-// Authorize leaves the calls to the next trip. Without one it makes its own.
+// Authorize leaves the calls to the next Generate. If there is none it runs them in an activity of their own.
 func (s *steps) Authorize(ctx workflow.Context, t pawl.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
-	if s.goesOn && !t.Last() {
+	if s.expectsMore && !t.Last() {
 		s.calls = ids
 		return nil, nil
 	}
@@ -59,7 +59,7 @@ func (s *steps) Authorize(ctx workflow.Context, t pawl.Turn, ids []pawl.CallID) 
 	return nil, err
 }
 
-// Execute has nothing left to do: what is permitted was run where that was known.
+// Execute does nothing: Authorize or the next Generate executes the calls.
 func (s *steps) Execute(workflow.Context, pawl.Turn, []pawl.CallID) error { return nil }
 
 func (s *steps) Settle(ctx workflow.Context, t pawl.Turn) (again bool, err error) {
@@ -70,14 +70,14 @@ func (s *steps) Settle(ctx workflow.Context, t pawl.Turn) (again bool, err error
 	return out.Again, err
 }
 
-// ask is trip for a step that may have to wait for a person, for days if need be.
+// ask runs a step that may have to wait for a person, possibly for days.
 func (s *steps) ask(ctx workflow.Context, activity any, t StepRequest) (StepResult, error) {
 	for {
-		if err := s.still(t.Turn); err != nil {
+		if err := s.checkCanceled(t.Turn); err != nil {
 			return StepResult{}, err
 		}
-		seen := s.seen()
-		out, err := s.trip(ctx, activity, t)
+		seen := s.receiveSignals()
+		out, err := s.runStep(ctx, activity, t)
 		if err != nil || !out.Waits {
 			return out, err
 		}

@@ -5,38 +5,36 @@ import (
 	"time"
 )
 
-// The bounds that do not depend on how soon a lost host is noticed.
+// Bounds that do not depend on the host timeout.
 const (
-	stepTimeout = 6 * time.Hour // for one step, which may wait for subagents
-	patience    = time.Hour     // of failures in a row; then the turn is left open, to be resumed
-	soonest     = 100 * time.Millisecond
-	latest      = 5 * time.Second // between two tries
+	stepTimeout  = 6 * time.Hour // for one step, which may wait for subagents
+	retryTimeout = time.Hour     // how long a step is retried; then the turn stays open, to be resumed
+	minBackoff   = 100 * time.Millisecond
+	maxBackoff   = 5 * time.Second // between two attempts
 )
 
-// DefaultHostTimeout is how long a host may be silent before its sessions move to
-// another one.
+// DefaultHostTimeout is how long a host may miss heartbeats before its sessions move to another one.
 const DefaultHostTimeout = 10 * time.Second
 
-// timing holds the timeouts by which the parts of a fleet notice that another one
-// is gone.
+// timing holds the timeouts by which the parts of a fleet notice that another part has failed.
 type timing struct {
-	place     time.Duration // to find the host of a workspace
-	decide    time.Duration // for a workflow task, which takes milliseconds
-	start     time.Duration // for a host to start a step
-	heartbeat time.Duration // between two heartbeats of a step
-	sticky    time.Duration // for the worker that has the workflow in memory to continue it
-	beat      time.Duration // between two heartbeats of a host
+	place         time.Duration // to find the host of a workspace
+	decide        time.Duration // for a workflow task, which takes milliseconds
+	start         time.Duration // for a host to start a step
+	heartbeat     time.Duration // between two heartbeats of a step
+	sticky        time.Duration // for the worker that has the workflow in memory to continue it
+	hostHeartbeat time.Duration // between two heartbeats of a host
 
-	adoptEvery time.Duration // between two looks for sessions that nobody works on
-	adoptAge   time.Duration // a session counts as such when nothing has happened for this long
+	adoptEvery time.Duration // between two scans of the Adopter
+	adoptAge   time.Duration // a session is adopted when nothing has happened in it for this long
 }
 
-// timingFor returns timeouts for a fleet that takes a host for lost after it was
-// silent for hostTimeout; 0 means DefaultHostTimeout.
+// timingFor returns the timeouts for a fleet that considers a host lost after hostTimeout without a heartbeat; 0 means
+// DefaultHostTimeout.
 func timingFor(hostTimeout time.Duration) timing {
 	t := cmp.Or(hostTimeout, DefaultHostTimeout)
 	return timing{
-		place: t, decide: t / 2, start: t * 4 / 5, heartbeat: t, sticky: t / 5, beat: t / 5,
+		place: t, decide: t / 2, start: t * 4 / 5, heartbeat: t, sticky: t / 5, hostHeartbeat: t / 5,
 		adoptEvery: t * 3 / 2, adoptAge: t * 6,
 	}
 }

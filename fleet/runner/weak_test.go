@@ -11,7 +11,7 @@ import (
 // TestDefensesMatter: without a defense the tests of it would fail.
 func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("fleet.root")()
-	if in, lost := reach(newEstate(t), outside["another's folder"]); !in || !lost {
+	if in, lost := reach(newTestHosts(t), outside["another's folder"]); !in || !lost {
 		t.Errorf("it got in: %v; what is another's is gone: %v", in, lost)
 	}
 }

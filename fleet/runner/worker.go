@@ -19,20 +19,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Dial connects to the engine. With what keys and certificates the environment says,
-// in the variables that Temporal's own tools know: TEMPORAL_TLS_… and TEMPORAL_API_KEY.
+// Dial connects to Temporal. TLS settings and the API key come from the environment variables of Temporal's own tools:
+// TEMPORAL_TLS_… and TEMPORAL_API_KEY.
 func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Engine, error) {
 	var profile envconfig.ClientConfigProfile
 	if err := profile.ApplyEnvVars(nil); err != nil {
 		return Engine{}, fmt.Errorf("how to reach Temporal: %w: %w", err, pawl.ErrInvalid)
 	}
-	profile.Address, profile.Namespace = address, namespace // a fleet's parts are in its configuration
+	profile.Address, profile.Namespace = address, namespace // address and namespace come from the fleet's configuration, not the environment
 	options, err := profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
 	if err != nil {
 		return Engine{}, fmt.Errorf("how to reach Temporal: %w: %w", err, pawl.ErrInvalid)
 	}
 	options.Logger = sdklog.NewStructuredLogger(log)
-	options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{} // only ids go there and back
+	options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{} // payloads are ids only
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		return Engine{}, fmt.Errorf("reach Temporal at %s: %w: %w", address, err, pawl.ErrUnavailable)
@@ -40,18 +40,17 @@ func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Eng
 	return Engine{Client: c, Namespace: namespace}, nil
 }
 
-// Engine is Temporal, as one fleet uses it.
+// Engine is a Temporal client with the settings of one fleet.
 type Engine struct {
 	client.Client
 	Namespace   string
-	Queue       string        // where its workflows wait; "" means CoordinatorQueue
-	HostTimeout time.Duration // how long a host may be silent; 0 means DefaultHostTimeout
+	Queue       string        // task queue of the workflows; "" means CoordinatorQueue
+	HostTimeout time.Duration // how long a host may miss heartbeats; 0 means DefaultHostTimeout
 }
 
 func (e Engine) queue() string { return cmp.Or(e.Queue, CoordinatorQueue) }
 
-// workflow is the id of a session's workflow: the session's own, unless several
-// fleets share a namespace.
+// workflow returns the id of a session's workflow: the session's own id, unless several fleets share a namespace.
 func (e Engine) workflow(id pawl.SessionID) string {
 	if e.Queue == "" {
 		return string(id)
@@ -59,20 +58,18 @@ func (e Engine) workflow(id pawl.SessionID) string {
 	return e.Queue + "/" + string(id)
 }
 
-// deployment is the name under which the engine knows the coordinators' versions: that of
-// the program, unless several fleets share a namespace.
+// deployment returns the name of the worker deployment: "pawl", unless several fleets share a namespace.
 func (e Engine) deployment() string { return cmp.Or(e.Queue, "pawl") }
 
-// The sizes of a worker.
+// Worker limits.
 const (
-	coordinatorPollers = 8
-	executorPollers    = 8
-	executorTrips      = 2000 // at once: most of them wait for a model or a subagent
+	coordinatorPollers  = 8
+	executorPollers     = 8
+	executorConcurrency = 2000 // most steps wait for a model or a subagent
 )
 
-// StartCoordinator has this process run workflows. With a version, a workflow stays with
-// the workers of the version that it began with. Call stop to end it: what is under
-// way then has that long to end.
+// StartCoordinator makes this process run workflows. If version is not empty, workflows stay on workers of the version
+// they started with. stop ends it; running work then has the grace period to finish.
 func StartCoordinator(engine Engine, b *Coordinator, version string, grace time.Duration) (stop func(), err error) {
 	o := worker.Options{
 		MaxConcurrentWorkflowTaskPollers: coordinatorPollers, DisableRegistrationAliasing: true,
@@ -93,11 +90,11 @@ func StartCoordinator(engine Engine, b *Coordinator, version string, grace time.
 	return w.Stop, nil
 }
 
-// StartExecutor has this process do the steps of the sessions whose directories are here.
-// Call stop to end it: steps that are under way then have that long to end.
+// StartExecutor makes this process run the steps of the sessions whose workspaces are on this host. stop ends it;
+// running steps then have the grace period to finish.
 func StartExecutor(engine Engine, h *Executor, grace time.Duration) (stop func(), err error) {
-	w := worker.New(engine.Client, ExecutorQueue(h.Spaces.Host), worker.Options{
-		MaxConcurrentActivityTaskPollers: executorPollers, MaxConcurrentActivityExecutionSize: executorTrips,
+	w := worker.New(engine.Client, ExecutorQueue(h.Workspaces.Host), worker.Options{
+		MaxConcurrentActivityTaskPollers: executorPollers, MaxConcurrentActivityExecutionSize: executorConcurrency,
 		DisableWorkflowWorker: true, DisableRegistrationAliasing: true, WorkerStopTimeout: grace,
 	})
 	w.RegisterActivity(h)
@@ -107,8 +104,7 @@ func StartExecutor(engine Engine, h *Executor, grace time.Duration) (stop func()
 	return w.Stop, nil
 }
 
-// Promote has new workflows run on the workers of a version. Those that have begun
-// stay with theirs.
+// Promote makes new workflows run on the workers of a version. Running workflows stay on theirs.
 func Promote(ctx context.Context, engine Engine, version string) error {
 	d := engine.WorkerDeploymentClient().GetHandle(engine.deployment())
 	_, err := d.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: version})
@@ -118,7 +114,7 @@ func Promote(ctx context.Context, engine Engine, version string) error {
 	return nil
 }
 
-// PromoteFirst promotes a version if none is yet: a fleet's first worker.
+// PromoteFirst promotes a version if no version is current yet, as for the first worker of a fleet.
 func PromoteFirst(ctx context.Context, engine Engine, version string) error {
 	for {
 		versions, err := Versions(ctx, engine)
@@ -131,22 +127,22 @@ func PromoteFirst(ctx context.Context, engine Engine, version string) error {
 		if slices.ContainsFunc(versions, func(v Version) bool { return v.ID == version }) {
 			return Promote(ctx, engine, version)
 		}
-		select { // the engine has not heard of this worker yet
+		select { // Temporal has not registered this worker yet
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(soonest):
+		case <-time.After(minBackoff):
 		}
 	}
 }
 
-// Version is one of the coordinators' versions, as the engine knows it.
+// Version is a version of the coordinators that Temporal knows.
 type Version struct {
 	ID      string `json:"id"`
 	Current bool   `json:"current,omitempty"`
-	Drained bool   `json:"drained,omitempty"` // no workflow needs it any more
+	Drained bool   `json:"drained,omitempty"` // no running workflow needs it
 }
 
-// Current returns the version that new work goes to; "" if there is none.
+// Current returns the version for new workflows; "" if there is none.
 func Current(versions []Version) string {
 	for _, v := range versions {
 		if v.Current {
@@ -156,7 +152,7 @@ func Current(versions []Version) string {
 	return ""
 }
 
-// Versions returns those of the coordinators. There are none before the first has come up.
+// Versions returns the versions of the coordinators. There are none before the first coordinator has started.
 func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 	d, err := engine.WorkerDeploymentClient().GetHandle(engine.deployment()).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 	var none *serviceerror.NotFound
@@ -180,13 +176,13 @@ func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 	return list, nil
 }
 
-// Heartbeat tells the host registry that the host is there, until ctx ends, and once more then.
+// Heartbeat periodically reports this host's state to the registry until ctx ends.
 func Heartbeat(ctx context.Context, s *Workspaces, version string, capacity int, log *slog.Logger) {
-	tick := time.NewTicker(timingFor(s.HostTimeout).beat)
+	tick := time.NewTicker(timingFor(s.HostTimeout).hostHeartbeat)
 	defer tick.Stop()
 	for {
 		if err := s.heartbeat(ctx, version, capacity); err != nil && ctx.Err() == nil {
-			log.Warn("the roster cannot be told that this host is there", "error", err)
+			log.Warn("cannot send a heartbeat to the host registry", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -197,17 +193,17 @@ func Heartbeat(ctx context.Context, s *Workspaces, version string, capacity int,
 }
 
 func (s *Workspaces) heartbeat(ctx context.Context, version string, capacity int) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*timingFor(s.HostTimeout).beat)
+	ctx, cancel := context.WithTimeout(ctx, 2*timingFor(s.HostTimeout).hostHeartbeat)
 	defer cancel()
-	m := pawl.Host{Name: s.Host, Version: version, Capacity: capacity, Draining: s.ends()}
+	m := pawl.Host{Name: s.Host, Version: version, Capacity: capacity, Draining: s.isStopping()}
 	m.Busy, m.Kept = s.Count()
 	if s.Free != nil {
 		free, err := s.Free()
 		m.DiskFree, m.Full = free, err != nil || free < s.Reserve
 	}
-	drain, err := s.Roster.Heartbeat(ctx, m)
+	drain, err := s.Registry.Heartbeat(ctx, m)
 	if err == nil {
-		s.ask(drain)
+		s.requestDrain(drain)
 	}
 	return err
 }

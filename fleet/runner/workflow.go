@@ -18,72 +18,71 @@ const (
 	heartbeatMissed = enums.TIMEOUT_TYPE_HEARTBEAT
 )
 
-// Session is the workflow of a session, under the session's id: it works on one
-// turn after the other until nothing waits. It fails only if something that it
-// needs stays down; the turn is open in the log then, for whoever comes next.
+// Session is the workflow of a session; its id is derived from the session's. It runs one turn after the other until
+// none is left. It fails only if something it needs stays down for retryTimeout; the turn then stays open in the log
+// and can be resumed.
 func (f flows) Session(ctx workflow.Context, job Job) error {
 	s := &session{
 		flows: f, job: job,
 		wake: workflow.GetSignalChannel(ctx, signalWake), cancel: workflow.GetSignalChannel(ctx, signalCancel),
 	}
 	for {
-		seen := s.seen()
-		out, err := s.trip(ctx, executor.Begin, StepRequest{Again: true}) // a workflow that was ended may have left a step at work
+		seen := s.receiveSignals()
+		out, err := s.runStep(ctx, executor.Begin, StepRequest{Again: true}) // a terminated workflow may have left a running step
 		for err == nil && out.Turn.Number != 0 {
 			out, seen, err = s.turn(ctx, out)
 		}
-		if errors.Is(err, errAnew) {
-			return workflow.NewContinueAsNewError(ctx, sessionFlow, s.job) // which goes on by the log
+		if errors.Is(err, errContinueAsNew) {
+			return workflow.NewContinueAsNewError(ctx, sessionFlow, s.job) // continues from the log
 		}
 		if err != nil {
 			return err
 		}
-		if s.seen() == seen {
+		if s.receiveSignals() == seen {
 			return nil
 		}
 	}
 }
 
-// errAnew: the workflow's history has grown long, and another one is to go on.
-var errAnew = errors.New("go on in another workflow")
+// errContinueAsNew means that the history has grown long and a new workflow must continue.
+var errContinueAsNew = errors.New("go on in another workflow")
 
-// The names of the workflows.
+// The workflow types.
 const (
-	sessionFlow = "Session"
-	errandFlow  = "Errand"
+	sessionFlow     = "Session"
+	folderQueryFlow = "FolderQuery"
 )
 
-// flows are the workflows, with their timeouts.
+// flows implements the workflows with their timeouts.
 type flows struct{ timing }
 
-// register makes a worker, or a replay, run the workflows.
+// register registers the workflows with a worker or a replayer.
 func register(r worker.WorkflowRegistry, t timing) {
 	f := flows{t}
 	r.RegisterWorkflowWithOptions(f.Session, workflow.RegisterOptions{Name: sessionFlow})
-	r.RegisterWorkflowWithOptions(f.FolderQuery, workflow.RegisterOptions{Name: errandFlow})
+	r.RegisterWorkflowWithOptions(f.FolderQuery, workflow.RegisterOptions{Name: folderQueryFlow})
 }
 
-// session is the work on one session, as its workflow knows it.
+// session is the state of a session's workflow.
 type session struct {
 	flows
 	job   Job
-	place *Place // nil if it has to be looked for
-	lost  string // a host that did not take up its step, or fell silent in it
-	news  int    // how often there was something new in the log
+	place *Place // nil if a host must be found
+	lost  string // the host that did not start the last step or missed its heartbeats
+	news  int    // number of signals received
 
 	wake, cancel workflow.ReceiveChannel
 }
 
-// executor and coordinator name the activities; the workers' own run.
+// executor and coordinator only name the activities; the workers register their own values.
 var (
 	executor    *Executor
 	coordinator *Coordinator
 )
 
-// seen takes in what is canceled, and returns how often there was something new in
-// the log until now. Nobody else receives these signals, so that none is on its way
-// to somebody when it is asked.
-func (s *session) seen() int {
+// receiveSignals records cancels, and returns the number of signals received so far. It is the only receiver of these
+// signals, so none is lost between two receivers.
+func (s *session) receiveSignals() int {
 	for s.wake.ReceiveAsync(nil) {
 		s.news++
 	}
@@ -94,50 +93,48 @@ func (s *session) seen() int {
 	return s.news
 }
 
-// interrupt tells the host that is at work what is canceled. It is not waited for:
-// what it ends tells.
+// interrupt tells the host that runs the step what was canceled. It does not wait: the step itself ends with an error.
 func (s *session) interrupt(ctx workflow.Context) {
 	workflow.ExecuteActivity(s.executorContext(ctx, s.place.Host, time.Minute), executor.Interrupt, StepRequest{Job: s.job, Place: *s.place})
 }
 
-// canceled reports whether a turn is not to be worked on any more.
+// canceled reports whether a turn was canceled.
 func (s *session) canceled(t pawl.Turn) bool {
-	s.seen()
+	s.receiveSignals()
 	return t.Prompt <= s.job.Canceled
 }
 
-// turn works on a turn and writes its end. It returns what comes next, and what
-// was known of the log when that was asked.
+// turn runs a turn and records its end. It returns the next turn, and the signal count from before that was asked for.
 func (s *session) turn(ctx workflow.Context, begun StepResult) (next StepResult, seen int, err error) {
 	t := begun.Turn
 	reason, err := agent.Run(ctx, &steps{session: s, taken: begun.Taken}, t)
 	stop, err := pawl.StopOf(reason, err)
 	if s.canceled(t) && !final(err) {
-		stop, err = pawl.Stop{Reason: pawl.ReasonCanceled, UpTo: s.job.Canceled}, nil // however far it has come: the cancel was accepted
+		stop, err = pawl.Stop{Reason: pawl.ReasonCanceled, UpTo: s.job.Canceled}, nil // whatever the turn returned: the cancel was accepted
 	}
 	if err != nil {
 		return StepResult{}, 0, err
 	}
-	seen = s.seen()
-	next, err = s.trip(ctx, executor.Finish, StepRequest{Turn: t, Stop: &stop})
+	seen = s.receiveSignals()
+	next, err = s.runStep(ctx, executor.Finish, StepRequest{Turn: t, Stop: &stop})
 	return next, seen, err
 }
 
-// trip has a host do something. Whatever goes wrong on the way is tried again,
-// there or on another host, as long as there is hope.
-func (s *session) trip(ctx workflow.Context, activity any, t StepRequest) (out StepResult, err error) {
+// runStep runs an activity on the workspace's host. It retries failures there or on another host, with backoff, until
+// one is final or retryTimeout has passed.
+func (s *session) runStep(ctx workflow.Context, activity any, t StepRequest) (out StepResult, err error) {
 	began := workflow.Now(ctx)
-	for wait := soonest; ; wait = min(2*wait, latest) {
+	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
 		if out, err = s.try(ctx, activity, t); err == nil {
 			if out.Leave {
 				s.place = nil
 			}
 			return out, nil
 		}
-		if err = returned(err); final(err) || workflow.Now(ctx).Sub(began) > patience {
+		if err = decodeError(err); final(err) || workflow.Now(ctx).Sub(began) > retryTimeout {
 			return out, err
 		}
-		if s.lost = ""; s.place != nil && (untaken(err) || fellSilent(err)) {
+		if s.lost = ""; s.place != nil && (notStarted(err) || heartbeatLost(err)) {
 			s.lost = s.place.Host
 		}
 		s.place, t.Again = nil, true
@@ -158,20 +155,20 @@ func (s *session) try(ctx workflow.Context, activity any, t StepRequest) (out St
 		}
 		s.place, s.lost = &place, ""
 	}
-	s.seen() // a cancel, if it came while a host was looked for
+	s.receiveSignals() // a cancel may have arrived while a host was searched for
 	t.Job, t.Place = s.job, *s.place
 	step := workflow.ExecuteActivity(s.executorContext(ctx, s.place.Host, stepTimeout), activity, t)
-	s.attend(ctx, step)
+	s.waitForStep(ctx, step)
 	err = step.Get(ctx, &out)
 	return out, err
 }
 
-// attend waits for a step, and tells its host what is canceled meanwhile.
-func (s *session) attend(ctx workflow.Context, step workflow.Future) {
+// waitForStep waits for a step, and passes cancels that arrive in the meantime on to its host.
+func (s *session) waitForStep(ctx workflow.Context, step workflow.Future) {
 	for {
 		told := s.job.Canceled
 		err := workflow.Await(ctx, func() bool {
-			s.seen()
+			s.receiveSignals()
 			return step.IsReady() || s.job.Canceled > told
 		})
 		if err != nil || step.IsReady() {
@@ -181,7 +178,7 @@ func (s *session) attend(ctx workflow.Context, step workflow.Future) {
 	}
 }
 
-// once: that something is tried again is the workflow's to decide.
+// once disables Temporal's retries: runStep decides about them.
 var once = &temporal.RetryPolicy{MaximumAttempts: 1}
 
 func (f flows) executorContext(ctx workflow.Context, host string, timeout time.Duration) workflow.Context {
@@ -191,9 +188,9 @@ func (f flows) executorContext(ctx workflow.Context, host string, timeout time.D
 	})
 }
 
-// await waits until there is something new in the log, or until then.
+// await waits for a new signal, or until the given time if it is not zero.
 func (s *session) await(ctx workflow.Context, seen int, until time.Time) error {
-	news := func() bool { return s.seen() != seen }
+	news := func() bool { return s.receiveSignals() != seen }
 	if until.IsZero() {
 		return workflow.Await(ctx, news)
 	}

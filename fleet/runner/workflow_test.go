@@ -14,38 +14,38 @@ import (
 // job is one of a session.
 var job = Job{Session: "s"}
 
-func TestTrips(t *testing.T) {
+func TestSteps(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, ends)
 }
 
-// A host that does not take up its step is lost: the directory is looked for elsewhere.
+// A host that does not start its step is lost: another host is used.
 func TestHostLost(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[answers] = fails(notTaken)
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, "Place, lost is h1", "Think 2 h2 runs c again", "Finish h2 end_turn")
 }
 
-// One that fell silent in mid-step may be back: only what it did is in doubt.
+// A host that missed heartbeats in mid-step may be back: only the outcome of the step is unknown.
 func TestHostSilent(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[answers] = fails(silent)
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, "Place, lost is h1", "Think 2 h2 runs c again", "Finish h2 end_turn")
 }
 
-// Nobody knows another host: the lost one may be asked again, as it may be back.
+// Without another host, the lost one may be used again, as it may be back.
 func TestLostAndNowhereElse(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.place = func(n int, lost string) (Place, error) {
 		if lost != "" {
-			return Place{}, sent(pawl.ErrUnavailable)
+			return Place{}, encodeError(pawl.ErrUnavailable)
 		}
 		return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil
 	}
@@ -54,10 +54,10 @@ func TestLostAndNowhereElse(t *testing.T) {
 	c.check("Place", begins, thinks, "Place, lost is h1", "Place", "Think 1 h1 again", answers, ends)
 }
 
-// A host that wants to be left is: after the trip, before the next.
+// A draining host loses the workspace after the current step.
 func TestLeave(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[thinks] = func(context.Context, StepRequest) (StepResult, error) {
 		out, err := c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 1}})
 		out.Leave = true
@@ -67,8 +67,8 @@ func TestLeave(t *testing.T) {
 	c.check("Place", begins, thinks, "Place", "Think 2 h2 runs c", "Finish h2 end_turn")
 }
 
-// waitsOnce is a trip that has to wait for a person, the first time.
-func (c *crew) waitsOnce(until time.Time) func(context.Context, StepRequest) (StepResult, error) {
+// waitsOnce returns a step that has to wait for a person, the first time.
+func (c *fakeWorkers) waitsOnce(until time.Time) func(context.Context, StepRequest) (StepResult, error) {
 	asked := false
 	return func(_ context.Context, t StepRequest) (StepResult, error) {
 		if asked {
@@ -81,7 +81,7 @@ func (c *crew) waitsOnce(until time.Time) func(context.Context, StepRequest) (St
 
 func TestParkedAndWoken(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[answers] = c.waitsOnce(time.Time{})
 	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalWake, nil) }, 48*time.Hour)
 	ok(t, c.run(job))
@@ -93,7 +93,7 @@ func TestParkedAndWoken(t *testing.T) {
 
 func TestParkedUntil(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[answers] = c.waitsOnce(c.env.Now().Add(3 * time.Hour))
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, answers, ends)
@@ -102,13 +102,13 @@ func TestParkedUntil(t *testing.T) {
 	}
 }
 
-// An answer that came while the trip was on its way back is not waited for.
+// An answer that arrived while the step was returning is not waited for.
 func TestAnsweredOnTheWayBack(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	parks := c.waitsOnce(time.Time{})
-	c.on[answers] = func(ctx context.Context, trip StepRequest) (StepResult, error) {
-		out, err := parks(ctx, trip)
+	c.on[answers] = func(ctx context.Context, req StepRequest) (StepResult, error) {
+		out, err := parks(ctx, req)
 		if out.Waits {
 			c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
 		}
@@ -118,11 +118,11 @@ func TestAnsweredOnTheWayBack(t *testing.T) {
 	c.check("Place", begins, thinks, answers, answers, ends)
 }
 
-// A wake that comes with the last completion, in one task of the workflow, is heard:
-// the host may have looked before the prompt was there.
+// A wake signal that arrives with the last completion, in one workflow task, is not lost: the host may have
+// read the log before the prompt was there.
 func TestWakeWithTheEnd(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[ends] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
 		return StepResult{}, nil
@@ -131,10 +131,10 @@ func TestWakeWithTheEnd(t *testing.T) {
 	c.check("Place", begins, thinks, answers, ends, begins)
 }
 
-// One that came before the host looked is answered by that look.
+// A wake signal from before the host read the log needs no further step.
 func TestWakeBeforeTheEnd(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[answers] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
 		return c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 2}})
@@ -143,12 +143,12 @@ func TestWakeBeforeTheEnd(t *testing.T) {
 	c.check("Place", begins, thinks, answers, ends)
 }
 
-// The next turn comes with the end of the one before.
+// The next turn is returned by Finish of the previous one.
 func TestNextTurn(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.on[ends] = func(_ context.Context, trip StepRequest) (StepResult, error) {
-		if trip.Turn.Number == 2 {
+	c := newFakeWorkers(t)
+	c.on[ends] = func(_ context.Context, req StepRequest) (StepResult, error) {
+		if req.Turn.Number == 2 {
 			return StepResult{}, nil
 		}
 		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
@@ -157,13 +157,13 @@ func TestNextTurn(t *testing.T) {
 	c.check("Place", begins, thinks, answers, ends, thinks, answers, ends)
 }
 
-// What nobody can cure is not tried again, and the workflow fails.
+// A final error is not retried, and the workflow fails.
 func TestFinal(t *testing.T) {
 	t.Parallel()
 	for name, cause := range map[string]error{"not found": pawl.ErrNotFound, "invalid": pawl.ErrInvalid} {
 		t.Run(name, func(t *testing.T) {
-			c := newCrew(t)
-			c.on[thinks] = fails(sent(cause))
+			c := newFakeWorkers(t)
+			c.on[thinks] = fails(encodeError(cause))
 			if err := c.run(job); err == nil {
 				t.Error("the workflow has not failed")
 			}
@@ -171,8 +171,8 @@ func TestFinal(t *testing.T) {
 		})
 	}
 	t.Run("place", func(t *testing.T) {
-		c := newCrew(t)
-		c.place = func(int, string) (Place, error) { return Place{}, sent(pawl.ErrNotFound) }
+		c := newFakeWorkers(t)
+		c.place = func(int, string) (Place, error) { return Place{}, encodeError(pawl.ErrNotFound) }
 		if err := c.run(job); err == nil {
 			t.Error("the workflow has not failed")
 		}
@@ -180,15 +180,15 @@ func TestFinal(t *testing.T) {
 	})
 }
 
-// A Stop crosses the border whole.
+// A Stop is passed on completely.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	stop := pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "no credit", UpTo: 7}
-	c := newCrew(t)
-	c.on[thinks] = fails(sent(&stop))
+	c := newFakeWorkers(t)
+	c.on[thinks] = fails(encodeError(&stop))
 	var got pawl.Stop
-	c.on["Finish h1 error"] = func(_ context.Context, trip StepRequest) (StepResult, error) {
-		got = *trip.Stop
+	c.on["Finish h1 error"] = func(_ context.Context, req StepRequest) (StepResult, error) {
+		got = *req.Stop
 		return StepResult{}, nil
 	}
 	ok(t, c.run(job))
@@ -198,32 +198,32 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A fault that lasts ends the workflow when the patience is over, and not before.
+// A lasting fault ends the workflow after retryTimeout, and not before.
 func TestPatience(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.place = func(int, string) (Place, error) { return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil }
 	c.on[thinks] = fails(errors.New("the disk is full"))
 	c.on[thinks+" again"] = c.on[thinks]
 	if err := c.run(job); err == nil {
 		t.Fatal("the workflow has not failed")
 	}
-	if took := c.took(); took < patience || took > patience+2*latest {
-		t.Errorf("it gave up after %s, want %s", took, patience)
+	if took := c.took(); took < retryTimeout || took > retryTimeout+2*maxBackoff {
+		t.Errorf("it gave up after %s, want %s", took, retryTimeout)
 	}
 	if n := c.count("Finish h1 error"); n > 0 {
 		t.Error("the turn was ended, though the next workflow could go on with it")
 	}
-	if n, most := c.count(thinks+" again"), int(patience/latest)+10; n > most {
+	if n, most := c.count(thinks+" again"), int(retryTimeout/maxBackoff)+10; n > most {
 		t.Errorf("%d tries, want at most %d", n, most)
 	}
 }
 
-// Calls after which no reply is asked for have a trip of their own.
+// Calls after which no reply is requested get an activity of their own.
 func TestActs(t *testing.T) {
 	t.Parallel()
 	t.Run("with the last words", func(t *testing.T) {
-		c := newCrew(t)
+		c := newFakeWorkers(t)
 		c.on[thinks] = func(context.Context, StepRequest) (StepResult, error) {
 			return StepResult{Reply: pawl.Reply{Finish: pawl.FinishEndTurn, Calls: []pawl.CallID{"c", "d"}}}, nil
 		}
@@ -231,7 +231,7 @@ func TestActs(t *testing.T) {
 		c.check("Place", begins, thinks, "Act 1 h1 runs c runs d", "Settle 1 h1", ends)
 	})
 	t.Run("with the last step", func(t *testing.T) {
-		c := newCrew(t)
+		c := newFakeWorkers(t)
 		c.on[begins] = func(context.Context, StepRequest) (StepResult, error) {
 			short := oneTurn
 			short.MaxSteps = 1
@@ -242,11 +242,10 @@ func TestActs(t *testing.T) {
 	})
 }
 
-// A history that has grown long is left in mid-turn, and the next workflow goes on
-// with the step that comes next.
-func TestAnew(t *testing.T) {
+// A long history is left in mid-turn, and the next workflow continues with the next step.
+func TestContinueAsNew(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[thinks] = func(_ context.Context, t StepRequest) (StepResult, error) {
 		c.env.SetContinueAsNewSuggested(true)
 		return c.usual("Think", t)
@@ -258,7 +257,7 @@ func TestAnew(t *testing.T) {
 	}
 	c.check("Place", begins, thinks)
 
-	c = newCrew(t)
+	c = newFakeWorkers(t)
 	c.env.SetContinueAsNewSuggested(true) // also then it takes a step
 	c.on[begins] = func(context.Context, StepRequest) (StepResult, error) {
 		return StepResult{Turn: oneTurn, Taken: 1}, nil
@@ -267,10 +266,10 @@ func TestAnew(t *testing.T) {
 	c.check("Place", begins, "Think 2 h1", ends)
 }
 
-// A cancel that comes with the step after which the workflow is left is not lost.
-func TestAnewAndCanceled(t *testing.T) {
+// A cancel that arrives with the last step before continue-as-new is not lost.
+func TestContinueAsNewAndCanceled(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
+	c := newFakeWorkers(t)
 	c.on[thinks] = func(_ context.Context, t StepRequest) (StepResult, error) {
 		c.env.SetContinueAsNewSuggested(true)
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))

@@ -16,77 +16,76 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Keeper keeps what directories hold where all hosts can get it.
-type Keeper interface {
-	// Save keeps what a directory holds now, on top of a checkpoint, and returns the new
-	// one: the same if nothing has changed.
+// CheckpointStore stores the content of workspaces where all hosts can reach it.
+type CheckpointStore interface {
+	// Save stores the current content of dir as an increment to the checkpoint from ("" for none) and returns the new
+	// checkpoint's id, which is from if nothing has changed.
 	Save(ctx context.Context, key, dir, from string) (id string, size int64, err error)
-	// Restore makes a directory hold what it held then.
+	// Restore sets the content of dir to that of a checkpoint.
 	Restore(ctx context.Context, key, dir, id string) error
-	// Drop removes all checkpoints of a key.
+	// Drop deletes all checkpoints of a key.
 	Drop(ctx context.Context, key string) error
-	// Prune removes those that are not needed for this one.
+	// Prune deletes the checkpoints of a key that keep does not need.
 	Prune(ctx context.Context, key, keep string) error
 }
 
-// Workspaces are the workspaces of a host.
+// Workspaces manages the workspaces on a host.
 type Workspaces struct {
-	Host   string
-	Roster pawl.HostRegistry
-	Keeper Keeper // nil keeps nothing: there is one host, and its disk is trusted
-	Dir    string // of the host's own, for what it knows of its workspaces
-	Boot   string // tells this start of the machine from others
+	Host        string
+	Registry    pawl.HostRegistry
+	Checkpoints CheckpointStore // nil disables checkpoints: there is one host, and its disk is trusted
+	Dir         string          // for the state files of the workspaces
+	Boot        string          // identifies the current boot of the machine
 
 	HostTimeout time.Duration // as Engine.HostTimeout
 
-	// Root is where workspaces are: a tenant's in the directory of its name, those of no
-	// tenant in _. "" means that they are anywhere. Own is where pawl makes directories
-	// for its workers, those of each repository in one; "" means that it makes none.
+	// Root contains the workspaces: those of a tenant in the subdirectory of its name, those without a tenant in _. ""
+	// allows workspaces anywhere. Own contains the worktrees that Pawl creates for mission workers, grouped by
+	// repository; "" means there are none.
 	Root, Own string
 
-	Fetch   func(ctx context.Context, source, dir string) error // makes a directory of a repository
-	Free    func() (int64, error)                               // bytes that are free for workspaces
-	Reserve int64                                               // with less the host is full
-	Admit   func(ctx context.Context, dir string) error         // is told of a directory that has come to this host, before the work; nil means nobody
-	Clear   func(dir string) error                              // removes what else there is of a directory; nil means nothing
+	Fetch   func(ctx context.Context, source, dir string) error // clones a repository into dir
+	Free    func() (int64, error)                               // bytes available for workspaces
+	Reserve int64                                               // the host counts as full below this many bytes
+	Admit   func(ctx context.Context, dir string) error         // if not nil, called when a workspace has arrived on this host, before any step runs in it
+	Clear   func(dir string) error                              // if not nil, removes other local data of a workspace
 
-	// Observe is told of what is done with whole workspaces: see told; nil means nobody is.
+	// Observe, if not nil, is called after each operation on a whole workspace, with one of the kinds in observe.go.
 	Observe func(kind, result string, d time.Duration, bytes int64)
 
-	mu       sync.Mutex
-	spaces   map[string]*space
-	draining bool // for good: the process ends
-	asked    bool // to drain, by who runs the fleet
+	mu             sync.Mutex
+	entries        map[string]*workspace
+	stopping       bool // permanently: the process is shutting down
+	drainRequested bool // by the operator, through the registry
 }
 
-// space is a workspace on this host.
-type space struct {
+// workspace is a workspace on this host.
+type workspace struct {
 	mu    sync.Mutex // held while it is restored or saved
-	known bool       // the mark was read
-	mark  mark
+	known bool       // the state was read from disk
+	state workspaceState
 
-	busy int       // trips in it; under the lock of Workspaces
-	used time.Time // the last one's end
+	busy int       // number of steps running in it; guarded by Workspaces.mu
+	used time.Time // when the last of them ended
 }
 
-// errMoved: the workspace was given to another host meanwhile.
+// errMoved means that the workspace was assigned to another host.
 var errMoved = errors.New("the workspace was given to another host")
 
-// errFull: the host has no room left on its disk.
+// errFull means that less than Reserve bytes are free.
 var errFull = errors.New("the host's disk is full")
 
-// Key is where the checkpoints of a tenant's directory are kept.
+// Key returns the key under which the checkpoints of a tenant's workspace are stored.
 func Key(t pawl.Tenant, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return folder(t) + "/" + hex.EncodeToString(sum[:16])
 }
 
-// directory is the name of a tenant's directory.
+// directory returns the name of a tenant's directory.
 func folder(t pawl.Tenant) string { return cmp.Or(string(t), "_") }
 
-// check refuses a directory that is none of the tenant's workspaces. What is above a
-// workspace must be pawl's: somebody who could put a link there would choose what
-// is restored, kept and removed.
+// check rejects a directory that is not one of the tenant's workspaces. Everything above a workspace must belong to
+// Pawl: anybody who could place a link there would choose what is restored, saved and deleted.
 func (s *Workspaces) check(t pawl.Tenant, dir string) error {
 	if s.Root == "" || weak.On("fleet.root") {
 		return nil
@@ -102,8 +101,7 @@ func (s *Workspaces) check(t pawl.Tenant, dir string) error {
 	return nil
 }
 
-// Enter makes the directory be there as its place says. Call leave when the work in
-// it is done.
+// Enter makes the workspace of p available on this host, restoring it if needed. Call leave after the work in it.
 func (s *Workspaces) Enter(ctx context.Context, p Place) (leave func(), err error) {
 	if err := s.check(pawl.TenantOf(ctx), p.Dir); err != nil {
 		return nil, fmt.Errorf("workspace %s: %w", p.Dir, err)
@@ -111,8 +109,8 @@ func (s *Workspaces) Enter(ctx context.Context, p Place) (leave func(), err erro
 	if full, err := s.Full(); err != nil || full {
 		return nil, errors.Join(err, fmt.Errorf("%w: %w", errFull, pawl.ErrUnavailable))
 	}
-	w := s.take(p.Dir)
-	leave = func() { s.leave(w) }
+	w := s.acquire(p.Dir)
+	leave = func() { s.release(w) }
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := s.ensure(ctx, w, p); err != nil {
@@ -122,51 +120,51 @@ func (s *Workspaces) Enter(ctx context.Context, p Place) (leave func(), err erro
 	return leave, nil
 }
 
-func (s *Workspaces) take(dir string) *space {
+func (s *Workspaces) acquire(dir string) *workspace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.spaces == nil {
-		s.spaces = map[string]*space{}
+	if s.entries == nil {
+		s.entries = map[string]*workspace{}
 	}
-	w := s.spaces[dir]
+	w := s.entries[dir]
 	if w == nil {
-		w = &space{}
-		s.spaces[dir] = w
+		w = &workspace{}
+		s.entries[dir] = w
 	}
 	w.busy++
 	return w
 }
 
-func (s *Workspaces) leave(w *space) {
+func (s *Workspaces) release(w *workspace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.busy--
 	w.used = time.Now()
 }
 
-// ensure restores the directory unless it is here from this epoch.
-func (s *Workspaces) ensure(ctx context.Context, w *space, p Place) error {
+// ensure restores the workspace unless it is on this host with the epoch of p.
+func (s *Workspaces) ensure(ctx context.Context, w *workspace, p Place) error {
 	tenant := pawl.TenantOf(ctx)
 	if !w.known {
-		w.mark, w.known = s.readMark(tenant, p.Dir), true
+		w.state, w.known = s.readState(tenant, p.Dir), true
 	}
-	if w.mark.Epoch == p.Epoch && w.mark.Tenant == tenant && s.sound(w.mark) {
+	if w.state.Epoch == p.Epoch && w.state.Tenant == tenant && s.intact(w.state) {
 		if _, err := os.Stat(p.Dir); err == nil {
 			return nil
 		}
 	}
-	row, err := s.Roster.Workspace(ctx, p.Dir)
+	row, err := s.Registry.Workspace(ctx, p.Dir)
 	if err != nil {
 		return err
 	}
 	if row.Epoch != p.Epoch || row.Host != s.Host {
 		return errMoved
 	}
-	old := w.mark
-	if err := s.unmark(w, tenant, p.Dir); err != nil { // what is brought by half must not be taken for whole
+	old := w.state
+	if err := s.deleteState(w, tenant, p.Dir); err != nil { // a partial restore must not be taken for a complete one
 		return err
 	}
-	if err := s.bring(ctx, row, old); err != nil {
+	if err := s.populate(ctx, row, old); err != nil {
 		return err
 	}
 	if s.Admit != nil {
@@ -174,19 +172,19 @@ func (s *Workspaces) ensure(ctx context.Context, w *space, p Place) error {
 			return err
 		}
 	}
-	w.mark = mark{Dir: p.Dir, Tenant: tenant, Epoch: p.Epoch, Checkpoint: row.Checkpoint, Boot: s.Boot}
+	w.state = workspaceState{Dir: p.Dir, Tenant: tenant, Epoch: p.Epoch, Checkpoint: row.Checkpoint, Boot: s.Boot}
 	var large *pawl.Stop
-	if err := s.save(ctx, w); err != nil && !errors.As(err, &large) { // the first call that changes something is told
-		w.mark = mark{}
+	if err := s.save(ctx, w); err != nil && !errors.As(err, &large) { // the first call that changes something gets this error
+		w.state = workspaceState{}
 		return err
 	}
-	return s.writeMark(w.mark)
+	return s.writeState(w.state)
 }
 
-// bring makes the directory hold what it did, or what it begins as. One that is there
-// and was never kept is taken as it is.
-func (s *Workspaces) bring(ctx context.Context, row pawl.Workspace, old mark) error {
-	if old.Epoch != 0 && old.Epoch < row.Born { // it is left of one that was dropped
+// populate restores the workspace, or creates it from its source. An existing directory that has no checkpoint is used
+// as it is.
+func (s *Workspaces) populate(ctx context.Context, row pawl.Workspace, old workspaceState) error {
+	if old.Epoch != 0 && old.Epoch < row.Born { // left over from a workspace that was dropped
 		if err := s.remove(row.Dir); err != nil {
 			return err
 		}
@@ -194,25 +192,25 @@ func (s *Workspaces) bring(ctx context.Context, row pawl.Workspace, old mark) er
 	_, err := os.Stat(row.Dir)
 	began := time.Now()
 	switch {
-	case row.Checkpoint != "" && s.Keeper != nil:
+	case row.Checkpoint != "" && s.Checkpoints != nil:
 		if err := os.MkdirAll(row.Dir, 0o700); err != nil {
 			return err
 		}
-		err := s.Keeper.Restore(ctx, Key(row.Tenant, row.Dir), row.Dir, row.Checkpoint)
-		s.told(spaceRestore, began, row.Size, err)
+		err := s.Checkpoints.Restore(ctx, Key(row.Tenant, row.Dir), row.Dir, row.Checkpoint)
+		s.observe(spaceRestore, began, row.Size, err)
 		return err
 	case err == nil && (old.Epoch == 0 || old.Epoch == row.Epoch):
 		return nil
 	case row.Source != "" && s.Fetch != nil:
 		err := s.Fetch(ctx, row.Source, row.Dir)
-		s.told(spaceFetch, began, 0, err)
+		s.observe(spaceFetch, began, 0, err)
 		return err
 	default:
 		return os.MkdirAll(row.Dir, 0o700)
 	}
 }
 
-// remove removes a directory, and what else there is of it here.
+// remove deletes a directory and other local data of it.
 func (s *Workspaces) remove(dir string) error {
 	if s.Clear != nil {
 		if err := s.Clear(dir); err != nil {
@@ -222,9 +220,9 @@ func (s *Workspaces) remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Save keeps what the directory holds now. ErrConflict if it was given to another host.
+// Save saves a checkpoint of the workspace. It returns ErrConflict if another host has it.
 func (s *Workspaces) Save(ctx context.Context, dir string) error {
-	w, err := s.hold(dir)
+	w, err := s.lock(dir)
 	if err != nil {
 		return err
 	}
@@ -232,10 +230,10 @@ func (s *Workspaces) Save(ctx context.Context, dir string) error {
 	return s.save(ctx, w)
 }
 
-// hold returns a workspace that is here, locked.
-func (s *Workspaces) hold(dir string) (*space, error) {
+// lock returns a workspace of this host, locked, or errMoved.
+func (s *Workspaces) lock(dir string) (*workspace, error) {
 	s.mu.Lock()
-	w := s.spaces[dir]
+	w := s.entries[dir]
 	s.mu.Unlock()
 	if w == nil {
 		return nil, fmt.Errorf("workspace %s is not here: %w", dir, errMoved)
@@ -244,29 +242,27 @@ func (s *Workspaces) hold(dir string) (*space, error) {
 	return w, nil
 }
 
-// Allow keeps what people have allowed in a directory, for the hosts that have it next.
+// Allow stores the permissions granted in a workspace in the registry, for the next hosts that have it.
 func (s *Workspaces) Allow(ctx context.Context, dir, text string) error {
-	w, err := s.hold(dir)
+	w, err := s.lock(dir)
 	if err != nil {
 		return err
 	}
 	defer w.mu.Unlock()
-	return s.Roster.Allow(ctx, dir, w.mark.Epoch, text)
+	return s.Registry.Allow(ctx, dir, w.state.Epoch, text)
 }
 
-// keepPatience bounds how long a call waits that has run, because its directory cannot
-// be kept. Then nobody knows its outcome.
-const keepPatience = time.Minute
+// saveTimeout bounds the retries of SaveRetrying. After it the outcome of the call is unknown.
+const saveTimeout = time.Minute
 
-// Keep is Save for a call that has run: if the directory cannot be kept now it is tried
-// again for a while, since the call itself cannot be.
-func (s *Workspaces) Keep(ctx context.Context, dir string) error {
+// SaveRetrying is Save after a tool call. It retries with backoff, because the call itself cannot be repeated.
+func (s *Workspaces) SaveRetrying(ctx context.Context, dir string) error {
 	began := time.Now()
-	for wait := soonest; ; wait = min(2*wait, latest) {
+	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
 		err := s.Save(ctx, dir)
 		var stop *pawl.Stop
 		if err == nil || errors.As(err, &stop) || errors.Is(err, errMoved) || errors.Is(err, pawl.ErrConflict) ||
-			ctx.Err() != nil || time.Since(began) > keepPatience {
+			ctx.Err() != nil || time.Since(began) > saveTimeout {
 			return err
 		}
 		select {
@@ -277,31 +273,31 @@ func (s *Workspaces) Keep(ctx context.Context, dir string) error {
 	}
 }
 
-func (s *Workspaces) save(ctx context.Context, w *space) error {
-	if s.Keeper == nil {
+func (s *Workspaces) save(ctx context.Context, w *workspace) error {
+	if s.Checkpoints == nil {
 		return nil
 	}
 	began := time.Now()
-	id, size, err := s.Keeper.Save(ctx, Key(w.mark.Tenant, w.mark.Dir), w.mark.Dir, w.mark.Checkpoint)
-	if err == nil && id == w.mark.Checkpoint {
-		s.told(spaceLook, began, size, nil)
+	id, size, err := s.Checkpoints.Save(ctx, Key(w.state.Tenant, w.state.Dir), w.state.Dir, w.state.Checkpoint)
+	if err == nil && id == w.state.Checkpoint {
+		s.observe(spaceLook, began, size, nil)
 		return nil
 	}
-	s.told(spaceSave, began, size, err)
+	s.observe(spaceSave, began, size, err)
 	if errors.Is(err, pawl.ErrInvalid) {
-		return &pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()} // it is too large: another try ends the same
+		return &pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()} // too large: a retry would fail too
 	}
 	if err != nil {
-		return fmt.Errorf("keep workspace %s: %w", w.mark.Dir, err)
+		return fmt.Errorf("keep workspace %s: %w", w.state.Dir, err)
 	}
-	if err := s.Roster.Saved(ctx, w.mark.Dir, w.mark.Epoch, id, size); err != nil {
-		return fmt.Errorf("keep workspace %s: %w", w.mark.Dir, err)
+	if err := s.Registry.Saved(ctx, w.state.Dir, w.state.Epoch, id, size); err != nil {
+		return fmt.Errorf("keep workspace %s: %w", w.state.Dir, err)
 	}
-	w.mark.Checkpoint = id
-	return s.writeMark(w.mark)
+	w.state.Checkpoint = id
+	return s.writeState(w.state)
 }
 
-// Full reports whether the host has no room for work.
+// Full reports whether the host lacks disk space for work.
 func (s *Workspaces) Full() (bool, error) {
 	if s.Free == nil {
 		return false, nil
@@ -310,37 +306,37 @@ func (s *Workspaces) Full() (bool, error) {
 	return free < s.Reserve, err
 }
 
-// Drain makes the host take no new workspaces, and let go of those it has.
+// Drain makes the host take no new workspaces and give up those it has. It cannot be undone.
 func (s *Workspaces) Drain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.draining = true
+	s.stopping = true
 }
 
-// Leaving reports whether workspaces are to go elsewhere.
-func (s *Workspaces) Leaving() bool {
+// Draining reports whether workspaces should move to other hosts.
+func (s *Workspaces) Draining() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.draining || s.asked
+	return s.stopping || s.drainRequested
 }
 
-// ends reports whether the host drains of its own accord.
-func (s *Workspaces) ends() bool {
+// isStopping reports whether Drain was called.
+func (s *Workspaces) isStopping() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.draining
+	return s.stopping
 }
 
-// ask has the host drain until that is taken back.
-func (s *Workspaces) ask(drain bool) {
+// requestDrain makes the host drain, or stop draining, on request of the operator.
+func (s *Workspaces) requestDrain(drain bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = drain
+	s.drainRequested = drain
 }
 
-// Empty waits until nobody works in a workspace here.
-func (s *Workspaces) Empty(ctx context.Context) error {
-	tick := time.NewTicker(soonest)
+// WaitIdle waits until no step runs on this host.
+func (s *Workspaces) WaitIdle(ctx context.Context) error {
+	tick := time.NewTicker(minBackoff)
 	defer tick.Stop()
 	for {
 		if busy, _ := s.Count(); busy == 0 {
@@ -354,14 +350,14 @@ func (s *Workspaces) Empty(ctx context.Context) error {
 	}
 }
 
-// Count returns how many workspaces are worked in, and how many are known here.
+// Count returns how many workspaces are in use, and how many are on this host.
 func (s *Workspaces) Count() (busy, kept int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, w := range s.spaces {
+	for _, w := range s.entries {
 		if w.busy > 0 {
 			busy++
 		}
 	}
-	return busy, len(s.spaces)
+	return busy, len(s.entries)
 }

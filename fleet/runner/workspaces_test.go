@@ -20,52 +20,52 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// keeper is the real one, and counts what it is asked.
-type keeper struct {
-	checkpoint.Keeper
+// countingStore is a real checkpoint store that counts its calls.
+type countingStore struct {
+	checkpoint.Store
 	restored atomic.Int32
 	broken   func(dir string) error // in the place of a restore
 }
 
-func (k *keeper) Save(ctx context.Context, key, dir, from string) (string, int64, error) {
-	id, stats, err := k.Keeper.Save(ctx, key, []checkpoint.Root{{Name: "work", Path: dir}}, from)
+func (k *countingStore) Save(ctx context.Context, key, dir, from string) (string, int64, error) {
+	id, stats, err := k.Store.Save(ctx, key, []checkpoint.Root{{Name: "work", Path: dir}}, from)
 	return id, stats.Bytes, err
 }
 
-func (k *keeper) Restore(ctx context.Context, key, dir, id string) error {
+func (k *countingStore) Restore(ctx context.Context, key, dir, id string) error {
 	k.restored.Add(1)
 	if k.broken != nil {
 		return k.broken(dir)
 	}
-	return k.Keeper.Restore(ctx, key, id, []checkpoint.Root{{Name: "work", Path: dir}})
+	return k.Store.Restore(ctx, key, id, []checkpoint.Root{{Name: "work", Path: dir}})
 }
 
-func (k *keeper) Prune(ctx context.Context, key, keep string) error {
-	return k.Keeper.Prune(ctx, key, keep)
+func (k *countingStore) Prune(ctx context.Context, key, keep string) error {
+	return k.Store.Prune(ctx, key, keep)
 }
 
-// estate is hosts with a real host registry and a real keeper. They are all on this
-// machine, so a directory of one is a directory of all.
-type estate struct {
+// testHosts are hosts with a real registry and checkpoint store. All are on this machine and share the file
+// system.
+type testHosts struct {
 	*testing.T
-	roster *postgres.Store
-	top    string // of all directories
-	dir    string // a workspace
+	registry *postgres.Store
+	top      string // of all directories
+	dir      string // a workspace
 }
 
-func newEstate(t *testing.T) *estate {
+func newTestHosts(t *testing.T) *testHosts {
 	t.Helper()
-	return estateOn(t, newRoster(t))
+	return testHostsOn(t, newRegistry(t))
 }
 
-// estateOn is an estate in a directory of its own.
-func estateOn(t *testing.T, roster *postgres.Store) *estate {
+// testHostsOn returns testHosts with a directory of their own.
+func testHostsOn(t *testing.T, registry *postgres.Store) *testHosts {
 	t.Helper()
 	top := t.TempDir()
-	return &estate{t, roster, top, filepath.Join(top, "work", "_", "one")}
+	return &testHosts{t, registry, top, filepath.Join(top, "work", "_", "one")}
 }
 
-func newRoster(t *testing.T) *postgres.Store {
+func newRegistry(t *testing.T) *postgres.Store {
 	t.Helper()
 	st, err := postgres.Open(t.Context(), harness.Stores["postgres"](t))
 	ok(t, err)
@@ -77,24 +77,24 @@ func newRoster(t *testing.T) *postgres.Store {
 	return st
 }
 
-// host is one that was just started: it knows what is on its disk.
-func (e *estate) host(name string) (*Workspaces, *keeper) {
+// host returns a host that was just started and has loaded its states.
+func (e *testHosts) host(name string) (*Workspaces, *countingStore) {
 	e.Helper()
 	blobs, err := blob.Open(e.Context(), "file://"+e.top+"/blobs")
 	ok(e.T, err)
-	k := &keeper{Keeper: checkpoint.Keeper{Blobs: blobs, Dir: filepath.Join(e.top, name, "index")}}
-	return &Workspaces{Host: name, Roster: e.roster, Keeper: k, Dir: filepath.Join(e.top, name, "marks"), Root: filepath.Join(e.top, "work")}, k
+	k := &countingStore{Store: checkpoint.Store{Blobs: blobs, Dir: filepath.Join(e.top, name, "index")}}
+	return &Workspaces{Host: name, Registry: e.registry, Checkpoints: k, Dir: filepath.Join(e.top, name, "states"), Root: filepath.Join(e.top, "work")}, k
 }
 
-// place gives the workspace to a host, unless it is there.
-func (e *estate) place(s *Workspaces, others ...*Workspaces) Place {
+// place assigns the workspace to a host, unless it has it already.
+func (e *testHosts) place(s *Workspaces, others ...*Workspaces) Place {
 	e.Helper()
 	ok(e.T, s.heartbeat(e.Context(), "test", 10))
 	for _, o := range others { // those take nothing
-		_, err := e.roster.Heartbeat(e.Context(), pawl.Host{Name: o.Host, Draining: true})
+		_, err := e.registry.Heartbeat(e.Context(), pawl.Host{Name: o.Host, Draining: true})
 		ok(e.T, err)
 	}
-	w, err := e.roster.Place(e.Context(), e.dir, "")
+	w, err := e.registry.Place(e.Context(), e.dir, "")
 	ok(e.T, err)
 	if w.Host != s.Host {
 		e.Fatalf("the workspace is on %s, want %s", w.Host, s.Host)
@@ -102,20 +102,20 @@ func (e *estate) place(s *Workspaces, others ...*Workspaces) Place {
 	return Place{Host: w.Host, Dir: w.Dir, Epoch: w.Epoch}
 }
 
-func (e *estate) enter(s *Workspaces, p Place) (leave func()) {
+func (e *testHosts) enter(s *Workspaces, p Place) (leave func()) {
 	e.Helper()
 	leave, err := s.Enter(e.Context(), p)
 	ok(e.T, err)
 	return leave
 }
 
-func (e *estate) write(name, text string) {
+func (e *testHosts) write(name, text string) {
 	e.Helper()
 	ok(e.T, os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o600))
 }
 
 // holds fails unless the workspace holds these files.
-func (e *estate) holds(want map[string]string) {
+func (e *testHosts) holds(want map[string]string) {
 	e.Helper()
 	got := map[string]string{}
 	entries, err := os.ReadDir(e.dir)
@@ -130,11 +130,11 @@ func (e *estate) holds(want map[string]string) {
 	}
 }
 
-// TestMove: a workspace goes on elsewhere with what was kept of it, and the host that
-// had it cannot write over that.
+// TestMove: a workspace continues on another host from its checkpoint, and the previous host cannot overwrite
+// it.
 func TestMove(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	b, kb := e.host("b")
 	first := e.place(a)
@@ -158,20 +158,20 @@ func TestMove(t *testing.T) {
 	}
 	leave()
 	if _, err := b.Enter(t.Context(), first); !errors.Is(err, errMoved) {
-		t.Errorf("a trip of an old epoch was let in: %v", err)
+		t.Errorf("a step of an old epoch was let in: %v", err)
 	}
 	if _, err := a.Enter(t.Context(), second); !errors.Is(err, errMoved) {
-		t.Errorf("a trip to another host was let in: %v", err)
+		t.Errorf("a step to another host was let in: %v", err)
 	}
 	if err := a.Save(t.Context(), filepath.Join(e.top, "work", "_", "two")); !errors.Is(err, errMoved) {
 		t.Errorf("a folder that nobody has entered was kept: %v", err)
 	}
 }
 
-// TestMark: a host that was started anew knows what it has, and trusts nothing else.
-func TestMark(t *testing.T) {
+// TestState: a restarted host knows its workspaces, and trusts nothing else.
+func TestState(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	p := e.place(a)
 	e.enter(a, p)()
@@ -194,7 +194,7 @@ func TestMark(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ok(t, spoil(a.markPath("", e.dir)))
+			ok(t, spoil(a.statePath("", e.dir)))
 			e.write("f", "of nobody knows when")
 			again, k := e.host("a")
 			e.enter(again, p)()
@@ -206,15 +206,15 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestBoot: what was on the disk when the machine went down may be less than what was
-// kept. It is restored, when it is entered, recalled and removed.
+// TestBoot: after a reboot the disk may be older than the checkpoint. The workspace is restored when it is
+// entered, recalled or evicted.
 func TestBoot(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
-	host := func(boot string) (*Workspaces, *keeper) {
+	e := newTestHosts(t)
+	host := func(boot string) (*Workspaces, *countingStore) {
 		s, k := e.host("a")
 		s.Boot = boot
-		ok(t, s.Remember())
+		ok(t, s.LoadStates())
 		return s, k
 	}
 	a, _ := host("one")
@@ -242,7 +242,7 @@ func TestBoot(t *testing.T) {
 	again("enter", enter)
 	again("recall", func(a *Workspaces) { ok(t, a.Recall(t.Context(), e.dir)) })
 	again("remove", func(a *Workspaces) {
-		if n, err := a.tidy(t.Context(), 0); n != 1 || err != nil {
+		if n, err := a.evictIdle(t.Context(), 0); n != 1 || err != nil {
 			t.Errorf("%d removed, %v", n, err)
 		}
 		p = e.place(a)
@@ -250,13 +250,13 @@ func TestBoot(t *testing.T) {
 	})
 }
 
-// TestBoot_NeverKept: what is nowhere else is taken as it is.
+// TestBoot_NeverKept: a workspace without a checkpoint is used as it is.
 func TestBoot_NeverKept(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, k := e.host("a")
 	k.Limits.MaxBytes = 1
-	ok(t, e.roster.Declare(t.Context(), e.dir, "https://pawl.test/repo")) // there it is as it began
+	ok(t, e.registry.Declare(t.Context(), e.dir, "https://pawl.test/repo")) // there it is as it began
 	p := e.place(a)
 	ok(t, os.MkdirAll(e.dir, 0o700))
 	e.write("f", "all there is")
@@ -270,10 +270,10 @@ func TestBoot_NeverKept(t *testing.T) {
 	e.holds(map[string]string{"f": "all there is"})
 }
 
-// TestBeginsAnew: a directory that was dropped begins anew, also where it was before.
+// TestBeginsAnew: a dropped workspace starts from its source again, also on the host that had it.
 func TestBeginsAnew(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	var cleared []string
 	a.Clear = func(dir string) error { cleared = append(cleared, dir); return nil }
@@ -290,17 +290,17 @@ func TestBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestHalfRestored: what was brought by half is never taken for whole, neither by
-// the next trip nor by the next process.
+// TestHalfRestored: a partial restore is never taken for a complete one, neither by the next step nor after a
+// restart.
 func TestHalfRestored(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	p := e.place(a)
 	e.enter(a, p)()
 	e.write("f", "one")
 	ok(t, a.Save(t.Context(), e.dir))
-	ok(t, os.RemoveAll(e.dir)) // the disk of the workspaces is new, that of the marks is not
+	ok(t, os.RemoveAll(e.dir)) // the disk of the workspaces is new, that of the state files is not
 
 	a, k := e.host("a")
 	k.broken = func(dir string) error {
@@ -317,10 +317,10 @@ func TestHalfRestored(t *testing.T) {
 	e.holds(map[string]string{"f": "one"})
 }
 
-// TestTwoSessions: two that share a directory come at once, and it is restored once.
+// TestTwoSessions: two sessions enter a shared workspace at once, and it is restored once.
 func TestTwoSessions(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	e.enter(a, e.place(a))()
 	e.write("f", "one")
@@ -346,11 +346,11 @@ func TestTwoSessions(t *testing.T) {
 	e.holds(map[string]string{"f": "one"})
 }
 
-// TestTooLarge: a workspace over its limit ends the turn with a message that says
-// what to do, and does not keep the host from ending the turn.
+// TestTooLarge: a workspace over its limit ends the turn with a message that says what to do, and the turn can
+// still be ended.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, k := e.host("a")
 	k.Limits.MaxBytes = 10
 	p := e.place(a)
@@ -364,7 +364,7 @@ func TestTooLarge(t *testing.T) {
 	}
 	leave()
 	e.enter(a, p)()
-	if n, err := a.tidy(t.Context(), 0); n != 0 || err == nil {
+	if n, err := a.evictIdle(t.Context(), 0); n != 0 || err == nil {
 		t.Errorf("%d were removed that could not be kept, %v", n, err)
 	}
 	e.holds(map[string]string{"f": strings.Repeat("x", 100)})
@@ -372,7 +372,7 @@ func TestTooLarge(t *testing.T) {
 
 func TestFullAndDraining(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	p := e.place(a)
 	free := int64(5)
@@ -381,13 +381,13 @@ func TestFullAndDraining(t *testing.T) {
 		t.Errorf("a full host took work: %v", err)
 	}
 	ok(t, a.heartbeat(t.Context(), "test", 10))
-	if _, err := e.roster.Place(t.Context(), e.dir, ""); !errors.Is(err, pawl.ErrUnavailable) {
+	if _, err := e.registry.Place(t.Context(), e.dir, ""); !errors.Is(err, pawl.ErrUnavailable) {
 		t.Errorf("work was given to a full host: %v", err)
 	}
 	free = 50
 	leave := e.enter(a, p)
 	a.Drain()
-	if !a.Leaving() {
+	if !a.Draining() {
 		t.Error("it does not want to be left")
 	}
 	if busy, kept := a.Count(); busy != 1 || kept != 1 {
@@ -395,13 +395,13 @@ func TestFullAndDraining(t *testing.T) {
 	}
 	short, cancel := context.WithCancelCause(t.Context())
 	cancel(errOnce)
-	if err := a.Empty(short); !errors.Is(err, errOnce) {
+	if err := a.WaitIdle(short); !errors.Is(err, errOnce) {
 		t.Errorf("a host at work is empty: %v", err)
 	}
 	leave()
-	ok(t, a.Empty(t.Context()))
+	ok(t, a.WaitIdle(t.Context()))
 	ok(t, a.heartbeat(t.Context(), "test", 10))
-	if _, err := e.roster.Place(t.Context(), e.dir, ""); !errors.Is(err, pawl.ErrUnavailable) {
+	if _, err := e.registry.Place(t.Context(), e.dir, ""); !errors.Is(err, pawl.ErrUnavailable) {
 		t.Errorf("work was given to a host that leaves: %v", err)
 	}
 }

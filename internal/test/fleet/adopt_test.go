@@ -82,8 +82,8 @@ func asked(b pawl.Body) bool { _, ok := b.(pawl.Asked); return ok }
 // adopter looks every few milliseconds.
 func (l *lost) adopter() *runner.Adopter {
 	return &runner.Adopter{
-		Tenants: l.store, Sessions: l.Service, Works: l.runner.Works, Log: slog.New(slog.DiscardHandler), HostTimeout: 15 * time.Millisecond, Age: time.Nanosecond,
-		Alone: func(ctx context.Context, do func(context.Context) error) (bool, error) {
+		Tenants: l.store, Sessions: l.Service, HasWorkflow: l.runner.HasWorkflow, Log: slog.New(slog.DiscardHandler), HostTimeout: 15 * time.Millisecond, Age: time.Nanosecond,
+		WithLock: func(ctx context.Context, do func(context.Context) error) (bool, error) {
 			return l.store.Alone(ctx, "adopt", do)
 		},
 	}
@@ -92,7 +92,7 @@ func (l *lost) adopter() *runner.Adopter {
 // works reports whether a session has a workflow.
 func (l *lost) works(ctx context.Context, id pawl.SessionID) bool {
 	l.Helper()
-	works, err := l.runner.Works(ctx, id)
+	works, err := l.runner.HasWorkflow(ctx, id)
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestAdoption_Spoiled(t *testing.T) { //nolint:paralleltest // it sets envir
 	}
 	a := l.adopter()
 	a.Sessions = spoiled{a.Sessions, ids[1]}
-	if err := a.Look(bound); !errors.Is(err, errSpoiled) || !strings.Contains(err.Error(), string(ids[1])) {
+	if err := a.Scan(bound); !errors.Is(err, errSpoiled) || !strings.Contains(err.Error(), string(ids[1])) {
 		t.Errorf("nobody is told: %v", err)
 	}
 	l.until(bound, ids[0], ended)
@@ -200,7 +200,7 @@ func TestAdoptionWaits(t *testing.T) { //nolint:paralleltest // it sets environm
 	}
 	a := l.adopter()
 	a.Age = time.Hour
-	if err := a.Look(t.Context()); err != nil {
+	if err := a.Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if l.works(t.Context(), id) {

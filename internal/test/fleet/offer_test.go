@@ -18,19 +18,19 @@ import (
 )
 
 // kept keeps directories, and nothing beside them.
-type kept struct{ checkpoint.Keeper }
+type kept struct{ checkpoint.Store }
 
 func (k *kept) Save(ctx context.Context, key, dir, from string) (string, int64, error) {
-	id, stats, err := k.Keeper.Save(ctx, key, []checkpoint.Root{{Name: "work", Path: dir}}, from)
+	id, stats, err := k.Store.Save(ctx, key, []checkpoint.Root{{Name: "work", Path: dir}}, from)
 	return id, stats.Bytes, err
 }
 
 func (k *kept) Restore(ctx context.Context, key, dir, id string) error {
-	return k.Keeper.Restore(ctx, key, id, []checkpoint.Root{{Name: "work", Path: dir}})
+	return k.Store.Restore(ctx, key, id, []checkpoint.Root{{Name: "work", Path: dir}})
 }
 
 func (k *kept) Prune(ctx context.Context, key, keep string) error {
-	return k.Keeper.Prune(ctx, key, keep)
+	return k.Store.Prune(ctx, key, keep)
 }
 
 // A directory that one host offers is worked in on another, comes back, and is dropped.
@@ -48,7 +48,7 @@ func TestOffered(t *testing.T) { //nolint:paralleltest // it ends servers that o
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &runner.Workspaces{Host: host, Roster: st, Dir: t.TempDir(), Keeper: &kept{checkpoint.Keeper{Blobs: store, Dir: t.TempDir()}}}
+		return &runner.Workspaces{Host: host, Registry: st, Dir: t.TempDir(), Checkpoints: &kept{checkpoint.Store{Blobs: store, Dir: t.TempDir()}}}
 	}
 	here, there := at("here"), at("there")
 	dir := filepath.Join(t.TempDir(), "place")

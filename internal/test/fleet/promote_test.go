@@ -42,7 +42,7 @@ func newVersioned(t *testing.T) *versioned {
 		t.Fatal(err)
 	}
 	f.Service = servicetest.By(t, f.store, func(s *agent.Stepper) (service.Runner, func()) {
-		f.spaces = &runner.Workspaces{Host: f.host, Roster: f.store, Dir: t.TempDir()}
+		f.spaces = &runner.Workspaces{Host: f.host, Registry: f.store, Dir: t.TempDir()}
 		s.Park = true
 		ctx, end := context.WithCancel(context.Background())
 		beats := make(chan struct{})
@@ -50,7 +50,7 @@ func newVersioned(t *testing.T) *versioned {
 			defer close(beats)
 			runner.Heartbeat(ctx, f.spaces, "test", 100, slog.New(slog.DiscardHandler))
 		}()
-		stop, err := runner.StartExecutor(f.engine, &runner.Executor{Stepper: s, Leases: f.store, Spaces: f.spaces}, 0)
+		stop, err := runner.StartExecutor(f.engine, &runner.Executor{Stepper: s, Leases: f.store, Workspaces: f.spaces}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,11 +62,11 @@ func newVersioned(t *testing.T) *versioned {
 // coordinator starts one of a version, and has new work go to it.
 func (f *versioned) coordinator(version string) (stop func()) {
 	f.Helper()
-	stop, err := runner.StartCoordinator(f.engine, &runner.Coordinator{Store: f.store, Roster: f.store}, version, 0)
+	stop, err := runner.StartCoordinator(f.engine, &runner.Coordinator{Store: f.store, Registry: f.store}, version, 0)
 	if err != nil {
 		f.Fatal(err)
 	}
-	if err := runner.Known(f.Context(), f.engine, version); err != nil {
+	if err := runner.WaitForVersion(f.Context(), f.engine, version); err != nil {
 		f.Fatal(err)
 	}
 	if err := runner.Promote(f.Context(), f.engine, version); err != nil {
@@ -180,7 +180,7 @@ func TestQueues(t *testing.T) { //nolint:paralleltest // it sets environment var
 		}
 		return slices.Equal(polled, []bool{true, true, false}) && slices.Equal(queues[0].Versions, []string{"v1", "v2"})
 	})
-	if left, err := runner.Stranded(ctx, f.engine); len(left) != 0 || err != nil {
+	if left, err := runner.StrandedVersions(ctx, f.engine); len(left) != 0 || err != nil {
 		t.Errorf("with workers of both versions %v are stranded, %v", left, err)
 	}
 	versions, err := runner.Versions(ctx, f.engine)
@@ -226,17 +226,17 @@ func (f *versioned) eventually(holds func() bool) {
 func TestAskedToDrain(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
 	f.eventually(func() bool { return f.store.Drain(f.Context(), f.host, true) == nil }) // it has told of itself
-	f.eventually(f.spaces.Leaving)
+	f.eventually(f.spaces.Draining)
 	if err := f.store.Drain(f.Context(), f.host, false); err != nil {
 		t.Fatal(err)
 	}
-	f.eventually(func() bool { return !f.spaces.Leaving() })
+	f.eventually(func() bool { return !f.spaces.Draining() })
 	f.spaces.Drain() // it ends: nobody can take that back
 	f.eventually(func() bool {
 		hosts, err := f.store.Hosts(f.Context())
 		return err == nil && len(hosts) == 1 && hosts[0].Draining
 	})
-	if !f.spaces.Leaving() {
+	if !f.spaces.Draining() {
 		t.Error("a host that ends does not leave")
 	}
 }
@@ -246,7 +246,7 @@ func TestUnknownVersion(t *testing.T) { //nolint:paralleltest // it sets environ
 	f := newVersioned(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := runner.Known(ctx, f.engine, "v9"); pawl.CodeOf(err) != pawl.CodeNotFound {
+	if err := runner.WaitForVersion(ctx, f.engine, "v9"); pawl.CodeOf(err) != pawl.CodeNotFound {
 		t.Errorf("a version that nobody has: %v", err)
 	}
 }

@@ -60,11 +60,11 @@ func inFleet(t testing.TB, engine runner.Engine, st *postgres.Store, patience ti
 	t.Helper()
 	return servicetest.By(t, st, func(s *agent.Stepper) (service.Runner, func()) {
 		host := strings.ToLower(ulid.Make().String())
-		spaces := &runner.Workspaces{Host: host, Roster: st, Dir: t.TempDir()}
+		spaces := &runner.Workspaces{Host: host, Registry: st, Dir: t.TempDir()}
 		s.Park, s.Keep = true, func(ctx context.Context, _ pawl.SessionID, dir string) error { return spaces.Save(ctx, dir) }
 		s.Patience = patience
 		asides, run := agent.NewSummarizer(s), &runner.Runner{Engine: engine}
-		executor := &runner.Executor{Stepper: s, Leases: st, Spaces: spaces, Asides: asides}
+		executor := &runner.Executor{Stepper: s, Leases: st, Workspaces: spaces, Summarizer: asides}
 		executor.Ended = func(ctx context.Context, id pawl.SessionID) {
 			if err := run.Ended(ctx, st, id); err != nil && ctx.Err() == nil { // or the worker was stopped: the next one tells
 				t.Error(err)
@@ -76,7 +76,7 @@ func inFleet(t testing.TB, engine runner.Engine, st *postgres.Store, patience ti
 			defer close(beats)
 			runner.Heartbeat(ctx, spaces, "test", 100, slog.New(slog.DiscardHandler))
 		}()
-		stopCoordinator, err := runner.StartCoordinator(engine, &runner.Coordinator{Store: st, Roster: st}, "", 0)
+		stopCoordinator, err := runner.StartCoordinator(engine, &runner.Coordinator{Store: st, Registry: st}, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

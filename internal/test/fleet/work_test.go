@@ -174,7 +174,7 @@ func (j *job) restored(t testing.TB) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	k := checkpoint.Keeper{Blobs: blobs, Dir: filepath.Join(dir, "index")}
+	k := checkpoint.Store{Blobs: blobs, Dir: filepath.Join(dir, "index")}
 	roots := []checkpoint.Root{{Name: "work", Path: filepath.Join(dir, "work")}, {Name: "undo", Path: filepath.Join(dir, "undo")}}
 	for _, r := range roots {
 		if err := os.MkdirAll(r.Path, 0o700); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// failing keeps nothing for so many times, for a reason.
+// failing fails to save a number of times, with a given error.
 type failing struct {
-	Keeper
+	CheckpointStore
 	err   error
 	times int
 	saves int
@@ -25,13 +25,13 @@ func (f *failing) Save(context.Context, string, string, string) (string, int64, 
 	return "kept", 1, nil
 }
 
-type savedRoster struct{ pawl.HostRegistry }
+type savedRegistry struct{ pawl.HostRegistry }
 
-func (savedRoster) Saved(context.Context, string, int64, string, int64) error { return nil }
+func (savedRegistry) Saved(context.Context, string, int64, string, int64) error { return nil }
 
-// A call that has run waits until its directory can be kept; what another try would not
-// cure is told at once.
-func TestKeep(t *testing.T) {
+// A call that has run waits until its workspace can be saved; an error that a retry cannot cure is returned at
+// once.
+func TestSaveRetrying(t *testing.T) {
 	t.Parallel()
 	away := errors.New("the store is away")
 	for name, c := range map[string]struct {
@@ -50,9 +50,9 @@ func TestKeep(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				k := &failing{err: c.err, times: c.times}
-				s := &Workspaces{Roster: savedRoster{}, Keeper: k, Dir: dir}
-				s.take("/w").mark = mark{Dir: "/w", Epoch: 1}
-				err := s.Keep(t.Context(), "/w")
+				s := &Workspaces{Registry: savedRegistry{}, Checkpoints: k, Dir: dir}
+				s.acquire("/w").state = workspaceState{Dir: "/w", Epoch: 1}
+				err := s.SaveRetrying(t.Context(), "/w")
 				if (err == nil) != c.ok || c.saves != 0 && k.saves != c.saves || c.saves == 0 && k.saves < 10 {
 					t.Errorf("after %d saves: %v", k.saves, err)
 				}
@@ -61,17 +61,17 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// A call that is taken away does not wait any more.
-func TestKeep_Taken(t *testing.T) {
+// A call whose step was revoked stops waiting.
+func TestSaveRetrying_Taken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		k := &failing{err: errors.New("the store is away"), times: 1 << 30}
-		s := &Workspaces{Roster: savedRoster{}, Keeper: k, Dir: dir}
-		s.take("/w").mark = mark{Dir: "/w", Epoch: 1}
-		if err := s.Keep(ctx, "/w"); err == nil || k.saves != 1 {
+		s := &Workspaces{Registry: savedRegistry{}, Checkpoints: k, Dir: dir}
+		s.acquire("/w").state = workspaceState{Dir: "/w", Epoch: 1}
+		if err := s.SaveRetrying(ctx, "/w"); err == nil || k.saves != 1 {
 			t.Errorf("after %d saves: %v", k.saves, err)
 		}
 	})

@@ -11,30 +11,30 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-func TestTidy(t *testing.T) {
+func TestEvict(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, k := e.host("a")
 	leave := e.enter(a, e.place(a))
 	e.write("f", "one") // nobody has kept it yet
-	tidied := func(after time.Duration, want int) {
+	evicted := func(after time.Duration, want int) {
 		t.Helper()
-		if n, err := a.tidy(t.Context(), after); n != want || err != nil {
+		if n, err := a.evictIdle(t.Context(), after); n != want || err != nil {
 			t.Errorf("%d were removed, %v; want %d", n, err, want)
 		}
 	}
-	tidied(0, 0) // somebody is in it
+	evicted(0, 0) // somebody is in it
 	leave()
-	tidied(time.Hour, 0) // somebody was, just now
-	tidied(0, 1)
+	evicted(time.Hour, 0) // somebody was, just now
+	evicted(0, 1)
 	if _, err := os.Stat(e.dir); !os.IsNotExist(err) {
 		t.Error("the folder is still there")
 	}
-	if _, err := os.Stat(a.markPath("", e.dir)); !os.IsNotExist(err) {
-		t.Error("the mark is still there")
+	if _, err := os.Stat(a.statePath("", e.dir)); !os.IsNotExist(err) {
+		t.Error("the state file is still there")
 	}
-	if row, err := e.roster.Workspace(t.Context(), e.dir); err != nil || row.Host != "" {
-		t.Errorf("the roster has it on %q, %v", row.Host, err)
+	if row, err := e.registry.Workspace(t.Context(), e.dir); err != nil || row.Host != "" {
+		t.Errorf("the registry has it on %q, %v", row.Host, err)
 	}
 	e.enter(a, e.place(a))()
 	e.holds(map[string]string{"f": "one"})
@@ -43,37 +43,37 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// TestTidyAnew: a host that was started anew removes what nobody enters again.
-func TestTidyAnew(t *testing.T) {
+// TestEvictAfterRestart: a restarted host removes workspaces that are never entered again.
+func TestEvictAfterRestart(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	e.enter(a, e.place(a))()
 	e.write("f", "one")
 	ok(t, a.Save(t.Context(), e.dir))
 	ok(t, os.WriteFile(filepath.Join(a.Dir, "other.json"), []byte(`{"dir":"/","epoch":1}`), 0o600))
 	a, _ = e.host("a")
-	ok(t, a.Remember())
+	ok(t, a.LoadStates())
 	if _, kept := a.Count(); kept != 1 {
 		t.Errorf("%d workspaces are known", kept)
 	}
-	if n, err := a.tidy(t.Context(), time.Hour); n != 0 || err != nil {
+	if n, err := a.evictIdle(t.Context(), time.Hour); n != 0 || err != nil {
 		t.Errorf("%d were removed that were worked in just now, %v", n, err)
 	}
-	if n, err := a.tidy(t.Context(), 0); n != 1 || err != nil {
+	if n, err := a.evictIdle(t.Context(), 0); n != 1 || err != nil {
 		t.Errorf("%d were removed, %v", n, err)
 	}
 	if _, err := os.Stat(e.dir); !os.IsNotExist(err) {
 		t.Error("the folder is still there")
 	}
 	b, _ := e.host("b")
-	ok(t, b.Remember()) // of nothing
+	ok(t, b.LoadStates()) // of nothing
 }
 
-// TestTidyLate: somebody enters after it was seen that nobody is there.
-func TestTidyLate(t *testing.T) {
+// TestEvictLate: a workspace that is entered after it was found idle stays.
+func TestEvictLate(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	p := e.place(a)
 	e.enter(a, p)()
@@ -85,11 +85,11 @@ func TestTidyLate(t *testing.T) {
 	e.holds(map[string]string{"f": "at work"})
 }
 
-// TestTidyOld: what was given to another host is removed and not kept: that would
-// be kept over what the other has.
-func TestTidyOld(t *testing.T) {
+// TestEvictOld: a workspace assigned to another host is removed without saving it, which would overwrite the
+// other host's checkpoint.
+func TestEvictOld(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	b, _ := e.host("b")
 	e.enter(a, e.place(a))()
@@ -97,10 +97,10 @@ func TestTidyOld(t *testing.T) {
 	ok(t, a.Save(t.Context(), e.dir))
 	e.enter(b, e.place(b, a))()
 	e.write("f", "of the old host")
-	if n, err := a.tidy(t.Context(), 0); n != 1 || err != nil {
+	if n, err := a.evictIdle(t.Context(), 0); n != 1 || err != nil {
 		t.Errorf("%d were removed, %v", n, err)
 	}
-	row, err := e.roster.Workspace(t.Context(), e.dir)
+	row, err := e.registry.Workspace(t.Context(), e.dir)
 	ok(t, err)
 	if row.Host != "b" {
 		t.Errorf("it is on %q now", row.Host)
@@ -110,30 +110,30 @@ func TestTidyOld(t *testing.T) {
 	e.holds(map[string]string{"f": "one"})
 }
 
-// deaf is a host registry that cannot be reached.
+// deaf is a registry that cannot be reached.
 type deaf struct{ pawl.HostRegistry }
 
 func (deaf) Workspace(context.Context, string) (pawl.Workspace, error) {
 	return pawl.Workspace{}, pawl.ErrUnavailable
 }
 
-// TestTidyBlind: what nobody can be asked about stays.
-func TestTidyBlind(t *testing.T) {
+// TestEvictBlind: without the registry nothing is removed.
+func TestEvictBlind(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	a, _ := e.host("a")
 	e.enter(a, e.place(a))()
 	e.write("f", "one")
-	a.Roster = deaf{e.roster}
-	if n, err := a.tidy(t.Context(), 0); n != 0 || !errors.Is(err, pawl.ErrUnavailable) {
+	a.Registry = deaf{e.registry}
+	if n, err := a.evictIdle(t.Context(), 0); n != 0 || !errors.Is(err, pawl.ErrUnavailable) {
 		t.Errorf("%d were removed, %v", n, err)
 	}
 	e.holds(map[string]string{"f": "one"})
 }
 
-// reach has a tenant name a directory for a workspace, and returns whether it got in,
-// and whether tidying up afterwards removed what is not its own.
-func reach(e *estate, name func(e *estate) string) (in, lost bool) {
+// reach has a tenant name a directory as its workspace, and returns whether Enter accepted it and whether
+// eviction then removed files of others.
+func reach(e *testHosts, name func(e *testHosts) string) (in, lost bool) {
 	e.Helper()
 	t := e.T
 	theirs := filepath.Join(e.top, "work", "other", "w", "f")
@@ -146,7 +146,7 @@ func reach(e *estate, name func(e *estate) string) (in, lost bool) {
 	ctx := pawl.WithTenant(t.Context(), "acme")
 	e.dir = name(e)
 	p := Place{Host: "a", Dir: e.dir, Epoch: 1}
-	if w, err := e.roster.Place(ctx, e.dir, ""); err == nil {
+	if w, err := e.registry.Place(ctx, e.dir, ""); err == nil {
 		p.Epoch = w.Epoch
 	}
 	leave, err := a.Enter(ctx, p)
@@ -155,29 +155,29 @@ func reach(e *estate, name func(e *estate) string) (in, lost bool) {
 	} else if !errors.Is(err, pawl.ErrInvalid) {
 		t.Errorf("refused, but for another reason: %v", err)
 	}
-	_, _ = a.tidy(t.Context(), 0)
+	_, _ = a.evictIdle(t.Context(), 0)
 	_, gone := os.Stat(theirs)
 	return err == nil, gone != nil
 }
 
-// outside are directories that are none of the tenant's workspaces.
-var outside = map[string]func(e *estate) string{
-	"the root":           func(e *estate) string { return filepath.Join(e.top, "work") },
-	"above it":           func(e *estate) string { return e.top },
-	"another's folder":   func(e *estate) string { return filepath.Join(e.top, "work", "other") },
-	"another's":          func(e *estate) string { return filepath.Join(e.top, "work", "other", "w") },
-	"its own folder":     func(e *estate) string { return filepath.Join(e.top, "work", "acme") },
-	"within one":         func(e *estate) string { return filepath.Join(e.top, "work", "acme", "mine", "sub") },
-	"by dots":            func(e *estate) string { return filepath.Join(e.top, "work") + "/acme/../other" },
-	"dots at the end":    func(e *estate) string { return filepath.Join(e.top, "work") + "/acme/.." },
-	"pawl's own, above":  func(e *estate) string { return filepath.Join(e.top, "own", "repo") },
-	"a name that begins": func(e *estate) string { return filepath.Join(e.top, "work-more", "acme", "x") },
-	"by a link in one": func(e *estate) string {
+// outside lists directories that are not workspaces of the tenant.
+var outside = map[string]func(e *testHosts) string{
+	"the root":           func(e *testHosts) string { return filepath.Join(e.top, "work") },
+	"above it":           func(e *testHosts) string { return e.top },
+	"another's folder":   func(e *testHosts) string { return filepath.Join(e.top, "work", "other") },
+	"another's":          func(e *testHosts) string { return filepath.Join(e.top, "work", "other", "w") },
+	"its own folder":     func(e *testHosts) string { return filepath.Join(e.top, "work", "acme") },
+	"within one":         func(e *testHosts) string { return filepath.Join(e.top, "work", "acme", "mine", "sub") },
+	"by dots":            func(e *testHosts) string { return filepath.Join(e.top, "work") + "/acme/../other" },
+	"dots at the end":    func(e *testHosts) string { return filepath.Join(e.top, "work") + "/acme/.." },
+	"pawl's own, above":  func(e *testHosts) string { return filepath.Join(e.top, "own", "repo") },
+	"a name that begins": func(e *testHosts) string { return filepath.Join(e.top, "work-more", "acme", "x") },
+	"by a link in one": func(e *testHosts) string {
 		link := filepath.Join(e.top, "work", "acme", "mine", "link")
 		ok(e.T, os.Symlink(filepath.Join(e.top, "work", "other"), link))
 		return filepath.Join(link, "w")
 	},
-	"a link": func(e *estate) string {
+	"a link": func(e *testHosts) string {
 		link := filepath.Join(e.top, "work", "acme", "link")
 		ok(e.T, os.Symlink(filepath.Join(e.top, "work", "other"), link))
 		return link
@@ -186,20 +186,20 @@ var outside = map[string]func(e *estate) string{
 
 func TestOutside(t *testing.T) {
 	t.Parallel()
-	roster := newRoster(t)
+	registry := newRegistry(t)
 	for name, dir := range outside {
 		t.Run(name, func(t *testing.T) {
-			if in, lost := reach(estateOn(t, roster), dir); in || lost {
+			if in, lost := reach(testHostsOn(t, registry), dir); in || lost {
 				t.Errorf("it got in: %v; what is another's is gone: %v", in, lost)
 			}
 		})
 	}
-	for name, dir := range map[string]func(e *estate) string{
-		"its own":    func(e *estate) string { return filepath.Join(e.top, "work", "acme", "new") },
-		"a worker's": func(e *estate) string { return filepath.Join(e.top, "own", "repo", "w1") },
+	for name, dir := range map[string]func(e *testHosts) string{
+		"its own":    func(e *testHosts) string { return filepath.Join(e.top, "work", "acme", "new") },
+		"a worker's": func(e *testHosts) string { return filepath.Join(e.top, "own", "repo", "w1") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if in, lost := reach(estateOn(t, roster), dir); !in || lost {
+			if in, lost := reach(testHostsOn(t, registry), dir); !in || lost {
 				t.Errorf("it got in: %v; what is another's is gone: %v", in, lost)
 			}
 		})
@@ -210,7 +210,7 @@ func TestOutside(t *testing.T) {
 // links, and what they lead to stays as it is.
 func TestLinksInside(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTestHosts(t)
 	outside := filepath.Join(e.top, "outside")
 	ok(t, os.MkdirAll(outside, 0o700))
 	ok(t, os.WriteFile(filepath.Join(outside, "f"), []byte("theirs"), 0o600))
@@ -228,7 +228,7 @@ func TestLinksInside(t *testing.T) {
 		t.Errorf("the folder was not restored: %v", err)
 	}
 	ok(t, os.Symlink(outside, filepath.Join(e.dir, "out")))
-	if n, err := b.tidy(t.Context(), 0); n != 1 || err != nil {
+	if n, err := b.evictIdle(t.Context(), 0); n != 1 || err != nil {
 		t.Errorf("%d were removed, %v", n, err)
 	}
 	text, err := os.ReadFile(filepath.Join(outside, "f"))

@@ -21,15 +21,14 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// crew answers a workflow in the place of coordinators and hosts, and writes down what
-// it was asked.
-type crew struct {
+// fakeWorkers answers a workflow in place of coordinators and executors, and records the requests.
+type fakeWorkers struct {
 	t   *testing.T
 	env *testsuite.TestWorkflowEnvironment
 
-	// on answers a trip in the place of usual, by its line in asked.
+	// on replaces the default answer to a request, by its line in asked.
 	on map[string]func(context.Context, StepRequest) (StepResult, error)
-	// place answers where the directory is, the n-th time from 1 on; nil means on hN.
+	// place answers the n-th request for a host, from 1; nil means host hN.
 	place func(n int, lost string) (Place, error)
 
 	mu     sync.Mutex
@@ -39,7 +38,7 @@ type crew struct {
 	began  time.Time
 }
 
-// The turn that a crew has to offer: a call, then a text.
+// oneTurn is the turn that the fake executors offer: a call, then a text.
 var oneTurn = pawl.Turn{Session: "s", Number: 1, Prompt: 2}
 
 const (
@@ -49,25 +48,25 @@ const (
 	ends    = "Finish h1 end_turn"
 )
 
-func newCrew(t *testing.T) *crew {
+func newFakeWorkers(t *testing.T) *fakeWorkers {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	c := &crew{t: t, env: suite.NewTestWorkflowEnvironment(), on: map[string]func(context.Context, StepRequest) (StepResult, error){}}
+	c := &fakeWorkers{t: t, env: suite.NewTestWorkflowEnvironment(), on: map[string]func(context.Context, StepRequest) (StepResult, error){}}
 	c.env.SetTestTimeout(time.Minute)
 	c.env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
 	register(c.env, timingFor(0))
 	for _, name := range []string{"Begin", "Think", "Act", "Settle", "Finish", "Interrupt"} {
-		c.env.RegisterActivityWithOptions(func(ctx context.Context, trip StepRequest) (StepResult, error) {
-			return c.trip(ctx, name, trip)
+		c.env.RegisterActivityWithOptions(func(ctx context.Context, req StepRequest) (StepResult, error) {
+			return c.step(ctx, name, req)
 		}, activity.RegisterOptions{Name: name})
 	}
 	c.env.RegisterActivityWithOptions(c.find, activity.RegisterOptions{Name: "Place"})
 	return c
 }
 
-// run has the workflow run to its end, and returns its error.
-func (c *crew) run(job Job) error {
+// run runs the workflow to its end and returns its error.
+func (c *fakeWorkers) run(job Job) error {
 	c.t.Helper()
 	c.began = c.env.Now()
 	c.env.ExecuteWorkflow(sessionFlow, job)
@@ -77,10 +76,10 @@ func (c *crew) run(job Job) error {
 	return c.env.GetWorkflowError()
 }
 
-// took is how long it was, by the workflow's clock.
-func (c *crew) took() time.Duration { return c.env.Now().Sub(c.began) }
+// took returns how long the workflow ran, by its own clock.
+func (c *fakeWorkers) took() time.Duration { return c.env.Now().Sub(c.began) }
 
-func (c *crew) find(_ context.Context, _ Job, lost string) (Place, error) {
+func (c *fakeWorkers) find(_ context.Context, _ Job, lost string) (Place, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.placed++
@@ -95,8 +94,8 @@ func (c *crew) find(_ context.Context, _ Job, lost string) (Place, error) {
 	return Place{Host: fmt.Sprintf("h%d", c.placed), Dir: "/w", Epoch: int64(c.placed)}, nil
 }
 
-func (c *crew) trip(ctx context.Context, name string, t StepRequest) (StepResult, error) {
-	line := told(activity.GetInfo(ctx).TaskQueue, name, t)
+func (c *fakeWorkers) step(ctx context.Context, name string, t StepRequest) (StepResult, error) {
+	line := requestLine(activity.GetInfo(ctx).TaskQueue, name, t)
 	c.mu.Lock()
 	c.asked = append(c.asked, line)
 	on := c.on[line]
@@ -107,8 +106,8 @@ func (c *crew) trip(ctx context.Context, name string, t StepRequest) (StepResult
 	return c.usual(name, t)
 }
 
-// told is a trip in a line: what, which step, on whose queue.
-func told(queue, name string, t StepRequest) string {
+// requestLine describes a request in one line: activity, step, host.
+func requestLine(queue, name string, t StepRequest) string {
 	words := []string{name}
 	if t.Turn.Step > 0 {
 		words = append(words, fmt.Sprint(t.Turn.Step))
@@ -129,8 +128,8 @@ func told(queue, name string, t StepRequest) string {
 	return strings.Join(words, " ")
 }
 
-// usual is what a host does with the turn.
-func (c *crew) usual(name string, t StepRequest) (StepResult, error) {
+// usual is the default answer to a request.
+func (c *fakeWorkers) usual(name string, t StepRequest) (StepResult, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -146,8 +145,8 @@ func (c *crew) usual(name string, t StepRequest) (StepResult, error) {
 	}
 }
 
-// check fails unless this is what was asked, in this order.
-func (c *crew) check(want ...string) {
+// check fails unless these requests were made, in this order.
+func (c *fakeWorkers) check(want ...string) {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,8 +155,8 @@ func (c *crew) check(want ...string) {
 	}
 }
 
-// count is how often something was asked.
-func (c *crew) count(line string) (n int) {
+// count returns how often a request was made.
+func (c *fakeWorkers) count(line string) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.asked {
@@ -168,12 +167,12 @@ func (c *crew) count(line string) (n int) {
 	return n
 }
 
-// fails is a trip that ends with an error.
+// fails returns a step that fails with err.
 func fails(err error) func(context.Context, StepRequest) (StepResult, error) {
 	return func(context.Context, StepRequest) (StepResult, error) { return StepResult{}, err }
 }
 
-// The ways in which an engine says that a host is gone.
+// The errors by which Temporal reports a lost host.
 var (
 	notTaken = temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
 	silent   = temporal.NewTimeoutError(enums.TIMEOUT_TYPE_HEARTBEAT, nil)

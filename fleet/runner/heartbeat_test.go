@@ -8,20 +8,20 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Nothing that an engine does may look like a person's cancel to a step: the turn
-// must stay open. A person's comes by Interrupt.
-func TestAliveCause(t *testing.T) {
+// A shutdown or timeout by Temporal must not look like a person's cancel to a step: the turn must stay open. A
+// person's cancel comes through Interrupt.
+func TestHeartbeatCause(t *testing.T) {
 	t.Parallel()
 	shutdown := errors.New("the worker shuts down")
 	for name, test := range map[string]struct{ cause, want error }{
-		"by the engine":   {temporal.NewCanceledError(), errTaken},
-		"with the worker": {context.Canceled, errTaken},
+		"by the engine":   {temporal.NewCanceledError(), errRevoked},
+		"with the worker": {context.Canceled, errRevoked},
 		"taken away":      {shutdown, shutdown},
 		"too long":        {context.DeadlineExceeded, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			engine, cancel := context.WithCancelCause(t.Context())
-			step, end := (&Executor{Spaces: &Workspaces{}}).alive(engine)
+			step, end := (&Executor{Workspaces: &Workspaces{}}).withHeartbeat(engine)
 			defer end()
 			cancel(test.cause)
 			<-step.Done()
@@ -32,9 +32,9 @@ func TestAliveCause(t *testing.T) {
 	}
 }
 
-func TestAliveEnds(t *testing.T) {
+func TestHeartbeatEnds(t *testing.T) {
 	t.Parallel()
-	step, end := (&Executor{Spaces: &Workspaces{}}).alive(t.Context())
+	step, end := (&Executor{Workspaces: &Workspaces{}}).withHeartbeat(t.Context())
 	if step.Err() != nil {
 		t.Fatal(step.Err())
 	}

@@ -28,9 +28,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// world is a whole pawl but for its runner, with one session that has prompts
-// waiting.
-type world struct {
+// testEnv is a complete Pawl without a runner, with one session that has queued prompts.
+type testEnv struct {
 	pawl.Service
 	t       *testing.T
 	store   *sqlite.Store
@@ -39,14 +38,14 @@ type world struct {
 	id      pawl.SessionID
 	dir     string
 
-	// Where a test has its hand in what the stepper writes; each may be nil.
+	// Hooks into what the stepper writes; each may be nil.
 	before    func(events []pawl.Event) error // an error fails the append, and nothing is written
 	after     func(stored []pawl.Event)
 	published func(e pawl.Event)
 }
 
 // Append is the bus's, as the stepper has it.
-func (w *world) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
+func (w *testEnv) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	if w.before != nil {
 		if err := w.before(events); err != nil {
 			return nil, err
@@ -60,7 +59,7 @@ func (w *world) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, e
 }
 
 // Publish is the bus's, as the stepper has it.
-func (w *world) Publish(e pawl.Event) {
+func (w *testEnv) Publish(e pawl.Event) {
 	w.bus.Publish(e)
 	if w.published != nil {
 		w.published(e)
@@ -68,7 +67,7 @@ func (w *world) Publish(e pawl.Event) {
 }
 
 // Events is the bus's, as the stepper and the service have it.
-func (w *world) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
+func (w *testEnv) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
 	return w.bus.Events(ctx, id, after)
 }
 
@@ -80,7 +79,7 @@ func (idler) Wake(context.Context, pawl.SessionID) error             { return ni
 func (idler) Answered(context.Context, pawl.SessionID) error         { return nil }
 func (idler) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return nil }
 
-// oneHost is a host registry whose only host has every directory.
+// oneHost is a registry whose only host has every directory.
 type oneHost struct{ pawl.HostRegistry }
 
 func (oneHost) Place(_ context.Context, dir, _ string) (pawl.Workspace, error) {
@@ -91,12 +90,12 @@ func (oneHost) Workspace(_ context.Context, dir string) (pawl.Workspace, error) 
 	return pawl.Workspace{Dir: dir, Host: "here", Epoch: 1}, nil
 }
 
-func newWorld(t *testing.T, more ...pawl.Tool) *world {
+func newTestEnv(t *testing.T, more ...pawl.Tool) *testEnv {
 	t.Helper()
 	st := sqlitetest.Open(t)
 	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st, tool.Unboxed{}))}, more...)...)
 	ok(t, err)
-	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
+	w := &testEnv{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
 	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&provider.Opener{}).Open, Tools: tools, Authority: harness.NewAuthority(t)})
 	w.Service = service.New(service.Config{
 		Store: st, Bus: w.bus, Runner: idler{}, Check: func(context.Context, string, pawl.Settings) error { return nil },
@@ -115,7 +114,7 @@ func script(t *testing.T, lines ...string) pawl.Settings {
 	return pawl.Settings{Model: "script:" + path}
 }
 
-func (w *world) send(text string, d pawl.Delivery, s pawl.Settings) {
+func (w *testEnv) send(text string, d pawl.Delivery, s pawl.Settings) {
 	w.t.Helper()
 	_, err := w.Send(context.Background(), w.id, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: s})
 	if err != nil {
@@ -125,7 +124,7 @@ func (w *world) send(text string, d pawl.Delivery, s pawl.Settings) {
 
 // runLocal works on the session with the local runner until it is idle. What is
 // done meanwhile, if anything, is the caller's.
-func (w *world) runLocal(meanwhile ...func(*local.Runner)) {
+func (w *testEnv) runLocal(meanwhile ...func(*local.Runner)) {
 	w.t.Helper()
 	r := local.New(local.Config{Stepper: w.stepper})
 	defer r.Close()
@@ -147,14 +146,14 @@ func (w *world) runLocal(meanwhile ...func(*local.Runner)) {
 	}
 }
 
-// executor returns a host's executor, with the world's stepper or another.
-func (w *world) executor(s Stepper) *Executor {
-	return &Executor{Stepper: s, Leases: w.store, Spaces: &Workspaces{Host: "here", Roster: oneHost{}, Dir: w.t.TempDir()}}
+// executor returns an executor with the given stepper.
+func (w *testEnv) executor(s Stepper) *Executor {
+	return &Executor{Stepper: s, Leases: w.store, Workspaces: &Workspaces{Host: "here", Registry: oneHost{}, Dir: w.t.TempDir()}}
 }
 
-// runFleet works on the session with the workflow until it ends. The stepper's
-// steps may be changed by wrap, the environment by more.
-func (w *world) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*testsuite.TestWorkflowEnvironment)) error {
+// runFleet runs the session's workflow until it ends. wrap may replace the stepper, more may change the
+// environment.
+func (w *testEnv) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*testsuite.TestWorkflowEnvironment)) error {
 	w.t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
@@ -167,7 +166,7 @@ func (w *world) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*testsu
 	}
 	register(env, timingFor(0))
 	env.RegisterActivity(w.executor(s))
-	env.RegisterActivity(&Coordinator{Store: w.store, Roster: oneHost{}})
+	env.RegisterActivity(&Coordinator{Store: w.store, Registry: oneHost{}})
 	for _, f := range more {
 		f(env)
 	}
@@ -179,7 +178,7 @@ func (w *world) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*testsu
 }
 
 // log returns the session's events; that they fold proves that each call has one result.
-func (w *world) log() []pawl.Event {
+func (w *testEnv) log() []pawl.Event {
 	w.t.Helper()
 	var events []pawl.Event
 	for e, err := range w.store.Events(w.t.Context(), w.id, 0) {
@@ -200,7 +199,7 @@ func bodies(events []pawl.Event) []pawl.Body {
 }
 
 // compareLogs fails if the two did not write the same, but for times and places.
-func compareLogs(t *testing.T, onLocal, onFleet *world) {
+func compareLogs(t *testing.T, onLocal, onFleet *testEnv) {
 	t.Helper()
 	diff := cmp.Diff(bodies(onLocal.log()), bodies(onFleet.log()),
 		cmpopts.IgnoreFields(pawl.SessionCreated{}, "Dir"),
@@ -211,7 +210,7 @@ func compareLogs(t *testing.T, onLocal, onFleet *world) {
 }
 
 // checkEnd fails unless the log ends with this.
-func checkEnd(t *testing.T, w *world, want pawl.TurnFinished) {
+func checkEnd(t *testing.T, w *testEnv, want pawl.TurnFinished) {
 	t.Helper()
 	all := w.log()
 	if diff := cmp.Diff(pawl.Body(want), all[len(all)-1].Body); diff != "" {

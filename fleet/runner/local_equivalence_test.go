@@ -17,9 +17,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/local"
 )
 
-// story is a conversation with something of everything: reasoning, text, calls
-// that read, change, run and are wrong, a prompt that steers in mid-turn, one
-// that waits, and a limit of steps.
+// story is a conversation with some of everything: reasoning, text, calls that read, change, run and are
+// invalid, a steering prompt in mid-turn, a queued one, and a step limit.
 var story = []string{
 	`{"reasoning":"I look first.","text":"Looking.","deltas":3,"calls":[
 		{"name":"read","input":{"path":"a.txt"}},
@@ -31,9 +30,9 @@ var story = []string{
 	`{"expect":"last step","text":"One.","usage":{"input":7,"output":1}}`,
 }
 
-func tellStory(t *testing.T) *world {
+func runStory(t *testing.T) *testEnv {
 	t.Helper()
-	w := newWorld(t)
+	w := newTestEnv(t)
 	ok(t, os.WriteFile(filepath.Join(w.dir, "a.txt"), []byte("one\n"), 0o600))
 	w.after = func(stored []pawl.Event) {
 		for _, e := range stored {
@@ -54,8 +53,8 @@ func TestSameLogAsLocal(t *testing.T) {
 	settings := script(t, lines...)
 	limited := settings
 	limited.MaxSteps = 2
-	onLocal, onFleet := tellStory(t), tellStory(t)
-	for _, w := range []*world{onLocal, onFleet} {
+	onLocal, onFleet := runStory(t), runStory(t)
+	for _, w := range []*testEnv{onLocal, onFleet} {
 		w.send("go", pawl.DeliverNow, settings)
 		w.send("count", pawl.DeliverQueue, limited)
 	}
@@ -85,8 +84,8 @@ func TestSameLogAsLocal(t *testing.T) {
 func TestModelFails(t *testing.T) {
 	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"true"}}]}`, `{"fault":"error","text":"no credit"}`)
-	onLocal, onFleet := newWorld(t), newWorld(t)
-	for _, w := range []*world{onLocal, onFleet} {
+	onLocal, onFleet := newTestEnv(t), newTestEnv(t)
+	for _, w := range []*testEnv{onLocal, onFleet} {
 		w.send("go", pawl.DeliverNow, settings)
 	}
 	onLocal.runLocal()
@@ -97,7 +96,7 @@ func TestModelFails(t *testing.T) {
 	})
 }
 
-// altered is a stepper whose long steps a test has its hand in.
+// altered is a stepper whose long steps a test can change.
 type altered struct {
 	*agent.Stepper
 	generate func(context.Context, pawl.Turn) (pawl.Reply, error)
@@ -118,13 +117,12 @@ func (a altered) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) er
 	return a.execute(ctx, t, ids)
 }
 
-// TestCancel cancels while the model hangs: what has come is kept, and what waits
-// ends too.
+// TestCancel cancels while the model hangs: the partial reply is kept, and queued prompts end too.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	settings := script(t, `{"text":"I am thinking hard","deltas":4,"fault":"hang"}`)
-	onLocal, onFleet := newWorld(t), newWorld(t)
-	for _, w := range []*world{onLocal, onFleet} {
+	onLocal, onFleet := newTestEnv(t), newTestEnv(t)
+	for _, w := range []*testEnv{onLocal, onFleet} {
 		w.send("go", pawl.DeliverNow, settings)
 		w.send("and then", pawl.DeliverQueue, settings)
 	}
@@ -144,8 +142,8 @@ func TestCancel(t *testing.T) {
 	checkEnd(t, onFleet, pawl.TurnFinished{Reason: pawl.ReasonCanceled})
 }
 
-// hangs returns a channel that is closed when half of the text has come: all that will.
-func (w *world) hangs() <-chan struct{} {
+// hangs returns a channel that is closed when half of the text has arrived; no more follows.
+func (w *testEnv) hangs() <-chan struct{} {
 	hang := make(chan struct{})
 	w.published = func(e pawl.Event) {
 		if d, ok := e.Body.(pawl.Delta); ok && d.Offset+len(d.Text) == len("I am thin") {
@@ -161,8 +159,8 @@ var errOnce = errors.New("the connection was reset")
 func TestRetryAfterEffect(t *testing.T) {
 	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`)
-	onLocal, onFleet := newWorld(t), newWorld(t)
-	for _, w := range []*world{onLocal, onFleet} {
+	onLocal, onFleet := newTestEnv(t), newTestEnv(t)
+	for _, w := range []*testEnv{onLocal, onFleet} {
 		w.send("go", pawl.DeliverNow, settings)
 	}
 	onLocal.runLocal()
@@ -187,7 +185,7 @@ func TestRetryAfterEffect(t *testing.T) {
 	compareLogs(t, onLocal, onFleet)
 }
 
-func checkCount(t *testing.T, w *world) {
+func checkCount(t *testing.T, w *testEnv) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.dir, "count"))
 	if err != nil || string(data) != "x\n" {
@@ -200,7 +198,7 @@ func checkCount(t *testing.T, w *world) {
 func TestRetryInMidCall(t *testing.T) {
 	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"expect":"unknown","text":"done"}`)
-	w := newWorld(t)
+	w := newTestEnv(t)
 	w.send("go", pawl.DeliverNow, settings)
 	failed := false
 	w.before = func(events []pawl.Event) error {
@@ -216,7 +214,7 @@ func TestRetryInMidCall(t *testing.T) {
 	checkStatus(t, w, pawl.CallUnknown)
 }
 
-func checkStatus(t *testing.T, w *world, want pawl.CallStatus) {
+func checkStatus(t *testing.T, w *testEnv, want pawl.CallStatus) {
 	t.Helper()
 	for _, e := range w.log() {
 		if f, ok := e.Body.(pawl.CallFinished); ok && f.Status != want {
@@ -225,14 +223,13 @@ func checkStatus(t *testing.T, w *world, want pawl.CallStatus) {
 	}
 }
 
-// TestOldAttemptStillAtWork: the engine gave the first attempt up while its
-// tool still ran in this very process. What it writes later must find itself
-// in the way of the second attempt, not slip in behind it.
+// TestOldAttemptStillAtWork: Temporal gave up the first attempt while its tool still ran in this process. What
+// it appends later must conflict with the second attempt, not follow it.
 func TestOldAttemptStillAtWork(t *testing.T) {
 	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"slow"}]}`, `{"expect":"unknown","text":"done"}`)
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	w := newWorld(t, pawl.Tool{
+	w := newTestEnv(t, pawl.Tool{
 		ToolSpec: pawl.ToolSpec{Name: "slow"},
 		Access: func(context.Context, pawl.Call) ([]pawl.Access, error) {
 			return []pawl.Access{{Kind: pawl.AccessExec, Target: "slow"}}, nil
@@ -271,12 +268,11 @@ func TestOldAttemptStillAtWork(t *testing.T) {
 	checkStatus(t, w, pawl.CallUnknown)
 }
 
-// TestGivesUp: a fault that lasts ends the workflow and not the turn, which the
-// next workflow goes on with.
+// TestGivesUp: a lasting fault ends the workflow but not the turn, which the next workflow continues.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`)
-	w := newWorld(t)
+	w := newTestEnv(t)
 	w.send("go", pawl.DeliverNow, settings)
 	attempts := 0
 	err := w.runFleet(func(s *agent.Stepper) Stepper {

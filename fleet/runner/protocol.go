@@ -1,16 +1,13 @@
-// Package runner runs turns on many machines, with Temporal for an engine. The same
-// agent.Run decides, inside a workflow; the steps are those of the same
-// agent.Stepper, on the host that has the session's directory.
+// Package runner runs sessions on many hosts with Temporal. agent.Run decides inside a workflow, as it does locally;
+// its steps are activities that call agent.Stepper on the host that holds the session's workspace.
 //
-// Only ids cross the border between the two; what they stand for is in the log. So
-// a workflow's history stays small, whatever the model and the tools say, and a
-// workflow that is lost is no loss: another one goes on by the log.
+// Workflows and activities exchange only ids; the data is in the session's log. So a workflow's history stays small,
+// and a lost workflow can be replaced by a new one that continues from the log.
 //
-// A workflow stays with the version that it began with, so a new version may decide
-// otherwise; but within one version what was decided must be decided again, after a
-// worker has died as well. TestReplay holds the code to histories of a real server.
-// If it fails and the change was not meant to change what workflows do, the change is
-// wrong. If it was, record them anew and promote the result as another version:
+// A workflow stays on the version it started with (worker versioning), so a new version may decide differently. Within
+// one version, replaying a history must lead to the same decisions. TestReplay checks this against recorded histories.
+// If it fails after a change that was not meant to change the workflows, the change is wrong. Otherwise record the
+// histories again and promote the result as a new version:
 //
 //	go test -tags fleet -run TestRecord ./fleet/runner -update
 package runner
@@ -84,7 +81,7 @@ const (
 
 // sent makes of a step's error what crosses the border: a Stop ends the turn, and
 // what nobody can cure is final; all else is worth another try.
-func sent(err error) error {
+func encodeError(err error) error {
 	var stop *pawl.Stop
 	switch {
 	case err == nil:
@@ -99,7 +96,7 @@ func sent(err error) error {
 }
 
 // returned makes of an activity's error what the step returned; see sent.
-func returned(err error) error {
+func decodeError(err error) error {
 	var failed *temporal.ApplicationError
 	if errors.As(err, &failed) && failed.Type() == stopType {
 		var stop pawl.Stop
@@ -118,15 +115,15 @@ func final(err error) bool {
 	return errors.As(err, &stop) || temporal.IsCanceledError(err) || errors.As(err, &failed) && failed.Type() == finalType
 }
 
-// untaken reports whether nobody took up a step: its host is lost.
-func untaken(err error) bool {
+// notStarted reports whether nobody took up a step: its host is lost.
+func notStarted(err error) bool {
 	var late *temporal.TimeoutError
 	return errors.As(err, &late) && late.TimeoutType() == scheduleToStart
 }
 
-// fellSilent reports whether nothing was heard any more of a step that was taken up. Its
+// heartbeatLost reports whether nothing was heard any more of a step that was taken up. Its
 // host may still count as live, and would let the next step wait.
-func fellSilent(err error) bool {
+func heartbeatLost(err error) bool {
 	var late *temporal.TimeoutError
 	return errors.As(err, &late) && late.TimeoutType() == heartbeatMissed
 }
