@@ -89,8 +89,8 @@ agent: Done.`
 	if diff := cmp.Diff(want, e.transcript(id)); diff != "" {
 		t.Errorf("shown (-want):\n%s", diff)
 	}
-	made := last(e.contents(id, "call_1_1"))
-	if diff := cmp.Diff([]sdk.ToolCallContent{{Diff: &sdk.ToolCallContentDiff{Type: "diff", Path: filepath.Join(b.Dir, "new.txt"), NewText: "one\ntwo\n"}}}, made); diff != "" {
+	created := last(e.contents(id, "call_1_1"))
+	if diff := cmp.Diff([]sdk.ToolCallContent{{Diff: &sdk.ToolCallContentDiff{Type: "diff", Path: filepath.Join(b.Dir, "new.txt"), NewText: "one\ntwo\n"}}}, created); diff != "" {
 		t.Errorf("write:\n%s", diff)
 	}
 	changed := last(e.contents(id, "call_1_2"))

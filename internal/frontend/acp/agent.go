@@ -73,11 +73,11 @@ var modes = []struct{ id, name, about string }{
 // agent is pawl as the editor sees it.
 type agent struct {
 	Config
-	editor  editor
-	life    func() (context.Context, context.CancelFunc) // a context that ends with the connection
-	running sync.WaitGroup
+	editor     editor
+	newContext func() (context.Context, context.CancelFunc) // a context that ends with the connection
+	running    sync.WaitGroup
 
-	former former
+	seen diskHistory
 
 	mu       sync.Mutex
 	sessions map[pawl.SessionID]*session
@@ -94,13 +94,13 @@ func newAgent(c Config) *agent {
 }
 
 // chosen is what a person has chosen for a session.
-type chosen struct {
+type sessionSettings struct {
 	mode, model string
 	models      []Model
 }
 
 // directory checks the directory that a session is to work in.
-func folder(dir string, more []string) (string, error) {
+func checkDir(dir string, more []string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("the folder %q is not absolute: open a folder in the editor: %w", dir, pawl.ErrInvalid)
 	}
@@ -114,29 +114,29 @@ func folder(dir string, more []string) (string, error) {
 }
 
 // create makes a session. Nothing is heard of it before the editor knows its id.
-func (a *agent) create(ctx context.Context, dir string, servers []Server) (*session, chosen, error) {
+func (a *agent) createSession(ctx context.Context, dir string, servers []Server) (*session, sessionSettings, error) {
 	model := a.Settings.Model
 	if model == "" {
 		var err error
 		if model, err = a.Model(ctx); err != nil {
-			return nil, chosen{}, err
+			return nil, sessionSettings{}, err
 		}
 	}
-	c, err := a.chosen(ctx, dir, a.Settings, model)
+	c, err := a.sessionSettings(ctx, dir, a.Settings, model)
 	if err != nil {
-		return nil, chosen{}, err
+		return nil, sessionSettings{}, err
 	}
 	row, err := a.Service.Create(ctx, pawl.NewSession{Dir: dir})
 	if err != nil {
-		return nil, chosen{}, err
+		return nil, sessionSettings{}, err
 	}
-	s := a.open(row, a.Settings)
-	s.model, s.notes = model, append(a.serve(ctx, row, servers), a.notes(ctx, dir)...)
+	s := a.openSession(row, a.Settings)
+	s.model, s.notes = model, append(a.useServers(ctx, row, servers), a.notes(ctx, dir)...)
 	return s, c, nil
 }
 
 // chosen is what holds for a session in a directory.
-func (a *agent) chosen(ctx context.Context, dir string, settings pawl.Settings, model string) (c chosen, err error) {
+func (a *agent) sessionSettings(ctx context.Context, dir string, settings pawl.Settings, model string) (c sessionSettings, err error) {
 	c.model = model
 	if c.mode, err = a.Mode(ctx, dir, settings); err != nil {
 		return c, err
@@ -161,13 +161,13 @@ func (a *agent) notes(ctx context.Context, dir string) []string {
 }
 
 // open makes a session one that the editor has open, instead of an earlier one.
-func (a *agent) open(row pawl.Session, settings pawl.Settings) *session {
+func (a *agent) openSession(row pawl.Session, settings pawl.Settings) *session {
 	s := &session{
 		id: row.ID, dir: row.Dir, head: row.Head, svc: a.Service, editor: a.editor, mask: a.Mask, running: &a.running,
-		settings: settings, waits: map[pawl.Seq]*wait{}, stop: func() {}, heard: make(chan struct{}),
+		settings: settings, waiters: map[pawl.Seq]*waiter{}, stop: func() {}, followed: make(chan struct{}),
 	}
-	s.begun = sync.OnceFunc(func() { close(s.heard) })
-	s.buffers = a.lend(row.ID)
+	s.markFollowed = sync.OnceFunc(func() { close(s.followed) })
+	s.buffers = a.registerBuffers(row.ID)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if before := a.sessions[row.ID]; before != nil {
@@ -178,32 +178,32 @@ func (a *agent) open(row pawl.Session, settings pawl.Settings) *session {
 }
 
 // hear begins to tell what happens in a session after it was opened.
-func (a *agent) hear(s *session, t *teller) {
-	ctx, stop := a.life()
+func (a *agent) follow(s *session, t *renderer) {
+	ctx, stop := a.newContext()
 	a.mu.Lock()
 	s.stop = stop
 	a.mu.Unlock()
 	a.running.Go(func() {
 		defer stop()
-		err := t.hear(ctx, s.head)
+		err := t.follow(ctx, s.head)
 		switch {
 		case ctx.Err() == nil:
 			fmt.Fprintf(a.Log, "pawl: session %s is not heard any more: %v\n", s.id, err)
-		case !errors.Is(err, errEditorGone):
-			err = errElsewhere
+		case !errors.Is(err, errDisconnected):
+			err = errSessionClosed
 		}
 		s.close(err)
 	})
 }
 
 // offer shows which commands there are.
-func (a *agent) offer(ctx context.Context, s *session) {
+func (a *agent) showCommands(ctx context.Context, s *session) {
 	if a.Commands == nil {
 		return
 	}
 	list, err := a.Commands(ctx, s.dir)
 	if err == nil && len(list) > 0 {
-		err = a.editor.show(ctx, s.id, offered{list})
+		err = a.editor.show(ctx, s.id, commandsUpdated{list})
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(a.Log, "pawl: the commands of %s cannot be offered: %v\n", s.dir, err)
@@ -212,35 +212,35 @@ func (a *agent) offer(ctx context.Context, s *session) {
 
 // load opens a session that is there, tells what was unless it is to be quiet,
 // and goes on with what was left open.
-func (a *agent) load(ctx context.Context, id pawl.SessionID, dir string, servers []Server, quiet bool) (chosen, error) {
+func (a *agent) loadSession(ctx context.Context, id pawl.SessionID, dir string, servers []Server, quiet bool) (sessionSettings, error) {
 	row, err := a.Service.Get(ctx, id)
 	if err != nil {
-		return chosen{}, fmt.Errorf("there is no session %q here: begin a new one: %w", id, err)
+		return sessionSettings{}, fmt.Errorf("there is no session %q here: begin a new one: %w", id, err)
 	}
-	if !sameFolder(row.Dir, dir) {
-		return chosen{}, fmt.Errorf("session %s is at work in %s: open that folder, or begin a new session: %w", id, row.Dir, pawl.ErrInvalid)
+	if !sameDir(row.Dir, dir) {
+		return sessionSettings{}, fmt.Errorf("session %s is at work in %s: open that folder, or begin a new session: %w", id, row.Dir, pawl.ErrInvalid)
 	}
-	past, err := history(ctx, a.Service, row)
+	events, err := history(ctx, a.Service, row)
 	if err != nil {
-		return chosen{}, err
+		return sessionSettings{}, err
 	}
 	settings := a.Settings
 	if settings.Mode == "" {
-		settings.Mode = a.lastMode(past)
+		settings.Mode = a.lastMode(events)
 	}
-	c, err := a.chosen(ctx, row.Dir, settings, cmp.Or(settings.Model, row.Model))
+	c, err := a.sessionSettings(ctx, row.Dir, settings, cmp.Or(settings.Model, row.Model))
 	if err != nil {
 		return c, err
 	}
-	s := a.open(row, settings)
-	s.notes = append(a.serve(ctx, row, servers), a.notes(ctx, row.Dir)...)
-	t := newTeller(s)
-	t.quiet = quiet
-	if err := t.replay(ctx, past); err != nil {
+	s := a.openSession(row, settings)
+	s.notes = append(a.useServers(ctx, row, servers), a.notes(ctx, row.Dir)...)
+	t := newRenderer(s)
+	t.silent = quiet
+	if err := t.replay(ctx, events); err != nil {
 		return c, err
 	}
-	a.offer(ctx, s)
-	a.hear(s, t)
+	a.showCommands(ctx, s)
+	a.follow(s, t)
 	if row.State() == pawl.StateIdle {
 		return c, nil
 	}
@@ -251,7 +251,7 @@ func (a *agent) load(ctx context.Context, id pawl.SessionID, dir string, servers
 }
 
 // sameFolder reports whether two paths lead to one directory.
-func sameFolder(a, b string) bool {
+func sameDir(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -282,9 +282,9 @@ func history(ctx context.Context, svc pawl.Service, row pawl.Session) ([]pawl.Ev
 
 // lastMode is the mode that a person has chosen last, "" if they have not, or if
 // it is not to be had here.
-func (a *agent) lastMode(past []pawl.Event) string {
+func (a *agent) lastMode(events []pawl.Event) string {
 	mode := ""
-	for _, e := range past {
+	for _, e := range events {
 		switch b := e.Body.(type) {
 		case pawl.Prompted:
 			mode = cmp.Or(b.Mode, mode)
@@ -350,7 +350,7 @@ func (a *agent) session(id pawl.SessionID) (*session, error) {
 }
 
 // end cancels what a session does and forgets it here; its log stays.
-func (a *agent) end(ctx context.Context, id pawl.SessionID) error {
+func (a *agent) closeSession(ctx context.Context, id pawl.SessionID) error {
 	s, err := a.session(id)
 	if err != nil {
 		return err
@@ -358,7 +358,7 @@ func (a *agent) end(ctx context.Context, id pawl.SessionID) error {
 	if err := s.cancel(ctx); err != nil {
 		return err
 	}
-	a.takeBack(ctx, s)
+	a.release(ctx, s)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s.stop()
@@ -367,7 +367,7 @@ func (a *agent) end(ctx context.Context, id pawl.SessionID) error {
 }
 
 // list returns a page of the sessions, and where the next begins.
-func (a *agent) list(ctx context.Context, dir, cursor string) (page []pawl.Session, next string, err error) {
+func (a *agent) listSessions(ctx context.Context, dir, cursor string) (page []pawl.Session, next string, err error) {
 	f := pawl.Filter{Dir: dir, Limit: listedPage}
 	if cursor != "" {
 		if f.Before, err = time.Parse(time.RFC3339Nano, cursor); err != nil {

@@ -23,81 +23,81 @@ type askID struct {
 // asks puts what a session and its subagents ask to the person at the editor.
 type asks struct {
 	*session
-	open map[askID]context.CancelFunc // held by the one goroutine that hears the session
+	pending map[askID]context.CancelFunc // held by the one goroutine that hears the session
 }
 
 // begin asks what an event asks, about a call. origin says which subagent asks; it
 // is "" for the session itself.
-func (a *asks) begin(ctx context.Context, origin string, e pawl.Event, about call) {
+func (a *asks) start(ctx context.Context, origin string, e pawl.Event, toolCall call) {
 	b, ok := e.Body.(pawl.Asked)
 	if !ok {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	id := askID{e.Session, e.Seq}
-	a.open[id] = cancel
-	about.id = callOf(about.id, origin, e)
-	a.running.Go(func() { a.ask(ctx, id, about, b.Ask) })
+	a.pending[id] = cancel
+	toolCall.id = askCallID(toolCall.id, origin, e)
+	a.running.Go(func() { a.answerAsk(ctx, id, toolCall, b.Ask) })
 }
 
 // over stops to ask what needs no answer any more.
-func (a *asks) over(e pawl.Event) {
+func (a *asks) handleEnd(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.Answered:
-		a.end(askID{e.Session, b.Ask})
+		a.stop(askID{e.Session, b.Ask})
 	case pawl.TurnFinished:
-		a.endAll()
+		a.stopAll()
 	default: // answers nothing
 	}
 }
 
 // callOf is the id of the call that is asked about. The editor knows the
 // session's own; a subagent's, or none, gets one by the question.
-func callOf(id, origin string, e pawl.Event) string {
+func askCallID(id, origin string, e pawl.Event) string {
 	if id == "" || origin != "" {
 		return fmt.Sprintf("ask-%s-%d", e.Session, e.Seq)
 	}
 	return id
 }
 
-func (a *asks) end(id askID) {
-	if cancel := a.open[id]; cancel != nil {
+func (a *asks) stop(id askID) {
+	if cancel := a.pending[id]; cancel != nil {
 		cancel()
-		delete(a.open, id)
+		delete(a.pending, id)
 	}
 }
 
 // ask asks and answers for the person. What cannot be asked is declined; while
 // the editor is gone nothing is said, so that it can be asked again.
-func (s *session) ask(ctx context.Context, id askID, about call, ask pawl.Ask) {
+func (s *session) answerAsk(ctx context.Context, id askID, toolCall call, ask pawl.Ask) {
 	cancels := s.canceled()
-	answer, err := s.put(ctx, about, ask)
+	answer, err := s.present(ctx, toolCall, ask)
 	if ctx.Err() != nil || s.canceled() != cancels {
 		return // the turn's end says what became of it
 	}
 	if err != nil {
 		answer = pawl.Answer{Outcome: pawl.OutcomeDeclined}
-		s.note(ctx, fmt.Sprintf("The editor could not ask, so it counts as declined: %v", err))
+		s.showNote(ctx, fmt.Sprintf("The editor could not ask, so it counts as declined: %v", err))
 	}
 	err = s.svc.Answer(ctx, id.session, id.seq, answer)
 	if err != nil && !errors.Is(err, pawl.ErrConflict) && ctx.Err() == nil {
-		s.note(ctx, fmt.Sprintf("The answer was not taken: %v", err))
+		s.showNote(ctx, fmt.Sprintf("The answer was not taken: %v", err))
 	}
 }
 
 // put shows what is asked and returns the answer.
-func (s *session) put(ctx context.Context, about call, ask pawl.Ask) (pawl.Answer, error) {
+func (s *session) present(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
 	switch ask.Kind {
 	case pawl.AskPermission:
-		return s.permission(ctx, about, ask)
+		return s.permission(ctx, toolCall, ask)
 	case pawl.AskLoop:
-		about.content = shownAsk(ask.Text)
-		chosen, err := s.editor.choose(ctx, s.id, choice{about, []option{
+		toolCall.content = askContent(ask.Text)
+		chosen, err := s.editor.choose(ctx, s.id, choice{toolCall, []option{
 			{"yes", "Go on", "allow_once"}, {"no", "End the turn", "reject_once"},
 		}})
 		return pawl.Answer{Outcome: outcome(chosen == "yes")}, err
 	default:
-		return s.questions(ctx, about, ask)
+		return s.questions(ctx, toolCall, ask)
 	}
 }
 
@@ -109,7 +109,7 @@ func outcome(yes bool) pawl.Outcome {
 }
 
 // shownAsk is a text that a person decides by: all that is in it shows, as it is.
-func shownAsk(text string) []content {
+func askContent(text string) []content {
 	if text == "" {
 		return nil
 	}
@@ -120,17 +120,17 @@ func shownAsk(text string) []content {
 }
 
 // goOn is what the model is told of a call that was declined while its turn goes on.
-const goOn = "not this; go on without it"
+const rejectAndContinue = "not this; go on without it"
 
 // permission asks whether a call may run. Anything but a clear yes is a no.
-func (s *session) permission(ctx context.Context, about call, ask pawl.Ask) (pawl.Answer, error) {
-	about.content = shownAsk(ask.Text)
+func (s *session) permission(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
+	toolCall.content = askContent(ask.Text)
 	options := []option{{"once", "Allow once", "allow_once"}}
 	if len(ask.Offer) > 0 {
 		options = append(options, option{"always", "Always allow: " + rules(ask), "allow_always"})
 	}
 	options = append(options, option{"no", "Reject, and go on", "reject_once"}, option{"stop", "Reject, and stop", "reject_once"})
-	chosen, err := s.editor.choose(ctx, s.id, choice{about, options})
+	chosen, err := s.editor.choose(ctx, s.id, choice{toolCall, options})
 	if err != nil {
 		return pawl.Answer{}, err
 	}
@@ -140,7 +140,7 @@ func (s *session) permission(ctx context.Context, about call, ask pawl.Ask) (paw
 	case chosen == "always" && len(ask.Offer) > 0:
 		return pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer}, nil
 	case chosen == "no":
-		return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: goOn}, nil
+		return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: rejectAndContinue}, nil
 	default:
 		return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
 	}
@@ -163,7 +163,7 @@ func rules(ask pawl.Ask) string {
 const noOptions = "(from pawl: the editor shows only questions with options; ask with options, or decide yourself and say what you assumed)"
 
 // questions asks one after the other. An editor offers choices and no words.
-func (s *session) questions(ctx context.Context, about call, ask pawl.Ask) (pawl.Answer, error) {
+func (s *session) questions(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
 	for _, q := range ask.Questions {
 		if len(q.Options) == 0 {
 			return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: noOptions}, nil
@@ -171,9 +171,9 @@ func (s *session) questions(ctx context.Context, about call, ask pawl.Ask) (pawl
 	}
 	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered}
 	for _, q := range ask.Questions {
-		about.title = line(q.Header)
-		about.content = append(shownAsk(ask.Text), shownAsk(questionText(q))...)
-		chosen, err := s.editor.choose(ctx, s.id, choice{about, optionsOf(q)})
+		toolCall.title = line(q.Header)
+		toolCall.content = append(askContent(ask.Text), askContent(questionText(q))...)
+		chosen, err := s.editor.choose(ctx, s.id, choice{toolCall, questionOptions(q)})
 		n, bad := strconv.Atoi(chosen)
 		switch {
 		case err != nil:
@@ -196,7 +196,7 @@ func questionText(q pawl.Question) string {
 	return text
 }
 
-func optionsOf(q pawl.Question) []option {
+func questionOptions(q pawl.Question) []option {
 	var list []option
 	for i, o := range q.Options {
 		list = append(list, option{strconv.Itoa(i), line(o.Label), "allow_once"})
@@ -205,31 +205,31 @@ func optionsOf(q pawl.Question) []option {
 }
 
 // childPoll is how often a subagent is looked for that was announced and is not yet made.
-const childPoll = 50 * time.Millisecond
+const createPoll = 50 * time.Millisecond
 
 // subagent hears what a subagent asks, as long as its parent is heard.
-func (a *asks) child(ctx context.Context, c pawl.Spawned) {
+func (a *asks) followSubagent(ctx context.Context, c pawl.Spawned) {
 	row, err := a.svc.Get(ctx, c.Child)
 	for errors.Is(err, pawl.ErrNotFound) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(childPoll):
+		case <-time.After(createPoll):
 			row, err = a.svc.Get(ctx, c.Child)
 		}
 	}
 	if err == nil {
-		err = a.hearChild(ctx, fmt.Sprintf("the task %q (%s)", line(c.Title), line(c.Agent)), row)
+		err = a.streamAsks(ctx, fmt.Sprintf("the task %q (%s)", line(c.Title), line(c.Agent)), row)
 	}
 	if err != nil && ctx.Err() == nil {
-		a.note(ctx, fmt.Sprintf("What the task %q asks cannot be heard: %v", line(c.Title), err))
+		a.showNote(ctx, fmt.Sprintf("What the task %q asks cannot be heard: %v", line(c.Title), err))
 	}
 }
 
 // hearChild asks what a subagent has asked before and what it asks until its turn ends.
-func (a *asks) hearChild(ctx context.Context, origin string, row pawl.Session) error {
-	own := &asks{session: a.session, open: map[askID]context.CancelFunc{}}
-	defer own.endAll()
+func (a *asks) streamAsks(ctx context.Context, origin string, row pawl.Session) error {
+	own := &asks{session: a.session, pending: map[askID]context.CancelFunc{}}
+	defer own.stopAll()
 	calls := map[pawl.CallID]call{}
 	var open []pawl.Event
 	ended := false
@@ -240,24 +240,24 @@ func (a *asks) hearChild(ctx context.Context, origin string, row pawl.Session) e
 		switch b := e.Body.(type) {
 		case pawl.Replied:
 			for _, c := range b.Parts.Calls() {
-				calls[c.ID] = announce(row.Dir, c)
+				calls[c.ID] = newCall(row.Dir, c)
 			}
 		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 			c, _ := pawl.ChildOf(b)
-			a.running.Go(func() { own.child(ctx, c) })
+			a.running.Go(func() { own.followSubagent(ctx, c) })
 		case pawl.TurnStarted, pawl.TurnFinished:
 			_, ended = e.Body.(pawl.TurnFinished)
 		default: // nothing to know for an ask
 		}
-		own.over(e)
+		own.handleEnd(e)
 		if open = unanswered(open, e); e.Seq < row.Head {
 			continue // it may have its answer
 		}
 		for _, o := range open {
 			asked, _ := o.Body.(pawl.Asked)
-			about := calls[asked.Call]
-			about.title = line(origin + ": " + about.title)
-			own.begin(ctx, origin, o, about)
+			toolCall := calls[asked.Call]
+			toolCall.title = line(origin + ": " + toolCall.title)
+			own.start(ctx, origin, o, toolCall)
 		}
 		if open = nil; ended {
 			return nil
@@ -266,9 +266,9 @@ func (a *asks) hearChild(ctx context.Context, origin string, row pawl.Session) e
 	return ctx.Err()
 }
 
-func (a *asks) endAll() {
-	for id := range a.open {
-		a.end(id)
+func (a *asks) stopAll() {
+	for id := range a.pending {
+		a.stop(id)
 	}
 }
 

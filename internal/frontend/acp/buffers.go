@@ -16,18 +16,18 @@ import (
 
 // The bounds of what is asked of the editor's buffers.
 const (
-	lagTime   = 5 * time.Second // that the editor may take to notice that a file has changed on the disk
-	maxViewed = 1000            // files whose former contents are remembered
-	maxFormer = 8               // contents of one
+	reloadTime  = 5 * time.Second // that the editor may take to notice that a file has changed on the disk
+	maxFiles    = 1000            // files whose former contents are remembered
+	maxVersions = 8               // contents of one
 )
 
 // buffers are the files of a session as the editor has them.
 type buffers struct {
-	id     pawl.SessionID
-	editor editor
-	former *former
-	now    func() time.Time
-	silent atomic.Bool // it did not answer in time: it is not asked again before the next prompt
+	id           pawl.SessionID
+	editor       editor
+	seen         *diskHistory
+	now          func() time.Time
+	unresponsive atomic.Bool // it did not answer in time: it is not asked again before the next prompt
 }
 
 var _ pawl.Buffers = (*buffers)(nil)
@@ -35,15 +35,15 @@ var _ pawl.Buffers = (*buffers)(nil)
 // Unsaved asks the editor what it has of a file. An editor that still has what was
 // on the disk before has only not looked again.
 func (b *buffers) Unsaved(ctx context.Context, f pawl.OnDisk) (text string, ok bool, err error) {
-	b.former.add(f)
+	b.seen.add(f)
 	if text, err = b.read(ctx, f.Path); err != nil {
 		return "", false, err
 	}
 	if text == "" && f.Text != "" {
 		return "", false, errors.New("it handed over nothing")
 	}
-	text = spelled(text, f.Text)
-	late := b.now().Sub(f.Changed) < lagTime && b.former.had(f.Path, text)
+	text = matchFormat(text, f.Text)
+	late := b.now().Sub(f.Changed) < reloadTime && b.seen.contains(f.Path, text)
 	if text == f.Text || late {
 		return "", false, nil
 	}
@@ -53,7 +53,7 @@ func (b *buffers) Unsaved(ctx context.Context, f pawl.OnDisk) (text string, ok b
 // read returns what the editor has of a file. It is not waited for when it hangs,
 // be it that it does not even take the question.
 func (b *buffers) read(ctx context.Context, path string) (string, error) {
-	if b.silent.Load() {
+	if b.unresponsive.Load() {
 		return "", errors.New("it did not answer before")
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTime)
@@ -72,7 +72,7 @@ func (b *buffers) read(ctx context.Context, path string) (string, error) {
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		b.silent.Store(true)
+		b.unresponsive.Store(true)
 		return "", fmt.Errorf("it did not answer within %s", readTime)
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -85,7 +85,7 @@ func (b *buffers) read(ctx context.Context, path string) (string, error) {
 // spelled writes the text of a buffer as the file on the disk is written. Editors
 // keep lines apart from how they end, some without the last end, and without the
 // mark of the byte order.
-func spelled(text, disk string) string {
+func matchFormat(text, disk string) string {
 	const mark = "\ufeff"
 	if strings.HasPrefix(disk, mark) && !strings.HasPrefix(text, mark) {
 		text = mark + text
@@ -105,28 +105,28 @@ func spelled(text, disk string) string {
 
 // former remembers what files had on the disk when pawl looked at them. All
 // sessions of an editor share it.
-type former struct {
+type diskHistory struct {
 	mu    sync.Mutex
 	files map[string][][sha256.Size]byte // the latest last
 }
 
 // add remembers what a file has now.
-func (m *former) add(f pawl.OnDisk) {
+func (m *diskHistory) add(f pawl.OnDisk) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.files == nil || len(m.files) == maxViewed && m.files[f.Path] == nil {
+	if m.files == nil || len(m.files) == maxFiles && m.files[f.Path] == nil {
 		m.files = map[string][][sha256.Size]byte{} // to forget is harmless: what an editor has late seems not saved, for a moment
 	}
 	sum := sha256.Sum256([]byte(f.Text))
 	list := slices.DeleteFunc(m.files[f.Path], func(s [sha256.Size]byte) bool { return s == sum })
-	if len(list) == maxFormer {
+	if len(list) == maxVersions {
 		list = slices.Delete(list, 0, 1)
 	}
 	m.files[f.Path] = append(list, sum)
 }
 
 // had reports whether a file had this text when pawl looked.
-func (m *former) had(path, text string) bool {
+func (m *diskHistory) contains(path, text string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Contains(m.files[path], sha256.Sum256([]byte(text)))

@@ -56,7 +56,7 @@ func TestUnsaved(t *testing.T) {
 		"something of nothing":  {"", "a", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &buffers{editor: desk{hand: says(test.editor)}, former: &former{}, now: time.Now}
+			b := &buffers{editor: desk{hand: says(test.editor)}, seen: &diskHistory{}, now: time.Now}
 			got, ok, err := b.Unsaved(t.Context(), pawl.OnDisk{Path: "/w/a", Text: test.disk})
 			switch {
 			case err != nil:
@@ -88,7 +88,7 @@ func TestSpelled(t *testing.T) {
 		if rapid.Bool().Draw(t, "mark") {
 			disk = "\ufeff" + disk
 		}
-		if got := spelled(kept, disk); got != disk {
+		if got := matchFormat(kept, disk); got != disk {
 			t.Fatalf("%q became %q, want %q", kept, got, disk)
 		}
 	})
@@ -99,8 +99,8 @@ func TestSpelled(t *testing.T) {
 func TestEditorIsLate(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	shared := &former{}
-	b := &buffers{editor: desk{hand: says("one\n")}, former: shared, now: func() time.Time { return begin.Add(time.Second) }}
+	shared := &diskHistory{}
+	b := &buffers{editor: desk{hand: says("one\n")}, seen: shared, now: func() time.Time { return begin.Add(time.Second) }}
 	ask := func(text string, changed time.Time) bool {
 		t.Helper()
 		_, ok, err := b.Unsaved(t.Context(), pawl.OnDisk{Path: "/w/a", Text: text, Changed: changed})
@@ -115,19 +115,19 @@ func TestEditorIsLate(t *testing.T) {
 	if ask("one\n", begin) || ask("two\n", begin) || ask("three\n", begin) {
 		t.Error("what the disk had just now counts as not saved")
 	}
-	if !ask("two\n", begin.Add(-lagTime)) {
+	if !ask("two\n", begin.Add(-reloadTime)) {
 		t.Error("what the disk had long ago counts as saved")
 	}
-	for i := range maxFormer {
+	for i := range maxVersions {
 		ask(fmt.Sprintf("later %d\n", i), begin)
 	}
 	if !ask("two\n", begin) {
-		t.Errorf("more than %d contents are remembered", maxFormer)
+		t.Errorf("more than %d contents are remembered", maxVersions)
 	}
-	for i := range 2 * maxViewed {
+	for i := range 2 * maxFiles {
 		shared.add(pawl.OnDisk{Path: fmt.Sprint(i)})
 	}
-	if n := len(shared.files); n > maxViewed {
+	if n := len(shared.files); n > maxFiles {
 		t.Errorf("%d files are remembered", n)
 	}
 }
@@ -142,7 +142,7 @@ func TestEditorHangs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := &buffers{editor: desk{hand: hand}, former: &former{}, now: time.Now}
+				b := &buffers{editor: desk{hand: hand}, seen: &diskHistory{}, now: time.Now}
 				began := time.Now()
 				for range 3 {
 					if _, _, err := b.Unsaved(t.Context(), pawl.OnDisk{Path: "/w/a", Text: "a"}); err == nil || !strings.Contains(err.Error(), "did not answer") {
@@ -154,9 +154,9 @@ func TestEditorHangs(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
-				b.silent.Store(false)
-				if _, _, err := b.Unsaved(ctx, pawl.OnDisk{Path: "/w/a", Text: "a"}); !errors.Is(err, context.Canceled) || b.silent.Load() {
-					t.Errorf("canceled: %v, and it is held against the editor: %v", err, b.silent.Load())
+				b.unresponsive.Store(false)
+				if _, _, err := b.Unsaved(ctx, pawl.OnDisk{Path: "/w/a", Text: "a"}); !errors.Is(err, context.Canceled) || b.unresponsive.Load() {
+					t.Errorf("canceled: %v, and it is held against the editor: %v", err, b.unresponsive.Load())
 				}
 				time.Sleep(2 * time.Hour) // what still waits ends
 			})
@@ -169,7 +169,7 @@ func TestEditorSaysNo(t *testing.T) {
 	t.Parallel()
 	b := &buffers{editor: desk{hand: func(context.Context, string) (string, error) {
 		return "", errors.New("no\n\x1b[31m" + strings.Repeat("x", 1<<20))
-	}}, former: &former{}, now: time.Now}
+	}}, seen: &diskHistory{}, now: time.Now}
 	_, _, err := b.Unsaved(t.Context(), pawl.OnDisk{Path: "/w/a", Text: "a"})
 	if err == nil || len(err.Error()) > 2*maxTitle || strings.ContainsAny(err.Error(), "\n\x1b") || !strings.HasPrefix(err.Error(), "it says: no") {
 		t.Errorf("got %.300q", err)

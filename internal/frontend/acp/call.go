@@ -23,13 +23,13 @@ var kinds = map[string]string{
 }
 
 // announce is a call as the model wishes it.
-func announce(dir string, c pawl.ToolCall) call {
+func newCall(dir string, c pawl.ToolCall) call {
 	shown := call{id: string(c.ID), title: title(c), kind: kinds[c.Name], status: "pending"}
 	if shown.kind == "" {
 		shown.kind = "other"
 	}
 	if path := inputs(c)["path"]; path != "" && !strings.Contains(path, ":") {
-		shown.places = []place{{path: within(dir, path)}}
+		shown.locations = []location{{path: absPath(dir, path)}}
 	}
 	if len(c.Input) <= maxRaw {
 		shown.input = c.Input
@@ -77,15 +77,15 @@ func line(text string) string {
 }
 
 // begun is a call that runs now, with the files that it may touch.
-func begun(dir string, b pawl.CallStarted) call {
+func startedCall(dir string, b pawl.CallStarted) call {
 	shown := call{id: string(b.Call), status: "in_progress"}
 	seen := map[string]bool{}
 	for _, a := range b.Access {
 		switch a.Kind {
 		case pawl.AccessRead, pawl.AccessWrite:
-			if path := within(dir, a.Target); !seen[path] {
+			if path := absPath(dir, a.Target); !seen[path] {
 				seen[path] = true
-				shown.places = append(shown.places, place{path: path})
+				shown.locations = append(shown.locations, location{path: path})
 			}
 		case pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP: // no file
 		}
@@ -95,7 +95,7 @@ func begun(dir string, b pawl.CallStarted) call {
 
 // ended is a call with its result: a change as an editor shows changes, anything
 // else as it was printed.
-func ended(dir string, b pawl.CallFinished) call {
+func finishedCall(dir string, b pawl.CallFinished) call {
 	shown := call{id: string(b.Call), status: "completed"}
 	if b.Status != pawl.CallDone || b.Result.IsError {
 		shown.status = "failed"
@@ -122,7 +122,7 @@ func (c *call) addPatch(dir string, p pawl.Patch) {
 	list, rest := changes(dir, p)
 	for _, change := range list {
 		c.content = append(c.content, content{change: &change})
-		c.places = append(c.places, place{change.path, change.line})
+		c.locations = append(c.locations, location{change.path, change.line})
 	}
 	if rest != "" {
 		c.content = append(c.content, content{text: fence(sanitize.Text(rest))})

@@ -223,13 +223,13 @@ func (e *editor) thoughts(id sdk.SessionId) string {
 func (e *editor) transcript(id sdk.SessionId) string {
 	var lines []string
 	last := ""
-	add := func(who, text string) {
-		if who == last {
+	add := func(role, text string) {
+		if role == last {
 			lines[len(lines)-1] += text
 		} else {
-			lines = append(lines, who+": "+text)
+			lines = append(lines, role+": "+text)
 		}
-		last = who
+		last = role
 	}
 	for _, u := range e.updates(id) {
 		switch {

@@ -23,17 +23,17 @@ type hunk struct {
 // changes reads a unified diff of one file: an editor wants each part as the text
 // before and after. rest is what is no part: what was left out, a rename.
 func changes(dir string, p pawl.Patch) (list []change, rest string) {
-	path := within(dir, p.Path)
-	made := false // it was not there before
+	path := absPath(dir, p.Path)
+	created := false // it was not there before
 	var h *hunk
 	finish := func() {
 		if h != nil {
-			list = append(list, h.change(path, made))
+			list = append(list, h.change(path, created))
 		}
 		h = nil
 	}
 	for line := range strings.Lines(p.Diff) {
-		if h != nil && h.take(line) {
+		if h != nil && h.addLine(line) {
 			continue
 		}
 		head := hunkHead.FindStringSubmatch(line)
@@ -42,7 +42,7 @@ func changes(dir string, p pawl.Patch) (list []change, rest string) {
 			finish()
 			h = &hunk{oldLeft: count(head[2]), line: count(head[3]), newLeft: count(head[4])}
 		case strings.HasPrefix(line, "--- "):
-			made = strings.TrimSpace(line[4:]) == "/dev/null"
+			created = strings.TrimSpace(line[4:]) == "/dev/null"
 		case strings.HasPrefix(line, "+++ "):
 		default:
 			rest += line
@@ -61,7 +61,7 @@ func count(digits string) int {
 }
 
 // take adds a line, and reports whether it belongs to the hunk.
-func (h *hunk) take(line string) bool {
+func (h *hunk) addLine(line string) bool {
 	kind := line[0]
 	if kind == '\\' && h.last != 0 { // no newline at the end of the file
 		h.trim()
@@ -104,9 +104,9 @@ func (h *hunk) trim() {
 	}
 }
 
-func (h *hunk) change(path string, made bool) change {
+func (h *hunk) change(path string, created bool) change {
 	c := change{path: path, new: h.new.String(), line: h.line}
-	if !made {
+	if !created {
 		old := h.old.String()
 		c.old = &old
 	}
@@ -114,7 +114,7 @@ func (h *hunk) change(path string, made bool) change {
 }
 
 // within is a path of the workspace, absolute.
-func within(dir, path string) string {
+func absPath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

@@ -54,11 +54,11 @@ func TestChangesAreTheDiff(t *testing.T) {
 		if rest != "" {
 			t.Fatalf("rest %q", rest)
 		}
-		made, at := "", 0
+		created, at := "", 0
 		lines := strings.SplitAfter(before, "\n")
 		for _, c := range list {
-			for strings.Count(made, "\n") < c.line-1 { // what stays as it was
-				made += lines[at]
+			for strings.Count(created, "\n") < c.line-1 { // what stays as it was
+				created += lines[at]
 				at++
 			}
 			n := len(strings.SplitAfter(strings.TrimSuffix(*c.old, "\n"), "\n"))
@@ -68,11 +68,11 @@ func TestChangesAreTheDiff(t *testing.T) {
 			if had := strings.Join(lines[at:at+n], ""); had != *c.old {
 				t.Fatalf("the old part is %q, the file has %q", *c.old, had)
 			}
-			made += c.new
+			created += c.new
 			at += n
 		}
-		if made += strings.Join(lines[at:], ""); made != after {
-			t.Fatalf("made %q, want %q", made, after)
+		if created += strings.Join(lines[at:], ""); created != after {
+			t.Fatalf("made %q, want %q", created, after)
 		}
 	})
 }

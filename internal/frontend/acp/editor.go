@@ -27,54 +27,54 @@ type editor interface {
 type update interface{ isUpdate() }
 
 // said is a piece of somebody's words.
-type said struct {
-	who  speaker
+type messageChunk struct {
+	role role
 	text string
 	file pawl.File // an image instead of text, if it has data
 }
 
-type speaker int
+type role int
 
 const (
-	person speaker = iota
-	model
-	thought // what the model thinks, and pawl's own notes
+	roleUser role = iota
+	roleAgent
+	roleThought // what the model thinks, and pawl's own notes
 )
 
 // called announces a call, moved says what has changed of it: what is empty has not.
 type (
-	called struct{ call }
-	moved  struct{ call }
+	callStarted struct{ call }
+	callUpdated struct{ call }
 )
 
 type (
-	planned struct{ todos []pawl.Todo }
-	modeSet struct{ mode string }
-	titled  struct{ title string }
-	offered struct{ commands []Command }
+	planUpdated     struct{ todos []pawl.Todo }
+	modeSet         struct{ mode string }
+	titleUpdated    struct{ title string }
+	commandsUpdated struct{ commands []Command }
 )
 
-func (said) isUpdate()    {}
-func (called) isUpdate()  {}
-func (moved) isUpdate()   {}
-func (planned) isUpdate() {}
-func (modeSet) isUpdate() {}
-func (titled) isUpdate()  {}
-func (offered) isUpdate() {}
+func (messageChunk) isUpdate()    {}
+func (callStarted) isUpdate()     {}
+func (callUpdated) isUpdate()     {}
+func (planUpdated) isUpdate()     {}
+func (modeSet) isUpdate()         {}
+func (titleUpdated) isUpdate()    {}
+func (commandsUpdated) isUpdate() {}
 
 // call is a tool call as an editor shows it.
 type call struct {
-	id      string
-	title   string
-	kind    string // read, edit, search, execute, think, fetch, switch_mode, other
-	status  string // pending, in_progress, completed, failed
-	places  []place
-	content []content
-	input   json.RawMessage
+	id        string
+	title     string
+	kind      string // read, edit, search, execute, think, fetch, switch_mode, other
+	status    string // pending, in_progress, completed, failed
+	locations []location
+	content   []content
+	input     json.RawMessage
 }
 
 // place is a file that a call is about, absolute, and where in it; line 0 is none.
-type place struct {
+type location struct {
 	path string
 	line int
 }

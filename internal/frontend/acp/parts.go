@@ -39,7 +39,7 @@ func (s *session) parts(ctx context.Context, blocks []block) (pawl.Parts, error)
 		case b.uri != "":
 			words.WriteString(s.mention(b))
 		}
-		part, err := s.attached(ctx, b)
+		part, err := s.attachment(ctx, b)
 		if err != nil {
 			return nil, err
 		}
@@ -76,15 +76,15 @@ func filePath(uri string) (path, fragment string) {
 
 // attached is what a mentioned thing holds, or nil: a file that the editor does
 // not hand over is one that the model can read by itself.
-func (s *session) attached(ctx context.Context, b block) (pawl.Part, error) {
+func (s *session) attachment(ctx context.Context, b block) (pawl.Part, error) {
 	switch {
 	case b.data != nil && len(b.data) == 0 && !strings.HasPrefix(b.media, "audio/"):
-		return nil, fmt.Errorf("%s is empty, or no base64: attach it again: %w", nameOf(b), pawl.ErrInvalid)
+		return nil, fmt.Errorf("%s is empty, or no base64: attach it again: %w", blockName(b), pawl.ErrInvalid)
 	case b.data != nil:
 		if !strings.HasPrefix(b.media, "image/") && b.media != "application/pdf" {
-			return nil, fmt.Errorf("%s is %q: attach images, PDFs and text: %w", nameOf(b), b.media, pawl.ErrInvalid)
+			return nil, fmt.Errorf("%s is %q: attach images, PDFs and text: %w", blockName(b), b.media, pawl.ErrInvalid)
 		}
-		return pawl.File{Name: nameOf(b), MediaType: b.media, Data: b.data}, nil
+		return pawl.File{Name: blockName(b), MediaType: b.media, Data: b.data}, nil
 	case b.inner:
 		return s.embedded(b, b.text), nil
 	}
@@ -95,14 +95,14 @@ func (s *session) attached(ctx context.Context, b block) (pawl.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	text, err := s.editor.read(ctx, s.id, path, maxLines)
-	if err != nil || len(text) > maxLinked {
+	if err != nil || len(text) > maxAttached {
 		return nil, nil //nolint:nilerr // a directory, or no text: its name is in the words
 	}
 	return s.embedded(b, text), nil
 }
 
 // nameOf is what a thing is called.
-func nameOf(b block) string {
+func blockName(b block) string {
 	if path, _ := filePath(b.uri); path != "" {
 		return filepath.Base(path)
 	}

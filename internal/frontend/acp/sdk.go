@@ -22,59 +22,59 @@ func Serve(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := newAgent(c)
-	a.life = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
-	w := &wire{agent: a, out: &messages{out: out, marks: map[string]chan struct{}{}}, entered: make(chan struct{}), begin: make(chan struct{})}
+	a.newContext = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
+	w := &connection{agent: a, out: &messageWriter{out: out, watchers: map[string]chan struct{}{}}, queued: make(chan struct{}), ready: make(chan struct{})}
 	a.editor = w
-	w.conn = sdk.NewAgentSideConnection(w, w.out, &lines{in: bufio.NewReaderSize(late{in, w.begin}, 64<<10), refuse: w.out.refuse, order: w.inOrder})
+	w.conn = sdk.NewAgentSideConnection(w, w.out, &messageReader{in: bufio.NewReaderSize(gatedReader{in, w.ready}, 64<<10), reject: w.out.reject, afterMessage: w.awaitQueued})
 	w.conn.SetLogger(slog.New(slog.DiscardHandler)) // what matters is told by us
-	close(w.begin)
+	close(w.ready)
 	select {
 	case <-w.conn.Done():
 	case <-ctx.Done():
 	}
-	cancel(errEditorGone)
+	cancel(errDisconnected)
 	ended := make(chan struct{})
 	go func() { a.running.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(leaveTime): // a write hangs: the editor does not read any more
+	case <-time.After(shutdownTime): // a write hangs: the editor does not read any more
 	}
 	return nil
 }
 
 // leaveTime bounds how long the end waits for what still runs.
-const leaveTime = 2 * time.Second
+const shutdownTime = 2 * time.Second
 
 // late is a reader that is not read before it may be: the library begins at once.
-type late struct {
+type gatedReader struct {
 	io.Reader
-	begin <-chan struct{}
+	ready <-chan struct{}
 }
 
-func (l late) Read(p []byte) (int, error) {
-	<-l.begin
+func (l gatedReader) Read(p []byte) (int, error) {
+	<-l.ready
 	return l.Reader.Read(p)
 }
 
 // wire puts the protocol's types in place of ours, and the reverse.
-type wire struct {
+type connection struct {
 	agent   *agent
 	conn    *sdk.AgentSideConnection
-	out     *messages
-	begin   chan struct{}
-	entered chan struct{} // gets a word for each prompt that has its place
+	out     *messageWriter
+	ready   chan struct{}
+	queued  chan struct{} // gets a word for each prompt that has its place
 	canRead atomic.Bool
 }
 
 var (
-	_ sdk.Agent       = (*wire)(nil)
-	_ sdk.AgentLoader = (*wire)(nil)
-	_ editor          = (*wire)(nil)
+	_ sdk.Agent       = (*connection)(nil)
+	_ sdk.AgentLoader = (*connection)(nil)
+	_ editor          = (*connection)(nil)
 )
 
 // inOrder waits until a prompt has its place, so that a cancel behind it is meant
 // for it: the library works on each message as soon as it can.
-func (w *wire) inOrder(line []byte) {
+func (w *connection) awaitQueued(line []byte) {
 	var m struct { // as the library reads it
 		JSONRPC string            `json:"jsonrpc"`
 		ID      *json.RawMessage  `json:"id"`
@@ -87,11 +87,11 @@ func (w *wire) inOrder(line []byte) {
 	if json.Unmarshal(line, &m) != nil || m.Method != sdk.AgentMethodSessionPrompt || json.Unmarshal(m.Params, &p) != nil || p.Validate() != nil {
 		return // it does not come to Prompt
 	}
-	<-w.entered
+	<-w.queued
 }
 
 // Initialize says what pawl can do, and hears what the editor can.
-func (w *wire) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
+func (w *connection) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
 	w.canRead.Store(p.ClientCapabilities.Fs.ReadTextFile)
 	return sdk.InitializeResponse{
 		ProtocolVersion: sdk.ProtocolVersionNumber,
@@ -109,7 +109,7 @@ func (w *wire) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.Initi
 }
 
 // Authenticate needs nothing: the keys are pawl's own. It says what is missing.
-func (w *wire) Authenticate(ctx context.Context, _ sdk.AuthenticateRequest) (sdk.AuthenticateResponse, error) {
+func (w *connection) Authenticate(ctx context.Context, _ sdk.AuthenticateRequest) (sdk.AuthenticateResponse, error) {
 	if w.agent.Settings.Model == "" {
 		if _, err := w.agent.Model(ctx); err != nil {
 			return sdk.AuthenticateResponse{}, failure(err)
@@ -119,33 +119,33 @@ func (w *wire) Authenticate(ctx context.Context, _ sdk.AuthenticateRequest) (sdk
 }
 
 // NewSession makes a session.
-func (w *wire) NewSession(ctx context.Context, p sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
-	dir, err := folder(p.Cwd, p.AdditionalDirectories)
+func (w *connection) NewSession(ctx context.Context, p sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
+	dir, err := checkDir(p.Cwd, p.AdditionalDirectories)
 	if err != nil {
 		return sdk.NewSessionResponse{}, failure(err)
 	}
-	s, c, err := w.agent.create(ctx, dir, serversOf(p.McpServers))
+	s, c, err := w.agent.createSession(ctx, dir, toServers(p.McpServers))
 	if err != nil {
 		return sdk.NewSessionResponse{}, failure(err)
 	}
-	known := w.out.said(string(s.id))
+	known := w.out.written(string(s.id))
 	w.agent.running.Go(func() {
-		ctx, cancel := w.agent.life()
+		ctx, cancel := w.agent.newContext()
 		defer cancel()
 		select {
 		case <-known:
-			w.agent.offer(ctx, s)
-			w.agent.hear(s, newTeller(s))
+			w.agent.showCommands(ctx, s)
+			w.agent.follow(s, newRenderer(s))
 		case <-ctx.Done():
-			s.close(errEditorGone)
+			s.close(errDisconnected)
 		}
 	})
 	return sdk.NewSessionResponse{SessionId: sdk.SessionId(s.id), Modes: w.modes(c), Models: models(c)}, nil
 }
 
 // LoadSession opens a session and tells what was.
-func (w *wire) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) {
-	c, err := w.load(ctx, p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers, false)
+func (w *connection) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) {
+	c, err := w.loadSession(ctx, p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers, false)
 	if err != nil {
 		return sdk.LoadSessionResponse{}, failure(err)
 	}
@@ -153,30 +153,30 @@ func (w *wire) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.L
 }
 
 // ResumeSession opens a session without telling what was.
-func (w *wire) ResumeSession(ctx context.Context, p sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
-	c, err := w.load(ctx, p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers, true)
+func (w *connection) ResumeSession(ctx context.Context, p sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
+	c, err := w.loadSession(ctx, p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers, true)
 	if err != nil {
 		return sdk.ResumeSessionResponse{}, failure(err)
 	}
 	return sdk.ResumeSessionResponse{Modes: w.modes(c), Models: models(c)}, nil
 }
 
-func (w *wire) load(ctx context.Context, id sdk.SessionId, cwd string, more []string, servers []sdk.McpServer, quiet bool) (chosen, error) {
-	dir, err := folder(cwd, more)
+func (w *connection) loadSession(ctx context.Context, id sdk.SessionId, cwd string, more []string, servers []sdk.McpServer, quiet bool) (sessionSettings, error) {
+	dir, err := checkDir(cwd, more)
 	if err != nil {
-		return chosen{}, err
+		return sessionSettings{}, err
 	}
-	return w.agent.load(ctx, pawl.SessionID(id), dir, serversOf(servers), quiet)
+	return w.agent.loadSession(ctx, pawl.SessionID(id), dir, toServers(servers), quiet)
 }
 
 // CloseSession cancels what a session does and forgets it; its log stays.
-func (w *wire) CloseSession(ctx context.Context, p sdk.CloseSessionRequest) (sdk.CloseSessionResponse, error) {
-	return sdk.CloseSessionResponse{}, failure(w.agent.end(ctx, pawl.SessionID(p.SessionId)))
+func (w *connection) CloseSession(ctx context.Context, p sdk.CloseSessionRequest) (sdk.CloseSessionResponse, error) {
+	return sdk.CloseSessionResponse{}, failure(w.agent.closeSession(ctx, pawl.SessionID(p.SessionId)))
 }
 
 // ListSessions lists the sessions, the latest first.
-func (w *wire) ListSessions(ctx context.Context, p sdk.ListSessionsRequest) (sdk.ListSessionsResponse, error) {
-	page, next, err := w.agent.list(ctx, text(p.Cwd), text(p.Cursor))
+func (w *connection) ListSessions(ctx context.Context, p sdk.ListSessionsRequest) (sdk.ListSessionsResponse, error) {
+	page, next, err := w.agent.listSessions(ctx, deref(p.Cwd), deref(p.Cursor))
 	if err != nil {
 		return sdk.ListSessionsResponse{}, failure(err)
 	}
@@ -193,22 +193,22 @@ func (w *wire) ListSessions(ctx context.Context, p sdk.ListSessionsRequest) (sdk
 }
 
 // SetSessionMode says how the next prompt may act.
-func (w *wire) SetSessionMode(_ context.Context, p sdk.SetSessionModeRequest) (sdk.SetSessionModeResponse, error) {
+func (w *connection) SetSessionMode(_ context.Context, p sdk.SetSessionModeRequest) (sdk.SetSessionModeResponse, error) {
 	return sdk.SetSessionModeResponse{}, failure(w.agent.setMode(pawl.SessionID(p.SessionId), string(p.ModeId)))
 }
 
 // UnstableSetSessionModel says who works on the next prompt.
-func (w *wire) UnstableSetSessionModel(_ context.Context, p sdk.UnstableSetSessionModelRequest) (sdk.UnstableSetSessionModelResponse, error) {
+func (w *connection) UnstableSetSessionModel(_ context.Context, p sdk.UnstableSetSessionModelRequest) (sdk.UnstableSetSessionModelResponse, error) {
 	return sdk.UnstableSetSessionModelResponse{}, failure(w.agent.setModel(pawl.SessionID(p.SessionId), string(p.ModelId)))
 }
 
 // SetSessionConfigOption sets nothing: there are no options but modes and models.
-func (w *wire) SetSessionConfigOption(context.Context, sdk.SetSessionConfigOptionRequest) (sdk.SetSessionConfigOptionResponse, error) {
+func (w *connection) SetSessionConfigOption(context.Context, sdk.SetSessionConfigOptionRequest) (sdk.SetSessionConfigOptionResponse, error) {
 	return sdk.SetSessionConfigOptionResponse{}, sdk.NewMethodNotFound(sdk.AgentMethodSessionSetConfigOption)
 }
 
 // Cancel ends what the editor has asked for in a session.
-func (w *wire) Cancel(ctx context.Context, p sdk.CancelNotification) error {
+func (w *connection) Cancel(ctx context.Context, p sdk.CancelNotification) error {
 	s, err := w.agent.session(pawl.SessionID(p.SessionId))
 	if err == nil {
 		err = s.cancel(ctx)
@@ -221,14 +221,14 @@ func (w *wire) Cancel(ctx context.Context, p sdk.CancelNotification) error {
 
 // Prompt works on a prompt until its turn ends. The request's context ends with
 // any cancel; the turn's end says what became of it.
-func (w *wire) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResponse, error) {
+func (w *connection) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResponse, error) {
 	ctx = context.WithoutCancel(ctx)
 	s, err := w.agent.session(pawl.SessionID(p.SessionId))
 	var e *entry
 	if err == nil {
-		e = s.enter()
+		e = s.enqueue()
 	}
-	w.entered <- struct{}{}
+	w.queued <- struct{}{}
 	if err != nil {
 		return sdk.PromptResponse{}, failure(err)
 	}
@@ -242,7 +242,7 @@ func (w *wire) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptRespo
 	return sdk.PromptResponse{}, failure(err)
 }
 
-func (w *wire) modes(c chosen) *sdk.SessionModeState {
+func (w *connection) modes(c sessionSettings) *sdk.SessionModeState {
 	state := &sdk.SessionModeState{CurrentModeId: sdk.SessionModeId(c.mode)}
 	for _, m := range modes {
 		if slices.Contains(w.agent.modes(), m.id) {
@@ -252,18 +252,18 @@ func (w *wire) modes(c chosen) *sdk.SessionModeState {
 	return state
 }
 
-func (w *wire) reads() bool { return w.canRead.Load() }
+func (w *connection) reads() bool { return w.canRead.Load() }
 
-func (w *wire) read(ctx context.Context, id pawl.SessionID, path string, lines int) (string, error) {
+func (w *connection) read(ctx context.Context, id pawl.SessionID, path string, lines int) (string, error) {
 	r, err := w.conn.ReadTextFile(ctx, sdk.ReadTextFileRequest{SessionId: sdk.SessionId(id), Path: path, Limit: optional(lines)})
 	return r.Content, err
 }
 
-func (w *wire) choose(ctx context.Context, id pawl.SessionID, q choice) (string, error) {
+func (w *connection) choose(ctx context.Context, id pawl.SessionID, q choice) (string, error) {
 	c := q.call
 	request := sdk.RequestPermissionRequest{SessionId: sdk.SessionId(id), ToolCall: sdk.ToolCallUpdate{
 		ToolCallId: sdk.ToolCallId(c.id), Title: sdk.Ptr(c.title), Kind: optional(sdk.ToolKind(c.kind)), Status: sdk.Ptr(sdk.ToolCallStatusPending),
-		Content: contents(c.content), Locations: locations(c.places), RawInput: raw(c.input),
+		Content: contents(c.content), Locations: locations(c.locations), RawInput: raw(c.input),
 	}}
 	for _, o := range q.options {
 		request.Options = append(request.Options, sdk.PermissionOption{OptionId: sdk.PermissionOptionId(o.id), Name: o.name, Kind: sdk.PermissionOptionKind(o.kind)})
@@ -275,6 +275,6 @@ func (w *wire) choose(ctx context.Context, id pawl.SessionID, q choice) (string,
 	return string(r.Outcome.Selected.OptionId), nil
 }
 
-func (w *wire) show(ctx context.Context, id pawl.SessionID, u update) error {
-	return w.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: sdk.SessionId(id), Update: updateOf(u)})
+func (w *connection) show(ctx context.Context, id pawl.SessionID, u update) error {
+	return w.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: sdk.SessionId(id), Update: toUpdate(u)})
 }

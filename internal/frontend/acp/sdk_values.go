@@ -50,7 +50,7 @@ func stopReason(f pawl.TurnFinished) (sdk.StopReason, error) {
 	return "", fmt.Errorf("the turn failed: %s. Nothing is lost: prompt again to go on", f.Message)
 }
 
-func text(s *string) string {
+func deref(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -59,7 +59,7 @@ func text(s *string) string {
 
 // serversOf are the MCP servers that a session is given. One of a kind that is not
 // known is named all the same, so that the person is told.
-func serversOf(list []sdk.McpServer) []Server {
+func toServers(list []sdk.McpServer) []Server {
 	servers := []Server{}
 	for _, s := range list {
 		switch {
@@ -70,9 +70,9 @@ func serversOf(list []sdk.McpServer) []Server {
 			}
 			servers = append(servers, Server{Name: s.Stdio.Name, Transport: "stdio", Command: s.Stdio.Command, Args: s.Stdio.Args, Env: env})
 		case s.Http != nil:
-			servers = append(servers, Server{Name: s.Http.Name, Transport: "http", URL: s.Http.Url, Headers: headersOf(s.Http.Headers)})
+			servers = append(servers, Server{Name: s.Http.Name, Transport: "http", URL: s.Http.Url, Headers: toHeaders(s.Http.Headers)})
 		case s.Sse != nil:
-			servers = append(servers, Server{Name: s.Sse.Name, Transport: "sse", URL: s.Sse.Url, Headers: headersOf(s.Sse.Headers)})
+			servers = append(servers, Server{Name: s.Sse.Name, Transport: "sse", URL: s.Sse.Url, Headers: toHeaders(s.Sse.Headers)})
 		case s.Acp != nil:
 			servers = append(servers, Server{Name: s.Acp.Name, Transport: "acp"})
 		}
@@ -80,7 +80,7 @@ func serversOf(list []sdk.McpServer) []Server {
 	return servers
 }
 
-func headersOf(list []sdk.HttpHeader) map[string]string {
+func toHeaders(list []sdk.HttpHeader) map[string]string {
 	headers := map[string]string{}
 	for _, h := range list {
 		headers[h.Name] = h.Value
@@ -88,7 +88,7 @@ func headersOf(list []sdk.HttpHeader) map[string]string {
 	return headers
 }
 
-func models(c chosen) *sdk.SessionModelState {
+func models(c sessionSettings) *sdk.SessionModelState {
 	if len(c.models) == 0 {
 		return nil
 	}
@@ -108,7 +108,7 @@ func blocks(list []sdk.ContentBlock) []block {
 		case b.Text != nil:
 			all = append(all, block{text: b.Text.Text})
 		case b.Image != nil:
-			all = append(all, block{media: b.Image.MimeType, data: bytesOf(b.Image.Data)})
+			all = append(all, block{media: b.Image.MimeType, data: decodeBase64(b.Image.Data)})
 		case b.ResourceLink != nil:
 			all = append(all, block{uri: b.ResourceLink.Uri, name: b.ResourceLink.Name})
 		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
@@ -116,7 +116,7 @@ func blocks(list []sdk.ContentBlock) []block {
 			all = append(all, block{uri: r.Uri, text: r.Text, inner: true})
 		case b.Resource != nil && b.Resource.Resource.BlobResourceContents != nil:
 			r := b.Resource.Resource.BlobResourceContents
-			all = append(all, block{uri: r.Uri, media: text(r.MimeType), data: bytesOf(r.Blob)})
+			all = append(all, block{uri: r.Uri, media: deref(r.MimeType), data: decodeBase64(r.Blob)})
 		case b.Audio != nil:
 			all = append(all, block{media: b.Audio.MimeType, data: []byte{}})
 		}
@@ -125,7 +125,7 @@ func blocks(list []sdk.ContentBlock) []block {
 }
 
 // bytesOf reads data in base64. Data that is none is empty.
-func bytesOf(data string) []byte {
+func decodeBase64(data string) []byte {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		return []byte{}
@@ -133,26 +133,26 @@ func bytesOf(data string) []byte {
 	return b
 }
 
-func updateOf(u update) sdk.SessionUpdate {
+func toUpdate(u update) sdk.SessionUpdate {
 	switch u := u.(type) {
-	case said:
+	case messageChunk:
 		return message(u)
-	case called:
+	case callStarted:
 		return sdk.SessionUpdate{ToolCall: &sdk.SessionUpdateToolCall{
 			ToolCallId: sdk.ToolCallId(u.id), Title: u.title, Kind: sdk.ToolKind(u.kind), Status: sdk.ToolCallStatus(u.status),
-			Content: contents(u.content), Locations: locations(u.places), RawInput: raw(u.input),
+			Content: contents(u.content), Locations: locations(u.locations), RawInput: raw(u.input),
 		}}
-	case moved:
+	case callUpdated:
 		return sdk.SessionUpdate{ToolCallUpdate: &sdk.SessionToolCallUpdate{
-			ToolCallId: sdk.ToolCallId(u.id), Status: optional(sdk.ToolCallStatus(u.status)), Content: contents(u.content), Locations: locations(u.places),
+			ToolCallId: sdk.ToolCallId(u.id), Status: optional(sdk.ToolCallStatus(u.status)), Content: contents(u.content), Locations: locations(u.locations),
 		}}
-	case planned:
+	case planUpdated:
 		return sdk.SessionUpdate{Plan: plan(u.todos)}
 	case modeSet:
 		return sdk.SessionUpdate{CurrentModeUpdate: &sdk.SessionCurrentModeUpdate{CurrentModeId: sdk.SessionModeId(u.mode)}}
-	case titled:
+	case titleUpdated:
 		return sdk.SessionUpdate{SessionInfoUpdate: &sdk.SessionSessionInfoUpdate{Title: sdk.Ptr(line(u.title))}}
-	case offered:
+	case commandsUpdated:
 		list := []sdk.AvailableCommand{}
 		for _, c := range u.commands {
 			offer := sdk.AvailableCommand{Name: c.Name, Description: c.Description}
@@ -166,15 +166,15 @@ func updateOf(u update) sdk.SessionUpdate {
 	return sdk.SessionUpdate{}
 }
 
-func message(s said) sdk.SessionUpdate {
+func message(s messageChunk) sdk.SessionUpdate {
 	block := sdk.TextBlock(s.text)
 	if len(s.file.Data) > 0 && strings.HasPrefix(s.file.MediaType, "image/") {
 		block = sdk.ImageBlock(base64.StdEncoding.EncodeToString(s.file.Data), s.file.MediaType)
 	}
-	switch s.who {
-	case person:
+	switch s.role {
+	case roleUser:
 		return sdk.UpdateUserMessage(block)
-	case model:
+	case roleAgent:
 		return sdk.UpdateAgentMessage(block)
 	default:
 		return sdk.UpdateAgentThought(block)
@@ -204,7 +204,7 @@ func contents(list []content) []sdk.ToolCallContent {
 	return all
 }
 
-func locations(list []place) []sdk.ToolCallLocation {
+func locations(list []location) []sdk.ToolCallLocation {
 	var all []sdk.ToolCallLocation
 	for _, p := range list {
 		all = append(all, sdk.ToolCallLocation{Path: p.path, Line: optional(p.line)})

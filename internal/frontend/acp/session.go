@@ -13,26 +13,26 @@ import (
 
 // session is one that the editor has open.
 type session struct {
-	id      pawl.SessionID
-	dir     string
-	head    pawl.Seq // its newest event when it was opened
-	svc     pawl.Service
-	editor  editor
-	mask    Mask
-	running *sync.WaitGroup // what works for the connection
-	stop    context.CancelFunc
-	heard   chan struct{} // closed once the session is heard, or is not to be
-	begun   func()        // closes it
-	buffers *buffers      // nil if the editor cannot say what it has open
+	id           pawl.SessionID
+	dir          string
+	head         pawl.Seq // its newest event when it was opened
+	svc          pawl.Service
+	editor       editor
+	mask         Mask
+	running      *sync.WaitGroup // what works for the connection
+	stop         context.CancelFunc
+	followed     chan struct{} // closed once the session is heard, or is not to be
+	markFollowed func()        // closes it
+	buffers      *buffers      // nil if the editor cannot say what it has open
 
-	mu       sync.Mutex
-	settings pawl.Settings      // of the next prompt
-	model    string             // of a prompt that names none; "" means that of the last one
-	notes    []string           // to be shown with the next prompt
-	entered  []*entry           // prompts that have not come to their end
-	waits    map[pawl.Seq]*wait // by the prompt that the editor waits for
-	cancels  int                // how often the editor has canceled
-	gone     error              // why nobody hears the session any more
+	mu        sync.Mutex
+	settings  pawl.Settings        // of the next prompt
+	model     string               // of a prompt that names none; "" means that of the last one
+	notes     []string             // to be shown with the next prompt
+	queued    []*entry             // prompts that have not come to their end
+	waiters   map[pawl.Seq]*waiter // by the prompt that the editor waits for
+	cancels   int                  // how often the editor has canceled
+	closedErr error                // why nobody hears the session any more
 }
 
 // entry is a prompt that has come. It keeps its place: a cancel that comes after
@@ -40,7 +40,7 @@ type session struct {
 type entry struct{ canceled bool }
 
 // wait is for the end of the turn that takes a prompt in.
-type wait struct {
+type waiter struct {
 	turn int
 	done chan ending // has room for one
 }
@@ -51,19 +51,19 @@ type ending struct {
 }
 
 // enter takes note of a prompt, in the order in which messages come.
-func (s *session) enter() *entry {
+func (s *session) enqueue() *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := &entry{}
-	s.entered = append(s.entered, e)
+	s.queued = append(s.queued, e)
 	return e
 }
 
 // leave forgets a prompt that has come to its end.
-func (s *session) leave(e *entry) {
+func (s *session) dequeue(e *entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.entered = slices.DeleteFunc(s.entered, func(other *entry) bool { return other == e })
+	s.queued = slices.DeleteFunc(s.queued, func(other *entry) bool { return other == e })
 }
 
 // canceled says how often the editor has canceled so far.
@@ -78,7 +78,7 @@ func (s *session) cancel(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancels++
-	for _, e := range s.entered {
+	for _, e := range s.queued {
 		e.canceled = true
 	}
 	return s.svc.Cancel(ctx, s.id)
@@ -87,18 +87,18 @@ func (s *session) cancel(ctx context.Context) error {
 // prompt sends a prompt and waits for the end of its turn: all of it has been
 // shown by then. While a turn is open, it is worked on after that.
 func (s *session) prompt(ctx context.Context, e *entry, blocks []block, expand Expand) (pawl.TurnFinished, error) {
-	defer s.leave(e)
+	defer s.dequeue(e)
 	if s.buffers != nil {
-		s.buffers.silent.Store(false)
+		s.buffers.unresponsive.Store(false)
 	}
-	p, notes, err := s.made(ctx, blocks, expand)
+	p, notes, err := s.buildPrompt(ctx, blocks, expand)
 	if err != nil {
 		return pawl.TurnFinished{}, err
 	}
 	for _, n := range notes {
-		s.note(ctx, n)
+		s.showNote(ctx, n)
 	}
-	<-s.heard // or the first words of the reply would be missed
+	<-s.followed // or the first words of the reply would be missed
 	w, err := s.send(ctx, e, p)
 	if err != nil || w == nil {
 		return pawl.TurnFinished{Reason: pawl.ReasonCanceled}, err
@@ -108,7 +108,7 @@ func (s *session) prompt(ctx context.Context, e *entry, blocks []block, expand E
 }
 
 // made is the prompt that blocks come to.
-func (s *session) made(ctx context.Context, blocks []block, expand Expand) (p pawl.Prompt, notes []string, err error) {
+func (s *session) buildPrompt(ctx context.Context, blocks []block, expand Expand) (p pawl.Prompt, notes []string, err error) {
 	if p.Parts, err = s.parts(ctx, blocks); err != nil {
 		return p, nil, err
 	}
@@ -129,56 +129,56 @@ func (s *session) made(ctx context.Context, blocks []block, expand Expand) (p pa
 
 // send gives the session a prompt, unless it was canceled meanwhile. What hears
 // the session knows of the wait before it can see the prompt.
-func (s *session) send(ctx context.Context, e *entry, p pawl.Prompt) (*wait, error) {
+func (s *session) send(ctx context.Context, e *entry, p pawl.Prompt) (*waiter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.canceled {
 		return nil, nil
 	}
-	if s.gone != nil {
-		return nil, fmt.Errorf("the session is not heard any more: load it again: %w", s.gone)
+	if s.closedErr != nil {
+		return nil, fmt.Errorf("the session is not heard any more: load it again: %w", s.closedErr)
 	}
 	seq, err := s.svc.Send(ctx, s.id, p)
 	if err != nil {
 		return nil, err
 	}
-	w := &wait{done: make(chan ending, 1)}
-	s.waits[seq] = w
+	w := &waiter{done: make(chan ending, 1)}
+	s.waiters[seq] = w
 	return w, nil
 }
 
 // note shows a word of pawl's own. One that cannot be shown is lost with the
 // connection, which ends for the same reason.
-func (s *session) note(ctx context.Context, text string) {
-	_ = s.editor.show(ctx, s.id, said{who: thought, text: "pawl: " + text + "\n\n"})
+func (s *session) showNote(ctx context.Context, text string) {
+	_ = s.editor.show(ctx, s.id, messageChunk{role: roleThought, text: "pawl: " + text + "\n\n"})
 }
 
 // expects reports whether the editor waits for a prompt, and so has shown it.
-func (s *session) expects(prompt pawl.Seq) bool {
+func (s *session) awaits(prompt pawl.Seq) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.waits[prompt] != nil
+	return s.waiters[prompt] != nil
 }
 
 // follow tells the waits what an event means for them. It is called when the
 // event has been shown.
-func (s *session) follow(e pawl.Event) {
+func (s *session) notifyWaiters(e pawl.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
-		if w := s.waits[b.Again]; w != nil { // the turn that took it in was canceled before it came
-			delete(s.waits, b.Again)
-			s.waits[e.Seq], w.turn = w, 0
+		if w := s.waiters[b.Again]; w != nil { // the turn that took it in was canceled before it came
+			delete(s.waiters, b.Again)
+			s.waiters[e.Seq], w.turn = w, 0
 		}
 	case pawl.TurnStarted:
-		s.taken(b.Prompt, e.Turn)
+		s.promptTaken(b.Prompt, e.Turn)
 	case pawl.Injected:
-		s.taken(b.Prompt, e.Turn)
+		s.promptTaken(b.Prompt, e.Turn)
 	case pawl.Withdrawn:
 		s.finish(b.Prompt, ending{finished: pawl.TurnFinished{Reason: pawl.ReasonCanceled}})
 	case pawl.TurnFinished:
-		for seq, w := range s.waits {
+		for seq, w := range s.waiters {
 			if w.turn == e.Turn {
 				s.finish(seq, ending{finished: b})
 			}
@@ -193,22 +193,22 @@ func (s *session) follow(e pawl.Event) {
 	}
 }
 
-func (s *session) taken(prompt pawl.Seq, turn int) {
-	if w := s.waits[prompt]; w != nil {
+func (s *session) promptTaken(prompt pawl.Seq, turn int) {
+	if w := s.waiters[prompt]; w != nil {
 		w.turn = turn
 	}
 }
 
 func (s *session) finish(prompt pawl.Seq, end ending) {
-	if w := s.waits[prompt]; w != nil {
-		delete(s.waits, prompt)
+	if w := s.waiters[prompt]; w != nil {
+		delete(s.waiters, prompt)
 		w.done <- end
 	}
 }
 
 // fail ends all waits.
 func (s *session) fail(err error) {
-	for seq := range s.waits {
+	for seq := range s.waiters {
 		s.finish(seq, ending{err: err})
 	}
 }
@@ -217,7 +217,7 @@ func (s *session) fail(err error) {
 func (s *session) close(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gone = err
-	s.begun()
+	s.closedErr = err
+	s.markFollowed()
 	s.fail(err)
 }

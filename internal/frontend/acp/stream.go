@@ -10,37 +10,37 @@ import (
 // stream shows a reply while it grows, and in the end exactly the reply: what was
 // shown of each channel before is never shown twice, and what was missed comes
 // with the whole.
-type stream struct {
-	reply pawl.Seq // its ReplyStarted
-	show  func(who speaker, text string)
-	mask  Mask
-	grown map[pawl.Channel]*channel
+type replyStream struct {
+	reply    pawl.Seq // its ReplyStarted
+	show     func(role role, text string)
+	mask     Mask
+	channels map[pawl.Channel]*channel
 }
 
 // channel is one of a reply's growing texts.
 type channel struct {
-	read  int             // bytes of what the model wrote, from its beginning without a gap
-	shown strings.Builder // what was shown
-	held  string          // the beginning of a character whose end has not come
-	add   func(text string)
+	read    int             // bytes of what the model wrote, from its beginning without a gap
+	shown   strings.Builder // what was shown
+	partial string          // the beginning of a character whose end has not come
+	add     func(text string)
 }
 
-func newStream(reply pawl.Seq, mask Mask, show func(who speaker, text string)) *stream {
-	return &stream{reply: reply, show: show, mask: mask, grown: map[pawl.Channel]*channel{}}
+func newReplyStream(reply pawl.Seq, mask Mask, show func(role role, text string)) *replyStream {
+	return &replyStream{reply: reply, show: show, mask: mask, channels: map[pawl.Channel]*channel{}}
 }
 
-func (s *stream) channel(name pawl.Channel) *channel {
-	c := s.grown[name]
+func (s *replyStream) channel(name pawl.Channel) *channel {
+	c := s.channels[name]
 	if c == nil {
 		c = &channel{}
 		c.add = s.mask(func(text string) { s.showPiece(name, c, text) })
-		s.grown[name] = c
+		s.channels[name] = c
 	}
 	return c
 }
 
 // delta adds a piece. One that was missed leaves a gap: the reply's end fills it.
-func (s *stream) delta(d pawl.Delta) {
+func (s *replyStream) delta(d pawl.Delta) {
 	if d.Reply != s.reply {
 		return
 	}
@@ -54,18 +54,18 @@ func (s *stream) delta(d pawl.Delta) {
 }
 
 // showPiece shows a text up to its last whole character.
-func (s *stream) showPiece(name pawl.Channel, c *channel, text string) {
-	text = c.held + text
-	end := whole(text)
-	text, c.held = text[:end], text[end:]
+func (s *replyStream) showPiece(name pawl.Channel, c *channel, text string) {
+	text = c.partial + text
+	end := completeRunes(text)
+	text, c.partial = text[:end], text[end:]
 	if text != "" {
 		c.shown.WriteString(text)
-		s.show(speakers[name], text)
+		s.show(roles[name], text)
 	}
 }
 
 // whole is where the last character that is complete ends.
-func whole(text string) int {
+func completeRunes(text string) int {
 	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(text[i]) {
 			if utf8.FullRuneInString(text[i:]) {
@@ -77,14 +77,14 @@ func whole(text string) int {
 	return len(text)
 }
 
-var speakers = map[pawl.Channel]speaker{pawl.ChannelText: model, pawl.ChannelReasoning: thought}
+var roles = map[pawl.Channel]role{pawl.ChannelText: roleAgent, pawl.ChannelReasoning: roleThought}
 
 // end shows what is left of the whole reply. A channel that was shown as
 // something else is shown anew.
-func (s *stream) end(parts pawl.Parts, note func(string)) {
+func (s *replyStream) end(parts pawl.Parts, note func(string)) {
 	shown := map[pawl.Channel]int{}
 	texts := map[pawl.Channel]string{pawl.ChannelText: parts.Text(), pawl.ChannelReasoning: reasoning(parts)}
-	for name, c := range s.grown {
+	for name, c := range s.channels {
 		had := c.shown.String()
 		switch {
 		case strings.HasPrefix(texts[name], had):
@@ -106,7 +106,7 @@ func (s *stream) end(parts pawl.Parts, note func(string)) {
 		from := min(max(shown[name]-at[name], 0), len(text))
 		at[name] += len(text)
 		if text[from:] != "" {
-			s.show(speakers[name], text[from:])
+			s.show(roles[name], text[from:])
 		}
 	}
 }

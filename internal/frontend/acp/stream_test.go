@@ -11,9 +11,9 @@ import (
 )
 
 // spoken joins what was shown, by who said it.
-type spoken map[speaker]string
+type spoken map[role]string
 
-func (s spoken) add(who speaker, text string) { s[who] += text }
+func (s spoken) add(role role, text string) { s[role] += text }
 
 func unmasked(show func(string)) func(string) { return show }
 
@@ -33,7 +33,7 @@ func TestStreamEndsWhole(t *testing.T) {
 			}
 		}
 		shown := spoken{}
-		s := newStream(7, unmasked, shown.add)
+		s := newReplyStream(7, unmasked, shown.add)
 		at := map[pawl.Channel]int{}
 		for _, p := range parts {
 			name, text := pawl.ChannelText, ""
@@ -53,16 +53,16 @@ func TestStreamEndsWhole(t *testing.T) {
 				text = text[n:]
 			}
 		}
-		for who, text := range shown {
+		for role, text := range shown {
 			if strings.ToValidUTF8(text, "?") != text {
-				t.Fatalf("half a character was shown by %d: %q", who, text)
+				t.Fatalf("half a character was shown by %d: %q", role, text)
 			}
 		}
 		s.end(parts, func(note string) { t.Fatalf("note: %s", note) })
-		want := spoken{model: parts.Text(), thought: reasoning(parts)}
-		for who := range want {
-			if diff := cmp.Diff(want[who], shown[who]); diff != "" {
-				t.Fatalf("said and shown by %d:\n%s", who, diff)
+		want := spoken{roleAgent: parts.Text(), roleThought: reasoning(parts)}
+		for role := range want {
+			if diff := cmp.Diff(want[role], shown[role]); diff != "" {
+				t.Fatalf("said and shown by %d:\n%s", role, diff)
 			}
 		}
 	})
@@ -82,14 +82,14 @@ func TestStreamHoldsBack(t *testing.T) {
 			}
 		}
 	}
-	s := newStream(1, mask, shown.add)
+	s := newReplyStream(1, mask, shown.add)
 	s.delta(pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Text: "the sec"})
 	s.delta(pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Offset: 7, Text: "ret is sec"})
-	if got := shown[model]; got != "the *** is " {
+	if got := shown[roleAgent]; got != "the *** is " {
 		t.Errorf("shown %q", got)
 	}
 	s.end(pawl.Parts{pawl.Text{Text: "the *** is ***"}}, func(note string) { t.Errorf("note: %s", note) })
-	if got := shown[model]; got != "the *** is ***" {
+	if got := shown[roleAgent]; got != "the *** is ***" {
 		t.Errorf("shown %q", got)
 	}
 }
@@ -99,12 +99,12 @@ func TestStreamHoldsBack(t *testing.T) {
 func TestStreamOtherwise(t *testing.T) {
 	t.Parallel()
 	shown := spoken{}
-	s := newStream(1, unmasked, shown.add)
+	s := newReplyStream(1, unmasked, shown.add)
 	s.delta(pawl.Delta{Reply: 2, Channel: pawl.ChannelText, Text: "not mine"})
 	s.delta(pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Text: "one"})
 	notes := 0
 	s.end(pawl.Parts{pawl.Text{Text: "two"}}, func(string) { notes++ })
-	if shown[model] != "onetwo" || notes != 1 {
-		t.Errorf("shown %q, %d notes", shown[model], notes)
+	if shown[roleAgent] != "onetwo" || notes != 1 {
+		t.Errorf("shown %q, %d notes", shown[roleAgent], notes)
 	}
 }

@@ -10,46 +10,45 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// together is how soon a line comes behind another of the same paste. People do not
-// type so fast.
-const together = 30 * time.Millisecond
+// pasteGap is the longest pause between two lines of the same paste. Nobody types that
+// fast.
+const pasteGap = 30 * time.Millisecond
 
-// maxTyped bounds the lines of one paste, and maxLine the bytes of one: a
-// terminal gives less.
+// maxTyped bounds the lines of one paste and maxLine the bytes of one line; terminals
+// deliver less.
 const (
 	maxTyped = 10_000
 	maxLine  = 1 << 20
 )
 
-// typed is what came from the person at once: a line, or the lines of a paste.
-type typed struct {
+// userInput is what the user entered at once: a line, or the lines of a paste.
+type userInput struct {
 	lines []string
-	at    time.Time // when the first was read
-	end   bool      // nothing more comes
+	at    time.Time // when the first line was read
+	end   bool      // end of input
 }
 
-// pasted reports whether it is more than a person types at once.
-func (t typed) pasted() bool { return len(t.lines) > 1 }
+// pasted reports whether it is more than one line, which nobody types at once.
+func (t userInput) pasted() bool { return len(t.lines) > 1 }
 
-// text is all of it.
-func (t typed) text() string { return strings.Join(t.lines, "\n") }
+func (t userInput) text() string { return strings.Join(t.lines, "\n") }
 
-// rawLine is a line as it was read.
+// rawLine is one line as it was read.
 type rawLine struct {
 	text string
 	at   time.Time
-	more bool // another was there when it was read
+	more bool // more input was available when it was read
 	end  bool
 }
 
-// read hands on what the person types until ctx ends. Lines that were there at
-// once, or came right behind each other, are handed on together.
-func read(ctx context.Context, in io.Reader, pending func() bool, out chan<- typed) {
+// read delivers the user's input until ctx ends. Lines that were available at once, or
+// came within pasteGap of each other, are delivered together.
+func read(ctx context.Context, in io.Reader, pending func() bool, out chan<- userInput) {
 	lines := make(chan rawLine)
 	go readLines(ctx, in, pending, lines)
 	for {
 		got, ended := gather(ctx, lines, pending)
-		for _, t := range []typed{got, {end: true}} {
+		for _, t := range []userInput{got, {end: true}} {
 			if t.end && !ended || !t.end && len(t.lines) == 0 {
 				continue
 			}
@@ -65,10 +64,10 @@ func read(ctx context.Context, in io.Reader, pending func() bool, out chan<- typ
 	}
 }
 
-// gather returns the next line, with those of the same paste. It reports whether
-// nothing more comes.
-func gather(ctx context.Context, lines <-chan rawLine, pending func() bool) (t typed, ended bool) {
-	var wait <-chan time.Time // until then another may come; nil means for ever
+// gather returns the next line together with the other lines of the same paste. It
+// reports whether the input has ended.
+func gather(ctx context.Context, lines <-chan rawLine, pending func() bool) (t userInput, ended bool) {
+	var wait <-chan time.Time // how long to wait for another line; nil means forever
 	for {
 		var l rawLine
 		select {
@@ -77,12 +76,12 @@ func gather(ctx context.Context, lines <-chan rawLine, pending func() bool) (t t
 			return t, true
 		case <-wait:
 			select {
-			case l = <-lines: // it was there in time, and this program was late
+			case l = <-lines: // the line was in time; this goroutine was late
 			default:
 				if pending == nil || !pending() {
 					return t, false
 				}
-				wait = time.After(together)
+				wait = time.After(pasteGap)
 				continue
 			}
 		}
@@ -97,13 +96,13 @@ func gather(ctx context.Context, lines <-chan rawLine, pending func() bool) (t t
 		}
 		wait = nil
 		if !l.more {
-			wait = time.After(together)
+			wait = time.After(pasteGap)
 		}
 	}
 }
 
-// readLines reads line by line. At a terminal the end of the input after half a
-// line only sends it; at an empty one it is the end.
+// readLines reads line by line. At a terminal, Ctrl-D after part of a line submits
+// that part; on an empty line it ends the input.
 func readLines(ctx context.Context, in io.Reader, pending func() bool, out chan<- rawLine) {
 	r := bufio.NewReader(in)
 	for {
@@ -121,8 +120,7 @@ func readLines(ctx context.Context, in io.Reader, pending func() bool, out chan<
 	}
 }
 
-// readLine reads a line without its end. Of one that is too long the rest is
-// another.
+// readLine reads a line without its line ending. A line longer than maxLine is split.
 func readLine(r *bufio.Reader) (string, error) {
 	var b strings.Builder
 	for {

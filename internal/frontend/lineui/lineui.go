@@ -1,12 +1,10 @@
-// Package lineui is pawl as a conversation of lines: for screen readers, serial
-// consoles, TERM=dumb and shells in editors. It is a front end that knows
-// pawl.Service and nothing of what is behind it.
+// Package lineui is the line-by-line front end: for screen readers, serial consoles,
+// TERM=dumb and shells inside editors. It uses only pawl.Service.
 //
-// Lines are added below the others, and that is all: no color, no movement of the
-// cursor, nothing is written over. What pawl says begins at the margin, with a word
-// that tells what it is ("pawl:", "tool:", "ask:"); what a stranger wrote stands
-// behind such a word or is moved in by two blanks, so that it cannot pass for it.
-// The terminal's own line editing reads what is typed.
+// Output is append-only: no color, no cursor movement, nothing is overwritten. Pawl's
+// own lines begin in the first column with a label ("pawl:", "tool:", "ask:").
+// Untrusted text follows such a label or is indented by two spaces, so it cannot
+// imitate one. Input is read with the terminal's own line editing.
 package lineui
 
 import (
@@ -17,42 +15,43 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Config says what to talk about, and how the person is reached.
+// Config configures Run. Service, In and Out are required.
 type Config struct {
 	Service  pawl.Service
 	Dir      string
-	Session  pawl.SessionID // "" means a new one, made with the first prompt
-	Settings pawl.Settings  // of prompts, until the person chooses others
+	Session  pawl.SessionID // "" starts a new session with the first prompt
+	Settings pawl.Settings  // of the next prompts, until the user changes them
 
 	In         io.Reader
 	Out        io.Writer
 	Interrupts <-chan os.Signal // Ctrl-C
-	Pending    func() bool      // whether a further line is there to be read; nil means that nobody knows
-	Forget     func()           // drops what was typed and not read yet, half a line too; nil means that it cannot be
-	Columns    func() int       // how wide the terminal is; nil means 80
-	Bell       func()           // rings; nil means that there is none
+	Pending    func() bool      // reports whether more input can be read without blocking; nil means unknown
+	Forget     func()           // discards input that was typed but not read, including part of a line; nil means unsupported
+	Columns    func() int       // width of the terminal; nil means 80
+	Bell       func()           // rings the bell; nil means none
 
-	First First                                                        // for who has chosen nothing yet
-	Show  func(ctx context.Context, w io.Writer, s pawl.Session) error // writes a whole session; nil means that it cannot be
+	Onboarding Onboarding                                                   // used if no model is configured
+	Show       func(ctx context.Context, w io.Writer, s pawl.Session) error // writes a whole session; nil means unsupported
 }
 
-// First is what is known before the first prompt.
-type First struct {
-	// Help says how to come by a model; nil means a text that knows nothing of this machine.
+// Onboarding helps a user who has not configured a model.
+type Onboarding struct {
+	// Help returns instructions for getting a model; nil means a generic text.
 	Help func(context.Context) (string, error)
-	// Save keeps the choice for the next time; nil means that it holds until pawl ends.
+	// Save stores the choice in the user's configuration; nil keeps it for this
+	// process only.
 	Save func(model, mode string) error
 }
 
-// Run talks with the person until they end it, or ctx ends. What is under way then
-// is in the log, and can be gone on with.
+// Run runs the conversation until the user ends it or ctx ends. Work that is still
+// running then is in the log and can be resumed.
 func Run(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	t := newTalk(c)
-	typed := make(chan typed)
+	t := newUI(c)
+	typed := make(chan userInput)
 	go read(ctx, c.In, c.Pending, typed)
-	t.begin(ctx)
-	defer t.voice.end()
+	t.start(ctx)
+	defer t.out.endLine()
 	return t.run(ctx, typed)
 }

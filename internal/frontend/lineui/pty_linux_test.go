@@ -33,7 +33,7 @@ func newBox(t *testing.T, script ...string) *harness.Box {
 }
 
 // talk begins a conversation in lines.
-func talk(t *testing.T, b *harness.Box, mode string, args ...string) *harness.Terminal {
+func ui(t *testing.T, b *harness.Box, mode string, args ...string) *harness.Terminal {
 	t.Helper()
 	return b.Terminal(t, append([]string{"--screen-reader", "--mode", mode, "--model", "script:" + script(b)}, args...)...)
 }
@@ -119,7 +119,7 @@ func TestConversations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t, c.script...)
-			x := talk(t, b, c.mode)
+			x := ui(t, b, c.mode)
 			for _, s := range c.steps {
 				x.Await(s.await)
 				x.Type(s.types)
@@ -152,7 +152,7 @@ const waits = `{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do 
 func TestHalfALineIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, waits, writes, done)
-	x := talk(t, b, "ask")
+	x := ui(t, b, "ask")
 	x.Await("\n> ")
 	x.Type("go\n")
 	x.Await("number: ")
@@ -177,7 +177,7 @@ func TestHalfALineIsForgotten(t *testing.T) {
 func TestPaste(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, `{"expect":"^one\n/quit\n\n!touch x$","text":"Read."}`)
-	x := talk(t, b, "yolo")
+	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("one\n/quit\n\n!touch x\n")
 	x.Await("pasted: 4 lines")
@@ -193,7 +193,7 @@ func TestPaste(t *testing.T) {
 func TestSteer(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, waits, `{"expect":"and the tests","text":"Both."}`)
-	x := talk(t, b, "yolo")
+	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("fix it\n")
 	x.Await("tool: bash: ")
@@ -211,7 +211,7 @@ func TestSteer(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, `{"text":"I am at it. And I will be so for long.","fault":"hang"}`, done)
-	x := talk(t, b, "yolo")
+	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("go\n")
 	x.Await("pawl: I am at it.")
@@ -229,7 +229,7 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptTwice(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, done)
-	x := talk(t, b, "yolo")
+	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("\x03")
 	x.Await("Ctrl-C again ends pawl")
@@ -244,7 +244,7 @@ func TestInterruptTwice(t *testing.T) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, `{"text":"First this.","calls":[{"name":"bash","input":{"command":"echo x >> log"}}]}`, writes, done)
-	x := talk(t, b, "ask")
+	x := ui(t, b, "ask")
 	x.Await("\n> ")
 	x.Type("go\n")
 	x.Await("number: ")
@@ -253,10 +253,10 @@ func TestKilled(t *testing.T) {
 	asked := x.Await("number: ")
 	x.Kill()
 	x = b.Terminal(t, "--screen-reader", "-c")
-	said := x.Await("ask: may this run?")
+	messages := x.Await("ask: may this run?")
 	for _, want := range []string{"session: go, 1 turn\n", "you: go\n", "pawl: First this.\n", "tool: bash done", "note: the work that was broken off goes on\n"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q is not in\n%s", want, said)
+		if !strings.Contains(messages, want) {
+			t.Errorf("%q is not in\n%s", want, messages)
 		}
 	}
 	if diff := cmp.Diff(asked, x.Await("number: ")); diff != "" {
@@ -278,7 +278,7 @@ func TestAttach(t *testing.T) {
 	b := newBox(t, writes, done)
 	serve := b.Terminal(t, "serve")
 	serve.Await("unix")
-	x := talk(t, b, "ask", "--attach", "unix")
+	x := ui(t, b, "ask", "--attach", "unix")
 	x.Await("\n> ")
 	x.Type("go\n")
 	x.Await("number: ")
@@ -361,9 +361,9 @@ func TestTrust(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, done)
 	b.Write(t, ".mcp.json", `{"mcpServers":{"evil":{"command":"touch","args":["canary"]}}}`)
-	x := talk(t, b, "yolo")
-	if said := x.Await("number: "); !strings.Contains(said, "ask: do you trust this folder?\n") || !strings.Contains(said, ".mcp.json") {
-		t.Errorf("it is not asked:\n%s", said)
+	x := ui(t, b, "yolo")
+	if messages := x.Await("number: "); !strings.Contains(messages, "ask: do you trust this folder?\n") || !strings.Contains(messages, ".mcp.json") {
+		t.Errorf("it is not asked:\n%s", messages)
 	}
 	x.Type("3\n")
 	x.Await("/trust asks again")
@@ -388,7 +388,7 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, done, `{"calls":[{"name":"task","input":{"agent":"general","description":"writes","prompt":"write it"}}]}`, done,
 		`{"agent":"general","calls":[{"name":"write","input":{"path":"a.txt","content":"x\n"}}]}`, `{"agent":"general","text":"Written."}`)
-	x := talk(t, b, "ask")
+	x := ui(t, b, "ask")
 	x.Await("\n> ")
 	x.Type("first\n")
 	x.Await("\ndone")
@@ -450,7 +450,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 			call("question", map[string]any{"questions": []any{map[string]any{"header": "x\x1b[2J\n1: yes", "question": evil, "options": []any{map[string]any{"label": "y\x1b[2J\n> ", "description": evil}}}}}),
 		}}),
 		line(map[string]any{"fault": "error", "text": evil}))
-	x := talk(t, b, "ask")
+	x := ui(t, b, "ask")
 	x.Await("\n> ")
 	x.Type("/reasoning on\n")
 	x.Await("\n> ")

@@ -8,38 +8,40 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// What is typed answers a question once it was there, and nothing was typed, for so
-// many steps. One long wait would not do: after pawl was stopped such a wait is over
-// at once, and the lines that piled up meanwhile come right behind it.
+// Input answers a question only after the question has been visible, with nothing
+// typed, for this many steps. A single long timer would not do: if the process was
+// suspended, the timer fires at once, and the lines typed meanwhile arrive right after
+// it.
 const (
-	settleSteps = 4
-	settleStep  = 100 * time.Millisecond
-	stuck       = time.Second // a step that took so long is no step
+	settleSteps   = 4
+	settleStep    = 100 * time.Millisecond
+	maxSettleStep = time.Second // a step that took longer does not count: the process was suspended
 )
 
-// lock keeps lines that were typed for something else from answering.
-type lock struct {
-	left    int       // steps until lines count
-	ordered time.Time // when the step began
-	from    time.Time // what was read before does not count
+// inputLock keeps lines that were typed for something else from answering a question.
+type inputLock struct {
+	left    int       // steps until input is accepted
+	started time.Time // when the current step began
+	from    time.Time // input read before this time is rejected
 }
 
-func (l *lock) shut(now time.Time) { l.left, l.ordered = settleSteps, now }
+func (l *inputLock) arm(now time.Time) { l.left, l.started = settleSteps, now }
 
-// step takes note that a step is over. It reports whether lines count from now on.
-func (l *lock) step(now time.Time) bool {
-	if l.left > 0 && now.Sub(l.ordered) <= stuck {
+// elapsed records that a step is over. It reports whether input is accepted from now
+// on.
+func (l *inputLock) elapsed(now time.Time) bool {
+	if l.left > 0 && now.Sub(l.started) <= maxSettleStep {
 		l.left--
 	} else {
 		l.left = settleSteps
 	}
-	l.ordered = now
+	l.started = now
 	return l.left == 0
 }
 
-// takes reports whether a line that was read at a time counts. One that comes too
-// early makes the wait begin anew.
-func (l *lock) takes(at time.Time) bool {
+// accepts reports whether input that was read at a time is accepted. Input that comes
+// too early restarts the wait.
+func (l *inputLock) accepts(at time.Time) bool {
 	if weak.On("ask.dwell") {
 		return true
 	}
@@ -50,80 +52,81 @@ func (l *lock) takes(at time.Time) bool {
 	return !at.Before(l.from)
 }
 
-// question is something that the next line answers.
+// question is what the next line answers.
 type question struct {
-	of   askID  // the ask that it puts; zero for one of pawl's own
-	say  func() // says what is asked
-	hint string // stands before the answer
-	// take takes an answer that is not empty. If the question is still the same
-	// after it, it is asked once more.
+	ask   askID  // the ask that it presents; zero for one of pawl's own questions
+	print func() // prints the question
+	hint  string // the prompt for the answer
+	// take handles a non-empty answer. If ui.question is unchanged afterwards, the
+	// prompt for it is shown again.
 	take func(ctx context.Context, line string)
 }
 
-// pose puts a question. What was typed before does not answer it.
-func (t *talk) pose(q *question) {
-	t.question = q
-	q.say()
-	t.lock.shut(time.Now())
+// present shows a question. Input typed before does not answer it.
+func (u *ui) present(q *question) {
+	u.question = q
+	q.print()
+	u.lock.arm(time.Now())
 	if weak.On("ask.dwell") {
-		t.lock.left = 0
+		u.lock.left = 0
 	}
 }
 
-// ask puts a question that follows from the person's own answer.
-func (t *talk) ask(q *question) {
-	t.question = q
-	q.say()
-	t.lock = lock{from: time.Now()}
+// presentFollowUp shows a question that follows from the user's own answer; it accepts
+// input at once.
+func (u *ui) presentFollowUp(q *question) {
+	u.question = q
+	q.print()
+	u.lock = inputLock{from: time.Now()}
 }
 
-// settle takes note that a step of the lock is over.
-func (t *talk) settle() {
-	if t.lock.step(time.Now()) {
-		if t.Forget != nil {
-			t.Forget()
+// settle records that a step of the lock is over.
+func (u *ui) settle() {
+	if u.lock.elapsed(time.Now()) {
+		if u.Forget != nil {
+			u.Forget()
 		}
-		t.lock.from = time.Now()
+		u.lock.from = time.Now()
 	}
 }
 
-// answer takes what was typed while a question is asked.
-func (t *talk) answer(ctx context.Context, in typed) {
-	if !t.lock.takes(in.at) {
-		t.voice.say("not taken, for it was typed before the question: %s", name(in.text()))
+// answer handles input while a question is shown.
+func (u *ui) answer(ctx context.Context, in userInput) {
+	if !u.lock.accepts(in.at) {
+		u.out.printf("not taken, for it was typed before the question: %s", sanitizeLine(in.text()))
 		return
 	}
-	t.voice.typed()
-	q, line := t.question, strings.TrimSpace(in.text())
+	u.out.lineEntered()
+	q, line := u.question, strings.TrimSpace(in.text())
 	switch {
 	case in.pasted():
-		t.voice.say("not taken: an answer is one line")
-	case line == "": // too easily typed to mean anything
+		u.out.printf("not taken: an answer is one line")
+	case line == "": // ignored: Enter is too easily pressed to mean anything
 	case line == "/again":
-		q.say()
+		q.print()
 	case line == "/quit":
-		t.quit()
+		u.quit()
 	default:
 		q.take(ctx, line)
 	}
 }
 
-// choice is an answer that is offered.
+// choice is one answer of a menu.
 type choice struct {
-	number string // what is typed
-	words  string // what means the same, with blanks between
+	number string // what the user types
+	words  string // synonyms, separated by spaces
 	text   string
-	then   string // asks for words that belong to it; "" means that none do
+	then   string // label of the prompt for additional text; "" means that it takes none
 	do     func(ctx context.Context, words string)
 }
 
-// menu is a question with choices.
-func (t *talk) menu(say func(), choices []choice) *question {
+// menu returns a question with fixed choices.
+func (u *ui) menu(print func(), choices []choice) *question {
 	q := &question{hint: "number: "}
-	q.say = func() {
-		say()
+	q.print = func() {
+		print()
 		for _, c := range choices {
-			t.voice.say("%s: %s", c.number, c.text)
+			u.out.printf("%s: %s", c.number, c.text)
 		}
 	}
 	q.take = func(ctx context.Context, line string) {
@@ -134,19 +137,18 @@ func (t *talk) menu(say func(), choices []choice) *question {
 				continue
 			}
 			if c.then != "" && rest == "" {
-				t.ask(t.wordsFor(q, c))
+				u.presentFollowUp(u.askWords(q, c))
 				return
 			}
-			t.question = nil
+			u.question = nil
 			c.do(ctx, rest)
 			return
 		}
-		t.voice.say("that is none of the answers; /again says them again")
+		u.out.printf("that is none of the answers; /again says them again")
 	}
 	return q
 }
 
-// containsWord reports whether a word is one of some.
 func containsWord(words, word string) bool {
 	for w := range strings.FieldsSeq(words) {
 		if w == word {
@@ -156,10 +158,10 @@ func containsWord(words, word string) bool {
 	return false
 }
 
-// wordsFor asks for the words of a choice.
-func (t *talk) wordsFor(q *question, c choice) *question {
-	return &question{of: q.of, say: func() {}, hint: c.then + ": ", take: func(ctx context.Context, line string) {
-		t.question = nil
+// askWords asks for the additional text of a choice.
+func (u *ui) askWords(q *question, c choice) *question {
+	return &question{ask: q.ask, print: func() {}, hint: c.then + ": ", take: func(ctx context.Context, line string) {
+		u.question = nil
 		c.do(ctx, line)
 	}}
 }

@@ -33,37 +33,37 @@ func TestLock(t *testing.T) {
 		{"too few", []time.Duration{1, 1, 1}, 0, false},
 		{"a line makes it begin anew", []time.Duration{1, 1, 1, 1}, 3, false},
 		{"and then it takes as long", []time.Duration{1, 1, 1, 1, 1, 1}, 3, true},
-		{"a stopped program's steps do not count", []time.Duration{1, 1, 1, 2 * stuck}, 0, false},
-		{"it begins anew after that", []time.Duration{1, 2 * stuck, 1, 1, 1, 1}, 0, true},
+		{"a stopped program's steps do not count", []time.Duration{1, 1, 1, 2 * maxSettleStep}, 0, false},
+		{"it begins anew after that", []time.Duration{1, 2 * maxSettleStep, 1, 1, 1, 1}, 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var l lock
+			var l inputLock
 			now := start
-			l.shut(now)
+			l.arm(now)
 			for i, took := range c.steps {
-				if c.early == i+1 && l.takes(now) {
+				if c.early == i+1 && l.accepts(now) {
 					t.Error("a line counts too early")
 				}
 				now = now.Add(took)
-				l.step(now)
+				l.elapsed(now)
 			}
 			if got := l.left == 0; got != c.want {
 				t.Errorf("open: %v", got)
 			}
 		})
 	}
-	l := lock{from: start}
-	if l.takes(start.Add(-1)) || !l.takes(start) {
+	l := inputLock{from: start}
+	if l.accepts(start.Add(-1)) || !l.accepts(start) {
 		t.Error("what was read before the question was there counts, or what was read after it does not")
 	}
 }
 
 // typedEarly is a person who types an answer before the question takes any.
-func typedEarly(t *testing.T) *stage {
+func typedEarly(t *testing.T) *harness {
 	t.Helper()
-	s := newStage(t, asksColor, bye)
+	s := newHarness(t, asksColor, bye)
 	s.write("go").until("0: no answer\n")
-	s.typed(s.ctx, typed{lines: []string{"1"}, at: time.Now()})
+	s.handleInput(s.ctx, userInput{lines: []string{"1"}, at: time.Now()})
 	return s
 }
 
@@ -77,13 +77,13 @@ func TestTypedBeforeTheQuestion(t *testing.T) { //nolint:paralleltest // it sets
 	}
 	before := time.Now()
 	s.settles().until("words: ")
-	s.typed(s.ctx, typed{lines: []string{"2"}, at: before}) // read before, and late to come
+	s.handleInput(s.ctx, userInput{lines: []string{"2"}, at: before}) // read before, and late to come
 	s.until("not taken")
 	s.write("2").until("question 2 of 2: Sizes\n")
 }
 
 // answers returns what was answered in a session.
-func (s *stage) answers() []pawl.Answer {
+func (s *harness) answers() []pawl.Answer {
 	s.t.Helper()
 	var list []pawl.Answer
 	row, err := s.Service.Get(s.ctx, s.session.ID)
@@ -116,7 +116,7 @@ func TestForm(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		{"no answer", []string{"1", "0"}, pawl.Answer{Outcome: pawl.OutcomeDeclined}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, asksColor, bye)
+			s := newHarness(t, asksColor, bye)
 			s.write("go").until("0: no answer\n")
 			for _, line := range c.typed {
 				s.settles().write(line)
@@ -171,11 +171,11 @@ func TestMenus(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		{loop, []string{"no"}, []pawl.Answer{no}},
 	} {
 		t.Run(strings.Join(c.typed, ";"), func(t *testing.T) {
-			s := newStage(t)
+			s := newHarness(t)
 			svc := &answered{Service: s.Service}
 			s.Service = svc
-			s.waiting = []asking{{id: askID{"s", 1}, ask: c.ask}}
-			s.rest(s.ctx)
+			s.pendingAsks = []pendingAsk{{id: askID{"s", 1}, ask: c.ask}}
+			s.idle(s.ctx)
 			s.settles()
 			for _, line := range c.typed {
 				s.write(strings.Split(line, "\n")...)
@@ -196,10 +196,10 @@ func TestAnswerNotTaken(t *testing.T) { //nolint:paralleltest // it sets environ
 		err  error
 		want bool
 	}{{pawl.ErrInvalid, true}, {pawl.ErrUnavailable, true}, {pawl.ErrConflict, false}, {pawl.ErrNotFound, false}} {
-		s := newStage(t)
+		s := newHarness(t)
 		s.Service = &answered{Service: s.Service, err: c.err}
-		s.waiting = []asking{{id: askID{"s", 1}, ask: pawl.Ask{Kind: pawl.AskLoop}}}
-		s.rest(s.ctx)
+		s.pendingAsks = []pendingAsk{{id: askID{"s", 1}, ask: pawl.Ask{Kind: pawl.AskLoop}}}
+		s.idle(s.ctx)
 		s.settles().write("1")
 		if got := s.question != nil; got != c.want {
 			t.Errorf("%v: asked again: %v", c.err, got)
@@ -212,10 +212,10 @@ func TestAnswerNotTaken(t *testing.T) { //nolint:paralleltest // it sets environ
 
 // What somebody else answers is not asked any more.
 func TestAnsweredElsewhere(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s := newStage(t, asksColor, bye)
+	s := newHarness(t, asksColor, bye)
 	s.write("go").until("0: no answer\n")
 	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"red"}, {"small"}}}
-	if err := s.Service.Answer(s.ctx, s.session.ID, s.waiting[0].id.seq, answer); err != nil {
+	if err := s.Service.Answer(s.ctx, s.session.ID, s.pendingAsks[0].id.seq, answer); err != nil {
 		t.Fatal(err)
 	}
 	s.until("answered: no answer is needed any more\n")
@@ -225,16 +225,16 @@ func TestAnsweredElsewhere(t *testing.T) { //nolint:paralleltest // it sets envi
 
 // A directory is trusted as it was shown, and not as it is by then.
 func TestTrustOfAChangedFolder(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s := newStage(t)
+	s := newHarness(t)
 	write := func(text string) {
 		if err := os.WriteFile(filepath.Join(s.Dir, ".mcp.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write(`{"mcpServers":{}}`)
-	s.begin(s.ctx)
-	if said := s.until("3: no, not now\n"); !strings.Contains(said, ".mcp.json") {
-		t.Fatalf("what it brings is not said:\n%s", said)
+	s.start(s.ctx)
+	if messages := s.until("3: no, not now\n"); !strings.Contains(messages, ".mcp.json") {
+		t.Fatalf("what it brings is not said:\n%s", messages)
 	}
 	write(`{"mcpServers":{"x":{"command":"x"}}}`)
 	s.settles().write("1").until("note: it has changed while you looked")

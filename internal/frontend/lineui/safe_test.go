@@ -19,14 +19,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// hostile are the pieces that texts of strangers are made of.
+// hostile are the pieces that untrusted texts are made of.
 var hostile = []string{
 	"\x1b[2J", "\x1b]0;title\x07", "\x1b]52;c;cm0=\x1b\\", "\x1b]8;;https://evil.test/\x07click\x1b]8;;\x07", "\x1bP1$r\x1b\\", "\x9b31m", "\u009b31m", "\u009d0;x\u009c",
 	"\r", "\b\b\b", "\x7f", "\x00", "\u202e", "\u2066", "\U000e0041", "\u2028", "\xff\xfe", "\x1b", "\x1b[", "\n", "\t", "日本語", "👩‍💻", "a", " ", ". ", "! ",
 	"\n1: yes, once\n", "\nask: may this run?\n", "\r> ", "\nnumber: ", "\ntool: bash done\n", strings.Repeat("x", 77) + "ask: may this run?", "\\ ",
 }
 
-func stranger(r *rapid.T, label string) string {
+func untrusted(r *rapid.T, label string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostile), 0, 12).Draw(r, label), "")
 }
 
@@ -62,9 +62,9 @@ func forged(text string) string {
 	return ""
 }
 
-// strangers are events all of whose free text is a stranger's.
-func strangers(r *rapid.T) []pawl.Body {
-	s := func(label string) string { return stranger(r, label) }
+// untrustedEvents returns events whose free text is all untrusted.
+func untrustedEvents(r *rapid.T) []pawl.Body {
+	s := func(label string) string { return untrusted(r, label) }
 	return []pawl.Body{
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: s("prompt")}}},
 		pawl.TurnStarted{Prompt: 1},
@@ -100,19 +100,19 @@ func TestNothingIsForged(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		var out bytes.Buffer
-		talk := newTalk(Config{Out: &out})
-		talk.teller.reasoning = true
-		for i, body := range strangers(r) {
-			talk.teller.event(pawl.Event{Seq: pawl.Seq(i + 1), At: time.Unix(int64(i), 0), Body: body})
+		u := newUI(Config{Out: &out})
+		u.renderer.showReasoning = true
+		for i, body := range untrustedEvents(r) {
+			u.renderer.event(pawl.Event{Seq: pawl.Seq(i + 1), At: time.Unix(int64(i), 0), Body: body})
 			if rapid.Bool().Draw(r, "typed") { // the person has pressed Enter in between
 				out.WriteByte('\n')
-				talk.voice.typed()
+				u.out.lineEntered()
 			}
 		}
-		if err := talk.sayOutput(t.Context(), "2"); err != nil {
+		if err := u.printOutput(t.Context(), "2"); err != nil {
 			r.Fatal(err)
 		}
-		talk.voice.fail(errors.New("x" + stranger(r, "error")))
+		u.out.printError(errors.New("x" + untrusted(r, "error")))
 		if why := wrong(out.String()) + forged(out.String()); why != "" {
 			r.Fatalf("%s in\n%s", why, out.String())
 		}
@@ -123,10 +123,10 @@ func TestNothingIsForged(t *testing.T) {
 func TestAsksAreWhole(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		s := func(label string) string { return stranger(r, label) }
+		s := func(label string) string { return untrusted(r, label) }
 		var out bytes.Buffer
 		columns := rapid.IntRange(0, 200).Draw(r, "columns")
-		talk := newTalk(Config{Out: &out, Columns: func() int { return columns }})
+		u := newUI(Config{Out: &out, Columns: func() int { return columns }})
 		text := "x" + s("text")
 		for _, ask := range []pawl.Ask{
 			{Kind: pawl.AskPermission, Text: text, Offer: []json.RawMessage{json.RawMessage(`{}`)}},
@@ -134,11 +134,11 @@ func TestAsksAreWhole(t *testing.T) {
 			{Kind: pawl.AskPlan, Text: text, Questions: []pawl.Question{{Header: s("header"), Question: s("question"), Options: []pawl.Option{{Label: s("label"), Description: s("description")}}}}},
 		} {
 			out.Reset()
-			talk.put(asking{who: name(s("who")), ask: ask})
+			u.presentAsk(pendingAsk{asker: sanitizeLine(s("who")), ask: ask})
 			if why := wrong(out.String()); why != "" {
 				r.Fatalf("%s in\n%s", why, out.String())
 			}
-			shown := strings.ReplaceAll(strings.ReplaceAll(out.String(), "\n"+goesOn, ""), "\n"+indent, "\n")
+			shown := strings.ReplaceAll(strings.ReplaceAll(out.String(), "\n"+continuation, ""), "\n"+indent, "\n")
 			for _, part := range strings.Split(strings.TrimRight(sanitize.Marked(text), "\n"), "\n") {
 				if !strings.Contains(shown, part) {
 					r.Fatalf("%q is not all of\n%s", part, out.String())
@@ -148,8 +148,8 @@ func TestAsksAreWhole(t *testing.T) {
 				r.Fatalf("it seems to be asked more than once:\n%s", out.String())
 			}
 		}
-		talk.pose(talk.trust(pawl.Project{Dir: s("dir"), Trust: pawl.TrustInfo{Parts: []string{s("part"), s("part")}}}, ""))
-		talk.sayPlan(pawl.RevertPlan{Prompt: pawl.Parts{pawl.Text{Text: s("prompt")}}, Diff: s("diff"), Files: []pawl.FileChange{{Path: s("path"), Kind: "modify", Conflict: s("conflict")}}})
+		u.present(u.trust(pawl.Project{Dir: s("dir"), Trust: pawl.TrustInfo{Parts: []string{s("part"), s("part")}}}, ""))
+		u.printPlan(pawl.RevertPlan{Prompt: pawl.Parts{pawl.Text{Text: s("prompt")}}, Diff: s("diff"), Files: []pawl.FileChange{{Path: s("path"), Kind: "modify", Conflict: s("conflict")}}})
 		if why := wrong(out.String()); why != "" {
 			r.Fatalf("%s in\n%s", why, out.String())
 		}
@@ -163,8 +163,8 @@ func TestBroken(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var out bytes.Buffer
 		columns := rapid.IntRange(minColumns, 120).Draw(r, "columns")
-		v := &voice{w: &out, columns: func() int { return columns }}
-		v.whole(strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "日本", "word ", "\n", "é", strings.Repeat("x", 90)})).Draw(r, "text"), ""))
+		v := &printer{w: &out, columns: func() int { return columns }}
+		v.full(strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "日本", "word ", "\n", "é", strings.Repeat("x", 90)})).Draw(r, "text"), ""))
 		for line := range strings.SplitSeq(out.String(), "\n") {
 			if wide := ansi.StringWidth(line); wide >= columns {
 				r.Fatalf("%d columns of %d: %q", wide, columns, line)

@@ -6,52 +6,52 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxHeard is how many lines of their own command's output a person hears at once;
-// /output has the rest.
-const maxHeard = 60
+// maxShellLines is how many lines of a user's shell command are printed; /output
+// prints all.
+const maxShellLines = 60
 
-// ofShell says what becomes of commands that the person runs.
-func (t *teller) ofShell(e pawl.Event) {
+// shellEvent renders the events of shell commands that the user runs.
+func (r *renderer) shellEvent(e pawl.Event) {
 	switch b := e.Body.(type) { //nolint:gochecksumtype // a part of event
 	case pawl.ShellAsked:
-		t.shells[e.Seq] = b.Command
-		if t.open {
-			t.voice.say("command: it waits until nothing else runs")
+		r.shells[e.Seq] = b.Command
+		if r.turnOpen {
+			r.out.printf("command: it waits until nothing else runs")
 		}
 	case pawl.ShellStarted:
-		t.voice.say("command: %s", name(t.shells[b.Asked]))
+		r.out.printf("command: %s", sanitizeLine(r.shells[b.Asked]))
 	case pawl.ShellRan:
-		delete(t.shells, b.Asked)
-		t.ran(e, b)
+		delete(r.shells, b.Asked)
+		r.shellRan(e, b)
 	}
 }
 
-// ran says what came of a command.
-func (t *teller) ran(e pawl.Event, b pawl.ShellRan) {
-	t.keep(output{e.Session, "your command", b.Result})
+// shellRan prints the result of a shell command.
+func (r *renderer) shellRan(e pawl.Event, b pawl.ShellRan) {
+	r.keepOutput(output{e.Session, "your command", b.Result})
 	switch b.Status {
 	case pawl.CallDone:
 		lines := strings.Split(strings.TrimRight(b.Result.Content, "\n"), "\n")
-		if len(lines) > maxHeard {
-			t.voice.say("command: %d lines come before these; /output says all", len(lines)-maxHeard)
-			lines = lines[len(lines)-maxHeard:]
+		if len(lines) > maxShellLines {
+			r.out.printf("command: %d lines come before these; /output says all", len(lines)-maxShellLines)
+			lines = lines[len(lines)-maxShellLines:]
 		}
-		t.voice.block(strings.Join(lines, "\n"))
+		r.out.block(strings.Join(lines, "\n"))
 		how := "done"
 		if code := b.Result.Meta["exit_code"]; code != "" && code != "0" {
-			how = "failed, exit code " + name(code)
+			how = "failed, exit code " + sanitizeLine(code)
 		}
-		t.voice.say("command: %s, the model reads it with your next prompt", how)
+		r.out.printf("command: %s, the model reads it with your next prompt", how)
 	case pawl.CallUnknown:
-		t.voice.say("command: pawl ended while it ran, and nobody knows how far it got")
+		r.out.printf("command: pawl ended while it ran, and nobody knows how far it got")
 	default:
-		t.voice.say("command: %s: %s", b.Status, name(b.Result.Content))
+		r.out.printf("command: %s: %s", b.Status, sanitizeLine(b.Result.Content))
 	}
 }
 
-// keep keeps an output, for who wants to hear all of it.
-func (t *teller) keep(o output) {
-	if t.outputs = append(t.outputs, o); len(t.outputs) > maxOutputs {
-		t.outputs = t.outputs[1:]
+// keepOutput keeps an output for /output.
+func (r *renderer) keepOutput(o output) {
+	if r.outputs = append(r.outputs, o); len(r.outputs) > maxOutputs {
+		r.outputs = r.outputs[1:]
 	}
 }

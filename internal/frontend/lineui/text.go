@@ -10,26 +10,26 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// took is how long something was under way, as it is spoken.
-func took(d time.Duration) string {
+// formatDuration writes a duration in words, for screen readers.
+func formatDuration(d time.Duration) string {
 	seconds := int(d.Round(time.Second).Seconds())
 	switch {
 	case seconds < 60:
 		return humanize.Plural(seconds, "second")
 	case seconds < 3600:
-		return spoken(seconds/60, "minute", seconds%60, "second")
+		return twoUnits(seconds/60, "minute", seconds%60, "second")
 	}
-	return spoken(seconds/3600, "hour", seconds/60%60, "minute")
+	return twoUnits(seconds/3600, "hour", seconds/60%60, "minute")
 }
 
-func spoken(n int, unit string, m int, smaller string) string {
+func twoUnits(n int, unit string, m int, smaller string) string {
 	if m == 0 {
 		return humanize.Plural(n, unit)
 	}
 	return humanize.Plural(n, unit) + " " + humanize.Plural(m, smaller)
 }
 
-// lineCount says how many lines a text has.
+// lineCount describes how many lines a text has.
 func lineCount(text string) string {
 	text = strings.TrimRight(text, "\n")
 	if strings.TrimSpace(text) == "" {
@@ -38,7 +38,7 @@ func lineCount(text string) string {
 	return humanize.Plural(strings.Count(text, "\n")+1, "line") + " of output"
 }
 
-// nextSteps are what to do about a failure, by its class.
+// nextSteps says what to do about an error, by its code.
 var nextSteps = map[pawl.Code]string{
 	pawl.CodeInvalid:     "change what was asked for, and try again; /help lists the commands",
 	pawl.CodeNotFound:    "it may have been deleted meanwhile: /sessions lists what is there",
@@ -49,33 +49,33 @@ var nextSteps = map[pawl.Code]string{
 	pawl.CodeInternal:    "'pawl doctor' checks what pawl needs; what was said so far is kept",
 }
 
-// slipError is something that cannot be done as it was written. It says itself what
+// usageError is an input that cannot be carried out as written. Its message says what
 // to do.
-type slipError string
+type usageError string
 
-func (e slipError) Error() string { return string(e) }
+func (e usageError) Error() string { return string(e) }
 
-// slip returns one. What of it a stranger wrote was made safe before.
-func slip(format string, arguments ...any) error {
-	return slipError(fmt.Sprintf(format, arguments...))
+// usagef returns a usageError. Untrusted arguments must be sanitized.
+func usagef(format string, arguments ...any) error {
+	return usageError(fmt.Sprintf(format, arguments...))
 }
 
-// fail says what went wrong and what to do next.
-func (v *voice) fail(err error) {
-	text := strings.TrimSpace(shown(err.Error()))
+// printError prints an error and what to do next.
+func (p *printer) printError(err error) {
+	text := strings.TrimSpace(sanitizeBlock(err.Error()))
 	first, rest, more := strings.Cut(text, "\n")
-	v.say("failed: %s", first)
+	p.printf("failed: %s", first)
 	if more {
-		v.block(rest)
+		p.block(rest)
 	}
-	var s slipError
+	var s usageError
 	if !errors.As(err, &s) {
-		v.say("next: %s", nextSteps[pawl.CodeOf(err)])
+		p.printf("next: %s", nextSteps[pawl.CodeOf(err)])
 	}
 }
 
-// ends say what a person can do about the end of a turn.
-var ends = map[pawl.Reason]string{
+// turnHints says what to do after a turn that ended early, by reason.
+var turnHints = map[pawl.Reason]string{
 	pawl.ReasonMaxSteps:         "send a prompt to go on, or start with a higher --max-steps",
 	pawl.ReasonMaxTokens:        "send a prompt to go on: the reply was longer than the model may write at once",
 	pawl.ReasonBudget:           "send a prompt to go on, or start with a higher --max-cost",
@@ -84,10 +84,10 @@ var ends = map[pawl.Reason]string{
 	pawl.ReasonError:            "'pawl doctor' says what is wrong; the session is kept, and a prompt goes on with it",
 }
 
-// nextOf says what a person can do about the end of a turn, or "".
-func nextOf(b pawl.TurnFinished) string {
+// nextStep says what to do after a turn, or returns "".
+func nextStep(b pawl.TurnFinished) string {
 	if b.Reason == pawl.ReasonError && b.Fault == pawl.FaultModel {
 		return "send the prompt again, or choose another /model; 'pawl doctor' checks keys and providers"
 	}
-	return ends[b.Reason]
+	return turnHints[b.Reason]
 }

@@ -22,8 +22,8 @@ func TestWeakenedDwell(t *testing.T) { //nolint:paralleltest // it turns a defen
 func TestWeakenedPlain(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("plain")()
 	var out bytes.Buffer
-	talk := newTalk(Config{Out: &out})
-	talk.teller.event(pawl.Event{Body: pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "\x1b[2J"}}}})
+	u := newUI(Config{Out: &out})
+	u.renderer.event(pawl.Event{Body: pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "\x1b[2J"}}}})
 	if !strings.Contains(out.String(), "\x1b") {
 		t.Error("the switch takes nothing out")
 	}
@@ -32,8 +32,8 @@ func TestWeakenedPlain(t *testing.T) { //nolint:paralleltest // it turns a defen
 func TestWeakenedCodes(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer weak.Set("show.codes")()
 	var out bytes.Buffer
-	v := &voice{w: &out}
-	v.whole("a\u202eb")
+	v := &printer{w: &out}
+	v.full("a\u202eb")
 	if !strings.Contains(out.String(), "\u202e") {
 		t.Error("the switch takes nothing out")
 	}

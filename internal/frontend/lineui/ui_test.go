@@ -20,8 +20,8 @@ func TestStillWorking(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := newTalk(Config{Out: &out})
-		s.teller.event(pawl.Event{At: time.Now(), Body: pawl.TurnStarted{}})
+		s := newUI(Config{Out: &out})
+		s.renderer.event(pawl.Event{At: time.Now(), Body: pawl.TurnStarted{}})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		if err := s.run(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
@@ -41,21 +41,21 @@ func TestSettles(t *testing.T) {
 		var out bytes.Buffer
 		begin := time.Now()
 		var forgot []time.Duration
-		s := newTalk(Config{Out: &out, Forget: func() {
+		s := newUI(Config{Out: &out, Forget: func() {
 			forgot = append(forgot, time.Since(begin))
 			if strings.Contains(out.String(), "number: ") {
 				t.Error("what is typed behind the hint is forgotten")
 			}
 		}})
 		taken := 0
-		s.pose(s.menu(func() { s.voice.say("ask: well?") }, []choice{{number: "1", text: "yes", do: func(context.Context, string) { taken++ }}}))
-		in := make(chan typed)
+		s.present(s.menu(func() { s.out.printf("ask: well?") }, []choice{{number: "1", text: "yes", do: func(context.Context, string) { taken++ }}}))
+		in := make(chan userInput)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			defer cancel()
 			for _, wait := range []time.Duration{350, 350, 600} {
 				time.Sleep(wait * time.Millisecond)
-				in <- typed{lines: []string{"1"}, at: time.Now()}
+				in <- userInput{lines: []string{"1"}, at: time.Now()}
 			}
 			synctest.Wait()
 		}()
@@ -94,7 +94,7 @@ func TestLostAndFound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := newTalk(Config{Service: &flaky{left: 3}, Out: &out})
+		s := newUI(Config{Service: &flaky{left: 3}, Out: &out})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		s.follow(ctx, "s", 7)
@@ -110,14 +110,14 @@ func TestLostAndFound(t *testing.T) {
 
 // Who has chosen nothing chooses a model and a mode, and the choice is kept.
 func TestFirstChoice(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s := newStage(t)
+	s := newHarness(t)
 	s.Settings = pawl.Settings{}
 	var kept []string
-	s.First.Save = func(model, mode string) error {
+	s.Onboarding.Save = func(model, mode string) error {
 		kept = append(kept, model, mode)
 		return nil
 	}
-	s.begin(s.ctx)
+	s.start(s.ctx)
 	s.until("1: p/m\n")
 	s.settles().write("7").until("no number of the list")
 	s.write("1").until("recommended")
@@ -129,24 +129,24 @@ func TestFirstChoice(t *testing.T) { //nolint:paralleltest // it sets environmen
 
 // A session that is opened says its newest turn again, and not what was undone.
 func TestOpen(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s := newStage(t, `{"text":"One."}`, `{"text":"Two."}`)
+	s := newHarness(t, `{"text":"One."}`, `{"text":"Two."}`)
 	s.write("first").until("done: ")
 	s.write("second").until("done: ")
 	id := s.session.ID
-	if err := s.open(s.ctx, id); err != nil {
+	if err := s.openSession(s.ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	if said := s.until("done: "); !strings.Contains(said, "you: second\npawl: Two.\n") || strings.Contains(said, "One.") {
-		t.Errorf("it says\n%s", said)
+	if messages := s.until("done: "); !strings.Contains(messages, "you: second\npawl: Two.\n") || strings.Contains(messages, "One.") {
+		t.Errorf("it says\n%s", messages)
 	}
 	s.write("/undo").until("3: no\n")
 	s.settles().write("1").until("undone: 0 files put back\n")
 	s.until("> ")
-	if err := s.open(s.ctx, id); err != nil {
+	if err := s.openSession(s.ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	if said := s.until("> "); strings.Contains(said, "Two.") || !strings.Contains(said, "undone: ") {
-		t.Errorf("it says\n%s", said)
+	if messages := s.until("> "); strings.Contains(messages, "Two.") || !strings.Contains(messages, "undone: ") {
+		t.Errorf("it says\n%s", messages)
 	}
 	s.write("/rewind").until("1: first\nsaid: 1,")
 }

@@ -22,18 +22,18 @@ type Server struct {
 
 // lend has a session's calls see what is open in the editor, if the editor can
 // tell.
-func (a *agent) lend(id pawl.SessionID) *buffers {
+func (a *agent) registerBuffers(id pawl.SessionID) *buffers {
 	if a.Buffers == nil || !a.editor.reads() {
 		return nil
 	}
-	b := &buffers{id: id, editor: a.editor, former: &a.former, now: time.Now}
+	b := &buffers{id: id, editor: a.editor, seen: &a.seen, now: time.Now}
 	a.Buffers(id, b)
 	return b
 }
 
 // serve has a session use the editor's MCP servers, and says what is to be known
 // of them.
-func (a *agent) serve(ctx context.Context, row pawl.Session, servers []Server) []string {
+func (a *agent) useServers(ctx context.Context, row pawl.Session, servers []Server) []string {
 	if a.Servers == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (a *agent) serve(ctx context.Context, row pawl.Session, servers []Server) [
 }
 
 // takeBack ends what the editor has lent to a session.
-func (a *agent) takeBack(ctx context.Context, s *session) {
+func (a *agent) release(ctx context.Context, s *session) {
 	if s.buffers != nil {
 		a.Buffers(s.id, nil)
 	}

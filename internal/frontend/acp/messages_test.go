@@ -18,8 +18,8 @@ func TestLines(t *testing.T) {
 	in := "{\"a\":1}\nnope\n\n[1]\n" + long + "\n{\"b\":2}\r\n" + `{"last":true}`
 	var order []string
 	var out bytes.Buffer
-	m := &messages{out: &out, marks: map[string]chan struct{}{}}
-	l := &lines{in: bufio.NewReaderSize(strings.NewReader(in), 16), refuse: m.refuse, order: func(line []byte) { order = append(order, string(line)) }}
+	m := &messageWriter{out: &out, watchers: map[string]chan struct{}{}}
+	l := &messageReader{in: bufio.NewReaderSize(strings.NewReader(in), 16), reject: m.reject, afterMessage: func(line []byte) { order = append(order, string(line)) }}
 	got, err := io.ReadAll(l)
 	if err != nil {
 		t.Fatal(err)
@@ -43,8 +43,8 @@ func TestLines(t *testing.T) {
 // TestSaid: a mark is seen once its message is written, not before.
 func TestSaid(t *testing.T) {
 	t.Parallel()
-	m := &messages{out: io.Discard, marks: map[string]chan struct{}{}}
-	seen := m.said("abc")
+	m := &messageWriter{out: io.Discard, watchers: map[string]chan struct{}{}}
+	seen := m.written("abc")
 	for _, line := range []string{"x", "ab", "c"} {
 		_, _ = m.Write([]byte(line))
 	}

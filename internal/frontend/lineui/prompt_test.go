@@ -53,7 +53,7 @@ func TestWrite(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		{"an unknown command", []lines{{"/udno"}}, nil, 0, "did you mean /undo"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t)
+			s := newHarness(t)
 			svc := &sentOnly{Service: s.Service}
 			s.Service = svc
 			for _, l := range c.typed {
@@ -65,7 +65,7 @@ func TestWrite(t *testing.T) { //nolint:paralleltest // it sets environment vari
 			if svc.expanded != c.expanded {
 				t.Errorf("expanded %d times, want %d", svc.expanded, c.expanded)
 			}
-			if s.over || !strings.Contains(s.said.String(), c.said) {
+			if s.done || !strings.Contains(s.said.String(), c.said) {
 				t.Errorf("%q is not in\n%s", c.said, s.said.String())
 			}
 		})
@@ -74,7 +74,7 @@ func TestWrite(t *testing.T) { //nolint:paralleltest // it sets environment vari
 
 // Ctrl-C leaves what is written, then asks whether to quit.
 func TestInterruptWhatIsWritten(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s := newStage(t)
+	s := newHarness(t)
 	s.write("one", "two")
 	for _, c := range []struct {
 		said string
@@ -82,19 +82,19 @@ func TestInterruptWhatIsWritten(t *testing.T) { //nolint:paralleltest // it sets
 	}{{"dropped: ", false}, {"Ctrl-C again ends pawl", false}, {"bye", true}} {
 		s.interrupt(s.ctx)
 		s.until(c.said)
-		if s.over != c.over {
-			t.Errorf("over: %v", s.over)
+		if s.done != c.over {
+			t.Errorf("over: %v", s.done)
 		}
 	}
 }
 
 // A line in between makes a Ctrl-C the first one again.
 func TestInterruptsApart(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s := newStage(t)
+	s := newHarness(t)
 	s.interrupt(s.ctx)
 	s.write("")
 	s.interrupt(s.ctx)
-	if s.over {
+	if s.done {
 		t.Error("it has ended")
 	}
 }
@@ -103,7 +103,7 @@ func TestInterruptsApart(t *testing.T) { //nolint:paralleltest // it sets enviro
 func TestRead(t *testing.T) {
 	t.Parallel()
 	in, keys := io.Pipe()
-	out := make(chan typed)
+	out := make(chan userInput)
 	go read(t.Context(), in, nil, out)
 	var got [][]string
 	for _, text := range []string{"one\n", "a\r\nb\n\nc\n", "\x1b[Aup\n", "half"} {

@@ -12,16 +12,16 @@ import (
 // pieces says a text in pieces, and returns what was written at each.
 func pieces(list ...string) []string {
 	var out bytes.Buffer
-	v := &voice{w: &out}
-	s := newSpeech(v, "pawl")
-	var said []string
+	v := &printer{w: &out}
+	s := newSentenceWriter(v, "pawl")
+	var messages []string
 	for _, piece := range list {
-		s.add(piece)
-		said = append(said, out.String())
+		s.write(piece)
+		messages = append(messages, out.String())
 		out.Reset()
 	}
 	s.end()
-	return append(said, out.String())
+	return append(messages, out.String())
 }
 
 func TestSentences(t *testing.T) {
@@ -49,8 +49,8 @@ func TestSentences(t *testing.T) {
 // A very long sentence is said by whole words, and not held back for ever.
 func TestLongSentence(t *testing.T) {
 	t.Parallel()
-	got := pieces(strings.Repeat("word ", maxHeld/4), "and more")
-	if !strings.HasSuffix(got[0], "word") || len(got[0]) < maxHeld {
+	got := pieces(strings.Repeat("word ", maxBuffered/4), "and more")
+	if !strings.HasSuffix(got[0], "word") || len(got[0]) < maxBuffered {
 		t.Errorf("%d bytes were said", len(got[0]))
 	}
 }
@@ -76,14 +76,14 @@ func TestPiecesDoNotMatter(t *testing.T) {
 func TestInterruptedSpeech(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	v := &voice{w: &out}
-	s := newSpeech(v, "pawl")
-	s.add("One. Two")
-	v.say("note: hm")
-	s.add(". Three")
+	v := &printer{w: &out}
+	s := newSentenceWriter(v, "pawl")
+	s.write("One. Two")
+	v.printf("note: hm")
+	s.write(". Three")
 	s.end()
-	v.end()
-	v.end()
+	v.endLine()
+	v.endLine()
 	if diff := cmp.Diff("pawl: One.\nnote: hm\n  Two. Three\n", out.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -12,25 +12,25 @@ import (
 
 // lines is what the editor writes, message by message. The library would pass
 // over what is no message without a word, and end with one that is too long.
-type lines struct {
-	in     *bufio.Reader
-	refuse func(code int, why string) error // answers what cannot be taken
-	order  func(line []byte)                // is called before the message after this one is read
-	before []byte                           // the message that was handed on last
-	rest   []byte
+type messageReader struct {
+	in           *bufio.Reader
+	reject       func(code int, why string) error // answers what cannot be taken
+	afterMessage func(line []byte)                // is called before the message after this one is read
+	last         []byte                           // the message that was handed on last
+	rest         []byte
 }
 
-func (l *lines) Read(p []byte) (int, error) {
+func (l *messageReader) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
-		if l.before != nil {
-			l.order(l.before)
-			l.before = nil
+		if l.last != nil {
+			l.afterMessage(l.last)
+			l.last = nil
 		}
 		line, err := l.next()
 		if err != nil {
 			return 0, err
 		}
-		l.before, l.rest = line, line
+		l.last, l.rest = line, line
 	}
 	n := copy(p, l.rest)
 	l.rest = l.rest[n:]
@@ -38,20 +38,20 @@ func (l *lines) Read(p []byte) (int, error) {
 }
 
 // next returns the next line that is a message.
-func (l *lines) next() ([]byte, error) {
+func (l *messageReader) next() ([]byte, error) {
 	for {
-		line, long, err := l.line()
+		line, long, err := l.readLine()
 		switch {
 		case err != nil:
 			return nil, err
 		case long:
-			err = l.refuse(-32600, fmt.Sprintf("the message has more than %d bytes: attach less", maxLine))
+			err = l.reject(-32600, fmt.Sprintf("the message has more than %d bytes: attach less", maxLine))
 		case len(bytes.TrimSpace(line)) == 0:
 			continue
 		case !json.Valid(line):
-			err = l.refuse(-32700, "this line is no JSON: write one message a line")
+			err = l.reject(-32700, "this line is no JSON: write one message a line")
 		case bytes.TrimSpace(line)[0] != '{':
-			err = l.refuse(-32600, "a message is one JSON object")
+			err = l.reject(-32600, "a message is one JSON object")
 		default:
 			return line, nil
 		}
@@ -62,7 +62,7 @@ func (l *lines) next() ([]byte, error) {
 }
 
 // line returns the next line. Of one that is too long it reads all and keeps none.
-func (l *lines) line() (line []byte, long bool, err error) {
+func (l *messageReader) readLine() (line []byte, long bool, err error) {
 	for {
 		piece, err := l.in.ReadSlice('\n')
 		if len(line)+len(piece) > maxLine {
@@ -84,37 +84,37 @@ func (l *lines) line() (line []byte, long bool, err error) {
 }
 
 // messages is what pawl writes, message by message.
-type messages struct {
-	mu    sync.Mutex
-	out   io.Writer
-	marks map[string]chan struct{}
+type messageWriter struct {
+	mu       sync.Mutex
+	out      io.Writer
+	watchers map[string]chan struct{}
 }
 
 // Write writes one message.
-func (m *messages) Write(p []byte) (int, error) {
+func (m *messageWriter) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, err := m.out.Write(p)
-	for mark, seen := range m.marks {
+	for mark, seen := range m.watchers {
 		if bytes.Contains(p, []byte(mark)) {
 			close(seen)
-			delete(m.marks, mark)
+			delete(m.watchers, mark)
 		}
 	}
 	return n, err
 }
 
 // said returns what is closed once a message with this in it has been written.
-func (m *messages) said(mark string) <-chan struct{} {
+func (m *messageWriter) written(mark string) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	seen := make(chan struct{})
-	m.marks[mark] = seen
+	m.watchers[mark] = seen
 	return seen
 }
 
 // refuse answers a message that has no id, or none that could be read.
-func (m *messages) refuse(code int, why string) error {
+func (m *messageWriter) reject(code int, why string) error {
 	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": why}})
 	if err != nil {
 		return err

@@ -23,8 +23,8 @@ type paper struct {
 
 func (p *paper) show(_ context.Context, _ pawl.SessionID, u update) error {
 	switch u := u.(type) {
-	case said:
-		p.lines = append(p.lines, fmt.Sprintf("%s: %s", []string{"person", "model", "thought"}[u.who], strings.TrimSpace(u.text)))
+	case messageChunk:
+		p.lines = append(p.lines, fmt.Sprintf("%s: %s", []string{"person", "model", "thought"}[u.role], strings.TrimSpace(u.text)))
 	default:
 		p.lines = append(p.lines, fmt.Sprintf("%T", u))
 	}
@@ -45,7 +45,7 @@ func (p *paper) reads() bool { return false }
 func told(t *testing.T, bodies ...pawl.Body) []string {
 	t.Helper()
 	p := &paper{}
-	tell := newTeller(&session{editor: p, mask: unmasked, dir: "/w", waits: map[pawl.Seq]*wait{}})
+	tell := newRenderer(&session{editor: p, mask: unmasked, dir: "/w", waiters: map[pawl.Seq]*waiter{}})
 	for i, b := range bodies {
 		e := pawl.Event{Seq: pawl.Seq(i + 1), Turn: 1, Body: b}
 		if !pawl.KindOf(b).Durable() {
@@ -80,11 +80,11 @@ func TestTold(t *testing.T) {
 		{"a command of the person's, when it runs", []pawl.Body{
 			pawl.ShellAsked{Command: "make"}, pawl.TurnFinished{}, pawl.ShellStarted{Asked: 1}, pawl.ShellRan{Asked: 1, Status: pawl.CallDone},
 			pawl.ShellAsked{Command: "rm -r /"}, pawl.ShellRan{Asked: 5, Status: pawl.CallDenied},
-		}, []string{"acp.called", "acp.moved", "acp.moved", "acp.called", "acp.moved"}},
+		}, []string{"acp.callStarted", "acp.callUpdated", "acp.callUpdated", "acp.callStarted", "acp.callUpdated"}},
 		{"a mission", []pawl.Body{
 			pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "`make` it \x1b[2Jfast"}}, pawl.TaskMerged{Task: "T1", Commit: "1a2b3c4d5e6f"}, pawl.Blocked{Reason: "no key"},
 		}, []string{`thought: pawl: the goal: 'make' it \u{1b}[2Jfast`, "thought: pawl: T1 was merged as 1a2b3c4d", "thought: pawl: blocked: no key"}},
-		{"a title", []pawl.Body{pawl.SessionTitled{Title: "x"}}, []string{"acp.titled"}},
+		{"a title", []pawl.Body{pawl.SessionTitled{Title: "x"}}, []string{"acp.titleUpdated"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, told(t, c.bodies...)); diff != "" {
@@ -115,7 +115,7 @@ func TestPut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &session{editor: &paper{answer: c.chosen}}
-			got, err := s.put(t.Context(), call{}, c.ask)
+			got, err := s.present(t.Context(), call{}, c.ask)
 			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 				t.Errorf("answered (-want), %v:\n%s", err, diff)
 			}
@@ -132,7 +132,7 @@ func TestTooLongARule(t *testing.T) {
 	p := &paper{answer: "once"}
 	s := &session{editor: p}
 	rule := `{"tool":"write","pattern":"` + strings.Repeat("x", maxRule) + `"}`
-	if _, err := s.put(t.Context(), call{}, pawl.Ask{Kind: pawl.AskPermission, Text: rule, Offer: []json.RawMessage{json.RawMessage(rule)}}); err != nil {
+	if _, err := s.present(t.Context(), call{}, pawl.Ask{Kind: pawl.AskPermission, Text: rule, Offer: []json.RawMessage{json.RawMessage(rule)}}); err != nil {
 		t.Fatal(err)
 	}
 	if name := p.choices[0].options[1].name; name != "Always allow: by the rules that are shown" {
@@ -181,7 +181,7 @@ func TestCanceledIsNoAnswer(t *testing.T) {
 	for want, cancel := range map[int]func(){0: cancel, 1: func() {}} {
 		r.answers = nil
 		s.editor = &leaving{cancel: cancel}
-		s.ask(t.Context(), askID{"s", 1}, call{}, pawl.Ask{Kind: pawl.AskPermission})
+		s.answerAsk(t.Context(), askID{"s", 1}, call{}, pawl.Ask{Kind: pawl.AskPermission})
 		if len(r.answers) != want {
 			t.Errorf("%d answers, want %d", len(r.answers), want)
 		}
@@ -193,7 +193,7 @@ func TestCanceledIsNoAnswer(t *testing.T) {
 func TestEditorThatIsGone(t *testing.T) {
 	t.Parallel()
 	p := &paper{fail: errors.New("broken pipe")}
-	tell := newTeller(&session{editor: p, mask: unmasked, waits: map[pawl.Seq]*wait{}})
+	tell := newRenderer(&session{editor: p, mask: unmasked, waiters: map[pawl.Seq]*waiter{}})
 	err := tell.replay(t.Context(), []pawl.Event{{Seq: 1, Body: pawl.SessionTitled{Title: "a"}}, {Seq: 2, Body: pawl.SessionTitled{Title: "b"}}})
 	if err == nil || len(p.lines) != 1 {
 		t.Errorf("after %v, %d were shown", err, len(p.lines))

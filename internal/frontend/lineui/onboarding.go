@@ -1,0 +1,213 @@
+package lineui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// start greets the user, opens the configured session, and queues the questions that
+// come before the first prompt: trust and the choice of a model.
+func (u *ui) start(ctx context.Context) {
+	project, err := u.project(ctx)
+	if err != nil {
+		u.out.printError(err)
+	}
+	u.greet(project)
+	if needsTrust(project) {
+		u.startup = append(u.startup, func(context.Context) { u.present(u.trust(project, "")) })
+	}
+	if u.Session != "" {
+		if err := u.openSession(ctx, u.Session); err != nil {
+			u.out.printError(err)
+		}
+		return
+	}
+	if u.Settings.Model == "" && project.Model == "" {
+		u.startup = append(u.startup, func(ctx context.Context) { u.welcome(ctx, project) })
+	}
+}
+
+// greet prints the working directory, the model and the mode.
+func (u *ui) greet(project pawl.Project) {
+	words := []string{"pawl in " + sanitizeLine(u.Dir)}
+	for _, w := range []struct{ what, own, usual string }{{"model", u.Settings.Model, project.Model}, {"mode", u.Settings.Mode, project.Mode}} {
+		if w.own == "" {
+			w.own = w.usual
+		}
+		if w.own != "" && u.Session == "" {
+			words = append(words, w.what+" "+sanitizeLine(w.own))
+		}
+	}
+	u.out.printf("hello: %s; /help lists what can be done", strings.Join(words, ", "))
+	for _, note := range project.Notes {
+		u.out.printf("note: %s", sanitizeLine(note))
+	}
+}
+
+// needsTrust reports whether a project has configuration that is not trusted.
+func needsTrust(f pawl.Project) bool { return f.Trust.State != "trusted" && len(f.Trust.Parts) > 0 }
+
+func (u *ui) trustCommand(ctx context.Context, _ string) error {
+	project, err := u.project(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(project.Trust.Parts) == 0:
+		u.out.printf("trust: this folder brings nothing that needs it")
+	case !needsTrust(project):
+		u.out.printf("trust: this folder is trusted as it is now; 'pawl trust --revoke' takes it back")
+	default:
+		u.present(u.trust(project, ""))
+	}
+	return nil
+}
+
+// trust asks whether to trust the project's configuration, which has no effect until
+// the user agrees. before is printed first, unless it is "".
+func (u *ui) trust(project pawl.Project, before string) *question {
+	print := func() {
+		if before != "" {
+			u.out.printf("note: %s", before)
+		}
+		u.out.printf("ask: do you trust this folder?")
+		u.out.full(project.Dir)
+		if project.Trust.State == "changed" {
+			u.out.printf("You trusted it before, and what it brings has changed since. Until you trust it again, pawl works here without any of it.")
+		} else {
+			u.out.printf("It brings what could get programs run, or tell the model what to do. Until you trust it, pawl works here without any of it.")
+		}
+		u.out.printf("It would enable:")
+		for _, part := range project.Trust.Parts {
+			u.out.full(strings.ReplaceAll(part, "\n", `\n`))
+		}
+	}
+	return u.menu(print, []choice{
+		{number: "1", words: "y yes", text: "yes, as it is now", do: func(ctx context.Context, _ string) { u.applyTrust(ctx, project) }},
+		{number: "3", words: "n no", text: "no, not now", do: func(context.Context, string) { u.out.printf("trust: not now; /trust asks again") }},
+	})
+}
+
+// applyTrust trusts the project as it was shown. If it has changed since, the user is
+// asked again.
+func (u *ui) applyTrust(ctx context.Context, project pawl.Project) {
+	err := u.runInterruptible(ctx, func(ctx context.Context) error { return u.Service.Trust(ctx, project.Dir, project.Trust.Hash) })
+	switch {
+	case err == nil:
+		u.out.printf("trust: it takes effect with the next prompt")
+	case errors.Is(err, pawl.ErrConflict):
+		now, err := u.project(ctx)
+		if err != nil {
+			u.out.printError(err)
+			return
+		}
+		u.present(u.trust(now, "it has changed while you looked: this is what is there now"))
+	default:
+		u.out.printError(err)
+	}
+}
+
+// defaultModelHelp is used if Onboarding.Help is nil.
+const defaultModelHelp = `Pawl needs a model: a provider's key, or a model on your machine.
+export ANTHROPIC_API_KEY=... names a key; OPENAI_API_KEY and GEMINI_API_KEY do too.
+'pawl auth login anthropic' asks for the key and keeps it.
+Then begin again with pawl --model sonnet; 'pawl models' lists all models.`
+
+// welcome lets the user choose a model and a mode if none is configured.
+func (u *ui) welcome(ctx context.Context, project pawl.Project) {
+	models, err := u.findModels(ctx)
+	switch {
+	case err != nil && !errors.Is(err, pawl.ErrUnavailable):
+		u.out.printError(err)
+	case len(models) > 0:
+		u.present(u.askModel(models, project))
+		return
+	}
+	if err := u.helpModels(ctx); err != nil {
+		u.out.printError(err)
+	}
+}
+
+// helpModels prints how to get a model.
+func (u *ui) helpModels(ctx context.Context) error {
+	help := defaultModelHelp
+	if u.Onboarding.Help != nil {
+		err := u.runInterruptible(ctx, func(ctx context.Context) (err error) {
+			help, err = u.Onboarding.Help(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	u.out.printf("welcome: there is no model to ask yet")
+	u.out.block(help)
+	return nil
+}
+
+// askModel asks for the model, then for the permission mode.
+func (u *ui) askModel(models []pawl.ModelInfo, project pawl.Project) *question {
+	print := func() {
+		u.out.printf("welcome: two things are to be chosen first, the model and how much it may do without asking")
+		for i, m := range models {
+			u.out.printf("%d: %s", i+1, sanitizeLine(m.Ref))
+		}
+		u.out.printf("0: later")
+	}
+	return &question{print: print, hint: "number of the model: ", take: func(_ context.Context, line string) {
+		n, err := strconv.Atoi(line)
+		switch {
+		case err != nil || n < 0 || n > len(models):
+			u.out.printf("that is no number of the list; /again says it again")
+		case n == 0:
+			u.question = nil
+			u.out.printf("later: /models and /model choose one")
+		default:
+			u.present(u.askMode(models[n-1].Ref, project))
+		}
+	}}
+}
+
+// askMode asks for the permission mode. It recommends guard if there is a sandbox,
+// otherwise ask.
+func (u *ui) askMode(model string, project pawl.Project) *question {
+	recommended := "ask"
+	if project.Sandbox != "" && project.Sandbox != "none" {
+		recommended = "guard"
+	}
+	var choices []choice
+	for _, m := range modes {
+		if m.name == "auto" || len(project.Modes) > 0 && !slices.Contains(project.Modes, m.name) {
+			continue
+		}
+		text := m.name + ": " + m.means
+		if m.name == recommended {
+			text += " (recommended)"
+		}
+		choices = append(choices, choice{number: strconv.Itoa(len(choices) + 1), words: m.name, text: text, do: func(context.Context, string) { u.saveChoice(model, m.name) }})
+	}
+	if len(choices) == 0 { // managed settings allow none of these: use the configured mode
+		choices = []choice{{number: "1", text: sanitizeLine(project.Mode), do: func(context.Context, string) { u.saveChoice(model, project.Mode) }}}
+	}
+	return u.menu(func() { u.out.printf("mode: how much may it do by itself?") }, choices)
+}
+
+// saveChoice applies the choice and saves it. If saving fails, it still applies to
+// this process.
+func (u *ui) saveChoice(model, mode string) {
+	u.Settings.Model, u.Settings.Mode = model, mode
+	if u.Onboarding.Save != nil {
+		if err := u.Onboarding.Save(model, mode); err != nil {
+			u.out.printError(fmt.Errorf("the choice holds until pawl ends, for it could not be kept: %w", err))
+			return
+		}
+		u.out.printf("chosen: kept in your configuration; say what is to be done")
+		return
+	}
+	u.out.printf("chosen: say what is to be done")
+}

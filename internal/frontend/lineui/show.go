@@ -1,0 +1,115 @@
+package lineui
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+func (u *ui) printLast(context.Context, string) error {
+	if u.renderer.last == "" {
+		return usagef("there is no reply yet: send a prompt first")
+	}
+	s := newSentenceWriter(u.out, "pawl")
+	s.write(u.renderer.last)
+	s.end()
+	return nil
+}
+
+// maxOutput bounds how much of a stored output is read, in bytes.
+const maxOutput = 1 << 20
+
+// printOutput prints the output of a tool call, in full if it is stored beside the
+// log.
+func (u *ui) printOutput(ctx context.Context, argument string) error {
+	if argument == "" {
+		argument = "1"
+	}
+	outputs := u.renderer.outputs
+	if len(outputs) == 0 {
+		return usagef("no tool has given anything back yet")
+	}
+	n, err := parseIndex(argument, len(outputs), "/output")
+	if err != nil {
+		return err
+	}
+	out := outputs[len(outputs)-1-n]
+	text := out.result.Content
+	for _, p := range out.result.Display {
+		if patch, ok := p.(pawl.Patch); ok && !strings.Contains(text, strings.TrimSpace(patch.Diff)) {
+			text = strings.TrimRight(text, "\n") + "\n" + patch.Diff
+		}
+	}
+	if out.result.Spill != nil {
+		if text, err = u.readSpill(ctx, out); err != nil {
+			return err
+		}
+	}
+	u.out.printf("output: %s, %s", out.title, lineCount(text))
+	if strings.TrimSpace(text) != "" {
+		u.out.block(text)
+	}
+	return nil
+}
+
+// readSpill reads an output that is stored beside the log.
+func (u *ui) readSpill(ctx context.Context, out output) (text string, err error) {
+	err = u.runInterruptible(ctx, func(ctx context.Context) error {
+		r, err := u.Service.Output(ctx, out.session, out.result.Spill.ID)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		data, err := io.ReadAll(io.LimitReader(r, maxOutput))
+		text = string(data)
+		return err
+	})
+	return text, err
+}
+
+// showAll prints the whole session.
+func (u *ui) showAll(ctx context.Context, _ string) error {
+	if u.Show == nil {
+		return usagef("it cannot be shown here: 'pawl session show' does it")
+	}
+	var b strings.Builder
+	err := u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) error {
+		s, err := u.Service.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		return u.Show(ctx, &b, s)
+	})
+	if err != nil {
+		return err
+	}
+	u.out.block(b.String())
+	return nil
+}
+
+func (u *ui) stats(ctx context.Context, _ string) error {
+	var rows []pawl.UsageRow
+	err := u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) (err error) {
+		rows, err = u.Service.Usage(ctx, pawl.UsageFilter{Session: id})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var sum pawl.Usage
+	replies := 0
+	for _, r := range rows {
+		sum = sum.Add(r.Usage)
+		replies += r.Replies
+	}
+	messages := "replies"
+	if replies == 1 {
+		messages = "reply"
+	}
+	u.out.printf("stats: %d %s, %d tokens read, %d from the cache, %d written, %s; 'pawl stats' says more",
+		replies, messages, sum.Input+sum.CacheWrite, sum.CacheRead, sum.Output, humanize.Dollars(sum.Cost))
+	return nil
+}
