@@ -16,52 +16,53 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Config is what pawl is to an editor. Service, Model and Mode are needed.
+// Config configures Serve. Service, Model and Mode are required.
 type Config struct {
 	Service  pawl.Service
 	Version  string
-	Settings pawl.Settings // of every prompt; a Mode of yolo lets people choose yolo
+	Settings pawl.Settings // of every prompt; Mode yolo makes yolo available to the user
 
-	// Model is the one that a new session begins with. An error says what is
-	// missing, and what to do.
+	// Model returns the model for a new session. Its error says what is missing and
+	// what to do.
 	Model func(ctx context.Context) (string, error)
-	// Models are those that can be chosen; nil means that none can.
+	// Models lists the models that can be chosen; nil means none.
 	Models func(ctx context.Context) ([]Model, error)
-	// Mode is the one that holds in a directory for those settings.
+	// Mode returns the permission mode that applies in a directory with these
+	// settings.
 	Mode func(ctx context.Context, dir string, s pawl.Settings) (string, error)
-	// Commands are what can be called with a slash in a directory; nil means none.
+	// Commands lists the slash commands of a directory; nil means none.
 	Commands func(ctx context.Context, dir string) ([]Command, error)
-	// Expand makes of a prompt what the command says that it begins with.
+	// Expand replaces the slash command that a prompt begins with; nil leaves prompts
+	// as they are.
 	Expand Expand
-	// Notes say what a person is to know of a directory.
+	// Notes returns notes about a directory that the user should see.
 	Notes func(ctx context.Context, dir string) []string
-	// Buffers is told what a session has open in the editor; nil that it has nothing
-	// any more. nil means that nobody wants to know.
+	// Buffers registers the editor's open files of a session; nil unregisters them. A
+	// nil func means that nothing uses them.
 	Buffers func(id pawl.SessionID, b pawl.Buffers)
-	// Servers has a session use these MCP servers, and no others that it was given
-	// before, and says what a person is to know of them. nil means that none can be
-	// used.
+	// Servers makes a session use exactly these MCP servers of the editor. It returns
+	// notes for the user. nil means that the editor's servers are not used.
 	Servers func(ctx context.Context, id pawl.SessionID, dir string, servers []Server) (notes []string)
-	// Mask hides secrets; nil means that there are none.
+	// Mask masks secrets; nil means no masking.
 	Mask Mask
-	// Log is where faults of the connection are told; nil means nowhere.
+	// Log receives errors of the connection; nil discards them.
 	Log io.Writer
 }
 
-// Expand changes a prompt of a session in a directory, and says what is to be known of it.
+// Expand changes a prompt of a session in dir. It returns notes for the user.
 type Expand func(ctx context.Context, dir string, p *pawl.Prompt) (notes []string, err error)
 
-// Mask returns a function that takes a text in pieces and shows it without
-// secrets. What may be the beginning of one it holds back.
+// Mask returns a function that takes text in pieces and passes it to show with secrets
+// masked. It buffers what could be the beginning of a secret.
 type Mask func(show func(text string)) func(text string)
 
-// Model is one that can be chosen.
+// Model is a model that can be chosen.
 type Model struct{ Ref, Name string }
 
-// Command is one that can be called with a slash.
+// Command is a slash command.
 type Command struct{ Name, Description, Hint string }
 
-// modes are what a person can choose.
+// modes are the permission modes that can be chosen.
 var modes = []struct{ id, name, about string }{
 	{"plan", "Plan", "reads, and changes nothing"},
 	{"ask", "Ask", "asks before each change and command"},
@@ -70,11 +71,11 @@ var modes = []struct{ id, name, about string }{
 	{"yolo", "Yolo", "everything, without a sandbox and without asking"},
 }
 
-// agent is pawl as the editor sees it.
+// agent implements the agent's side of the protocol, apart from the SDK's types.
 type agent struct {
 	Config
 	editor     editor
-	newContext func() (context.Context, context.CancelFunc) // a context that ends with the connection
+	newContext func() (context.Context, context.CancelFunc) // derives from the connection's context
 	running    sync.WaitGroup
 
 	seen diskHistory
@@ -93,13 +94,13 @@ func newAgent(c Config) *agent {
 	return &agent{Config: c, sessions: map[pawl.SessionID]*session{}}
 }
 
-// chosen is what a person has chosen for a session.
+// sessionSettings are the mode and the models of a session.
 type sessionSettings struct {
 	mode, model string
 	models      []Model
 }
 
-// directory checks the directory that a session is to work in.
+// checkDir checks the working directory of a session.
 func checkDir(dir string, more []string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("the folder %q is not absolute: open a folder in the editor: %w", dir, pawl.ErrInvalid)
@@ -113,7 +114,8 @@ func checkDir(dir string, more []string) (string, error) {
 	return filepath.Clean(dir), nil
 }
 
-// create makes a session. Nothing is heard of it before the editor knows its id.
+// createSession creates a session. Its events are followed only when the editor knows
+// its id.
 func (a *agent) createSession(ctx context.Context, dir string, servers []Server) (*session, sessionSettings, error) {
 	model := a.Settings.Model
 	if model == "" {
@@ -135,7 +137,7 @@ func (a *agent) createSession(ctx context.Context, dir string, servers []Server)
 	return s, c, nil
 }
 
-// chosen is what holds for a session in a directory.
+// sessionSettings returns the mode and the models for a session in a directory.
 func (a *agent) sessionSettings(ctx context.Context, dir string, settings pawl.Settings, model string) (c sessionSettings, err error) {
 	c.model = model
 	if c.mode, err = a.Mode(ctx, dir, settings); err != nil {
@@ -160,7 +162,8 @@ func (a *agent) notes(ctx context.Context, dir string) []string {
 	return a.Notes(ctx, dir)
 }
 
-// open makes a session one that the editor has open, instead of an earlier one.
+// openSession registers a session as open in the editor. It replaces an earlier
+// registration of the same session.
 func (a *agent) openSession(row pawl.Session, settings pawl.Settings) *session {
 	s := &session{
 		id: row.ID, dir: row.Dir, head: row.Head, svc: a.Service, editor: a.editor, mask: a.Mask, running: &a.running,
@@ -177,7 +180,7 @@ func (a *agent) openSession(row pawl.Session, settings pawl.Settings) *session {
 	return s
 }
 
-// hear begins to tell what happens in a session after it was opened.
+// follow starts rendering the session's events after the ones that were loaded.
 func (a *agent) follow(s *session, t *renderer) {
 	ctx, stop := a.newContext()
 	a.mu.Lock()
@@ -196,7 +199,7 @@ func (a *agent) follow(s *session, t *renderer) {
 	})
 }
 
-// offer shows which commands there are.
+// showCommands sends the list of slash commands.
 func (a *agent) showCommands(ctx context.Context, s *session) {
 	if a.Commands == nil {
 		return
@@ -210,8 +213,8 @@ func (a *agent) showCommands(ctx context.Context, s *session) {
 	}
 }
 
-// load opens a session that is there, tells what was unless it is to be quiet,
-// and goes on with what was left open.
+// loadSession opens an existing session, replays its events unless quiet, and resumes
+// interrupted work.
 func (a *agent) loadSession(ctx context.Context, id pawl.SessionID, dir string, servers []Server, quiet bool) (sessionSettings, error) {
 	row, err := a.Service.Get(ctx, id)
 	if err != nil {
@@ -250,7 +253,7 @@ func (a *agent) loadSession(ctx context.Context, id pawl.SessionID, dir string, 
 	return c, nil
 }
 
-// sameFolder reports whether two paths lead to one directory.
+// sameDir reports whether two paths name the same directory.
 func sameDir(a, b string) bool {
 	if a == b {
 		return true
@@ -263,7 +266,7 @@ func sameDir(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// history is a session's log up to the head that its row tells.
+// history reads a session's log up to row.Head.
 func history(ctx context.Context, svc pawl.Service, row pawl.Session) ([]pawl.Event, error) {
 	var events []pawl.Event
 	for e, err := range svc.Events(ctx, row.ID, 0) {
@@ -280,8 +283,8 @@ func history(ctx context.Context, svc pawl.Service, row pawl.Session) ([]pawl.Ev
 	return events, ctx.Err()
 }
 
-// lastMode is the mode that a person has chosen last, "" if they have not, or if
-// it is not to be had here.
+// lastMode returns the last mode that the user chose, or "" if there is none or it is
+// not available here.
 func (a *agent) lastMode(events []pawl.Event) string {
 	mode := ""
 	for _, e := range events {
@@ -290,7 +293,7 @@ func (a *agent) lastMode(events []pawl.Event) string {
 			mode = cmp.Or(b.Mode, mode)
 		case pawl.ModeChanged:
 			mode = b.Mode
-		default: // says nothing about modes
+		default: // no mode
 		}
 	}
 	if !slices.Contains(a.modes(), mode) {
@@ -299,7 +302,7 @@ func (a *agent) lastMode(events []pawl.Event) string {
 	return mode
 }
 
-// modes are those that can be chosen here.
+// modes returns the ids of the modes that can be chosen.
 func (a *agent) modes() []string {
 	var list []string
 	for _, m := range modes {
@@ -310,7 +313,7 @@ func (a *agent) modes() []string {
 	return list
 }
 
-// setMode says how the next prompt may act.
+// setMode sets the permission mode of the next prompt.
 func (a *agent) setMode(id pawl.SessionID, mode string) error {
 	if !slices.Contains(a.modes(), mode) {
 		hint := ""
@@ -322,8 +325,8 @@ func (a *agent) setMode(id pawl.SessionID, mode string) error {
 	return a.set(id, func(s *pawl.Settings) { s.Mode = mode })
 }
 
-// setModel says who works on the next prompt. Whether there is such a model is
-// found out when the prompt is sent.
+// setModel sets the model of the next prompt. Whether the model exists is checked when
+// the prompt is sent.
 func (a *agent) setModel(id pawl.SessionID, ref string) error {
 	return a.set(id, func(s *pawl.Settings) { s.Model = ref })
 }
@@ -339,7 +342,7 @@ func (a *agent) set(id pawl.SessionID, change func(*pawl.Settings)) error {
 	return nil
 }
 
-// session is one that the editor has open.
+// session returns an open session.
 func (a *agent) session(id pawl.SessionID) (*session, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -349,7 +352,7 @@ func (a *agent) session(id pawl.SessionID) (*session, error) {
 	return nil, fmt.Errorf("session %q is not open here: load it, or begin a new one: %w", id, pawl.ErrNotFound)
 }
 
-// end cancels what a session does and forgets it here; its log stays.
+// closeSession cancels the session's work and closes it; its log stays.
 func (a *agent) closeSession(ctx context.Context, id pawl.SessionID) error {
 	s, err := a.session(id)
 	if err != nil {
@@ -366,7 +369,8 @@ func (a *agent) closeSession(ctx context.Context, id pawl.SessionID) error {
 	return nil
 }
 
-// list returns a page of the sessions, and where the next begins.
+// listSessions returns a page of sessions and the cursor of the next page, "" if it is
+// the last.
 func (a *agent) listSessions(ctx context.Context, dir, cursor string) (page []pawl.Session, next string, err error) {
 	f := pawl.Filter{Dir: dir, Limit: listedPage}
 	if cursor != "" {

@@ -14,20 +14,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// askID names what is asked: an answer is for that and nothing else.
+// askID identifies an ask, so that an answer reaches that ask only.
 type askID struct {
 	session pawl.SessionID
 	seq     pawl.Seq
 }
 
-// asks puts what a session and its subagents ask to the person at the editor.
+// asks presents the asks of a session and its subagents in the editor.
 type asks struct {
 	*session
-	pending map[askID]context.CancelFunc // held by the one goroutine that hears the session
+	pending map[askID]context.CancelFunc // used only by the goroutine that follows the session
 }
 
-// begin asks what an event asks, about a call. origin says which subagent asks; it
-// is "" for the session itself.
+// start presents the ask of an event about a tool call. origin names the subagent that
+// asks, "" for the session itself.
 func (a *asks) start(ctx context.Context, origin string, e pawl.Event, toolCall call) {
 	b, ok := e.Body.(pawl.Asked)
 	if !ok {
@@ -40,19 +40,19 @@ func (a *asks) start(ctx context.Context, origin string, e pawl.Event, toolCall 
 	a.running.Go(func() { a.answerAsk(ctx, id, toolCall, b.Ask) })
 }
 
-// over stops to ask what needs no answer any more.
+// handleEnd cancels the presentation of asks that an event answers or ends.
 func (a *asks) handleEnd(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.Answered:
 		a.stop(askID{e.Session, b.Ask})
 	case pawl.TurnFinished:
 		a.stopAll()
-	default: // answers nothing
+	default: // no effect on asks
 	}
 }
 
-// callOf is the id of the call that is asked about. The editor knows the
-// session's own; a subagent's, or none, gets one by the question.
+// askCallID returns the id of the tool call to show with an ask. The editor knows the
+// session's own calls; for a subagent's call, or none, it is derived from the ask.
 func askCallID(id, origin string, e pawl.Event) string {
 	if id == "" || origin != "" {
 		return fmt.Sprintf("ask-%s-%d", e.Session, e.Seq)
@@ -67,13 +67,14 @@ func (a *asks) stop(id askID) {
 	}
 }
 
-// ask asks and answers for the person. What cannot be asked is declined; while
-// the editor is gone nothing is said, so that it can be asked again.
+// answerAsk presents an ask and sends the user's answer. If presenting fails, the
+// answer is a denial. If the editor has disconnected, no answer is sent, so that the
+// ask can be presented again.
 func (s *session) answerAsk(ctx context.Context, id askID, toolCall call, ask pawl.Ask) {
 	cancels := s.canceled()
 	answer, err := s.present(ctx, toolCall, ask)
 	if ctx.Err() != nil || s.canceled() != cancels {
-		return // the turn's end says what became of it
+		return // the end of the turn reports it
 	}
 	if err != nil {
 		answer = pawl.Answer{Outcome: pawl.OutcomeDeclined}
@@ -85,7 +86,7 @@ func (s *session) answerAsk(ctx context.Context, id askID, toolCall call, ask pa
 	}
 }
 
-// put shows what is asked and returns the answer.
+// present shows an ask and returns the answer.
 func (s *session) present(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
 	switch ask.Kind {
 	case pawl.AskPermission:
@@ -108,7 +109,7 @@ func outcome(yes bool) pawl.Outcome {
 	return pawl.OutcomeDeclined
 }
 
-// shownAsk is a text that a person decides by: all that is in it shows, as it is.
+// askContent returns the text that the user decides about, with nothing hidden in it.
 func askContent(text string) []content {
 	if text == "" {
 		return nil
@@ -119,10 +120,11 @@ func askContent(text string) []content {
 	return []content{{text: fence(text)}}
 }
 
-// goOn is what the model is told of a call that was declined while its turn goes on.
+// rejectAndContinue is the message to the model for a denied call whose turn
+// continues.
 const rejectAndContinue = "not this; go on without it"
 
-// permission asks whether a call may run. Anything but a clear yes is a no.
+// permission presents a permission prompt. Anything but a clear yes is a denial.
 func (s *session) permission(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
 	toolCall.content = askContent(ask.Text)
 	options := []option{{"once", "Allow once", "allow_once"}}
@@ -146,7 +148,7 @@ func (s *session) permission(ctx context.Context, toolCall call, ask pawl.Ask) (
 	}
 }
 
-// rules are the rules that "always" would add, as the text of the question has them.
+// rules returns the rules that "always allow" would add, as the ask's text has them.
 func rules(ask pawl.Ask) string {
 	var list []string
 	for _, rule := range ask.Offer {
@@ -159,10 +161,11 @@ func rules(ask pawl.Ask) string {
 	return text
 }
 
-// noOptions is what the model is told of a question that has none.
+// noOptions is the message to the model for a question without options.
 const noOptions = "(from pawl: the editor shows only questions with options; ask with options, or decide yourself and say what you assumed)"
 
-// questions asks one after the other. An editor offers choices and no words.
+// questions presents the questions one after the other. Editors support options only,
+// no free text.
 func (s *session) questions(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
 	for _, q := range ask.Questions {
 		if len(q.Options) == 0 {
@@ -204,10 +207,11 @@ func questionOptions(q pawl.Question) []option {
 	return append(list, option{"decline", "Do not answer", "reject_once"})
 }
 
-// childPoll is how often a subagent is looked for that was announced and is not yet made.
+// createPoll is the interval for polling a subagent's session, which is announced
+// before it exists.
 const createPoll = 50 * time.Millisecond
 
-// subagent hears what a subagent asks, as long as its parent is heard.
+// followSubagent presents the asks of a subagent until ctx, that of its parent, ends.
 func (a *asks) followSubagent(ctx context.Context, c pawl.Spawned) {
 	row, err := a.svc.Get(ctx, c.Child)
 	for errors.Is(err, pawl.ErrNotFound) {
@@ -226,7 +230,7 @@ func (a *asks) followSubagent(ctx context.Context, c pawl.Spawned) {
 	}
 }
 
-// hearChild asks what a subagent has asked before and what it asks until its turn ends.
+// streamAsks presents a subagent's pending asks and new ones until its turn ends.
 func (a *asks) streamAsks(ctx context.Context, origin string, row pawl.Session) error {
 	own := &asks{session: a.session, pending: map[askID]context.CancelFunc{}}
 	defer own.stopAll()
@@ -247,11 +251,11 @@ func (a *asks) streamAsks(ctx context.Context, origin string, row pawl.Session) 
 			a.running.Go(func() { own.followSubagent(ctx, c) })
 		case pawl.TurnStarted, pawl.TurnFinished:
 			_, ended = e.Body.(pawl.TurnFinished)
-		default: // nothing to know for an ask
+		default: // not relevant to asks
 		}
 		own.handleEnd(e)
 		if open = unanswered(open, e); e.Seq < row.Head {
-			continue // it may have its answer
+			continue // a later event may answer it
 		}
 		for _, o := range open {
 			asked, _ := o.Body.(pawl.Asked)
@@ -272,7 +276,7 @@ func (a *asks) stopAll() {
 	}
 }
 
-// unanswered are the asks of a log that nobody has answered, after one more event.
+// unanswered updates the list of unanswered asks for one more event.
 func unanswered(open []pawl.Event, e pawl.Event) []pawl.Event {
 	switch b := e.Body.(type) {
 	case pawl.Asked:
@@ -285,7 +289,7 @@ func unanswered(open []pawl.Event, e pawl.Event) []pawl.Event {
 		}
 	case pawl.TurnFinished:
 		return nil
-	default: // asks nothing
+	default: // no effect on asks
 	}
 	return open
 }

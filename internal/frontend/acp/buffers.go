@@ -14,26 +14,27 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The bounds of what is asked of the editor's buffers.
+// Limits of reading the editor's buffers.
 const (
-	reloadTime  = 5 * time.Second // that the editor may take to notice that a file has changed on the disk
-	maxFiles    = 1000            // files whose former contents are remembered
-	maxVersions = 8               // contents of one
+	reloadTime  = 5 * time.Second // how long an editor may take to reload a file that changed on disk
+	maxFiles    = 1000            // files whose earlier contents are remembered
+	maxVersions = 8               // contents per file
 )
 
-// buffers are the files of a session as the editor has them.
+// buffers reads a session's files as the editor has them, with unsaved changes.
 type buffers struct {
 	id           pawl.SessionID
 	editor       editor
 	seen         *diskHistory
 	now          func() time.Time
-	unresponsive atomic.Bool // it did not answer in time: it is not asked again before the next prompt
+	unresponsive atomic.Bool // it did not answer in time; it is not asked again until the next prompt
 }
 
 var _ pawl.Buffers = (*buffers)(nil)
 
-// Unsaved asks the editor what it has of a file. An editor that still has what was
-// on the disk before has only not looked again.
+// Unsaved returns the editor's text of a file if it has unsaved changes. If the editor
+// has an earlier content of the file, it has not reloaded it yet: that does not count
+// as unsaved.
 func (b *buffers) Unsaved(ctx context.Context, f pawl.OnDisk) (text string, ok bool, err error) {
 	b.seen.add(f)
 	if text, err = b.read(ctx, f.Path); err != nil {
@@ -50,8 +51,8 @@ func (b *buffers) Unsaved(ctx context.Context, f pawl.OnDisk) (text string, ok b
 	return text, true, nil
 }
 
-// read returns what the editor has of a file. It is not waited for when it hangs,
-// be it that it does not even take the question.
+// read returns the editor's text of a file. It gives up after readTime, even if the
+// request cannot be written.
 func (b *buffers) read(ctx context.Context, path string) (string, error) {
 	if b.unresponsive.Load() {
 		return "", errors.New("it did not answer before")
@@ -82,9 +83,8 @@ func (b *buffers) read(ctx context.Context, path string) (string, error) {
 	return text, nil
 }
 
-// spelled writes the text of a buffer as the file on the disk is written. Editors
-// keep lines apart from how they end, some without the last end, and without the
-// mark of the byte order.
+// matchFormat converts a buffer's text to the line endings, the final newline and the
+// byte order mark of the file on disk, which editors do not keep in the text.
 func matchFormat(text, disk string) string {
 	const mark = "\ufeff"
 	if strings.HasPrefix(disk, mark) && !strings.HasPrefix(text, mark) {
@@ -103,19 +103,19 @@ func matchFormat(text, disk string) string {
 	return text
 }
 
-// former remembers what files had on the disk when pawl looked at them. All
-// sessions of an editor share it.
+// diskHistory remembers the hashes of file contents that pawl has seen on disk. All
+// sessions of a connection share it.
 type diskHistory struct {
 	mu    sync.Mutex
-	files map[string][][sha256.Size]byte // the latest last
+	files map[string][][sha256.Size]byte // newest last
 }
 
-// add remembers what a file has now.
+// add records the current content of a file.
 func (m *diskHistory) add(f pawl.OnDisk) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.files == nil || len(m.files) == maxFiles && m.files[f.Path] == nil {
-		m.files = map[string][][sha256.Size]byte{} // to forget is harmless: what an editor has late seems not saved, for a moment
+		m.files = map[string][][sha256.Size]byte{} // forgetting is harmless: until it reloads, a buffer looks unsaved
 	}
 	sum := sha256.Sum256([]byte(f.Text))
 	list := slices.DeleteFunc(m.files[f.Path], func(s [sha256.Size]byte) bool { return s == sum })
@@ -125,7 +125,7 @@ func (m *diskHistory) add(f pawl.OnDisk) {
 	m.files[f.Path] = append(list, sum)
 }
 
-// had reports whether a file had this text when pawl looked.
+// contains reports whether the file has had this text.
 func (m *diskHistory) contains(path, text string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// kinds says which sign an editor shows beside a tool; a tool that is not here is other.
+// kinds maps a tool to the kind of icon that the editor shows; tools not listed are
+// "other".
 var kinds = map[string]string{
 	"read": "read", "skill": "read", "diagnostics": "read",
 	"list": "search", "glob": "search", "grep": "search", "codesearch": "search",
@@ -22,7 +23,7 @@ var kinds = map[string]string{
 	"plan_exit": "switch_mode",
 }
 
-// announce is a call as the model wishes it.
+// newCall returns a call as the model has requested it.
 func newCall(dir string, c pawl.ToolCall) call {
 	shown := call{id: string(c.ID), title: title(c), kind: kinds[c.Name], status: "pending"}
 	if shown.kind == "" {
@@ -37,7 +38,7 @@ func newCall(dir string, c pawl.ToolCall) call {
 	return shown
 }
 
-// inputs are the texts of a call's input, by their names.
+// inputs returns the string fields of a call's input.
 func inputs(c pawl.ToolCall) map[string]string {
 	var all map[string]any
 	if json.Unmarshal(c.Input, &all) != nil {
@@ -52,7 +53,7 @@ func inputs(c pawl.ToolCall) map[string]string {
 	return texts
 }
 
-// title says in a line what a call does.
+// title describes a call in one line.
 func title(c pawl.ToolCall) string {
 	in := inputs(c)
 	if c.Name == "bash" && in["command"] != "" {
@@ -66,8 +67,8 @@ func title(c pawl.ToolCall) string {
 	return line(c.Name)
 }
 
-// line is a text on one line, cut if it is long. Nothing in it is Markdown: what
-// a model writes there must look as it is.
+// line returns a text on one line, truncated, without Markdown code marks: text from a
+// model must be shown literally.
 func line(text string) string {
 	text = strings.ReplaceAll(sanitize.Line(text), "`", "'")
 	if utf8.RuneCountInString(text) > maxTitle {
@@ -76,7 +77,8 @@ func line(text string) string {
 	return text
 }
 
-// begun is a call that runs now, with the files that it may touch.
+// startedCall returns the update for a call that runs now, with the files that it
+// accesses.
 func startedCall(dir string, b pawl.CallStarted) call {
 	shown := call{id: string(b.Call), status: "in_progress"}
 	seen := map[string]bool{}
@@ -87,14 +89,14 @@ func startedCall(dir string, b pawl.CallStarted) call {
 				seen[path] = true
 				shown.locations = append(shown.locations, location{path: path})
 			}
-		case pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP: // no file
+		case pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP: // not a file
 		}
 	}
 	return shown
 }
 
-// ended is a call with its result: a change as an editor shows changes, anything
-// else as it was printed.
+// finishedCall returns the update for a call's result: patches as editor diffs,
+// anything else as text.
 func finishedCall(dir string, b pawl.CallFinished) call {
 	shown := call{id: string(b.Call), status: "completed"}
 	if b.Status != pawl.CallDone || b.Result.IsError {
@@ -106,7 +108,7 @@ func finishedCall(dir string, b pawl.CallFinished) call {
 			shown.addPatch(dir, p)
 		case pawl.Text:
 			shown.content = append(shown.content, content{text: fence(sanitize.Text(p.Text))})
-		default: // for the model
+		default: // for the model only
 		}
 	}
 	if len(shown.content) == 0 && b.Result.Content != "" {
@@ -129,12 +131,12 @@ func (c *call) addPatch(dir string, p pawl.Patch) {
 	}
 }
 
-// output is what a running command has printed last.
+// output returns the update for the output of a running command.
 func output(id pawl.CallID, tail string) call {
 	return call{id: string(id), content: []content{{text: fence(sanitize.Text(tail))}}}
 }
 
-// tail is the end of an output that goes on with text.
+// tail appends text and keeps the last maxOutput bytes.
 func tail(before, text string) string {
 	all := before + text
 	if len(all) <= maxOutput {
@@ -143,7 +145,8 @@ func tail(before, text string) string {
 	return strings.ToValidUTF8(all[len(all)-maxOutput:], "")
 }
 
-// fence puts a text into Markdown as it is: no line of it closes the fence.
+// fence returns text as a Markdown code block. The fence is longer than any in the
+// text, so that the text cannot close it.
 func fence(text string) string {
 	mark := "```"
 	for strings.Contains(text, mark) && !weak.On("acp.fence") {

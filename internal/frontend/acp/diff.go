@@ -9,22 +9,22 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// hunkHead is the line before a part of a unified diff.
+// hunkHead matches the header of a hunk in a unified diff.
 var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// hunk is one part of a diff while it is read.
+// hunk is a hunk of a unified diff while it is parsed.
 type hunk struct {
 	old, new         strings.Builder
-	oldLeft, newLeft int // lines that it still has, by its head
+	oldLeft, newLeft int // remaining lines, according to the header
 	line             int
-	last             byte // what the last line was: of both, taken away or added
+	last             byte // prefix of the last line: ' ', '-' or '+'
 }
 
-// changes reads a unified diff of one file: an editor wants each part as the text
-// before and after. rest is what is no part: what was left out, a rename.
+// changes parses a unified diff of one file into the old and new text of each hunk, as
+// editors want it. rest is what belongs to no hunk: omitted lines, a rename.
 func changes(dir string, p pawl.Patch) (list []change, rest string) {
 	path := absPath(dir, p.Path)
-	created := false // it was not there before
+	created := false // the patch creates the file
 	var h *hunk
 	finish := func() {
 		if h != nil {
@@ -52,7 +52,7 @@ func changes(dir string, p pawl.Patch) (list []change, rest string) {
 	return list, rest
 }
 
-// count is a number of a head; one that is left out is 1.
+// count parses a number of a hunk header; if it is omitted, it is 1.
 func count(digits string) int {
 	if n, err := strconv.Atoi(digits); err == nil {
 		return n
@@ -60,7 +60,7 @@ func count(digits string) int {
 	return 1
 }
 
-// take adds a line, and reports whether it belongs to the hunk.
+// addLine adds a line. It reports whether the line belongs to the hunk.
 func (h *hunk) addLine(line string) bool {
 	kind := line[0]
 	if kind == '\\' && h.last != 0 { // no newline at the end of the file
@@ -89,7 +89,7 @@ func (h *hunk) addLine(line string) bool {
 	return true
 }
 
-// trim takes the newline off the line that was added last.
+// trim removes the newline of the last line.
 func (h *hunk) trim() {
 	for _, side := range []struct {
 		text *strings.Builder
@@ -113,7 +113,7 @@ func (h *hunk) change(path string, created bool) change {
 	return c
 }
 
-// within is a path of the workspace, absolute.
+// absPath returns a path of the workspace as an absolute path.
 func absPath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

@@ -7,26 +7,26 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// editor is the other end of the connection, as this package speaks to it.
+// editor is the client's side of the connection.
 type editor interface {
-	// show sends one update. It has been written when it returns.
+	// show sends an update. The update has been written when show returns.
 	show(ctx context.Context, id pawl.SessionID, u update) error
-	// choose asks the person to choose and returns the option's id, or "" if they
-	// chose none.
+	// choose asks the user to choose an option and returns its id, or "" if they chose
+	// none.
 	choose(ctx context.Context, id pawl.SessionID, q choice) (string, error)
-	// read returns a file as the editor has it, saved or not: so many lines of it, or
-	// all for 0.
+	// read returns the first lines of a file, or all of it for 0, with unsaved
+	// changes.
 	read(ctx context.Context, id pawl.SessionID, path string, lines int) (string, error)
-	// reads reports whether the editor can do that.
+	// reads reports whether the editor supports read.
 	reads() bool
 }
 
-// update is one thing that an editor shows.
+// update is a session/update notification.
 //
 //sumtype:decl
 type update interface{ isUpdate() }
 
-// said is a piece of somebody's words.
+// messageChunk is a piece of a message.
 type messageChunk struct {
 	role role
 	text string
@@ -38,10 +38,11 @@ type role int
 const (
 	roleUser role = iota
 	roleAgent
-	roleThought // what the model thinks, and pawl's own notes
+	roleThought // the model's reasoning, and pawl's own notes
 )
 
-// called announces a call, moved says what has changed of it: what is empty has not.
+// callStarted announces a call. callUpdated changes one; its empty fields are
+// unchanged.
 type (
 	callStarted struct{ call }
 	callUpdated struct{ call }
@@ -73,27 +74,28 @@ type call struct {
 	input     json.RawMessage
 }
 
-// place is a file that a call is about, absolute, and where in it; line 0 is none.
+// location is a position in a file that a call accesses: an absolute path and a line,
+// 0 for none.
 type location struct {
 	path string
 	line int
 }
 
-// content is a text in Markdown, or a change.
+// content is a Markdown text or a change.
 type content struct {
 	text   string
 	change *change
 }
 
-// change is a part of a file before and after. A nil old is a file that was not there.
+// change is a hunk before and after. A nil old means that the file is new.
 type change struct {
 	path string
 	old  *string
 	new  string
-	line int // of the new text, where it begins
+	line int // where the new text begins
 }
 
-// choice is what a person is to decide about a call.
+// choice is a decision about a call for the user to make.
 type choice struct {
 	call    call
 	options []option

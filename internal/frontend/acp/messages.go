@@ -10,13 +10,14 @@ import (
 	"sync"
 )
 
-// lines is what the editor writes, message by message. The library would pass
-// over what is no message without a word, and end with one that is too long.
+// messageReader reads the editor's messages. It answers what is not a message with an
+// error, and skips messages that are too long: the SDK would ignore the former
+// silently and close the connection for the latter.
 type messageReader struct {
 	in           *bufio.Reader
-	reject       func(code int, why string) error // answers what cannot be taken
-	afterMessage func(line []byte)                // is called before the message after this one is read
-	last         []byte                           // the message that was handed on last
+	reject       func(code int, why string) error // sends an error response
+	afterMessage func(line []byte)                // called with a message before the next one is read
+	last         []byte                           // the message that was returned last
 	rest         []byte
 }
 
@@ -61,7 +62,7 @@ func (l *messageReader) next() ([]byte, error) {
 	}
 }
 
-// line returns the next line. Of one that is too long it reads all and keeps none.
+// line reads the next line. A line that is too long is read to its end and discarded.
 func (l *messageReader) readLine() (line []byte, long bool, err error) {
 	for {
 		piece, err := l.in.ReadSlice('\n')
@@ -76,14 +77,14 @@ func (l *messageReader) readLine() (line []byte, long bool, err error) {
 			return line, long, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF) && len(line) > 0:
-			return append(line, '\n'), long, nil // the last one has no end
+			return append(line, '\n'), long, nil // the last line has no newline
 		default:
 			return nil, long, err
 		}
 	}
 }
 
-// messages is what pawl writes, message by message.
+// messageWriter writes pawl's messages.
 type messageWriter struct {
 	mu       sync.Mutex
 	out      io.Writer
@@ -104,7 +105,8 @@ func (m *messageWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// said returns what is closed once a message with this in it has been written.
+// written returns a channel that is closed once a message containing mark has been
+// written.
 func (m *messageWriter) written(mark string) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -113,7 +115,7 @@ func (m *messageWriter) written(mark string) <-chan struct{} {
 	return seen
 }
 
-// refuse answers a message that has no id, or none that could be read.
+// reject sends an error response with a null id.
 func (m *messageWriter) reject(code int, why string) error {
 	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": why}})
 	if err != nil {

@@ -12,22 +12,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// readTime bounds how long the editor may take to hand over a file.
+// readTime bounds how long the editor may take to return a file.
 const readTime = 10 * time.Second
 
-// block is a piece of a prompt as the editor sends it: words, or something that
-// they mention.
+// block is a content block of a prompt: text, or a resource that it mentions.
 type block struct {
 	text  string
-	uri   string // of what is mentioned; "" for words
+	uri   string // of the resource; "" for text
 	name  string
 	media string
 	data  []byte // of an image or a document
-	inner bool   // text is the content of what is mentioned
+	inner bool   // text is the content of the resource
 }
 
-// parts makes of blocks what a person says: their words first, with the names of
-// what they mention in its place, then what that holds.
+// parts converts blocks to the parts of a prompt: the text first, with the names of
+// mentioned resources in their place, then their contents.
 func (s *session) parts(ctx context.Context, blocks []block) (pawl.Parts, error) {
 	var words strings.Builder
 	var rest pawl.Parts
@@ -50,7 +49,7 @@ func (s *session) parts(ctx context.Context, blocks []block) (pawl.Parts, error)
 	return append(pawl.Parts{pawl.Text{Text: words.String()}}, rest...), nil
 }
 
-// mention is the name of a thing within the words.
+// mention returns the name of a resource for use in the text.
 func (s *session) mention(b block) string {
 	path, fragment := filePath(b.uri)
 	if path == "" {
@@ -65,7 +64,7 @@ func (s *session) mention(b block) string {
 	return sanitize.Line(path)
 }
 
-// filePath is the file that a URI is about, or "", and the part of it.
+// filePath returns the file that a URI names, or "", and the fragment.
 func filePath(uri string) (path, fragment string) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || !filepath.IsAbs(u.Path) {
@@ -74,8 +73,8 @@ func filePath(uri string) (path, fragment string) {
 	return filepath.Clean(u.Path), u.Fragment
 }
 
-// attached is what a mentioned thing holds, or nil: a file that the editor does
-// not hand over is one that the model can read by itself.
+// attachment returns the content of a resource, or nil: the model can read a file
+// itself if the editor does not provide it.
 func (s *session) attachment(ctx context.Context, b block) (pawl.Part, error) {
 	switch {
 	case b.data != nil && len(b.data) == 0 && !strings.HasPrefix(b.media, "audio/"):
@@ -101,7 +100,7 @@ func (s *session) attachment(ctx context.Context, b block) (pawl.Part, error) {
 	return s.embedded(b, text), nil
 }
 
-// nameOf is what a thing is called.
+// blockName returns the name of a resource.
 func blockName(b block) string {
 	if path, _ := filePath(b.uri); path != "" {
 		return filepath.Base(path)
@@ -112,7 +111,7 @@ func blockName(b block) string {
 	return "attachment"
 }
 
-// embedded is a text that the editor has, with where it is from.
+// embedded returns the editor's text of a file, with its name.
 func (s *session) embedded(b block, text string) pawl.Text {
 	return pawl.Text{Text: fmt.Sprintf("\n\n%s, as it is in the editor now:\n%s\n", s.mention(b), fence(text))}
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// teller shows a session's events to the editor: first those that were, then
-// those that come. One goroutine uses it.
+// renderer sends a session's events to the editor: first the past ones, then new ones.
+// Only one goroutine uses it.
 type renderer struct {
 	*session
 	asks       *asks
-	silent     bool // what was is only taken note of
-	replayed   bool // what was has been told
+	silent     bool // past events are not sent
+	replayed   bool // past events have been handled
 	prompts    map[pawl.Seq]pawl.Parts
 	reply      *replyStream
 	calls      map[pawl.CallID]call
 	outputs    map[pawl.CallID]string
-	shells     map[pawl.Seq]string // the person's commands that are not shown yet
-	unanswered []pawl.Event        // asked before, and not answered
+	shells     map[pawl.Seq]string // the user's commands that are not shown yet
+	unanswered []pawl.Event        // asks of past events
 	spawned    []pawl.Spawned
-	err        error // the first that showing gave
+	err        error // first error of show
 }
 
 func newRenderer(s *session) *renderer {
@@ -35,7 +35,7 @@ func newRenderer(s *session) *renderer {
 	}
 }
 
-// replay tells what was, without what a person has taken back.
+// replay handles past events, without those that were undone.
 func (r *renderer) replay(ctx context.Context, events []pawl.Event) error {
 	for e, err := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {
 		if err != nil {
@@ -47,7 +47,7 @@ func (r *renderer) replay(ctx context.Context, events []pawl.Event) error {
 	return r.err
 }
 
-// hear tells what comes after a Seq, until ctx or the connection ends.
+// follow handles the events after a Seq until ctx or the connection ends.
 func (r *renderer) follow(ctx context.Context, after pawl.Seq) error {
 	defer r.asks.stopAll()
 	r.silent, r.replayed = false, true
@@ -61,7 +61,7 @@ func (r *renderer) follow(ctx context.Context, after pawl.Seq) error {
 		if err != nil {
 			return err
 		}
-		r.markFollowed() // from here on nothing is missed, not even what is not in the log
+		r.markFollowed() // from here on no event is missed, including those that are not in the log
 		if e.Seq != 0 && e.Seq <= after {
 			continue
 		}
@@ -80,7 +80,7 @@ func (r *renderer) show(ctx context.Context, u update) {
 	}
 }
 
-// say shows a word of pawl's own that is part of what happened.
+// note shows one of pawl's own messages about an event.
 func (r *renderer) note(ctx context.Context, format string, args ...any) {
 	r.show(ctx, messageChunk{role: roleThought, text: "pawl: " + fmt.Sprintf(format, args...) + "\n\n"})
 }
@@ -122,11 +122,11 @@ func (r *renderer) event(ctx context.Context, e pawl.Event) {
 	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
 		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
 		r.missionEvent(ctx, e)
-	case pawl.SessionCreated, pawl.SessionSummarized, pawl.SessionShared, pawl.CompactionAsked, pawl.RevertAsked: // nothing to show
+	case pawl.SessionCreated, pawl.SessionSummarized, pawl.SessionShared, pawl.CompactionAsked, pawl.RevertAsked: // not shown
 	}
 }
 
-// prompted shows a person's words, unless they are on the editor's screen already.
+// promptTaken shows the user's prompt, unless the editor has sent and shown it itself.
 func (r *renderer) promptTaken(ctx context.Context, prompt pawl.Seq) {
 	parts := r.prompts[prompt]
 	delete(r.prompts, prompt)
@@ -139,17 +139,17 @@ func (r *renderer) promptTaken(ctx context.Context, prompt pawl.Seq) {
 			r.show(ctx, messageChunk{role: roleUser, text: p.Text})
 		case pawl.File:
 			r.show(ctx, messageChunk{role: roleUser, text: fmt.Sprintf("(%s, %s)", line(p.Name), line(p.MediaType)), file: p})
-		default: // a person says nothing else
+		default: // not in prompts
 		}
 	}
 }
 
-// replies shows a reply while it grows, and its calls when it has ended.
+// replyEvent streams a reply, and announces its calls when it has ended.
 func (r *renderer) replyEvent(ctx context.Context, e pawl.Event) {
 	show := func(role role, text string) { r.show(ctx, messageChunk{role: role, text: text}) }
 	begin := func(reply pawl.Seq) { r.reply = newReplyStream(reply, r.mask, show) }
 	if r.reply != nil {
-		r.reply.show = show // the one that it began with may be over
+		r.reply.show = show // the context it was created with may have ended
 	}
 	switch b := e.Body.(type) {
 	case pawl.ReplyStarted:
@@ -177,7 +177,7 @@ func (r *renderer) replyEvent(ctx context.Context, e pawl.Event) {
 	}
 }
 
-// called shows how a call gets on.
+// callEvent shows the progress and the result of a call.
 func (r *renderer) callEvent(ctx context.Context, e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.CallStarted:
@@ -195,7 +195,7 @@ func (r *renderer) callEvent(ctx context.Context, e pawl.Event) {
 	}
 }
 
-// hears hears what a subagent asks, from the time on when what was is told.
+// followSubagent presents a subagent's asks, once the past events have been handled.
 func (r *renderer) followSubagent(ctx context.Context, c pawl.Spawned) {
 	if r.replayed {
 		r.running.Go(func() { r.asks.followSubagent(ctx, c) })
@@ -204,11 +204,11 @@ func (r *renderer) followSubagent(ctx context.Context, c pawl.Spawned) {
 	}
 }
 
-// ran shows how a command of the person's gets on: as a call of theirs.
+// shellEvent shows the user's shell commands as calls.
 func (r *renderer) shellEvent(ctx context.Context, e pawl.Event) {
-	announced := func(asked pawl.Seq) { // once: when it begins, or came to nothing
+	announced := func(asked pawl.Seq) { // only once: when it starts, or if it did not start
 		if command, ok := r.shells[asked]; ok {
-			input, _ := json.Marshal(map[string]string{"command": command}) // a text has no way to fail
+			input, _ := json.Marshal(map[string]string{"command": command}) // a map of strings cannot fail
 			r.show(ctx, callStarted{newCall(r.dir, pawl.ToolCall{ID: pawl.ShellCall(asked), Name: "bash", Input: input})})
 			delete(r.shells, asked)
 		}
@@ -224,11 +224,11 @@ func (r *renderer) shellEvent(ctx context.Context, e pawl.Event) {
 		id := pawl.ShellCall(b.Asked)
 		r.show(ctx, callUpdated{finishedCall(r.dir, pawl.CallFinished{Call: id, Status: b.Status, Result: b.Result})})
 		delete(r.outputs, id)
-	default: // not about one
+	default: // not about a command
 	}
 }
 
-// finished ends what the turn has left.
+// turnFinished clears the state of the turn.
 func (r *renderer) turnFinished(ctx context.Context, e pawl.Event, b pawl.TurnFinished) {
 	r.asks.handleEnd(e)
 	r.reply, r.spawned = nil, nil
@@ -239,7 +239,7 @@ func (r *renderer) turnFinished(ctx context.Context, e pawl.Event, b pawl.TurnFi
 	}
 }
 
-// remark says what else a person is to know.
+// sessionEvent shows notes about the session.
 func (r *renderer) sessionEvent(ctx context.Context, b pawl.Body) {
 	switch b := b.(type) {
 	case pawl.Compacted:
@@ -257,11 +257,11 @@ func (r *renderer) sessionEvent(ctx context.Context, b pawl.Body) {
 		}
 	case pawl.Status:
 		r.note(ctx, "%s", b.Message)
-	default: // says it in its own place
+	default: // handled elsewhere
 	}
 }
 
-// mission says what an event of a mission tells.
+// missionEvent shows an event of a mission.
 func (r *renderer) missionEvent(ctx context.Context, e pawl.Event) {
 	text, _ := humanize.Mission(e.Body)
 	r.note(ctx, "%s", strings.ReplaceAll(text, "`", "'"))
@@ -270,7 +270,7 @@ func (r *renderer) missionEvent(ctx context.Context, e pawl.Event) {
 	}
 }
 
-// about is the call that an event asks about.
+// callFor returns the call that an ask is about.
 func (r *renderer) callFor(e pawl.Event) call {
 	asked, _ := e.Body.(pawl.Asked)
 	c, ok := r.calls[asked.Call]
@@ -280,7 +280,7 @@ func (r *renderer) callFor(e pawl.Event) call {
 	return c
 }
 
-// Why a session is not heard any more.
+// Reasons why a session's events are not followed any more.
 var (
 	errDisconnected  = errors.New("the editor is gone")
 	errSessionClosed = errors.New("the session was closed, or loaded again: its turn goes on in the log")

@@ -7,12 +7,13 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// What an editor lends to a session: what it has open, and its MCP servers.
+// The resources that an editor provides to a session: its open files and its MCP
+// servers.
 
-// Server is an MCP server that the editor hands over.
+// Server is an MCP server that the editor provides.
 type Server struct {
 	Name      string
-	Transport string // stdio, http or sse; another cannot be used
+	Transport string // stdio, http or sse; others are not supported
 	Command   string
 	Args      []string
 	Env       map[string]string
@@ -20,8 +21,8 @@ type Server struct {
 	Headers   map[string]string
 }
 
-// lend has a session's calls see what is open in the editor, if the editor can
-// tell.
+// registerBuffers makes the editor's unsaved files visible to the session's tools, if
+// the editor supports reading them.
 func (a *agent) registerBuffers(id pawl.SessionID) *buffers {
 	if a.Buffers == nil || !a.editor.reads() {
 		return nil
@@ -31,8 +32,8 @@ func (a *agent) registerBuffers(id pawl.SessionID) *buffers {
 	return b
 }
 
-// serve has a session use the editor's MCP servers, and says what is to be known
-// of them.
+// useServers makes the session use the editor's MCP servers. It returns notes for the
+// user.
 func (a *agent) useServers(ctx context.Context, row pawl.Session, servers []Server) []string {
 	if a.Servers == nil {
 		return nil
@@ -40,7 +41,7 @@ func (a *agent) useServers(ctx context.Context, row pawl.Session, servers []Serv
 	return a.Servers(ctx, row.ID, row.Dir, servers)
 }
 
-// takeBack ends what the editor has lent to a session.
+// release unregisters what the editor provides to a session.
 func (a *agent) release(ctx context.Context, s *session) {
 	if s.buffers != nil {
 		a.Buffers(s.id, nil)

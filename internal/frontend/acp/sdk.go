@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Serve speaks with an editor until it closes in, or ctx ends. Turns that are
-// open then stay open in the log.
+// Serve runs the protocol until the editor closes in or ctx ends. Turns that are
+// running then remain unfinished in the log and can be resumed.
 func Serve(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -26,7 +26,7 @@ func Serve(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	w := &connection{agent: a, out: &messageWriter{out: out, watchers: map[string]chan struct{}{}}, queued: make(chan struct{}), ready: make(chan struct{})}
 	a.editor = w
 	w.conn = sdk.NewAgentSideConnection(w, w.out, &messageReader{in: bufio.NewReaderSize(gatedReader{in, w.ready}, 64<<10), reject: w.out.reject, afterMessage: w.awaitQueued})
-	w.conn.SetLogger(slog.New(slog.DiscardHandler)) // what matters is told by us
+	w.conn.SetLogger(slog.New(slog.DiscardHandler)) // connection errors go to Config.Log
 	close(w.ready)
 	select {
 	case <-w.conn.Done():
@@ -42,10 +42,11 @@ func Serve(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// leaveTime bounds how long the end waits for what still runs.
+// shutdownTime bounds how long Serve waits for running work when it ends.
 const shutdownTime = 2 * time.Second
 
-// late is a reader that is not read before it may be: the library begins at once.
+// gatedReader blocks reads until ready is closed: the SDK starts reading before the
+// connection is set up.
 type gatedReader struct {
 	io.Reader
 	ready <-chan struct{}
@@ -56,13 +57,13 @@ func (l gatedReader) Read(p []byte) (int, error) {
 	return l.Reader.Read(p)
 }
 
-// wire puts the protocol's types in place of ours, and the reverse.
+// connection translates between the SDK's types and this package's.
 type connection struct {
 	agent   *agent
 	conn    *sdk.AgentSideConnection
 	out     *messageWriter
 	ready   chan struct{}
-	queued  chan struct{} // gets a word for each prompt that has its place
+	queued  chan struct{} // receives a value for each prompt that has been queued
 	canRead atomic.Bool
 }
 
@@ -72,10 +73,10 @@ var (
 	_ editor          = (*connection)(nil)
 )
 
-// inOrder waits until a prompt has its place, so that a cancel behind it is meant
-// for it: the library works on each message as soon as it can.
+// awaitQueued waits until a prompt is queued, so that a cancel sent after it applies
+// to it: the SDK handles messages concurrently.
 func (w *connection) awaitQueued(line []byte) {
-	var m struct { // as the library reads it
+	var m struct { // as the SDK decodes it
 		JSONRPC string            `json:"jsonrpc"`
 		ID      *json.RawMessage  `json:"id"`
 		Method  string            `json:"method"`
@@ -85,12 +86,12 @@ func (w *connection) awaitQueued(line []byte) {
 	}
 	var p sdk.PromptRequest
 	if json.Unmarshal(line, &m) != nil || m.Method != sdk.AgentMethodSessionPrompt || json.Unmarshal(m.Params, &p) != nil || p.Validate() != nil {
-		return // it does not come to Prompt
+		return // the SDK will not call Prompt
 	}
 	<-w.queued
 }
 
-// Initialize says what pawl can do, and hears what the editor can.
+// Initialize exchanges capabilities.
 func (w *connection) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
 	w.canRead.Store(p.ClientCapabilities.Fs.ReadTextFile)
 	return sdk.InitializeResponse{
@@ -108,7 +109,8 @@ func (w *connection) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk
 	}, nil
 }
 
-// Authenticate needs nothing: the keys are pawl's own. It says what is missing.
+// Authenticate does nothing, because pawl has its own keys; it fails if one is
+// missing.
 func (w *connection) Authenticate(ctx context.Context, _ sdk.AuthenticateRequest) (sdk.AuthenticateResponse, error) {
 	if w.agent.Settings.Model == "" {
 		if _, err := w.agent.Model(ctx); err != nil {
@@ -118,7 +120,7 @@ func (w *connection) Authenticate(ctx context.Context, _ sdk.AuthenticateRequest
 	return sdk.AuthenticateResponse{}, nil
 }
 
-// NewSession makes a session.
+// NewSession creates a session.
 func (w *connection) NewSession(ctx context.Context, p sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
 	dir, err := checkDir(p.Cwd, p.AdditionalDirectories)
 	if err != nil {
@@ -143,7 +145,7 @@ func (w *connection) NewSession(ctx context.Context, p sdk.NewSessionRequest) (s
 	return sdk.NewSessionResponse{SessionId: sdk.SessionId(s.id), Modes: w.modes(c), Models: models(c)}, nil
 }
 
-// LoadSession opens a session and tells what was.
+// LoadSession opens a session and replays it.
 func (w *connection) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) {
 	c, err := w.loadSession(ctx, p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers, false)
 	if err != nil {
@@ -152,7 +154,7 @@ func (w *connection) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) 
 	return sdk.LoadSessionResponse{Modes: w.modes(c), Models: models(c)}, nil
 }
 
-// ResumeSession opens a session without telling what was.
+// ResumeSession opens a session without replaying it.
 func (w *connection) ResumeSession(ctx context.Context, p sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
 	c, err := w.loadSession(ctx, p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers, true)
 	if err != nil {
@@ -169,12 +171,12 @@ func (w *connection) loadSession(ctx context.Context, id sdk.SessionId, cwd stri
 	return w.agent.loadSession(ctx, pawl.SessionID(id), dir, toServers(servers), quiet)
 }
 
-// CloseSession cancels what a session does and forgets it; its log stays.
+// CloseSession cancels the session's work and closes it; its log stays.
 func (w *connection) CloseSession(ctx context.Context, p sdk.CloseSessionRequest) (sdk.CloseSessionResponse, error) {
 	return sdk.CloseSessionResponse{}, failure(w.agent.closeSession(ctx, pawl.SessionID(p.SessionId)))
 }
 
-// ListSessions lists the sessions, the latest first.
+// ListSessions lists sessions, newest first.
 func (w *connection) ListSessions(ctx context.Context, p sdk.ListSessionsRequest) (sdk.ListSessionsResponse, error) {
 	page, next, err := w.agent.listSessions(ctx, deref(p.Cwd), deref(p.Cursor))
 	if err != nil {
@@ -192,35 +194,35 @@ func (w *connection) ListSessions(ctx context.Context, p sdk.ListSessionsRequest
 	return r, nil
 }
 
-// SetSessionMode says how the next prompt may act.
+// SetSessionMode sets the permission mode of the next prompt.
 func (w *connection) SetSessionMode(_ context.Context, p sdk.SetSessionModeRequest) (sdk.SetSessionModeResponse, error) {
 	return sdk.SetSessionModeResponse{}, failure(w.agent.setMode(pawl.SessionID(p.SessionId), string(p.ModeId)))
 }
 
-// UnstableSetSessionModel says who works on the next prompt.
+// UnstableSetSessionModel sets the model of the next prompt.
 func (w *connection) UnstableSetSessionModel(_ context.Context, p sdk.UnstableSetSessionModelRequest) (sdk.UnstableSetSessionModelResponse, error) {
 	return sdk.UnstableSetSessionModelResponse{}, failure(w.agent.setModel(pawl.SessionID(p.SessionId), string(p.ModelId)))
 }
 
-// SetSessionConfigOption sets nothing: there are no options but modes and models.
+// SetSessionConfigOption is not supported: there are no options but modes and models.
 func (w *connection) SetSessionConfigOption(context.Context, sdk.SetSessionConfigOptionRequest) (sdk.SetSessionConfigOptionResponse, error) {
 	return sdk.SetSessionConfigOptionResponse{}, sdk.NewMethodNotFound(sdk.AgentMethodSessionSetConfigOption)
 }
 
-// Cancel ends what the editor has asked for in a session.
+// Cancel cancels the prompts of a session.
 func (w *connection) Cancel(ctx context.Context, p sdk.CancelNotification) error {
 	s, err := w.agent.session(pawl.SessionID(p.SessionId))
 	if err == nil {
 		err = s.cancel(ctx)
 	}
 	if err != nil {
-		fmt.Fprintf(w.agent.Log, "pawl: cancel: %v\n", err) // nobody waits for an answer
+		fmt.Fprintf(w.agent.Log, "pawl: cancel: %v\n", err) // a notification has no response
 	}
 	return failure(err)
 }
 
-// Prompt works on a prompt until its turn ends. The request's context ends with
-// any cancel; the turn's end says what became of it.
+// Prompt runs a prompt until its turn ends. It ignores the cancellation of the
+// request's context: the turn's end reports a cancel.
 func (w *connection) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResponse, error) {
 	ctx = context.WithoutCancel(ctx)
 	s, err := w.agent.session(pawl.SessionID(p.SessionId))

@@ -11,8 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// failure is an error as the editor shows it: its words, and its class. It is nil
-// for none.
+// failure converts an error for the editor, with its message and code. nil stays nil.
 func failure(err error) error {
 	if err == nil {
 		return nil
@@ -24,12 +23,13 @@ func failure(err error) error {
 		number = -32602
 	case pawl.CodeNotFound:
 		number = -32002
-	default: // the editor can do nothing about it
+	default: // an internal error for the editor
 	}
 	return &sdk.RequestError{Code: number, Message: err.Error(), Data: map[string]any{"code": string(code)}}
 }
 
-// stopReason is why a turn ended. A failure is an error, so that people see it.
+// stopReason converts the reason of a turn's end. A failure is returned as an error,
+// so that the editor shows it.
 func stopReason(f pawl.TurnFinished) (sdk.StopReason, error) {
 	switch f.Reason {
 	case pawl.ReasonEndTurn, pawl.ReasonPermissionDenied:
@@ -57,8 +57,8 @@ func deref(s *string) string {
 	return *s
 }
 
-// serversOf are the MCP servers that a session is given. One of a kind that is not
-// known is named all the same, so that the person is told.
+// toServers converts the MCP servers of the editor. Unsupported ones are kept, so that
+// the user is told about them.
 func toServers(list []sdk.McpServer) []Server {
 	servers := []Server{}
 	for _, s := range list {
@@ -99,8 +99,8 @@ func models(c sessionSettings) *sdk.SessionModelState {
 	return state
 }
 
-// blocks are the pieces of a prompt. What cannot be read has no data and is refused
-// by its kind.
+// blocks converts the content blocks of a prompt. Unsupported ones get empty data, so
+// that attachment rejects them.
 func blocks(list []sdk.ContentBlock) []block {
 	var all []block
 	for _, b := range list {
@@ -124,7 +124,7 @@ func blocks(list []sdk.ContentBlock) []block {
 	return all
 }
 
-// bytesOf reads data in base64. Data that is none is empty.
+// decodeBase64 decodes data; invalid data becomes empty.
 func decodeBase64(data string) []byte {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -181,7 +181,7 @@ func message(s messageChunk) sdk.SessionUpdate {
 	}
 }
 
-// plan is the list of the model's work. What was given up is in it no more.
+// plan converts the todo list, without canceled items.
 func plan(todos []pawl.Todo) *sdk.SessionUpdatePlan {
 	p := &sdk.SessionUpdatePlan{Entries: []sdk.PlanEntry{}}
 	for _, t := range todos {
@@ -212,7 +212,7 @@ func locations(list []location) []sdk.ToolCallLocation {
 	return all
 }
 
-// optional is nil for what is empty.
+// optional returns nil for the zero value.
 func optional[T comparable](v T) *T {
 	var none T
 	if v == none {

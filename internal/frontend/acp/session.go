@@ -11,38 +11,38 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// session is one that the editor has open.
+// session is a session that is open in the editor.
 type session struct {
 	id           pawl.SessionID
 	dir          string
-	head         pawl.Seq // its newest event when it was opened
+	head         pawl.Seq // last event when it was opened
 	svc          pawl.Service
 	editor       editor
 	mask         Mask
-	running      *sync.WaitGroup // what works for the connection
+	running      *sync.WaitGroup // the connection's goroutines
 	stop         context.CancelFunc
-	followed     chan struct{} // closed once the session is heard, or is not to be
-	markFollowed func()        // closes it
-	buffers      *buffers      // nil if the editor cannot say what it has open
+	followed     chan struct{} // closed once events are followed, or cannot be
+	markFollowed func()        // closes followed
+	buffers      *buffers      // nil if the editor cannot provide unsaved files
 
 	mu        sync.Mutex
 	settings  pawl.Settings        // of the next prompt
-	model     string               // of a prompt that names none; "" means that of the last one
-	notes     []string             // to be shown with the next prompt
-	queued    []*entry             // prompts that have not come to their end
-	waiters   map[pawl.Seq]*waiter // by the prompt that the editor waits for
+	model     string               // of a prompt without one; "" means the model of the last prompt
+	notes     []string             // shown with the next prompt
+	queued    []*entry             // unfinished prompts
+	waiters   map[pawl.Seq]*waiter // by prompt
 	cancels   int                  // how often the editor has canceled
-	closedErr error                // why nobody hears the session any more
+	closedErr error                // why events are not followed any more
 }
 
-// entry is a prompt that has come. It keeps its place: a cancel that comes after
-// it is meant for it, though it be not sent yet.
+// entry is a prompt that was received. A cancel that is received later applies to it
+// even if it was not sent to the service yet.
 type entry struct{ canceled bool }
 
-// wait is for the end of the turn that takes a prompt in.
+// waiter waits for the end of the turn that a prompt belongs to.
 type waiter struct {
 	turn int
-	done chan ending // has room for one
+	done chan ending // buffered for one value
 }
 
 type ending struct {
@@ -50,7 +50,7 @@ type ending struct {
 	err      error
 }
 
-// enter takes note of a prompt, in the order in which messages come.
+// enqueue records a prompt, in the order in which messages are received.
 func (s *session) enqueue() *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,21 +59,21 @@ func (s *session) enqueue() *entry {
 	return e
 }
 
-// leave forgets a prompt that has come to its end.
+// dequeue removes a finished prompt.
 func (s *session) dequeue(e *entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queued = slices.DeleteFunc(s.queued, func(other *entry) bool { return other == e })
 }
 
-// canceled says how often the editor has canceled so far.
+// canceled returns how often the editor has canceled so far.
 func (s *session) canceled() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cancels
 }
 
-// cancel ends all that the editor has asked for so far.
+// cancel cancels all prompts received so far.
 func (s *session) cancel(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +84,8 @@ func (s *session) cancel(ctx context.Context) error {
 	return s.svc.Cancel(ctx, s.id)
 }
 
-// prompt sends a prompt and waits for the end of its turn: all of it has been
-// shown by then. While a turn is open, it is worked on after that.
+// prompt sends a prompt and waits for the end of its turn; all of its events have been
+// shown by then. If another turn is running, the prompt is queued.
 func (s *session) prompt(ctx context.Context, e *entry, blocks []block, expand Expand) (pawl.TurnFinished, error) {
 	defer s.dequeue(e)
 	if s.buffers != nil {
@@ -98,16 +98,16 @@ func (s *session) prompt(ctx context.Context, e *entry, blocks []block, expand E
 	for _, n := range notes {
 		s.showNote(ctx, n)
 	}
-	<-s.followed // or the first words of the reply would be missed
+	<-s.followed // otherwise the first deltas could be missed
 	w, err := s.send(ctx, e, p)
 	if err != nil || w == nil {
 		return pawl.TurnFinished{Reason: pawl.ReasonCanceled}, err
 	}
-	end := <-w.done // there is one when the connection ends, too
+	end := <-w.done // also sent when the connection ends
 	return end.finished, end.err
 }
 
-// made is the prompt that blocks come to.
+// buildPrompt builds a prompt from blocks and the session's settings.
 func (s *session) buildPrompt(ctx context.Context, blocks []block, expand Expand) (p pawl.Prompt, notes []string, err error) {
 	if p.Parts, err = s.parts(ctx, blocks); err != nil {
 		return p, nil, err
@@ -127,8 +127,8 @@ func (s *session) buildPrompt(ctx context.Context, blocks []block, expand Expand
 	return p, notes, err
 }
 
-// send gives the session a prompt, unless it was canceled meanwhile. What hears
-// the session knows of the wait before it can see the prompt.
+// send sends a prompt, unless it was canceled. It holds the lock, so that the waiter
+// is registered before its events are handled.
 func (s *session) send(ctx context.Context, e *entry, p pawl.Prompt) (*waiter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,27 +147,26 @@ func (s *session) send(ctx context.Context, e *entry, p pawl.Prompt) (*waiter, e
 	return w, nil
 }
 
-// note shows a word of pawl's own. One that cannot be shown is lost with the
-// connection, which ends for the same reason.
+// showNote shows one of pawl's own messages. An error is ignored: the connection ends
+// for the same reason.
 func (s *session) showNote(ctx context.Context, text string) {
 	_ = s.editor.show(ctx, s.id, messageChunk{role: roleThought, text: "pawl: " + text + "\n\n"})
 }
 
-// expects reports whether the editor waits for a prompt, and so has shown it.
+// awaits reports whether the editor has sent this prompt, and so has shown it.
 func (s *session) awaits(prompt pawl.Seq) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.waiters[prompt] != nil
 }
 
-// follow tells the waits what an event means for them. It is called when the
-// event has been shown.
+// notifyWaiters updates the waiters for an event that has been shown.
 func (s *session) notifyWaiters(e pawl.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
-		if w := s.waiters[b.Again]; w != nil { // the turn that took it in was canceled before it came
+		if w := s.waiters[b.Again]; w != nil { // its turn was canceled before the model read it, so it was sent again
 			delete(s.waiters, b.Again)
 			s.waiters[e.Seq], w.turn = w, 0
 		}
@@ -189,7 +188,7 @@ func (s *session) notifyWaiters(e pawl.Event) {
 		if b.State == "interrupted" {
 			s.fail(errors.New("the work stopped: " + b.Message + "; load the session again to go on"))
 		}
-	default: // no news for a wait
+	default: // no effect on waiters
 	}
 }
 
@@ -206,14 +205,14 @@ func (s *session) finish(prompt pawl.Seq, end ending) {
 	}
 }
 
-// fail ends all waits.
+// fail ends all waiters with an error.
 func (s *session) fail(err error) {
 	for seq := range s.waiters {
 		s.finish(seq, ending{err: err})
 	}
 }
 
-// close says that nobody hears the session any more.
+// close records that events are not followed any more.
 func (s *session) close(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,21 +7,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// stream shows a reply while it grows, and in the end exactly the reply: what was
-// shown of each channel before is never shown twice, and what was missed comes
-// with the whole.
+// replyStream shows a reply while it is streamed, and in the end the complete reply:
+// no text is shown twice, and missed deltas are shown with the complete reply.
 type replyStream struct {
-	reply    pawl.Seq // its ReplyStarted
+	reply    pawl.Seq // Seq of its ReplyStarted
 	show     func(role role, text string)
 	mask     Mask
 	channels map[pawl.Channel]*channel
 }
 
-// channel is one of a reply's growing texts.
+// channel is one of the texts of a reply.
 type channel struct {
-	read    int             // bytes of what the model wrote, from its beginning without a gap
-	shown   strings.Builder // what was shown
-	partial string          // the beginning of a character whose end has not come
+	read    int // bytes of the model's text so far, without a gap
+	shown   strings.Builder
+	partial string // first bytes of an incomplete character
 	add     func(text string)
 }
 
@@ -39,7 +38,7 @@ func (s *replyStream) channel(name pawl.Channel) *channel {
 	return c
 }
 
-// delta adds a piece. One that was missed leaves a gap: the reply's end fills it.
+// delta adds a piece. After a gap it ignores the rest: end shows it.
 func (s *replyStream) delta(d pawl.Delta) {
 	if d.Reply != s.reply {
 		return
@@ -53,7 +52,7 @@ func (s *replyStream) delta(d pawl.Delta) {
 	c.add(text)
 }
 
-// showPiece shows a text up to its last whole character.
+// showPiece shows text up to its last complete character.
 func (s *replyStream) showPiece(name pawl.Channel, c *channel, text string) {
 	text = c.partial + text
 	end := completeRunes(text)
@@ -64,7 +63,7 @@ func (s *replyStream) showPiece(name pawl.Channel, c *channel, text string) {
 	}
 }
 
-// whole is where the last character that is complete ends.
+// completeRunes returns the length of the text without an incomplete last character.
 func completeRunes(text string) int {
 	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(text[i]) {
@@ -79,8 +78,8 @@ func completeRunes(text string) int {
 
 var roles = map[pawl.Channel]role{pawl.ChannelText: roleAgent, pawl.ChannelReasoning: roleThought}
 
-// end shows what is left of the whole reply. A channel that was shown as
-// something else is shown anew.
+// end shows the rest of the complete reply. If the text shown differs from it, the
+// reply is shown again.
 func (s *replyStream) end(parts pawl.Parts, note func(string)) {
 	shown := map[pawl.Channel]int{}
 	texts := map[pawl.Channel]string{pawl.ChannelText: parts.Text(), pawl.ChannelReasoning: reasoning(parts)}
@@ -101,7 +100,7 @@ func (s *replyStream) end(parts pawl.Parts, note func(string)) {
 			text = p.Text
 		case pawl.Reasoning:
 			name, text = pawl.ChannelReasoning, p.Text
-		default: // no words
+		default: // no text
 		}
 		from := min(max(shown[name]-at[name], 0), len(text))
 		at[name] += len(text)
