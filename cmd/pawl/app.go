@@ -111,7 +111,7 @@ func openFitted(ctx context.Context, fit fitting) (*app, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	events := tells.Watch(bus.New(st, bus.Config{Link: fit.link}))
-	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, Small: models.Small, Sibling: models.Sibling, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, Ended: jobs.End, Missions: control}
+	loop := agent.Config{Store: st, Bus: events, Model: models.Open, Window: models.Window, SummaryModel: models.Small, SmallModel: models.Sibling, Tools: tools, Authority: guard, Hooks: guard, Redact: secrets, SubagentEnded: jobs.End, Missions: control}
 	if err := useExtensions(guard, &loop); err != nil {
 		return nil, errors.Join(err, tells.Close(), st.Close())
 	}

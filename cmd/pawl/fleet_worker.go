@@ -167,8 +167,8 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, execu
 	} else if w.has(roleExecutor) {
 		w.log.Warn("fleet.blobs is not set: a host that is lost takes its workspaces with it")
 	}
-	s.Park = true
-	s.Keep = func(ctx context.Context, _ pawl.SessionID, dir string) error { return w.spaces.SaveRetrying(ctx, dir) }
+	s.Suspend = true
+	s.Checkpoint = func(ctx context.Context, _ pawl.SessionID, dir string) error { return w.spaces.SaveRetrying(ctx, dir) }
 	asides := agent.NewSummarizer(s)
 	w.later(asides.Close)
 	executor.Observe, w.spaces.Observe = a.tells.Step, a.tells.Workspace

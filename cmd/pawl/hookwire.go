@@ -12,6 +12,6 @@ func builtinHooks() hook.Builtins {
 	return hook.Builtins{
 		Mask:      secrets.Redact,
 		Resources: func(_ context.Context, e hook.Event) ([]hook.Resource, error) { return e.Used, nil },
-		Sanity:    agent.Sane,
+		Sanity:    agent.FindRepetition,
 	}
 }

@@ -17,7 +17,7 @@ import (
 type Stepper interface {
 	agent.Steps[context.Context]
 	Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok bool, err error)
-	Taken(ctx context.Context, t pawl.Turn) (int, error)
+	StepsTaken(ctx context.Context, t pawl.Turn) (int, error)
 	Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 	Interrupt(id pawl.SessionID, upTo pawl.Seq)
 	Forget(id pawl.SessionID)
@@ -89,7 +89,7 @@ func (h *Executor) beginNext(ctx context.Context, t StepRequest) (StepResult, er
 	if h.Summarizer != nil {
 		h.Summarizer.Title(ctx, t.Session)
 	}
-	taken, err := h.Stepper.Taken(ctx, turn)
+	taken, err := h.Stepper.StepsTaken(ctx, turn)
 	return StepResult{Turn: turn, Taken: taken}, err
 }
 
@@ -216,11 +216,11 @@ func (h *Executor) runOnHost(ctx context.Context, t StepRequest, do func(context
 	step, over := h.cancelable(ctx, t)
 	defer over()
 	out, err := do(step)
-	var parked *agent.Parked
+	var suspended *agent.Suspended
 	var stop *pawl.Stop
 	switch {
-	case errors.As(err, &parked):
-		out, err = StepResult{Waits: true, Until: parked.Until}, nil
+	case errors.As(err, &suspended):
+		out, err = StepResult{Waits: true, Until: suspended.Until}, nil
 	case err != nil && step.Err() != nil && ctx.Err() == nil && !errors.As(err, &stop):
 		err = &pawl.Stop{Reason: pawl.ReasonCanceled}
 	}

@@ -54,7 +54,7 @@ func (w *testEnv) on(registry hosts, meanwhile func(*Runner)) *history.History {
 	ok(t, err)
 	defer engine.Close()
 	engine.Queue = "coordinator-" + registry.second
-	w.stepper.Park = true
+	w.stepper.Suspend = true
 	executor := w.executor(w.stepper)
 	executor.Workspaces.Host, executor.Workspaces.Registry = registry.second, registry
 	stopCoordinator, err := StartCoordinator(engine, &Coordinator{Store: w.store, Registry: registry}, "", 0)

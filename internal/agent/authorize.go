@@ -5,90 +5,62 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
-	"github.com/pawl-dev/pawl/internal/workspace"
+	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Authority says what calls may do, and keeps what a person permits for good.
+// Authority decides what calls may do, and keeps the rules that users grant.
 type Authority interface {
-	// Policy is what holds now for the calls of a session in a directory.
+	// Policy returns the current permission policy for a session in a directory.
 	Policy(ctx context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error)
-	// Grant keeps rules for a directory. One that is there already stays as it is.
+	// Grant adds rules for a directory. Rules that it has already stay as they are.
 	Grant(ctx context.Context, dir string, rules []json.RawMessage) error
 }
 
-// plannedCall is a call with its tool, what it would touch now, and what holds
-// for it.
-type plannedCall struct {
-	started pawl.CallStarted // as the log has it, or will have it
-	tool    pawl.Tool
-	call    pawl.Call
-	access  []pawl.Access
-	policy  permission.Policy
-	again   bool   // an earlier attempt began it
-	flush   func() // shows what is held back of its progress
-}
-
-// subject is the call as permissions know it: a path that leads elsewhere by
-// links is named in both spellings.
-func (p plannedCall) subject() (permission.Call, error) {
-	c := permission.Call{Tool: p.started.Tool, Risk: p.tool.Risk, Input: p.call.Input}
-	for _, a := range p.access {
-		c.Access = append(c.Access, a)
-		if a.Kind != pawl.AccessRead && a.Kind != pawl.AccessWrite || filepath.IsAbs(a.Target) {
-			continue
-		}
-		real, err := workspace.Real(p.call.Dir, a.Target)
-		if err != nil {
-			return c, fmt.Errorf("not run: it cannot be told where %s leads: %w", a.Target, err)
-		}
-		if real != filepath.Clean(a.Target) {
-			c.Access = append(c.Access, pawl.Access{Kind: a.Kind, Target: real})
-		}
-	}
-	return c, nil
-}
-
-// deniedError says why a call is not permitted.
+// deniedError says why a call is denied.
 type deniedError struct{ why string }
 
 func (e *deniedError) Error() string { return e.why }
 
 func denied(format string, args ...any) error { return &deniedError{fmt.Sprintf(format, args...)} }
 
-// Authorize returns the calls that may run: the tool exists, the input fits,
-// this step may use tools, and the policy or a person permits it. Every other
-// call gets its refusal as a result. If a person declines without a word to the
-// model, the turn ends.
+// internalError is a failure of the log, or the end of the turn. It fails the step; a call
+// is not denied because of it.
+type internalError struct{ err error }
+
+func (e *internalError) Error() string { return e.err.Error() }
+
+// Authorize returns the calls that may run: the tool exists, the input is valid, the step
+// may use tools, and the policy or the user allows it. Every other call gets its denial as
+// a result. If the user denies a call without a message to the model, the turn ends.
 func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	defer j.leave()
-	var permitted []pawl.CallID
+	var allowed []pawl.CallID
 	for _, id := range ids {
 		call := j.history.Call(id)
 		if call.Finished {
 			var stop *pawl.Stop
-			if errors.As(answerOf(call), &stop) {
-				return nil, stop // an earlier attempt did not live to end the turn
+			if errors.As(earlierAnswerError(call), &stop) {
+				return nil, stop // an earlier attempt was killed before it ended the turn
 			}
 			continue
 		}
-		err := s.permit(ctx, j, t, call)
+		err := s.authorizeCall(ctx, j, t, call)
 		if err == nil {
-			permitted = append(permitted, id)
+			allowed = append(allowed, id)
 			continue
 		}
-		var fault *machineryError
+		var fault *internalError
 		if errors.As(err, &fault) {
 			return nil, fault.err
 		}
-		if err := s.refuse(ctx, j, call, err); err != nil {
+		if err := s.reject(ctx, j, call, err); err != nil {
 			return nil, err
 		}
 		var stop *pawl.Stop
@@ -96,19 +68,109 @@ func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID)
 			return nil, stop
 		}
 	}
-	return permitted, nil
+	return allowed, nil
 }
 
-// machineryError is a failure of the log, or the end of the turn: nothing that a
-// call could be refused for.
-type machineryError struct{ err error }
+// authorizeCall returns nil if a call may run, else why not. It asks the user if it must.
+func (s *Stepper) authorizeCall(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) error {
+	switch {
+	case t.Last():
+		return errors.New("not run: this was the last permitted step, and no tools were offered")
+	case j.history.Open().Steps[t.Step-1].Reply.Finish != pawl.FinishToolUse:
+		return errors.New("not run: the reply was cut off, so the call may be incomplete")
+	}
+	if err := earlierAnswerError(c); err != nil {
+		return err // the user has denied it, whatever the policy is now
+	}
+	p, err := s.planCall(ctx, j, t, c)
+	if err != nil || p.startedBefore {
+		return err
+	}
+	if p, err = s.runToolBeforeHooks(ctx, j, t, c, p); err != nil {
+		return err
+	}
+	subject, verdict, err := p.decide(j)
+	if err == nil && verdict.Decision == permission.Ask && c.Permission == nil {
+		verdict, err = s.runPermissionAskHooks(ctx, j, p, verdict)
+	}
+	switch {
+	case err != nil:
+		return err
+	case verdict.Decision == permission.Allow && c.Permission == nil:
+		return nil
+	case verdict.Decision == permission.Allow, verdict.Decision == permission.Ask:
+		if subject.Change, err = previewOf(ctx, p); err != nil {
+			return err // the call would fail anyway
+		}
+		return s.askPermission(ctx, j, p, subject, verdict) // an open permission prompt is waited for, whatever the policy is now
+	case p.call.Mode == string(permission.ModePlan):
+		return denied("not permitted: %s. Finish the plan; plan_exit asks to begin.", verdict.Why)
+	default:
+		return denied("not permitted: %s. Do not try to get around it: do without, or say what you would need it for.", verdict.Why)
+	}
+}
 
-func (e *machineryError) Error() string { return e.err.Error() }
+// decide returns the verdict of the policy on a call, as the hooks changed it.
+func (p plannedCall) decide(j *journal) (permission.Call, permission.Verdict, error) {
+	subject, err := p.subject()
+	if err != nil {
+		return subject, permission.Verdict{}, err
+	}
+	r, _ := j.hookRuling(p.started.Call)
+	return subject, r.apply(permission.Decide(p.policy, subject)), nil
+}
 
-// refuse gives a call that may not run its result. If a person is still asked
-// about it, nobody needs to answer any more.
-func (s *Stepper) refuse(ctx context.Context, j *journal, c *pawl.CallState, why error) error {
-	finished := s.refusal(ctx, j, c, why)
+// stillAllowed returns nil if a call that was authorized may still run, else why not: the
+// policy must still allow it, or it must be exactly what the user allowed.
+func (p plannedCall) stillAllowed(j *journal, c *pawl.CallState) error {
+	subject, verdict, err := p.decide(j)
+	switch {
+	case err != nil:
+		return err
+	case verdict.Decision == permission.Allow:
+		return nil
+	case verdict.Decision == permission.Ask && c.Permission != nil && c.Permission.Answer != nil && c.Permission.Answer.Outcome == pawl.OutcomeAnswered:
+		return p.sameAsAsked(c, subject)
+	default:
+		return denied("not permitted any more: %s", verdict.Why)
+	}
+}
+
+// policy returns the current policy for the calls of the open turn, with the rules of its
+// agent.
+func (s *Stepper) policy(ctx context.Context, j *journal) (permission.Policy, error) {
+	p, def, err := s.basePolicy(ctx, j)
+	if err == nil {
+		p.Rules = append(p.Rules, def.restrictions(s.Tools.Names())...)
+	}
+	return p, err
+}
+
+// basePolicy returns the current policy of the session without the rules of its agent,
+// and that agent. Without an Authority, or if the policy cannot be read, it denies everything.
+func (s *Stepper) basePolicy(ctx context.Context, j *journal) (permission.Policy, Definition, error) {
+	if s.Authority == nil {
+		return permission.Policy{}, Definition{}, denied("not permitted: nobody has said what may run here")
+	}
+	settings := j.settings()
+	def, err := j.agent(settings.Agent)
+	if err != nil {
+		return permission.Policy{}, def, denied("not permitted: %v", err)
+	}
+	if def.Plan && !weak.On("agent.rules") {
+		settings.Mode = string(permission.ModePlan)
+	}
+	p, err := s.Authority.Policy(ctx, j.id, j.history.Created().Dir, settings)
+	if err != nil {
+		return p, def, denied("not permitted: what may run here cannot be told: %v", err)
+	}
+	return p, def, nil
+}
+
+// reject writes the result of a call that may not run, and cancels its open permission
+// prompt.
+func (s *Stepper) reject(ctx context.Context, j *journal, c *pawl.CallState, why error) error {
+	finished := s.rejection(ctx, j, c, why)
 	if a := c.Permission; a != nil {
 		open := func() bool { return a.Answer == nil }
 		stored, err := j.appendIf(ctx, open, pawl.Answered{Ask: a.Seq, Answer: pawl.Answer{Outcome: pawl.OutcomeCanceled}}, finished)
@@ -120,11 +182,11 @@ func (s *Stepper) refuse(ctx context.Context, j *journal, c *pawl.CallState, why
 	return err
 }
 
-// refusal is the result of a call that may not run. One that an earlier pawl
-// began, with a tool that this one has not got, was run and must not seem refused.
-func (s *Stepper) refusal(ctx context.Context, j *journal, c *pawl.CallState, why error) pawl.CallFinished {
+// rejection returns the result of a call that may not run. A call that an earlier process
+// started, with a tool that this one does not have, gets an interruptedResult: it did run.
+func (s *Stepper) rejection(ctx context.Context, j *journal, c *pawl.CallState, why error) pawl.CallFinished {
 	if c.Started != nil {
-		return s.unknown(ctx, j, *c.Started)
+		return s.interruptedResult(ctx, j, *c.Started)
 	}
 	f := pawl.CallFinished{Call: c.Call.ID, Status: pawl.CallRefused, Result: pawl.ErrorResult(why.Error())}
 	var no *deniedError
@@ -133,58 +195,4 @@ func (s *Stepper) refusal(ctx context.Context, j *journal, c *pawl.CallState, wh
 		f.Status = pawl.CallDenied
 	}
 	return f
-}
-
-// plan finds the call's tool and asks it what the call would touch.
-func (s *Stepper) plan(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) (p plannedCall, err error) {
-	tool, input, changed, err := s.meant(ctx, j, c)
-	if err != nil {
-		return p, err
-	}
-	policy, err := s.policy(ctx, j)
-	if err != nil {
-		return p, err
-	}
-	show, flush := s.Redact.Progress(func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) })
-	call := pawl.Call{
-		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: input, Dir: j.history.Created().Dir,
-		Mode:     string(policy.Mode),
-		Boxed:    policy.Boxed,
-		Reads:    readable(policy, tool.Name),
-		Progress: show,
-		Host:     host{j},
-	}
-	if s.Buffers != nil && !j.ofTeam() { // a worker's directory is another
-		call.Buffers = s.Buffers(j.front())
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(tool.Name, v)
-		}
-	}()
-	access, err := tool.Access(ctx, call)
-	if err != nil {
-		return p, err
-	}
-	started := pawl.CallStarted{Call: c.Call.ID, Tool: tool.Name, Access: access, ReadOnly: pawl.ReadOnly(access)}
-	if changed {
-		started.Input = input
-	}
-	if c.Started != nil {
-		started = *c.Started // what it began as counts
-	}
-	return plannedCall{started: started, tool: tool, call: call, access: access, policy: policy, again: c.Started != nil, flush: flush}, nil
-}
-
-// readable returns whether a file may be read without asking, for a call that
-// looks into many.
-func readable(policy permission.Policy, tool string) func(path string) bool {
-	return func(path string) bool {
-		real, err := workspace.Real(policy.Dir, path)
-		if err != nil {
-			return false
-		}
-		accesses := []pawl.Access{{Kind: pawl.AccessRead, Target: path}, {Kind: pawl.AccessRead, Target: real}}
-		return permission.Decide(policy, permission.Call{Tool: tool, Risk: pawl.RiskSafe, Access: accesses}).Decision == permission.Allow
-	}
 }

@@ -169,7 +169,7 @@ func TestDeniedBeforeItRunsAgain(t *testing.T) {
 	}, pawl.CallStarted{Call: "call_1_1", Tool: "look", ReadOnly: true, Access: []pawl.Access{{Kind: pawl.AccessRead, Target: "call_1_1"}}})
 	w.authority().Rule(permission.Rule{Kind: pawl.AccessRead, Decision: permission.Deny})
 	w.mustTurn(pawl.ReasonEndTurn)
-	check(t, []pawl.CallFinished{unknownOutcome("call_1_1")}, w.results())
+	check(t, []pawl.CallFinished{unknownResult("call_1_1")}, w.results())
 	if strings.Contains(strings.Join(d.notes, " "), "R") {
 		t.Errorf("it ran again: %v", d.notes)
 	}

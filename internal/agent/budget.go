@@ -9,19 +9,19 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// warnAt is the part of a budget after which the model is told to come to an end.
+// warnAt is the fraction of a budget after which the model is told to finish.
 const warnAt = 0.8
 
-// bound is one budget and how much of it is gone.
-type bound struct {
+// budget is a limit of a turn or session, and how much of it is used.
+type budget struct {
 	what        string
 	used, limit float64
 	show        func(float64) string
 }
 
-// bounds are the budgets of the open turn, with what it and its subagents have
-// used of them.
-func (s *Stepper) bounds(ctx context.Context, j *journal) ([]bound, error) {
+// budgets returns the budgets of the open turn, including the usage of its subagents and
+// workers; nil if it has none. The order is: turn cost, session cost, tokens, time.
+func (s *Stepper) budgets(ctx context.Context, j *journal) ([]budget, error) {
 	open := j.history.Open()
 	settings := open.Settings
 	if settings.MaxCost == 0 && settings.MaxTokens == 0 && settings.MaxTime == 0 && settings.MaxSessionCost == 0 {
@@ -34,14 +34,14 @@ func (s *Stepper) bounds(ctx context.Context, j *journal) ([]bound, error) {
 	}
 	for _, id := range children {
 		row, err := s.Store.Session(ctx, id)
-		if err != nil && pawl.CodeOf(err) != pawl.CodeNotFound { // it may not be made yet
+		if err != nil && pawl.CodeOf(err) != pawl.CodeNotFound { // it may not be created yet
 			return nil, fmt.Errorf("budget: %w", err)
 		}
 		spent = spent.Add(row.Usage)
 	}
 	session := spent
 	if settings.MaxSessionCost > 0 {
-		rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: j.id}) // those of its subagents too
+		rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: j.id}) // includes its subagents
 		if err != nil {
 			return nil, fmt.Errorf("budget: %w", err)
 		}
@@ -51,7 +51,7 @@ func (s *Stepper) bounds(ctx context.Context, j *journal) ([]bound, error) {
 		}
 	}
 	dollars := func(v float64) string { return fmt.Sprintf("$%.4f", pawl.Money(v).Dollars()) }
-	return []bound{
+	return []budget{
 		{"the turn has cost", float64(spent.Cost), float64(settings.MaxCost), dollars},
 		{"the session has cost", float64(session.Cost), float64(settings.MaxSessionCost), dollars},
 		{"the turn has used", float64(spent.Tokens()), float64(settings.MaxTokens), func(v float64) string { return fmt.Sprintf("%.0f tokens", v) }},
@@ -59,10 +59,10 @@ func (s *Stepper) bounds(ctx context.Context, j *journal) ([]bound, error) {
 	}, nil
 }
 
-// budget ends the turn when a budget is used up. When one is running out it
-// returns a word to the model, once in a turn.
-func (s *Stepper) budget(ctx context.Context, j *journal) (warning string, err error) {
-	bounds, err := s.bounds(ctx, j)
+// checkBudgets returns a *pawl.Stop when a budget is used up, and a warning for the
+// model when one is nearly used up, once per turn.
+func (s *Stepper) checkBudgets(ctx context.Context, j *journal) (warning string, err error) {
+	bounds, err := s.budgets(ctx, j)
 	if err != nil {
 		return "", err
 	}
@@ -78,13 +78,14 @@ func (s *Stepper) budget(ctx context.Context, j *journal) (warning string, err e
 	return warning, nil
 }
 
-// leftOver bounds a subagent by what is left of its parent's budgets.
-func (s *Stepper) leftOver(ctx context.Context, j *journal, child *pawl.Settings) error {
-	bounds, err := s.bounds(ctx, j)
+// limitToRemaining limits the settings of a subagent or worker to the remaining budgets of
+// its parent.
+func (s *Stepper) limitToRemaining(ctx context.Context, j *journal, child *pawl.Settings) error {
+	bounds, err := s.budgets(ctx, j)
 	if err != nil || bounds == nil {
 		return err
 	}
-	left := func(b bound) int64 {
+	left := func(b budget) int64 {
 		if b.limit == 0 {
 			return 0
 		}

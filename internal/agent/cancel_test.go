@@ -177,7 +177,7 @@ func TestWorkIsTakenAway(t *testing.T) {
 			"in a call that writes", []string{`{"calls":[{"name":"w"}]}`, `{"text":"Ok."}`},
 			[]pawl.Message{
 				user("go"), says(pawl.ToolCall{ID: "call_1_1", Name: "w", Input: []byte("{}")}),
-				result(pawl.ToolResult{Call: "call_1_1", Content: unknownOutcome("").Result.Content, IsError: true}), says(pawl.Text{Text: "Ok."}),
+				result(pawl.ToolResult{Call: "call_1_1", Content: unknownResult("").Result.Content, IsError: true}), says(pawl.Text{Text: "Ok."}),
 			},
 		},
 	}

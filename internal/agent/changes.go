@@ -101,7 +101,7 @@ func (d *changes) child(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, e
 		d.add(snapshot.Span{}, c.Call) // it was deleted, or never made
 		return nil
 	case err != nil:
-		return &machineryError{err}
+		return &internalError{err}
 	case row.State() != pawl.StateIdle:
 		return &pawl.BusyError{Session: c.Child}
 	}

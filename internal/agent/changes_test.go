@@ -110,7 +110,7 @@ func TestDeeds(t *testing.T) {
 		},
 	} {
 		t.Run(fmt.Sprint(tt.to), func(t *testing.T) {
-			back, err := w.look(t.Context(), session, pawl.Revert{To: tt.to}, 0)
+			back, err := w.resolveUndo(t.Context(), session, pawl.Revert{To: tt.to}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,10 +121,10 @@ func TestDeeds(t *testing.T) {
 
 	// While a subagent works, nothing goes back under its feet.
 	w.logAt(childSession, timed{40, pawl.Prompted{}})
-	if _, err := w.look(t.Context(), session, pawl.Revert{}, 0); !errors.Is(err, pawl.ErrBusy) {
+	if _, err := w.resolveUndo(t.Context(), session, pawl.Revert{}, 0); !errors.Is(err, pawl.ErrBusy) {
 		t.Errorf("with a child at work: %v", err)
 	}
-	if _, err := w.look(t.Context(), session, pawl.Revert{Scope: pawl.ScopeConversation}, 0); err != nil {
+	if _, err := w.resolveUndo(t.Context(), session, pawl.Revert{Scope: pawl.ScopeConversation}, 0); err != nil {
 		t.Errorf("the conversation alone: %v", err)
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 )
 
-// freesAtLeast is the part that a compaction has to free to be worth it.
-const freesAtLeast = 0.2
+// minFreed is the part that a compaction has to free to be worth it.
+const minFreed = 0.2
 
 // compaction is why the conversation is to be made smaller.
 type compaction struct {
 	asked        pawl.Seq // a person's order; 0 if there is none
 	instructions string   // theirs
-	hopeless     bool     // it was tried in this turn and did not help: no model is called
+	futile       bool     // it was tried in this turn and did not help: no model is called
 }
 
 // fit makes the conversation smaller if a person has ordered it, or if it would
 // not fit the model's window soon. What that costs counts for the turn's budgets.
-func (s *Stepper) fit(ctx context.Context, j *journal, t pawl.Turn) error {
+func (s *Stepper) fitContext(ctx context.Context, j *journal, t pawl.Turn) error {
 	before := j.history.Compaction()
 	for _, o := range j.history.Orders() {
 		if _, waits := o.Body.(pawl.ShellAsked); waits {
@@ -32,11 +32,11 @@ func (s *Stepper) fit(ctx context.Context, j *journal, t pawl.Turn) error {
 			return err
 		}
 	}
-	q, err := s.question(j, t)
+	q, err := s.modelRequest(j, t)
 	if err != nil {
 		return modelStop(err)
 	}
-	if q.full(j) && !j.hopeless() && j.division(q.room).worthwhile(q.fixed) {
+	if q.full(j) && !j.futile() && j.division(q.room).worthwhile(q.fixed) {
 		if err := s.compact(ctx, j, compaction{}); err != nil {
 			return err
 		}
@@ -44,12 +44,12 @@ func (s *Stepper) fit(ctx context.Context, j *journal, t pawl.Turn) error {
 	if j.history.Compaction() == before {
 		return nil
 	}
-	_, err = s.budget(ctx, j)
+	_, err = s.checkBudgets(ctx, j)
 	return err
 }
 
-// hopeless reports whether a compaction in the open turn failed, or freed little.
-func (j *journal) hopeless() bool {
+// futile reports whether a compaction in the open turn failed, or freed little.
+func (j *journal) futile() bool {
 	c, open := j.history.Compaction(), j.history.Open()
 	return c != nil && open != nil && c.Turn == open.Number && c.Compacted.Message != "" &&
 		(c.Compacted.Asked == 0 || c.Compacted.Model != "")
@@ -68,12 +68,12 @@ type division struct {
 func (j *journal) division(room prompt.Room) division {
 	messages := j.history.Messages()
 	d := division{messages: messages}
-	d.before, _ = j.tally.sizes.Size(messages, room, 0, prompt.Counted{})
+	d.before, _ = j.context.sizes.Size(messages, room, 0, prompt.Counted{})
 	must := len(messages)
 	if j.history.Open() != nil {
-		must = prompt.NewestStep(messages, j.tally.turn.began)
+		must = prompt.NewestStep(messages, j.context.turn.began)
 	}
-	d.from, d.stay = j.tally.sizes.Keep(messages, room.Keep(d.before), must)
+	d.from, d.stay = j.context.sizes.Keep(messages, room.Keep(d.before), must)
 	if _, again := j.digest(); again && d.from == 1 {
 		d.from = 0 // a summary of the summary alone
 	}
@@ -84,7 +84,7 @@ func (j *journal) division(room prompt.Room) division {
 // which fixed tokens are not conversation. Where those take most of the room, a
 // model would otherwise sum up a little at each step.
 func (d division) worthwhile(fixed int) bool {
-	return d.from > 0 && float64(d.before-d.stay) >= freesAtLeast*float64(d.before+fixed)
+	return d.from > 0 && float64(d.before-d.stay) >= minFreed*float64(d.before+fixed)
 }
 
 // digest returns what the conversation's summary carries, if it begins with one.
@@ -93,7 +93,7 @@ func (j *journal) digest() (carried, bool) {
 	if len(messages) == 0 {
 		return carried{}, false
 	}
-	c, ok := j.tally.digests[messages[0].Seq]
+	c, ok := j.context.digests[messages[0].Seq]
 	return c, ok
 }
 
@@ -101,12 +101,12 @@ func (j *journal) digest() (carried, bool) {
 // says in the log what came of it. A failure is such an outcome, not an error, but
 // for one to reach any model. Killed before that is written, it is made again.
 func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
-	done, err := s.compacted(ctx, j, c)
+	done, err := s.buildCompaction(ctx, j, c)
 	done.Asked = c.asked
 	switch {
 	case err == nil:
-	case takenAway(ctx) != nil:
-		return takenAway(ctx) // whoever goes on does it
+	case lostSession(ctx) != nil:
+		return lostSession(ctx) // whoever goes on does it
 	case ctx.Err() != nil:
 		done.Message = "canceled"
 	case errors.Is(err, pawl.ErrUnavailable):
@@ -122,23 +122,23 @@ func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
 		return err
 	}
 	if done.Text != "" {
-		s.afterCompaction(ctx, j, c)
+		s.runCompactionAfterHooks(ctx, j, c)
 	}
 	return ctx.Err()
 }
 
 var errNothing = errors.New("there is nothing yet that could be: only the newest messages are there, and they stay")
 
-var errHopeless = errors.New("it was tried before in this turn and did not help; the middle of the conversation is left out instead")
+var errFutile = errors.New("it was tried before in this turn and did not help; the middle of the conversation is left out instead")
 
 // compacted sums the conversation up. On an error nothing is to be replaced.
-func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl.Compacted, error) {
+func (s *Stepper) buildCompaction(ctx context.Context, j *journal, c compaction) (pawl.Compacted, error) {
 	settings := j.history.Settings()
 	ref := settings.Model
 	if open := j.history.Open(); open != nil {
 		settings = open.Settings
 		var err error
-		if ref, err = s.asked(j); err != nil {
+		if ref, err = s.modelRef(j); err != nil {
 			return pawl.Compacted{}, err
 		}
 	}
@@ -151,14 +151,14 @@ func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl
 	switch {
 	case d.from == 0:
 		return done, errNothing
-	case c.hopeless:
+	case c.futile:
 		// What was too large then is so now, however much was said since.
 		if before := j.history.Compaction().Compacted.Before; before > 0 {
 			done.Before = min(done.Before, before)
 		}
-		return done, errHopeless
+		return done, errFutile
 	}
-	summary, spent, err := s.summarize(ctx, j, settings.Model, room, d, s.beforeCompaction(ctx, j, settings, c))
+	summary, spent, err := s.summarize(ctx, j, settings.Model, room, d, s.runCompactionBeforeHooks(ctx, j, settings, c))
 	done.ModelUsage = spent
 	if err != nil {
 		return done, err
@@ -170,7 +170,7 @@ func (s *Stepper) compacted(ctx context.Context, j *journal, c compaction) (pawl
 		return pawl.Compacted{Before: done.Before, After: done.After, ModelUsage: spent}, errors.New("the summary is larger than what it would replace")
 	}
 	done.Keep = d.keep(j)
-	if float64(done.After) > (1-freesAtLeast)*float64(done.Before) {
+	if float64(done.After) > (1-minFreed)*float64(done.Before) {
 		done.Message = fmt.Sprintf("only %d of %d tokens could be freed: what is newest takes the most. Start a new session, or choose a model with a larger window, if the work gets stuck.",
 			done.Before-done.After, done.Before)
 	}
@@ -195,13 +195,13 @@ func (j *journal) digestOf(d division, summary string) prompt.Digest {
 	digest := prompt.Digest{Task: before.task, Summary: summary, Todos: j.history.Todos(), Files: slices.Clone(before.files), Skills: j.loaded(d)}
 	for _, m := range d.messages {
 		for _, c := range m.Parts.Calls() {
-			for _, f := range j.tally.touched(c.ID) {
+			for _, f := range j.context.writtenBy(c.ID) {
 				digest.Files = append(slices.DeleteFunc(digest.Files, func(known string) bool { return known == f }), f)
 			}
 		}
 	}
-	if j.history.Open() != nil && !slices.ContainsFunc(d.messages[d.from:], func(m pawl.Message) bool { return m.Seq == j.tally.turn.began }) {
-		digest.Prompt = j.tally.turn.prompt
+	if j.history.Open() != nil && !slices.ContainsFunc(d.messages[d.from:], func(m pawl.Message) bool { return m.Seq == j.context.turn.began }) {
+		digest.Prompt = j.context.turn.prompt
 	}
 	if digest.Prompt == digest.Task {
 		digest.Prompt = ""
@@ -215,7 +215,7 @@ func (j *journal) digestOf(d division, summary string) prompt.Digest {
 func (j *journal) loaded(d division) []prompt.Skill {
 	have := map[string]bool{}
 	var skills []prompt.Skill
-	for _, l := range slices.Backward(j.tally.loads) {
+	for _, l := range slices.Backward(j.context.loads) {
 		if have[l.skill.Name] || j.history.Undone(l.seq) {
 			continue
 		}

@@ -8,16 +8,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// tally is what it takes to make a conversation fit a model, besides the
+// contextFold is what it takes to make a conversation fit a model, besides the
 // conversation: a fold of the log, parts that do not count any more included.
-type tally struct {
+type contextFold struct {
 	head    pawl.Seq
 	sizes   prompt.Sizes
 	counted prompt.Counted
 	written map[pawl.CallID][]string // the files that calls wrote to
 	digests map[pawl.Seq]carried     // by their Compacted event, which is the number of their message too
 	waiting map[pawl.Seq]pawl.Parts  // prompts that were not taken in
-	given   map[string]bool          // files of rules that came with results, as far as the conversation has them
+	rules   map[string]bool          // files of rules that came with results, as far as the conversation has them
 	loads   []load                   // of skills, the newest last
 	turn    struct {                 // the newest
 		began  pawl.Seq // its TurnStarted event, which is the number of its prompt's message too
@@ -42,7 +42,7 @@ type carried struct {
 }
 
 // apply takes in the next event; one that was applied before changes nothing.
-func (t *tally) apply(e pawl.Event) {
+func (t *contextFold) apply(e pawl.Event) {
 	if e.Seq <= t.head {
 		return
 	}
@@ -77,12 +77,12 @@ func (t *tally) apply(e pawl.Event) {
 			t.load(e.Seq, b.Call, prompt.Skill{Name: name, Text: b.Result.Content})
 		}
 		if files := b.Result.Meta[metaRules]; files != "" {
-			t.give(strings.Split(files, "\n"))
+			t.addRules(strings.Split(files, "\n"))
 		}
 	case pawl.Reverted:
-		t.given = nil
+		t.rules = nil
 	case pawl.Compacted:
-		t.given = nil
+		t.rules = nil
 		if b.Keep != 0 {
 			t.digests[e.Seq] = carried{b.Task, b.Files}
 		}
@@ -91,21 +91,21 @@ func (t *tally) apply(e pawl.Event) {
 }
 
 // touched returns the files that a call wrote to.
-func (t *tally) touched(id pawl.CallID) []string { return t.written[id] }
+func (t *contextFold) writtenBy(id pawl.CallID) []string { return t.written[id] }
 
 // give notes that the conversation has files of rules.
-func (t *tally) give(files []string) {
-	if t.given == nil {
-		t.given = map[string]bool{}
+func (t *contextFold) addRules(files []string) {
+	if t.rules == nil {
+		t.rules = map[string]bool{}
 	}
 	for _, f := range files {
-		t.given[f] = true
+		t.rules[f] = true
 	}
 }
 
 // load notes that a call loaded a skill. A text that is too long to be given again
 // is not kept.
-func (t *tally) load(seq pawl.Seq, call pawl.CallID, s prompt.Skill) {
+func (t *contextFold) load(seq pawl.Seq, call pawl.CallID, s prompt.Skill) {
 	if len(s.Text) > prompt.MaxSkillText {
 		s.Text = ""
 	}

@@ -243,9 +243,9 @@ func TestContract_R9_LastStep(t *testing.T) {
 					t.Errorf("step %d: %d tools were offered, want %d", i+1, n, offered)
 				}
 			}
-			check(t, []pawl.Body{pawl.Injected{Source: "max_steps", Text: wrapUp}}, w.bodies(pawl.Injected{}))
+			check(t, []pawl.Body{pawl.Injected{Source: "max_steps", Text: lastStepText}}, w.bodies(pawl.Injected{}))
 			messages := w.model.requests[2].Messages
-			check(t, user(wrapUp), messages[len(messages)-1], cmpopts.IgnoreFields(pawl.Message{}, "Seq"))
+			check(t, user(lastStepText), messages[len(messages)-1], cmpopts.IgnoreFields(pawl.Message{}, "Seq"))
 			var results []pawl.ToolResult
 			for _, f := range w.results()[2:] {
 				check(t, pawl.CallRefused, f.Status)

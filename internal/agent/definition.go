@@ -2,7 +2,7 @@ package agent
 
 import (
 	"cmp"
-	_ "embed" // the agents' prompts
+	_ "embed" // for the prompts
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/suggest"
-	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -50,66 +49,67 @@ var titlePrompt string
 //go:embed prompts/summary.md
 var summaryPrompt string
 
-// Default is the agent that works when none is named.
+// Default is the name of the agent that is used if none is named.
 const Default = "build"
 
-// Definition is an agent: a prompt and bounds for the loop.
+// Definition defines an agent: its prompt, model, tools and limits.
 type Definition struct {
-	Name   string
-	Prompt string
-	Steps  int      // 0 means no limit
-	Tools  []string // the tools it has; nil means all
-	Child  bool     // a task may be given to it
-	Looks  bool     // it only looks: no call of it may write
-	Team   bool     // it is of a mission's team: no tools of servers, and no session of its own
-	Begins string   // the mode that its turns begin in; "" means the session's
+	Name     string
+	Prompt   string
+	Steps    int      // the most steps of a turn; 0 means no limit
+	Tools    []string // nil means all
+	Subagent bool     // the task tool can start it
+	ReadOnly bool     // none of its calls may write
+	Team     bool     // it belongs to a mission's team: it gets no tools of MCP servers and cannot be chosen for a session
+	Mode     string   // the permission mode its turns begin in; "" means the session's
 
-	// Of those that people have defined.
+	// For user-defined agents.
 	Model       string            // "" means the session's
-	Small       bool              // or the small one of the same provider
-	Temperature *float64          // nil means the model's own
-	TopP        *float64          // nil means the model's own
-	Plan        bool              // it only ever works in the mode plan
-	Rules       []definition.Rule // what it may not do; the strictest counts
+	Small       bool              // use the small model of the session's provider
+	Temperature *float64          // nil means the model's default
+	TopP        *float64          // nil means the model's default
+	Plan        bool              // always works in plan mode
+	Rules       []definition.Rule // further restrictions; the strictest counts
 }
 
+// builtin are the agents that users choose from.
 var builtin = map[string]Definition{
 	"build": {Name: "build", Prompt: buildPrompt},
-	"plan":  {Name: "plan", Prompt: planPrompt, Begins: string(permission.ModePlan)},
-	"explore": {Name: "explore", Prompt: explorePrompt, Steps: 20, Child: true, Looks: true, Tools: []string{
+	"plan":  {Name: "plan", Prompt: planPrompt, Mode: string(permission.ModePlan)},
+	"explore": {Name: "explore", Prompt: explorePrompt, Steps: 20, Subagent: true, ReadOnly: true, Tools: []string{
 		"read", "list", "glob", "grep", "diagnostics", "webfetch", "websearch", "codesearch",
 	}},
-	"general": {Name: "general", Prompt: generalPrompt, Steps: 100, Child: true},
+	"general": {Name: "general", Prompt: generalPrompt, Steps: 100, Subagent: true},
 }
 
-// team are the agents of a mission. Only mission control gives them work, but for
-// the planner, whom the Commander calls.
+// team are the agents of a mission. Only mission control starts them, except the planner,
+// which the commander calls as a subagent.
 var team = map[string]Definition{
-	pawl.AgentCommander: {Name: pawl.AgentCommander, Prompt: commanderPrompt, Team: true, Looks: true, Tools: []string{
+	pawl.AgentCommander: {Name: pawl.AgentCommander, Prompt: commanderPrompt, Team: true, ReadOnly: true, Tools: []string{
 		"read", "list", "glob", "grep", "question", "webfetch", "plan", "delegate", "task_status", "task_result", "task_message", "task_cancel", "seal", "block",
 	}},
-	pawl.AgentPlanner: {Name: pawl.AgentPlanner, Prompt: plannerPrompt, Team: true, Looks: true, Child: true, Steps: 60, Tools: []string{
+	pawl.AgentPlanner: {Name: pawl.AgentPlanner, Prompt: plannerPrompt, Team: true, ReadOnly: true, Subagent: true, Steps: 60, Tools: []string{
 		"read", "list", "glob", "grep", "webfetch", "plan",
 	}},
 	pawl.AgentWorker: {Name: pawl.AgentWorker, Prompt: workerPrompt, Team: true, Steps: 200},
-	pawl.AgentReviewer: {Name: pawl.AgentReviewer, Prompt: reviewerPrompt, Team: true, Looks: true, Steps: 60, Tools: []string{
+	pawl.AgentReviewer: {Name: pawl.AgentReviewer, Prompt: reviewerPrompt, Team: true, ReadOnly: true, Steps: 60, Tools: []string{
 		"read", "list", "glob", "grep", "verdict",
 	}},
 }
 
-// hidden are the agents that pawl itself calls, beside the conversation. They
-// have no tools and no turns.
+// hidden are the agents that pawl calls itself, outside of the conversation. They have
+// neither tools nor turns.
 var hidden = map[string]Definition{
 	pawl.AgentCompaction: {Name: pawl.AgentCompaction, Prompt: compactionPrompt},
 	pawl.AgentTitle:      {Name: pawl.AgentTitle, Prompt: titlePrompt},
 	pawl.AgentSummary:    {Name: pawl.AgentSummary, Prompt: summaryPrompt},
 }
 
-// Lookup returns pawl's own agent of that name, for a turn; "" is the default one.
+// Lookup returns the built-in agent of that name; "" means Default.
 func Lookup(name string) (Definition, error) { return Find(name, nil) }
 
-// Find is Lookup among the agents too that people have defined, which cannot take
-// the place of pawl's own.
+// Find is Lookup among the built-in agents and the user-defined ones in f, which may be
+// nil. A user-defined agent cannot replace a built-in one.
 func Find(name string, f *extension.Found) (Definition, error) {
 	if name == "" {
 		name = Default
@@ -123,35 +123,36 @@ func Find(name string, f *extension.Found) (Definition, error) {
 	if f != nil {
 		for _, a := range f.Agents.Agents {
 			if a.Name == name {
-				return defined(a), nil
+				return userDefined(a), nil
 			}
 		}
 	}
-	all := names(f, false)
+	all := agentNames(f, false)
 	meant := cmp.Or(suggest.Ask("", name, all), ";")
 	return Definition{}, fmt.Errorf("no agent is called %q%s there are: %s: %w", name, meant, strings.Join(all, ", "), pawl.ErrNotFound)
 }
 
-// ModeOf returns the mode that a prompt is to be accepted with: the one that was
-// chosen or, for an agent whose turns begin in a mode, that one. To choose another
-// for such an agent is refused: it could only surprise.
+// ModeOf returns the permission mode for a prompt with these settings: the chosen one or,
+// if the agent has a mode of its own, that one. Choosing another mode for such an agent is
+// an error, because it would not do what the user expects.
 func ModeOf(s pawl.Settings) (string, error) {
-	begins := builtin[s.Agent].Begins
+	mode := builtin[s.Agent].Mode
 	switch {
-	case begins == "" || s.Mode == begins:
+	case mode == "" || s.Mode == mode:
 		return s.Mode, nil
 	case s.Mode == "":
-		return begins, nil
+		return mode, nil
 	}
-	return "", fmt.Errorf("the agent %s begins in the mode %s, not in %.40q: choose no mode, or another agent: %w", s.Agent, begins, s.Mode, pawl.ErrInvalid)
+	return "", fmt.Errorf("the agent %s begins in the mode %s, not in %.40q: choose no mode, or another agent: %w", s.Agent, mode, s.Mode, pawl.ErrInvalid)
 }
 
-// Reserved names pawl's own agents.
+// Reserved returns the names of all built-in agents, which user-defined ones cannot have.
 func Reserved() []string {
 	return slices.Sorted(maps.Keys(union(union(builtin, hidden), team)))
 }
 
-// Offered names those of pawl's own that people choose from.
+// Offered returns the names of the built-in agents outside of missions, including those
+// that take no prompts, which Lookup rejects.
 func Offered() []string {
 	return slices.Sorted(maps.Keys(union(builtin, hidden)))
 }
@@ -162,25 +163,25 @@ func union(a, b map[string]Definition) map[string]Definition {
 	return all
 }
 
-// defined makes an agent of what somebody has written down.
-func defined(a definition.Agent) Definition {
+// userDefined returns the Definition of a user-defined agent.
+func userDefined(a definition.Agent) Definition {
 	return Definition{
-		Name: a.Name, Prompt: a.Prompt, Steps: a.Steps, Tools: a.Tools, Child: a.Mode != "primary",
+		Name: a.Name, Prompt: a.Prompt, Steps: a.Steps, Tools: a.Tools, Subagent: a.Mode != "primary",
 		Model: a.Model, Small: a.Class == definition.ClassSmall, Temperature: a.Temperature, TopP: a.TopP, Plan: a.Plan, Rules: a.Rules,
 	}
 }
 
-// names returns the names of agents, or of those that a task may be given to.
-func names(f *extension.Found, child bool) []string {
+// agentNames returns the names of the agents, or only of those that can be subagents.
+func agentNames(f *extension.Found, subagents bool) []string {
 	var list []string
 	for _, d := range builtin {
-		if d.Child || !child {
+		if d.Subagent || !subagents {
 			list = append(list, d.Name)
 		}
 	}
 	if f != nil {
 		for _, a := range f.Agents.Agents {
-			if a.Mode != "primary" || !child {
+			if a.Mode != "primary" || !subagents {
 				list = append(list, a.Name)
 			}
 		}
@@ -189,15 +190,16 @@ func names(f *extension.Found, child bool) []string {
 	return list
 }
 
-// narrowing returns the rules of an agent as those of a policy, which can only
-// tighten it. One whose pattern cannot be read is about all that the tool does.
-func (d Definition) narrowing(tools []string) []permission.Rule {
+// restrictions returns the agent's rules as rules of a policy. They can only tighten it:
+// rules that allow are skipped. A rule with an invalid pattern applies to every use of
+// its tool.
+func (d Definition) restrictions(tools []string) []permission.Rule {
 	var rules []permission.Rule
 	for _, r := range d.Rules {
 		about := []string{r.Tool}
 		switch {
 		case permission.Decision(r.Decision) == permission.Allow || weak.On("agent.rules"):
-			continue // an agent's file grants nothing
+			continue // an agent cannot extend its own permissions
 		case r.Tool == "*":
 			about, rules = tools, append(rules, serverRule(r))
 		case r.Tool == definition.AllServers:
@@ -214,48 +216,7 @@ func (d Definition) narrowing(tools []string) []permission.Rule {
 	return rules
 }
 
-var missionTools = pawl.MissionTools()
-
-// notForChildren are the tools that need a person, or would make a family tree.
-var notForChildren = []string{"task", "question", "plan_exit"}
-
-// toolsOf returns the tools that the open turn offers: pawl's own and, of MCP
-// servers, those that are up.
-func (s *Stepper) toolsOf(j *journal) (*tool.Registry, error) {
-	keep, err := s.keeps(j)
-	if err != nil {
-		return nil, err
-	}
-	tools := s.Tools.Only(keep)
-	if def, err := j.agent(j.history.Open().Settings.Agent); s.Servers == nil || err == nil && def.Team {
-		return tools, nil // a server runs outside of a worker's sandbox
-	}
-	return tools.With(s.Servers.Tools(j.front(), j.history.Created().Dir, keep)...)
-}
-
-// keeps returns which tools the open turn may have, by their names: those that its
-// agent has, that its prompt permits and that make sense where it runs. Those of a
-// mission only agents have that are given them by name.
-func (s *Stepper) keeps(j *journal) (func(name string) bool, error) {
-	settings := j.history.Open().Settings
-	def, err := j.agent(settings.Agent)
-	if err != nil {
-		return nil, err
-	}
-	child := j.history.Created().Parent != ""
-	return func(name string) bool {
-		switch {
-		case (!def.Team || def.Tools == nil) && slices.Contains(missionTools, name),
-			name == "skill" && j.brought.found == nil, // where skills are looked for, one can come at any time
-			name == "task" && len(def.Rules) > 0,      // they would not hold for a subagent
-			def.Tools != nil && !definition.Grants(def.Tools, name) && !weak.On("agent.tools"),
-			len(settings.Tools) > 0 && !definition.Grants(settings.Tools, name),
-			child && slices.Contains(notForChildren, name):
-			return false
-		case name == "plan_exit":
-			return settings.Mode == "plan" && !def.Plan
-		default:
-			return true
-		}
-	}, nil
+// serverRule returns an agent's rule about the tools of all MCP servers.
+func serverRule(r definition.Rule) permission.Rule {
+	return permission.Rule{Kind: pawl.AccessMCP, Decision: permission.Decision(r.Decision), Origin: permission.OriginProject}
 }

@@ -15,13 +15,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// maxParallel bounds the read-only calls of one reply that run at once.
+// maxParallel bounds the read-only calls that run in parallel.
 const maxParallel = 8
 
-// Execute runs the calls in order; read-only ones that stand together run
-// beside each other. Each is in the log before it begins and after it ends. A
-// call that an earlier attempt began runs again only if it just reads: nobody
-// knows how far any other got.
+// Execute runs the calls in order; consecutive read-only calls run in parallel. Each call
+// is logged before it starts and after it ends. A call that an earlier attempt started
+// runs again only if it is read-only; the outcome of any other is unknown (see resume.go).
 func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) error {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
@@ -29,82 +28,82 @@ func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) e
 	}
 	defer j.leave()
 	for len(ids) > 0 {
-		var together []plannedCall
-		if together, ids, err = s.next(ctx, j, t, ids); err != nil {
+		var batch []plannedCall
+		if batch, ids, err = s.nextCalls(ctx, j, t, ids); err != nil {
 			return err
 		}
-		if len(together) == 0 {
+		if len(batch) == 0 {
 			continue
 		}
-		if err := s.executeTogether(ctx, j, together); err != nil {
+		if err := s.executeParallel(ctx, j, batch); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// next returns the calls that run next, together, and those that come after. It
-// looks at each anew: what the calls before it did, or somebody else, may have
-// made it another than the one that was permitted.
-func (s *Stepper) next(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.CallID) (together []plannedCall, rest []pawl.CallID, err error) {
+// nextCalls returns the calls that run next, in parallel, and those after them. It plans
+// each call again and checks that it is still allowed: earlier calls, or somebody else,
+// may have changed what it would do since it was authorized.
+func (s *Stepper) nextCalls(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.CallID) (batch []plannedCall, rest []pawl.CallID, err error) {
 	for i, id := range ids {
-		if len(together) > 0 && (!together[0].started.ReadOnly || together[0].tool.Alone || len(together) == maxParallel) {
-			return together, ids[i:], nil
+		if len(batch) > 0 && (!batch[0].started.ReadOnly || batch[0].tool.Alone || len(batch) == maxParallel) {
+			return batch, ids[i:], nil
 		}
 		c := j.history.Call(id)
 		if c.Finished {
 			continue
 		}
-		p, err := s.plan(ctx, j, t, c)
+		p, err := s.planCall(ctx, j, t, c)
 		if err == nil {
-			p, err = s.guard(ctx, j, t, c, p) // if another process has permitted it
+			p, err = s.runToolBeforeHooks(ctx, j, t, c, p) // if another process authorized it
 		}
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		if err == nil && (!p.started.ReadOnly || p.tool.Alone) && len(together) > 0 {
-			return together, ids[i:], nil
+		if err == nil && (!p.started.ReadOnly || p.tool.Alone) && len(batch) > 0 {
+			return batch, ids[i:], nil
 		}
 		if err == nil && !p.started.ReadOnly {
-			if p, err = s.secure(ctx, j, t, c, p); ctx.Err() != nil {
+			if p, err = s.snapshotBefore(ctx, j, t, c, p); ctx.Err() != nil {
 				return nil, nil, context.Cause(ctx)
 			}
 		}
-		if err == nil && (!p.again || p.started.ReadOnly) { // any other that was begun is not run again
-			err = p.stillPermitted(j, c)
+		if err == nil && (!p.startedBefore || p.started.ReadOnly) { // other calls that started before do not run again
+			err = p.stillAllowed(j, c)
 		}
 		if err != nil {
-			if err := s.refuse(ctx, j, c, err); err != nil {
+			if err := s.reject(ctx, j, c, err); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
-		together = append(together, p)
+		batch = append(batch, p)
 	}
-	return together, nil, nil
+	return batch, nil, nil
 }
 
-// secure keeps the workspace as it is before a call that may change it. That may
-// take a while, so the call is looked at anew.
-func (s *Stepper) secure(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState, p plannedCall) (plannedCall, error) {
-	if p.again || s.Snapshots == nil || j.ofTeam() { // what a worker does is undone by not merging it
+// snapshotBefore takes a snapshot before a call that may change the workspace. That may
+// take a while, so the call is planned again afterwards.
+func (s *Stepper) snapshotBefore(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState, p plannedCall) (plannedCall, error) {
+	if p.startedBefore || s.Snapshots == nil || j.inMissionTeam() { // a worker is undone by not merging its worktree
 		return p, nil
 	}
-	id, unsafe := s.take(ctx, j)
-	p, err := s.plan(ctx, j, t, c)
+	id, unsafe := s.takeSnapshot(ctx, j)
+	p, err := s.planCall(ctx, j, t, c)
 	if !p.started.ReadOnly {
 		p.started.Snapshot, p.started.Unsafe = id, unsafe
 	}
 	return p, err
 }
 
-func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plannedCall) error {
+func (s *Stepper) executeParallel(ctx context.Context, j *journal, plans []plannedCall) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
 	var starts []pawl.Body
 	for _, p := range plans {
-		if !p.again {
+		if !p.startedBefore {
 			starts = append(starts, p.started)
 		}
 	}
@@ -117,13 +116,13 @@ func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plann
 	var wg sync.WaitGroup
 	for i, p := range plans {
 		wg.Go(func() {
-			finished, err := s.outcome(ctx, j, p)
+			finished, err := s.runOrResume(ctx, j, p)
 			if err != nil {
 				errs[i] = err
 				return
 			}
-			if finished.Status == pawl.CallCanceled && takenAway(ctx) != nil {
-				return // as after a crash: whoever goes on with the turn decides what this call was
+			if finished.Status == pawl.CallCanceled && lostSession(ctx) != nil {
+				return // leave the call open, as after a crash, for whoever resumes the turn
 			}
 			// The effect has happened: its result is kept even if the turn is canceled right now.
 			_, errs[i] = j.append(context.WithoutCancel(ctx), finished)
@@ -136,52 +135,51 @@ func (s *Stepper) executeTogether(ctx context.Context, j *journal, plans []plann
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return j.endedByHook()
+	return j.stoppedByHook()
 }
 
-// outcome is what came of a call, which is run unless an earlier attempt began it.
-// An error means that it has none yet: it waits for a person, or what it did could
-// not be kept.
-func (s *Stepper) outcome(ctx context.Context, j *journal, p plannedCall) (f pawl.CallFinished, err error) {
-	if p.again && !p.started.ReadOnly {
-		f = s.unknown(ctx, j, p.started)
-		return f, s.keep(ctx, j, p)
+// runOrResume returns the result of a call. It runs the call, unless an earlier attempt
+// started it and it is not read-only. An error means that there is no result yet: the call
+// waits for the user, or its checkpoint failed.
+func (s *Stepper) runOrResume(ctx context.Context, j *journal, p plannedCall) (f pawl.CallFinished, err error) {
+	if p.startedBefore && !p.started.ReadOnly {
+		f = s.interruptedResult(ctx, j, p.started)
+		return f, s.checkpoint(ctx, j, p)
 	}
-	if f, err = s.execute(ctx, j, p); err != nil {
+	if f, err = s.executeCall(ctx, j, p); err != nil {
 		return f, err
 	}
-	s.nearby(j, p, &f)
-	if f.Status == pawl.CallCanceled && takenAway(ctx) != nil {
+	s.addProjectRules(j, p, &f)
+	if f.Status == pawl.CallCanceled && lostSession(ctx) != nil {
 		return f, nil
 	}
-	f.Snapshot = s.takeAfter(ctx, j, p.started)
-	return f, s.keep(ctx, j, p)
+	f.Snapshot = s.snapshotAfter(ctx, j, p.started)
+	return f, s.checkpoint(ctx, j, p)
 }
 
-// keep has the directory kept after a call that may have changed it. That is part of
-// the call: it goes on for a while when the turn is canceled.
-func (s *Stepper) keep(ctx context.Context, j *journal, p plannedCall) error {
-	if s.Keep == nil || p.started.ReadOnly {
+// checkpoint saves the workspace after a call that may have changed it. That is part of
+// the call: when the turn is canceled it may go on for checkpointGrace.
+func (s *Stepper) checkpoint(ctx context.Context, j *journal, p plannedCall) error {
+	if s.Checkpoint == nil || p.started.ReadOnly {
 		return nil
 	}
-	ctx, end := lasting(ctx, keepGrace)
+	ctx, end := withGrace(ctx, checkpointGrace)
 	defer end()
-	return s.Keep(ctx, j.id, p.call.Dir)
+	return s.Checkpoint(ctx, j.id, p.call.Dir)
 }
 
-// keepGrace bounds how long a canceled call's directory is kept.
-const keepGrace = 30 * time.Second
+// checkpointGrace bounds the checkpoint after a canceled call.
+const checkpointGrace = 30 * time.Second
 
-// execute runs one call. Whatever happens, it has a result, unless it waits for a
-// person.
-func (s *Stepper) execute(ctx context.Context, j *journal, p plannedCall) (pawl.CallFinished, error) {
+// executeCall runs one call. It always returns a result, unless the call is suspended.
+func (s *Stepper) executeCall(ctx context.Context, j *journal, p plannedCall) (pawl.CallFinished, error) {
 	f := pawl.CallFinished{Call: p.started.Call, Status: pawl.CallDone}
-	result, err := run(ctx, p)
+	result, err := runTool(ctx, p)
 	p.flush()
-	var parked *Parked
+	var suspended *Suspended
 	switch {
-	case errors.As(err, &parked):
-		return f, parked
+	case errors.As(err, &suspended):
+		return f, suspended
 	case err != nil && ctx.Err() != nil:
 		f.Status = pawl.CallCanceled
 		result.IsError = true
@@ -191,14 +189,14 @@ func (s *Stepper) execute(ctx context.Context, j *journal, p plannedCall) (pawl.
 	}
 	result = s.sanitizeResult(result)
 	if f.Status == pawl.CallDone {
-		result = s.afterCall(ctx, j, p, result)
+		result = s.runToolAfterHooks(ctx, j, p, result)
 	}
 	f.Result = s.truncateResult(ctx, p, result)
 	return f, nil
 }
 
-// shown is a result as the model and the log may have it: nothing in it is
-// hidden from people, and secrets are masked.
+// sanitizeResult strips invisible characters and masks secrets before a result reaches
+// the model or the log.
 func (s *Stepper) sanitizeResult(r pawl.Result) pawl.Result {
 	if !weak.On("plain.tags") {
 		r.Content = sanitize.Unhidden(r.Content)
@@ -206,8 +204,8 @@ func (s *Stepper) sanitizeResult(r pawl.Result) pawl.Result {
 	return s.Redact.Result(r)
 }
 
-// run runs the tool. A panic in it is an error like any other.
-func run(ctx context.Context, p plannedCall) (r pawl.Result, err error) {
+// runTool runs the tool. It returns a panic as an error.
+func runTool(ctx context.Context, p plannedCall) (r pawl.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = panicked(p.started.Tool, v)
@@ -220,8 +218,8 @@ func panicked(tool string, v any) error {
 	return fmt.Errorf("the tool %s failed: %v\n%s", tool, v, debug.Stack())
 }
 
-// spill moves a content that is too large for the log beside it, and leaves
-// its head and tail with a word on how to read the rest. Some tools have done it.
+// truncateResult stores content that is too large for the log as a blob, and leaves its
+// head and tail with a note on how to read the rest. Some tools have done so already.
 func (s *Stepper) truncateResult(ctx context.Context, p plannedCall, r pawl.Result) pawl.Result {
 	limit := tool.ContentBytes(p.started.Tool)
 	if len(r.Content) <= limit || r.Spill != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// draftEvery bounds how often a growing reply is saved.
+// draftEvery is the shortest time between two saves of a growing reply.
 const draftEvery = 250 * time.Millisecond
 
-// Generate makes one model call. The reply is announced before the stream is
-// read, grows on the bus and in the draft, and is one event when it ends.
+// Generate makes one model call. It logs ReplyStarted before it reads the stream, publishes
+// and drafts the growing reply, and logs Replied at the end.
 func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 		}
 		return reply, nil
 	}
-	ref, err := s.asked(j)
+	ref, err := s.modelRef(j)
 	if err != nil {
 		return pawl.Reply{}, modelStop(err)
 	}
@@ -38,11 +38,11 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 			return pawl.Reply{}, err
 		}
 	}
-	q, err := s.question(j, t)
+	q, err := s.modelRequest(j, t)
 	if err != nil {
 		return pawl.Reply{}, modelStop(err)
 	}
-	r := reply{journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock(), model: ref}
+	r := reply{stepper: s, journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock(), model: ref}
 	if err := s.read(ctx, &r, q); err != nil {
 		var unwritten *unwrittenError
 		switch {
@@ -51,7 +51,7 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 		case ctx.Err() == nil:
 			return pawl.Reply{}, modelStop(err)
 		}
-		if err := takenAway(ctx); err != nil {
+		if err := lostSession(ctx); err != nil {
 			return pawl.Reply{}, err
 		}
 		r.cancel()
@@ -68,8 +68,8 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 	return *open.Steps[t.Step-1].Reply, nil
 }
 
-// modelStop ends the turn with the model's failure. That nobody could be asked is
-// none: the turn stays open, and the step can be taken again.
+// modelStop returns the Stop that ends the turn with a model error. ErrUnavailable is
+// returned as it is: no model was called, so the turn stays open and the step is repeated.
 func modelStop(err error) error {
 	if errors.Is(err, pawl.ErrUnavailable) {
 		return err
@@ -79,34 +79,34 @@ func modelStop(err error) error {
 
 // reply is a model's reply while it is being read.
 type reply struct {
+	stepper   *Stepper
 	journal   *journal
 	turn      pawl.Turn
 	started   pawl.Seq
 	lastDraft time.Time
 
-	model  string // that writes it
+	model  string // the ref of the model that writes it
 	parts  pawl.Parts
-	text   growing
-	think  growing
+	text   growingText
+	think  growingText
 	finish pawl.Finish
 	usage  pawl.Usage
 }
 
-// growing is one channel of a reply: all that has come, and where the part
-// that grows begins in it.
-type growing struct {
-	all  []byte
-	from int
+// growingText is one channel of a reply while it streams.
+type growingText struct {
+	all  []byte // everything received
+	from int    // where the current part begins in all
 }
 
-// cut ends the part that grows and returns it.
-func (g *growing) cut() string {
+// cut ends the current part and returns it.
+func (g *growingText) cut() string {
 	part := string(g.all[g.from:])
 	g.from = len(g.all)
 	return part
 }
 
-// read reads the stream to its end. On an error what was read so far is void.
+// read reads the stream to its end. After an error, the parts read so far are invalid.
 func (r *reply) read(ctx context.Context, model pawl.Model, req pawl.Request) error {
 	for c, err := range model.Stream(ctx, req) {
 		if err != nil {
@@ -135,7 +135,7 @@ func (r *reply) read(ctx context.Context, model pawl.Model, req pawl.Request) er
 				return err
 			}
 		case pawl.ChunkNotice:
-			r.journal.s.notice(r.journal, r.turn.Number, c.Text)
+			r.stepper.notice(r.journal, r.turn.Number, c.Text)
 		}
 	}
 	r.closeText()
@@ -146,30 +146,31 @@ func (r *reply) read(ctx context.Context, model pawl.Model, req pawl.Request) er
 	case len(r.parts) == 0:
 		return errors.New("the model's reply is empty")
 	case len(calls) > 0 && r.finish == pawl.FinishEndTurn:
-		r.finish = pawl.FinishToolUse // some providers do not tell the two apart
+		r.finish = pawl.FinishToolUse // some providers do not distinguish the two
 	case len(calls) == 0 && r.finish == pawl.FinishToolUse:
 		r.finish = pawl.FinishEndTurn
 	}
 	return nil
 }
 
-// restart forgets what came of a call that failed, and says so in the log.
+// restart discards what a failed attempt returned, and logs the retry.
 func (r *reply) restart(ctx context.Context, retry pawl.Retry) error {
 	if _, err := r.journal.append(ctx, pawl.Retried{Step: r.turn.Step, Retry: retry}); err != nil {
 		return &unwrittenError{err}
 	}
-	r.parts, r.text, r.think, r.usage = nil, growing{}, growing{}, pawl.Usage{}
+	r.parts, r.text, r.think, r.usage = nil, growingText{}, growingText{}, pawl.Usage{}
 	r.model = retry.Model
 	return nil
 }
 
-// unwrittenError is a failure of the log while a reply was read: not the model's.
+// unwrittenError is a failure to write the log while a reply is read, as opposed to a
+// failure of the model.
 type unwrittenError struct{ err error }
 
 func (e *unwrittenError) Error() string { return e.err.Error() }
 
-// cancel keeps the text that had come, and only that: an unsigned thought or a
-// call that nobody will run must not go back to a provider.
+// cancel keeps only the text received so far: unsigned reasoning, or a call that never
+// runs, must not be sent back to a provider.
 func (r *reply) cancel() {
 	r.closeText()
 	var kept pawl.Parts
@@ -181,19 +182,19 @@ func (r *reply) cancel() {
 	r.parts, r.finish = kept, pawl.FinishCanceled
 }
 
-// grow adds a piece to a channel and shows it to those who watch.
-func (r *reply) grow(ctx context.Context, ch pawl.Channel, g *growing, piece string) {
+// grow adds a piece to a channel, publishes it and saves the draft when it is due.
+func (r *reply) grow(ctx context.Context, ch pawl.Channel, g *growingText, piece string) {
 	if piece == "" {
 		return
 	}
 	offset := len(g.all)
 	g.all = append(g.all, piece...)
 	r.journal.publish(r.turn.Number, pawl.Delta{Reply: r.started, Channel: ch, Offset: offset, Text: piece})
-	if now := r.journal.s.Clock(); now.Sub(r.lastDraft) >= draftEvery {
+	if now := r.stepper.Clock(); now.Sub(r.lastDraft) >= draftEvery {
 		r.lastDraft = now
 		draft := pawl.Draft{Reply: r.started, Text: string(r.text.all), Reasoning: string(r.think.all)}
-		// A lost draft costs only what a crash would lose; a store that is gone shows at the next append.
-		_ = r.journal.s.Store.SaveDraft(ctx, r.journal.id, draft)
+		// A lost draft matters only after a crash; a store that fails shows at the next append.
+		_ = r.stepper.Store.SaveDraft(ctx, r.journal.id, draft)
 	}
 }
 
@@ -209,12 +210,11 @@ func (r *reply) closeReasoning(signature string) {
 	}
 }
 
-// call makes a call fit for the log: its id unique in the session, its input
-// JSON. Input that is not becomes a JSON string, which no tool takes, so the
-// model is told.
+// call makes a call valid for the log: its id unique in the session, its input JSON.
+// Invalid input becomes a JSON string, which every tool rejects, so the model learns of it.
 func (r *reply) call(c pawl.ToolCall) pawl.ToolCall {
 	id := c.ID
-	for n := len(r.parts) + 1; c.ID == "" || r.taken(c.ID); n++ {
+	for n := len(r.parts) + 1; c.ID == "" || r.idUsed(c.ID); n++ {
 		c.ID = pawl.CallID(fmt.Sprintf("%s_%d_%d", id, r.started, n))
 	}
 	if !json.Valid(c.Input) {
@@ -223,7 +223,7 @@ func (r *reply) call(c pawl.ToolCall) pawl.ToolCall {
 	return c
 }
 
-func (r *reply) taken(id pawl.CallID) bool {
+func (r *reply) idUsed(id pawl.CallID) bool {
 	for _, c := range r.parts.Calls() {
 		if c.ID == id {
 			return true

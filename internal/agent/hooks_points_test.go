@@ -305,7 +305,7 @@ func TestHookSane(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, setup{script: test.script})
-			w.Hooks = goHooks{hook.SanityCheck(Sane)}
+			w.Hooks = goHooks{hook.SanityCheck(FindRepetition)}
 			w.prompt("go", inMode("yolo"))
 			w.mustTurn(pawl.ReasonEndTurn)
 			words := 0

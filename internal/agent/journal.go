@@ -6,50 +6,54 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/loops"
 )
 
-// errLost: another runner writes this session's turn. Whoever sees it must stop.
-var errLost = errors.New("another process has taken over this session")
+// errTakenOver means that another runner writes this session's turn: whoever sees it
+// must stop.
+var errTakenOver = errors.New("another process has taken over this session")
 
-// journal is a session's log as this process knows it: the fold of what it has
-// read, and the place where it writes. One step at a time has it; the calls
-// that the step runs beside each other share it.
+// journal reads and writes the log of one session: it holds the fold of the events
+// read so far and appends new ones. One step at a time holds it, from enter to leave.
+// The parallel calls of a step share it; they read the history under mu.
 type journal struct {
-	s    *Stepper
-	id   pawl.SessionID
-	step chan struct{} // held by the step at work
+	id    pawl.SessionID
+	store pawl.Store
+	bus   Bus
+	clock func() time.Time
 
-	brought brought // of the open turn; changes between steps only
+	step    chan struct{} // a semaphore: full while a step holds the journal
+	project projectConfig // of the open turn; changes between steps only
 
-	mu      sync.Mutex // held while an append is made
+	mu      sync.Mutex // held during an append
 	history pawl.History
-	tally   tally
-	loops   loops.Detector // of the same events
+	context contextFold
+	loops   loops.Detector
 
-	rulings map[pawl.CallID]ruling // of hooks, for calls of the open turn
-	stopped error                  // a hook wants the turn to end after the step's calls
+	rulings map[pawl.CallID]hookRuling // of the open turn
+	stopped error                      // set if a hook ends the turn after the step's calls
 }
 
-// enter returns the session's journal, read up to now, to one step. If another
-// step has it, it is waited for: two that share what they know of the log would
-// not find each other's appends in their way. The step leaves it when it is done.
+// enter returns the session's journal, read up to the end of the log. It waits for a
+// step that holds it: if two steps shared a fold, neither would notice the other's
+// appends as conflicts. The caller must call leave.
 func (s *Stepper) enter(ctx context.Context, id pawl.SessionID) (*journal, error) {
-	s.mu.Lock()
-	j := s.journals[id]
-	if j == nil {
-		j = &journal{s: s, id: id, step: make(chan struct{}, 1)}
-		s.journals[id] = j
-	}
-	s.mu.Unlock()
+	var j *journal
+	s.sessions.update(id, func(st *sessionState) {
+		if st.journal == nil {
+			st.journal = &journal{id: id, store: s.Store, bus: s.Bus, clock: s.Clock, step: make(chan struct{}, 1)}
+		}
+		j = st.journal
+	})
 	select {
 	case j.step <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if _, err := j.readOn(ctx); err != nil {
+	if _, err := j.catchUp(ctx); err != nil {
 		j.leave()
 		return nil, err
 	}
@@ -58,7 +62,8 @@ func (s *Stepper) enter(ctx context.Context, id pawl.SessionID) (*journal, error
 
 func (j *journal) leave() { <-j.step }
 
-// enterTurn is enter for a step of a turn, which must be the open one.
+// enterTurn is enter for a step of a turn. It returns errTakenOver if that turn is not
+// the open one.
 func (s *Stepper) enterTurn(ctx context.Context, t pawl.Turn) (*journal, error) {
 	j, err := s.enter(ctx, t.Session)
 	if err != nil {
@@ -66,19 +71,29 @@ func (s *Stepper) enterTurn(ctx context.Context, t pawl.Turn) (*journal, error) 
 	}
 	if open := j.history.Open(); open == nil || open.Number != t.Number {
 		j.leave()
-		return nil, fmt.Errorf("turn %d of session %s is not open: %w", t.Number, t.Session, errLost)
+		return nil, fmt.Errorf("turn %d of session %s is not open: %w", t.Number, t.Session, errTakenOver)
 	}
-	if err := j.bring(ctx); err != nil {
+	if err := s.loadProject(ctx, j); err != nil {
 		j.leave()
 		return nil, err
 	}
 	return j, nil
 }
 
-// readOn applies what the log holds beyond what is known, and returns it.
-func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
+// settings returns the settings of the open turn or, without one, of the newest prompt.
+func (j *journal) settings() pawl.Settings {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if open := j.history.Open(); open != nil {
+		return open.Settings
+	}
+	return j.history.Settings()
+}
+
+// catchUp applies the events that the log has beyond the fold, and returns them.
+func (j *journal) catchUp(ctx context.Context) ([]pawl.Event, error) {
 	var events []pawl.Event
-	for e, err := range j.s.Store.Events(ctx, j.id, j.tally.head) {
+	for e, err := range j.store.Events(ctx, j.id, j.context.head) {
 		if err != nil {
 			return nil, fmt.Errorf("read log of %s: %w", j.id, err)
 		}
@@ -90,11 +105,11 @@ func (j *journal) readOn(ctx context.Context) ([]pawl.Event, error) {
 	return events, nil
 }
 
-// apply takes in the next event, after which the log may have to be read anew.
+// apply folds the next event. After an undo or redo it folds the whole log again.
 func (j *journal) apply(ctx context.Context, e pawl.Event) error {
-	j.tally.apply(e)
+	j.context.apply(e)
 	if e.Seq <= j.history.Head() {
-		return nil // it was read anew, beyond this one
+		return nil // folding the whole log again went past this one
 	}
 	err := j.history.Apply(e)
 	if err == nil {
@@ -104,21 +119,21 @@ func (j *journal) apply(ctx context.Context, e pawl.Event) error {
 	if !errors.Is(err, pawl.ErrRewound) {
 		return err
 	}
-	var seen loops.Detector
+	var detector loops.Detector
 	h, err := pawl.Fold(func(after pawl.Seq) iter.Seq2[pawl.Event, error] {
-		seen = loops.Detector{} // what was read before is read once more
-		return watched(j.s.Store.Events(ctx, j.id, after), &seen)
+		detector = loops.Detector{} // Fold reads the log more than once
+		return detecting(j.store.Events(ctx, j.id, after), &detector)
 	})
 	if err != nil {
 		return err
 	}
-	j.history, j.loops = *h, seen
+	j.history, j.loops = *h, detector
 	return nil
 }
 
-// watched shows a Detector what is read. It needs not know what does not count
-// any more: each turn is begun anew, and no turn was open when a person went back.
-func watched(events iter.Seq2[pawl.Event, error], d *loops.Detector) iter.Seq2[pawl.Event, error] {
+// detecting yields the events and applies each to d. Undone events do no harm: the
+// detector starts anew with each turn, and no turn was open at an undo.
+func detecting(events iter.Seq2[pawl.Event, error], d *loops.Detector) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		for e, err := range events {
 			if err == nil {
@@ -131,15 +146,15 @@ func watched(events iter.Seq2[pawl.Event, error], d *loops.Detector) iter.Seq2[p
 	}
 }
 
-// append writes the bodies at the log's end. What the service writes (prompts and
-// what becomes of them while they wait, orders, titles, answers) may come in between
-// at any time; anything else there means that the session was lost.
+// append writes the bodies at the end of the log. The service may write in between at
+// any time (prompts and changes to waiting ones, orders, titles, answers); any other
+// event there means that another runner has taken over, and append returns errTakenOver.
 func (j *journal) append(ctx context.Context, bodies ...pawl.Body) ([]pawl.Event, error) {
 	return j.appendIf(ctx, func() bool { return true }, bodies...)
 }
 
-// appendIf is append as long as the condition holds of the history at the log's
-// end; otherwise it writes nothing.
+// appendIf is append under a condition, which is checked under mu against the history
+// at the end of the log. If it does not hold, appendIf writes nothing and returns nil.
 func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...pawl.Body) ([]pawl.Event, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -149,10 +164,10 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 		if _, starts := b.(pawl.TurnStarted); starts {
 			turn++
 		}
-		events[i] = pawl.Event{Turn: turn, At: j.s.Clock(), Body: b}
+		events[i] = pawl.Event{Turn: turn, At: j.clock(), Body: b}
 	}
 	for holds() {
-		stored, err := j.s.Bus.Append(ctx, j.id, j.history.Head(), events...)
+		stored, err := j.bus.Append(ctx, j.id, j.history.Head(), events...)
 		if err == nil {
 			for _, e := range stored {
 				if err := j.apply(context.WithoutCancel(ctx), e); err != nil {
@@ -164,7 +179,7 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 		if !errors.Is(err, pawl.ErrConflict) {
 			return nil, fmt.Errorf("append %s: %w", pawl.KindOf(bodies[0]), err)
 		}
-		between, err := j.readOn(ctx)
+		between, err := j.catchUp(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -176,20 +191,20 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.SessionTitled, pawl.SessionShared, pawl.SessionSummarized, pawl.Answered,
 				pawl.CompactionAsked, pawl.RevertAsked, pawl.ShellAsked:
 			default:
-				return nil, fmt.Errorf("append %s: found %s at %d: %w", pawl.KindOf(bodies[0]), pawl.KindOf(e.Body), e.Seq, errLost)
+				return nil, fmt.Errorf("append %s: found %s at %d: %w", pawl.KindOf(bodies[0]), pawl.KindOf(e.Body), e.Seq, errTakenOver)
 			}
 		}
 	}
 	return nil, nil
 }
 
-// publish makes an unsaved body heard.
+// publish sends a body to current listeners without storing it.
 func (j *journal) publish(turn int, b pawl.Body) {
-	j.s.Bus.Publish(pawl.Event{Session: j.id, Turn: turn, At: j.s.Clock(), Body: b})
+	j.bus.Publish(pawl.Event{Session: j.id, Turn: turn, At: j.clock(), Body: b})
 }
 
-// steering returns the waiting prompts that steer the open turn.
-func (j *journal) steering() []pawl.Waiting {
+// steeringPrompts returns the waiting prompts that steer the open turn.
+func (j *journal) steeringPrompts() []pawl.Waiting {
 	var steer []pawl.Waiting
 	for _, w := range j.history.Waiting() {
 		if w.Prompt.Delivery == pawl.DeliverSteer {
@@ -197,32 +212,4 @@ func (j *journal) steering() []pawl.Waiting {
 		}
 	}
 	return steer
-}
-
-// abandon returns a result for each call of the open turn that has none: a call
-// that never began gets the given status, one that did has an unknown outcome.
-func (j *journal) abandon(ctx context.Context, status pawl.CallStatus) []pawl.Body {
-	var bodies []pawl.Body
-	for _, step := range j.history.Open().Steps {
-		if step.Reply == nil {
-			continue
-		}
-		for _, id := range step.Reply.Calls {
-			switch call := j.history.Call(id); {
-			case call.Finished:
-			case call.Started == nil:
-				bodies = append(bodies, pawl.CallFinished{Call: id, Status: status, Result: pawl.ErrorResult("not run: " + string(status))})
-			default:
-				bodies = append(bodies, j.s.unknown(ctx, j, *call.Started))
-			}
-		}
-	}
-	return bodies
-}
-
-// unknownOutcome is the result of a call that was running when pawl died.
-func unknownOutcome(id pawl.CallID) pawl.CallFinished {
-	return pawl.CallFinished{Call: id, Status: pawl.CallUnknown, Result: pawl.ErrorResult(
-		"The outcome of this call is unknown: pawl was stopped while it ran, so it may have done all, part or none of its work. " +
-			"It was not run again. Look at the current state before you go on.")}
 }

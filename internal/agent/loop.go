@@ -2,29 +2,29 @@ package agent
 
 import "github.com/pawl-dev/pawl"
 
-// Steps are the effects that a turn is made of. C is context.Context in one
-// process, workflow.Context in a fleet.
+// Steps are the effects of the agent loop. C is context.Context in one process and
+// workflow.Context in a fleet.
 //
-// A step that is called again, after a crash or by an engine that retries,
-// finds its earlier attempt in the log and repeats no effect. A step ends the
-// turn by returning a *pawl.Stop.
+// A step that is repeated, after a crash or by an engine that retries, finds its
+// earlier attempt in the log and repeats no effect. A step ends the turn by
+// returning a *pawl.Stop.
 type Steps[C any] interface {
-	// Prepare takes in steering prompts and what the model must be told, and makes
-	// the conversation smaller when the model's window is nearly full.
+	// Prepare adds steering prompts and other messages for the model, and compacts
+	// the conversation when the context window is nearly full.
 	Prepare(C, pawl.Turn) error
 	// Generate makes one model call; the reply is in the log when it returns.
 	Generate(C, pawl.Turn) (pawl.Reply, error)
-	// Authorize returns the calls that may run. A refusal is already a result.
+	// Authorize returns the calls that may run; the others have a result already.
 	Authorize(C, pawl.Turn, []pawl.CallID) ([]pawl.CallID, error)
 	// Execute runs the calls; their results are in the log when it returns.
 	Execute(C, pawl.Turn, []pawl.CallID) error
-	// Settle is asked when the model has nothing more to do: go on all the same?
+	// Settle reports whether the turn goes on though the model made no more calls.
 	Settle(C, pawl.Turn) (again bool, err error)
 }
 
-// Run works on a turn until it ends. It decides and does nothing else: no I/O,
-// no clock, no goroutine. To resume a turn, run it again from the start: the
-// steps that were taken answer from the log.
+// Run runs the agent loop for one turn until it ends. It only decides: no I/O, no
+// clock, no goroutine. To resume a turn, run it again from the start: the steps
+// that were taken answer from the log.
 func Run[C any](c C, s Steps[C], t pawl.Turn) (pawl.Reason, error) {
 	for t.Step = 1; ; t.Step++ {
 		if err := s.Prepare(c, t); err != nil {
@@ -35,11 +35,11 @@ func Run[C any](c C, s Steps[C], t pawl.Turn) (pawl.Reason, error) {
 			return "", err
 		}
 		if len(reply.Calls) > 0 {
-			permitted, err := s.Authorize(c, t, reply.Calls)
+			allowed, err := s.Authorize(c, t, reply.Calls)
 			if err != nil {
 				return "", err
 			}
-			if err := s.Execute(c, t, permitted); err != nil {
+			if err := s.Execute(c, t, allowed); err != nil {
 				return "", err
 			}
 		}

@@ -7,60 +7,60 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 )
 
-// question is what a model is asked next, and how much of it the model takes.
-type question struct {
+// modelRequest is the next request to a model, and how much of it fits.
+type modelRequest struct {
 	model   pawl.Model
-	request pawl.Request // its messages are those of the log
+	request pawl.Request // with all messages of the conversation; see fitted
 	room    prompt.Room
-	fixed   int // tokens that are not conversation
+	fixed   int // tokens besides the conversation: system prompt and tools
 }
 
-// question opens the model of the open turn and says what it is asked.
-func (s *Stepper) question(j *journal, t pawl.Turn) (question, error) {
+// modelRequest opens the model of the open turn and builds the next request.
+func (s *Stepper) modelRequest(j *journal, t pawl.Turn) (modelRequest, error) {
 	settings := j.history.Open().Settings
 	def, err := j.agent(settings.Agent)
 	if err != nil {
-		return question{}, err
+		return modelRequest{}, err
 	}
-	ref, err := s.asked(j)
+	ref, err := s.modelRef(j)
 	if err != nil {
-		return question{}, err
+		return modelRequest{}, err
 	}
 	model, err := s.Model(ref)
 	if err != nil {
-		return question{}, err
+		return modelRequest{}, err
 	}
 	room, err := s.room(ref)
 	if err != nil {
-		return question{}, err
+		return modelRequest{}, err
 	}
-	tools, err := s.toolsOf(j)
+	tools, err := s.availableTools(j)
 	if err != nil {
-		return question{}, err
+		return modelRequest{}, err
 	}
-	c := prompt.Context{Session: j.id, Agent: def.Name, System: j.system(def, ref, tools), Temperature: def.Temperature, TopP: def.TopP}
+	c := prompt.Context{Session: j.id, Agent: def.Name, System: j.systemPrompt(def, ref, tools), Temperature: def.Temperature, TopP: def.TopP}
 	if !t.Last() {
 		c.Tools = tools.Specs()
 	}
-	return question{
+	return modelRequest{
 		model: model, request: prompt.Build(&j.history, c), room: room,
 		fixed: prompt.EstimateText(c.System) + prompt.EstimateTools(c.Tools),
 	}, nil
 }
 
-// asked returns the ref of the model that the open turn asks: the session's or, if
-// its agent is to have a small one and the same provider has one, that one.
-func (s *Stepper) asked(j *journal) (string, error) {
+// modelRef returns the model for the current turn: the provider's small model if the
+// agent asks for one, otherwise the session's.
+func (s *Stepper) modelRef(j *journal) (string, error) {
 	settings := j.history.Open().Settings
 	def, err := j.agent(settings.Agent)
-	if err != nil || !def.Small || s.Sibling == nil {
+	if err != nil || !def.Small || s.SmallModel == nil {
 		return settings.Model, err
 	}
-	small, err := s.Sibling(settings.Model)
+	small, err := s.SmallModel(settings.Model)
 	return cmp.Or(small, settings.Model), err
 }
 
-// room returns how much the model takes.
+// room returns the token budget of the model; the zero value if its window is unknown.
 func (s *Stepper) room(ref string) (prompt.Room, error) {
 	if s.Window == nil {
 		return prompt.Room{}, nil
@@ -69,19 +69,18 @@ func (s *Stepper) room(ref string) (prompt.Room, error) {
 	return prompt.RoomOf(w), err
 }
 
-// fitted returns the request with as much of the conversation as there is room for.
-func (q question) fitted(j *journal) pawl.Request {
-	q.request.Messages = j.tally.sizes.Fit(j.history.Messages(), q.room, q.fixed, j.tally.touched)
+// fitted returns the request with as much of the conversation as fits.
+func (q modelRequest) fitted(j *journal) pawl.Request {
+	q.request.Messages = j.context.sizes.Fit(j.history.Messages(), q.room, q.fixed, j.context.writtenBy)
 	return q.request
 }
 
-// full reports whether the conversation is to be made smaller before the model
-// is asked: the request is nearly as large as it may be, by the provider's count,
-// or is too large, by estimate.
-func (q question) full(j *journal) bool {
+// full reports whether the conversation must be compacted before the request: it nearly
+// fills the context window by the provider's count, or exceeds it by estimate.
+func (q modelRequest) full(j *journal) bool {
 	if q.room.Input == 0 {
 		return false
 	}
-	estimated, counted := j.tally.sizes.Size(j.history.Messages(), q.room, q.fixed, j.tally.counted)
+	estimated, counted := j.context.sizes.Size(j.history.Messages(), q.room, q.fixed, j.context.counted)
 	return counted > q.room.Full() || estimated > q.room.Input
 }

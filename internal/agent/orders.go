@@ -7,13 +7,14 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// carryOut does what a person has ordered while no turn is open.
+// carryOut carries out an order of the user: a compaction, an undo or redo, or a shell
+// command.
 func (s *Stepper) carryOut(ctx context.Context, j *journal, o pawl.Order) error {
 	switch b := o.Body.(type) {
 	case pawl.CompactionAsked:
 		return s.compact(ctx, j, compaction{asked: o.Seq, instructions: b.Instructions})
 	case pawl.RevertAsked:
-		return s.revert(ctx, j, o.Seq, b.Revert)
+		return s.undo(ctx, j, o.Seq, b.Revert)
 	case pawl.ShellAsked:
 		return s.shell(ctx, j, o, b)
 	default:

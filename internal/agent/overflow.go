@@ -8,42 +8,42 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// read asks the model. If the request is too large for it, the conversation is
-// made smaller and the model asked once more, with less. An attempt that was
-// resumed finds in the log that this was done.
-func (s *Stepper) read(ctx context.Context, r *reply, q question) error {
+// read sends the request and reads the reply. If the request overflows the context window,
+// it compacts the conversation and tries once more. A resumed attempt finds the compaction
+// in the log.
+func (s *Stepper) read(ctx context.Context, r *reply, q modelRequest) error {
 	j := r.journal
 	if c := j.history.Compaction(); c != nil && c.Seq > r.started {
-		return stillTooLarge(r.read(ctx, q.model, q.after(c).fitted(j)))
+		return stillTooLarge(r.read(ctx, q.model, q.afterOverflow(c).fitted(j)))
 	}
 	err := r.read(ctx, q.model, q.fitted(j))
-	if !overflows(err) || ctx.Err() != nil {
+	if !isOverflow(err) || ctx.Err() != nil {
 		return err
 	}
-	if err := s.makeRoom(ctx, r, err); err != nil {
+	if err := s.compactAfterOverflow(ctx, r, err); err != nil {
 		return err
 	}
-	return stillTooLarge(r.read(ctx, q.model, q.after(j.history.Compaction()).fitted(j)))
+	return stillTooLarge(r.read(ctx, q.model, q.afterOverflow(j.history.Compaction()).fitted(j)))
 }
 
-// after is the question once a request was too large and the conversation was
-// made smaller for it.
-func (q question) after(c *pawl.Compaction) question {
+// afterOverflow returns the request with the smaller token budget that applies after an
+// overflow and its compaction.
+func (q modelRequest) afterOverflow(c *pawl.Compaction) modelRequest {
 	q.room = q.room.After(c.Compacted.Before + q.fixed)
 	return q
 }
 
-// makeRoom makes the conversation smaller in the middle of a step.
-func (s *Stepper) makeRoom(ctx context.Context, r *reply, why error) error {
+// compactAfterOverflow compacts the conversation in the middle of a step.
+func (s *Stepper) compactAfterOverflow(ctx context.Context, r *reply, why error) error {
 	if len(r.text.all)+len(r.think.all) > 0 {
 		if err := r.restart(ctx, pawl.Retry{Attempt: 1, Model: r.model, Kind: pawl.ErrorOverflow, Message: why.Error()}); err != nil {
 			return err
 		}
 	}
 	r.parts, r.usage = nil, pawl.Usage{}
-	err := s.compact(ctx, r.journal, compaction{hopeless: r.journal.hopeless()})
+	err := s.compact(ctx, r.journal, compaction{futile: r.journal.futile()})
 	if err == nil {
-		_, err = s.budget(ctx, r.journal)
+		_, err = s.checkBudgets(ctx, r.journal)
 	}
 	if err != nil && ctx.Err() == nil {
 		return &unwrittenError{err} // not the model's failure
@@ -51,15 +51,15 @@ func (s *Stepper) makeRoom(ctx context.Context, r *reply, why error) error {
 	return err
 }
 
-// overflows reports whether a request was too large for the model.
-func overflows(err error) bool {
+// isOverflow reports whether a request was too large for the model's context window.
+func isOverflow(err error) bool {
 	var failed *pawl.ModelError
 	return errors.As(err, &failed) && failed.Kind == pawl.ErrorOverflow
 }
 
-// stillTooLarge says what to do when less was too large as well.
+// stillTooLarge adds advice to the error if the compacted request overflows as well.
 func stillTooLarge(err error) error {
-	if !overflows(err) {
+	if !isOverflow(err) {
 		return err
 	}
 	return fmt.Errorf("the request is too large for the model, also after the conversation was made smaller: "+

@@ -11,23 +11,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// nearbyBytes bounds the rules that come with one result.
-const nearbyBytes = 8 << 10
+// maxProjectRules bounds the rules that are added to one result, in bytes.
+const maxProjectRules = 8 << 10
 
-// metaRules is the key of a result that names the files of rules that came with it.
+// metaRules is the metadata key that lists the rule files in a result, one per line.
 const metaRules = "rules"
 
-// fileTools are the tools whose accesses are files, and not directories to look through.
+// fileTools are the tools that access single files rather than search directories.
 var fileTools = []string{"read", "write", "edit", "apply_patch"}
 
-const nearbyHead = "\n\n[Rules for the folder of this file, in addition to those that you were given. They permit nothing that is not permitted without them.]\n\n"
+const projectRulesHeader = "\n\n[Rules for the folder of this file, in addition to those that you were given. They permit nothing that is not permitted without them.]\n\n"
 
-// nearby puts the rules behind a result that hold for the directories of the files
-// that a call has touched, unless the conversation has them. Which it has the log
-// says, so that a resumed turn does not repeat them; what a compaction or an undo
-// has taken out of the conversation is given again.
-func (s *Stepper) nearby(j *journal, p plannedCall, f *pawl.CallFinished) {
-	found := j.brought.found
+// addProjectRules appends to a result the project rules (nested AGENTS.md files) for the
+// directories of the files that the call accessed, unless the conversation has them. The
+// log records which it has, so a resumed turn does not repeat them; rules that a compaction
+// or an undo removed are added again.
+func (s *Stepper) addProjectRules(j *journal, p plannedCall, f *pawl.CallFinished) {
+	found := j.project.found
 	if found == nil || f.Status != pawl.CallDone || f.Result.IsError || !slices.Contains(fileTools, p.started.Tool) {
 		return
 	}
@@ -50,7 +50,7 @@ func (s *Stepper) nearby(j *journal, p plannedCall, f *pawl.CallFinished) {
 	if len(texts) == 0 {
 		return
 	}
-	f.Result.Content += s.sanitizeResult(pawl.Result{Content: nearbyHead + cutRules(strings.Join(texts, "\n\n"))}).Content + "\n"
+	f.Result.Content += s.sanitizeResult(pawl.Result{Content: projectRulesHeader + truncateRules(strings.Join(texts, "\n\n"))}).Content + "\n"
 	meta := map[string]string{metaRules: strings.Join(names, "\n")}
 	for k, v := range f.Result.Meta {
 		meta[k] = v
@@ -58,8 +58,8 @@ func (s *Stepper) nearby(j *journal, p plannedCall, f *pawl.CallFinished) {
 	f.Result.Meta = meta
 }
 
-// claim says whether a call is the one that gives a file of rules. Calls that run
-// beside each other do not give it twice.
+// claim reports whether a call should add a rule file to its result, and marks the file as
+// added: parallel calls do not add it twice.
 func (j *journal) claim(p plannedCall, dir string, file rules.File) bool {
 	rel, err := filepath.Rel(dir, file.Origin.File)
 	if err != nil || p.call.Reads != nil && !p.call.Reads(rel) {
@@ -68,19 +68,19 @@ func (j *journal) claim(p plannedCall, dir string, file rules.File) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	name := file.Origin.File
-	if j.tally.given[name] || j.brought.claimed[name] {
+	if j.context.rules[name] || j.project.claimed[name] {
 		return false
 	}
-	j.brought.claimed[name] = true
+	j.project.claimed[name] = true
 	return true
 }
 
-// cutRules bounds a text.
-func cutRules(text string) string {
-	if len(text) <= nearbyBytes {
+// truncateRules cuts a text to maxProjectRules bytes.
+func truncateRules(text string) string {
+	if len(text) <= maxProjectRules {
 		return text
 	}
-	end := nearbyBytes
+	end := maxProjectRules
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

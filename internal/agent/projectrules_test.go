@@ -67,7 +67,7 @@ func TestRulesOfAFolderAreBounded(t *testing.T) {
 	w.bring(true, map[string]string{"sub/AGENTS.md": strings.Repeat("é rule. ", 10_000), "sub/a.txt": "a"})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
-	if got := w.results()[0].Result.Content; len(got) > nearbyBytes+1000 || !strings.Contains(got, "(cut: read the file for the rest)") {
+	if got := w.results()[0].Result.Content; len(got) > maxProjectRules+1000 || !strings.Contains(got, "(cut: read the file for the rest)") {
 		t.Errorf("%d bytes came", len(got))
 	}
 }

@@ -99,7 +99,7 @@ func TestResumeFromEveryPoint(t *testing.T) {
 				wantCopy[i].Session = id
 				f, ok := e.Body.(pawl.CallFinished)
 				if ok && state.started[f.Call] && !state.finished[f.Call] && !state.readOnly[f.Call] {
-					wantCopy[i].Body = unknownOutcome(f.Call)
+					wantCopy[i].Body = unknownResult(f.Call)
 					unknown[f.Call] = true
 				}
 			}
@@ -243,7 +243,7 @@ func TestResumeWithoutTheTool(t *testing.T) {
 		}
 	}
 	check(t, []pawl.CallFinished{
-		unknownOutcome("call_1_1"),
+		unknownResult("call_1_1"),
 		{Call: "call_1_2", Status: pawl.CallRefused, Result: pawl.ErrorResult(`there is no tool "act"; there are: other`)},
 	}, got)
 }

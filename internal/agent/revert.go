@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// maxRevertDiff bounds the diff of a [pawl.RevertPlan], in bytes.
-	maxRevertDiff = 64 << 10
-	// revertTries bounds how often files are put back anew because somebody else
+	// maxUndoDiff bounds the diff of a [pawl.RevertPlan], in bytes.
+	maxUndoDiff = 64 << 10
+	// maxRestoreTries bounds how often files are put back anew because somebody else
 	// changes them at the same time.
-	revertTries = 3
+	maxRestoreTries = 3
 )
 
 // Plan says what a Revert would do; see [pawl.Service].
 func (s *Stepper) Plan(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
-	back, err := s.look(ctx, id, r, 0)
-	var fault *machineryError
+	back, err := s.resolveUndo(ctx, id, r, 0)
+	var fault *internalError
 	switch {
 	case errors.As(err, &fault):
 		return pawl.RevertPlan{}, fault.err
@@ -32,9 +32,9 @@ func (s *Stepper) Plan(ctx context.Context, id pawl.SessionID, r pawl.Revert) (p
 	if err != nil {
 		return pawl.RevertPlan{}, err
 	}
-	diff, lines, err := s.Snapshots.Show(ctx, files, maxRevertDiff)
+	diff, lines, err := s.Snapshots.Show(ctx, files, maxUndoDiff)
 	if err != nil {
-		return pawl.RevertPlan{}, unreadable(err)
+		return pawl.RevertPlan{}, snapshotError(err)
 	}
 	back.plan.Diff = diff
 	for _, f := range files.Files {
@@ -53,33 +53,33 @@ var changeKinds = map[snapshot.Kind]string{
 }
 
 // planFiles says what it takes to put the files back, or forth.
-func (s *Stepper) planFiles(ctx context.Context, back goingBack) (snapshot.Plan, error) {
+func (s *Stepper) planFiles(ctx context.Context, back undoTarget) (snapshot.Plan, error) {
 	if s.Snapshots == nil {
 		return snapshot.Plan{}, fmt.Errorf("the files cannot be put back: snapshots need git, and 'pawl doctor' says what is wrong with it; "+
 			"the conversation can go back alone: %w", pawl.ErrUnavailable)
 	}
 	plan, err := s.Snapshots.Plan(ctx, back.dir, back.spans, back.plan.Redo != 0)
 	if err != nil {
-		return plan, unreadable(err)
+		return plan, snapshotError(err)
 	}
 	return plan, nil
 }
 
 // unreadable says what can be done if the snapshots cannot be used.
-func unreadable(err error) error {
+func snapshotError(err error) error {
 	return fmt.Errorf("the files cannot be put back: %w; the conversation can go back alone: %w", err, pawl.ErrUnavailable)
 }
 
 // revert takes the session back to before a message, or forward again. An
 // attempt that was cut short is made again: what is back already stays so, and
 // the log says the same in the end.
-func (s *Stepper) revert(ctx context.Context, j *journal, asked pawl.Seq, r pawl.Revert) error {
+func (s *Stepper) undo(ctx context.Context, j *journal, asked pawl.Seq, r pawl.Revert) error {
 	done := pawl.Reverted{Asked: asked}
-	back, err := s.look(ctx, j.id, r, asked)
+	back, err := s.resolveUndo(ctx, j.id, r, asked)
 	if err == nil && len(back.spans) > 0 {
-		err = s.putBack(ctx, back, &done)
+		err = s.restoreFiles(ctx, back, &done)
 	}
-	var fault *machineryError
+	var fault *internalError
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx) // the order stays, for whoever comes next
@@ -94,12 +94,12 @@ func (s *Stepper) revert(ctx context.Context, j *journal, asked pawl.Seq, r pawl
 }
 
 // putBack puts the files back, or forth, and notes what became of them.
-func (s *Stepper) putBack(ctx context.Context, back goingBack, done *pawl.Reverted) error {
+func (s *Stepper) restoreFiles(ctx context.Context, back undoTarget, done *pawl.Reverted) error {
 	how, begun := conflictsOf(back.plan.Conflicts), false
 	for tries := 1; ; tries++ {
 		plan, err := s.planFiles(ctx, back)
 		if err != nil {
-			return halfway(begun, err)
+			return partlyRestored(begun, err)
 		}
 		report, err := s.Snapshots.Apply(ctx, plan, how)
 		begun = begun || len(report.Changed) > 0
@@ -113,20 +113,20 @@ func (s *Stepper) putBack(ctx context.Context, back goingBack, done *pawl.Revert
 		switch {
 		case err == nil:
 			done.Left = report.Left
-			done.Changed = putBackBy(plan, report)
+			done.Changed = restoredFiles(plan, report)
 			return nil
-		case errors.As(err, &conflict) && how != snapshot.Refuse && tries < revertTries:
+		case errors.As(err, &conflict) && how != snapshot.Refuse && tries < maxRestoreTries:
 		case errors.As(err, &conflict):
-			return halfway(begun, err)
+			return partlyRestored(begun, err)
 		default:
-			return halfway(begun, fmt.Errorf("%w: see to that and order it again", err))
+			return partlyRestored(begun, fmt.Errorf("%w: see to that and order it again", err))
 		}
 	}
 }
 
 // putBackBy returns the files that the plan put back. An earlier attempt that
 // was cut short may have done a part of it.
-func putBackBy(plan snapshot.Plan, report snapshot.Report) []string {
+func restoredFiles(plan snapshot.Plan, report snapshot.Report) []string {
 	var paths []string
 	for _, f := range plan.Files {
 		if !f.Same && !slices.Contains(report.Left, f.Path) {
@@ -137,7 +137,7 @@ func putBackBy(plan snapshot.Plan, report snapshot.Report) []string {
 }
 
 // halfway says so if some of the files are back already.
-func halfway(begun bool, err error) error {
+func partlyRestored(begun bool, err error) error {
 	if !begun {
 		return err
 	}
@@ -155,52 +155,52 @@ func conflictsOf(c pawl.Conflicts) snapshot.Conflicts {
 	}
 }
 
-// goingBack is a Revert that was looked into.
-type goingBack struct {
+// undoTarget is a Revert that was looked into.
+type undoTarget struct {
 	plan  pawl.RevertPlan // without its files
 	dir   string
 	spans []snapshot.Span // what the calls did that it takes back, or brings back
 }
 
 // look finds out what a Revert means, by the log before an event; 0 means all of it.
-func (s *Stepper) look(ctx context.Context, id pawl.SessionID, r pawl.Revert, before pawl.Seq) (goingBack, error) {
+func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Revert, before pawl.Seq) (undoTarget, error) {
 	events, err := s.readLog(ctx, id, before)
 	if err != nil {
-		return goingBack{}, err
+		return undoTarget{}, err
 	}
 	h, err := pawl.FoldEvents(events)
 	if err != nil {
-		return goingBack{}, &machineryError{fmt.Errorf("read log of %s: %w", id, err)}
+		return undoTarget{}, &internalError{fmt.Errorf("read log of %s: %w", id, err)}
 	}
 	created := h.Created()
 	if created.Parent != "" {
-		return goingBack{}, fmt.Errorf("the session %s works for %s: what it did is taken back there: %w", id, created.Parent, pawl.ErrInvalid)
+		return undoTarget{}, fmt.Errorf("the session %s works for %s: what it did is taken back there: %w", id, created.Parent, pawl.ErrInvalid)
 	}
 	to := r.To
 	if r.Redo != 0 {
 		gone, err := newestRevert(h, r.Redo)
 		if err != nil {
-			return goingBack{}, err
+			return undoTarget{}, err
 		}
 		// What it took back is what counted right before it.
 		events = events[:gone.Seq-1]
 		r.Redo, r.Scope, to = gone.Seq, gone.Revert.Scope, gone.Revert.To
 	} else if to == 0 {
 		if to = newestTurn(events, r.Scope); to == 0 {
-			return goingBack{}, fmt.Errorf("there is nothing to undo: %w", pawl.ErrNotFound)
+			return undoTarget{}, fmt.Errorf("there is nothing to undo: %w", pawl.ErrNotFound)
 		}
 		r.To = to
 	}
-	back := goingBack{plan: pawl.RevertPlan{Revert: r}, dir: created.Dir}
+	back := undoTarget{plan: pawl.RevertPlan{Revert: r}, dir: created.Dir}
 	if err := back.messages(events, to); err != nil {
-		return goingBack{}, err
+		return undoTarget{}, err
 	}
 	if !r.Scope.Files() {
 		return back, nil
 	}
 	d := changes{s: s, dir: created.Dir}
 	if err := d.from(ctx, events, to); err != nil {
-		return goingBack{}, err
+		return undoTarget{}, err
 	}
 	back.spans, back.plan.Blind = d.spans, d.blind
 	return back, nil
@@ -211,7 +211,7 @@ func (s *Stepper) readLog(ctx context.Context, id pawl.SessionID, before pawl.Se
 	var events []pawl.Event
 	for e, err := range s.Store.Events(ctx, id, 0) {
 		if err != nil {
-			return nil, &machineryError{fmt.Errorf("read log of %s: %w", id, err)}
+			return nil, &internalError{fmt.Errorf("read log of %s: %w", id, err)}
 		}
 		if before != 0 && e.Seq >= before {
 			break
@@ -256,7 +256,7 @@ func newestTurn(events []pawl.Event, scope pawl.Scope) (newest pawl.Seq) {
 
 // messages counts the messages from a given one on, and finds the person's words
 // that it brought in.
-func (b *goingBack) messages(events []pawl.Event, to pawl.Seq) error {
+func (b *undoTarget) messages(events []pawl.Event, to pawl.Seq) error {
 	words := map[pawl.Seq]pawl.Parts{}
 	found := false
 	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {

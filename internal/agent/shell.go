@@ -18,7 +18,7 @@ const shellTool = "bash"
 // shell runs a command of the person's and writes its end. One that an earlier
 // attempt began is not run again: nobody knows how far it got.
 func (s *Stepper) shell(ctx context.Context, j *journal, o pawl.Order, b pawl.ShellAsked) error {
-	ctx, done := s.cancelable(ctx, j.id, o.Seq)
+	ctx, done := s.interruptibleShell(ctx, j.id, o.Seq)
 	defer done()
 	f, err := s.shellOutcome(ctx, j, o, b)
 	if err != nil {
@@ -32,35 +32,35 @@ func (s *Stepper) shell(ctx context.Context, j *journal, o pawl.Order, b pawl.Sh
 // shellOutcome is what came of a command of the person's. An error means that the
 // order stays, for whoever comes next.
 func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b pawl.ShellAsked) (pawl.CallFinished, error) {
-	err := j.bring(ctx)
+	err := s.loadProject(ctx, j)
 	if o.Started != nil {
-		return s.unknown(ctx, j, pawl.CallStarted{Call: pawl.ShellCall(o.Seq), Snapshot: o.Started.Snapshot}), nil
+		return s.interruptedResult(ctx, j, pawl.CallStarted{Call: pawl.ShellCall(o.Seq), Snapshot: o.Started.Snapshot}), nil
 	}
 	started := pawl.ShellStarted{Asked: o.Seq}
-	started.Snapshot, started.Unsafe = s.take(ctx, j)
+	started.Snapshot, started.Unsafe = s.takeSnapshot(ctx, j)
 	// That may take a while, so it is looked only now whether it may run.
 	var p plannedCall
 	if err == nil {
 		p, err = s.planShell(ctx, j, o.Seq, b.Command)
 	}
-	if gone := takenAway(ctx); gone != nil {
+	if gone := lostSession(ctx); gone != nil {
 		return pawl.CallFinished{}, gone
 	}
 	if ctx.Err() != nil {
 		return pawl.CallFinished{Status: pawl.CallCanceled, Result: pawl.ErrorResult("not run: canceled")}, nil
 	}
 	if err != nil {
-		return s.refusal(ctx, j, &pawl.CallState{Call: pawl.ToolCall{ID: pawl.ShellCall(o.Seq)}}, err), nil
+		return s.rejection(ctx, j, &pawl.CallState{Call: pawl.ToolCall{ID: pawl.ShellCall(o.Seq)}}, err), nil
 	}
 	if _, err := j.append(ctx, started); err != nil {
 		return pawl.CallFinished{}, err
 	}
 	p.started.Snapshot = started.Snapshot
-	f, err := s.outcome(ctx, j, p)
+	f, err := s.runOrResume(ctx, j, p)
 	if err != nil {
 		return f, err
 	}
-	if gone := takenAway(ctx); gone != nil && f.Status == pawl.CallCanceled {
+	if gone := lostSession(ctx); gone != nil && f.Status == pawl.CallCanceled {
 		return f, gone // as after a crash
 	}
 	return f, nil
@@ -84,7 +84,7 @@ func (s *Stepper) planShell(ctx context.Context, j *journal, asked pawl.Seq, com
 	id, turn := pawl.ShellCall(asked), j.history.Turns()
 	p.call = pawl.Call{
 		Session: j.id, Turn: turn, ID: id, Input: input, Dir: j.history.Created().Dir,
-		Mode: string(p.policy.Mode), Boxed: p.policy.Boxed, Reads: readable(p.policy, shellTool), Host: host{j},
+		Mode: string(p.policy.Mode), Boxed: p.policy.Boxed, Reads: readable(p.policy, shellTool), Host: toolSession{s, j},
 	}
 	p.call.Progress, p.flush = s.Redact.Progress(func(text string) { j.publish(turn, pawl.Progress{Call: id, Text: text}) })
 	p.tool = bash
@@ -107,33 +107,28 @@ func (s *Stepper) shellPermitted(ctx context.Context, j *journal, p plannedCall)
 		return denied("not permitted: %s", v.Why)
 	}
 	event := p.callEvent(hook.ToolBefore)
-	event.Access, event.Touches = subject.Access, p.touches
-	o, err := s.runHooks(ctx, j, host{j}.settings(), event)
+	event.Access, event.Touches = subject.Access, p.accessWith
+	o, err := s.runHooks(ctx, j, j.settings(), event)
 	switch {
 	case err != nil:
 		return denied("not run: %v", err)
 	case o.Stop, o.Block, o.Decision == hook.Deny:
-		return denied("refused by the hook %s: %s", o.By, s.said(o.Reason+o.StopReason))
+		return denied("refused by the hook %s: %s", o.By, s.sanitizeHookText(o.Reason+o.StopReason))
 	case o.Input != nil:
 		return denied("not run: the hook %s would run another command: %.200s", o.By, o.Input)
 	}
 	return nil
 }
 
-// cancelable returns the context of an order that Interrupt can end, or has ended
-// already. done must be called when it is carried out.
-func (s *Stepper) cancelable(ctx context.Context, id pawl.SessionID, order pawl.Seq) (_ context.Context, done func()) {
+// interruptibleShell returns a context for a shell command of the user, which Interrupt
+// can cancel, or has canceled already. The caller must call done.
+func (s *Stepper) interruptibleShell(ctx context.Context, id pawl.SessionID, order pawl.Seq) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.heeded[id] = heeded{order, cancel}
-	if order <= s.canceled[id] {
+	if s.sessions.setPending(id, pendingWork{order, cancel}) {
 		cancel()
 	}
 	return ctx, func() {
-		s.mu.Lock()
-		delete(s.heeded, id)
-		s.mu.Unlock()
+		s.sessions.clearPending(id)
 		cancel()
 	}
 }

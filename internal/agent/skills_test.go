@@ -128,7 +128,7 @@ func TestSkillsOfADigestAreTheConversations(t *testing.T) {
 // What is remembered of loads is bounded, and a failure is none.
 func TestLoadsAreBounded(t *testing.T) {
 	t.Parallel()
-	var got tally
+	var got contextFold
 	finish := func(name, text string, failed bool) {
 		got.apply(pawl.Event{Seq: got.head + 1, Body: pawl.CallFinished{Call: "c", Result: pawl.Result{
 			Content: text, IsError: failed, Meta: map[string]string{tool.MetaSkill: name},

@@ -42,7 +42,7 @@ func TestSteering(t *testing.T) {
 		{
 			name: "too late: it is the next turn's", at: "reply", max: 1,
 			script: []string{`{"text":"Done."}`},
-			want:   []pawl.Message{user("go"), user(wrapUp), says(pawl.Text{Text: "Done."})},
+			want:   []pawl.Message{user("go"), user(lastStepText), says(pawl.Text{Text: "Done."})},
 			reason: pawl.ReasonMaxSteps, left: 1,
 		},
 	}
@@ -113,7 +113,7 @@ func TestQueueing(t *testing.T) {
 	check(t, []pawl.Message{
 		user("one"), says(pawl.Text{Text: "1"}),
 		user("two"), says(pawl.Text{Text: "2"}),
-		user("three"), user(wrapUp), says(pawl.Text{Text: "3"}),
+		user("three"), user(lastStepText), says(pawl.Text{Text: "3"}),
 	}, w.conversation())
 	if _, ok, err := w.Begin(t.Context(), session); ok || err != nil {
 		t.Errorf("there is more to do: %v, %v", ok, err)
@@ -188,8 +188,8 @@ func TestLost(t *testing.T) {
 			w := newWorld(t, setup{script: []string{`{"text":"Ok."}`}})
 			w.prompt("go")
 			w.model.begins = func(pawl.Request) { w.append(test.event) }
-			if _, err := w.turn(t.Context()); !errors.Is(err, errLost) {
-				t.Errorf("got %v, want errLost", err)
+			if _, err := w.turn(t.Context()); !errors.Is(err, errTakenOver) {
+				t.Errorf("got %v, want errTakenOver", err)
 			}
 			events := w.events()
 			check(t, test.event, events[len(events)-1].Body, cmpopts.EquateEmpty())
@@ -212,8 +212,8 @@ func TestStepOfAClosedTurn(t *testing.T) {
 		"prepare": w.Prepare(t.Context(), turn), "generate": generate, "authorize": authorize,
 		"execute": w.Execute(t.Context(), turn, nil), "settle": settle,
 	} {
-		if !errors.Is(err, errLost) {
-			t.Errorf("%s: got %v, want errLost", name, err)
+		if !errors.Is(err, errTakenOver) {
+			t.Errorf("%s: got %v, want errTakenOver", name, err)
 		}
 	}
 	if err := w.Finish(t.Context(), turn, pawl.Stop{Reason: pawl.ReasonError}); err != nil {

@@ -17,57 +17,57 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// maxChildren bounds the subagents that work in the background at once. Those
-// that are waited for are calls, which maxParallel bounds.
-const maxChildren = 8
+// maxBackground bounds the subagents that run in the background at once. Those in the
+// foreground are calls, which maxParallel bounds.
+const maxBackground = 8
 
-// cancelGrace bounds how long a canceled call waits for the end of its subagent.
+// cancelGrace bounds how long a canceled call waits for its subagent to end.
 const cancelGrace = 800 * time.Millisecond
 
-// Spawn has a subagent session work on an errand. The subagent is a session like any
-// other, with a log of its own, so that a crash loses nothing: a call that runs
-// again goes on with the subagent that it had.
-func (h host) Spawn(ctx context.Context, call pawl.CallID, e pawl.SubagentTask) (pawl.Child, error) {
-	if h.j.s.Service == nil {
+// Spawn starts a subagent: a session of its own, with its own log, that works on a task.
+// It waits for the result, unless the task runs in the background. A call that is run
+// again after a crash continues with the subagent that it had.
+func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task pawl.SubagentTask) (pawl.Child, error) {
+	if h.s.Service == nil {
 		return pawl.Child{}, errors.New("no sessions can be made here")
 	}
-	if err := h.j.s.checkErrand(h.j, e); err != nil {
+	if err := h.s.checkTask(h.j, task); err != nil {
 		return pawl.Child{}, err
 	}
 	spawned := h.call(call).Spawned
 	if spawned == nil {
 		body := pawl.Spawned{
-			Call: call, Child: pawl.SessionID(ulid.Make().String()), Agent: e.Agent, Title: e.Title, Background: e.Background,
+			Call: call, Child: pawl.SessionID(ulid.Make().String()), Agent: task.Agent, Title: task.Title, Background: task.Background,
 		}
-		room := func() bool { return !e.Background || len(untold(h.j.history.Open())) < maxChildren }
-		stored, err := h.j.appendIf(ctx, room, body)
+		free := func() bool { return !task.Background || len(unreported(h.j.history.Open())) < maxBackground }
+		stored, err := h.j.appendIf(ctx, free, body)
 		if err != nil {
 			return pawl.Child{}, err
 		}
 		if stored == nil {
-			return pawl.Child{}, fmt.Errorf("%d tasks run already: wait for one of them", maxChildren)
+			return pawl.Child{}, fmt.Errorf("%d tasks run already: wait for one of them", maxBackground)
 		}
 		spawned = &body
 	}
-	if err := h.begin(ctx, *spawned, e); err != nil {
+	if err := h.startSubagent(ctx, *spawned, task); err != nil {
 		return pawl.Child{}, err
 	}
-	if e.Background {
+	if task.Background {
 		return pawl.Child{Session: spawned.Child}, nil
 	}
-	child, err := h.j.s.await(ctx, spawned.Child)
-	if err != nil && ctx.Err() != nil && takenAway(ctx) == nil {
-		// The turn is canceled: so is the subagent, and its end is waited for.
-		return child, errors.Join(ctx.Err(), h.j.s.cancelChild(context.WithoutCancel(ctx), spawned.Child))
+	child, err := h.s.awaitSubagent(ctx, spawned.Child)
+	if err != nil && ctx.Err() != nil && lostSession(ctx) == nil {
+		// The turn is canceled: cancel the subagent too, and wait for it to end.
+		return child, errors.Join(ctx.Err(), h.s.cancelSubagent(context.WithoutCancel(ctx), spawned.Child))
 	}
 	return child, err
 }
 
-// checkErrand returns why a session may not give this errand.
-func (s *Stepper) checkErrand(j *journal, e pawl.SubagentTask) error {
-	def, err := j.agent(e.Agent)
-	if err != nil || !def.Child {
-		return fmt.Errorf("there is no agent %q for a task; there are: %s", e.Agent, strings.Join(names(j.brought.found, true), ", "))
+// checkTask returns an error if the session may not start this subagent.
+func (s *Stepper) checkTask(j *journal, task pawl.SubagentTask) error {
+	def, err := j.agent(task.Agent)
+	if err != nil || !def.Subagent {
+		return fmt.Errorf("there is no agent %q for a task; there are: %s", task.Agent, strings.Join(agentNames(j.project.found, true), ", "))
 	}
 	if j.history.Created().Parent != "" {
 		return errors.New("a task cannot give tasks")
@@ -75,24 +75,25 @@ func (s *Stepper) checkErrand(j *journal, e pawl.SubagentTask) error {
 	return nil
 }
 
-// begin makes the subagent and gives it its errand, unless an earlier attempt did.
-func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.SubagentTask) error {
-	svc := h.j.s.Service
+// startSubagent creates the subagent's session and sends it the task, unless an earlier
+// attempt did. It resumes a subagent that was interrupted.
+func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task pawl.SubagentTask) error {
+	svc := h.s.Service
 	row, err := svc.Get(ctx, c.Child)
 	if errors.Is(err, pawl.ErrNotFound) {
 		row, err = svc.Create(ctx, pawl.NewSession{
-			ID: c.Child, Dir: h.j.history.Created().Dir, Title: e.Title, Parent: h.j.id, ParentCall: c.Call,
+			ID: c.Child, Dir: h.j.history.Created().Dir, Title: task.Title, Parent: h.j.id, ParentCall: c.Call,
 		})
 	}
 	if err != nil {
 		return fmt.Errorf("spawn: %w", err)
 	}
 	if row.Turns == 0 && row.Queued == 0 {
-		settings, err := h.childSettings(ctx, e)
+		settings, err := h.subagentSettings(ctx, task)
 		if err != nil {
 			return fmt.Errorf("spawn: %w", err)
 		}
-		prompt := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: e.Prompt}}, Settings: settings}
+		prompt := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: task.Prompt}}, Settings: settings}
 		if _, err := svc.Send(ctx, c.Child, prompt); err != nil {
 			return fmt.Errorf("spawn: %w", err)
 		}
@@ -101,12 +102,13 @@ func (h host) begin(ctx context.Context, c pawl.Spawned, e pawl.SubagentTask) er
 	if row.State() == pawl.StateIdle {
 		return nil
 	}
-	return h.j.s.goOn(ctx, c.Child)
+	return h.s.resumeSubagent(ctx, c.Child)
 }
 
-// childSettings are the parent's, narrowed: a subagent has no right that its parent has not.
-// The list of tools is never empty, which would mean all: the parent has task.
-func (h host) childSettings(ctx context.Context, e pawl.SubagentTask) (pawl.Settings, error) {
+// subagentSettings returns the settings of a subagent: those of its parent, restricted. A
+// subagent has no permission that its parent lacks. The list of tools is never empty,
+// which would mean all: the parent has at least the task tool.
+func (h toolSession) subagentSettings(ctx context.Context, task pawl.SubagentTask) (pawl.Settings, error) {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
 	parent := h.j.history.Open().Settings
@@ -114,16 +116,16 @@ func (h host) childSettings(ctx context.Context, e pawl.SubagentTask) (pawl.Sett
 	if err != nil {
 		return pawl.Settings{}, err
 	}
-	def, err := h.j.agent(e.Agent)
+	def, err := h.j.agent(task.Agent)
 	if err != nil {
 		return pawl.Settings{}, err
 	}
-	tools, err := h.j.s.inherited(h.j, own, parent)
+	tools, err := h.s.inheritedTools(h.j, own, parent)
 	if err != nil {
 		return pawl.Settings{}, err
 	}
 	child := pawl.Settings{
-		Agent: e.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
+		Agent: task.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
 		AskTimeout: parent.AskTimeout, Tools: tools,
 	}
 	if own.Plan {
@@ -132,11 +134,11 @@ func (h host) childSettings(ctx context.Context, e pawl.SubagentTask) (pawl.Sett
 	if weak.On("agent.child") {
 		child.Mode, child.Tools = "yolo", nil
 	}
-	return child, h.j.s.leftOver(ctx, h.j, &child)
+	return child, h.s.limitToRemaining(ctx, h.j, &child)
 }
 
-// await returns what came of a subagent once its work has ended.
-func (s *Stepper) await(ctx context.Context, id pawl.SessionID) (pawl.Child, error) {
+// awaitSubagent waits for the end of a subagent and returns its result.
+func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (pawl.Child, error) {
 	child := pawl.Child{Session: id}
 	var writes pawl.Writes
 	for e, err := range s.Service.Events(ctx, id, 0) {
@@ -151,8 +153,8 @@ func (s *Stepper) await(ctx context.Context, id pawl.SessionID) (pawl.Child, err
 			}
 		case pawl.TurnFinished:
 			child.Done, child.End, child.Changed = true, b, slices.Sorted(slices.Values(writes.Paths()))
-			if s.Ended != nil {
-				s.Ended(id)
+			if s.SubagentEnded != nil {
+				s.SubagentEnded(id)
 			}
 			return child, nil
 		case pawl.Status:
@@ -160,30 +162,31 @@ func (s *Stepper) await(ctx context.Context, id pawl.SessionID) (pawl.Child, err
 				continue
 			}
 			return child, fmt.Errorf("the child %s was interrupted: %s", id, b.Message)
-		default: // says nothing of what came of it
+		default:
 		}
 	}
 	return child, context.Cause(ctx)
 }
 
-// cancelChild ends a subagent's work and waits for that, though not for long.
-func (s *Stepper) cancelChild(ctx context.Context, id pawl.SessionID) error {
+// cancelSubagent cancels a subagent and waits for its end, at most for cancelGrace.
+func (s *Stepper) cancelSubagent(ctx context.Context, id pawl.SessionID) error {
 	if err := s.Service.Cancel(ctx, id); err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return fmt.Errorf("cancel the child %s: %w", id, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, cancelGrace)
 	defer cancel()
-	_, _ = s.await(ctx, id) // its own log says how it ended
+	_, _ = s.awaitSubagent(ctx, id) // its own log records how it ended
 	return nil
 }
 
-// cancelChildren ends the subagents that nobody will hear of any more.
-func (s *Stepper) cancelChildren(ctx context.Context, j *journal) error {
+// cancelSubagents cancels the subagents and workers whose results the turn has not
+// received.
+func (s *Stepper) cancelSubagents(ctx context.Context, j *journal) error {
 	for _, c := range j.history.Open().Children {
 		if call := j.history.Call(c.Spawned.Call); c.Told && call.Finished {
 			continue
 		}
-		if err := s.cancelChild(ctx, c.Spawned.Child); err != nil {
+		if err := s.cancelSubagent(ctx, c.Spawned.Child); err != nil {
 			return err
 		}
 	}
@@ -195,8 +198,8 @@ func (s *Stepper) cancelChildren(ctx context.Context, j *journal) error {
 	return nil
 }
 
-// untold returns the background subagents that the model has not been told of.
-func untold(open *pawl.OpenTurn) []pawl.SessionID {
+// unreported returns the background subagents whose results the model has not received.
+func unreported(open *pawl.OpenTurn) []pawl.SessionID {
 	var ids []pawl.SessionID
 	for _, c := range open.Children {
 		if !c.Told {
@@ -206,21 +209,22 @@ func untold(open *pawl.OpenTurn) []pawl.SessionID {
 	return ids
 }
 
-// returned tells of the background subagents whose work has ended.
-func (s *Stepper) returned(ctx context.Context, open *pawl.OpenTurn) ([]pawl.Body, error) {
+// finishedSubagents returns the events that report finished background subagents to the
+// model. It resumes those that were interrupted.
+func (s *Stepper) finishedSubagents(ctx context.Context, open *pawl.OpenTurn) ([]pawl.Body, error) {
 	var bodies []pawl.Body
-	for _, id := range untold(open) {
+	for _, id := range unreported(open) {
 		row, err := s.Service.Get(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		if row.State() != pawl.StateIdle {
-			if err := s.goOn(ctx, id); err != nil {
+			if err := s.resumeSubagent(ctx, id); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		child, err := s.await(ctx, id)
+		child, err := s.awaitSubagent(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -229,23 +233,23 @@ func (s *Stepper) returned(ctx context.Context, open *pawl.OpenTurn) ([]pawl.Bod
 	return bodies, nil
 }
 
-// goOn sees that somebody works on a subagent: if pawl died, nobody does.
-func (s *Stepper) goOn(ctx context.Context, id pawl.SessionID) error {
+// resumeSubagent makes sure that a subagent is running: after a crash none is.
+func (s *Stepper) resumeSubagent(ctx context.Context, id pawl.SessionID) error {
 	if err := s.Service.Resume(ctx, id); err != nil && !errors.Is(err, pawl.ErrBusy) {
 		return fmt.Errorf("go on with the child %s: %w", id, err)
 	}
 	return nil
 }
 
-// awaitAny waits until the work of one of the subagents has ended.
-func (s *Stepper) awaitAny(ctx context.Context, ids []pawl.SessionID) error {
+// awaitAnySubagent waits until one of the subagents has ended.
+func (s *Stepper) awaitAnySubagent(ctx context.Context, ids []pawl.SessionID) error {
 	for _, id := range ids {
 		row, err := s.Service.Get(ctx, id)
 		if err == nil && row.State() == pawl.StateIdle {
-			return nil // while nobody waited for it
+			return nil // it has ended already
 		}
 		if err == nil {
-			err = s.goOn(ctx, id)
+			err = s.resumeSubagent(ctx, id)
 		}
 		if err != nil {
 			return err
@@ -256,20 +260,20 @@ func (s *Stepper) awaitAny(ctx context.Context, ids []pawl.SessionID) error {
 	first := make(chan error, len(ids))
 	for _, id := range ids {
 		go func() {
-			_, err := s.await(ctx, id)
+			_, err := s.awaitSubagent(ctx, id)
 			first <- err
 		}()
 	}
-	var enough <-chan time.Time // never, unless somebody waits elsewhere
-	if s.Park {
-		timer := time.NewTimer(s.patience())
+	var timeout <-chan time.Time // nil: the step waits without limit
+	if s.Suspend {
+		timer := time.NewTimer(s.suspendAfter())
 		defer timer.Stop()
-		enough = timer.C
+		timeout = timer.C
 	}
 	select {
 	case err := <-first:
 		return err
-	case <-enough:
-		return s.parked(maxParked)
+	case <-timeout:
+		return s.suspended(maxSuspended)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Only so many subagents work in the background at once.
 func TestChildrenAreBounded(t *testing.T) {
 	t.Parallel()
-	calls := make([]string, maxChildren+1)
+	calls := make([]string, maxBackground+1)
 	for i := range calls {
 		calls[i] = `{"name":"task","input":{"agent":"general","prompt":"x","description":"x","background":true}}`
 	}
@@ -24,11 +24,11 @@ func TestChildrenAreBounded(t *testing.T) {
 	}
 	began, refused := len(w.bodies(pawl.Spawned{})), 0
 	for _, f := range w.results() {
-		if f.Result.IsError && strings.Contains(f.Result.Content, fmt.Sprintf("%d tasks run already", maxChildren)) {
+		if f.Result.IsError && strings.Contains(f.Result.Content, fmt.Sprintf("%d tasks run already", maxBackground)) {
 			refused++
 		}
 	}
-	check(t, []int{maxChildren, 1}, []int{began, refused})
+	check(t, []int{maxBackground, 1}, []int{began, refused})
 }
 
 // crowd is a service whose sessions work for ever, until somebody asks how they are.

@@ -14,8 +14,8 @@ const SummaryTimeout = 20 * time.Second
 
 var errSummarizerClosed = errors.New("pawl is shutting down")
 
-// besideOf is something that is written beside a session's conversation.
-type besideOf struct {
+// summaryKey is something that is written beside a session's conversation.
+type summaryKey struct {
 	session pawl.SessionID
 	agent   string
 	turn    int // 0: of the session
@@ -31,13 +31,13 @@ type Summarizer struct {
 	wg      sync.WaitGroup
 
 	mu sync.Mutex
-	at map[besideOf]bool // that are being written
+	at map[summaryKey]bool // that are being written
 }
 
 // NewSummarizer returns Asides. Close them.
 func NewSummarizer(s *Stepper) *Summarizer {
 	base, stop := context.WithCancelCause(context.Background())
-	return &Summarizer{stepper: s, base: base, stop: stop, at: map[besideOf]bool{}}
+	return &Summarizer{stepper: s, base: base, stop: stop, at: map[summaryKey]bool{}}
 }
 
 // Close ends what is being written, and waits for it.
@@ -57,18 +57,18 @@ func (a *Summarizer) Writing() int {
 
 // Title has the session named.
 func (a *Summarizer) Title(ctx context.Context, id pawl.SessionID) {
-	a.beside(ctx, besideOf{id, pawl.AgentTitle, 0}, func(ctx context.Context) error { return a.stepper.Title(ctx, id) })
+	a.start(ctx, summaryKey{id, pawl.AgentTitle, 0}, func(ctx context.Context) error { return a.stepper.Title(ctx, id) })
 }
 
 // Summarize has a turn that has ended summarized.
 func (a *Summarizer) Summarize(ctx context.Context, t pawl.Turn) {
-	a.beside(ctx, besideOf{t.Session, pawl.AgentSummary, t.Number}, func(ctx context.Context) error { return a.stepper.Summarize(ctx, t) })
+	a.start(ctx, summaryKey{t.Session, pawl.AgentSummary, t.Number}, func(ctx context.Context) error { return a.stepper.Summarize(ctx, t) })
 }
 
 // beside begins to write something and waits for nothing, unless it is being
 // written already. It is for the tenant of ctx, and outlives it.
-func (a *Summarizer) beside(ctx context.Context, one besideOf, write func(context.Context) error) {
-	if a.stepper.Small == nil {
+func (a *Summarizer) start(ctx context.Context, one summaryKey, write func(context.Context) error) {
+	if a.stepper.SummaryModel == nil {
 		return
 	}
 	a.mu.Lock()

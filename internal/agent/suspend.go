@@ -9,15 +9,14 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Parked is how a step ends that waits for a person, or long for other sessions,
-// where steps do not wait; see Config.Park. It is to be taken again when there is
-// an answer, or at Until.
-type Parked struct {
-	Ask   pawl.Seq  // 0 if it waits for other sessions
-	Until time.Time // zero means never
+// Suspended is the error of a step that would have to wait; see Config.Suspend. The step
+// is to be run again when the ask is answered, or at Until.
+type Suspended struct {
+	Ask   pawl.Seq  // 0 if the step waits for other sessions
+	Until time.Time // zero means no limit
 }
 
-func (p *Parked) Error() string {
+func (p *Suspended) Error() string {
 	if p.Ask == 0 {
 		return "it waits for other sessions"
 	}
@@ -26,21 +25,22 @@ func (p *Parked) Error() string {
 
 // The bounds of a step that waits for other sessions.
 const (
-	usualPatience = 2 * time.Minute // then it parks
-	maxParked     = 2 * time.Minute // then it is taken again
+	defaultSuspendAfter = 2 * time.Minute // then it is suspended
+	maxSuspended        = 2 * time.Minute // then it runs again
 )
 
-func (s *Stepper) patience() time.Duration { return cmp.Or(s.Patience, usualPatience) }
+func (s *Stepper) suspendAfter() time.Duration { return cmp.Or(s.SuspendAfter, defaultSuspendAfter) }
 
-// parked ends a step that waits for other sessions, for at most this long.
-func (s *Stepper) parked(most time.Duration) *Parked {
-	return &Parked{Until: s.Clock().Add(min(most, maxParked))}
+// suspended returns the error of a step that waits for other sessions, for at most this
+// long.
+func (s *Stepper) suspended(most time.Duration) *Suspended {
+	return &Suspended{Until: s.Clock().Add(min(most, maxSuspended))}
 }
 
-// parks reports whether what asks can be taken again later. A call that may have
-// done something already cannot, and waits where it is.
-func (h host) parks(call pawl.CallID) bool {
-	if !h.j.s.Park {
+// canSuspend reports whether the step that asks can be run again later. A started call
+// that may have had effects cannot, and waits for its answer.
+func (h toolSession) canSuspend(call pawl.CallID) bool {
+	if !h.s.Suspend {
 		return false
 	}
 	if call == "" {
@@ -50,12 +50,12 @@ func (h host) parks(call pawl.CallID) bool {
 	return started == nil || started.ReadOnly
 }
 
-// park returns the answer to an ask, or that it has to be waited for. The time of
-// an ask counts from when it was put: somebody is there to take the answer always.
-func (h host) park(ctx context.Context, asked *pawl.OpenAsk) (pawl.Answer, error) {
+// suspend returns the answer to an ask, or a *Suspended error if there is none yet. The
+// timeout of the ask counts from when it was put: a fleet can take the answer at any time.
+func (h toolSession) suspend(ctx context.Context, ask *pawl.OpenAsk) (pawl.Answer, error) {
 	h.j.mu.Lock()
-	_, err := h.j.readOn(ctx)
-	answer := asked.Answer
+	_, err := h.j.catchUp(ctx)
+	answer := ask.Answer
 	h.j.mu.Unlock()
 	switch {
 	case err != nil:
@@ -63,45 +63,12 @@ func (h host) park(ctx context.Context, asked *pawl.OpenAsk) (pawl.Answer, error
 	case answer != nil:
 		return *answer, nil
 	}
-	parked := &Parked{Ask: asked.Seq}
-	if d := asked.Asked.Timeout; d > 0 {
-		parked.Until = asked.At.Add(d)
-		if !h.j.s.Clock().Before(parked.Until) {
-			return h.answer(ctx, asked, pawl.OutcomeTimeout)
+	suspended := &Suspended{Ask: ask.Seq}
+	if d := ask.Asked.Timeout; d > 0 {
+		suspended.Until = ask.At.Add(d)
+		if !h.s.Clock().Before(suspended.Until) {
+			return h.answer(ctx, ask, pawl.OutcomeTimeout)
 		}
 	}
-	return pawl.Answer{}, parked
-}
-
-// unasked ends what the open turn still asks: nobody needs to answer any more.
-func (j *journal) unasked() []pawl.Body {
-	open := j.history.Open()
-	asks := []*pawl.OpenAsk{open.Asked}
-	for _, step := range open.Steps {
-		if step.Reply == nil {
-			continue
-		}
-		for _, id := range step.Reply.Calls {
-			call := j.history.Call(id)
-			asks = append(asks, call.Permission, call.Asked)
-		}
-	}
-	var bodies []pawl.Body
-	for _, a := range asks {
-		if a != nil && a.Answer == nil {
-			bodies = append(bodies, pawl.Answered{Ask: a.Seq, Answer: pawl.Answer{Outcome: pawl.OutcomeCanceled}})
-		}
-	}
-	return bodies
-}
-
-// Taken returns how many steps of the open turn are behind it: those need not be
-// taken again.
-func (s *Stepper) Taken(ctx context.Context, t pawl.Turn) (int, error) {
-	j, err := s.enterTurn(ctx, t)
-	if err != nil {
-		return 0, err
-	}
-	defer j.leave()
-	return max(0, len(j.history.Open().Steps)-1), nil
+	return pawl.Answer{}, suspended
 }

@@ -31,18 +31,18 @@ func (unending) Events(ctx context.Context, _ pawl.SessionID, _ pawl.Seq) iter.S
 func TestAwaitAny_Parks(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	s := NewStepper(Config{Service: unending{}, Park: true, Patience: time.Nanosecond, Clock: func() time.Time { return at }})
-	var parked *Parked
-	if err := s.awaitAny(t.Context(), []pawl.SessionID{"a", "b"}); !errors.As(err, &parked) {
+	s := NewStepper(Config{Service: unending{}, Suspend: true, SuspendAfter: time.Nanosecond, Clock: func() time.Time { return at }})
+	var suspended *Suspended
+	if err := s.awaitAnySubagent(t.Context(), []pawl.SessionID{"a", "b"}); !errors.As(err, &suspended) {
 		t.Fatalf("got %v, want that it parks", err)
 	}
-	if diff := cmp.Diff(&Parked{Until: at.Add(maxParked)}, parked); diff != "" {
-		t.Errorf("parked (-want +got):\n%s", diff)
+	if diff := cmp.Diff(&Suspended{Until: at.Add(maxSuspended)}, suspended); diff != "" {
+		t.Errorf("suspended (-want +got):\n%s", diff)
 	}
-	s.Park = false
+	s.Suspend = false
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errTest)
-	if err := s.awaitAny(ctx, []pawl.SessionID{"a"}); !errors.Is(err, errTest) {
+	if err := s.awaitAnySubagent(ctx, []pawl.SessionID{"a"}); !errors.Is(err, errTest) {
 		t.Errorf("got %v, want that it waits", err)
 	}
 }
@@ -59,15 +59,15 @@ func TestBridge_Park(t *testing.T) {
 		want   time.Duration // 0 means that it goes on
 	}{
 		"nobody waits elsewhere": {false, time.Hour, time.Hour, 0},
-		"not long yet":           {true, usualPatience - 1, time.Hour, 0},
-		"long":                   {true, usualPatience, time.Hour, maxParked},
+		"not long yet":           {true, defaultSuspendAfter - 1, time.Hour, 0},
+		"long":                   {true, defaultSuspendAfter, time.Hour, maxSuspended},
 		"not for so long":        {true, time.Hour, time.Second, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := NewStepper(Config{Park: tt.park, Clock: func() time.Time { return at }})
-			err := bridge{&journal{s: s}}.Park(at.Add(-tt.waited), tt.most)
-			var parked *Parked
-			if got := errors.As(err, &parked); got != (tt.want > 0) || got && !parked.Until.Equal(at.Add(tt.want)) {
+			s := NewStepper(Config{Suspend: tt.park, Clock: func() time.Time { return at }})
+			err := missionJournal{s, &journal{}}.Park(at.Add(-tt.waited), tt.most)
+			var suspended *Suspended
+			if got := errors.As(err, &suspended); got != (tt.want > 0) || got && !suspended.Until.Equal(at.Add(tt.want)) {
 				t.Errorf("got %#v", err)
 			}
 		})
@@ -78,14 +78,14 @@ func TestBridge_Park(t *testing.T) {
 // else of its errors ends the turn.
 func TestMissionFault(t *testing.T) {
 	t.Parallel()
-	away, parked := fmt.Errorf("no store: %w", pawl.ErrUnavailable), &Parked{Ask: 1}
+	away, suspended := fmt.Errorf("no store: %w", pawl.ErrUnavailable), &Suspended{Ask: 1}
 	var stop *pawl.Stop
 	for name, tt := range map[string]struct {
 		park bool
 		err  error
 		same bool
 	}{
-		"parked":               {true, fmt.Errorf("wait: %w", parked), false},
+		"suspended":            {true, fmt.Errorf("wait: %w", suspended), false},
 		"away, tried again":    {true, away, true},
 		"away, not":            {false, away, false},
 		"broken":               {true, errTest, false},
@@ -93,14 +93,14 @@ func TestMissionFault(t *testing.T) {
 		"nothing has happened": {true, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := NewStepper(Config{Park: tt.park}).missionFault(t.Context(), tt.err)
+			got := NewStepper(Config{Suspend: tt.park}).missionFault(t.Context(), tt.err)
 			switch {
 			case tt.same:
 				if got != tt.err { //nolint:errorlint // the very same
 					t.Errorf("got %v", got)
 				}
-			case name == "parked":
-				if got != error(parked) { //nolint:errorlint // the very same
+			case name == "suspended":
+				if got != error(suspended) { //nolint:errorlint // the very same
 					t.Errorf("got %v", got)
 				}
 			case !errors.As(got, &stop) || stop.Reason != pawl.ReasonError:

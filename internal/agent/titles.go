@@ -14,19 +14,19 @@ import (
 // The bounds of what is written beside the conversation. A model that thinks
 // before it writes needs more tokens than the words that come of it.
 const (
-	maxTitle       = 60  // characters
-	maxSummary     = 400 // characters
-	maxAsideTokens = 2000
-	maxAsideText   = 4 << 10 // bytes of each text that the model is shown
-	maxAsideFiles  = 30      // names that the model is shown
-	summarySteps   = 5       // from so many on, a turn is summarized though it wrote nothing
+	maxTitle         = 60  // characters
+	maxSummary       = 400 // characters
+	maxSummaryTokens = 2000
+	maxShownText     = 4 << 10 // bytes of each text that the model is shown
+	maxShownFiles    = 30      // names that the model is shown
+	summarySteps     = 5       // from so many on, a turn is summarized though it wrote nothing
 )
 
 // Title has a small model name the session by its first prompt, unless it has a
 // name. It takes no lease and may run beside the turn: a person who gives the
 // session a name meanwhile is not overruled. A second attempt finds the name.
 func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
-	row, small, err := s.small(ctx, id)
+	row, small, err := s.summaryModel(ctx, id)
 	if err != nil || small == "" || row.Title != "" {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 	if err != nil || strings.TrimSpace(prompt) == "" {
 		return err
 	}
-	text, spent, err := s.aside(ctx, id, small, pawl.AgentTitle, hidden[pawl.AgentTitle].Prompt, "The message:"+dashed(prompt))
+	text, spent, err := s.askSmallModel(ctx, id, small, pawl.AgentTitle, hidden[pawl.AgentTitle].Prompt, "The message:"+dashed(prompt))
 	if err != nil {
 		return fmt.Errorf("title session %s: %w", id, err)
 	}
@@ -42,7 +42,7 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 	if title == "" {
 		return fmt.Errorf("title session %s: the model's reply names nothing", id)
 	}
-	return s.appendAside(ctx, row, pawl.Event{Body: pawl.SessionTitled{Title: title, ModelUsage: spent}}, func(e pawl.Event) bool {
+	return s.appendUnless(ctx, row, pawl.Event{Body: pawl.SessionTitled{Title: title, ModelUsage: spent}}, func(e pawl.Event) bool {
 		_, titled := e.Body.(pawl.SessionTitled)
 		return titled
 	})
@@ -53,15 +53,15 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 // turn or a later one that is in the log already stays the newest, and a turn
 // that a person undoes meanwhile has none.
 func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
-	row, small, err := s.small(ctx, t.Session)
+	row, small, err := s.summaryModel(ctx, t.Session)
 	if err != nil || small == "" {
 		return err
 	}
-	w, err := s.workOf(ctx, t)
-	if err != nil || w.told || w.end.Steps < summarySteps && len(w.writes.Paths()) == 0 {
+	w, err := s.readTurnWork(ctx, t)
+	if err != nil || w.summarized || w.end.Steps < summarySteps && len(w.writes.Paths()) == 0 {
 		return err
 	}
-	text, spent, err := s.aside(ctx, t.Session, small, pawl.AgentSummary, hidden[pawl.AgentSummary].Prompt, w.String())
+	text, spent, err := s.askSmallModel(ctx, t.Session, small, pawl.AgentSummary, hidden[pawl.AgentSummary].Prompt, w.String())
 	if err != nil {
 		return fmt.Errorf("summarize session %s: %w", t.Session, err)
 	}
@@ -71,7 +71,7 @@ func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
 	}
 	row.Head = w.head
 	e := pawl.Event{Turn: t.Number, Body: pawl.SessionSummarized{Summary: summary, ModelUsage: spent}}
-	return s.appendAside(ctx, row, e, func(e pawl.Event) bool {
+	return s.appendUnless(ctx, row, e, func(e pawl.Event) bool {
 		switch e.Body.(type) {
 		case pawl.SessionSummarized:
 			return e.Turn >= t.Number
@@ -86,21 +86,21 @@ func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
 // small returns the session's row and the model that writes for it beside the
 // conversation; "" if there is none, or if the session is a subagent: those are
 // named by who spawned them, and report to it.
-func (s *Stepper) small(ctx context.Context, id pawl.SessionID) (pawl.Session, string, error) {
-	if s.Small == nil {
+func (s *Stepper) summaryModel(ctx context.Context, id pawl.SessionID) (pawl.Session, string, error) {
+	if s.SummaryModel == nil {
 		return pawl.Session{}, "", nil
 	}
 	row, err := s.Store.Session(ctx, id)
 	if err != nil || row.Parent != "" {
 		return row, "", err
 	}
-	ref, err := s.Small(row.Model)
+	ref, err := s.SummaryModel(row.Model)
 	return row, ref, err
 }
 
-// appendAside writes an event at the log's end, unless what came after the row's
+// appendUnless writes an event at the log's end, unless what came after the row's
 // head makes it needless.
-func (s *Stepper) appendAside(ctx context.Context, row pawl.Session, e pawl.Event, needless func(pawl.Event) bool) error {
+func (s *Stepper) appendUnless(ctx context.Context, row pawl.Session, e pawl.Event, needless func(pawl.Event) bool) error {
 	e.At = s.Clock()
 	for head := row.Head; ; {
 		for late, err := range s.Store.Events(ctx, row.ID, head) {
@@ -140,21 +140,21 @@ func (s *Stepper) firstPrompt(ctx context.Context, id pawl.SessionID) (string, e
 }
 
 // work is what a turn did, as a summary needs it.
-type work struct {
-	prompt string
-	words  string // the model's last
-	writes pawl.Writes
-	end    pawl.TurnFinished
-	told   bool     // it is summarized already
-	head   pawl.Seq // of the log when it was read
+type turnWork struct {
+	prompt     string
+	words      string // the model's last
+	writes     pawl.Writes
+	end        pawl.TurnFinished
+	summarized bool     // it is summarized already
+	head       pawl.Seq // of the log when it was read
 }
 
 // workOf reads a turn's part of the log.
-func (s *Stepper) workOf(ctx context.Context, t pawl.Turn) (work, error) {
-	var w work
+func (s *Stepper) readTurnWork(ctx context.Context, t pawl.Turn) (turnWork, error) {
+	var w turnWork
 	for e, err := range s.Store.Events(ctx, t.Session, t.Prompt-1) {
 		if err != nil {
-			return work{}, fmt.Errorf("read log of %s: %w", t.Session, err)
+			return turnWork{}, fmt.Errorf("read log of %s: %w", t.Session, err)
 		}
 		if e.Turn > t.Number {
 			break
@@ -181,7 +181,7 @@ func (s *Stepper) workOf(ctx context.Context, t pawl.Turn) (work, error) {
 		case pawl.TurnFinished:
 			w.end = b
 		case pawl.SessionSummarized:
-			w.told = true
+			w.summarized = true
 		default:
 		}
 	}
@@ -189,12 +189,12 @@ func (s *Stepper) workOf(ctx context.Context, t pawl.Turn) (work, error) {
 }
 
 // String is the turn as the model is shown it.
-func (w *work) String() string {
+func (w *turnWork) String() string {
 	text := "The person asked:" + dashed(w.prompt) + "The agent's last words:" + dashed(w.words)
 	if paths := w.writes.Paths(); len(paths) > 0 {
 		more := ""
-		if n := len(paths) - maxAsideFiles; n > 0 {
-			paths, more = paths[:maxAsideFiles], fmt.Sprintf("\nand %d more", n)
+		if n := len(paths) - maxShownFiles; n > 0 {
+			paths, more = paths[:maxShownFiles], fmt.Sprintf("\nand %d more", n)
 		}
 		text += "It wrote:" + dashed(strings.Join(paths, "\n")+more)
 	}
@@ -207,25 +207,25 @@ func (w *work) String() string {
 // dashed is a text between lines of dashes, bounded.
 func dashed(text string) string {
 	text = strings.TrimSpace(text)
-	if len(text) > maxAsideText {
-		text = strings.ToValidUTF8(text[:maxAsideText], "") + " …"
+	if len(text) > maxShownText {
+		text = strings.ToValidUTF8(text[:maxShownText], "") + " …"
 	}
 	return "\n-----\n" + text + "\n-----\n"
 }
 
 // aside makes one model call beside the conversation and returns its words.
-func (s *Stepper) aside(ctx context.Context, id pawl.SessionID, ref, agent, system, text string) (string, pawl.ModelUsage, error) {
+func (s *Stepper) askSmallModel(ctx context.Context, id pawl.SessionID, ref, agent, system, text string) (string, pawl.ModelUsage, error) {
 	spent := pawl.ModelUsage{Model: ref}
 	model, err := s.Model(ref)
 	if err != nil {
 		return "", spent, err
 	}
-	before, err := s.written(ctx, id, agent)
+	before, err := s.replyCount(ctx, id, agent)
 	if err != nil {
 		return "", spent, err
 	}
 	req := pawl.Request{
-		Session: id, Agent: agent, Replies: before, System: system, MaxTokens: maxAsideTokens,
+		Session: id, Agent: agent, Replies: before, System: system, MaxTokens: maxSummaryTokens,
 		Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: text}}}},
 	}
 	var words strings.Builder
@@ -249,7 +249,7 @@ func (s *Stepper) aside(ctx context.Context, id pawl.SessionID, ref, agent, syst
 }
 
 // written is how many texts an agent has written for the session.
-func (s *Stepper) written(ctx context.Context, id pawl.SessionID, agent string) (int, error) {
+func (s *Stepper) replyCount(ctx context.Context, id pawl.SessionID, agent string) (int, error) {
 	rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: id})
 	if err != nil {
 		return 0, fmt.Errorf("usage of %s: %w", id, err)

@@ -17,7 +17,7 @@ import (
 func aside(t *testing.T, s setup) *world {
 	t.Helper()
 	w := newWorld(t, s)
-	w.Small = small
+	w.SummaryModel = small
 	return w
 }
 
@@ -51,11 +51,11 @@ func TestTitle(t *testing.T) {
 	check(t, 2, len(w.model.requests))
 	req := w.model.requests[1]
 	text := req.Messages[0].Text()
-	if !strings.Contains(text, "say hello") || len(text) > maxAsideText+100 {
+	if !strings.Contains(text, "say hello") || len(text) > maxShownText+100 {
 		t.Errorf("the model was shown %d bytes: %.60q", len(text), text)
 	}
 	req.Messages = nil
-	check(t, pawl.Request{Session: session, Agent: pawl.AgentTitle, System: hidden[pawl.AgentTitle].Prompt, MaxTokens: maxAsideTokens}, req)
+	check(t, pawl.Request{Session: session, Agent: pawl.AgentTitle, System: hidden[pawl.AgentTitle].Prompt, MaxTokens: maxSummaryTokens}, req)
 }
 
 // What has a title, or nobody to write one, is left alone.
@@ -82,7 +82,7 @@ func TestNoTitle(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			w := aside(t, setup{script: []string{`{"text":"Hello."}`, test.line}})
-			w.Small = test.small
+			w.SummaryModel = test.small
 			w.prompt("say hello")
 			w.append(test.then)
 			before := w.events()
@@ -266,7 +266,7 @@ func TestSummarize(t *testing.T) {
 				}
 			}
 			req.Messages = nil
-			check(t, pawl.Request{Session: session, Agent: pawl.AgentSummary, System: hidden[pawl.AgentSummary].Prompt, MaxTokens: maxAsideTokens}, req)
+			check(t, pawl.Request{Session: session, Agent: pawl.AgentSummary, System: hidden[pawl.AgentSummary].Prompt, MaxTokens: maxSummaryTokens}, req)
 			check(t, []pawl.Body{pawl.SessionSummarized{
 				Summary: "It was done.", ModelUsage: pawl.ModelUsage{Model: "small", Usage: pawl.Usage{Output: 9}},
 			}}, w.bodies(pawl.SessionSummarized{}))

@@ -158,8 +158,8 @@ func (w *world) turn(ctx context.Context) (pawl.Stop, error) {
 	stop, err := pawl.StopOf(reason, err)
 	switch {
 	case err == nil:
-	case takenAway(ctx) != nil:
-		return pawl.Stop{}, takenAway(ctx)
+	case lostSession(ctx) != nil:
+		return pawl.Stop{}, lostSession(ctx)
 	case ctx.Err() != nil:
 		stop = pawl.Stop{Reason: pawl.ReasonCanceled}
 	default:

@@ -15,7 +15,7 @@ import (
 // small makes the runner have titles and summaries written, by its only model.
 func (w *world) small() *Runner {
 	r := w.runner(here, ttl)
-	r.Stepper.Small = func(string) (string, error) { return "small", nil }
+	r.Stepper.SummaryModel = func(string) (string, error) { return "small", nil }
 	return r
 }
 

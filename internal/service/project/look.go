@@ -109,7 +109,7 @@ var own = map[string]string{
 // describe shows what was found for the directory.
 func describe(found *extension.Found, f *pawl.Project) {
 	for _, name := range agent.Offered() {
-		if def, err := agent.Lookup(name); err == nil && !def.Child {
+		if def, err := agent.Lookup(name); err == nil && !def.Subagent {
 			f.Agents = append(f.Agents, pawl.AgentInfo{Name: name, Description: own[name], Origin: builtIn})
 		}
 	}

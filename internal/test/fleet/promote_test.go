@@ -43,7 +43,7 @@ func newVersioned(t *testing.T) *versioned {
 	}
 	f.Service = servicetest.By(t, f.store, func(s *agent.Stepper) (service.Runner, func()) {
 		f.spaces = &runner.Workspaces{Host: f.host, Registry: f.store, Dir: t.TempDir()}
-		s.Park = true
+		s.Suspend = true
 		ctx, end := context.WithCancel(context.Background())
 		beats := make(chan struct{})
 		go func() {

@@ -61,8 +61,8 @@ func inFleet(t testing.TB, engine runner.Engine, st *postgres.Store, patience ti
 	return servicetest.By(t, st, func(s *agent.Stepper) (service.Runner, func()) {
 		host := strings.ToLower(ulid.Make().String())
 		spaces := &runner.Workspaces{Host: host, Registry: st, Dir: t.TempDir()}
-		s.Park, s.Keep = true, func(ctx context.Context, _ pawl.SessionID, dir string) error { return spaces.Save(ctx, dir) }
-		s.Patience = patience
+		s.Suspend, s.Checkpoint = true, func(ctx context.Context, _ pawl.SessionID, dir string) error { return spaces.Save(ctx, dir) }
+		s.SuspendAfter = patience
 		asides, run := agent.NewSummarizer(s), &runner.Runner{Engine: engine}
 		executor := &runner.Executor{Stepper: s, Leases: st, Workspaces: spaces, Summarizer: asides}
 		executor.Ended = func(ctx context.Context, id pawl.SessionID) {

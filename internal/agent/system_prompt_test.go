@@ -275,7 +275,7 @@ func TestModelOfADefinedAgent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, setup{script: readTwice[2:]})
 			w.bring(true, map[string]string{".pawl/agents/helper.md": test.file})
-			w.Sibling = test.small
+			w.SmallModel = test.small
 			var opened []string
 			w.Model = func(ref string) (pawl.Model, error) {
 				opened = append(opened, ref)
@@ -304,7 +304,7 @@ func TestSmallModelUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: readTwice[2:]})
 	w.bring(true, map[string]string{".pawl/agents/helper.md": "---\nmodel: small\n---\nYou help."})
-	w.Sibling = func(string) (string, error) { return "", errors.New("no catalog") }
+	w.SmallModel = func(string) (string, error) { return "", errors.New("no catalog") }
 	w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
 	if stop := w.mustTurn(pawl.ReasonError); !strings.Contains(stop.Message, "no catalog") {
 		t.Errorf("it ends with %q", stop.Message)
@@ -334,7 +334,7 @@ func (w *world) interrupted(prompt string) {
 	ctx, stop := context.WithCancelCause(w.t.Context())
 	w.model.begins = func(r pawl.Request) {
 		if r.Replies == 1 {
-			stop(errLost)
+			stop(errTakenOver)
 		}
 	}
 	w.prompt(prompt)

@@ -172,7 +172,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 				got := w.results()[0]
 				check(t, pawl.CallUnknown, got.Status)
 				content := got.Result.Content
-				if !strings.HasPrefix(content, unknownOutcome("").Result.Content) || len(content) > maxUnknown+1000 {
+				if !strings.HasPrefix(content, unknownResult("").Result.Content) || len(content) > maxInterruptedDiff+1000 {
 					t.Errorf("got %d bytes: %s", len(content), content)
 				}
 				for _, text := range tt.want {

@@ -15,11 +15,11 @@ func TestEnded(t *testing.T) {
 		"pawl waits for you: the mission is sealed":              {Sealed: &pawl.Sealed{}},
 		"pawl waits for you: the mission is blocked: what word?": {Blocked: &pawl.Blocked{Reason: "what word?"}},
 	} {
-		if got := ended(m, stop); got != want {
+		if got := endText(m, stop); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := ended(&pawl.Mission{}, stop); got != "pawl waits for you: the turn has ended (end_turn)" {
+	if got := endText(&pawl.Mission{}, stop); got != "pawl waits for you: the turn has ended (end_turn)" {
 		t.Errorf("a mission that was stopped: %q", got)
 	}
 }

@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// askPermission asks the user about a call, and returns nil if they allow it.
+func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, subject permission.Call, v permission.Verdict) error {
+	ask := pawl.Ask{
+		Kind: pawl.AskPermission, Text: permission.Show(subject, v), Names: p.fingerprint(subject),
+		Timeout: j.settings().AskTimeout,
+	}
+	for _, rule := range v.Offer {
+		text, err := json.Marshal(rule)
+		if err != nil {
+			return err
+		}
+		ask.Offer = append(ask.Offer, text)
+	}
+	answer, err := toolSession{s, j}.ask(ctx, p.started.Call, ask)
+	if err != nil {
+		return &internalError{err}
+	}
+	if err := answerError(p.started.Tool, answer); err != nil {
+		return err
+	}
+	if err := p.sameAsAsked(j.history.Call(p.started.Call), subject); err != nil {
+		return err // an earlier attempt asked about another call
+	}
+	if len(answer.Always) > 0 {
+		if err := s.Authority.Grant(ctx, p.call.Dir, answer.Always); err != nil {
+			return denied("not permitted: what was granted could not be kept: %v", err)
+		}
+	}
+	return nil
+}
+
+// earlierAnswerError is answerError for the answer that the log has; nil if it has none.
+func earlierAnswerError(c *pawl.CallState) error {
+	if c.Permission == nil || c.Permission.Answer == nil {
+		return nil
+	}
+	return answerError(c.Call.Name, *c.Permission.Answer)
+}
+
+// answerError returns nil if the answer lets the call run. A denial with a message becomes
+// the call's result; one without ends the turn.
+func answerError(tool string, a pawl.Answer) error {
+	switch {
+	case a.Outcome == pawl.OutcomeAnswered:
+		return nil
+	case a.Outcome == pawl.OutcomeAbsent:
+		return denied("not permitted: nobody is there to be asked")
+	case a.Outcome == pawl.OutcomeCanceled:
+		return &internalError{&pawl.Stop{Reason: pawl.ReasonCanceled}}
+	case a.Outcome == pawl.OutcomeTimeout:
+		return &pawl.Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("nobody said in time whether %s may run", tool)}
+	case a.Outcome == pawl.OutcomeDeclined && strings.TrimSpace(a.Text) != "":
+		return denied("the user declined, and says: %s", a.Text)
+	default:
+		return &pawl.Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("%s was declined", tool)}
+	}
+}
+
+// fingerprint identifies what a permission is for: everything that the user is shown of
+// the call, and whether its command runs in the sandbox.
+func (p plannedCall) fingerprint(subject permission.Call) string {
+	name := permission.Fingerprint(subject)
+	runs := slices.ContainsFunc(subject.Access, func(a pawl.Access) bool { return a.Kind == pawl.AccessExec })
+	if runs && !p.policy.Boxed {
+		name += " unboxed"
+	}
+	return name
+}
+
+// sameAsAsked returns nil if the call is the one that the user was asked about, else a
+// denial.
+func (p plannedCall) sameAsAsked(c *pawl.CallState, subject permission.Call) error {
+	if weak.On("ask.names") {
+		return nil
+	}
+	if c.Permission == nil || c.Permission.Asked.Names != p.fingerprint(subject) {
+		return denied("not run: what it would touch has changed since it was put to the user")
+	}
+	return nil
+}

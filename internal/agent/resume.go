@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
+)
+
+// A turn is resumed by running it again from its first step: the steps that were taken
+// answer from the log. This file is about the calls that were interrupted, because the
+// process died while they ran. plannedCall.startedBefore marks them: those that only
+// read run again, any other gets an interruptedResult.
+
+// maxInterruptedDiff bounds the diff in the result of an interrupted call, in bytes.
+const maxInterruptedDiff = 8 << 10
+
+// unknownResult is the result of an interrupted call, whose outcome is unknown.
+func unknownResult(id pawl.CallID) pawl.CallFinished {
+	return pawl.CallFinished{Call: id, Status: pawl.CallUnknown, Result: pawl.ErrorResult(
+		"The outcome of this call is unknown: pawl was stopped while it ran, so it may have done all, part or none of its work. " +
+			"It was not run again. Look at the current state before you go on.")}
+}
+
+// interruptedResult returns the result of a call that was running when pawl died, with
+// the changes in the workspace since it began.
+func (s *Stepper) interruptedResult(ctx context.Context, j *journal, started pawl.CallStarted) pawl.CallFinished {
+	f := unknownResult(started.Call)
+	if started.ReadOnly || started.Snapshot == "" || s.Snapshots == nil {
+		return f
+	}
+	ctx, end := withGrace(ctx, snapshotGrace)
+	defer end()
+	f.Snapshot = s.snapshotAfter(ctx, j, started)
+	f.Result.Content += "\n\n" + s.changedSince(ctx, j, started.Snapshot, f.Snapshot)
+	f.Result = s.sanitizeResult(f.Result)
+	return f
+}
+
+// changedSince describes for the model what changed in the workspace between two
+// snapshots, in the files that it may read.
+func (s *Stepper) changedSince(ctx context.Context, j *journal, before, after string) string {
+	policy, err := s.policy(ctx, j)
+	if err != nil {
+		return changesUnknown(err)
+	}
+	shown := readable(policy, "read")
+	if weak.On("unknown.reads") {
+		shown = func(string) bool { return true }
+	}
+	diff, hidden, err := s.Snapshots.PatchOf(ctx, j.history.Created().Dir, snapshot.ID(before), snapshot.ID(after), maxInterruptedDiff, shown)
+	if err != nil {
+		return changesUnknown(err)
+	}
+	text := "Nothing in the workspace has changed since it began, apart from files that are ignored there."
+	if diff != "" || hidden > 0 {
+		text = "This has changed in the workspace since it began, by it or by somebody else:\n" + diff
+	}
+	if hidden > 0 {
+		text += fmt.Sprintf("(%d changed files are not shown: they may not be read)", hidden)
+	}
+	return text
+}
+
+func changesUnknown(err error) string {
+	return fmt.Sprintf("What has changed in the workspace since it began cannot be told: %.*s", maxUnsafe, err)
+}
+
+// finishOpenCalls returns a result for each call of the open turn that has none: calls
+// that did not start get the given status, the others an interruptedResult.
+func (s *Stepper) finishOpenCalls(ctx context.Context, j *journal, status pawl.CallStatus) []pawl.Body {
+	var bodies []pawl.Body
+	for _, step := range j.history.Open().Steps {
+		if step.Reply == nil {
+			continue
+		}
+		for _, id := range step.Reply.Calls {
+			switch call := j.history.Call(id); {
+			case call.Finished:
+			case call.Started == nil:
+				bodies = append(bodies, pawl.CallFinished{Call: id, Status: status, Result: pawl.ErrorResult("not run: " + string(status))})
+			default:
+				bodies = append(bodies, s.interruptedResult(ctx, j, *call.Started))
+			}
+		}
+	}
+	return bodies
+}
+
+// StepsTaken returns how many steps of the open turn are finished. A runner that
+// resumes the turn can skip them.
+func (s *Stepper) StepsTaken(ctx context.Context, t pawl.Turn) (int, error) {
+	j, err := s.enterTurn(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	defer j.leave()
+	return max(0, len(j.history.Open().Steps)-1), nil
+}

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
+)
+
+// Snapshots takes, compares and restores snapshots of workspaces; see package snapshot.
+type Snapshots interface {
+	Take(ctx context.Context, dir string, owner pawl.SessionID) (snapshot.ID, error)
+	PatchOf(ctx context.Context, dir string, from, to snapshot.ID, limit int, shown func(path string) bool) (text string, hidden int, err error)
+	Plan(ctx context.Context, dir string, spans []snapshot.Span, redo bool) (snapshot.Plan, error)
+	Show(ctx context.Context, plan snapshot.Plan, limit int) (text string, lines map[string]snapshot.Change, err error)
+	Apply(ctx context.Context, plan snapshot.Plan, how snapshot.Conflicts) (snapshot.Report, error)
+}
+
+var _ Snapshots = (*snapshot.Store)(nil)
+
+const (
+	// snapshotGrace bounds the snapshot after a canceled call.
+	snapshotGrace = 3 * time.Second
+	// tooLargeFor is how long no snapshot is tried of a folder that was too large.
+	tooLargeFor = 10 * time.Minute
+	// maxUnsafe bounds the reason why there is no snapshot, in characters.
+	maxUnsafe = 300
+)
+
+// tooLarge remembers the folders that are too large for a snapshot: to find that out
+// again for each call would cost as much as the largest snapshot.
+type tooLarge struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+}
+
+func (l *tooLarge) has(dir string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Before(l.until[dir])
+}
+
+func (l *tooLarge) add(dir string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.until == nil {
+		l.until = map[string]time.Time{}
+	}
+	l.until[dir] = now.Add(tooLargeFor)
+}
+
+// takeSnapshot takes a snapshot of the session's workspace. If it cannot, it returns
+// the reason: the call runs all the same, but cannot be undone.
+func (s *Stepper) takeSnapshot(ctx context.Context, j *journal) (id, unsafe string) {
+	if s.Snapshots == nil {
+		return "", ""
+	}
+	dir := j.history.Created().Dir
+	if s.tooLarge.has(dir, s.Clock()) {
+		return "", "the folder is " + snapshot.ErrTooLarge.Error()
+	}
+	taken, err := s.Snapshots.Take(ctx, dir, j.id)
+	if errors.Is(err, snapshot.ErrTooLarge) {
+		s.tooLarge.add(dir, s.Clock())
+	}
+	if err != nil {
+		return "", fmt.Sprintf("%.*s", maxUnsafe, err)
+	}
+	return string(taken), ""
+}
+
+// snapshotAfter takes a snapshot after a call that has one from before it. That is
+// part of the call: when the turn is canceled it may go on for snapshotGrace.
+func (s *Stepper) snapshotAfter(ctx context.Context, j *journal, started pawl.CallStarted) string {
+	if started.Snapshot == "" {
+		return ""
+	}
+	ctx, end := withGrace(ctx, snapshotGrace)
+	defer end()
+	id, _ := s.takeSnapshot(ctx, j) // without one the call cannot be undone, and undo says so
+	return id
+}
+
+// withGrace returns a context that ends the given time after ctx does.
+func withGrace(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(grace, cancel)
+		context.AfterFunc(late, func() { timer.Stop() })
+	})
+	return late, func() {
+		stop()
+		cancel()
+	}
+}
