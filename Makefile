@@ -245,8 +245,9 @@ fleet-faults: temporal ## kill, cut off and fill parts of a busy fleet, 20 times
 skills-npx: ## check that Pawl finds what `npx skills add` installs; needs the npm registry
 	$(GOTEST) -tags npx,e2e -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/extension/skill/ ./cmd/pawl/
 
-vuln: ## check dependencies for known vulnerabilities; needs https://vuln.go.dev
-	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
+# VULNDB is the address of a copy of the database, e.g. file:///var/lib/vulndb.
+vuln: ## check dependencies for known vulnerabilities; needs https://vuln.go.dev or VULNDB
+	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) $(if $(VULNDB),-db $(VULNDB)) ./...
 
 ## Docs
 
