@@ -1,7 +1,6 @@
-// Package mission is mission control. It leads a mission from its plan to its
-// seal: it gives tasks to workers, puts what they leave together, and asks the
-// gate. It decides by the mission that the log tells, and every effect of it can
-// be repeated: whoever is killed goes on from there.
+// Package mission runs missions: it plans, assigns tasks to workers, merges their results and asks the gate,
+// until the goal is verified. All decisions follow from the session's log, and every effect can be repeated, so
+// a mission continues after a crash.
 package mission
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
-// Sessions is where the sessions of workers are made; a [pawl.Service] is one.
+// Sessions creates and drives the sessions of workers. [pawl.Service] implements it.
 type Sessions interface {
 	Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error)
 	Get(ctx context.Context, id pawl.SessionID) (pawl.Session, error)
@@ -30,30 +29,30 @@ type Sessions interface {
 	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
 }
 
-// Config is what mission control needs.
+// Config holds the dependencies of a Control.
 type Config struct {
 	Sessions   Sessions
 	Repo       func(ctx context.Context, dir string) (*git.Repo, error)          // finds the repository of a project
-	Workplaces func(ctx context.Context, repo *git.Repo) (dir string, err error) // a directory for those of a repository, apart from all others
-	Gate       func(repo *git.Repo) (*gate.Gate, error)                          // opens a gate; it is closed
-	Furnish    func(ctx context.Context, g *gate.Gate, dir string) error         // gives a worker's commands what the checks have cached; nil gives nothing
-	Clear      func(dir string) error                                            // removes what a worker's commands have left outside of its worktree; nil means nothing
+	Workplaces func(ctx context.Context, repo *git.Repo) (dir string, err error) // the directory for the worktrees of a repository
+	Gate       func(repo *git.Repo) (*gate.Gate, error)                          // opens a gate; Leave closes it
+	Furnish    func(ctx context.Context, g *gate.Gate, dir string) error         // if not nil, gives a worktree a copy of the cache of the checks
+	Clear      func(dir string) error                                            // if not nil, removes what commands left outside of a worktree
 	Clock      func() time.Time                                                  // nil means time.Now
 
-	// Where workers may work on other hosts: Offer has a worktree that was just made be
-	// worked in anywhere; Fetch makes the directory here hold what its worker has left; and
-	// Vacated is told of one that is gone. nil means that all is here.
+	// Offer, Fetch and Vacated support workers on other hosts: Offer makes a new worktree available to all
+	// hosts, Fetch brings its content back to this host, and Vacated deletes it everywhere. If nil, all workers
+	// run on this host.
 	Offer, Fetch, Vacated func(ctx context.Context, dir string) error
 }
 
-// Control leads missions.
+// Control runs missions.
 type Control struct {
 	Config
 	mu     sync.Mutex
 	fields map[pawl.SessionID]*field
 }
 
-// New returns mission control.
+// New returns a Control.
 func New(c Config) *Control {
 	if c.Clock == nil {
 		c.Clock = time.Now
@@ -61,7 +60,7 @@ func New(c Config) *Control {
 	return &Control{Config: c, fields: map[pawl.SessionID]*field{}}
 }
 
-// field is what a mission works on: its repository, the worktrees, the gate.
+// field holds the open resources of a mission.
 type field struct {
 	repo  *git.Repo
 	trees *worktree.Trees
@@ -69,7 +68,7 @@ type field struct {
 	seen  map[pawl.SessionID]*sign // the workers that this process has looked after
 }
 
-// field returns that of a mission, which is opened if it has to be.
+// field returns the resources of a mission, opening them on first use.
 func (c *Control) field(ctx context.Context, b pawl.MissionJournal) (*field, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +89,7 @@ func (c *Control) field(ctx context.Context, b pawl.MissionJournal) (*field, err
 	}
 	g.Hidden = append(g.Hidden, dir)
 	f := &field{repo: repo, trees: &worktree.Trees{Repo: repo, Dir: dir, Whole: c.Offer != nil}, gate: g, seen: map[pawl.SessionID]*sign{}}
-	// Missions that nobody went on with are not to fill the disk.
+	// Remove the worktrees of abandoned missions, so that they do not fill the disk.
 	if _, err := sweep(ctx, f.trees, func(dir string) bool { return Needed(ctx, c.Sessions.Get, dir) }, false); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -98,7 +97,7 @@ func (c *Control) field(ctx context.Context, b pawl.MissionJournal) (*field, err
 	return f, nil
 }
 
-// hasCommit returns an error if the repository has nothing to begin from.
+// hasCommit returns an error if the repository has no commit to start from.
 func (f *field) hasCommit(ctx context.Context) error {
 	if _, err := f.repo.Commit(ctx, "HEAD"); err != nil {
 		return fmt.Errorf("a mission begins from a commit: make one, with 'git add' and 'git commit': %w", err)
@@ -106,8 +105,8 @@ func (f *field) hasCommit(ctx context.Context) error {
 	return nil
 }
 
-// Leave forgets what was kept of a mission, and removes the worktrees of those
-// whose work was taken over. What the others have left is kept for the next turn.
+// Leave closes the resources of a mission at the end of a turn, and removes the worktrees of tasks that are
+// done. Those of running tasks stay for the next turn.
 func (c *Control) Leave(ctx context.Context, b pawl.MissionJournal) error {
 	c.mu.Lock()
 	f := c.fields[b.Session()]
@@ -127,12 +126,12 @@ func (c *Control) Leave(ctx context.Context, b pawl.MissionJournal) error {
 	return errors.Join(err, f.gate.Close())
 }
 
-// vacate removes a worker's worktree, and what its commands have left elsewhere.
+// vacate removes a worker's worktree, and what its commands left elsewhere.
 func (c *Control) vacate(ctx context.Context, f *field, id pawl.SessionID) error {
 	var err error
 	dir := f.trees.Path(place(id))
 	if c.Clear != nil {
-		err = c.Clear(dir) // while there is something at its path
+		err = c.Clear(dir) // needs the worktree to exist
 	}
 	if err = errors.Join(err, f.trees.Remove(place(id))); err != nil || c.Vacated == nil {
 		return err
@@ -140,7 +139,7 @@ func (c *Control) vacate(ctx context.Context, f *field, id pawl.SessionID) error
 	return c.Vacated(ctx, dir)
 }
 
-// atWork reports whether a worker has a task that is not taken over yet.
+// atWork reports whether a worker has a task that is not collected yet.
 func atWork(m *pawl.Mission, id pawl.SessionID) bool {
 	for _, t := range m.In(pawl.PhaseRunning) {
 		if t.Child == id {
@@ -150,10 +149,10 @@ func atWork(m *pawl.Mission, id pawl.SessionID) bool {
 	return false
 }
 
-// place is the name of a worker's worktree.
+// place returns the name of a worker's worktree.
 func place(id pawl.SessionID) string { return strings.ToLower(string(id)) }
 
-// Advance takes in what workers have left and starts those that can begin.
+// Advance collects finished work and starts the tasks that are ready.
 func (c *Control) Advance(ctx context.Context, b pawl.MissionJournal) (string, error) {
 	if over(b.Mission()) {
 		return "", nil
@@ -162,7 +161,7 @@ func (c *Control) Advance(ctx context.Context, b pawl.MissionJournal) (string, e
 	switch {
 	case err != nil:
 		return "", err
-	case b.Mission().Frozen == nil: // nobody plans where there is nothing to begin from
+	case b.Mission().Frozen == nil: // before the plan, check only that there is a commit to start from
 		return "", f.hasCommit(ctx)
 	}
 	edits, err := c.step(ctx, b, f)
@@ -173,13 +172,13 @@ func (c *Control) Advance(ctx context.Context, b pawl.MissionJournal) (string, e
 	return joined(edits, news(m)), c.show(b, m)
 }
 
-// over reports whether nothing is to be done any more.
+// over reports whether the mission has ended.
 func over(m *pawl.Mission) bool { return m.Sealed != nil || m.Blocked != nil }
 
-// step does all that can be done without waiting for a worker. What it returns is
-// for the Commander: what is wrong with the user's edits.
+// step does everything that is possible without waiting for a worker. It returns problems with the user's edits
+// of the plan, for the Commander.
 func (c *Control) step(ctx context.Context, b pawl.MissionJournal, f *field) (edits string, err error) {
-	if err := b.Spent(ctx); err != nil { // else a worker that ended for this would seem to have failed
+	if err := b.Spent(ctx); err != nil { // first, or a worker stopped by the budget would count as failed
 		return "", err
 	}
 	if edits, err = c.readEdits(ctx, b); err != nil {
@@ -193,10 +192,10 @@ func (c *Control) step(ctx context.Context, b pawl.MissionJournal, f *field) (ed
 	return edits, c.startReady(ctx, b, f)
 }
 
-// sealWords in the Commander's last words ask for the seal, as the tool does.
+// sealWords in the Commander's last message request the seal, as the seal tool does.
 const sealWords = "<mission_seal>SEALED</mission_seal>"
 
-// Settle waits for the workers until the Commander has something to decide.
+// Settle waits for the workers until the Commander has a decision to make.
 func (c *Control) Settle(ctx context.Context, b pawl.MissionJournal, said string) (string, error) {
 	m := b.Mission()
 	if over(m) {
@@ -226,7 +225,7 @@ func (c *Control) Settle(ctx context.Context, b pawl.MissionJournal, said string
 			text, err := c.seal(ctx, b, f, func(string) {})
 			switch {
 			case errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil:
-				return "Not sealed: " + err.Error(), nil // as the tool would say
+				return "Not sealed: " + err.Error(), nil // as the tool would report it
 			case err != nil || b.Mission().Sealed != nil:
 				return "", err
 			}
@@ -240,8 +239,8 @@ func (c *Control) Settle(ctx context.Context, b pawl.MissionJournal, said string
 	}
 }
 
-// calls reports whether the Commander has something to decide: a task came back
-// too often and it was not told, or nobody is at work and nobody can begin.
+// calls reports whether the Commander has a decision to make: a task was returned too often, or no task is
+// running and none can start.
 func calls(m *pawl.Mission) bool {
 	for _, id := range m.News {
 		if t := m.Task(id); t != nil && t.Phase == pawl.PhaseReturned {
@@ -251,7 +250,7 @@ func calls(m *pawl.Mission) bool {
 	return len(m.In(pawl.PhaseRunning)) == 0
 }
 
-// bound returns which bound of the mission is reached, or "".
+// bound returns which limit the mission has reached, or "".
 func bound(m *pawl.Mission) string {
 	switch {
 	case m.Nudges >= pawl.MissionNudges:
@@ -265,12 +264,12 @@ func bound(m *pawl.Mission) string {
 	}
 }
 
-// branch is where the work of a mission is put together.
+// branch returns the name of the mission's integration branch.
 func branch(id pawl.SessionID) string {
 	return worktree.Prefix + "mission-" + strings.ToLower(string(id))
 }
 
-// Dir is the directory that shows a mission to people, from the top of the project.
+// Dir returns the directory with a mission's files for people, relative to the project.
 func Dir(id pawl.SessionID) string { return filepath.Join(".pawl", "missions", string(id)) }
 
 func joined(texts ...string) string {

@@ -10,8 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 )
 
-// Evidence is what a mission's log proves: the newest judgment of the gate, with
-// all that it goes by.
+// Evidence is what a mission's log proves: the latest gate result, with the runs and reviews it is based on.
 type Evidence struct {
 	Outcome *gate.Outcome   `json:"outcome"` // nil if the gate has not judged anything yet
 	Round   int             `json:"round,omitempty"`
@@ -19,15 +18,14 @@ type Evidence struct {
 	Chain   Chain           `json:"chain"`
 }
 
-// Chain is the chain of evidence, as it was found to be.
+// Chain is the state of the hash chain over all check runs.
 type Chain struct {
 	Links int    `json:"links"`
 	Head  string `json:"head,omitempty"`
-	Fault string `json:"fault,omitempty"` // where it breaks; "" if it holds
+	Fault string `json:"fault,omitempty"` // where the chain is broken; "" if it is intact
 }
 
-// ReadEvidence rebuilds the evidence from a log. It believes no hash that it has
-// not made itself.
+// ReadEvidence rebuilds the evidence from a log. It recomputes every hash.
 func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 	var e Evidence
 	var frozen pawl.Criteria
@@ -58,13 +56,13 @@ func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 			}
 		case pawl.Sealed:
 			e.Chain.ends(b.Chain)
-		default: // proves nothing
+		default: // not evidence
 		}
 	}
 	return e, nil
 }
 
-// add puts the next link to the chain.
+// add verifies the next link of the chain.
 func (c *Chain) add(at pawl.Seq, b pawl.CheckRan) {
 	if c.Fault == "" && (b.Prev != c.Head || b.Link(c.Head).Hash != b.Hash) {
 		c.Fault = fmt.Sprintf("event %d, the check %s on %s, does not follow from the one before", at, b.Check, b.On)
@@ -73,16 +71,15 @@ func (c *Chain) add(at pawl.Seq, b pawl.CheckRan) {
 	c.Head = b.Hash
 }
 
-// ends holds the chain against what was sealed.
+// ends compares the end of the chain with the sealed one.
 func (c *Chain) ends(head string) {
 	if c.Fault == "" && c.Head != head {
 		c.Fault = "what was sealed is not where the chain ends"
 	}
 }
 
-// Vouch is the review of a gate that is asked once more: what reviewers have judged
-// before is taken as judged. Each suspicion must have been there when they looked
-// at this very commit, and have held; others need somebody to look at them.
+// Vouch serves as Gate.Review when a sealed mission is verified again: it reuses the recorded reviews. Every
+// suspicion must have been reviewed on this commit, and cleared; others are reported as faults.
 func (e Evidence) Vouch(_ context.Context, d gate.Dossier) (found []pawl.GateFault, err error) {
 	for _, s := range d.Outcome.Suspicions {
 		if !e.judged(d.Outcome.Candidate, s) {

@@ -11,7 +11,7 @@ import (
 
 const noPlan = "The mission is not done: there is no plan yet. Call plan, or delegate to a planner. If a person is needed, call block with the reason."
 
-// news is what the Commander has not been told yet.
+// news lists what the Commander has not seen yet.
 func news(m *pawl.Mission) string {
 	var lines []string
 	for _, id := range m.News {
@@ -26,7 +26,7 @@ func news(m *pawl.Mission) string {
 			lines = append(lines, fmt.Sprintf("- %s came back (%s) after %d attempts and waits for you: plan it anew, or drop it.\n%s", id, t.Why, t.Attempt, quoted(t.Text)))
 		case pawl.PhaseQueued, pawl.PhaseRunning:
 			lines = append(lines, fmt.Sprintf("- %s came back (%s) and is tried again with the evidence.", id, t.Why))
-		case pawl.PhasePlanned, pawl.PhaseDropped: // of no interest any more
+		case pawl.PhasePlanned, pawl.PhaseDropped: // not news any more
 		}
 	}
 	if len(lines) == 0 {
@@ -35,7 +35,7 @@ func news(m *pawl.Mission) string {
 	return "News of the mission:\n" + strings.Join(lines, "\n")
 }
 
-// quoted is a text of workers and programs, as data.
+// quoted marks text of workers and programs as untrusted, and truncates it.
 func quoted(text string) string { return sanitize.Untrusted("mission", cut(text, 2000)) }
 
 func cut(text string, limit int) string {
@@ -45,7 +45,7 @@ func cut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// standing is what is left to do, when the Commander has said its last word.
+// standing describes the open work, after the Commander has ended its reply.
 func standing(m *pawl.Mission) string {
 	open := m.Open()
 	var b strings.Builder
@@ -65,7 +65,7 @@ func standing(m *pawl.Mission) string {
 	return b.String()
 }
 
-// waits says what a task waits for.
+// waits returns which tasks a task waits for.
 func waits(m *pawl.Mission, t pawl.TaskState) string {
 	before := slices.DeleteFunc(slices.Clone(t.Task.After), func(id string) bool {
 		b := m.Task(id)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// planInput is what the tool plan takes.
+// planInput is the input of the plan tool.
 type planInput struct {
 	Tasks      []taskInput      `json:"tasks" jsonschema:"all tasks, also those that are done"`
 	Criteria   []criterionInput `json:"criteria,omitempty" jsonschema:"what must hold in the end; only with the first plan"`
@@ -54,7 +54,7 @@ func (in planInput) plan() pawl.Plan {
 	return p
 }
 
-// check returns what is wrong with a plan, by itself.
+// check validates a plan on its own.
 func (in planInput) check() error {
 	faults := []error{in.plan().Check()}
 	ids := map[string]bool{"goal": true}
@@ -72,11 +72,10 @@ func (in planInput) check() error {
 	return errors.Join(faults...)
 }
 
-// errFrozen refuses to change what must hold.
+// errFrozen rejects a change of the criteria.
 var errFrozen = errors.New("what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone")
 
-// takePlan makes a plan the mission's. With the first one it is frozen what must
-// hold in the end.
+// takePlan records a plan. The first plan also fixes the criteria.
 func (c *Control) takePlan(ctx context.Context, call pawl.Call, b pawl.MissionJournal, in planInput, by string) (string, error) {
 	if err := in.check(); err != nil {
 		return "", err
@@ -108,7 +107,7 @@ func (c *Control) takePlan(ctx context.Context, call pawl.Call, b pawl.MissionJo
 	return text, c.show(b, b.Mission())
 }
 
-// replaces returns an error if the plan puts a criterion in the place of the user's.
+// replaces returns an error if the plan redefines one of the user's criteria.
 func (in planInput) replaces(o pawl.MissionOrder) error {
 	for _, c := range in.Criteria {
 		if slices.ContainsFunc(o.Criteria, func(k pawl.Criterion) bool { return k.ID == c.ID }) {
@@ -118,8 +117,8 @@ func (in planInput) replaces(o pawl.MissionOrder) error {
 	return nil
 }
 
-// frozenAlready reports whether all that a plan says must hold, and may change, is
-// frozen: a planner's plan may be taken over twice.
+// frozenAlready reports whether the fixed criteria include all criteria, checks and approvals of a plan, as
+// when a planner's plan is taken over twice.
 func frozenAlready(f pawl.Criteria, in planInput) bool {
 	for _, c := range in.Criteria {
 		if !slices.ContainsFunc(f.Criteria, func(o pawl.Criterion) bool { return reflect.DeepEqual(o, pawl.Criterion(c)) }) {
@@ -134,8 +133,7 @@ func frozenAlready(f pawl.Criteria, in planInput) bool {
 	return within(in.AgreeFiles, f.Agreed.Files) && within(in.AgreeTests, f.Agreed.Tests)
 }
 
-// runs reports whether a command is that of the check. What is frozen has the whole
-// path of its program.
+// runs reports whether a command is that of a fixed check, whose program is an absolute path.
 func (c checkInput) runs(args []string) bool {
 	return (c.Command[0] == args[0] || c.Command[0] == filepath.Base(args[0])) && slices.Equal(c.Command[1:], args[1:])
 }
@@ -144,7 +142,7 @@ func within(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
-// criteria are those of the user, those of the plan, and always the goal itself.
+// criteria returns the goal itself, the user's criteria and those of the plan.
 func criteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
 	list := []pawl.Criterion{{ID: "goal", Text: o.Goal}}
 	list = append(list, o.Criteria...)
@@ -154,8 +152,7 @@ func criteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
 	return list
 }
 
-// freeze writes down what must hold, runs the checks on the base, and makes the
-// mission's branch.
+// freeze fixes the criteria, runs the checks on the base commit, and creates the mission's branch.
 func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.MissionJournal, f *field, in planInput) (string, error) {
 	m := b.Mission()
 	agreed, err := c.agree(ctx, call, m.Order.Agreed, in)
@@ -197,14 +194,13 @@ func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.MissionJour
 	return text.String(), nil
 }
 
-// freezeChecks finds the checks: the user's, or the project's, and those that the
-// plan adds.
+// freezeChecks finds the checks: the user's or else the project's, and those of the plan.
 func (c *Control) freezeChecks(ctx context.Context, f *field, given []pawl.Check, more []checkInput, frozen pawl.Criteria) (pawl.Criteria, error) {
 	if len(more) == 0 {
 		return gate.Freeze(ctx, f.repo, "HEAD", given, frozen)
 	}
 	found, err := gate.Freeze(ctx, f.repo, "HEAD", given, pawl.Criteria{})
-	if err != nil && !errors.Is(err, pawl.ErrInvalid) { // without any of the project's own, the plan's alone count
+	if err != nil && !errors.Is(err, pawl.ErrInvalid) { // the project has no checks; those of the plan suffice
 		return frozen, err
 	}
 	checks := found.Checks
@@ -220,8 +216,8 @@ func (c *Control) freezeChecks(ctx context.Context, f *field, given []pawl.Check
 
 const yes = "Yes, it may"
 
-// agree asks the user whether protected files and tests may change that the plan
-// wants changed. Without a yes, they may not.
+// agree asks the user to approve the plan's changes to protected files and tests. Anything but a yes is an
+// error.
 func (c *Control) agree(ctx context.Context, call pawl.Call, agreed pawl.Approval, in planInput) (pawl.Approval, error) {
 	if len(in.AgreeFiles)+len(in.AgreeTests) == 0 {
 		return agreed, nil

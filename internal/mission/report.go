@@ -13,35 +13,35 @@ import (
 	"github.com/pawl-dev/pawl/internal/transcript/export"
 )
 
-// Report is what came of a mission, and what proves it.
+// Report is the result of a mission and its evidence.
 type Report struct {
 	Mission  pawl.SessionID    `json:"mission"`
 	State    pawl.MissionState `json:"state"`
 	Goal     string            `json:"goal"`
 	Branch   string            `json:"branch,omitempty"`
 	Base     string            `json:"base,omitempty"`
-	Commit   string            `json:"commit,omitempty"` // that is sealed, or the newest on the branch
+	Commit   string            `json:"commit,omitempty"` // the sealed one, or the tip of the branch
 	Blocked  string            `json:"blocked,omitempty"`
 	Tasks    []TaskReport      `json:"tasks"`
-	Checks   *pawl.Criteria    `json:"checks,omitempty"` // what had to hold
+	Checks   *pawl.Criteria    `json:"checks,omitempty"` // the fixed criteria and checks
 	Evidence Evidence          `json:"evidence"`
-	Team     int               `json:"team"` // how many workers and reviewers there were
+	Team     int               `json:"team"` // number of workers and reviewers
 	Usage    pawl.Usage        `json:"usage"`
 	CostUSD  float64           `json:"cost_usd"`
 	Began    time.Time         `json:"began"`
 }
 
-// TaskReport is a task of the plan, and what came of it.
+// TaskReport is a task of the plan and its state.
 type TaskReport struct {
 	ID      string            `json:"id"`
 	Title   string            `json:"title"`
 	Phase   pawl.TaskPhase    `json:"phase"`
 	Attempt int               `json:"attempt"`
 	Commit  string            `json:"commit,omitempty"`
-	Why     pawl.ReturnReason `json:"why,omitempty"` // the newest attempt came to nothing
+	Why     pawl.ReturnReason `json:"why,omitempty"` // why the latest attempt was returned
 }
 
-// NewReport puts a report together.
+// NewReport builds a report.
 func NewReport(b pawl.Board, e Evidence) Report {
 	m := b.Mission
 	r := Report{
@@ -63,12 +63,12 @@ func NewReport(b pawl.Board, e Evidence) Report {
 	return r
 }
 
-// Stands says whether the evidence is of the commit that the report is about.
+// Stands reports whether the evidence is about the report's commit.
 func (r Report) Stands() bool {
 	return r.Evidence.Outcome != nil && r.Evidence.Outcome.Candidate == r.Commit
 }
 
-// proof says in a sentence how far the evidence goes.
+// proof says in one sentence what the evidence proves.
 func (r Report) proof() string {
 	switch o := r.Evidence.Outcome; {
 	case o == nil:
@@ -82,7 +82,7 @@ func (r Report) proof() string {
 	}
 }
 
-// String says how the chain of evidence is.
+// String describes the state of the chain.
 func (c Chain) String() string {
 	if c.Fault != "" {
 		return "broken: " + c.Fault
@@ -97,7 +97,7 @@ func spent(u pawl.Usage) string {
 	return fmt.Sprintf("%s, %s tokens", humanize.Dollars(u.Cost), humanize.Short(u.Tokens()))
 }
 
-// Markdown is the report for people.
+// Markdown returns the report as Markdown.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Mission\n\n**%s**: %s\n\n", title(string(r.State)), cell(r.Goal))
@@ -128,7 +128,7 @@ func (r Report) Markdown() string {
 	return b.String()
 }
 
-// facts are the short things, with their names.
+// facts returns the labeled one-line values.
 func (r Report) facts() [][2]string {
 	list := [][2]string{{"Mission", string(r.Mission)}, {"Began", r.Began.UTC().Format(time.RFC3339)}}
 	if r.Branch != "" {
@@ -151,7 +151,7 @@ func holds(j pawl.Judgment) string {
 	return "does not hold"
 }
 
-// title is a text with a capital at its beginning.
+// title capitalizes the first letter.
 func title(text string) string {
 	if text == "" {
 		return ""
@@ -159,7 +159,7 @@ func title(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// cell is a stranger's text in a line or a table of Markdown.
+// cell sanitizes untrusted text for a line or a table cell in Markdown.
 func cell(text string) string {
 	return strings.ReplaceAll(sanitize.Line(strings.Join(strings.Fields(text), " ")), "|", `\|`)
 }
@@ -172,7 +172,7 @@ var reportPage = export.Page(reportText, template.FuncMap{
 	"said": func(v pawl.Reviewed) string { line, _ := humanize.Mission(v); return title(line) },
 })
 
-// HTML is the report for people, as one page that needs nothing else.
+// HTML returns the report as a self-contained page.
 func (r Report) HTML() string {
 	view := struct {
 		Report
@@ -185,13 +185,13 @@ func (r Report) HTML() string {
 		view.Gate = r.Evidence.Outcome.Section(*r.Checks)
 	}
 	var b strings.Builder
-	if err := reportPage.Execute(&b, view); err != nil { // the page knows all that it is given
+	if err := reportPage.Execute(&b, view); err != nil { // the template and the view are both ours
 		panic(err)
 	}
 	return strings.TrimSpace(b.String()) + "\n"
 }
 
-// Statement is the evidence as in-toto has it; see [gate.Outcome.Statement].
+// Statement returns the evidence as an in-toto statement; see [gate.Outcome.Statement].
 func (r Report) Statement() ([]byte, error) {
 	if r.Evidence.Outcome == nil || r.Checks == nil {
 		return nil, fmt.Errorf("the gate has not judged the mission yet, so there is nothing to state: 'pawl mission status' says how far it is: %w", pawl.ErrNotFound)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 )
 
-// unready returns why the gate need not be asked yet, or "".
+// unready returns why the gate cannot run yet, or "".
 func unready(m *pawl.Mission) string {
 	var b strings.Builder
 	switch {
@@ -37,8 +37,8 @@ func unready(m *pawl.Mission) string {
 	return b.String()
 }
 
-// seal asks the gate about what is merged, and seals the mission if nothing speaks
-// against it. The text is for the Commander.
+// seal runs the gate on the merged commit, and seals the mission if it passes. The returned text is for the
+// Commander.
 func (c *Control) seal(ctx context.Context, b pawl.MissionJournal, f *field, progress func(string)) (string, error) {
 	m := b.Mission()
 	if m.Sealed != nil {
@@ -65,7 +65,7 @@ func (c *Control) seal(ctx context.Context, b pawl.MissionJournal, f *field, pro
 	}
 	judged := pawl.GateResult{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
 	bodies := []pawl.Body{judged}
-	if err := f.sameTip(ctx, m); err != nil { // it may have been moved while the gate looked
+	if err := f.sameTip(ctx, m); err != nil { // the branch may have moved while the gate ran
 		return "", err
 	}
 	if o.Open() {
@@ -95,14 +95,14 @@ func (f *field) sameTip(ctx context.Context, m *pawl.Mission) error {
 	return nil
 }
 
-// reviewTime bounds one reviewer's work.
+// reviewTime bounds the work of one reviewer.
 const reviewTime = 30 * time.Minute
 
-// maxPatch bounds how much of a change a reviewer is shown at once; it has the tree.
+// maxPatch bounds the part of the patch in a reviewer's prompt, in bytes; the reviewer can read the whole tree.
 const maxPatch = 100_000
 
-// review has reviewers look at a candidate, one after the other, who know nothing
-// of each other. What one of them finds is enough.
+// review runs the reviewers on a candidate, one after the other, without knowledge of each other. A fault found
+// by one of them is enough.
 func (c *Control) review(ctx context.Context, b pawl.MissionJournal, f *field, d gate.Dossier, round int) ([]pawl.GateFault, error) {
 	models := b.Mission().Order.Reviewers
 	if len(models) == 0 {
@@ -144,8 +144,8 @@ func (c *Control) reviewBy(ctx context.Context, b pawl.MissionJournal, f *field,
 	return r, c.vacate(ctx, f, child)
 }
 
-// attend waits for a reviewer's end. One that gives no sign for too long, or takes
-// too long, is ended: a verdict that it has given by then counts.
+// attend waits until a reviewer has ended. It stops a reviewer that is stuck or takes longer than reviewTime; a
+// verdict given before that counts.
 func (c *Control) attend(ctx context.Context, b pawl.MissionJournal, child pawl.SessionID) error {
 	waiting, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
@@ -169,7 +169,7 @@ func (c *Control) attend(ctx context.Context, b pawl.MissionJournal, child pawl.
 			case waiting.Err() == nil:
 				return err
 			}
-			_, _ = c.end(ctx, child) // its log has what it found
+			_, _ = c.end(ctx, child) // a verdict given so far is in its log
 			return nil
 		case <-signs:
 			last = c.Clock()
@@ -178,15 +178,14 @@ func (c *Control) attend(ctx context.Context, b pawl.MissionJournal, child pawl.
 				return err
 			}
 			if c.Clock().Sub(last) > stuck {
-				_, _ = c.end(ctx, child) // its log has what it found
+				_, _ = c.end(ctx, child) // a verdict given so far is in its log
 				return nil
 			}
 		}
 	}
 }
 
-// verdict reads what a reviewer has found off its log: the last verdict that it was
-// let give. None is a fault.
+// verdict reads a reviewer's last accepted verdict from its log. A missing verdict is a fault.
 func (c *Control) verdict(ctx context.Context, d gate.Dossier, child pawl.SessionID) ([]pawl.Judgment, []pawl.GateFault, error) {
 	input, err := c.lastCall(ctx, child, "verdict")
 	if err != nil {
@@ -202,8 +201,7 @@ func (c *Control) verdict(ctx context.Context, d gate.Dossier, child pawl.Sessio
 	return slices.Concat(v.Criteria, v.Suspicions), d.Judge(v), nil
 }
 
-// lastCall returns the input of the last call of a tool that a session was let make
-// without an error, or nil.
+// lastCall returns the input of a session's last successful call of a tool, or nil.
 func (c *Control) lastCall(ctx context.Context, id pawl.SessionID, tool string) ([]byte, error) {
 	row, err := c.Sessions.Get(ctx, id)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ready returns the tasks that begin now: those that wait for nothing, do not
-// touch what another is at, and have a slot.
+// ready returns the tasks to start now: their predecessors are merged, their files do not overlap with those of
+// running tasks, and a worker is free.
 func ready(m *pawl.Mission) []pawl.TaskState {
 	var open pawl.Plan
 	merged, running := map[string]bool{}, map[string]bool{}
@@ -40,12 +40,12 @@ func ready(m *pawl.Mission) []pawl.TaskState {
 	return list
 }
 
-// startReady gives tasks to workers.
+// startReady starts workers for the tasks that are ready.
 func (c *Control) startReady(ctx context.Context, b pawl.MissionJournal, f *field) error {
 	for _, t := range ready(b.Mission()) {
 		tip := b.Mission().Tip
 		started := pawl.TaskStarted{Task: t.Task.ID, Attempt: t.Attempt + 1, Child: pawl.SessionID(ulid.Make().String()), Base: tip, From: tip}
-		if t.Base == tip && t.From != "" { // what the attempt before has left still fits
+		if t.Base == tip && t.From != "" { // the previous attempt's work is still based on the tip
 			started.From = t.From
 		}
 		if err := b.Record(ctx, started); err != nil {
@@ -58,8 +58,8 @@ func (c *Control) startReady(ctx context.Context, b pawl.MissionJournal, f *fiel
 	return nil
 }
 
-// ensure makes a worker and gives it its task, unless an earlier attempt did, and
-// sees that somebody works on it.
+// ensure creates the worker of a task and sends it the prompt, unless that was done before a crash, and resumes
+// it if it was interrupted.
 func (c *Control) ensure(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
 	row, err := c.Sessions.Get(ctx, t.Child)
 	if err != nil && !errors.Is(err, pawl.ErrNotFound) {
@@ -79,8 +79,7 @@ func (c *Control) ensure(ctx context.Context, b pawl.MissionJournal, f *field, t
 	return nil
 }
 
-// call names what a worker is for, in the place of the call that other subagents
-// come from.
+// call returns the ParentCall of a mission's session, in place of the tool call that other subagents have.
 func call(words ...any) pawl.CallID {
 	id := "mission"
 	for _, w := range words {
@@ -89,10 +88,10 @@ func call(words ...any) pawl.CallID {
 	return pawl.CallID(id)
 }
 
-// post is a place to be filled on the team.
+// post describes a worker or reviewer to start.
 type post struct {
 	child        pawl.SessionID
-	from         string // the commit that it finds
+	from         string // the commit in its worktree
 	agent, model string
 	title        string
 	call         pawl.CallID
@@ -100,10 +99,10 @@ type post struct {
 	known        bool // its session exists already
 }
 
-// employ makes a worktree and a session in it, and gives it its errand.
+// employ creates a worktree and a session in it, and sends the prompt.
 func (c *Control) employ(ctx context.Context, b pawl.MissionJournal, f *field, p post) error {
 	name := place(p.child)
-	if err := f.trees.Remove(name); err != nil { // of an earlier attempt
+	if err := f.trees.Remove(name); err != nil { // left by an earlier attempt
 		return err
 	}
 	if err := f.trees.Make(ctx, p.from, name); err != nil {
@@ -136,7 +135,7 @@ func (c *Control) employ(ctx context.Context, b pawl.MissionJournal, f *field, p
 	return nil
 }
 
-// errand is all that a worker is told.
+// errand returns the prompt of a worker.
 func errand(m *pawl.Mission, t pawl.TaskState, rules string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The mission: %s\n\nYour task, %s: %s\n", m.Order.Goal, t.Task.ID, t.Task.Title)

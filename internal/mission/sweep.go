@@ -14,9 +14,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
-// Needed reports whether a worktree is still needed: its session is there, and the
-// mission that it is of may go on. What cannot be found out is needed, and so is what
-// was made of late: its session may be about to be made.
+// Needed reports whether a worktree is still needed: its session exists, and its mission is not sealed. It is
+// needed if that cannot be determined, and also if it is younger than a day, because its session may be about
+// to be created.
 func Needed(ctx context.Context, get func(context.Context, pawl.SessionID) (pawl.Session, error), dir string) bool {
 	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < young {
 		return true
@@ -32,12 +32,11 @@ func Needed(ctx context.Context, get func(context.Context, pawl.SessionID) (pawl
 	return err != nil || worker.Mission != pawl.MissionSealed
 }
 
-// young is for how long a worktree is left alone in any case.
+// young is the age up to which a worktree is always kept.
 const young = 24 * time.Hour
 
-// Sweep removes the worktrees, of all repositories, that are not needed, and what
-// killed processes have left of others. It returns the directories that are gone; with
-// dry those that would go.
+// Sweep removes the worktrees under top, of all repositories, that are not needed, and the leftovers of killed
+// processes. It returns the removed directories; with dry, those that it would remove.
 func Sweep(ctx context.Context, top string, needed func(dir string) bool, dry bool) (gone []string, err error) {
 	repositories, err := os.ReadDir(top)
 	if errors.Is(err, fs.ErrNotExist) {

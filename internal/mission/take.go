@@ -13,14 +13,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
-// ended is what came of a session's newest turn.
+// ended is the result of a session's latest turn.
 type ended struct {
 	finish pawl.TurnFinished
-	text   string // its last words
+	text   string // its last text
 }
 
-// lookAfter takes over what a worker has left, if it has ended, and sees that it
-// is worked on, if it has not.
+// lookAfter collects the work of a worker that has ended, and otherwise makes sure that it is running and not
+// stuck.
 func (c *Control) lookAfter(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
 	if err := c.ensure(ctx, b, f, t); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *Control) lookAfter(ctx context.Context, b pawl.MissionJournal, f *field
 	return c.watch(ctx, b, f, t)
 }
 
-// endOf reads how a session's newest turn ended.
+// endOf reads how a session's latest turn ended.
 func (c *Control) endOf(ctx context.Context, row pawl.Session) (ended, error) {
 	var e ended
 	for event, err := range c.past(ctx, row) {
@@ -57,13 +57,13 @@ func (c *Control) endOf(ctx context.Context, row pawl.Session) (ended, error) {
 			}
 		case pawl.TurnFinished:
 			e.finish = body
-		default: // says nothing of its end
+		default: // irrelevant for the end
 		}
 	}
 	return e, nil
 }
 
-// past yields what the log of a session has come to, as its row says.
+// past yields the events of a session up to row.Head.
 func (c *Control) past(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -77,11 +77,11 @@ func (c *Control) past(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Eve
 				return
 			}
 		}
-		yield(pawl.Event{}, context.Cause(ctx)) // it did not come to its end
+		yield(pawl.Event{}, context.Cause(ctx)) // the log ended early
 	}
 }
 
-// take puts what a worker has left onto the mission's branch, or sends it back.
+// take merges a worker's result into the mission's branch, or returns the task.
 func (c *Control) take(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, end ended) error {
 	label := labelOf(b.Session(), t, end)
 	if commit, ok, err := f.trees.Merged(ctx, b.Mission().Branch, t.Base, label); err != nil {
@@ -106,7 +106,7 @@ func (c *Control) take(ctx context.Context, b pawl.MissionJournal, f *field, t p
 	case err != nil:
 		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnRefused, Text: err.Error()})
 	case got.Commit == "":
-		return c.merged(ctx, b, f, t, b.Mission().Tip) // nothing had to be changed, it says; the gate will tell
+		return c.merged(ctx, b, f, t, b.Mission().Tip) // the worker says that nothing had to change; the gate verifies that
 	}
 	if touched := protected(*b.Mission().Frozen, got.Changes); len(touched) > 0 {
 		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnProtected, Text: "It changed: " + strings.Join(touched, ", ")})
@@ -122,7 +122,7 @@ func (c *Control) take(ctx context.Context, b pawl.MissionJournal, f *field, t p
 	return c.merge(ctx, b, f, t, got.Commit, label)
 }
 
-// fetch brings what a worker has left here, if it worked elsewhere.
+// fetch brings the worktree back to this host if the worker ran on another.
 func (c *Control) fetch(ctx context.Context, f *field, t pawl.TaskState) error {
 	if c.Fetch == nil {
 		return nil
@@ -130,14 +130,13 @@ func (c *Control) fetch(ctx context.Context, f *field, t pawl.TaskState) error {
 	return c.Fetch(ctx, f.trees.Path(place(t.Child)))
 }
 
-// conflictMark is a line that git writes where two commits do not agree.
+// conflictMark matches a conflict marker as git writes it in a merge of two commits.
 var conflictMark = regexp.MustCompile(`(?m)^(<{7}|>{7}) [0-9a-f]{40,64}\r?$`)
 
-// marked are the files in which a worker has left the marks of a conflict that it
-// was to settle.
+// marked returns the files in which a worker left conflict markers that it had to resolve.
 func (f *field) marked(ctx context.Context, t pawl.TaskState, got worktree.Harvested) (paths []string, err error) {
 	if t.From == t.Base {
-		return nil, nil // there were none
+		return nil, nil // its worktree had no conflicts
 	}
 	for _, ch := range got.Changes {
 		if ch.State == "D" {
@@ -145,7 +144,7 @@ func (f *field) marked(ctx context.Context, t pawl.TaskState, got worktree.Harve
 		}
 		text, err := f.repo.Show(ctx, got.Commit, ch.Path)
 		if errors.Is(err, pawl.ErrInvalid) {
-			continue // a link, or too large for git to have marked it
+			continue // a link, or too large for git to write markers
 		}
 		if err != nil {
 			return nil, err
@@ -161,7 +160,7 @@ func labelOf(id pawl.SessionID, t pawl.TaskState, end ended) worktree.Label {
 	return worktree.Label{Mission: string(id), Task: t.Task.ID, Attempt: t.Attempt, Title: t.Task.Title, Text: cut(end.text, 4000), At: t.Began}
 }
 
-// protected are the files among some changes that must stay as they are.
+// protected returns the changed paths that are protected.
 func protected(f pawl.Criteria, changes []worktree.Change) (paths []string) {
 	for _, ch := range changes {
 		if gate.Protects(f, ch.Path) {
@@ -171,11 +170,10 @@ func protected(f pawl.Criteria, changes []worktree.Change) (paths []string) {
 	return paths
 }
 
-// maxTries bounds how often a merge begins anew because the branch has moved.
+// maxTries bounds how often a merge is repeated because the branch has moved.
 const maxTries = 5
 
-// merge puts a commit on top of the branch, checks what comes of it, and moves the
-// branch there.
+// merge puts a commit on top of the branch, runs the checks on the result, and moves the branch to it.
 func (c *Control) merge(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string, label worktree.Label) error {
 	m := b.Mission()
 	for range maxTries {
@@ -208,14 +206,14 @@ func (c *Control) merge(ctx context.Context, b pawl.MissionJournal, f *field, t 
 func (c *Control) check(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
 	f.records(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {})
 	o, err := f.gate.Check(ctx, *b.Mission().Frozen, commit)
-	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // what prepares the tree fails on it
+	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // the setup check fails on this tree
 		return []pawl.GateFault{{Rule: "setup-failed", Text: err.Error()}}, nil
 	}
 	return o.Faults, err
 }
 
-// records has the gate put each check that it runs into the chain of evidence, and
-// show it. What the runs are for is in the example.
+// records makes the gate record each check run in the evidence chain and report it to progress. example holds
+// the other fields of the event.
 func (f *field) records(ctx context.Context, b pawl.MissionJournal, example pawl.CheckRan, progress func(string)) {
 	f.gate.Ran = func(r gate.Ran) error {
 		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
@@ -225,8 +223,8 @@ func (f *field) records(ctx context.Context, b pawl.MissionJournal, example pawl
 	}
 }
 
-// merged writes down that a task is done. What the log names is kept before. The worktree goes afterwards: if that
-// is not reached, the end of the turn removes it.
+// merged records that a task is done, after saving the commit that the event refers to. It then removes the
+// worktree; if it is interrupted before that, Leave removes it.
 func (c *Control) merged(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string) error {
 	if err := b.Keep(ctx); err != nil {
 		return err
@@ -237,10 +235,10 @@ func (c *Control) merged(ctx context.Context, b pawl.MissionJournal, f *field, t
 	return c.vacate(ctx, f, t.Child)
 }
 
-// giveBack writes down that an attempt came to nothing.
+// giveBack records that an attempt has failed.
 func (c *Control) giveBack(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, r pawl.TaskReturned) error {
 	r.Task, r.Attempt, r.Text = t.Task.ID, t.Attempt, cut(r.Text, 16<<10)
-	if r.From != "" { // the next attempt begins from it
+	if r.From != "" { // the next attempt starts from this commit
 		if err := b.Keep(ctx); err != nil {
 			return err
 		}
@@ -251,8 +249,8 @@ func (c *Control) giveBack(ctx context.Context, b pawl.MissionJournal, f *field,
 	return c.vacate(ctx, f, t.Child)
 }
 
-// sendBack is giveBack for work that broke off: what there is of it is kept for the
-// next attempt, if it still fits.
+// sendBack is giveBack for interrupted work: it keeps the partial result for the next attempt if it still
+// merges.
 func (c *Control) sendBack(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
 	r := pawl.TaskReturned{Why: why, Text: text}
 	if err := c.fetch(ctx, f, t); err != nil {

@@ -1,4 +1,3 @@
-// Package mission knows what a mission is: its plan as people read and edit it.
 package mission
 
 import (
@@ -9,18 +8,18 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// State is how far a task has come.
+// State is the state of a task in TODO.md.
 type State string
 
-// States of a task. One that has none waits.
+// States of a task. A task without one is waiting.
 const (
 	Working  State = "working"
-	Returned State = "returned" // its work could not be merged and goes back to a worker
+	Returned State = "returned" // could not be merged; a worker tries again
 	Merged   State = "merged"
 )
 
-// Write is a plan as a list with boxes, for people to read and to edit. The boxes
-// and the lines "state" are only shown: what is read back is what is to be done.
+// Write formats a plan as a Markdown task list for people to read and edit. Checkboxes and "state" lines are
+// output only: Read ignores them.
 func Write(goal string, p pawl.Plan, states map[string]State) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Mission: %s\n\n", oneLine(goal))
@@ -70,8 +69,8 @@ var (
 	todoText  = regexp.MustCompile(`^\s+> ?(.*)$`)
 )
 
-// Read reads a plan that a person may have edited. What it does not understand is
-// an error that names the line: an edit must not be lost without a word.
+// Read parses a plan that a person may have edited. A line that it does not understand is an error with its
+// number, so that no edit is silently lost.
 func Read(text string) (pawl.Plan, error) {
 	var p pawl.Plan
 	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
@@ -89,7 +88,7 @@ func Read(text string) (pawl.Plan, error) {
 	return p, p.Check()
 }
 
-// extend adds what a line says to a task.
+// extend adds a line to a task, and reports whether it was understood.
 func extend(t *pawl.Task, line string) bool {
 	if m := todoText.FindStringSubmatch(line); m != nil {
 		if t.Detail != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// Tools are what the team has beside pawl's other tools; see [pawl.MissionTools].
-// Each can be called again: after a crash it finds what it did.
+// Tools returns the tools of missions; see [pawl.MissionTools]. Each can be called again after a crash and
+// finds what it did before.
 func (c *Control) Tools() []pawl.Tool {
 	return []pawl.Tool{
 		tool.Simple("plan", planText, c.runPlan),
@@ -40,7 +40,8 @@ const (
 
 var errNotHere = errors.New("this is for the Commander of a mission alone")
 
-// commander returns the session as mission control uses it, and what it works on.
+// commander returns the mission's journal and resources, or an error if the caller is not the Commander of an
+// open mission.
 func (c *Control) commander(ctx context.Context, call pawl.Call) (pawl.MissionJournal, *field, error) {
 	b := call.Host.Bridge()
 	if b == nil {
@@ -56,7 +57,7 @@ func (c *Control) commander(ctx context.Context, call pawl.Call) (pawl.MissionJo
 func said(text string, err error) (pawl.Result, error) { return pawl.Result{Content: text}, err }
 
 func (c *Control) runPlan(ctx context.Context, call pawl.Call, in planInput) (pawl.Result, error) {
-	if call.Host.Bridge() == nil { // a planner's: whoever called it takes the plan over
+	if call.Host.Bridge() == nil { // a planner's call: delegate takes the plan from its log
 		return said("The plan is noted.", in.check())
 	}
 	b, _, err := c.commander(ctx, call)
@@ -98,7 +99,7 @@ func (c *Control) runDelegate(ctx context.Context, call pawl.Call, in delegateIn
 	return said(status(b.Mission()), c.show(b, b.Mission()))
 }
 
-// callPlanner has a planner plan, and takes its plan over.
+// callPlanner runs a planner and takes over its plan.
 func (c *Control) callPlanner(ctx context.Context, call pawl.Call, b pawl.MissionJournal, prompt string) (string, error) {
 	child, err := call.Host.Spawn(ctx, call.ID, pawl.SubagentTask{Agent: pawl.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
 	if err != nil {
@@ -120,8 +121,8 @@ func (c *Control) callPlanner(ctx context.Context, call pawl.Call, b pawl.Missio
 	return joined(text, status(b.Mission()), report), err
 }
 
-// chosen are the planned tasks that are meant, with what they come after. Those
-// that somebody has already are passed over.
+// chosen returns the planned tasks among ids with their predecessors; no ids means all. Tasks that are already
+// delegated are skipped.
 func chosen(m *pawl.Mission, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		for _, t := range m.In(pawl.PhasePlanned) {
@@ -155,7 +156,7 @@ func (c *Control) runStatus(_ context.Context, call pawl.Call, _ nothing) (pawl.
 	return said(status(b.Mission()), nil)
 }
 
-// status is the mission in a few lines.
+// status lists the tasks with their states.
 func status(m *pawl.Mission) string {
 	var out strings.Builder
 	for _, t := range m.Tasks {
@@ -175,7 +176,7 @@ type taskNamed struct {
 	Task string `json:"task" jsonschema:"its id"`
 }
 
-// task returns the task that is meant, of a mission that is worked on.
+// task returns a task of an open mission, if it is in one of the phases.
 func (c *Control) task(ctx context.Context, call pawl.Call, id string, phases ...pawl.TaskPhase) (pawl.MissionJournal, *field, pawl.TaskState, error) {
 	b, f, err := c.commander(ctx, call)
 	if err != nil {
@@ -283,8 +284,7 @@ func (c *Control) runBlock(ctx context.Context, call pawl.Call, in blockInput) (
 	return said("The mission is blocked. End your reply.", b.Record(ctx, pawl.Blocked{By: "commander", Reason: in.Reason}))
 }
 
-// runVerdict only sees that a verdict can be read: mission control takes it off the
-// reviewer's log.
+// runVerdict only validates: the Control reads the verdict from the reviewer's log.
 func (c *Control) runVerdict(_ context.Context, call pawl.Call, in gate.Verdict) (pawl.Result, error) {
 	if len(in.Criteria) == 0 {
 		return pawl.Result{}, errors.New("judge each criterion")

@@ -16,34 +16,34 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ignore keeps what is shown of missions out of the project's commits.
+// ignore is the .gitignore that keeps mission files out of the project's commits.
 const (
 	ignore  = ".pawl/.gitignore"
 	ignored = "/.gitignore\n/missions/\n/verification-checklist.md\n"
 )
 
-// show writes what people see of a mission into their project: the plan, which they
-// may edit, and the list of what must hold, which they may not.
+// show writes the mission's files into the project: the plan, which people may edit, and the checklist, which
+// they may not.
 func (c *Control) show(b pawl.MissionJournal, m *pawl.Mission) error {
 	if len(m.Tasks) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(b.Dir()) // nothing that the project links to is written
+	root, err := os.OpenRoot(b.Dir()) // do not write through links in the project
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it any more
+	defer func() { _ = root.Close() }() // only closes the handle
 	dir := Dir(b.Session())
 	if err := root.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("show the mission: %w", err)
 	}
-	if _, err := root.Stat(ignore); errors.Is(err, fs.ErrNotExist) { // a project's own is left alone
+	if _, err := root.Stat(ignore); errors.Is(err, fs.ErrNotExist) { // keep the project's own
 		if err := write(root, ignore, ignored); err != nil {
 			return err
 		}
 	}
 	todo := filepath.Join(dir, "TODO.md")
-	if _, edited := unread(root, todo); !edited { // else it is to be read first
+	if _, edited := unread(root, todo); !edited { // an edited plan must be read first
 		if err := write(root, todo, marked(Write(m.Order.Goal, m.Plan(), states(m)))); err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func states(m *pawl.Mission) map[string]State {
 	return s
 }
 
-// mark is how the last line of a plan begins that pawl has written: with the hash of
-// all before it. If it fits no more, a person has edited it.
+// mark starts the last line of a plan written by Pawl, followed by the hash of the text before it. If the hash
+// does not match, a person has edited the plan.
 const mark = "<!-- pawl: "
 
 var markLine = regexp.MustCompile(`^` + mark + `[0-9a-f]* -->`)
@@ -94,17 +94,16 @@ func unread(root *os.Root, path string) (text string, edited bool) {
 	if whole == marked(text) {
 		return text, false
 	}
-	return text + "\n" + markLine.ReplaceAllString(whole[i+1:], ""), true // what stands behind it is a person's too
+	return text + "\n" + markLine.ReplaceAllString(whole[i+1:], ""), true // text after the hash line is an edit too
 }
 
-// readEdits takes in what a person has made of the plan. What cannot be read stays
-// in the file, and is told.
+// readEdits takes over a person's edits of the plan. It moves an invalid plan aside and returns the problem.
 func (c *Control) readEdits(ctx context.Context, b pawl.MissionJournal) (string, error) {
 	root, err := os.OpenRoot(b.Dir())
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it any more
+	defer func() { _ = root.Close() }() // only closes the handle
 	path := filepath.Join(Dir(b.Session()), "TODO.md")
 	text, edited := unread(root, path)
 	if !edited {
@@ -118,12 +117,12 @@ func (c *Control) readEdits(ctx context.Context, b pawl.MissionJournal) (string,
 		err = b.Record(ctx, pawl.Planned{Plan: plan, By: "user"})
 	}
 	if err == nil {
-		return "", write(root, path, marked(text)) // it is read; show writes it anew
+		return "", write(root, path, marked(text)) // mark it as read; show writes it again
 	}
 	if !errors.Is(err, pawl.ErrInvalid) {
 		return "", err
 	}
-	// It is put aside, so that it is told once and not lost.
+	// Move it aside, so that it is reported once and not lost.
 	aside := strings.TrimSuffix(path, ".md") + ".rejected.md"
 	if err := errors.Join(write(root, aside, text), root.Remove(path)); err != nil {
 		return "", err
@@ -131,8 +130,8 @@ func (c *Control) readEdits(ctx context.Context, b pawl.MissionJournal) (string,
 	return fmt.Sprintf("The user has edited the plan, and the edit cannot be taken over (it is in %s): %v", aside, err), nil
 }
 
-// Checklist is what must hold, as a list with boxes. Pawl alone ticks them: a box is
-// ticked once the gate has found that nothing speaks against it, on what is merged.
+// Checklist returns the criteria as a Markdown task list. Only Pawl ticks the boxes: when the gate has passed
+// on the merged commit, or for a check when it has passed there.
 func Checklist(m *pawl.Mission) string {
 	var b strings.Builder
 	b.WriteString("<!-- Written by pawl from what it has checked itself. An edit changes nothing. -->\n")
@@ -164,7 +163,7 @@ func Checklist(m *pawl.Mission) string {
 	return b.String()
 }
 
-// passed reports whether a check has passed on what the gate was last asked about.
+// passed reports whether a check passed in the latest gate run.
 func passed(m *pawl.Mission, check string) bool {
 	if m.Judged == nil {
 		return false
@@ -178,7 +177,7 @@ func passed(m *pawl.Mission, check string) bool {
 	return ok
 }
 
-// write replaces a file whole, unless it has the text already.
+// write replaces a file atomically, unless it has the text already.
 func write(root *os.Root, path, text string) error {
 	if old, err := root.ReadFile(path); err == nil && string(old) == text {
 		return nil

@@ -8,18 +8,17 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// sign is when a worker last gave one.
+// sign is when a worker last showed activity.
 type sign struct {
 	at    time.Time
-	asked bool // since then it was asked whether it is still there
+	asked bool // it was asked for a sign of life since then
 }
 
-// maxTick bounds the time between two looks at budgets and at workers that give no
-// sign.
+// maxTick bounds the interval between two checks of budgets and stuck workers.
 const maxTick = 15 * time.Second
 
-// wait waits until a worker has ended, one gives no sign for too long, or a person
-// says something. It looks at the budgets meanwhile.
+// wait waits until a worker has ended or is stuck, or a person steers the session (prompted). It enforces the
+// budgets in the meantime.
 func (c *Control) wait(ctx context.Context, b pawl.MissionJournal, f *field, m *pawl.Mission) (prompted bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -32,7 +31,7 @@ func (c *Control) wait(ctx context.Context, b pawl.MissionJournal, f *field, m *
 	if err := c.listen(ctx, b.Session(), heard); err != nil {
 		return false, err
 	}
-	if prompted, err = b.Steered(ctx); err != nil || prompted { // before it was listened
+	if prompted, err = b.Steered(ctx); err != nil || prompted { // a prompt from before listen
 		return prompted, err
 	}
 	tick := time.NewTicker(tickOf(stuckAfter(m)))
@@ -57,7 +56,7 @@ func (c *Control) wait(ctx context.Context, b pawl.MissionJournal, f *field, m *
 			}
 			for _, t := range m.In(pawl.PhaseRunning) {
 				if f.silent(t.Child, c.Clock()) > stuckAfter(m) {
-					return false, nil // watch asks it, or ends it
+					return false, nil // step asks or stops it
 				}
 			}
 			if err := b.Park(began, stuckAfter(m)/4); err != nil {
@@ -67,7 +66,7 @@ func (c *Control) wait(ctx context.Context, b pawl.MissionJournal, f *field, m *
 	}
 }
 
-// tickOf is the time between two looks, where a worker is stuck after some time.
+// tickOf returns the interval between checks, given the time after which a worker is stuck.
 func tickOf(stuck time.Duration) time.Duration {
 	return min(maxTick, max(stuck/4, 10*time.Millisecond))
 }
@@ -79,14 +78,15 @@ func stuckAfter(m *pawl.Mission) time.Duration {
 	return pawl.MissionStuck
 }
 
-// heard is a sign of a session.
+// heard is an activity of a session.
 type heard struct {
 	session pawl.SessionID
-	over    bool // its work has ended, or was taken away
-	prompt  bool // somebody steers it
+	over    bool // its turn has ended, or was interrupted
+	prompt  bool // a steering prompt
 }
 
-// listen hears what a session does from now on. One that has ended is heard of at once.
+// listen sends the activity of a session to a channel until ctx ends or the session does. It reports an idle
+// session at once.
 func (c *Control) listen(ctx context.Context, id pawl.SessionID, to chan<- heard) error {
 	row, err := c.Sessions.Get(ctx, id)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *Control) listen(ctx context.Context, id pawl.SessionID, to chan<- heard
 				h.over = body.State == "interrupted"
 			case pawl.Prompted:
 				h.prompt = body.Delivery == pawl.DeliverSteer
-			default: // a sign of life
+			default: // any other event is activity
 			}
 			if !send(h) || h.over {
 				return
@@ -123,21 +123,21 @@ func (c *Control) listen(ctx context.Context, id pawl.SessionID, to chan<- heard
 	return nil
 }
 
-// heard notes that a worker has given a sign.
+// heard records activity of a worker.
 func (f *field) heard(id pawl.SessionID, at time.Time) {
 	if s := f.seen[id]; s != nil {
 		*s = sign{at: at}
 	}
 }
 
-// told notes what a worker's row tells of it, in case nobody has listened.
+// told records activity by the session's update time, in case nobody was listening.
 func (f *field) told(row pawl.Session) {
 	if s := f.seen[row.ID]; s != nil && row.Updated.After(s.at) {
 		*s = sign{at: row.Updated}
 	}
 }
 
-// silent is for how long a worker has given no sign.
+// silent returns how long a worker has shown no activity.
 func (f *field) silent(id pawl.SessionID, now time.Time) time.Duration {
 	if s := f.seen[id]; s != nil {
 		return now.Sub(s.at)
@@ -147,7 +147,7 @@ func (f *field) silent(id pawl.SessionID, now time.Time) time.Duration {
 
 const areYouThere = "There was no sign of you for a while. If you wait for something, stop waiting for it. Say in one sentence where you are, and go on."
 
-// watch asks a worker that gives no sign, and ends it if that does not help.
+// watch asks a stuck worker for a sign of life, and stops it if it stays stuck.
 func (c *Control) watch(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
 	s := f.seen[t.Child]
 	if c.Clock().Sub(s.at) <= stuckAfter(b.Mission()) {
@@ -155,7 +155,7 @@ func (c *Control) watch(ctx context.Context, b pawl.MissionJournal, f *field, t 
 	}
 	if !s.asked {
 		err := c.steer(ctx, t.Child, areYouThere)
-		*s = sign{at: c.Clock(), asked: true} // what it says from now on is an answer
+		*s = sign{at: c.Clock(), asked: true} // any later activity counts as an answer
 		return err
 	}
 	end, err := c.end(ctx, t.Child)
@@ -165,7 +165,7 @@ func (c *Control) watch(ctx context.Context, b pawl.MissionJournal, f *field, t 
 	return c.sendBack(ctx, b, f, t, labelOf(b.Session(), t, end), pawl.ReturnStuck, "Its worker gave no sign for too long and was ended.\n"+end.text)
 }
 
-// steer says something to a worker, which reads it before its next step.
+// steer sends a steering prompt to a worker.
 func (c *Control) steer(ctx context.Context, worker pawl.SessionID, text string) error {
 	_, err := c.Sessions.Send(ctx, worker, pawl.Prompt{
 		Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: pawl.DeliverSteer, Settings: pawl.Settings{Agent: pawl.AgentWorker},
@@ -173,10 +173,10 @@ func (c *Control) steer(ctx context.Context, worker pawl.SessionID, text string)
 	return err
 }
 
-// endGrace bounds how long the end of a session that is canceled is waited for.
+// endGrace bounds how long end waits.
 const endGrace = 20 * time.Second
 
-// end ends a session's work and waits for that, though not forever.
+// end cancels a session and waits until it has ended, up to endGrace.
 func (c *Control) end(ctx context.Context, id pawl.SessionID) (ended, error) {
 	if err := c.Sessions.Cancel(ctx, id); err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return ended{}, err
@@ -186,7 +186,7 @@ func (c *Control) end(ctx context.Context, id pawl.SessionID) (ended, error) {
 	return c.await(ctx, id)
 }
 
-// await waits until a session has nothing to do.
+// await waits until a session is idle.
 func (c *Control) await(ctx context.Context, id pawl.SessionID) (ended, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
