@@ -75,23 +75,6 @@ func DecodeBody(kind Kind, version int, data []byte) (Body, error) {
 // Durable reports whether bodies of this kind belong in the log.
 func (k Kind) Durable() bool { return kinds[k].durable }
 
-// NeedsSync reports whether a body must be on the disk before anybody acts on it:
-// what a person said, and what is about to have an effect or has ended a turn.
-// What is between can be had again after a power cut, by reading or by asking
-// the model once more, and reaches the disk at the latest with the next lasting
-// one. A crash of pawl alone loses none of it.
-func NeedsSync(b Body) bool {
-	switch b := b.(type) {
-	case CallStarted:
-		return !b.ReadOnly
-	case TurnStarted, ReplyStarted, Retried, Replied, CallFinished, Injected, Asked, TodosSet, ModeChanged,
-		Compacted, SessionSummarized:
-		return false
-	default:
-		return true
-	}
-}
-
 // Kinds returns every kind that this version of pawl knows.
 func Kinds() []Kind {
 	list := make([]Kind, 0, len(kinds))

@@ -22,6 +22,7 @@ const module = "github.com/pawl-dev/pawl"
 const (
 	layerAPI       = iota // the root package
 	layerPrimitive        // used by utilities
+	layerPort             // an interface through which components meet, with its types
 	layerUtility          // a small helper that depends on no component
 	layerComponent        // does one thing and depends on the API and utilities only
 	layerComposite        // combines components for the loop
@@ -42,6 +43,9 @@ var layers = map[string]int{
 
 	"internal/security/sanitize": layerPrimitive,
 
+	"internal/store": layerPort, // the interface of the store, and what its implementations share
+
+	"fleet":                          layerUtility, // the host registry, which internal/store/postgres implements
 	"internal/api":                   layerUtility,
 	"internal/config/userfile":       layerUtility,
 	"internal/extension/frontmatter": layerUtility,
@@ -68,7 +72,8 @@ var layers = map[string]int{
 	"internal/security/sandbox":     layerComponent,
 	"internal/security/trust":       layerComponent,
 	"internal/service/access":       layerComponent,
-	"internal/store":                layerComponent,
+	"internal/store/postgres":       layerComponent,
+	"internal/store/sqlite":         layerComponent,
 	"internal/telemetry":            layerComponent,
 	"internal/transcript/export":    layerComponent,
 	"internal/workspace":            layerComponent,
@@ -81,6 +86,7 @@ var layers = map[string]int{
 	"internal/mcp/mcpclient":      layerComposite,
 	"internal/mission/gate":       layerComposite,
 	"internal/security/policy":    layerComposite,
+	"internal/store/backend":      layerComposite,
 	"internal/tool":               layerComposite,
 	"internal/workspace/snapshot": layerComposite,
 	"internal/workspace/worktree": layerComposite,
@@ -118,8 +124,8 @@ var layers = map[string]int{
 // owners says which packages alone may import a module, and why.
 var owners = []struct{ module, owner, why string }{
 	{"go.temporal.io", "fleet/runner", "the loop must run without the engine"},
-	{"modernc.org/sqlite", "internal/store/sqlite", "all others know pawl.Store"},
-	{"github.com/jackc/pgx", "internal/store/postgres", "all others know pawl.Store"},
+	{"modernc.org/sqlite", "internal/store/sqlite", "all others know store.Store"},
+	{"github.com/jackc/pgx", "internal/store/postgres", "all others know store.Store"},
 	{"github.com/nats-io", "fleet/nats", "all others know bus.Link"},
 	{"github.com/minio/minio-go", "fleet/blob", "all others know blob.Store"},
 	{"github.com/spf13/cobra", "cmd/pawl", "flags are the command's business"},
@@ -234,7 +240,7 @@ func refusal(pkg, imported string) string {
 		return "it is for tests"
 	case layer == layerDev || targetLayer == layerDev:
 		return "dev is not part of the program"
-	case layer == layerFrontend && targetLayer > layerUtility && target != "internal/config":
+	case layer == layerFrontend && (targetLayer > layerUtility || targetLayer == layerPort) && target != "internal/config":
 		return "a front end uses pawl.Service and knows nothing of its implementation"
 	case layer == layerCommand || layer == layerFrontend:
 		return ""
@@ -281,8 +287,10 @@ func TestLayersCanFail(t *testing.T) {
 		{".", "github.com/oklog/ulid/v2", "standard library only"},
 		{".", module + "/internal/bus", "imports must point down"},
 		{"internal/bus", module, ""},
-		{"internal/bus", module + "/internal/store", "in the same layer"},
-		{"internal/store", module + "/internal/store/sqlite", ""},
+		{"internal/bus", module + "/internal/store", ""},
+		{"internal/bus", module + "/internal/store/sqlite", "in the same layer"},
+		{"internal/store", module + "/internal/store/sqlite", "imports must point down"},
+		{"internal/frontend/tui", module + "/internal/store", "a front end uses pawl.Service"},
 		{"internal/store/sqlite", module + "/internal/agent", "imports must point down"},
 		{"internal/store/sqlite", "github.com/jackc/pgx/v5", "only internal/store/postgres may"},
 		{"internal/bus", "github.com/nats-io/nats.go", "only fleet/nats may"},

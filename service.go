@@ -19,7 +19,7 @@ type Service interface {
 	// List returns the sessions that match, the latest updated first.
 	List(ctx context.Context, f Filter) ([]Session, error)
 
-	// Usage returns what the replies that match consumed; see [Store.Usage].
+	// Usage returns what the replies that match consumed; see [store.Store.Usage].
 	Usage(ctx context.Context, f UsageFilter) ([]UsageRow, error)
 
 	// StartMission begins a mission: a session whose Commander works toward a goal

@@ -3,7 +3,6 @@ package pawl
 import (
 	"strings"
 	"time"
-	"unicode"
 )
 
 // SessionID is a ULID: sortable by time, safe in paths and URLs.
@@ -203,13 +202,4 @@ func cutText(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "")
-}
-
-// SearchWords is the form in which texts and queries are compared: lower-case
-// words of letters and digits. A session matches a query if each of the
-// query's words begins one of the words of its title or first prompt.
-func SearchWords(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
 }

@@ -122,18 +122,6 @@ type Result struct {
 	Seen    map[string]string `json:"seen,omitempty"`  // files whose content the model knows now: path to hash; "" if it is gone
 }
 
-// SpillOf returns where the whole of the result is that a body has, or nil.
-func SpillOf(b Body) *Blob {
-	switch b := b.(type) {
-	case CallFinished:
-		return b.Result.Spill
-	case ShellRan:
-		return b.Result.Spill
-	default: // has no result
-		return nil
-	}
-}
-
 // ErrorResult is a failure that the model can read and act on.
 func ErrorResult(text string) Result { return Result{Content: text, IsError: true} }
 

@@ -11,7 +11,7 @@ import (
 var ErrRewound = errors.New("the session went back: its log must be read anew")
 
 // Fold reads a session's log whole. events yields what is in it after a Seq, as
-// [Store.Events] does, and may be asked more than once.
+// [store.Store.Events] does, and may be asked more than once.
 func Fold(events func(after Seq) iter.Seq2[Event, error]) (*History, error) {
 	h := &History{}
 	for {

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
 	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/backend"
 	"github.com/pawl-dev/pawl/internal/telemetry"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -33,7 +34,7 @@ type app struct {
 	open   *openBuffers
 	desk   *project.Local
 	safety *policy.Safety
-	store  pawl.Store
+	store  store.Store
 	tells  *telemetry.Telemetry
 	tokens backend.Store
 
@@ -164,7 +165,7 @@ func (a *app) turns() int {
 
 // fleetFolders returns what the server of a fleet knows of its tenants: the directory
 // of all workspaces, and who they are.
-func (a *app) fleetFolders() (string, pawl.Tenants, error) {
+func (a *app) fleetFolders() (string, store.Tenants, error) {
 	tenants, err := a.tenants()
 	return a.workspaces, tenants, err
 }

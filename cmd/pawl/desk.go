@@ -13,10 +13,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // newDesk returns what front ends know of directories.
-func newDesk(guard *policy.Safety, st pawl.Store, servers *toolServers) (*project.Local, error) {
+func newDesk(guard *policy.Safety, st store.Store, servers *toolServers) (*project.Local, error) {
 	p, err := places(guard)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/fleet/blob"
 	"github.com/pawl-dev/pawl/fleet/checkpoint"
 	"github.com/pawl-dev/pawl/fleet/gateway"
@@ -21,6 +22,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
@@ -100,7 +102,7 @@ func (p *fleetParts) models() (modelsOf, error) {
 
 // fleetStore is a store that knows the hosts of a fleet, and keeps tenants apart.
 type fleetStore interface {
-	pawl.HostRegistry
+	fleet.HostRegistry
 	CheckTenancy(ctx context.Context) error
 	SetHostTimeout(d time.Duration)
 	Clock(ctx context.Context) (time.Time, error)
@@ -170,7 +172,7 @@ func (k *keeper) Prune(ctx context.Context, key, keep string) error {
 
 // dropper forgets a workspace, with its checkpoints. The host that has it removes the
 // directory when it next tidies up.
-func (p *fleetParts) dropper(ctx context.Context, roster pawl.HostRegistry) (func(context.Context, string) error, error) {
+func (p *fleetParts) dropper(ctx context.Context, roster fleet.HostRegistry) (func(context.Context, string) error, error) {
 	data, err := config.Data()
 	if err != nil {
 		return nil, err
@@ -183,6 +185,6 @@ func (p *fleetParts) dropper(ctx context.Context, roster pawl.HostRegistry) (fun
 		if err := roster.Drop(ctx, dir); err != nil || k == nil {
 			return err
 		}
-		return k.Drop(ctx, runner.Key(pawl.TenantOf(ctx), dir))
+		return k.Drop(ctx, runner.Key(store.TenantOf(ctx), dir))
 	}, nil
 }

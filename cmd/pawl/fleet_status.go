@@ -16,9 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/fleet/nats"
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
@@ -124,8 +126,8 @@ func withOperator(cmd *cobra.Command, do func(ctx context.Context, o *operator) 
 // fleetStatus is all that 'pawl fleet status --json' prints.
 type fleetStatus struct {
 	At       time.Time        `json:"at"`
-	Hosts    []pawl.Host      `json:"hosts"`
-	Sessions []pawl.Load      `json:"sessions"`
+	Hosts    []fleet.Host     `json:"hosts"`
+	Sessions []fleet.Load     `json:"sessions"`
 	Queues   []runner.Queue   `json:"queues"`
 	Versions []runner.Version `json:"versions"`
 	NATS     bool             `json:"nats"`   // it can be reached
@@ -137,7 +139,7 @@ type fleetStatus struct {
 func (o *operator) look(ctx context.Context) *fleetStatus {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	s := &fleetStatus{At: time.Now().UTC(), Hosts: []pawl.Host{}, Sessions: []pawl.Load{}, Queues: []runner.Queue{}, Versions: []runner.Version{}}
+	s := &fleetStatus{At: time.Now().UTC(), Hosts: []fleet.Host{}, Sessions: []fleet.Load{}, Queues: []runner.Queue{}, Versions: []runner.Version{}}
 	had := len(o.faults)
 	var err error
 	if o.roster != nil {
@@ -175,7 +177,7 @@ func (s *fleetStatus) hosts(state string) (n float64) {
 }
 
 // load is that of all tenants together.
-func (s *fleetStatus) load() (all pawl.Load) {
+func (s *fleetStatus) load() (all fleet.Load) {
 	for _, l := range s.Sessions {
 		all.Working, all.Queued, all.Waiting = all.Working+l.Working, all.Queued+l.Queued, all.Waiting+l.Waiting
 	}
@@ -264,7 +266,7 @@ func (s *fleetStatus) print(w io.Writer) error {
 	return t.Flush()
 }
 
-func hostState(h pawl.Host) string {
+func hostState(h fleet.Host) string {
 	switch {
 	case !h.Live:
 		return "late"
@@ -286,7 +288,7 @@ func versionState(v runner.Version) string {
 	return "old"
 }
 
-func tenantText(t pawl.Tenant) string {
+func tenantText(t store.Tenant) string {
 	if t == "" {
 		return "(none)"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/fleet/runner"
 )
 
@@ -72,7 +73,7 @@ func (f *fleetFlags) drain(cmd *cobra.Command, host string) error {
 
 // awaitEmpty waits until nobody works on a host. One that is not there any more has
 // nobody.
-func (o *operator) awaitEmpty(ctx context.Context, host string, f *fleetFlags) (m pawl.Host, err error) {
+func (o *operator) awaitEmpty(ctx context.Context, host string, f *fleetFlags) (m fleet.Host, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
 	late := until(ctx, func() bool {
@@ -85,14 +86,14 @@ func (o *operator) awaitEmpty(ctx context.Context, host string, f *fleetFlags) (
 	return m, err
 }
 
-func (o *operator) machine(ctx context.Context, host string) (pawl.Host, error) {
+func (o *operator) machine(ctx context.Context, host string) (fleet.Host, error) {
 	hosts, err := o.roster.Hosts(ctx)
 	if err != nil {
-		return pawl.Host{}, err
+		return fleet.Host{}, err
 	}
-	i := slices.IndexFunc(hosts, func(m pawl.Host) bool { return m.Name == host })
+	i := slices.IndexFunc(hosts, func(m fleet.Host) bool { return m.Name == host })
 	if i < 0 {
-		return pawl.Host{}, fmt.Errorf("host %s was not seen for a day: %w", host, pawl.ErrNotFound)
+		return fleet.Host{}, fmt.Errorf("host %s was not seen for a day: %w", host, pawl.ErrNotFound)
 	}
 	return hosts[i], nil
 }

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // warm keeps the repositories that workspaces have begun as, so that the next one
@@ -45,7 +45,7 @@ func (w *warm) fetch(ctx context.Context, source, dir string) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(string(pawl.TenantOf(ctx)) + "\x00" + from.Address))
+	sum := sha256.Sum256([]byte(string(store.TenantOf(ctx)) + "\x00" + from.Address))
 	kept := filepath.Join(w.dir, hex.EncodeToString(sum[:16]))
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err

@@ -2,7 +2,7 @@
 
 package main
 
-import "github.com/pawl-dev/pawl"
+import "github.com/pawl-dev/pawl/internal/store"
 
 // instrument is where the crash test's build puts its knife; see instrument_crashtest.go.
-func instrument(st pawl.Store) pawl.Store { return st }
+func instrument(st store.Store) store.Store { return st }

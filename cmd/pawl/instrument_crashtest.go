@@ -12,12 +12,13 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // instrument makes the process kill itself, with SIGKILL, at the append that
 // PAWL_CRASH names: "before:7" just before the seventh, "after:7" just after.
 // What PAWL_MEANWHILE names is said by other people while it works.
-func instrument(st pawl.Store) pawl.Store {
+func instrument(st store.Store) store.Store {
 	s := &crashStore{Store: st}
 	if at := os.Getenv("PAWL_CRASH"); at != "" {
 		var err error
@@ -40,7 +41,7 @@ func parseCrash(text string, at *int64) (after bool, err error) {
 }
 
 type crashStore struct {
-	pawl.Store
+	store.Store
 	at      int64
 	after   bool
 	appends atomic.Int64

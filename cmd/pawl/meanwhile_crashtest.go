@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // saying is what another process writes into a session once its log holds Count
@@ -40,7 +41,7 @@ func parseSayings(list string) []saying {
 // goes on after a kill finds the same log as one that was not killed. What the
 // log holds already was said.
 type meanwhileStore struct {
-	pawl.Store
+	store.Store
 	sayings []saying
 
 	mu    sync.Mutex

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/userfile"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service/access"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -78,7 +79,7 @@ type door struct {
 }
 
 // door reads or makes the token, and finds the directories.
-func (f *serverFlags) door(ctx context.Context, p place, tokens pawl.Tokens) (door, error) {
+func (f *serverFlags) door(ctx context.Context, p place, tokens store.Tokens) (door, error) {
 	g := door{socket: p.socket != "", access: &access.Access{Tokens: tokens}}
 	dirs := f.dirs
 	if !g.socket {
@@ -108,7 +109,7 @@ func (f *serverFlags) door(ctx context.Context, p place, tokens pawl.Tokens) (do
 }
 
 // liveTokens counts the tokens that can be used.
-func liveTokens(ctx context.Context, tokens pawl.Tokens) (n int, err error) {
+func liveTokens(ctx context.Context, tokens store.Tokens) (n int, err error) {
 	all, err := tokens.Tokens(ctx)
 	for _, t := range all {
 		if t.Live(time.Now()) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 func tenantCommand() *cobra.Command {
@@ -32,8 +33,8 @@ tenant with 'pawl token create --tenant'.`,
 }
 
 // tenants returns the store's, which keeps them apart.
-func (a *app) tenants() (pawl.Tenants, error) {
-	t, ok := a.tokens.(pawl.Tenants)
+func (a *app) tenants() (store.Tenants, error) {
+	t, ok := a.tokens.(store.Tenants)
 	if !ok {
 		return nil, fmt.Errorf("an SQLite file has no tenants, use PostgreSQL (PAWL_STORE=postgres://…): %w", pawl.ErrInvalid)
 	}
@@ -42,7 +43,7 @@ func (a *app) tenants() (pawl.Tenants, error) {
 
 // ofTenant adds what all commands about one tenant have: its name, and --json. do
 // returns what holds then.
-func ofTenant(cmd *cobra.Command, do func(ctx context.Context, tenants pawl.Tenants, t pawl.Tenant) (pawl.Account, error)) *cobra.Command {
+func ofTenant(cmd *cobra.Command, do func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error)) *cobra.Command {
 	var asJSON bool
 	cmd.Args = usage(cobra.ExactArgs(1))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -51,14 +52,14 @@ func ofTenant(cmd *cobra.Command, do func(ctx context.Context, tenants pawl.Tena
 			if err != nil {
 				return err
 			}
-			account, err := do(ctx, tenants, pawl.Tenant(args[0]))
+			account, err := do(ctx, tenants, store.Tenant(args[0]))
 			if err != nil {
 				return noTenant(err, args[0])
 			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), account)
 			}
-			return printTenants(cmd.OutOrStdout(), []pawl.Account{account})
+			return printTenants(cmd.OutOrStdout(), []store.Account{account})
 		})
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -84,13 +85,13 @@ twice: not even when the tenant was removed.
 The limits hold for all users of the tenant together, beside those of their tokens.`,
 		Example: `  pawl tenant create acme
   pawl tenant create acme --rate 600 --budget 50 --parallel 20 --streams 100`,
-	}, func(ctx context.Context, tenants pawl.Tenants, t pawl.Tenant) (pawl.Account, error) {
+	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
 		limits, err := f.limits()
 		if err != nil {
-			return pawl.Account{}, err
+			return store.Account{}, err
 		}
-		if err := tenants.AddTenant(ctx, pawl.Account{Tenant: t, Created: time.Now(), Limits: limits}); err != nil {
-			return pawl.Account{}, err
+		if err := tenants.AddTenant(ctx, store.Account{Tenant: t, Created: time.Now(), Limits: limits}); err != nil {
+			return store.Account{}, err
 		}
 		return tenants.Tenant(ctx, t)
 	})
@@ -115,7 +116,7 @@ func tenantListCommand() *cobra.Command {
 				case err != nil:
 					return err
 				case asJSON:
-					return writeJSON(cmd.OutOrStdout(), append([]pawl.Account{}, all...))
+					return writeJSON(cmd.OutOrStdout(), append([]store.Account{}, all...))
 				case len(all) == 0:
 					_, err := fmt.Fprintln(cmd.OutOrStdout(), "no tenants: 'pawl tenant create' makes one")
 					return err
@@ -128,7 +129,7 @@ func tenantListCommand() *cobra.Command {
 	return cmd
 }
 
-func printTenants(w io.Writer, all []pawl.Account) error {
+func printTenants(w io.Writer, all []store.Account) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "TENANT\tSTATE\tCREATED\tLIMITS")
 	for _, a := range all {
@@ -145,7 +146,7 @@ func tenantShowCommand() *cobra.Command {
 	return ofTenant(&cobra.Command{
 		Use:   "show name",
 		Short: "Show a tenant",
-	}, func(ctx context.Context, tenants pawl.Tenants, t pawl.Tenant) (pawl.Account, error) {
+	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
 		return tenants.Tenant(ctx, t)
 	})
 }
@@ -160,13 +161,13 @@ func tenantSetCommand() *cobra.Command {
 goes on as it began.`,
 		Example: `  pawl tenant set acme --budget 100
   pawl tenant set acme --parallel 0`,
-	}, func(ctx context.Context, tenants pawl.Tenants, t pawl.Tenant) (pawl.Account, error) {
+	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
 		limits, err := f.limits()
 		if err != nil {
-			return pawl.Account{}, err
+			return store.Account{}, err
 		}
 		changed := cmd.Flags().Changed
-		return tenants.SetTenant(ctx, t, func(a *pawl.Account) {
+		return tenants.SetTenant(ctx, t, func(a *store.Account) {
 			if changed("rate") {
 				a.Limits.Rate = limits.Rate
 			}
@@ -198,8 +199,8 @@ end, with what was queued in them.`,
 }
 
 // suspend refuses a tenant's tokens from now on. The time of the first stays.
-func suspend(ctx context.Context, tenants pawl.Tenants, t pawl.Tenant) (pawl.Account, error) {
-	return tenants.SetTenant(ctx, t, func(a *pawl.Account) {
+func suspend(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
+	return tenants.SetTenant(ctx, t, func(a *store.Account) {
 		if a.Suspended.IsZero() {
 			a.Suspended = time.Now()
 		}
@@ -211,15 +212,15 @@ func tenantResumeCommand() *cobra.Command {
 		Use:     "resume name",
 		Short:   "Take the tokens of a tenant again",
 		Example: `  pawl tenant resume acme`,
-	}, func(ctx context.Context, tenants pawl.Tenants, t pawl.Tenant) (pawl.Account, error) {
-		return tenants.SetTenant(ctx, t, func(a *pawl.Account) { a.Suspended = time.Time{} })
+	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
+		return tenants.SetTenant(ctx, t, func(a *store.Account) { a.Suspended = time.Time{} })
 	})
 }
 
 // removed is what 'pawl tenant remove' did.
 type removed struct {
-	Tenant   pawl.Tenant `json:"tenant"`
-	Sessions int         `json:"sessions"`
+	Tenant   store.Tenant `json:"tenant"`
+	Sessions int          `json:"sessions"`
 }
 
 func tenantRemoveCommand() *cobra.Command {
@@ -238,7 +239,7 @@ tenant's name, and is for you to delete.`,
 		Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, func(ctx context.Context, a *app) error {
-				done, err := a.removeTenant(ctx, pawl.Tenant(args[0]), sessions)
+				done, err := a.removeTenant(ctx, store.Tenant(args[0]), sessions)
 				if err != nil {
 					return noTenant(err, args[0])
 				}
@@ -258,7 +259,7 @@ tenant's name, and is for you to delete.`,
 // deleteAtOnce is how many sessions are asked for at a time.
 const deleteAtOnce = 1000
 
-func (a *app) removeTenant(ctx context.Context, t pawl.Tenant, withSessions bool) (done removed, err error) {
+func (a *app) removeTenant(ctx context.Context, t store.Tenant, withSessions bool) (done removed, err error) {
 	done.Tenant = t
 	tenants, err := a.tenants()
 	if err != nil {
@@ -280,14 +281,14 @@ func (a *app) removeTenant(ctx context.Context, t pawl.Tenant, withSessions bool
 }
 
 // deleteSessions deletes all sessions of a tenant.
-func (a *app) deleteSessions(ctx context.Context, tenants pawl.Tenants, t pawl.Tenant) (n int, err error) {
+func (a *app) deleteSessions(ctx context.Context, tenants store.Tenants, t store.Tenant) (n int, err error) {
 	for {
 		ids, err := tenants.SessionsOf(ctx, t, deleteAtOnce)
 		if err != nil || len(ids) == 0 {
 			return n, err
 		}
 		for _, id := range ids {
-			if err := a.Delete(pawl.WithTenant(ctx, t), id); err != nil {
+			if err := a.Delete(store.WithTenant(ctx, t), id); err != nil {
 				return n, fmt.Errorf("delete session %s: %w\n%d were deleted, %s is suspended", id, err, n, t)
 			}
 			n++

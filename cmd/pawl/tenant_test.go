@@ -8,11 +8,12 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // openTenants is an app on a store of many tenants.
-func openTenants(t *testing.T) (*app, pawl.Tenants) {
+func openTenants(t *testing.T) (*app, store.Tenants) {
 	t.Helper()
 	t.Setenv("PAWL_STORE", harness.Stores["postgres"](t))
 	t.Setenv("PAWL_DATA", filepath.Join(t.TempDir(), "data"))
@@ -37,12 +38,12 @@ func openTenants(t *testing.T) (*app, pawl.Tenants) {
 // nothing of another's.
 func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	a, tenants := openTenants(t)
-	sessions := map[pawl.Tenant]pawl.SessionID{}
-	for _, tenant := range []pawl.Tenant{"acme", "rival"} {
-		if err := tenants.AddTenant(t.Context(), pawl.Account{Tenant: tenant}); err != nil {
+	sessions := map[store.Tenant]pawl.SessionID{}
+	for _, tenant := range []store.Tenant{"acme", "rival"} {
+		if err := tenants.AddTenant(t.Context(), store.Account{Tenant: tenant}); err != nil {
 			t.Fatal(err)
 		}
-		ctx := pawl.WithTenant(t.Context(), tenant)
+		ctx := store.WithTenant(t.Context(), tenant)
 		s, err := a.Create(ctx, pawl.NewSession{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +56,7 @@ func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it se
 	if _, err := a.removeTenant(t.Context(), "acme", false); !errors.Is(err, pawl.ErrConflict) || !strings.Contains(err.Error(), "--with-sessions") {
 		t.Errorf("one with sessions: %v", err)
 	}
-	if _, err := a.Get(pawl.WithTenant(t.Context(), "acme"), sessions["acme"]); err != nil {
+	if _, err := a.Get(store.WithTenant(t.Context(), "acme"), sessions["acme"]); err != nil {
 		t.Error(err)
 	}
 	done, err := a.removeTenant(t.Context(), "acme", true)

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/service/access"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 func tokenCommand() *cobra.Command {
@@ -57,11 +58,11 @@ func (f *limitFlags) add(cmd *cobra.Command, whose string) {
 }
 
 // limits are what the flags ask for.
-func (f *limitFlags) limits() (pawl.Limits, error) {
+func (f *limitFlags) limits() (store.Limits, error) {
 	if min(f.rate, f.parallel, f.streams) < 0 || !(f.budget >= 0) || f.budget > maxBudget {
-		return pawl.Limits{}, fmt.Errorf("--rate, --parallel, --streams and --budget: want 0 or more, and at most $%d", maxBudget)
+		return store.Limits{}, fmt.Errorf("--rate, --parallel, --streams and --budget: want 0 or more, and at most $%d", maxBudget)
 	}
-	return pawl.Limits{Rate: f.rate, Budget: pawl.MoneyOf(f.budget), Parallel: f.parallel, Streams: f.streams}, nil
+	return store.Limits{Rate: f.rate, Budget: pawl.MoneyOf(f.budget), Parallel: f.parallel, Streams: f.streams}, nil
 }
 
 func tokenCreateCommand() *cobra.Command {
@@ -88,7 +89,7 @@ reaches that one's sessions and nothing else, and its users are that one's own.`
 				return usageError(cmd, err)
 			}
 			return withApp(cmd, func(ctx context.Context, a *app) error {
-				return f.create(pawl.WithTenant(ctx, t.Tenant), cmd.OutOrStdout(), a.tokens, t)
+				return f.create(store.WithTenant(ctx, t.Tenant), cmd.OutOrStdout(), a.tokens, t)
 			})
 		},
 	}
@@ -109,15 +110,15 @@ func tenantFlag(cmd *cobra.Command, tenant *string) {
 
 // forTenant is a context for the tenant that a flag names.
 func forTenant(ctx context.Context, tenant string) (context.Context, error) {
-	t := pawl.Tenant(tenant)
+	t := store.Tenant(tenant)
 	if t != "" && !t.Valid() {
 		return ctx, fmt.Errorf("--tenant %q: use small letters, digits and -, at most 50: %w", tenant, pawl.ErrInvalid)
 	}
-	return pawl.WithTenant(ctx, t), nil
+	return store.WithTenant(ctx, t), nil
 }
 
 // token is what the flags ask for, without a secret.
-func (f *tokenFlags) token(name string, now time.Time) (t pawl.Token, err error) {
+func (f *tokenFlags) token(name string, now time.Time) (t store.Token, err error) {
 	scope := api.Scope(f.scope)
 	switch {
 	case !pawl.User(name).Valid():
@@ -126,7 +127,7 @@ func (f *tokenFlags) token(name string, now time.Time) (t pawl.Token, err error)
 		return t, fmt.Errorf("--scope %q: use read, run or admin", f.scope)
 	case f.user == "" && scope != api.ScopeAdmin:
 		return t, errors.New("--user is missing: only a token of the scope admin does without")
-	case f.tenant != "" && !pawl.Tenant(f.tenant).Valid():
+	case f.tenant != "" && !store.Tenant(f.tenant).Valid():
 		return t, fmt.Errorf("--tenant %q: use small letters, digits and -, at most 50", f.tenant)
 	case f.user != "" && !pawl.User(f.user).Valid():
 		return t, fmt.Errorf("--user %q: use letters, digits and . _ - + @", f.user)
@@ -135,8 +136,8 @@ func (f *tokenFlags) token(name string, now time.Time) (t pawl.Token, err error)
 	if err != nil {
 		return t, err
 	}
-	t = pawl.Token{
-		ID: ulid.Make().String(), Name: name, Tenant: pawl.Tenant(f.tenant), User: pawl.User(f.user), Scope: f.scope, Created: now, Limits: limits,
+	t = store.Token{
+		ID: ulid.Make().String(), Name: name, Tenant: store.Tenant(f.tenant), User: pawl.User(f.user), Scope: f.scope, Created: now, Limits: limits,
 	}
 	t.Expires, err = expiry(f.expires, now)
 	return t, err
@@ -167,7 +168,7 @@ func expiry(text string, now time.Time) (time.Time, error) {
 
 // create keeps a token and says its secret. A name is one token's at a time, so
 // that it can be revoked by it.
-func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens pawl.Tokens, t pawl.Token) error {
+func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens store.Tokens, t store.Token) error {
 	all, err := tokens.Tokens(ctx)
 	if err != nil {
 		return err
@@ -187,7 +188,7 @@ func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens pawl.Tokens
 	}
 	if f.asJSON {
 		return writeJSON(w, struct {
-			pawl.Token
+			store.Token
 			Secret string `json:"secret"`
 		}{t, secret})
 	}
@@ -213,7 +214,7 @@ func tokenListCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), append([]pawl.Token{}, all...))
+					return writeJSON(cmd.OutOrStdout(), append([]store.Token{}, all...))
 				}
 				return printTokens(cmd.OutOrStdout(), all, time.Now())
 			})
@@ -224,7 +225,7 @@ func tokenListCommand() *cobra.Command {
 	return cmd
 }
 
-func printTokens(w io.Writer, tokens []pawl.Token, now time.Time) error {
+func printTokens(w io.Writer, tokens []store.Token, now time.Time) error {
 	if len(tokens) == 0 {
 		_, err := fmt.Fprintln(w, "no tokens: 'pawl token create' makes one")
 		return err
@@ -251,7 +252,7 @@ func printTokens(w io.Writer, tokens []pawl.Token, now time.Time) error {
 	return t.Flush()
 }
 
-func limitsText(l pawl.Limits) string {
+func limitsText(l store.Limits) string {
 	var parts []string
 	if l.Rate > 0 {
 		parts = append(parts, fmt.Sprintf("%d a minute", l.Rate))
@@ -289,7 +290,7 @@ func tokenRevokeCommand() *cobra.Command {
 }
 
 // revoke ends the token of this id, or the live one of this name.
-func revoke(ctx context.Context, tokens pawl.Tokens, name string, now time.Time) error {
+func revoke(ctx context.Context, tokens store.Tokens, name string, now time.Time) error {
 	all, err := tokens.Tokens(ctx)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // The bounds of what is asked about a model.
@@ -137,7 +138,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*htt
 		return nil, unavailable("the model gateway's address is wrong: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
-	if t := pawl.TenantOf(ctx); t != "" {
+	if t := store.TenantOf(ctx); t != "" {
 		req.Header.Set(TenantHeader, string(t))
 	}
 	resp, err := c.http().Do(req)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // TestToken: nobody asks a model without the token, nor where there is none.
@@ -138,20 +139,20 @@ var says1 = says(nil, []pawl.Chunk{text("a"), finish})
 // and who gives up is in nobody's way.
 func TestTenantsWait(t *testing.T) {
 	t.Parallel()
-	began, end := make(chan pawl.Tenant), make(chan struct{})
+	began, end := make(chan store.Tenant), make(chan struct{})
 	s := serve(t, Config{PerTenant: 2, Open: only(stream(func(ctx context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {
 		if req.Session == "gone" { // its turn came before the gateway knew
 			<-ctx.Done()
 			return
 		}
-		began <- pawl.TenantOf(ctx)
+		began <- store.TenantOf(ctx)
 		<-end
 		yield(finish, nil)
 	}))})
 	done := make(chan error)
-	call := func(ctx context.Context, name pawl.Tenant, id pawl.SessionID) {
+	call := func(ctx context.Context, name store.Tenant, id pawl.SessionID) {
 		go func() {
-			_, err := read(pawl.WithTenant(ctx, name), s.model("m"), pawl.Request{Session: id})
+			_, err := read(store.WithTenant(ctx, name), s.model("m"), pawl.Request{Session: id})
 			done <- err
 		}()
 	}
@@ -161,7 +162,7 @@ func TestTenantsWait(t *testing.T) {
 	one, two := receive(t, began, "the first call"), receive(t, began, "the second")
 	call(t.Context(), "few", "stays")
 	other := receive(t, began, "the other tenant's") // while the third still waits
-	if diff := cmp.Diff([]pawl.Tenant{"many", "many", "few"}, []pawl.Tenant{one, two, other}); diff != "" {
+	if diff := cmp.Diff([]store.Tenant{"many", "many", "few"}, []store.Tenant{one, two, other}); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
 	gone, cancel := context.WithCancel(t.Context())
@@ -214,7 +215,7 @@ func TestTenantsAreForgotten(t *testing.T) {
 		t.Errorf("left: %v", l.rooms)
 	}
 	s := serve(t, Config{Open: only(says1), PerTenant: 1})
-	if _, err := modeltest.Read(pawl.WithTenant(t.Context(), "../b"), s.model("m"), pawl.Request{}); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "no tenant's name") {
+	if _, err := modeltest.Read(store.WithTenant(t.Context(), "../b"), s.model("m"), pawl.Request{}); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "no tenant's name") {
 		t.Errorf("got %v", err)
 	}
 }

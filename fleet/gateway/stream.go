@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // stream serves a model call. When the other side goes away, the call ends.
 func (g *gateway) stream(w http.ResponseWriter, r *http.Request) {
-	tenant := pawl.Tenant(r.Header.Get(TenantHeader))
+	tenant := store.Tenant(r.Header.Get(TenantHeader))
 	if tenant != "" && !tenant.Valid() {
 		http.Error(w, fmt.Sprintf("%s: %q is no tenant's name", TenantHeader, tenant), http.StatusBadRequest)
 		return
@@ -32,7 +33,7 @@ func (g *gateway) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	out := newWriter(w, g)
 	defer out.close() // also if the model panics: then the stream has no end
-	g.relay(pawl.WithTenant(r.Context(), tenant), a, out)
+	g.relay(store.WithTenant(r.Context(), tenant), a, out)
 }
 
 // read reads what is asked, or says with which status it is refused.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // maxWaiting bounds how many calls of a tenant wait.
@@ -17,7 +17,7 @@ type tenants struct {
 	most int // 0 means any number
 
 	mu    sync.Mutex
-	rooms map[pawl.Tenant]*room
+	rooms map[store.Tenant]*room
 }
 
 // room has the calls of one tenant.
@@ -27,7 +27,7 @@ type room struct {
 }
 
 // enter returns when the call may run. Whoever enters leaves, too.
-func (t *tenants) enter(ctx context.Context, name pawl.Tenant) (leave func(), err error) {
+func (t *tenants) enter(ctx context.Context, name store.Tenant) (leave func(), err error) {
 	if t.most <= 0 {
 		return func() {}, nil
 	}
@@ -45,7 +45,7 @@ func (t *tenants) enter(ctx context.Context, name pawl.Tenant) (leave func(), er
 }
 
 // join finds the tenant's room, or makes it.
-func (t *tenants) join(name pawl.Tenant) (*room, error) {
+func (t *tenants) join(name store.Tenant) (*room, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.rooms[name]
@@ -53,7 +53,7 @@ func (t *tenants) join(name pawl.Tenant) (*room, error) {
 	case r == nil:
 		r = &room{slots: make(chan struct{}, t.most)}
 		if t.rooms == nil {
-			t.rooms = map[pawl.Tenant]*room{}
+			t.rooms = map[store.Tenant]*room{}
 		}
 		t.rooms[name] = r
 	case r.calls >= t.most+maxWaiting:
@@ -64,7 +64,7 @@ func (t *tenants) join(name pawl.Tenant) (*room, error) {
 }
 
 // part forgets a room that nobody is in.
-func (t *tenants) part(name pawl.Tenant, r *room) {
+func (t *tenants) part(name store.Tenant, r *room) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r.calls--; r.calls == 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/bus/bustest"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 const (
@@ -32,7 +33,7 @@ func TestContract(t *testing.T) { //nolint:paralleltest // it counts goroutines
 }
 
 // linked returns two buses over the store, each with a link of its own.
-func linked(t *testing.T, st pawl.Store, here, there string, poll time.Duration) (a, b *bus.Bus) {
+func linked(t *testing.T, st store.Store, here, there string, poll time.Duration) (a, b *bus.Bus) {
 	return bus.New(st, bus.Config{Queue: 64, Poll: poll, Link: open(t, Config{URL: here})}),
 		bus.New(st, bus.Config{Queue: 64, Poll: poll, Link: open(t, Config{URL: there})})
 }

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 )
 
@@ -182,7 +182,7 @@ func (w *wire) carry(from, to net.Conn) {
 	}
 }
 
-func openStore(t testing.TB) pawl.Store {
+func openStore(t testing.TB) store.Store {
 	t.Helper()
 	return sqlitetest.Open(t)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Bounds of one scan.
@@ -23,7 +24,7 @@ const (
 // Temporal was down, so the Adopter signals it once for each new end of the log; signaling it more often would wake
 // sessions that wait for a person.
 type Adopter struct {
-	Tenants     pawl.Tenants
+	Tenants     store.Tenants
 	Sessions    Sessions
 	HasWorkflow func(ctx context.Context, id pawl.SessionID) (bool, error) // reports whether a session has a running workflow
 	// WithLock runs do unless another node holds the lock, and reports whether it ran.
@@ -35,8 +36,8 @@ type Adopter struct {
 	PageSize    int           // sessions of a tenant in one scan; 0 means 200
 
 	signaled map[pawl.SessionID]pawl.Seq // the end of the log that each workflow was signaled for
-	last     pawl.Tenant                 // the last tenant scanned
-	pages    map[pawl.Tenant]time.Time   // where the next page of each tenant starts
+	last     store.Tenant                // the last tenant scanned
+	pages    map[store.Tenant]time.Time  // where the next page of each tenant starts
 }
 
 // Sessions is the part of pawl.Service that an Adopter uses.
@@ -67,7 +68,7 @@ func (a *Adopter) Scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all := []pawl.Tenant{""} // the operator's own sessions have no tenant
+	all := []store.Tenant{""} // the operator's own sessions have no tenant
 	for _, t := range accounts {
 		all = append(all, t.Tenant)
 	}
@@ -80,7 +81,7 @@ func (a *Adopter) Scan(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		failed = errors.Join(failed, a.scanTenant(pawl.WithTenant(ctx, t)))
+		failed = errors.Join(failed, a.scanTenant(store.WithTenant(ctx, t)))
 		a.last = t
 	}
 	return failed
@@ -89,7 +90,7 @@ func (a *Adopter) Scan(ctx context.Context) error {
 // scanTenant resumes the next page of a tenant's unfinished sessions. Most of them wait for a person and have a
 // workflow. A session that cannot be resumed does not keep the others from being resumed.
 func (a *Adopter) scanTenant(ctx context.Context) error {
-	tenant, pageSize := pawl.TenantOf(ctx), cmp.Or(a.PageSize, adoptPageSize)
+	tenant, pageSize := store.TenantOf(ctx), cmp.Or(a.PageSize, adoptPageSize)
 	before := time.Now().Add(-cmp.Or(a.Age, timingFor(a.HostTimeout).adoptAge))
 	if page, ok := a.pages[tenant]; ok && page.Before(before) {
 		before = page
@@ -132,16 +133,16 @@ func (a *Adopter) resume(ctx context.Context, s pawl.Session) error {
 	}
 	a.setSignaled(s)
 	if !works {
-		a.Log.Info("resumed", "session", s.ID, "tenant", pawl.TenantOf(ctx))
+		a.Log.Info("resumed", "session", s.ID, "tenant", store.TenantOf(ctx))
 	}
 	return nil
 }
 
 // setNextPage notes where the next page starts: at the last session of this one, inclusively, because several sessions
 // can have the same time, or at the beginning after the last page.
-func (a *Adopter) setNextPage(t pawl.Tenant, before time.Time, list []pawl.Session, pageSize int) {
+func (a *Adopter) setNextPage(t store.Tenant, before time.Time, list []pawl.Session, pageSize int) {
 	if a.pages == nil {
-		a.pages = map[pawl.Tenant]time.Time{}
+		a.pages = map[store.Tenant]time.Time{}
 	}
 	if len(list) < pageSize {
 		delete(a.pages, t)

@@ -4,14 +4,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Coordinator implements the local activities of the workflows: they run on the worker that runs the workflow and find
 // the host of a workspace.
 type Coordinator struct {
-	Store    pawl.Store
-	Registry pawl.HostRegistry
+	Store    store.Store
+	Registry fleet.HostRegistry
 
 	// Observe, if not nil, is called after each search for a host.
 	Observe func(kind, result string, d time.Duration)
@@ -19,7 +20,7 @@ type Coordinator struct {
 
 // Place finds a host for a session's working directory: the one that holds it, unless that is the lost host.
 func (b *Coordinator) Place(ctx context.Context, job Job, lost string) (Place, error) {
-	ctx = pawl.WithTenant(ctx, job.Tenant)
+	ctx = store.WithTenant(ctx, job.Tenant)
 	row, err := b.Store.Session(ctx, job.Session)
 	if err != nil {
 		return Place{}, encodeError(err)

@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model/provider"
@@ -80,14 +81,14 @@ func (idler) Answered(context.Context, pawl.SessionID) error         { return ni
 func (idler) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return nil }
 
 // oneHost is a registry whose only host has every directory.
-type oneHost struct{ pawl.HostRegistry }
+type oneHost struct{ fleet.HostRegistry }
 
-func (oneHost) Place(_ context.Context, dir, _ string) (pawl.Workspace, error) {
-	return pawl.Workspace{Dir: dir, Host: "here", Epoch: 1}, nil
+func (oneHost) Place(_ context.Context, dir, _ string) (fleet.Workspace, error) {
+	return fleet.Workspace{Dir: dir, Host: "here", Epoch: 1}, nil
 }
 
-func (oneHost) Workspace(_ context.Context, dir string) (pawl.Workspace, error) {
-	return pawl.Workspace{Dir: dir, Host: "here", Epoch: 1}, nil
+func (oneHost) Workspace(_ context.Context, dir string) (fleet.Workspace, error) {
+	return fleet.Workspace{Dir: dir, Host: "here", Epoch: 1}, nil
 }
 
 func newTestEnv(t *testing.T, more ...pawl.Tool) *testEnv {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Bounds of how long a host keeps idle workspaces on its disk.
@@ -105,7 +106,7 @@ func (s *Workspaces) evict(ctx context.Context, dir string, w *workspace) error 
 	if err := s.check(w.state.Tenant, dir); err != nil {
 		return err
 	}
-	ctx = pawl.WithTenant(ctx, w.state.Tenant)
+	ctx = store.WithTenant(ctx, w.state.Tenant)
 	row, err := s.Registry.Workspace(ctx, dir)
 	if err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return err

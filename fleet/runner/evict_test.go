@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 func TestEvict(t *testing.T) {
@@ -111,10 +113,10 @@ func TestEvictOld(t *testing.T) {
 }
 
 // deaf is a registry that cannot be reached.
-type deaf struct{ pawl.HostRegistry }
+type deaf struct{ fleet.HostRegistry }
 
-func (deaf) Workspace(context.Context, string) (pawl.Workspace, error) {
-	return pawl.Workspace{}, pawl.ErrUnavailable
+func (deaf) Workspace(context.Context, string) (fleet.Workspace, error) {
+	return fleet.Workspace{}, pawl.ErrUnavailable
 }
 
 // TestEvictBlind: without the registry nothing is removed.
@@ -143,7 +145,7 @@ func reach(e *testHosts, name func(e *testHosts) string) (in, lost bool) {
 	a, _ := e.host("a")
 	a.Own = filepath.Join(e.top, "own")
 	ok(t, a.heartbeat(t.Context(), "test", 10))
-	ctx := pawl.WithTenant(t.Context(), "acme")
+	ctx := store.WithTenant(t.Context(), "acme")
 	e.dir = name(e)
 	p := Place{Host: "a", Dir: e.dir, Epoch: 1}
 	if w, err := e.registry.Place(ctx, e.dir, ""); err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Stepper does the work of the activities. *agent.Stepper implements it.
@@ -28,7 +29,7 @@ var _ Stepper = (*agent.Stepper)(nil)
 // Executor implements the Temporal activities that run on the host holding the workspace.
 type Executor struct {
 	Stepper    Stepper
-	Leases     pawl.Leases
+	Leases     store.Leases
 	Workspaces *Workspaces
 	Summarizer *agent.Summarizer // writes titles and summaries; nil disables them
 
@@ -202,7 +203,7 @@ func (h *Executor) runStep(ctx context.Context, kind string, t StepRequest, do f
 // be running in this process, and with a shared cache neither would get the conflict error that the other's appends
 // must cause.
 func (h *Executor) runOnHost(ctx context.Context, t StepRequest, do func(context.Context) (StepResult, error)) (StepResult, error) {
-	ctx, end := h.withHeartbeat(pawl.WithTenant(ctx, t.Tenant))
+	ctx, end := h.withHeartbeat(store.WithTenant(ctx, t.Tenant))
 	defer end()
 	if t.Again {
 		h.Stepper.Forget(t.Session)

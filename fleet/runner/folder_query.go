@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // folderQueryTime bounds a folder query, including its retries.
@@ -20,7 +21,7 @@ const folderQueryTime = 30 * time.Second
 
 // FolderQuestion is a request about a workspace that its host answers outside of a turn.
 type FolderQuestion struct {
-	Tenant pawl.Tenant     `json:"tenant,omitempty"`
+	Tenant store.Tenant    `json:"tenant,omitempty"`
 	Dir    string          `json:"dir"`
 	Name   string          `json:"name"` // selects the handler in Executor.FolderQueries
 	Ask    json.RawMessage `json:"ask,omitempty"`
@@ -46,7 +47,7 @@ func (f flows) FolderQuery(ctx workflow.Context, q FolderQuestion) (answer json.
 
 // PlaceFolder finds a host for a directory.
 func (b *Coordinator) PlaceFolder(ctx context.Context, q FolderQuestion, lost string) (Place, error) {
-	return b.find(pawl.WithTenant(ctx, q.Tenant), q.Dir, lost)
+	return b.find(store.WithTenant(ctx, q.Tenant), q.Dir, lost)
 }
 
 // answerType is the type of the application error that carries an error's code and message.
@@ -54,7 +55,7 @@ const answerType = "Answer"
 
 // Answer runs a folder query on this host.
 func (h *Executor) Answer(ctx context.Context, q FolderQuestion) (json.RawMessage, error) {
-	ctx, end := h.withHeartbeat(pawl.WithTenant(ctx, q.Tenant))
+	ctx, end := h.withHeartbeat(store.WithTenant(ctx, q.Tenant))
 	defer end()
 	do := h.FolderQueries[q.Name]
 	if do == nil {
@@ -85,7 +86,7 @@ func (r *Runner) QueryFolder(ctx context.Context, dir, name string, ask, answer 
 	if err != nil {
 		return err
 	}
-	q := FolderQuestion{Tenant: pawl.TenantOf(ctx), Dir: dir, Name: name, Ask: text}
+	q := FolderQuestion{Tenant: store.TenantOf(ctx), Dir: dir, Name: name, Ask: text}
 	run, err := r.Engine.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: "folder-query-" + ulid.Make().String(), TaskQueue: r.Engine.queue(), WorkflowExecutionTimeout: folderQueryTime, WorkflowTaskTimeout: timingFor(r.Engine.HostTimeout).decide,
 	}, folderQueryFlow, q)

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Offer saves a checkpoint of a directory that was just created here, so that any host can work in it. It is no error
@@ -15,7 +17,7 @@ func (s *Workspaces) Offer(ctx context.Context, dir string) error {
 	if s.Checkpoints == nil {
 		return nil
 	}
-	id, size, err := s.Checkpoints.Save(ctx, Key(pawl.TenantOf(ctx), dir), dir, "")
+	id, size, err := s.Checkpoints.Save(ctx, Key(store.TenantOf(ctx), dir), dir, "")
 	if errors.Is(err, pawl.ErrInvalid) {
 		return err // too large: a retry would fail too
 	}
@@ -47,7 +49,7 @@ func (s *Workspaces) Recall(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (s *Workspaces) recall(ctx context.Context, row pawl.Workspace) error {
+func (s *Workspaces) recall(ctx context.Context, row fleet.Workspace) error {
 	w := s.acquire(row.Dir)
 	defer s.release(w)
 	w.mu.Lock()
@@ -74,7 +76,7 @@ func (s *Workspaces) Drop(ctx context.Context, dir string) error {
 		return nil
 	}
 	if err == nil && s.Checkpoints != nil {
-		err = s.Checkpoints.Drop(ctx, Key(pawl.TenantOf(ctx), dir))
+		err = s.Checkpoints.Drop(ctx, Key(store.TenantOf(ctx), dir))
 	}
 	if err == nil {
 		err = s.Registry.Drop(ctx, dir)

@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // The queues. Workflows run wherever there is a worker for them; steps run on the
@@ -40,7 +41,7 @@ const (
 // Job names a session whose work is to be done.
 type Job struct {
 	Session  pawl.SessionID `json:"session"`
-	Tenant   pawl.Tenant    `json:"tenant,omitempty"`
+	Tenant   store.Tenant   `json:"tenant,omitempty"`
 	Canceled pawl.Seq       `json:"canceled,omitempty"` // prompts up to here are not to be worked on
 }
 

@@ -18,28 +18,29 @@ import (
 	"go.temporal.io/api/temporalproto"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 )
 
 var update = flag.Bool("update", false, "record the histories anew")
 
 // hosts is a registry that assigns every workspace to the first host, or to the second if the first is lost.
 type hosts struct {
-	pawl.HostRegistry
+	fleet.HostRegistry
 	first, second string
 }
 
-func (h hosts) Place(_ context.Context, dir, lost string) (pawl.Workspace, error) {
+func (h hosts) Place(_ context.Context, dir, lost string) (fleet.Workspace, error) {
 	if lost != "" {
-		return pawl.Workspace{Dir: dir, Host: h.second, Epoch: 2}, nil
+		return fleet.Workspace{Dir: dir, Host: h.second, Epoch: 2}, nil
 	}
-	return pawl.Workspace{Dir: dir, Host: h.first, Epoch: 1}, nil
+	return fleet.Workspace{Dir: dir, Host: h.first, Epoch: 1}, nil
 }
 
-func (h hosts) Workspace(_ context.Context, dir string) (pawl.Workspace, error) {
+func (h hosts) Workspace(_ context.Context, dir string) (fleet.Workspace, error) {
 	if h.first != h.second {
-		return pawl.Workspace{Dir: dir, Host: h.second, Epoch: 2}, nil
+		return fleet.Workspace{Dir: dir, Host: h.second, Epoch: 2}, nil
 	}
-	return pawl.Workspace{Dir: dir, Host: h.first, Epoch: 1}, nil
+	return fleet.Workspace{Dir: dir, Host: h.first, Epoch: 1}, nil
 }
 
 // on runs the session on a real Temporal server with a host in this process, until the workflow has ended.

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // WaitForVersion waits until Temporal knows a worker of the version.
@@ -91,7 +92,7 @@ func (e Engine) rescue(ctx context.Context, w *workflows.WorkflowExecutionInfo) 
 		return err
 	}
 	runner := &Runner{Engine: e}
-	ctx = pawl.WithTenant(ctx, job.Tenant)
+	ctx = store.WithTenant(ctx, job.Tenant)
 	if job.Canceled > 0 {
 		return runner.Cancel(ctx, job.Session, job.Canceled)
 	}

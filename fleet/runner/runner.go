@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Runner starts and signals the workflows of sessions. It does no work itself.
@@ -34,7 +35,7 @@ func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) e
 
 // signal signals a session's workflow, and starts it if there is none.
 func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, value any) error {
-	job := Job{Session: id, Tenant: pawl.TenantOf(ctx)}
+	job := Job{Session: id, Tenant: store.TenantOf(ctx)}
 	_, err := r.Engine.SignalWithStartWorkflow(ctx, r.Engine.workflow(id), name, value, client.StartWorkflowOptions{
 		ID: r.Engine.workflow(id), TaskQueue: r.Engine.queue(), WorkflowTaskTimeout: timingFor(r.Engine.HostTimeout).decide,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
@@ -51,7 +52,7 @@ func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, val
 }
 
 // Ended wakes the parent of a session, which may wait for it. A parent without a workflow waits for nothing.
-func (r *Runner) Ended(ctx context.Context, store pawl.Store, id pawl.SessionID) error {
+func (r *Runner) Ended(ctx context.Context, store store.Store, id pawl.SessionID) error {
 	row, err := store.Session(ctx, id)
 	if err != nil || row.Parent == "" {
 		return err

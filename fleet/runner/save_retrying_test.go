@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 )
 
 // failing fails to save a number of times, with a given error.
@@ -25,7 +26,7 @@ func (f *failing) Save(context.Context, string, string, string) (string, int64, 
 	return "kept", 1, nil
 }
 
-type savedRegistry struct{ pawl.HostRegistry }
+type savedRegistry struct{ fleet.HostRegistry }
 
 func (savedRegistry) Saved(context.Context, string, int64, string, int64) error { return nil }
 

@@ -7,16 +7,16 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // workspaceState is what the host stores on disk about a workspace, to survive its own restart.
 type workspaceState struct {
-	Dir        string      `json:"dir"`
-	Tenant     pawl.Tenant `json:"tenant"`
-	Epoch      int64       `json:"epoch"`
-	Checkpoint string      `json:"checkpoint"`
-	Boot       string      `json:"boot,omitempty"`
+	Dir        string       `json:"dir"`
+	Tenant     store.Tenant `json:"tenant"`
+	Epoch      int64        `json:"epoch"`
+	Checkpoint string       `json:"checkpoint"`
+	Boot       string       `json:"boot,omitempty"`
 }
 
 // intact reports whether the directory on disk can be trusted to match its state. After a reboot of the machine it
@@ -25,13 +25,13 @@ func (s *Workspaces) intact(m workspaceState) bool {
 	return m.Boot == s.Boot || s.Checkpoints == nil
 }
 
-func (s *Workspaces) statePath(t pawl.Tenant, dir string) string {
+func (s *Workspaces) statePath(t store.Tenant, dir string) string {
 	return filepath.Join(s.Dir, filepath.FromSlash(Key(t, dir))+".json")
 }
 
 // readState returns the stored state of a directory, or the zero value if it cannot be read; the workspace is then
 // restored from its checkpoint.
-func (s *Workspaces) readState(t pawl.Tenant, dir string) (m workspaceState) {
+func (s *Workspaces) readState(t store.Tenant, dir string) (m workspaceState) {
 	m, ok := s.readStateFile(s.statePath(t, dir))
 	if !ok || m.Dir != dir || m.Tenant != t {
 		return workspaceState{}
@@ -74,7 +74,7 @@ func (s *Workspaces) LoadStates() error {
 }
 
 // deleteState removes the state of a workspace, in memory and on disk.
-func (s *Workspaces) deleteState(w *workspace, t pawl.Tenant, dir string) error {
+func (s *Workspaces) deleteState(w *workspace, t store.Tenant, dir string) error {
 	w.state = workspaceState{}
 	if err := os.Remove(s.statePath(t, dir)); err != nil && !os.IsNotExist(err) {
 		return err

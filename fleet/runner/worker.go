@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 )
 
 // Dial connects to Temporal. TLS settings and the API key come from the environment variables of Temporal's own tools:
@@ -195,7 +196,7 @@ func Heartbeat(ctx context.Context, s *Workspaces, version string, capacity int,
 func (s *Workspaces) heartbeat(ctx context.Context, version string, capacity int) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*timingFor(s.HostTimeout).hostHeartbeat)
 	defer cancel()
-	m := pawl.Host{Name: s.Host, Version: version, Capacity: capacity, Draining: s.isStopping()}
+	m := fleet.Host{Name: s.Host, Version: version, Capacity: capacity, Draining: s.isStopping()}
 	m.Busy, m.Kept = s.Count()
 	if s.Free != nil {
 		free, err := s.Free()

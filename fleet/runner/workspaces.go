@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -32,7 +34,7 @@ type CheckpointStore interface {
 // Workspaces manages the workspaces on a host.
 type Workspaces struct {
 	Host        string
-	Registry    pawl.HostRegistry
+	Registry    fleet.HostRegistry
 	Checkpoints CheckpointStore // nil disables checkpoints: there is one host, and its disk is trusted
 	Dir         string          // for the state files of the workspaces
 	Boot        string          // identifies the current boot of the machine
@@ -76,17 +78,17 @@ var errMoved = errors.New("the workspace was given to another host")
 var errFull = errors.New("the host's disk is full")
 
 // Key returns the key under which the checkpoints of a tenant's workspace are stored.
-func Key(t pawl.Tenant, dir string) string {
+func Key(t store.Tenant, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return folder(t) + "/" + hex.EncodeToString(sum[:16])
 }
 
 // directory returns the name of a tenant's directory.
-func folder(t pawl.Tenant) string { return cmp.Or(string(t), "_") }
+func folder(t store.Tenant) string { return cmp.Or(string(t), "_") }
 
 // check rejects a directory that is not one of the tenant's workspaces. Everything above a workspace must belong to
 // Pawl: anybody who could place a link there would choose what is restored, saved and deleted.
-func (s *Workspaces) check(t pawl.Tenant, dir string) error {
+func (s *Workspaces) check(t store.Tenant, dir string) error {
 	if s.Root == "" || weak.On("fleet.root") {
 		return nil
 	}
@@ -103,7 +105,7 @@ func (s *Workspaces) check(t pawl.Tenant, dir string) error {
 
 // Enter makes the workspace of p available on this host, restoring it if needed. Call leave after the work in it.
 func (s *Workspaces) Enter(ctx context.Context, p Place) (leave func(), err error) {
-	if err := s.check(pawl.TenantOf(ctx), p.Dir); err != nil {
+	if err := s.check(store.TenantOf(ctx), p.Dir); err != nil {
 		return nil, fmt.Errorf("workspace %s: %w", p.Dir, err)
 	}
 	if full, err := s.Full(); err != nil || full {
@@ -144,7 +146,7 @@ func (s *Workspaces) release(w *workspace) {
 
 // ensure restores the workspace unless it is on this host with the epoch of p.
 func (s *Workspaces) ensure(ctx context.Context, w *workspace, p Place) error {
-	tenant := pawl.TenantOf(ctx)
+	tenant := store.TenantOf(ctx)
 	if !w.known {
 		w.state, w.known = s.readState(tenant, p.Dir), true
 	}
@@ -183,7 +185,7 @@ func (s *Workspaces) ensure(ctx context.Context, w *workspace, p Place) error {
 
 // populate restores the workspace, or creates it from its source. An existing directory that has no checkpoint is used
 // as it is.
-func (s *Workspaces) populate(ctx context.Context, row pawl.Workspace, old workspaceState) error {
+func (s *Workspaces) populate(ctx context.Context, row fleet.Workspace, old workspaceState) error {
 	if old.Epoch != 0 && old.Epoch < row.Born { // left over from a workspace that was dropped
 		if err := s.remove(row.Dir); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/fleet/blob"
 	"github.com/pawl-dev/pawl/fleet/checkpoint"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
@@ -91,7 +92,7 @@ func (e *testHosts) place(s *Workspaces, others ...*Workspaces) Place {
 	e.Helper()
 	ok(e.T, s.heartbeat(e.Context(), "test", 10))
 	for _, o := range others { // those take nothing
-		_, err := e.registry.Heartbeat(e.Context(), pawl.Host{Name: o.Host, Draining: true})
+		_, err := e.registry.Heartbeat(e.Context(), fleet.Host{Name: o.Host, Draining: true})
 		ok(e.T, err)
 	}
 	w, err := e.registry.Place(e.Context(), e.dir, "")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
@@ -245,7 +246,7 @@ func TestDeclinedFromEveryPoint(t *testing.T) {
 	const script = `{"calls":[{"name":"look"},{"name":"act"},{"name":"look"}]}`
 	w := newWorld(t, setup{
 		script: []string{script, `{"text":"Went on."}`}, tools: original.tools(),
-		store: func(st pawl.Store) pawl.Store { return &heads{Store: st} },
+		store: func(st store.Store) store.Store { return &heads{Store: st} },
 	})
 	begins := w.prompt("go", inMode("ask"))
 	go w.answerAll(t.Context(), pawl.Answer{Outcome: pawl.OutcomeDeclined})

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // equateParts: no parts are no parts.
@@ -16,7 +17,7 @@ var equateParts = cmpopts.EquateEmpty()
 
 // drafts counts the saves.
 type drafts struct {
-	pawl.Store
+	store.Store
 	saves int
 }
 
@@ -32,7 +33,7 @@ func TestContract_R3_DraftGrows(t *testing.T) {
 	w := newWorld(t, setup{
 		script: []string{`{"reasoning":"abcdefgh","text":"ABCDEFGH","deltas":8}`},
 		clock:  func() time.Time { return now },
-		store:  func(st pawl.Store) pawl.Store { return &drafts{Store: st} },
+		store:  func(st store.Store) store.Store { return &drafts{Store: st} },
 	})
 	w.prompt("go")
 	w.model.begins = func(pawl.Request) {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/hook"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // chronicle is a hook at all points that writes down what it is run for.
@@ -51,7 +52,7 @@ func (c *chronicle) told() []string {
 }
 
 // answered answers what a session asks, as long as the test runs.
-func answered(t *testing.T, b *bus.Bus, st pawl.Store, id pawl.SessionID, after pawl.Seq) {
+func answered(t *testing.T, b *bus.Bus, st store.Store, id pawl.SessionID, after pawl.Seq) {
 	t.Helper()
 	go func() {
 		for e, err := range b.Events(t.Context(), id, after) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/loops"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // errTakenOver means that another runner writes this session's turn: whoever sees it
@@ -21,7 +22,7 @@ var errTakenOver = errors.New("another process has taken over this session")
 // The parallel calls of a step share it; they read the history under mu.
 type journal struct {
 	id    pawl.SessionID
-	store pawl.Store
+	store store.Store
 	bus   Bus
 	clock func() time.Time
 

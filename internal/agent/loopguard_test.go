@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // What the scripts of these tests say, over and over.
@@ -115,7 +116,7 @@ func TestSteeringEndsCircles(t *testing.T) {
 
 // person is who answers what the turn asks, as soon as it is in the log.
 type person struct {
-	pawl.Store
+	store.Store
 	answer pawl.Answer
 }
 
@@ -153,7 +154,7 @@ func TestAskedToGoOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, setup{
 				script: slices.Concat(times(8, looks), times(1, wraps)), tools: blind(),
-				store: func(st pawl.Store) pawl.Store { return &person{st, tt.answer} },
+				store: func(st store.Store) store.Store { return &person{st, tt.answer} },
 			})
 			w.prompt("go", func(p *pawl.Prompted) { p.AskTimeout = 1 })
 			w.mustTurn(tt.reason)
@@ -169,7 +170,7 @@ func TestAskedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{
 		script: slices.Concat(times(13, looks), times(1, wraps)), tools: blind(),
-		store: func(st pawl.Store) pawl.Store { return &person{st, pawl.Answer{Outcome: pawl.OutcomeAnswered}} },
+		store: func(st store.Store) store.Store { return &person{st, pawl.Answer{Outcome: pawl.OutcomeAnswered}} },
 	})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -250,7 +251,7 @@ func TestCirclesFromEveryPoint(t *testing.T) {
 			}
 			at := &heads{}
 			who := &person{answer: tt.answer}
-			w := newWorld(t, setup{script: lines, tools: blind(), store: func(st pawl.Store) pawl.Store {
+			w := newWorld(t, setup{script: lines, tools: blind(), store: func(st store.Store) store.Store {
 				at.Store, who.Store = st, at
 				return who
 			}})

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // narrow is a model that takes fewer tokens than anybody knows.
@@ -170,7 +171,7 @@ func TestCompactionResumesFromEveryPoint(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			model := narrow{openScript(t, join(lines, test.summaries)...), test.takes, false}
-			w := roomy(t, setup{model: model, tools: some, store: func(st pawl.Store) pawl.Store { return &heads{Store: st} }})
+			w := roomy(t, setup{model: model, tools: some, store: func(st store.Store) store.Store { return &heads{Store: st} }})
 			w.Window = window
 			begins := w.prompt("Look.")
 			w.mustTurn(pawl.ReasonEndTurn)

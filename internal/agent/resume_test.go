@@ -17,13 +17,14 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
 // heads notes where the log can end after a crash: an append is whole or not at all.
 type heads struct {
-	pawl.Store
+	store.Store
 	mu    sync.Mutex
 	after []pawl.Seq
 }
@@ -71,7 +72,7 @@ func TestResumeFromEveryPoint(t *testing.T) {
 	original := &effects{runs: map[pawl.CallID]int{}}
 	w := newWorld(t, setup{
 		script: resumeScript, tools: original.tools(),
-		store: func(st pawl.Store) pawl.Store { return &heads{Store: st} },
+		store: func(st store.Store) store.Store { return &heads{Store: st} },
 	})
 	w.prompt("go")
 	w.prompt("later", queue, maxSteps(2))
@@ -129,7 +130,7 @@ func TestResumeFromEveryPoint(t *testing.T) {
 
 // steerLate is the person who has one more wish while the model says that it is
 // done. If the log holds it, it was said.
-func steerLate(t *testing.T, st pawl.Store) func(pawl.Request) {
+func steerLate(t *testing.T, st store.Store) func(pawl.Request) {
 	return func(r pawl.Request) {
 		if r.Replies != 2 {
 			return
@@ -152,7 +153,7 @@ func steerLate(t *testing.T, st pawl.Store) func(pawl.Request) {
 }
 
 // resumeCopy makes a session of the events and does all that it has to do.
-func resumeCopy(t *testing.T, st pawl.Store, id pawl.SessionID, events []pawl.Event, tools []pawl.Tool, model pawl.Model) {
+func resumeCopy(t *testing.T, st store.Store, id pawl.SessionID, events []pawl.Event, tools []pawl.Tool, model pawl.Model) {
 	t.Helper()
 	if _, err := st.Append(t.Context(), id, 0, events...); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 func TestSteering(t *testing.T) {
@@ -135,7 +136,7 @@ func TestPromptsInBetween(t *testing.T) {
 	w = newWorld(t, setup{
 		tools:  []pawl.Tool{toolText("act", pawl.AccessWrite, "done")},
 		script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`, `{"text":"Ok."}`},
-		store:  func(st pawl.Store) pawl.Store { return &disturbed{Store: st, by: func() { disturb() }} },
+		store:  func(st store.Store) store.Store { return &disturbed{Store: st, by: func() { disturb() }} },
 	})
 	w.prompt("go")
 	w.Store.(*disturbed).active = true
@@ -155,7 +156,7 @@ func TestPromptsInBetween(t *testing.T) {
 // disturbed lets something happen just before each append of the stepper's,
 // which therefore fails once.
 type disturbed struct {
-	pawl.Store
+	store.Store
 	by     func()
 	active bool
 	quiet  bool // the next append is let through: that of the disturber, or a second attempt

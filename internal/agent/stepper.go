@@ -15,12 +15,13 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/security/redact"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
 // Bus stores and distributes a Stepper's events.
 type Bus interface {
-	// Append stores the events and sends them to listeners; see pawl.Store.
+	// Append stores the events and sends them to listeners; see store.Store.
 	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
 	// Publish sends an event to current listeners without storing it.
 	Publish(e pawl.Event)
@@ -30,7 +31,7 @@ type Bus interface {
 
 // Config configures a Stepper.
 type Config struct {
-	Store pawl.Store
+	Store store.Store
 	Bus   Bus
 	Model func(ref string) (pawl.Model, error) // opens a model by its ref
 	Tools *tool.Registry

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // SummaryTimeout bounds what is written beside a conversation.
@@ -78,7 +79,7 @@ func (a *Summarizer) start(ctx context.Context, one summaryKey, write func(conte
 	}
 	a.at[one] = true
 	a.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(pawl.WithTenant(a.base, pawl.TenantOf(ctx)), SummaryTimeout)
+		ctx, cancel := context.WithTimeout(store.WithTenant(a.base, store.TenantOf(ctx)), SummaryTimeout)
 		defer cancel()
 		_ = write(ctx)
 		a.mu.Lock()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // aside is a world whose small model is the one that works.
@@ -149,7 +150,7 @@ func TestTitleMeanwhile(t *testing.T) {
 // busy is a store in which somebody else writes just before each of the first
 // appends of a title.
 type busy struct {
-	pawl.Store
+	store.Store
 	writes []pawl.Body
 }
 
@@ -178,7 +179,7 @@ func TestTitleConflict(t *testing.T) {
 		{"a person's title", []pawl.Body{asks, pawl.SessionTitled{Title: "Mine"}}, "Mine"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := aside(t, setup{script: []string{titleLine}, store: func(st pawl.Store) pawl.Store { return &busy{st, test.writes} }})
+			w := aside(t, setup{script: []string{titleLine}, store: func(st store.Store) store.Store { return &busy{st, test.writes} }})
 			w.prompt("say hello")
 			w.append(pawl.TurnStarted{Prompt: 2})
 			if err := w.Title(t.Context(), session); err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -58,7 +59,7 @@ type setup struct {
 	script []string
 	model  pawl.Model // instead of a script: what no script can say
 	tools  []pawl.Tool
-	store  func(pawl.Store) pawl.Store // put around the store
+	store  func(store.Store) store.Store // put around the store
 	clock  func() time.Time
 	parent pawl.SessionID // of which the session is a subagent
 }
@@ -66,7 +67,7 @@ type setup struct {
 func newWorld(t *testing.T, s setup) *world {
 	t.Helper()
 	disk := sqlitetest.Open(t)
-	var st pawl.Store = disk
+	var st store.Store = disk
 	if s.store != nil {
 		st = s.store(st)
 	}

@@ -3,7 +3,10 @@
 // document are made from it.
 package api
 
-import "github.com/pawl-dev/pawl"
+import (
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
+)
 
 // Scope is what a token may be used for. Each has those before it.
 type Scope string
@@ -26,12 +29,12 @@ func (s Scope) Covers(needed Scope) bool {
 
 // Principal is who asks.
 type Principal struct {
-	Tenant pawl.Tenant // for which they ask, and which alone they can reach
-	User   pawl.User   // "" is the one who runs the server, or has all of the tenant's sessions
-	Token  string      // the id of the token, for the log; "" if none was needed
+	Tenant store.Tenant // for which they ask, and which alone they can reach
+	User   pawl.User    // "" is the one who runs the server, or has all of the tenant's sessions
+	Token  string       // the id of the token, for the log; "" if none was needed
 	Scope  Scope
-	Limits pawl.Limits // of the token
-	Shared pawl.Limits // of the tenant, for all of its users together
+	Limits store.Limits // of the token
+	Shared store.Limits // of the tenant, for all of its users together
 }
 
 // NewSession is the body of createSession.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Config bounds the bus. The zero value is useful.
@@ -30,7 +31,7 @@ const (
 // Bus appends to a store and tells the readers. It starts no goroutine and
 // needs no Close. It is safe for concurrent use.
 type Bus struct {
-	store pawl.Store
+	store store.Store
 	cfg   Config
 
 	mu    sync.RWMutex
@@ -44,7 +45,7 @@ type room struct {
 }
 
 // New returns a bus over the store, which stays the caller's to close.
-func New(st pawl.Store, cfg Config) *Bus {
+func New(st store.Store, cfg Config) *Bus {
 	if cfg.Queue <= 0 {
 		cfg.Queue = 256
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // errStop says that the one who iterates wants no more.
@@ -15,7 +16,7 @@ var errStop = errors.New("stop")
 // event that it has yielded; that it yields nothing but last+1 is what makes
 // the stream whole.
 type follower struct {
-	store pawl.Store
+	store store.Store
 	id    pawl.SessionID
 	last  pawl.Seq
 	yield func(pawl.Event, error) bool

@@ -9,19 +9,20 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 )
 
 const id pawl.SessionID = "01JD0000000000000000000000"
 
-func openStore(t testing.TB) pawl.Store {
+func openStore(t testing.TB) store.Store {
 	t.Helper()
 	return sqlitetest.Open(t)
 }
 
 // spy tells of reads and can hold back the return of an append, and with it the news.
 type spy struct {
-	pawl.Store
+	store.Store
 	logs   atomic.Int64               // reads of events
 	join   func()                     // runs before the first read of events
 	polled chan struct{}              // has a token for each read of a row that somebody waits for

@@ -10,6 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Fork makes a session that begins as another was before an event. Its log is a
@@ -91,7 +92,7 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 func (s *Service) blobs(ctx context.Context, id pawl.SessionID, events []pawl.Event) iter.Seq2[io.Reader, error] {
 	return func(yield func(io.Reader, error) bool) {
 		for _, e := range events {
-			spill := pawl.SpillOf(e.Body)
+			spill := store.SpillOf(e.Body)
 			if spill == nil {
 				continue
 			}

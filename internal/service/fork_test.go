@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
@@ -104,7 +105,7 @@ func TestForkWithoutAdopting(t *testing.T) { //nolint:paralleltest // it sets en
 
 // beginStore has its own way to begin a session.
 type beginStore struct {
-	pawl.Store
+	store.Store
 	begin func() error
 }
 

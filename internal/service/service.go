@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Bus is where events are written and heard.
@@ -38,7 +39,7 @@ type Runner interface {
 
 // Config is what a Service needs.
 type Config struct {
-	Store  pawl.Store
+	Store  store.Store
 	Bus    Bus
 	Runner Runner
 	// Check says whether settings can be worked with in a directory, before a prompt is accepted.

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 const (
@@ -90,7 +91,7 @@ func (j *job) await(ctx context.Context, d time.Duration) {
 
 // look returns what was printed since the last look, and whether that is the
 // last of it because the command is over.
-func (j *job) look(ctx context.Context, blobs pawl.Blobs, red *redact.Redactor) (r pawl.Result, over bool, err error) {
+func (j *job) look(ctx context.Context, blobs store.Blobs, red *redact.Redactor) (r pawl.Result, over bool, err error) {
 	select {
 	case j.looking <- struct{}{}:
 	case <-ctx.Done():

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Jobs are the commands that bash has started in this process, by session.
@@ -22,7 +23,7 @@ import (
 type Jobs struct {
 	Redact *redact.Redactor // masks what commands print; set before the first one
 
-	blobs pawl.Blobs
+	blobs store.Blobs
 	box   Box
 
 	mu       sync.Mutex
@@ -32,7 +33,7 @@ type Jobs struct {
 
 // NewJobs returns a table without jobs. What they print beyond what a model is
 // given is kept in blobs. They run in the sandbox.
-func NewJobs(blobs pawl.Blobs, box Box) *Jobs {
+func NewJobs(blobs store.Blobs, box Box) *Jobs {
 	return &Jobs{blobs: blobs, box: box, sessions: map[pawl.SessionID]*jobTable{}}
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool/pdftext"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
@@ -33,7 +34,7 @@ const (
 )
 
 // Read shows a file, or the whole of an output that was cut.
-func Read(blobs pawl.Blobs) pawl.Tool {
+func Read(blobs store.Blobs) pawl.Tool {
 	return define(definition[readInput]{
 		name:        "read",
 		description: readDescription,

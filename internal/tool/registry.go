@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/egress"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool/search"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
@@ -34,9 +35,9 @@ func NewRegistry(tools ...pawl.Tool) (*Registry, error) {
 // Config is what the tools need besides the session that they run in. The zero
 // value is useful: what is missing is said when it is asked for.
 type Config struct {
-	Blobs  pawl.Blobs // keeps large outputs
-	Jobs   *Jobs      // runs commands; nil means that none can be run
-	Faults Checker    // language servers; nil means none, and no diagnostics
+	Blobs  store.Blobs // keeps large outputs
+	Jobs   *Jobs       // runs commands; nil means that none can be run
+	Faults Checker     // language servers; nil means none, and no diagnostics
 
 	Search     search.Engine // of grep; nil means the best that there is
 	Web        *egress.Guard // what webfetch may reach; nil means public addresses

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Spill returns what a model is given of a text: the whole if it is no longer
 // than limit, otherwise its head and tail with a word on how to read the rest,
 // which is kept as the blob.
-func Spill(ctx context.Context, blobs pawl.Blobs, id pawl.SessionID, r io.Reader, limit int) (string, *pawl.Blob) {
+func Spill(ctx context.Context, blobs store.Blobs, id pawl.SessionID, r io.Reader, limit int) (string, *pawl.Blob) {
 	var first bytes.Buffer
 	switch _, err := io.CopyN(&first, r, int64(limit)+1); {
 	case errors.Is(err, io.EOF):

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Bus is what the suite holds to its contract.
@@ -23,8 +24,8 @@ type Bus interface {
 // Harness is a bus under test, over a store with nothing in it.
 type Harness struct {
 	Bus   Bus
-	Other Bus        // the bus of another process
-	Store pawl.Store // what both append to
+	Other Bus         // the bus of another process
+	Store store.Store // what both append to
 }
 
 // Run puts the buses that open returns through the suite, a new one for each test.

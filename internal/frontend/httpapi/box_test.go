@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 func TestMain(m *testing.M) {
@@ -42,8 +43,8 @@ type box struct {
 	*testing.T
 	*httpapi.Server
 	svc   pawl.Service
-	store pawl.Store // of a real one
-	dir   string     // where sessions work
+	store store.Store // of a real one
+	dir   string      // where sessions work
 	addr  string
 	http  *http.Client
 }
@@ -51,7 +52,7 @@ type box struct {
 // newBox starts one. A nil service means a real one.
 func newBox(t *testing.T, svc pawl.Service, change ...func(*httpapi.Config)) *box {
 	t.Helper()
-	var store pawl.Store
+	var store store.Store
 	if svc == nil {
 		h := servicetest.Local(t)
 		svc, store = h.Service, h.Store

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
@@ -41,20 +42,20 @@ var notOfSessions = []string{"startMission", "lookAtFolder", "trustFolder", "fin
 // tenants is a server of many, on PostgreSQL. A token is called as its tenant. All
 // of them have a user of the same name.
 func tenants(t *testing.T) *box {
-	store, err := postgres.Open(t.Context(), harness.Stores["postgres"](t))
+	db, err := postgres.Open(t.Context(), harness.Stores["postgres"](t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := servicetest.On(t, store)
+	h := servicetest.On(t, db)
 	door := new(access.Access)
 	b := newBox(t, h.Service, func(c *httpapi.Config) {
 		c.Service = func(p api.Principal) pawl.Service { return door.For(h.Service, p) }
 		c.Auth = func(r *http.Request) (api.Principal, error) {
 			tenant, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-			return api.Principal{Tenant: pawl.Tenant(tenant), User: "ada", Scope: api.ScopeAdmin}, nil
+			return api.Principal{Tenant: store.Tenant(tenant), User: "ada", Scope: api.ScopeAdmin}, nil
 		}
 	})
-	b.store = store
+	b.store = db
 	return b
 }
 
@@ -67,7 +68,7 @@ func TestRoutesAreTheTenantsOwn(t *testing.T) { //nolint:paralleltest // it sets
 		t.Fatal(got)
 	}
 	const id, missing = "01JD0000000000000000000007", "01JD0000000000000000000000"
-	acme := pawl.WithTenant(t.Context(), "acme")
+	acme := store.WithTenant(t.Context(), "acme")
 	blob, err := b.store.PutBlob(acme, id, strings.NewReader("secret"))
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +146,7 @@ func TestTenantsStreams(t *testing.T) { //nolint:paralleltest // it sets environ
 		c.Auth = func(r *http.Request) (api.Principal, error) {
 			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 			tenant, _, _ := strings.Cut(token, ".")
-			return api.Principal{Tenant: pawl.Tenant(tenant), Token: token, Scope: api.ScopeAdmin, Shared: pawl.Limits{Streams: 2}}, nil
+			return api.Principal{Tenant: store.Tenant(tenant), Token: token, Scope: api.ScopeAdmin, Shared: store.Limits{Streams: 2}}, nil
 		}
 	})
 	session, err := b.svc.Create(t.Context(), pawl.NewSession{Dir: b.dir})

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Store is a store that never gets to see the keys that pawl holds: in all that
@@ -15,16 +16,16 @@ import (
 // It masks known values only. A person may have to give a credential to the
 // model; what looks like one is masked where tools give it back.
 type Store struct {
-	pawl.Store
+	store.Store
 	r *Redactor
 }
 
-var _ pawl.Store = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
 // NewStore returns a store over another.
-func NewStore(st pawl.Store, r *Redactor) *Store { return &Store{st, r} }
+func NewStore(st store.Store, r *Redactor) *Store { return &Store{st, r} }
 
-// Append implements [pawl.Store].
+// Append implements [store.Store].
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	masked, err := s.mask(events)
 	if err != nil {
@@ -33,7 +34,7 @@ func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, e
 	return s.Store.Append(ctx, id, after, masked...)
 }
 
-// Begin implements [pawl.Store].
+// Begin implements [store.Store].
 func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error) {
 	masked, err := s.mask(events)
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *Store) mask(events []pawl.Event) ([]pawl.Event, error) {
 	return masked, nil
 }
 
-// SaveDraft implements [pawl.Store]. A draft may end within a key: what has come
+// SaveDraft implements [store.Store]. A draft may end within a key: what has come
 // of it is masked as well.
 func (s *Store) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft) error {
 	d.Text, d.Reasoning = s.r.knownSoFar(d.Text), s.r.knownSoFar(d.Reasoning)
@@ -85,16 +86,16 @@ func (r *Redactor) knownSoFar(s string) string {
 	return string(apply(nil, s, 0, len(s), hits))
 }
 
-// PutBlob implements [pawl.Blobs].
+// PutBlob implements [store.Blobs].
 func (s *Store) PutBlob(ctx context.Context, id pawl.SessionID, in io.Reader) (pawl.Blob, error) {
 	return s.Store.PutBlob(ctx, id, s.r.knownReader(in))
 }
 
 // Blobs returns blobs that are masked as Redact does, for what tools put aside.
-func (r *Redactor) Blobs(b pawl.Blobs) pawl.Blobs { return &blobs{b, r} }
+func (r *Redactor) Blobs(b store.Blobs) store.Blobs { return &blobs{b, r} }
 
 type blobs struct {
-	pawl.Blobs
+	store.Blobs
 	r *Redactor
 }
 

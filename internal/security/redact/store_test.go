@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/redact"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
@@ -34,7 +35,7 @@ func held() *redact.Redactor {
 	return r
 }
 
-func openStore(t *testing.T, dir string) pawl.Store {
+func openStore(t *testing.T, dir string) store.Store {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(dir, "pawl.db"))
 	if err != nil {
@@ -51,7 +52,7 @@ func openStore(t *testing.T, dir string) pawl.Store {
 // TestStore: it is a store like any other.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) pawl.Store { return openStore(t, t.TempDir()) })
+	storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, t.TempDir()) })
 }
 
 // bodies hold the secrets in every place where a text can be.

@@ -12,14 +12,15 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Access makes services for those who ask. The zero value is ready; one is enough
 // for a process.
 type Access struct {
-	Tokens  pawl.Tokens      // nil means that there are none
-	Tenants pawl.Tenants     // nil means that there are none: the token of one is refused
+	Tokens  store.Tokens     // nil means that there are none
+	Tenants store.Tenants    // nil means that there are none: the token of one is refused
 	Clock   func() time.Time // nil means time.Now
 
 	tokens  known

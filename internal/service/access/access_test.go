@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 func TestMain(m *testing.M) {
@@ -44,7 +45,7 @@ type team struct {
 	*testing.T
 	access.Access
 	all   pawl.Service
-	store pawl.Store
+	store store.Store
 	dir   string
 }
 
@@ -54,7 +55,7 @@ func newTeam(t *testing.T) *team {
 }
 
 // as is the service for a user, with the limits of their token.
-func (b *team) as(u pawl.User, limits ...pawl.Limits) pawl.Service {
+func (b *team) as(u pawl.User, limits ...store.Limits) pawl.Service {
 	p := api.Principal{User: u, Token: "of " + string(u), Scope: api.ScopeRun}
 	for _, l := range limits {
 		p.Limits = l

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -14,7 +15,7 @@ const noTenant = "_"
 
 // Directory returns where a tenant's workspaces are in a fleet, below the directory of
 // all workspaces.
-func Folder(workspaces string, t pawl.Tenant) string {
+func Folder(workspaces string, t store.Tenant) string {
 	if t == "" {
 		return path.Join(workspaces, noTenant)
 	}
@@ -24,7 +25,7 @@ func Folder(workspaces string, t pawl.Tenant) string {
 // CheckFolder returns an error unless a tenant's sessions may work in a directory of
 // a fleet. The directory may be on another host, so that only its name is looked at:
 // it must be written plainly. What leads out of it there is for the sandbox.
-func CheckFolder(workspaces string, t pawl.Tenant, dir string) error {
+func CheckFolder(workspaces string, t store.Tenant, dir string) error {
 	own := Folder(workspaces, t)
 	switch {
 	case weak.On("access.folder"):
@@ -45,7 +46,7 @@ const maxName = 100
 
 // Workspace returns the directory of a tenant's workspace. Its name is one that cannot
 // lead elsewhere.
-func Workspace(workspaces string, t pawl.Tenant, name string) (string, error) {
+func Workspace(workspaces string, t store.Tenant, name string) (string, error) {
 	odd := strings.IndexFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
 	})

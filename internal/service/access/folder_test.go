@@ -7,12 +7,13 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/service/access"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 func TestFoldersAreTheTenantsOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		tenant pawl.Tenant
+		tenant store.Tenant
 		dir    string
 		want   error
 	}{
@@ -56,7 +57,7 @@ func TestWorkspacesHaveNames(t *testing.T) {
 		"": false, ".": false, "..": false, ".git": false, "-x": false, "a/b": false, "../rival/x": false, "a b": false, "a\x00": false, "é": false,
 		strings.Repeat("a", 101): false,
 	} {
-		for tenant, own := range map[pawl.Tenant]string{"acme": "/work/acme/", "": "/work/_/"} {
+		for tenant, own := range map[store.Tenant]string{"acme": "/work/acme/", "": "/work/_/"} {
 			dir, err := access.Workspace("/work", tenant, name)
 			if good && (err != nil || dir != own+name) || !good && !errors.Is(err, pawl.ErrInvalid) {
 				t.Errorf("%q of %q: %q, %v", name, tenant, dir, err)

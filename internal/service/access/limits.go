@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -42,7 +43,7 @@ func (s *service) within(ctx context.Context, id pawl.SessionID, do func(context
 // limit is one of those that hold for who asks: the token's, over the sessions of
 // its user, or the tenant's, over all of its sessions.
 type limit struct {
-	pawl.Limits
+	store.Limits
 	whose string
 	owner *pawl.User // nil means any of the tenant's
 }

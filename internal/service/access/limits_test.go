@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // limited wants an error that says when to try again.
@@ -30,7 +31,7 @@ func TestBudget(t *testing.T) { //nolint:paralleltest // it sets environment var
 	b := newTeam(t)
 	now := time.Now() // what is used from this day on counts, should midnight pass meanwhile
 	b.Clock = func() time.Time { return now }
-	ada := b.as("ada", pawl.Limits{Budget: 1000})
+	ada := b.as("ada", store.Limits{Budget: 1000})
 	const look = `{"calls":[{"name":"list"}],"usage":{"cost":300}}`
 	const task = `{"calls":[{"name":"task","input":{"agent":"general","prompt":"x","description":"x"}}],"usage":{"cost":100}}`
 
@@ -74,7 +75,7 @@ func TestBudget(t *testing.T) { //nolint:paralleltest // it sets environment var
 // Prompts that wait do not each have the whole of what is left.
 func TestBudgetOfAQueue(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
-	ada := b.as("ada", pawl.Limits{Budget: 1000})
+	ada := b.as("ada", store.Limits{Budget: 1000})
 	id := b.create("ada")
 	go1 := filepath.Join(b.dir, "go")
 	wait := `{"calls":[{"name":"bash","input":{"command":"until [ -e ` + go1 + ` ]; do sleep 0.01; done"}}],"usage":{"cost":100}}`
@@ -146,7 +147,7 @@ func TestBudgetWhileItIsSpent(t *testing.T) { //nolint:paralleltest // it sets e
 			t.Fatal(err)
 		}
 	}
-	p := api.Principal{User: "ada", Scope: api.ScopeRun, Limits: pawl.Limits{Budget: 1000}}
+	p := api.Principal{User: "ada", Scope: api.ScopeRun, Limits: store.Limits{Budget: 1000}}
 	b.run(b.For(&meanwhile{b.all, spend}, p), id, b.prompt(`{"text":"Ok."}`))
 	sent, ok := b.log(id)[2].Body.(pawl.Prompted)
 	if !ok || sent.MaxCost != 900 || sent.MaxSessionCost > 1000 {
@@ -157,7 +158,7 @@ func TestBudgetWhileItIsSpent(t *testing.T) { //nolint:paralleltest // it sets e
 // So many sessions of a user's work at once, and no more, however they come.
 func TestParallel(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
-	ada := b.as("ada", pawl.Limits{Parallel: 2})
+	ada := b.as("ada", store.Limits{Parallel: 2})
 	ids := make([]pawl.SessionID, 8)
 	for i := range ids {
 		ids[i] = b.create("ada")
@@ -182,7 +183,7 @@ func TestParallel(t *testing.T) { //nolint:paralleltest // it sets environment v
 	if _, err := ada.Send(t.Context(), working[0], p); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.as("bob", pawl.Limits{Parallel: 1}).Send(t.Context(), b.create("bob"), p); err != nil {
+	if _, err := b.as("bob", store.Limits{Parallel: 1}).Send(t.Context(), b.create("bob"), p); err != nil {
 		t.Errorf("another's do not count: %v", err)
 	}
 	child, err := ada.Create(t.Context(), pawl.NewSession{Dir: b.dir, Parent: ids[0]})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // mission is one whose Commander answers so.
@@ -61,7 +62,7 @@ func TestMissionsAreTheUsersOwn(t *testing.T) { //nolint:paralleltest // it sets
 // A mission is work like any other: the limits of the token hold for it.
 func TestMissionsAreWithinLimits(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
-	ada := b.as("ada", pawl.Limits{Budget: 100, Parallel: 1})
+	ada := b.as("ada", store.Limits{Budget: 100, Parallel: 1})
 	n := b.mission(`{"text":"Done.","usage":{"cost":60}}`)
 	n.Settings.MaxCost = 90
 	first, err := ada.StartMission(t.Context(), n)
@@ -90,7 +91,7 @@ func TestMissionsAreWithinLimits(t *testing.T) { //nolint:paralleltest // it set
 		t.Fatal(err)
 	}
 	b.ended(second.ID)
-	if s, err := b.as("ada", pawl.Limits{Budget: 50}).StartMission(t.Context(), n); !errors.Is(err, api.ErrLimited) {
+	if s, err := b.as("ada", store.Limits{Budget: 50}).StartMission(t.Context(), n); !errors.Is(err, api.ErrLimited) {
 		t.Errorf("with nothing left: %+v, %v", s, err)
 	}
 }

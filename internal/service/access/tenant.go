@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -13,7 +14,7 @@ import (
 // so in its context, and does nothing else.
 type tenanted struct {
 	next   pawl.Service
-	tenant pawl.Tenant
+	tenant store.Tenant
 }
 
 var _ pawl.Service = tenanted{}
@@ -22,7 +23,7 @@ func (s tenanted) of(ctx context.Context) context.Context {
 	if weak.On("access.tenant") {
 		return ctx
 	}
-	return pawl.WithTenant(ctx, s.tenant)
+	return store.WithTenant(ctx, s.tenant)
 }
 
 func (s tenanted) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {

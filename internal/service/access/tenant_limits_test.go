@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/access"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
@@ -35,7 +36,7 @@ type nodes struct {
 	gates [2]*access.Access
 }
 
-func newNodes(t *testing.T, tenants ...pawl.Account) *nodes {
+func newNodes(t *testing.T, tenants ...store.Account) *nodes {
 	t.Helper()
 	st, err := postgres.Open(t.Context(), harness.Stores["postgres"](t))
 	if err != nil {
@@ -61,10 +62,10 @@ func newNodes(t *testing.T, tenants ...pawl.Account) *nodes {
 }
 
 // token makes one and returns its secret.
-func (n *nodes) token(tenant pawl.Tenant, user pawl.User, limits pawl.Limits) string {
+func (n *nodes) token(tenant store.Tenant, user pawl.User, limits store.Limits) string {
 	n.Helper()
 	secret := access.NewSecret()
-	err := n.store.AddToken(pawl.WithTenant(n.Context(), tenant), pawl.Token{
+	err := n.store.AddToken(store.WithTenant(n.Context(), tenant), store.Token{
 		ID: ulid.Make().String(), Name: string(user), Tenant: tenant, User: user, Scope: "run", Hash: access.Hash(secret), Created: n.now, Limits: limits,
 	})
 	if err != nil {
@@ -93,9 +94,9 @@ func (n *nodes) create(svc pawl.Service) pawl.SessionID {
 }
 
 // spend has a session of a tenant cost something.
-func (n *nodes) spend(tenant pawl.Tenant, id pawl.SessionID, cost pawl.Money) {
+func (n *nodes) spend(tenant store.Tenant, id pawl.SessionID, cost pawl.Money) {
 	n.Helper()
-	ctx := pawl.WithTenant(n.Context(), tenant)
+	ctx := store.WithTenant(n.Context(), tenant)
 	row, err := n.store.Session(ctx, id)
 	if err != nil {
 		n.Fatal(err)
@@ -109,13 +110,13 @@ func (n *nodes) spend(tenant pawl.Tenant, id pawl.SessionID, cost pawl.Money) {
 var going = pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: "m"}}
 
 // send wants a prompt to be taken, and returns it as it is in the log.
-func (n *nodes) send(tenant pawl.Tenant, svc pawl.Service, id pawl.SessionID) (pawl.Seq, pawl.Prompted) {
+func (n *nodes) send(tenant store.Tenant, svc pawl.Service, id pawl.SessionID) (pawl.Seq, pawl.Prompted) {
 	n.Helper()
 	seq, err := svc.Send(n.Context(), id, going)
 	if err != nil {
 		n.Fatal(err)
 	}
-	for e, err := range n.store.Events(pawl.WithTenant(n.Context(), tenant), id, seq-1) {
+	for e, err := range n.store.Events(store.WithTenant(n.Context(), tenant), id, seq-1) {
 		if p, ok := e.Body.(pawl.Prompted); ok && err == nil {
 			return seq, p
 		}
@@ -137,10 +138,10 @@ func (n *nodes) limited(err error, words string) {
 // and a token's own limits hold beside it: the stricter counts.
 func TestTenantsLimits(t *testing.T) {
 	t.Parallel()
-	n := newNodes(t, pawl.Account{Tenant: "acme", Limits: pawl.Limits{Budget: 1000, Parallel: 2}}, pawl.Account{Tenant: "rival", Limits: pawl.Limits{Budget: 1000, Parallel: 2}})
-	plain, strict := n.token("acme", "ada", pawl.Limits{}), n.token("acme", "bob", pawl.Limits{Budget: 300, Parallel: 1})
+	n := newNodes(t, store.Account{Tenant: "acme", Limits: store.Limits{Budget: 1000, Parallel: 2}}, store.Account{Tenant: "rival", Limits: store.Limits{Budget: 1000, Parallel: 2}})
+	plain, strict := n.token("acme", "ada", store.Limits{}), n.token("acme", "bob", store.Limits{Budget: 300, Parallel: 1})
 	ada, bob := n.at(0, plain), n.at(1, strict)
-	rival := n.at(0, n.token("rival", "ada", pawl.Limits{}))
+	rival := n.at(0, n.token("rival", "ada", store.Limits{}))
 	first, second, third := n.create(ada), n.create(bob), n.create(ada)
 	theirs := n.create(rival)
 	n.spend("rival", theirs, 900)
@@ -181,9 +182,9 @@ func TestTenantsLimits(t *testing.T) {
 // The rate of a tenant is counted by each server, for all of its tokens.
 func TestTenantsRate(t *testing.T) {
 	t.Parallel()
-	n := newNodes(t, pawl.Account{Tenant: "acme", Limits: pawl.Limits{Rate: 3}}, pawl.Account{Tenant: "rival", Limits: pawl.Limits{Rate: 3}})
-	ada, bob := n.token("acme", "ada", pawl.Limits{}), n.token("acme", "bob", pawl.Limits{Rate: 1})
-	other := n.token("rival", "ada", pawl.Limits{})
+	n := newNodes(t, store.Account{Tenant: "acme", Limits: store.Limits{Rate: 3}}, store.Account{Tenant: "rival", Limits: store.Limits{Rate: 3}})
+	ada, bob := n.token("acme", "ada", store.Limits{}), n.token("acme", "bob", store.Limits{Rate: 1})
+	other := n.token("rival", "ada", store.Limits{})
 	ask := func(node int, secret, want string) {
 		t.Helper()
 		_, err := n.gates[node].Auth(t.Context(), secret)
@@ -210,14 +211,14 @@ func TestTenantsRate(t *testing.T) {
 // watches, and of one that was removed. What works goes on.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
-	n := newNodes(t, pawl.Account{Tenant: "acme"}, pawl.Account{Tenant: "rival"})
-	secret, other := n.token("acme", "ada", pawl.Limits{}), n.token("rival", "ada", pawl.Limits{})
+	n := newNodes(t, store.Account{Tenant: "acme"}, store.Account{Tenant: "rival"})
+	secret, other := n.token("acme", "ada", store.Limits{}), n.token("rival", "ada", store.Limits{})
 	ada := n.at(0, secret)
 	id := n.create(ada)
 	n.send("acme", ada, id)
 	suspend := func(at time.Time) {
 		t.Helper()
-		if _, err := n.store.SetTenant(t.Context(), "acme", func(a *pawl.Account) { a.Suspended = at }); err != nil {
+		if _, err := n.store.SetTenant(t.Context(), "acme", func(a *store.Account) { a.Suspended = at }); err != nil {
 			t.Fatal(err)
 		}
 		n.now = n.now.Add(5 * time.Second)
@@ -240,12 +241,12 @@ func TestSuspension(t *testing.T) {
 		}
 	}
 	n.at(0, other)
-	if row, err := n.store.Session(pawl.WithTenant(t.Context(), "acme"), id); err != nil || row.State() == pawl.StateIdle {
+	if row, err := n.store.Session(store.WithTenant(t.Context(), "acme"), id); err != nil || row.State() == pawl.StateIdle {
 		t.Errorf("its session is %s, %v", row.State(), err)
 	}
 	suspend(time.Time{})
 	n.at(0, secret)
-	if err := n.store.Delete(pawl.WithTenant(t.Context(), "acme"), id); err != nil {
+	if err := n.store.Delete(store.WithTenant(t.Context(), "acme"), id); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.store.RemoveTenant(t.Context(), "acme"); err != nil {
@@ -260,13 +261,13 @@ func TestSuspension(t *testing.T) {
 // A server that works for no tenant takes no token of one, and says what to do.
 func TestTenantsNeedAFleet(t *testing.T) {
 	t.Parallel()
-	n := newNodes(t, pawl.Account{Tenant: "acme"})
+	n := newNodes(t, store.Account{Tenant: "acme"})
 	gate := access.Access{Tokens: n.store}
-	_, err := gate.Auth(t.Context(), n.token("acme", "ada", pawl.Limits{}))
+	_, err := gate.Auth(t.Context(), n.token("acme", "ada", store.Limits{}))
 	if !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "tenants need a fleet") {
 		t.Errorf("a tenant's token: %v", err)
 	}
-	if _, err := gate.Auth(t.Context(), n.token("", "ada", pawl.Limits{})); err != nil {
+	if _, err := gate.Auth(t.Context(), n.token("", "ada", store.Limits{})); err != nil {
 		t.Errorf("a token of none: %v", err)
 	}
 }

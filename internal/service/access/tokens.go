@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -45,9 +46,9 @@ type known struct {
 }
 
 type lookup struct {
-	token  pawl.Token
-	tenant pawl.Account // the zero value if it is of none
-	until  time.Time    // that it is believed
+	token  store.Token
+	tenant store.Account // the zero value if it is of none
+	until  time.Time     // that it is believed
 }
 
 // Auth says who has a secret. An error that is neither an api.ErrLimited nor an
@@ -97,7 +98,7 @@ func (a *Access) ask(ctx context.Context, hash string, now time.Time) (lookup, e
 	}
 	tenant, err := a.account(ctx, t.Tenant)
 	if err == nil && t.Live(now) && now.Sub(t.Used) >= usedEvery {
-		err = a.Tokens.UseToken(pawl.WithTenant(ctx, t.Tenant), t.ID, now)
+		err = a.Tokens.UseToken(store.WithTenant(ctx, t.Tenant), t.ID, now)
 	}
 	if err != nil {
 		return lookup{}, err
@@ -115,17 +116,17 @@ func (a *Access) ask(ctx context.Context, hash string, now time.Time) (lookup, e
 
 // account returns what is known of a token's tenant. One that is not there any more
 // has no tokens.
-func (a *Access) account(ctx context.Context, t pawl.Tenant) (pawl.Account, error) {
+func (a *Access) account(ctx context.Context, t store.Tenant) (store.Account, error) {
 	switch {
 	case t == "":
-		return pawl.Account{}, nil
+		return store.Account{}, nil
 	case a.Tenants == nil && weak.On("access.fleet"):
-		return pawl.Account{}, nil
+		return store.Account{}, nil
 	case a.Tenants == nil:
-		return pawl.Account{}, fmt.Errorf("the token is of tenant %s, and this server works for none: "+
+		return store.Account{}, fmt.Errorf("the token is of tenant %s, and this server works for none: "+
 			"tenants need a fleet, ask a server that runs with --fleet: %w", t, pawl.ErrDenied)
 	}
-	found, err := a.Tenants.Tenant(pawl.WithTenant(ctx, ""), t)
+	found, err := a.Tenants.Tenant(store.WithTenant(ctx, ""), t)
 	if errors.Is(err, pawl.ErrNotFound) {
 		err = api.ErrUnauthorized
 	}

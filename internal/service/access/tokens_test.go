@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/service/access"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 )
@@ -27,9 +28,9 @@ type keys struct {
 	down  bool
 }
 
-func (k *keys) TokenByHash(ctx context.Context, hash string) (pawl.Token, error) {
+func (k *keys) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
 	if k.asked++; k.down {
-		return pawl.Token{}, pawl.ErrUnavailable
+		return store.Token{}, pawl.ErrUnavailable
 	}
 	return k.Store.TokenByHash(ctx, hash)
 }
@@ -42,7 +43,7 @@ func newKeys(t *testing.T) *keys {
 }
 
 // make keeps a token and returns its secret.
-func (k *keys) make(t pawl.Token) (secret, id string) {
+func (k *keys) make(t store.Token) (secret, id string) {
 	k.Helper()
 	secret = access.NewSecret()
 	t.ID, t.Name, t.Hash, t.Created = ulid.Make().String(), "test", access.Hash(secret), dawn
@@ -71,8 +72,8 @@ func (k *keys) taken(what, secret string) api.Principal {
 func TestAuth(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t)
-	limits := pawl.Limits{Rate: 100, Budget: 5, Parallel: 2}
-	secret, id := k.make(pawl.Token{User: "ada", Scope: "run", Limits: limits})
+	limits := store.Limits{Rate: 100, Budget: 5, Parallel: 2}
+	secret, id := k.make(store.Token{User: "ada", Scope: "run", Limits: limits})
 	if p, want := k.taken("a good one", secret), (api.Principal{User: "ada", Token: id, Scope: api.ScopeRun, Limits: limits}); p != want {
 		t.Errorf("got %+v, want %+v", p, want)
 	}
@@ -83,7 +84,7 @@ func TestAuth(t *testing.T) {
 	k.refused("the hash", access.Hash(secret))
 	k.refused("the id", id)
 
-	short, _ := k.make(pawl.Token{User: "ada", Scope: "run", Expires: dawn.Add(time.Second)})
+	short, _ := k.make(store.Token{User: "ada", Scope: "run", Expires: dawn.Add(time.Second)})
 	k.taken("before its end", short)
 	k.now = dawn.Add(time.Second) // it is remembered, and still refused
 	k.refused("after its end", short)
@@ -103,7 +104,7 @@ func TestAuth(t *testing.T) {
 // who is watching.
 func TestRevocation(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b, k := newTeam(t), newKeys(t)
-	secret, id := k.make(pawl.Token{User: "ada", Scope: "run"})
+	secret, id := k.make(store.Token{User: "ada", Scope: "run"})
 	session := b.create("ada")
 	p := k.taken("before", secret)
 	if err := k.RevokeToken(t.Context(), id, k.now); err != nil {
@@ -135,7 +136,7 @@ func TestRevocation(t *testing.T) { //nolint:paralleltest // it sets environment
 func TestTokensAreRemembered(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t)
-	secret, _ := k.make(pawl.Token{User: "ada", Scope: "run"})
+	secret, _ := k.make(store.Token{User: "ada", Scope: "run"})
 	for range 100 {
 		k.taken("often", secret)
 	}
@@ -155,8 +156,8 @@ func TestTokensAreRemembered(t *testing.T) {
 func TestRate(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t)
-	secret, _ := k.make(pawl.Token{User: "ada", Scope: "run", Limits: pawl.Limits{Rate: 6}})
-	other, _ := k.make(pawl.Token{User: "ada", Scope: "run", Limits: pawl.Limits{Rate: 6}})
+	secret, _ := k.make(store.Token{User: "ada", Scope: "run", Limits: store.Limits{Rate: 6}})
+	other, _ := k.make(store.Token{User: "ada", Scope: "run", Limits: store.Limits{Rate: 6}})
 	refused := func(want int) {
 		t.Helper()
 		_, err := k.gate.Auth(t.Context(), secret)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // A cancel that comes as the last step ends is one, and the log says so.
@@ -34,7 +35,7 @@ func TestCancelAtTheLastMoment(t *testing.T) {
 
 // watchedReads tells when a log was read to its end, and which event was the last.
 type watchedReads struct {
-	pawl.Store
+	store.Store
 	read func(last pawl.Event)
 	last pawl.Event
 }

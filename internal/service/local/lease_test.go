@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 const ttl = 15 * time.Second
@@ -185,7 +186,7 @@ func TestStandByInVain(t *testing.T) {
 
 // stumbles is a store that fails now and then.
 type stumbles struct {
-	pawl.Store
+	store.Store
 	acquire func(context.Context) (context.Context, error)
 	session func() error
 	append  func([]pawl.Event) error

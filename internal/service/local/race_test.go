@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -30,7 +31,7 @@ var rounds = flag.Int("rounds", 12, "how often the stampede runs")
 // through one pawl or through two that share a store.
 type crowd struct {
 	t        *testing.T
-	store    pawl.Store
+	store    store.Store
 	services []*service.Service
 	session  pawl.SessionID
 
@@ -48,7 +49,7 @@ type accepted struct{ upTo, head pawl.Seq }
 type headOf struct{}
 
 // noted is a store that tells a cancel's caller which head it read.
-type noted struct{ pawl.Store }
+type noted struct{ store.Store }
 
 func (s noted) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
 	row, err := s.Store.Session(ctx, id)
@@ -59,7 +60,7 @@ func (s noted) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, er
 }
 
 // openService is a pawl of its own over the store's file.
-func openService(t *testing.T, w *world, path string, owner proc.Identity) (*service.Service, pawl.Store) {
+func openService(t *testing.T, w *world, path string, owner proc.Identity) (*service.Service, store.Store) {
 	t.Helper()
 	st, err := sqlite.Open(context.Background(), path)
 	if err != nil {
@@ -312,7 +313,7 @@ func TestStampede(t *testing.T) {
 			w := newWorld(t, lines...)
 			path := filepath.Join(t.TempDir(), "shared.db")
 			var services []*service.Service
-			var st pawl.Store
+			var st store.Store
 			for _, o := range owners {
 				var svc *service.Service
 				svc, st = openService(t, w, path, o)

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -61,7 +62,7 @@ func process(name string, pid int) proc.Identity {
 // world is one store, on which several runners work.
 type world struct {
 	t     *testing.T
-	store pawl.Store
+	store store.Store
 	bus   *bus.Bus
 	model pawl.Model
 	hall  *hall
@@ -96,7 +97,7 @@ func (w *world) runner(owner proc.Identity, ttl time.Duration) *Runner {
 	return w.runnerOn(w.store, owner, ttl)
 }
 
-func (w *world) runnerOn(st pawl.Store, owner proc.Identity, ttl time.Duration) *Runner {
+func (w *world) runnerOn(st store.Store, owner proc.Identity, ttl time.Duration) *Runner {
 	w.t.Helper()
 	tools, err := tool.NewRegistry(w.hall.tool("read", pawl.AccessRead), w.hall.tool("act", pawl.AccessWrite))
 	if err != nil {
@@ -111,7 +112,7 @@ func (w *world) runnerOn(st pawl.Store, owner proc.Identity, ttl time.Duration) 
 }
 
 // busOn is the bus, but with appends that go through st.
-func busOn(st pawl.Store, b *bus.Bus) agent.Bus {
+func busOn(st store.Store, b *bus.Bus) agent.Bus {
 	if _, plain := st.(*sqlite.Store); plain {
 		return b
 	}
@@ -120,7 +121,7 @@ func busOn(st pawl.Store, b *bus.Bus) agent.Bus {
 
 type through struct {
 	*bus.Bus
-	st pawl.Store
+	st store.Store
 }
 
 func (b through) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Servers are the MCP servers of directories.
@@ -38,7 +39,7 @@ type Servers interface {
 type Config struct {
 	Safety  *policy.Safety
 	Places  extension.Places
-	Store   pawl.Store
+	Store   store.Store
 	Catalog func() (*catalog.Catalog, error)
 	// HasKey reports whether a provider's key is there. It may take its time.
 	HasKey  func(catalog.Provider) bool

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 const priced = catalog.Price(3_000_000_000)
@@ -142,7 +143,7 @@ func TestModelsWait(t *testing.T) {
 }
 
 // noSessions is a store with nothing in it.
-type noSessions struct{ pawl.Store }
+type noSessions struct{ store.Store }
 
 func (noSessions) Sessions(context.Context, pawl.Filter) ([]pawl.Session, error) { return nil, nil }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 )
 
@@ -37,7 +38,7 @@ type world struct {
 	*testing.T
 	*project.Local
 	home, dir string
-	store     pawl.Store
+	store     store.Store
 	now       time.Time
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -29,7 +30,7 @@ func Local(t testing.TB) Harness {
 }
 
 // On wires a service on a store, which is closed with the test.
-func On(t testing.TB, st pawl.Store) Harness {
+func On(t testing.TB, st store.Store) Harness {
 	t.Helper()
 	return By(t, st, func(s *agent.Stepper) (service.Runner, func()) {
 		r := local.New(local.Config{Stepper: s})
@@ -38,7 +39,7 @@ func On(t testing.TB, st pawl.Store) Harness {
 }
 
 // By is On with another runner, which may change the stepper.
-func By(t testing.TB, st pawl.Store, run func(*agent.Stepper) (r service.Runner, stop func())) Harness {
+func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner, stop func())) Harness {
 	t.Helper()
 	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
 	if err != nil {

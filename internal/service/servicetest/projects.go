@@ -15,10 +15,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Projects returns a [pawl.Projects] of a new user who has one API key.
-func Projects(t testing.TB, st pawl.Store) pawl.Projects {
+func Projects(t testing.TB, st store.Store) pawl.Projects {
 	t.Helper()
 	base := t.TempDir()
 	for name, path := range map[string]string{"PAWL_DATA": "data", "PAWL_CACHE": "cache", "PAWL_CONFIG": "pawl.json"} {

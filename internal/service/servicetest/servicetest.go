@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
@@ -20,7 +21,7 @@ import (
 // own tools and scripted models.
 type Harness struct {
 	Service pawl.Service
-	Store   pawl.Store // what is behind it
+	Store   store.Store // what is behind it
 
 	Authority *harness.Authority // what calls may do
 }
@@ -145,7 +146,7 @@ const patience = time.Minute
 type box struct {
 	*testing.T
 	pawl.Service
-	store pawl.Store
+	store store.Store
 	dir   string
 	open  func(*testing.T) Harness
 

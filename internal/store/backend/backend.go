@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 )
 
 // Store keeps the logs, and the tokens of a server on them.
 type Store interface {
-	pawl.Store
-	pawl.Tokens
+	store.Store
+	store.Tokens
 }
 
 // Open opens the store that ref names: postgres://… or postgresql://… is a

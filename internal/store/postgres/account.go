@@ -9,14 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-var _ pawl.Tenants = (*Store)(nil)
+var _ store.Tenants = (*Store)(nil)
 
 const selectAccount = `SELECT tenant, created, suspended, rate, budget, parallel, streams FROM tenants WHERE removed IS NULL `
 
-func scanAccount(row pgx.CollectableRow) (a pawl.Account, err error) {
+func scanAccount(row pgx.CollectableRow) (a store.Account, err error) {
 	var suspended *time.Time
 	err = row.Scan(&a.Tenant, &a.Created, &suspended, &a.Limits.Rate, &a.Limits.Budget, &a.Limits.Parallel, &a.Limits.Streams)
 	a.Created = a.Created.UTC()
@@ -29,14 +30,14 @@ func scanAccount(row pgx.CollectableRow) (a pawl.Account, err error) {
 // operator returns an error to a tenant: the server would show it its own row, and
 // let it change nothing.
 func operator(ctx context.Context) error {
-	if t := pawl.TenantOf(ctx); t != "" {
+	if t := store.TenantOf(ctx); t != "" {
 		return fmt.Errorf("tenants are for the one who runs the fleet, not for %s: %w", t, pawl.ErrDenied)
 	}
 	return nil
 }
 
-// AddTenant implements [pawl.Tenants].
-func (s *Store) AddTenant(ctx context.Context, a pawl.Account) error {
+// AddTenant implements [store.Tenants].
+func (s *Store) AddTenant(ctx context.Context, a store.Account) error {
 	err := operator(ctx)
 	if err == nil {
 		a, err = record.Account(a)
@@ -56,15 +57,15 @@ func (s *Store) AddTenant(ctx context.Context, a pawl.Account) error {
 	return nil
 }
 
-// Tenant implements [pawl.Tenants].
-func (s *Store) Tenant(ctx context.Context, t pawl.Tenant) (pawl.Account, error) {
+// Tenant implements [store.Tenants].
+func (s *Store) Tenant(ctx context.Context, t store.Tenant) (store.Account, error) {
 	err := operator(ctx)
-	var a pawl.Account
+	var a store.Account
 	if err == nil {
 		a, err = account(ctx, s.pool, t, "")
 	}
 	if err != nil {
-		return pawl.Account{}, fmt.Errorf("find tenant %.100q: %w", t, classify(err))
+		return store.Account{}, fmt.Errorf("find tenant %.100q: %w", t, classify(err))
 	}
 	return a, nil
 }
@@ -74,18 +75,18 @@ type querier interface {
 }
 
 // account reads a tenant's row, which a lock may keep as it is.
-func account(ctx context.Context, q querier, t pawl.Tenant, lock string) (pawl.Account, error) {
+func account(ctx context.Context, q querier, t store.Tenant, lock string) (store.Account, error) {
 	if !t.Valid() { // it may be no text that the server takes
-		return pawl.Account{}, pawl.ErrNotFound
+		return store.Account{}, pawl.ErrNotFound
 	}
 	rows, _ := q.Query(ctx, selectAccount+`AND tenant = $1`+lock, string(t)) // CollectExactlyOneRow returns its error
 	return pgx.CollectExactlyOneRow(rows, scanAccount)
 }
 
-// Tenants implements [pawl.Tenants].
-func (s *Store) Tenants(ctx context.Context) ([]pawl.Account, error) {
+// Tenants implements [store.Tenants].
+func (s *Store) Tenants(ctx context.Context) ([]store.Account, error) {
 	err := operator(ctx)
-	var all []pawl.Account
+	var all []store.Account
 	if err == nil {
 		rows, _ := s.pool.Query(ctx, selectAccount+`ORDER BY tenant`) // CollectRows returns its error
 		all, err = pgx.CollectRows(rows, scanAccount)
@@ -96,8 +97,8 @@ func (s *Store) Tenants(ctx context.Context) ([]pawl.Account, error) {
 	return all, nil
 }
 
-// SetTenant implements [pawl.Tenants]. The row is held meanwhile.
-func (s *Store) SetTenant(ctx context.Context, t pawl.Tenant, change func(*pawl.Account)) (a pawl.Account, err error) {
+// SetTenant implements [store.Tenants]. The row is held meanwhile.
+func (s *Store) SetTenant(ctx context.Context, t store.Tenant, change func(*store.Account)) (a store.Account, err error) {
 	err = operator(ctx)
 	if err == nil {
 		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -117,17 +118,17 @@ func (s *Store) SetTenant(ctx context.Context, t pawl.Tenant, change func(*pawl.
 		})
 	}
 	if err != nil {
-		return pawl.Account{}, fmt.Errorf("change tenant %.100q: %w", t, classify(err))
+		return store.Account{}, fmt.Errorf("change tenant %.100q: %w", t, classify(err))
 	}
 	return a, nil
 }
 
-// SessionsOf implements [pawl.Tenants].
-func (s *Store) SessionsOf(ctx context.Context, t pawl.Tenant, most int) ([]pawl.SessionID, error) {
+// SessionsOf implements [store.Tenants].
+func (s *Store) SessionsOf(ctx context.Context, t store.Tenant, most int) ([]pawl.SessionID, error) {
 	err := operator(ctx)
 	var ids []pawl.SessionID
 	if err == nil {
-		rows, _ := s.pool.Query(pawl.WithTenant(ctx, t), `SELECT id FROM sessions WHERE tenant = $1 LIMIT $2`, string(t), most) // CollectRows returns its error
+		rows, _ := s.pool.Query(store.WithTenant(ctx, t), `SELECT id FROM sessions WHERE tenant = $1 LIMIT $2`, string(t), most) // CollectRows returns its error
 		ids, err = pgx.CollectRows(rows, pgx.RowTo[pawl.SessionID])
 	}
 	if err != nil {
@@ -136,8 +137,8 @@ func (s *Store) SessionsOf(ctx context.Context, t pawl.Tenant, most int) ([]pawl
 	return ids, nil
 }
 
-// RemoveTenant implements [pawl.Tenants].
-func (s *Store) RemoveTenant(ctx context.Context, t pawl.Tenant) error {
+// RemoveTenant implements [store.Tenants].
+func (s *Store) RemoveTenant(ctx context.Context, t store.Tenant) error {
 	err := operator(ctx)
 	if err == nil {
 		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -159,7 +160,7 @@ func (s *Store) RemoveTenant(ctx context.Context, t pawl.Tenant) error {
 
 // clearTenant removes a tenant's tokens and workspaces, in its name, unless it has
 // sessions. The transaction works for nobody again after that.
-func clearTenant(ctx context.Context, tx pgx.Tx, t pawl.Tenant) error {
+func clearTenant(ctx context.Context, tx pgx.Tx, t store.Tenant) error {
 	work := func(setting string) error {
 		_, err := tx.Exec(ctx, `SELECT set_config('pawl.tenant', $1, true)`, setting) // until the transaction ends
 		return err
@@ -184,7 +185,7 @@ func clearTenant(ctx context.Context, tx pgx.Tx, t pawl.Tenant) error {
 
 // hasTenant returns an error unless the context's tenant is there, or is none.
 func (s *Store) hasTenant(ctx context.Context) error {
-	t := pawl.TenantOf(ctx)
+	t := store.TenantOf(ctx)
 	if t == "" {
 		return nil
 	}

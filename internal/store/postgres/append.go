@@ -79,7 +79,7 @@ func (s statement) text(batch record.Batch) string {
 	}
 }
 
-// Append implements [pawl.Store]. A session that is not there (any more) is an
+// Append implements [store.Store]. A session that is not there (any more) is an
 // ErrConflict too: the writer's view of it is out of date. If ctx ends or the
 // connection breaks in mid-statement, the events may have been written.
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-// Begin implements [pawl.Store], in one transaction.
+// Begin implements [store.Store], in one transaction.
 func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error) {
 	batch, err := record.NewBatch(id, 0, events)
 	if err == nil {

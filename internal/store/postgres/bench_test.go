@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
@@ -31,7 +32,7 @@ func TestBenchTenants(t *testing.T) { //nolint:paralleltest // it measures time
 		FOR name IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity LOOP
 			EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', name);
 		END LOOP; END $$`)
-	acme, rival := pawl.WithTenant(t.Context(), "acme"), pawl.WithTenant(t.Context(), "rival")
+	acme, rival := store.WithTenant(t.Context(), "acme"), store.WithTenant(t.Context(), "rival")
 	a, b := appender(acme, t, behind), appender(rival, t, behind)
 	storetest.Compare(t, map[string]func(n int) error{
 		"without policies": appender(t.Context(), t, before),

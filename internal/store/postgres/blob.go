@@ -16,7 +16,7 @@ import (
 // partSize is what a blob is cut into, and all of it that is in memory at once.
 const partSize = 256 << 10
 
-// PutBlob implements [pawl.Blobs]. What r yields goes to a passing file first:
+// PutBlob implements [store.Blobs]. What r yields goes to a passing file first:
 // its name is known only at its end, and no transaction stays open while the
 // caller's code runs.
 func (s *Store) PutBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pawl.Blob, error) {
@@ -84,7 +84,7 @@ func insertBlob(ctx context.Context, tx pgx.Tx, id string, blob pawl.Blob, r io.
 	return nil
 }
 
-// OpenBlob implements [pawl.Blobs]. The reader asks for one part after the other
+// OpenBlob implements [store.Blobs]. The reader asks for one part after the other
 // and holds no connection between them; it is good for as long as ctx.
 func (s *Store) OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	var size int64

@@ -14,7 +14,7 @@ import (
 const selectPage = `SELECT seq, turn, at, kind, version, body FROM events
 	WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`
 
-// Events implements [pawl.Store].
+// Events implements [store.Store].
 func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
 	return record.Pages(after, func(after pawl.Seq) ([]pawl.Event, error) {
 		page, err := s.page(ctx, id, after)

@@ -8,13 +8,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // knownFor is how long a host that is not seen any more is listed.
 const knownFor = 24 * time.Hour
 
-// Heartbeat implements [pawl.HostRegistry].
-func (s *Store) Heartbeat(ctx context.Context, m pawl.Host) (drain bool, err error) {
+// Heartbeat implements [fleet.HostRegistry].
+func (s *Store) Heartbeat(ctx context.Context, m fleet.Host) (drain bool, err error) {
 	err = validTexts(m.Name, m.Version)
 	if m.Name == "" {
 		err = fmt.Errorf("the host has no name: %w", pawl.ErrInvalid)
@@ -33,7 +35,7 @@ func (s *Store) Heartbeat(ctx context.Context, m pawl.Host) (drain bool, err err
 	return drain, nil
 }
 
-// Drain implements [pawl.HostRegistry].
+// Drain implements [fleet.HostRegistry].
 func (s *Store) Drain(ctx context.Context, host string, on bool) error {
 	err := validTexts(host)
 	if err == nil {
@@ -49,11 +51,11 @@ func (s *Store) Drain(ctx context.Context, host string, on bool) error {
 	return nil
 }
 
-// Hosts implements [pawl.HostRegistry].
-func (s *Store) Hosts(ctx context.Context) ([]pawl.Host, error) {
+// Hosts implements [fleet.HostRegistry].
+func (s *Store) Hosts(ctx context.Context) ([]fleet.Host, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT name, version, capacity, busy, kept, disk_free, is_full, draining OR drain, seen, seen > now() - $1::interval
 		FROM hosts WHERE seen > now() - $2::interval ORDER BY name`, s.live, knownFor) // CollectRows returns its error
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m pawl.Host, err error) {
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m fleet.Host, err error) {
 		err = row.Scan(&m.Name, &m.Version, &m.Capacity, &m.Busy, &m.Kept, &m.DiskFree, &m.Full, &m.Draining, &m.Seen, &m.Live)
 		m.Seen = m.Seen.UTC()
 		return m, err
@@ -64,18 +66,18 @@ func (s *Store) Hosts(ctx context.Context) ([]pawl.Host, error) {
 	return all, nil
 }
 
-// Loads implements [pawl.HostRegistry]. A tenant is known by its tokens and workspaces;
+// Loads implements [fleet.HostRegistry]. A tenant is known by its tokens and workspaces;
 // what its sessions do is counted in its own name.
-func (s *Store) Loads(ctx context.Context) ([]pawl.Load, error) {
+func (s *Store) Loads(ctx context.Context) ([]fleet.Load, error) {
 	rows, _ := s.pool.Query(forAll(ctx), `SELECT '' UNION SELECT tenant FROM tokens UNION SELECT tenant FROM workspaces ORDER BY 1`)
 	tenants, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	list := make([]pawl.Load, len(tenants))
+	list := make([]fleet.Load, len(tenants))
 	for i, tenant := range tenants {
 		if err != nil {
 			break
 		}
-		list[i].Tenant = pawl.Tenant(tenant)
-		err = s.pool.QueryRow(pawl.WithTenant(ctx, list[i].Tenant), `SELECT count(*) FILTER (WHERE turn_open), count(*) FILTER (WHERE NOT turn_open),
+		list[i].Tenant = store.Tenant(tenant)
+		err = s.pool.QueryRow(store.WithTenant(ctx, list[i].Tenant), `SELECT count(*) FILTER (WHERE turn_open), count(*) FILTER (WHERE NOT turn_open),
 			count(*) FILTER (WHERE turn_open AND (SELECT kind FROM events e WHERE e.session_id = s.id AND e.seq = s.head) = 'asked')
 			FROM sessions s WHERE tenant = $1 AND (turn_open OR queued > 0)`, tenant).Scan(&list[i].Working, &list[i].Queued, &list[i].Waiting)
 	}

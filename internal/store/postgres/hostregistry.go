@@ -12,9 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
-var _ pawl.HostRegistry = (*Store)(nil)
+var _ fleet.HostRegistry = (*Store)(nil)
 
 // liveFor is how long a host counts as live after it was seen, unless
 // SetHostTimeout says otherwise. The clock is the server's, the only one that all
@@ -52,7 +54,7 @@ const workspaceColumns = `dir, tenant, source, host, epoch, born, checkpoint, si
 
 const selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspaces `
 
-func scanWorkspace(row pgx.CollectableRow) (w pawl.Workspace, err error) {
+func scanWorkspace(row pgx.CollectableRow) (w fleet.Workspace, err error) {
 	var saved *time.Time
 	err = row.Scan(&w.Dir, &w.Tenant, &w.Source, &w.Host, &w.Epoch, &w.Born, &w.Checkpoint, &w.Size, &saved)
 	if saved != nil {
@@ -65,21 +67,21 @@ func scanWorkspace(row pgx.CollectableRow) (w pawl.Workspace, err error) {
 // then was not.
 const placeTries = 5
 
-// Place implements [pawl.HostRegistry]. The usual case, that the directory is where it
+// Place implements [fleet.HostRegistry]. The usual case, that the directory is where it
 // was, only reads.
-func (s *Store) Place(ctx context.Context, dir, lost string) (pawl.Workspace, error) {
+func (s *Store) Place(ctx context.Context, dir, lost string) (fleet.Workspace, error) {
 	w, err := s.place(ctx, dir, lost)
 	if err != nil {
-		return pawl.Workspace{}, fmt.Errorf("place %s: %w", dir, classify(err))
+		return fleet.Workspace{}, fmt.Errorf("place %s: %w", dir, classify(err))
 	}
 	return w, nil
 }
 
-func (s *Store) place(ctx context.Context, dir, lost string) (pawl.Workspace, error) {
+func (s *Store) place(ctx context.Context, dir, lost string) (fleet.Workspace, error) {
 	if err := validRow(dir, lost); err != nil {
-		return pawl.Workspace{}, err
+		return fleet.Workspace{}, err
 	}
-	args := pgx.StrictNamedArgs{"dir": dir, "tenant": string(pawl.TenantOf(ctx)), "lost": lost, "live": s.live}
+	args := pgx.StrictNamedArgs{"dir": dir, "tenant": string(store.TenantOf(ctx)), "lost": lost, "live": s.live}
 	for range placeTries {
 		for _, statement := range []string{selectWorkspace + `WHERE dir = @dir AND tenant = @tenant AND host IN (` + usable + `)`, place} {
 			rows, _ := s.pool.Query(ctx, statement, args) // CollectExactlyOneRow returns its error
@@ -89,10 +91,10 @@ func (s *Store) place(ctx context.Context, dir, lost string) (pawl.Workspace, er
 			}
 		}
 		if err := s.placeable(ctx, dir, lost); err != nil {
-			return pawl.Workspace{}, err
+			return fleet.Workspace{}, err
 		}
 	}
-	return pawl.Workspace{}, fmt.Errorf("the hosts come and go: %w", pawl.ErrUnavailable)
+	return fleet.Workspace{}, fmt.Errorf("the hosts come and go: %w", pawl.ErrUnavailable)
 }
 
 // placeable says why a directory could not be placed; nil if it was only too late
@@ -100,7 +102,7 @@ func (s *Store) place(ctx context.Context, dir, lost string) (pawl.Workspace, er
 func (s *Store) placeable(ctx context.Context, dir, lost string) error {
 	var hosts, others int
 	err := s.pool.QueryRow(forAll(ctx), `SELECT (SELECT count(*) FROM (`+usable+`) u), (SELECT count(*) FROM workspaces WHERE dir = @dir AND tenant <> @tenant)`,
-		pgx.StrictNamedArgs{"dir": dir, "tenant": string(pawl.TenantOf(ctx)), "lost": lost, "live": s.live}).Scan(&hosts, &others)
+		pgx.StrictNamedArgs{"dir": dir, "tenant": string(store.TenantOf(ctx)), "lost": lost, "live": s.live}).Scan(&hosts, &others)
 	switch {
 	case err != nil:
 		return err
@@ -133,14 +135,14 @@ func validTexts(texts ...string) error {
 	return nil
 }
 
-// Declare implements [pawl.HostRegistry].
+// Declare implements [fleet.HostRegistry].
 func (s *Store) Declare(ctx context.Context, dir, source string) error {
 	return s.change(ctx, "declare", `INSERT INTO workspaces AS w (dir, tenant, source, born) VALUES ($1, $2, $3, nextval('workspace_epochs'))
 		ON CONFLICT (dir) DO UPDATE SET source = w.source WHERE w.tenant = excluded.tenant AND w.source = excluded.source`,
 		"it began as something else", dir, source)
 }
 
-// Offer implements [pawl.HostRegistry].
+// Offer implements [fleet.HostRegistry].
 func (s *Store) Offer(ctx context.Context, dir, checkpoint string, size int64) error {
 	return s.change(ctx, "offer", `INSERT INTO workspaces AS w (dir, tenant, checkpoint, size, saved, born) VALUES ($1, $2, $3, $4, now(), nextval('workspace_epochs'))
 		ON CONFLICT (dir) DO UPDATE SET checkpoint = excluded.checkpoint, size = excluded.size, saved = excluded.saved
@@ -148,22 +150,22 @@ func (s *Store) Offer(ctx context.Context, dir, checkpoint string, size int64) e
 		"a host has it already", dir, checkpoint, size)
 }
 
-// Saved implements [pawl.HostRegistry].
+// Saved implements [fleet.HostRegistry].
 func (s *Store) Saved(ctx context.Context, dir string, epoch int64, checkpoint string, size int64) error {
 	return s.change(ctx, "save", `UPDATE workspaces SET checkpoint = $4, size = $5, saved = now() WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
 		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, checkpoint, size)
 }
 
-// Allow implements [pawl.HostRegistry].
+// Allow implements [fleet.HostRegistry].
 func (s *Store) Allow(ctx context.Context, dir string, epoch int64, text string) error {
 	return s.change(ctx, "allow", `UPDATE workspaces SET allowed = $4 WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
 		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, text)
 }
 
-// Allowed implements [pawl.HostRegistry].
+// Allowed implements [fleet.HostRegistry].
 func (s *Store) Allowed(ctx context.Context, dir string) (text string, err error) {
 	if err = validRow(dir); err == nil {
-		err = s.pool.QueryRow(ctx, `SELECT allowed FROM workspaces WHERE dir = $1 AND tenant = $2`, dir, string(pawl.TenantOf(ctx))).Scan(&text)
+		err = s.pool.QueryRow(ctx, `SELECT allowed FROM workspaces WHERE dir = $1 AND tenant = $2`, dir, string(store.TenantOf(ctx))).Scan(&text)
 	}
 	if err != nil {
 		return "", fmt.Errorf("find what is allowed in %s: %w", dir, classify(err))
@@ -171,12 +173,12 @@ func (s *Store) Allowed(ctx context.Context, dir string) (text string, err error
 	return text, nil
 }
 
-// Vacate implements [pawl.HostRegistry].
+// Vacate implements [fleet.HostRegistry].
 func (s *Store) Vacate(ctx context.Context, dir string, epoch int64) error {
 	return s.change(ctx, "vacate", `UPDATE workspaces SET host = '' WHERE dir = $1 AND tenant = $2 AND epoch = $3`, "", dir, epoch)
 }
 
-// Drop implements [pawl.HostRegistry].
+// Drop implements [fleet.HostRegistry].
 func (s *Store) Drop(ctx context.Context, dir string) error {
 	return s.change(ctx, "drop", `DELETE FROM workspaces WHERE dir = $1 AND tenant = $2`, "", dir)
 }
@@ -193,7 +195,7 @@ func (s *Store) change(ctx context.Context, verb, statement, conflict, dir strin
 	err := validRow(dir, texts...)
 	if err == nil {
 		var changed int64
-		changed, err = s.changed(ctx, statement, append([]any{dir, string(pawl.TenantOf(ctx))}, args...)...)
+		changed, err = s.changed(ctx, statement, append([]any{dir, string(store.TenantOf(ctx))}, args...)...)
 		if err == nil && changed == 0 && conflict != "" {
 			err = fmt.Errorf("%s: %w", conflict, pawl.ErrConflict)
 		}
@@ -209,24 +211,24 @@ func (s *Store) changed(ctx context.Context, statement string, args ...any) (int
 	return tag.RowsAffected(), err
 }
 
-// Workspace implements [pawl.HostRegistry].
-func (s *Store) Workspace(ctx context.Context, dir string) (pawl.Workspace, error) {
+// Workspace implements [fleet.HostRegistry].
+func (s *Store) Workspace(ctx context.Context, dir string) (fleet.Workspace, error) {
 	err := validRow(dir)
-	var w pawl.Workspace
+	var w fleet.Workspace
 	if err == nil {
-		rows, _ := s.pool.Query(ctx, selectWorkspace+`WHERE dir = $1 AND tenant = $2`, dir, string(pawl.TenantOf(ctx)))
+		rows, _ := s.pool.Query(ctx, selectWorkspace+`WHERE dir = $1 AND tenant = $2`, dir, string(store.TenantOf(ctx)))
 		w, err = pgx.CollectExactlyOneRow(rows, scanWorkspace)
 	}
 	if err != nil {
-		return pawl.Workspace{}, fmt.Errorf("find workspace %s: %w", dir, classify(err))
+		return fleet.Workspace{}, fmt.Errorf("find workspace %s: %w", dir, classify(err))
 	}
 	return w, nil
 }
 
-// Workspaces implements [pawl.HostRegistry].
-func (s *Store) Workspaces(ctx context.Context, host string) ([]pawl.Workspace, error) {
+// Workspaces implements [fleet.HostRegistry].
+func (s *Store) Workspaces(ctx context.Context, host string) ([]fleet.Workspace, error) {
 	err := validTexts(host)
-	var all []pawl.Workspace
+	var all []fleet.Workspace
 	if err == nil {
 		rows, _ := s.pool.Query(forAll(ctx), selectWorkspace+`WHERE host = $1 AND host <> '' ORDER BY dir`, host)
 		all, err = pgx.CollectRows(rows, scanWorkspace)

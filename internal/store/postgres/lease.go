@@ -23,7 +23,7 @@ const acquire = `INSERT INTO leases AS held (session_id, owner, taken_from, expi
 // acquireTries bounds how often a lease that was busy and then gone is tried for.
 const acquireTries = 5
 
-// Acquire implements [pawl.Leases].
+// Acquire implements [store.Leases].
 func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (pawl.Owner, error) {
 	if owner == "" || ttl <= 0 {
 		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
@@ -56,7 +56,7 @@ func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 	return from, err
 }
 
-// Release implements [pawl.Leases].
+// Release implements [store.Leases].
 func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner) error {
 	_, err := s.pool.Exec(ctx, "DELETE FROM leases WHERE session_id = $1 AND owner = $2", key(id), string(owner))
 	if err != nil {

@@ -13,12 +13,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/migrate"
 )
 
-var _ pawl.Store = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
-// Store is a [pawl.Store] in one schema of a database.
+// Store is a [store.Store] in one schema of a database.
 type Store struct {
 	pool *pgxpool.Pool
 	live time.Duration // see liveFor

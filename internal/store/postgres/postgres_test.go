@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
@@ -27,12 +29,12 @@ func open(t testing.TB, url string) *postgres.Store {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) pawl.Store { return open(t, schema(t)) })
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, schema(t)) })
 }
 
 func TestShared(t *testing.T) {
 	t.Parallel()
-	storetest.RunShared(t, func(t *testing.T) (a, b pawl.Store) {
+	storetest.RunShared(t, func(t *testing.T) (a, b store.Store) {
 		url := schema(t)
 		return open(t, url), open(t, url)
 	})
@@ -40,7 +42,7 @@ func TestShared(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	storetest.RunTokens(t, func(t *testing.T) (a, b pawl.Tokens) {
+	storetest.RunTokens(t, func(t *testing.T) (a, b store.Tokens) {
 		url := schema(t)
 		return open(t, url), open(t, url)
 	})
@@ -67,7 +69,7 @@ func TestRoster(t *testing.T) {
 func TestHostsAreLateSoon(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))
-	if _, err := s.Heartbeat(t.Context(), pawl.Host{Name: "a", Capacity: 1}); err != nil {
+	if _, err := s.Heartbeat(t.Context(), fleet.Host{Name: "a", Capacity: 1}); err != nil {
 		t.Fatal(err)
 	}
 	aged(s)(t, "a", 6*time.Second)

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Delete implements [pawl.Store]. This file is the only place where events may
+// Delete implements [store.Store]. This file is the only place where events may
 // be removed; a test reads the sources and holds this.
 func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return deleteSession(ctx, tx, id) })

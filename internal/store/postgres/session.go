@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
@@ -30,7 +31,7 @@ func scanSession(row pgx.CollectableRow) (pawl.Session, error) {
 	return s, err
 }
 
-// Session implements [pawl.Store].
+// Session implements [store.Store].
 func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
 	rows, _ := s.pool.Query(ctx, selectSession+"WHERE id = $1", key(id)) // CollectExactlyOneRow returns its error
 	row, err := pgx.CollectExactlyOneRow(rows, scanSession)
@@ -40,7 +41,7 @@ func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, e
 	return row, nil
 }
 
-// Sessions implements [pawl.Store].
+// Sessions implements [store.Store].
 func (s *Store) Sessions(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
 	query, args := list(record.Filter(f))
 	rows, _ := s.pool.Query(ctx, query, args...) // CollectRows returns its error
@@ -79,7 +80,7 @@ func list(f pawl.Filter) (query string, args []any) {
 	if !f.Before.IsZero() {
 		pick("updated < $%d", f.Before)
 	}
-	for _, word := range pawl.SearchWords(f.Query) {
+	for _, word := range store.SearchWords(f.Query) {
 		// Words are letters and digits: what begins so comes before the last rune.
 		pick("id IN (SELECT session_id FROM session_words WHERE word >= $%[1]d::text AND word < $%[1]d::text || '\U0010FFFF')", word)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -22,7 +23,7 @@ func setting(ctx context.Context) string {
 	if weak.On("store.tenant") {
 		return "t:"
 	}
-	return "t:" + string(pawl.TenantOf(ctx))
+	return "t:" + string(store.TenantOf(ctx))
 }
 
 type allTenants struct{}
@@ -41,7 +42,7 @@ func prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	if known[settingKey] == want {
 		return true, nil
 	}
-	if t := pawl.TenantOf(ctx); t != "" && !t.Valid() {
+	if t := store.TenantOf(ctx); t != "" && !t.Valid() {
 		return true, fmt.Errorf("%.100q is no tenant: %w", t, pawl.ErrInvalid)
 	}
 	delete(known, settingKey)

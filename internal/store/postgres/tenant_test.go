@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
@@ -53,9 +55,9 @@ func TestTenantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := open(t, strings.Replace(schema(t), "pool_max_conns=8", "pool_max_conns=2", 1))
 	var wg sync.WaitGroup
-	for _, tenant := range []pawl.Tenant{"", "a", "b", "c", "d"} {
+	for _, tenant := range []store.Tenant{"", "a", "b", "c", "d"} {
 		wg.Go(func() {
-			ctx := pawl.WithTenant(t.Context(), tenant)
+			ctx := store.WithTenant(t.Context(), tenant)
 			for n := range 20 {
 				id := storetest.NewID()
 				if _, err := s.Append(ctx, id, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/" + string(tenant)}}); err != nil {
@@ -69,8 +71,8 @@ func TestTenantsTakeTurns(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, odd := range []pawl.Tenant{"*", "t:", "A", "a b", "-"} {
-		if _, err := s.Sessions(pawl.WithTenant(t.Context(), odd), pawl.Filter{}); !errors.Is(err, pawl.ErrInvalid) {
+	for _, odd := range []store.Tenant{"*", "t:", "A", "a b", "-"} {
+		if _, err := s.Sessions(store.WithTenant(t.Context(), odd), pawl.Filter{}); !errors.Is(err, pawl.ErrInvalid) {
 			t.Errorf("tenant %q: %v, want ErrInvalid", odd, err)
 		}
 	}
@@ -103,12 +105,12 @@ func TestLoads(t *testing.T) {
 	s := open(t, schema(t))
 	turn := []pawl.Body{pawl.SessionCreated{Dir: "/w"}, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}}, pawl.TurnStarted{Prompt: 2}}
 	ask := append(slices.Clone(turn), pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskQuestion}})
-	for tenant, logs := range map[pawl.Tenant][][]pawl.Body{
+	for tenant, logs := range map[store.Tenant][][]pawl.Body{
 		"":     {turn},
 		"acme": {turn[:1], turn[:2], turn[:2], turn, ask, append(slices.Clone(ask), pawl.Answered{Ask: 4}), append(slices.Clone(turn), pawl.TurnFinished{Reason: pawl.ReasonEndTurn})},
 		"idle": {turn[:1]},
 	} {
-		ctx := pawl.WithTenant(t.Context(), tenant)
+		ctx := store.WithTenant(t.Context(), tenant)
 		if err := s.Declare(ctx, "/"+string(tenant), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +127,7 @@ func TestLoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []pawl.Load{{Working: 1}, {Tenant: "acme", Working: 3, Queued: 2, Waiting: 1}, {Tenant: "idle"}}
+	want := []fleet.Load{{Working: 1}, {Tenant: "acme", Working: 3, Queued: 2, Waiting: 1}, {Tenant: "idle"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the work (-want +got):\n%s", diff)
 	}
@@ -137,12 +139,12 @@ func TestTenantsAreNotTheirOwnToChange(t *testing.T) {
 	t.Parallel()
 	address := schema(t)
 	s := open(t, address)
-	for _, tenant := range []pawl.Tenant{"acme", "rival"} {
-		if err := s.AddTenant(t.Context(), pawl.Account{Tenant: tenant, Limits: pawl.Limits{Rate: 1}}); err != nil {
+	for _, tenant := range []store.Tenant{"acme", "rival"} {
+		if err := s.AddTenant(t.Context(), store.Account{Tenant: tenant, Limits: store.Limits{Rate: 1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	conn, err := s.Pool().Acquire(pawl.WithTenant(t.Context(), "acme"))
+	conn, err := s.Pool().Acquire(store.WithTenant(t.Context(), "acme"))
 	if err != nil {
 		t.Fatal(err)
 	}

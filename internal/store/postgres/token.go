@@ -9,16 +9,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-var _ pawl.Tokens = (*Store)(nil)
+var _ store.Tokens = (*Store)(nil)
 
 const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, tenant FROM tokens `
 
-// AddToken implements [pawl.Tokens].
-func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
-	t, err := record.Token(t, pawl.TenantOf(ctx))
+// AddToken implements [store.Tokens].
+func (s *Store) AddToken(ctx context.Context, t store.Token) error {
+	t, err := record.Token(t, store.TenantOf(ctx))
 	if err == nil {
 		err = s.hasTenant(ctx)
 	}
@@ -47,7 +48,7 @@ func moment(at time.Time) *time.Time {
 	return &at
 }
 
-func scanToken(row pgx.CollectableRow) (t pawl.Token, err error) {
+func scanToken(row pgx.CollectableRow) (t store.Token, err error) {
 	var expires, used, revoked *time.Time
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &t.Created, &expires, &used, &revoked,
 		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Tenant)
@@ -60,21 +61,21 @@ func scanToken(row pgx.CollectableRow) (t pawl.Token, err error) {
 	return t, err
 }
 
-// TokenByHash implements [pawl.Tokens]. Whose a token is becomes known by it.
-func (s *Store) TokenByHash(ctx context.Context, hash string) (pawl.Token, error) {
+// TokenByHash implements [store.Tokens]. Whose a token is becomes known by it.
+func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
 	if !record.ValidBlob(hash) { // it may be no text that the server takes
-		return pawl.Token{}, fmt.Errorf("find token: %w", pawl.ErrNotFound)
+		return store.Token{}, fmt.Errorf("find token: %w", pawl.ErrNotFound)
 	}
 	rows, _ := s.pool.Query(forAll(ctx), selectToken+"WHERE hash = $1", hash) // CollectExactlyOneRow returns its error
 	t, err := pgx.CollectExactlyOneRow(rows, scanToken)
 	if err != nil {
-		return pawl.Token{}, fmt.Errorf("find token: %w", classify(err))
+		return store.Token{}, fmt.Errorf("find token: %w", classify(err))
 	}
 	return t, nil
 }
 
-// Tokens implements [pawl.Tokens].
-func (s *Store) Tokens(ctx context.Context) ([]pawl.Token, error) {
+// Tokens implements [store.Tokens].
+func (s *Store) Tokens(ctx context.Context) ([]store.Token, error) {
 	rows, _ := s.pool.Query(ctx, selectToken+"ORDER BY created DESC, id DESC") // CollectRows returns its error
 	all, err := pgx.CollectRows(rows, scanToken)
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *Store) Tokens(ctx context.Context) ([]pawl.Token, error) {
 	return all, nil
 }
 
-// RevokeToken implements [pawl.Tokens].
+// RevokeToken implements [store.Tokens].
 func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
 	revoked, err := s.pool.Exec(ctx, "UPDATE tokens SET revoked = coalesce(revoked, $2) WHERE id = $1", key(pawl.SessionID(id)), at)
 	if err == nil && revoked.RowsAffected() == 0 {
@@ -95,7 +96,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 	return nil
 }
 
-// UseToken implements [pawl.Tokens].
+// UseToken implements [store.Tokens].
 func (s *Store) UseToken(ctx context.Context, id string, at time.Time) error {
 	_, err := s.pool.Exec(ctx, "UPDATE tokens SET used = greatest(used, $2) WHERE id = $1", key(pawl.SessionID(id)), at)
 	if err != nil {

@@ -52,7 +52,7 @@ func usageColumns(rows []pawl.UsageRow) []any {
 	return columns
 }
 
-// Usage implements [pawl.Store].
+// Usage implements [store.Store].
 func (s *Store) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
 	query, args := sums(record.UsageFilter(f))
 	rows, _ := s.pool.Query(ctx, query, args...) // CollectRows returns its error

@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Account returns what is known of a tenant as a store keeps it, or ErrInvalid.
-func Account(a pawl.Account) (pawl.Account, error) {
+func Account(a store.Account) (store.Account, error) {
 	if !a.Tenant.Valid() {
 		return a, fmt.Errorf("%.100q is no name for a tenant: small letters, digits and -, at most 50: %w", a.Tenant, pawl.ErrInvalid)
 	}
@@ -18,7 +19,7 @@ func Account(a pawl.Account) (pawl.Account, error) {
 	return a, nil
 }
 
-func limits(l pawl.Limits) error {
+func limits(l store.Limits) error {
 	if min(int64(l.Rate), int64(l.Budget), int64(l.Parallel), int64(l.Streams)) < 0 {
 		return fmt.Errorf("a limit is below zero: %w", pawl.ErrInvalid)
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // The bounds of a list; see [pawl.Filter].
@@ -53,5 +54,5 @@ const maxWordsText = 1000
 
 // Words returns the words by which a title or prompt is found.
 func Words(text string) []string {
-	return pawl.SearchWords(text[:min(len(text), maxWordsText)])
+	return store.SearchWords(text[:min(len(text), maxWordsText)])
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Token returns a token as a store keeps it for a tenant, or ErrInvalid.
-func Token(t pawl.Token, of pawl.Tenant) (pawl.Token, error) {
+func Token(t store.Token, of store.Tenant) (store.Token, error) {
 	switch {
 	case t.Tenant != of:
 		return t, fmt.Errorf("the token is of tenant %.100q, not of %q: %w", t.Tenant, of, pawl.ErrInvalid)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
@@ -44,13 +45,13 @@ const (
 	insertEvent = `INSERT INTO events (session_id, seq, turn, at, kind, version, body) VALUES (?, ?, ?, ?, ?, ?, ?)`
 )
 
-// Append implements [pawl.Store]. A session that is not there (any more) is an
+// Append implements [store.Store]. A session that is not there (any more) is an
 // ErrConflict too: the writer's view of it is out of date.
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	batch, err := record.NewBatch(id, after, events)
 	if err == nil {
 		commit := s.write.passing
-		if slices.ContainsFunc(batch.Events, func(e pawl.Event) bool { return pawl.NeedsSync(e.Body) }) {
+		if slices.ContainsFunc(batch.Events, func(e pawl.Event) bool { return store.NeedsSync(e.Body) }) {
 			commit = s.write.transaction
 		}
 		err = commit(ctx, func(ctx context.Context) error {

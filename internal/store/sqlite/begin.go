@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Begin implements [pawl.Store]. The files come first: a crash leaves some that
+// Begin implements [store.Store]. The files come first: a crash leaves some that
 // belong to no session, and never a session without its files.
 func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error) {
 	stored, err := s.begin(ctx, id, blobs, events)

@@ -18,7 +18,7 @@ import (
 // The id must be valid.
 func (s *Store) blobFolder(id pawl.SessionID) string { return filepath.Join(s.blobDir, string(id)) }
 
-// PutBlob implements [pawl.Blobs].
+// PutBlob implements [store.Blobs].
 func (s *Store) PutBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pawl.Blob, error) {
 	blob, err := s.putBlob(ctx, id, r)
 	if err != nil {
@@ -92,7 +92,7 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// OpenBlob implements [pawl.Blobs].
+// OpenBlob implements [store.Blobs].
 func (s *Store) OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	if err := single(ctx); err != nil {
 		return nil, fmt.Errorf("open blob %s of %s: %w", blob, id, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// SaveDraft implements [pawl.Store].
+// SaveDraft implements [store.Store].
 func (s *Store) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft) error {
 	body, err := json.Marshal(d)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft) 
 	return nil
 }
 
-// Draft implements [pawl.Store].
+// Draft implements [store.Store].
 func (s *Store) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, error) {
 	var body []byte
 	var d pawl.Draft

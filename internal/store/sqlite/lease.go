@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Acquire implements [pawl.Leases]. All who use the file are on this machine,
+// Acquire implements [store.Leases]. All who use the file are on this machine,
 // so its clock is everyone's.
 func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (from pawl.Owner, err error) {
 	if owner == "" || ttl <= 0 {
@@ -39,7 +40,7 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 	return from, nil
 }
 
-// Release implements [pawl.Leases].
+// Release implements [store.Leases].
 func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner) error {
 	err := s.write.passing(ctx, func(ctx context.Context) error {
 		_, err := s.write.conn.ExecContext(ctx, "DELETE FROM leases WHERE session_id = ? AND owner = ?", string(id), string(owner))
@@ -52,12 +53,12 @@ func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 }
 
 // lease returns the session's lease, lapsed or not; the zero lease if nobody has one.
-func (w *writer) lease(ctx context.Context, id pawl.SessionID) (pawl.Lease, error) {
-	var l pawl.Lease
+func (w *writer) lease(ctx context.Context, id pawl.SessionID) (store.Lease, error) {
+	var l store.Lease
 	var expires int64
 	err := w.conn.QueryRowContext(ctx, "SELECT owner, expires FROM leases WHERE session_id = ?", string(id)).Scan(&l.Owner, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
-		return pawl.Lease{}, nil
+		return store.Lease{}, nil
 	}
 	l.Expires = time.UnixMicro(expires)
 	return l, err

@@ -45,7 +45,7 @@ func (r *reader) close() error {
 const selectPage = `SELECT seq, turn, at, kind, version, body FROM events
 	WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`
 
-// Events implements [pawl.Store].
+// Events implements [store.Store].
 func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
 	return record.Pages(after, func(after pawl.Seq) ([]pawl.Event, error) {
 		page, err := s.page(ctx, id, after)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
@@ -50,7 +51,7 @@ func scanSession(row interface{ Scan(...any) error }) (pawl.Session, error) {
 	return s, err
 }
 
-// Session implements [pawl.Store].
+// Session implements [store.Store].
 func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
 	err := single(ctx)
 	var row pawl.Session
@@ -63,7 +64,7 @@ func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, e
 	return row, nil
 }
 
-// Sessions implements [pawl.Store].
+// Sessions implements [store.Store].
 func (s *Store) Sessions(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
 	if err := single(ctx); err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
@@ -115,7 +116,7 @@ func list(f pawl.Filter) (query string, args []any) {
 	if !f.Before.IsZero() {
 		pick("updated < ?", f.Before.UnixMicro())
 	}
-	for _, word := range pawl.SearchWords(f.Query) {
+	for _, word := range store.SearchWords(f.Query) {
 		pick("instr(' ' || title_words || ' ' || prompt_words, ?)", " "+word)
 	}
 	args = append(args, f.Limit)

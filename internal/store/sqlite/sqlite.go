@@ -16,13 +16,13 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/migrate"
 )
 
-var _ pawl.Store = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
-// Store is a [pawl.Store] on one file.
+// Store is a [store.Store] on one file.
 type Store struct {
 	write   *writer
 	read    *reader

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
@@ -25,12 +25,12 @@ func open(t testing.TB, path string) *sqlite.Store {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) pawl.Store { return open(t, filepath.Join(t.TempDir(), "pawl.db")) })
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, filepath.Join(t.TempDir(), "pawl.db")) })
 }
 
 func TestShared(t *testing.T) {
 	t.Parallel()
-	storetest.RunShared(t, func(t *testing.T) (a, b pawl.Store) {
+	storetest.RunShared(t, func(t *testing.T) (a, b store.Store) {
 		path := filepath.Join(t.TempDir(), "pawl.db")
 		return open(t, path), open(t, path)
 	})
@@ -38,7 +38,7 @@ func TestShared(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	storetest.RunTokens(t, func(t *testing.T) (a, b pawl.Tokens) {
+	storetest.RunTokens(t, func(t *testing.T) (a, b store.Tokens) {
 		path := filepath.Join(t.TempDir(), "pawl.db")
 		return open(t, path), open(t, path)
 	})

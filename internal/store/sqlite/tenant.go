@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // single refuses to work for a tenant: a file keeps none apart.
 func single(ctx context.Context) error {
-	if t := pawl.TenantOf(ctx); t != "" {
+	if t := store.TenantOf(ctx); t != "" {
 		return fmt.Errorf("an SQLite file cannot keep the sessions of tenant %s apart, use PostgreSQL: %w", t, pawl.ErrInvalid)
 	}
 	return nil

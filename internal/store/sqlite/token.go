@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-var _ pawl.Tokens = (*Store)(nil)
+var _ store.Tokens = (*Store)(nil)
 
 const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams FROM tokens `
 
-// AddToken implements [pawl.Tokens].
-func (s *Store) AddToken(ctx context.Context, t pawl.Token) error {
+// AddToken implements [store.Tokens].
+func (s *Store) AddToken(ctx context.Context, t store.Token) error {
 	t, err := record.Token(t, "")
 	if err == nil {
 		err = s.write.transaction(ctx, func(ctx context.Context) error {
@@ -52,7 +53,7 @@ func micro(at time.Time) *int64 {
 	return new(at.UnixMicro())
 }
 
-func scanToken(row interface{ Scan(...any) error }) (t pawl.Token, err error) {
+func scanToken(row interface{ Scan(...any) error }) (t store.Token, err error) {
 	var created int64
 	var expires, used, revoked *int64
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &created, &expires, &used, &revoked,
@@ -66,17 +67,17 @@ func scanToken(row interface{ Scan(...any) error }) (t pawl.Token, err error) {
 	return t, err
 }
 
-// TokenByHash implements [pawl.Tokens].
-func (s *Store) TokenByHash(ctx context.Context, hash string) (pawl.Token, error) {
+// TokenByHash implements [store.Tokens].
+func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
 	t, err := scanToken(s.read.db.QueryRowContext(ctx, selectToken+"WHERE hash = ?", hash))
 	if err != nil {
-		return pawl.Token{}, fmt.Errorf("find token: %w", classify(err))
+		return store.Token{}, fmt.Errorf("find token: %w", classify(err))
 	}
 	return t, nil
 }
 
-// Tokens implements [pawl.Tokens].
-func (s *Store) Tokens(ctx context.Context) ([]pawl.Token, error) {
+// Tokens implements [store.Tokens].
+func (s *Store) Tokens(ctx context.Context) ([]store.Token, error) {
 	if err := single(ctx); err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
@@ -85,7 +86,7 @@ func (s *Store) Tokens(ctx context.Context) ([]pawl.Token, error) {
 		return nil, fmt.Errorf("list tokens: %w", classify(err))
 	}
 	defer rows.Close()
-	var all []pawl.Token
+	var all []store.Token
 	for rows.Next() {
 		t, err := scanToken(rows)
 		if err != nil {
@@ -99,7 +100,7 @@ func (s *Store) Tokens(ctx context.Context) ([]pawl.Token, error) {
 	return all, nil
 }
 
-// RevokeToken implements [pawl.Tokens].
+// RevokeToken implements [store.Tokens].
 func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
 	err := s.write.transaction(ctx, func(ctx context.Context) error {
 		revoked, err := s.write.conn.ExecContext(ctx, "UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?", at.UnixMicro(), id)
@@ -111,7 +112,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 	return nil
 }
 
-// UseToken implements [pawl.Tokens].
+// UseToken implements [store.Tokens].
 func (s *Store) UseToken(ctx context.Context, id string, at time.Time) error {
 	err := s.write.passing(ctx, func(ctx context.Context) error {
 		_, err := s.write.conn.ExecContext(ctx, "UPDATE tokens SET used = max(coalesce(used, 0), ?) WHERE id = ?", at.UnixMicro(), id)

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-// Usage implements [pawl.Store].
+// Usage implements [store.Store].
 func (s *Store) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
 	rows, err := s.usage(ctx, f)
 	if err != nil {

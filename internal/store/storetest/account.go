@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // RunAccounts checks a store that keeps tenants. open returns an empty one, which
@@ -30,9 +31,9 @@ func RunAccounts(t *testing.T, open func(t *testing.T) Tenanted) {
 }
 
 func accountsKept(t *testing.T, s Tenanted) {
-	full := pawl.Account{Tenant: "rival", Created: dawn, Suspended: dawn.Add(time.Hour), Limits: pawl.Limits{Rate: 60, Budget: 5_000_000_000, Parallel: 2, Streams: 3}}
-	least := pawl.Account{Tenant: "acme", Created: dawn}
-	for _, a := range []pawl.Account{full, least} {
+	full := store.Account{Tenant: "rival", Created: dawn, Suspended: dawn.Add(time.Hour), Limits: store.Limits{Rate: 60, Budget: 5_000_000_000, Parallel: 2, Streams: 3}}
+	least := store.Account{Tenant: "acme", Created: dawn}
+	for _, a := range []store.Account{full, least} {
 		done(t, s.AddTenant(t.Context(), a))
 		got, err := s.Tenant(t.Context(), a.Tenant)
 		done(t, err)
@@ -41,37 +42,37 @@ func accountsKept(t *testing.T, s Tenanted) {
 	}
 	all, err := s.Tenants(t.Context())
 	done(t, err)
-	equal(t, "all", all, []pawl.Account{least, full})
-	for _, name := range []pawl.Tenant{"", "none", "A", "\xff\x00"} {
+	equal(t, "all", all, []store.Account{least, full})
+	for _, name := range []store.Tenant{"", "none", "A", "\xff\x00"} {
 		_, err := s.Tenant(t.Context(), name)
 		fails(t, string(name), err, pawl.ErrNotFound)
-		_, err = s.SetTenant(t.Context(), name, func(*pawl.Account) {})
+		_, err = s.SetTenant(t.Context(), name, func(*store.Account) {})
 		fails(t, string(name), err, pawl.ErrNotFound)
 		fails(t, string(name), s.RemoveTenant(t.Context(), name), pawl.ErrNotFound)
 	}
-	for _, name := range []pawl.Tenant{"", "A", "a b", "-", "*", "_"} {
-		fails(t, string(name), s.AddTenant(t.Context(), pawl.Account{Tenant: name}), pawl.ErrInvalid)
+	for _, name := range []store.Tenant{"", "A", "a b", "-", "*", "_"} {
+		fails(t, string(name), s.AddTenant(t.Context(), store.Account{Tenant: name}), pawl.ErrInvalid)
 	}
-	fails(t, "a limit below 0", s.AddTenant(t.Context(), pawl.Account{Tenant: "odd", Limits: pawl.Limits{Rate: -1}}), pawl.ErrInvalid)
+	fails(t, "a limit below 0", s.AddTenant(t.Context(), store.Account{Tenant: "odd", Limits: store.Limits{Rate: -1}}), pawl.ErrInvalid)
 }
 
 func accountsChanged(t *testing.T, s Tenanted) {
-	done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: "acme", Created: dawn}))
+	done(t, s.AddTenant(t.Context(), store.Account{Tenant: "acme", Created: dawn}))
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			_, err := s.SetTenant(t.Context(), "acme", func(a *pawl.Account) { a.Limits.Rate++; a.Tenant, a.Created = "other", time.Time{} })
+			_, err := s.SetTenant(t.Context(), "acme", func(a *store.Account) { a.Limits.Rate++; a.Tenant, a.Created = "other", time.Time{} })
 			if err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	got, err := s.SetTenant(t.Context(), "acme", func(a *pawl.Account) { a.Suspended = dawn })
+	got, err := s.SetTenant(t.Context(), "acme", func(a *store.Account) { a.Suspended = dawn })
 	done(t, err)
-	want := pawl.Account{Tenant: "acme", Created: dawn, Suspended: dawn, Limits: pawl.Limits{Rate: 20}}
+	want := store.Account{Tenant: "acme", Created: dawn, Suspended: dawn, Limits: store.Limits{Rate: 20}}
 	equal(t, "what holds", got, want)
-	_, err = s.SetTenant(t.Context(), "acme", func(a *pawl.Account) { a.Limits.Budget = -1 })
+	_, err = s.SetTenant(t.Context(), "acme", func(a *store.Account) { a.Limits.Budget = -1 })
 	fails(t, "a limit below 0", err, pawl.ErrInvalid)
 	got, err = s.Tenant(t.Context(), "acme")
 	done(t, err)
@@ -79,7 +80,7 @@ func accountsChanged(t *testing.T, s Tenanted) {
 }
 
 func accountsRemoved(t *testing.T, s Tenanted) {
-	acme, rival := pawl.WithTenant(t.Context(), "acme"), pawl.WithTenant(t.Context(), "rival")
+	acme, rival := store.WithTenant(t.Context(), "acme"), store.WithTenant(t.Context(), "rival")
 	x, y := furnish(acme, t, s), furnish(rival, t, s)
 	before := all(rival, t, s, y)
 	fails(t, "one with sessions", s.RemoveTenant(t.Context(), "acme"), pawl.ErrConflict)
@@ -101,39 +102,39 @@ func accountsRemoved(t *testing.T, s Tenanted) {
 	fails(t, "its token", err, pawl.ErrNotFound)
 	_, err = s.Workspace(acme, x.dir)
 	fails(t, "its workspace", err, pawl.ErrNotFound)
-	fails(t, "the same name", s.AddTenant(t.Context(), pawl.Account{Tenant: "acme"}), pawl.ErrConflict)
+	fails(t, "the same name", s.AddTenant(t.Context(), store.Account{Tenant: "acme"}), pawl.ErrConflict)
 	equal(t, "what the other has", all(rival, t, s, y), before)
 }
 
 func accountsDenied(t *testing.T, s Tenanted) {
-	done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: "acme", Created: dawn}))
-	for _, tenant := range []pawl.Tenant{"acme", "rival"} {
-		ctx := pawl.WithTenant(t.Context(), tenant)
+	done(t, s.AddTenant(t.Context(), store.Account{Tenant: "acme", Created: dawn}))
+	for _, tenant := range []store.Tenant{"acme", "rival"} {
+		ctx := store.WithTenant(t.Context(), tenant)
 		_, err := s.Tenant(ctx, "acme")
 		fails(t, "Tenant", err, pawl.ErrDenied)
 		_, err = s.Tenants(ctx)
 		fails(t, "Tenants", err, pawl.ErrDenied)
-		_, err = s.SetTenant(ctx, "acme", func(a *pawl.Account) { a.Limits.Rate = 7 })
+		_, err = s.SetTenant(ctx, "acme", func(a *store.Account) { a.Limits.Rate = 7 })
 		fails(t, "SetTenant", err, pawl.ErrDenied)
 		_, err = s.SessionsOf(ctx, "acme", 1)
 		fails(t, "SessionsOf", err, pawl.ErrDenied)
-		fails(t, "AddTenant", s.AddTenant(ctx, pawl.Account{Tenant: "third"}), pawl.ErrDenied)
+		fails(t, "AddTenant", s.AddTenant(ctx, store.Account{Tenant: "third"}), pawl.ErrDenied)
 		fails(t, "RemoveTenant", s.RemoveTenant(ctx, "acme"), pawl.ErrDenied)
 	}
 	left, err := s.Tenants(t.Context())
 	done(t, err)
-	equal(t, "what is there", left, []pawl.Account{{Tenant: "acme", Created: dawn}})
+	equal(t, "what is there", left, []store.Account{{Tenant: "acme", Created: dawn}})
 }
 
 func accountsTokens(t *testing.T, s Tenanted) {
 	add := func(ctx context.Context) error {
 		k := token("ci")
-		k.Tenant = pawl.TenantOf(ctx)
+		k.Tenant = store.TenantOf(ctx)
 		return s.AddToken(ctx, k)
 	}
-	acme := pawl.WithTenant(t.Context(), "acme")
+	acme := store.WithTenant(t.Context(), "acme")
 	fails(t, "before", add(acme), pawl.ErrNotFound)
-	done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: "acme"}))
+	done(t, s.AddTenant(t.Context(), store.Account{Tenant: "acme"}))
 	done(t, add(acme))
 	done(t, add(t.Context()))
 	done(t, s.RemoveTenant(t.Context(), "acme"))

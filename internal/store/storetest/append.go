@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
-func appendRoundTrip(t *testing.T, s pawl.Store) {
+func appendRoundTrip(t *testing.T, s store.Store) {
 	first := create(t, s)
 	id := first.Session
 	given := []pawl.Event{titled("one"), {Turn: 7, At: dawn.Add(time.Hour), Body: pawl.TurnStarted{Prompt: 1}}}
@@ -81,7 +82,7 @@ var samples = slices.Concat([]pawl.Body{
 	pawl.TurnFinished{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "no", Steps: 1, Usage: pawl.Usage{Input: 1}},
 }, missionSamples)
 
-func appendEveryKind(t *testing.T, s pawl.Store) {
+func appendEveryKind(t *testing.T, s store.Store) {
 	events := []pawl.Event{event(pawl.SessionCreated{Dir: "/w", Parent: NewID(), ParentCall: "c0", Owner: "ada"})}
 	for _, b := range samples {
 		events = append(events, event(b))
@@ -101,7 +102,7 @@ func appendEveryKind(t *testing.T, s pawl.Store) {
 	equal(t, "the log", log(t, s, id, 0), events)
 }
 
-func appendCounts(t *testing.T, s pawl.Store) {
+func appendCounts(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	head := pawl.Seq(1)
 	for size := range 10 {
@@ -118,7 +119,7 @@ func appendCounts(t *testing.T, s pawl.Store) {
 	}
 }
 
-func appendTimes(t *testing.T, s pawl.Store) {
+func appendTimes(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	zone := time.FixedZone("east", 5*3600)
 	for i, at := range []time.Time{
@@ -140,7 +141,7 @@ func appendTimes(t *testing.T, s pawl.Store) {
 	}
 }
 
-func appendRefuses(t *testing.T, s pawl.Store) {
+func appendRefuses(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	created := event(pawl.SessionCreated{Dir: "/w"})
 	for _, c := range []struct {
@@ -173,7 +174,7 @@ func appendRefuses(t *testing.T, s pawl.Store) {
 
 // A body that the store would take and never be able to give back would make
 // the whole session unreadable.
-func appendUnreadable(t *testing.T, s pawl.Store) {
+func appendUnreadable(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	for _, input := range []string{`{"a":1,"a":2}`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", `{"a":"\u0000"}`, `{`, ``} {
 		head := row(t, s, id).Head
@@ -186,7 +187,7 @@ func appendUnreadable(t *testing.T, s pawl.Store) {
 	}
 }
 
-func appendAllOrNothing(t *testing.T, s pawl.Store) {
+func appendAllOrNothing(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	appended(t, s, id, 1, titled("theirs"))
 	before := row(t, s, id)
@@ -198,7 +199,7 @@ func appendAllOrNothing(t *testing.T, s pawl.Store) {
 	equal(t, "the row", row(t, s, id), before)
 }
 
-func appendCanceled(t *testing.T, s pawl.Store) {
+func appendCanceled(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	before := row(t, s, id)
 	ctx, cancel := context.WithCancel(t.Context())

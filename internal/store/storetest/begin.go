@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // readers yields readers, and then an error unless it is nil.
@@ -35,7 +36,7 @@ func beginning() []pawl.Event {
 	return []pawl.Event{{At: at, Body: pawl.SessionCreated{Dir: "/w"}}, {At: at, Body: pawl.SessionTitled{Title: "begun"}}}
 }
 
-func begin(t *testing.T, s pawl.Store) {
+func begin(t *testing.T, s store.Store) {
 	id, large := NewID(), bytes.Repeat([]byte("line\n"), 100_000)
 	stored, err := s.Begin(t.Context(), id, readers(nil, strings.NewReader("a"), bytes.NewReader(large), strings.NewReader("a")), beginning()...)
 	if err != nil {
@@ -71,7 +72,7 @@ func begin(t *testing.T, s pawl.Store) {
 	fails(t, "a blob of what did not begin", err, pawl.ErrNotFound)
 }
 
-func beginBroken(t *testing.T, s pawl.Store) {
+func beginBroken(t *testing.T, s store.Store) {
 	fault := errors.New("broken")
 	whole := put(t, s, create(t, s).Session, []byte("whole"))
 	for name, test := range map[string]struct {

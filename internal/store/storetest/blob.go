@@ -13,9 +13,10 @@ import (
 	"testing/iotest"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
-func put(t *testing.T, s pawl.Store, id pawl.SessionID, content []byte) pawl.Blob {
+func put(t *testing.T, s store.Store, id pawl.SessionID, content []byte) pawl.Blob {
 	t.Helper()
 	blob, err := s.PutBlob(t.Context(), id, bytes.NewReader(content))
 	if err != nil {
@@ -26,7 +27,7 @@ func put(t *testing.T, s pawl.Store, id pawl.SessionID, content []byte) pawl.Blo
 	return blob
 }
 
-func holds(t *testing.T, s pawl.Store, id pawl.SessionID, blob pawl.Blob, content []byte) {
+func holds(t *testing.T, s store.Store, id pawl.SessionID, blob pawl.Blob, content []byte) {
 	t.Helper()
 	r, err := s.OpenBlob(t.Context(), id, blob.ID)
 	if err != nil {
@@ -42,7 +43,7 @@ func holds(t *testing.T, s pawl.Store, id pawl.SessionID, blob pawl.Blob, conten
 	}
 }
 
-func blobs(t *testing.T, s pawl.Store) {
+func blobs(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	for _, content := range []string{"", "a", "\x00\xff", strings.Repeat("line\n", 1000)} {
 		blob := put(t, s, id, []byte(content))
@@ -52,7 +53,7 @@ func blobs(t *testing.T, s pawl.Store) {
 	}
 }
 
-func blobLarge(t *testing.T, s pawl.Store) {
+func blobLarge(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	for _, size := range []int{256<<10 - 1, 256 << 10, 256<<10 + 1, 5 << 20} {
 		content := make([]byte, size)
@@ -76,7 +77,7 @@ func blobLarge(t *testing.T, s pawl.Store) {
 	}
 }
 
-func blobIsolated(t *testing.T, s pawl.Store) {
+func blobIsolated(t *testing.T, s store.Store) {
 	mine, theirs := create(t, s).Session, create(t, s).Session
 	blob := put(t, s, mine, []byte("secret"))
 	_, err := s.OpenBlob(t.Context(), theirs, blob.ID)
@@ -88,7 +89,7 @@ func blobIsolated(t *testing.T, s pawl.Store) {
 	holds(t, s, mine, blob, []byte("secret"))
 }
 
-func blobMissing(t *testing.T, s pawl.Store) {
+func blobMissing(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	put(t, s, id, []byte("a"))
 	for _, name := range []string{strings.Repeat("0", 64), "", ".", "..", "../" + string(id), strings.Repeat("A", 64), "\xff\x00"} {
@@ -103,7 +104,7 @@ func blobMissing(t *testing.T, s pawl.Store) {
 	}
 }
 
-func blobBroken(t *testing.T, s pawl.Store) {
+func blobBroken(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	broken := errors.New("broken")
 	_, err := s.PutBlob(t.Context(), id, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)))

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
-func conflictOldHead(t *testing.T, s pawl.Store) {
+func conflictOldHead(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	appended(t, s, id, 1, titled("a"), titled("b"))
 	for _, after := range []pawl.Seq{1, 2, 4, 1000} {
@@ -20,7 +21,7 @@ func conflictOldHead(t *testing.T, s pawl.Store) {
 
 // Not ErrNotFound: to tell the two apart a store would need a second question,
 // and who meets a conflict reads the log again, which then tells.
-func conflictMissing(t *testing.T, s pawl.Store) {
+func conflictMissing(t *testing.T, s store.Store) {
 	id := NewID()
 	_, err := s.Append(t.Context(), id, 1, titled("a"))
 	fails(t, "append", err, pawl.ErrConflict)
@@ -28,7 +29,7 @@ func conflictMissing(t *testing.T, s pawl.Store) {
 	fails(t, "session", err, pawl.ErrNotFound)
 }
 
-func conflictCreate(t *testing.T, s pawl.Store) {
+func conflictCreate(t *testing.T, s store.Store) {
 	first := create(t, s)
 	before := row(t, s, first.Session)
 	_, err := s.Append(t.Context(), first.Session, 0, event(pawl.SessionCreated{Dir: "/other"}), titled("a"))
@@ -39,12 +40,12 @@ func conflictCreate(t *testing.T, s pawl.Store) {
 
 const writers = 100
 
-func conflictRace(t *testing.T, s pawl.Store) {
+func conflictRace(t *testing.T, s store.Store) {
 	first := create(t, s)
 	want := []pawl.Event{first}
 	for round := range 5 {
 		after := pawl.Seq(len(want))
-		want = append(want, race(t, []pawl.Store{s}, first.Session, after, func(writer int) []pawl.Event {
+		want = append(want, race(t, []store.Store{s}, first.Session, after, func(writer int) []pawl.Event {
 			return []pawl.Event{titled("round %d, writer %d", round, writer), titled("and again")}
 		})...)
 		equal(t, "the log", log(t, s, first.Session, 0), want)
@@ -52,9 +53,9 @@ func conflictRace(t *testing.T, s pawl.Store) {
 	equal(t, "head", row(t, s, first.Session).Head, pawl.Seq(len(want)))
 }
 
-func conflictCreateRace(t *testing.T, s pawl.Store) {
+func conflictCreateRace(t *testing.T, s store.Store) {
 	id := NewID()
-	won := race(t, []pawl.Store{s}, id, 0, func(writer int) []pawl.Event {
+	won := race(t, []store.Store{s}, id, 0, func(writer int) []pawl.Event {
 		return []pawl.Event{event(pawl.SessionCreated{Dir: "/w"}), titled("writer %d", writer)}
 	})
 	equal(t, "the log", log(t, s, id, 0), won)
@@ -63,7 +64,7 @@ func conflictCreateRace(t *testing.T, s pawl.Store) {
 
 // race lets all writers append at once, spread over the handles, and returns
 // what the one that won has written.
-func race(t *testing.T, stores []pawl.Store, id pawl.SessionID, after pawl.Seq, events func(writer int) []pawl.Event) []pawl.Event {
+func race(t *testing.T, stores []store.Store, id pawl.SessionID, after pawl.Seq, events func(writer int) []pawl.Event) []pawl.Event {
 	t.Helper()
 	start := make(chan struct{})
 	var wg sync.WaitGroup

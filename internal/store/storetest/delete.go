@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
-func deleted(t *testing.T, s pawl.Store, id pawl.SessionID) {
+func deleted(t *testing.T, s store.Store, id pawl.SessionID) {
 	t.Helper()
 	if err := s.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -15,7 +16,7 @@ func deleted(t *testing.T, s pawl.Store, id pawl.SessionID) {
 }
 
 // filled makes a session that has something of everything.
-func filled(t *testing.T, s pawl.Store) (pawl.SessionID, pawl.Blob) {
+func filled(t *testing.T, s store.Store) (pawl.SessionID, pawl.Blob) {
 	t.Helper()
 	id := fill(t, s, 10)[0].Session
 	if err := s.SaveDraft(t.Context(), id, pawl.Draft{Text: "draft"}); err != nil {
@@ -24,7 +25,7 @@ func filled(t *testing.T, s pawl.Store) (pawl.SessionID, pawl.Blob) {
 	return id, put(t, s, id, []byte("blob"))
 }
 
-func deleteAll(t *testing.T, s pawl.Store) {
+func deleteAll(t *testing.T, s store.Store) {
 	id, blob := filled(t, s)
 	if _, err := s.Acquire(t.Context(), id, "a", time.Microsecond, ""); err != nil { // lapses at once
 		t.Fatal(err)
@@ -44,7 +45,7 @@ func deleteAll(t *testing.T, s pawl.Store) {
 }
 
 // vanished wants a session to be gone in every respect.
-func vanished(t *testing.T, s pawl.Store, id pawl.SessionID, blob pawl.Blob) {
+func vanished(t *testing.T, s store.Store, id pawl.SessionID, blob pawl.Blob) {
 	t.Helper()
 	_, err := s.Session(t.Context(), id)
 	fails(t, "session", err, pawl.ErrNotFound)
@@ -62,7 +63,7 @@ func vanished(t *testing.T, s pawl.Store, id pawl.SessionID, blob pawl.Blob) {
 	fails(t, "lease", err, pawl.ErrNotFound)
 }
 
-func deleteOne(t *testing.T, s pawl.Store) {
+func deleteOne(t *testing.T, s store.Store) {
 	mine, _ := filled(t, s)
 	theirs, blob := filled(t, s)
 	events, session := log(t, s, theirs, 0), row(t, s, theirs)
@@ -75,7 +76,7 @@ func deleteOne(t *testing.T, s pawl.Store) {
 	}
 }
 
-func deleteBusy(t *testing.T, s pawl.Store) {
+func deleteBusy(t *testing.T, s store.Store) {
 	id, blob := filled(t, s)
 	acquired(t, s, id, "a", "", "")
 	busy(t, "delete", s.Delete(t.Context(), id), id, "a")
@@ -85,7 +86,7 @@ func deleteBusy(t *testing.T, s pawl.Store) {
 	deleted(t, s, id)
 }
 
-func deleteMissing(t *testing.T, s pawl.Store) {
+func deleteMissing(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	deleted(t, s, id)
 	for _, id := range []pawl.SessionID{id, NewID(), "", "..", "\xff\x00"} {

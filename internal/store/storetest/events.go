@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // fill makes a session of n events and returns its log.
-func fill(t *testing.T, s pawl.Store, n int) []pawl.Event {
+func fill(t *testing.T, s store.Store, n int) []pawl.Event {
 	t.Helper()
 	events := []pawl.Event{event(pawl.SessionCreated{Dir: "/w"})}
 	for i := 1; i < n; i++ {
@@ -19,7 +20,7 @@ func fill(t *testing.T, s pawl.Store, n int) []pawl.Event {
 	return appended(t, s, NewID(), 0, events...)
 }
 
-func eventsPages(t *testing.T, s pawl.Store) {
+func eventsPages(t *testing.T, s store.Store) {
 	all := fill(t, s, 2_100)
 	id := all[0].Session
 	for _, after := range []int{0, 1_000, 2_099, 2_100, 5_000} {
@@ -39,7 +40,7 @@ func eventsPages(t *testing.T, s pawl.Store) {
 
 // More readers than any store has connections, each in the middle of its log,
 // and a writer: if one held a connection, this would stand still.
-func eventsNested(t *testing.T, s pawl.Store) {
+func eventsNested(t *testing.T, s store.Store) {
 	all := fill(t, s, 600)
 	id, head := all[0].Session, pawl.Seq(len(all))
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -68,7 +69,7 @@ func eventsNested(t *testing.T, s pawl.Store) {
 	equal(t, "events", len(log(t, s, id, 0)), len(all)+1)
 }
 
-func eventsMissing(t *testing.T, s pawl.Store) {
+func eventsMissing(t *testing.T, s store.Store) {
 	for _, id := range []pawl.SessionID{NewID(), "", "no id", "\xff\x00"} {
 		for _, after := range []pawl.Seq{0, 5} {
 			n := 0
@@ -87,7 +88,7 @@ func eventsMissing(t *testing.T, s pawl.Store) {
 	}
 }
 
-func eventsDeleted(t *testing.T, s pawl.Store) {
+func eventsDeleted(t *testing.T, s store.Store) {
 	all := fill(t, s, 2_000)
 	id, n := all[0].Session, 0
 	var last error

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // dawn is when the sessions of the suite begin.
@@ -36,13 +37,13 @@ func titled(format string, args ...any) pawl.Event {
 }
 
 // create makes a session and returns its first event.
-func create(t *testing.T, s pawl.Store) pawl.Event {
+func create(t *testing.T, s store.Store) pawl.Event {
 	t.Helper()
 	return appended(t, s, NewID(), 0, event(pawl.SessionCreated{Dir: "/w"}))[0]
 }
 
 // appended appends events and returns them.
-func appended(t *testing.T, s pawl.Store, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) []pawl.Event {
+func appended(t *testing.T, s store.Store, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) []pawl.Event {
 	t.Helper()
 	got, err := s.Append(t.Context(), id, after, events...)
 	if err != nil {
@@ -52,7 +53,7 @@ func appended(t *testing.T, s pawl.Store, id pawl.SessionID, after pawl.Seq, eve
 }
 
 // log reads all events after a Seq.
-func log(t *testing.T, s pawl.Store, id pawl.SessionID, after pawl.Seq) []pawl.Event {
+func log(t *testing.T, s store.Store, id pawl.SessionID, after pawl.Seq) []pawl.Event {
 	t.Helper()
 	var events []pawl.Event
 	for e, err := range s.Events(t.Context(), id, after) {
@@ -65,7 +66,7 @@ func log(t *testing.T, s pawl.Store, id pawl.SessionID, after pawl.Seq) []pawl.E
 }
 
 // row reads a session's row.
-func row(t *testing.T, s pawl.Store, id pawl.SessionID) pawl.Session {
+func row(t *testing.T, s store.Store, id pawl.SessionID) pawl.Session {
 	t.Helper()
 	got, err := s.Session(t.Context(), id)
 	if err != nil {

@@ -11,11 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // HostRegistry is the registry under test. A host is live for an hour after its heartbeat.
 type HostRegistry struct {
-	pawl.HostRegistry
+	fleet.HostRegistry
 	Age func(t *testing.T, host string, by time.Duration) // makes it so that a host was last seen that much earlier
 }
 
@@ -52,7 +54,7 @@ func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
 }
 
 // beat tells of hosts.
-func (r HostRegistry) beat(t *testing.T, hosts ...pawl.Host) {
+func (r HostRegistry) beat(t *testing.T, hosts ...fleet.Host) {
 	t.Helper()
 	for _, m := range hosts {
 		if _, err := r.Heartbeat(t.Context(), m); err != nil {
@@ -62,7 +64,7 @@ func (r HostRegistry) beat(t *testing.T, hosts ...pawl.Host) {
 }
 
 // placed wants a directory on a host, in a later epoch than one.
-func (r HostRegistry) placed(t *testing.T, dir, lost, host string, after int64) pawl.Workspace {
+func (r HostRegistry) placed(t *testing.T, dir, lost, host string, after int64) fleet.Workspace {
 	t.Helper()
 	w, err := r.Place(t.Context(), dir, lost)
 	if err != nil {
@@ -75,7 +77,7 @@ func (r HostRegistry) placed(t *testing.T, dir, lost, host string, after int64) 
 }
 
 // stays wants a directory to be where it was placed.
-func (r HostRegistry) stays(t *testing.T, lost string, was pawl.Workspace) pawl.Workspace {
+func (r HostRegistry) stays(t *testing.T, lost string, was fleet.Workspace) fleet.Workspace {
 	t.Helper()
 	w := r.placed(t, was.Dir, lost, was.Host, was.Epoch-1)
 	equal(t, "the epoch of "+was.Dir, w.Epoch, was.Epoch)
@@ -91,56 +93,56 @@ func done(t *testing.T, err error) {
 }
 
 func rosterHosts(t *testing.T, r HostRegistry) {
-	full := pawl.Host{Name: "b", Version: "1.2", Capacity: 8, Busy: 2, Kept: 5, DiskFree: 1 << 40, Full: true, Draining: true}
-	r.beat(t, pawl.Host{Name: "b", Version: "1.1"}, full, pawl.Host{Name: "a", Capacity: 1}, pawl.Host{Name: "gone"}, pawl.Host{Name: "late"})
+	full := fleet.Host{Name: "b", Version: "1.2", Capacity: 8, Busy: 2, Kept: 5, DiskFree: 1 << 40, Full: true, Draining: true}
+	r.beat(t, fleet.Host{Name: "b", Version: "1.1"}, full, fleet.Host{Name: "a", Capacity: 1}, fleet.Host{Name: "gone"}, fleet.Host{Name: "late"})
 	r.Age(t, "gone", 25*time.Hour)
 	r.Age(t, "late", 2*time.Hour)
 	got, err := r.Hosts(t.Context())
 	done(t, err)
 	full.Live = true
-	want := []pawl.Host{{Name: "a", Capacity: 1, Live: true}, full, {Name: "late"}}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(pawl.Host{}, "Seen")); diff != "" {
+	want := []fleet.Host{{Name: "a", Capacity: 1, Live: true}, full, {Name: "late"}}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(fleet.Host{}, "Seen")); diff != "" {
 		t.Fatalf("hosts (-want +got):\n%s", diff)
 	}
 	if d := got[1].Seen.Sub(got[2].Seen); d < time.Hour || d > 2*time.Hour {
 		t.Errorf("one was seen %s after the other, want nearly two hours", d)
 	}
-	_, err = r.Heartbeat(t.Context(), pawl.Host{})
+	_, err = r.Heartbeat(t.Context(), fleet.Host{})
 	fails(t, "no name", err, pawl.ErrInvalid)
-	_, err = r.Heartbeat(t.Context(), pawl.Host{Name: "a\x00"})
+	_, err = r.Heartbeat(t.Context(), fleet.Host{Name: "a\x00"})
 	fails(t, "an odd name", err, pawl.ErrInvalid)
 }
 
 func rosterStays(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
 	w := r.placed(t, "/w", "", "a", 0)
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4, Busy: 9}, pawl.Host{Name: "b", Capacity: 100})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4, Busy: 9}, fleet.Host{Name: "b", Capacity: 100})
 	r.stays(t, "", w) // b has more room, but the directory is at a
 	r.stays(t, "b", w)
 	got, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
-	equal(t, "the workspace", got, pawl.Workspace{Dir: "/w", Host: "a", Epoch: w.Epoch, Born: w.Epoch})
+	equal(t, "the workspace", got, fleet.Workspace{Dir: "/w", Host: "a", Epoch: w.Epoch, Born: w.Epoch})
 }
 
 func rosterLeaves(t *testing.T, r HostRegistry) {
-	fine := pawl.Host{Name: "a", Capacity: 4}
+	fine := fleet.Host{Name: "a", Capacity: 4}
 	for i, c := range []struct {
 		why   string
-		spoil func(m *pawl.Host)
+		spoil func(m *fleet.Host)
 		age   time.Duration
 		lost  string
 	}{
-		{why: "full", spoil: func(m *pawl.Host) { m.Full = true }},
-		{why: "draining", spoil: func(m *pawl.Host) { m.Draining = true }},
-		{why: "without room", spoil: func(m *pawl.Host) { m.Capacity = 0 }},
-		{why: "not seen", spoil: func(*pawl.Host) {}, age: 2 * time.Hour},
-		{why: "lost", spoil: func(*pawl.Host) {}, lost: "a"},
+		{why: "full", spoil: func(m *fleet.Host) { m.Full = true }},
+		{why: "draining", spoil: func(m *fleet.Host) { m.Draining = true }},
+		{why: "without room", spoil: func(m *fleet.Host) { m.Capacity = 0 }},
+		{why: "not seen", spoil: func(*fleet.Host) {}, age: 2 * time.Hour},
+		{why: "lost", spoil: func(*fleet.Host) {}, lost: "a"},
 	} {
 		dir, bad := fmt.Sprintf("/w%d", i), fine
-		r.beat(t, fine, pawl.Host{Name: "b", Capacity: 4, Draining: true})
+		r.beat(t, fine, fleet.Host{Name: "b", Capacity: 4, Draining: true})
 		was := r.placed(t, dir, "", "a", 0)
 		c.spoil(&bad)
-		r.beat(t, bad, pawl.Host{Name: "b", Capacity: 4})
+		r.beat(t, bad, fleet.Host{Name: "b", Capacity: 4})
 		r.Age(t, "a", c.age)
 		w, err := r.Place(t.Context(), dir, c.lost)
 		if err != nil || w.Host != "b" || w.Epoch <= was.Epoch {
@@ -152,7 +154,7 @@ func rosterLeaves(t *testing.T, r HostRegistry) {
 }
 
 func rosterDrain(t *testing.T, r HostRegistry) {
-	hosts := []pawl.Host{{Name: "a", Capacity: 4}, {Name: "b", Capacity: 4, Busy: 4}}
+	hosts := []fleet.Host{{Name: "a", Capacity: 4}, {Name: "b", Capacity: 4, Busy: 4}}
 	drains := func(want bool) {
 		t.Helper()
 		for range 2 { // its beats do not end it
@@ -182,12 +184,12 @@ func rosterDrain(t *testing.T, r HostRegistry) {
 func registryCapacity(t *testing.T, r HostRegistry) {
 	for i, c := range []struct {
 		why         string
-		least, more pawl.Host
+		least, more fleet.Host
 	}{
-		{"fewer at work", pawl.Host{Capacity: 10, Busy: 1}, pawl.Host{Capacity: 10, Busy: 5}},
-		{"fewer of its room at work", pawl.Host{Capacity: 100, Busy: 5}, pawl.Host{Capacity: 10, Busy: 1}},
-		{"fewer on the disk", pawl.Host{Capacity: 10, Kept: 1}, pawl.Host{Capacity: 10, Kept: 50}},
-		{"over its room, but less", pawl.Host{Capacity: 1, Busy: 2}, pawl.Host{Capacity: 1, Busy: 7}},
+		{"fewer at work", fleet.Host{Capacity: 10, Busy: 1}, fleet.Host{Capacity: 10, Busy: 5}},
+		{"fewer of its room at work", fleet.Host{Capacity: 100, Busy: 5}, fleet.Host{Capacity: 10, Busy: 1}},
+		{"fewer on the disk", fleet.Host{Capacity: 10, Kept: 1}, fleet.Host{Capacity: 10, Kept: 50}},
+		{"over its room, but less", fleet.Host{Capacity: 1, Busy: 2}, fleet.Host{Capacity: 1, Busy: 7}},
 	} {
 		c.least.Name, c.more.Name = "least", "more"
 		for n := range 8 { // a tie is broken at random
@@ -201,7 +203,7 @@ func registryCapacity(t *testing.T, r HostRegistry) {
 }
 
 func rosterBurst(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 10}, pawl.Host{Name: "b", Capacity: 10, Busy: 1}, pawl.Host{Name: "c", Capacity: 20})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 10}, fleet.Host{Name: "b", Capacity: 10, Busy: 1}, fleet.Host{Name: "c", Capacity: 20})
 	got := map[string]int{}
 	for i := range 39 {
 		w, err := r.Place(t.Context(), fmt.Sprintf("/w%d", i), "")
@@ -220,16 +222,16 @@ func rosterNoHost(t *testing.T, r HostRegistry) {
 		fails(t, what+": the workspace", err, pawl.ErrNotFound)
 	}
 	none("no host", "")
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4, Full: true})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Full: true})
 	none("a lost one", "a")
 	r.Age(t, "a", 2*time.Hour)
 	none("a late one", "")
 }
 
 // together runs 50 at once and returns what they were given.
-func together(t *testing.T, f func(ctx context.Context, i int) (pawl.Workspace, error)) []pawl.Workspace {
+func together(t *testing.T, f func(ctx context.Context, i int) (fleet.Workspace, error)) []fleet.Workspace {
 	t.Helper()
-	all := make([]pawl.Workspace, 50)
+	all := make([]fleet.Workspace, 50)
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range all {
@@ -248,20 +250,20 @@ func together(t *testing.T, f func(ctx context.Context, i int) (pawl.Workspace, 
 
 func rosterRace(t *testing.T, r HostRegistry) {
 	for i := range 10 {
-		r.beat(t, pawl.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
+		r.beat(t, fleet.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
 	}
 	for round := range 5 {
 		dir := fmt.Sprintf("/w%d", round)
-		for _, w := range together(t, func(ctx context.Context, _ int) (pawl.Workspace, error) { return r.Place(ctx, dir, "") }) {
+		for _, w := range together(t, func(ctx context.Context, _ int) (fleet.Workspace, error) { return r.Place(ctx, dir, "") }) {
 			r.stays(t, "", w)
 		}
 	}
 }
 
 func rosterLostRace(t *testing.T, r HostRegistry) {
-	hosts := []pawl.Host{}
+	hosts := []fleet.Host{}
 	for i := range 10 {
-		hosts = append(hosts, pawl.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
+		hosts = append(hosts, fleet.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
 	}
 	r.beat(t, hosts...)
 	last, err := r.Place(t.Context(), "/w", "")
@@ -269,7 +271,7 @@ func rosterLostRace(t *testing.T, r HostRegistry) {
 	for range 5 {
 		r.beat(t, hosts...)
 		lost := last.Host
-		for _, w := range together(t, func(ctx context.Context, _ int) (pawl.Workspace, error) { return r.Place(ctx, "/w", lost) }) {
+		for _, w := range together(t, func(ctx context.Context, _ int) (fleet.Workspace, error) { return r.Place(ctx, "/w", lost) }) {
 			if w.Host == lost || w.Epoch <= last.Epoch {
 				t.Fatalf("placed %+v after %+v was lost", w, last)
 			}
@@ -281,7 +283,7 @@ func rosterLostRace(t *testing.T, r HostRegistry) {
 }
 
 func rosterDeclared(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
 	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
 	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
 	fails(t, "another source", r.Declare(t.Context(), "/w", "https://example.com/s.git"), pawl.ErrConflict)
@@ -294,12 +296,12 @@ func rosterDeclared(t *testing.T, r HostRegistry) {
 }
 
 func rosterOffered(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
 	done(t, r.Offer(t.Context(), "/w", "c1", 1))
 	done(t, r.Offer(t.Context(), "/w", "c2", 2))
 	w, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
-	equal(t, "offered", w, pawl.Workspace{Dir: "/w", Born: w.Born, Checkpoint: "c2", Size: 2, Saved: w.Saved})
+	equal(t, "offered", w, fleet.Workspace{Dir: "/w", Born: w.Born, Checkpoint: "c2", Size: 2, Saved: w.Saved})
 	if w.Saved.IsZero() {
 		t.Error("it is not said when it was saved")
 	}
@@ -309,11 +311,11 @@ func rosterOffered(t *testing.T, r HostRegistry) {
 }
 
 func rosterSaved(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4, Draining: true})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Draining: true})
 	fails(t, "a missing one", r.Saved(t.Context(), "/w", 1, "c", 1), pawl.ErrConflict)
 	first := r.placed(t, "/w", "", "a", 0)
 	done(t, r.Saved(t.Context(), "/w", first.Epoch, "c1", 10))
-	r.beat(t, pawl.Host{Name: "b", Capacity: 4})
+	r.beat(t, fleet.Host{Name: "b", Capacity: 4})
 	w := r.placed(t, "/w", "a", "b", first.Epoch)
 	equal(t, "what the next host gets", []any{w.Checkpoint, w.Size}, []any{"c1", int64(10)})
 	fails(t, "the host before", r.Saved(t.Context(), "/w", first.Epoch, "old", 1), pawl.ErrConflict)
@@ -324,7 +326,7 @@ func rosterSaved(t *testing.T, r HostRegistry) {
 }
 
 func rosterAllowed(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4, Draining: true})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Draining: true})
 	allowed := func(want string) {
 		t.Helper()
 		text, err := r.Allowed(t.Context(), "/w")
@@ -337,7 +339,7 @@ func rosterAllowed(t *testing.T, r HostRegistry) {
 	first := r.placed(t, "/w", "", "a", 0)
 	allowed("")
 	done(t, r.Allow(t.Context(), "/w", first.Epoch, "one"))
-	r.beat(t, pawl.Host{Name: "b", Capacity: 4})
+	r.beat(t, fleet.Host{Name: "b", Capacity: 4})
 	w := r.placed(t, "/w", "a", "b", first.Epoch)
 	fails(t, "the host before", r.Allow(t.Context(), "/w", first.Epoch, "all"), pawl.ErrConflict)
 	allowed("one")
@@ -350,7 +352,7 @@ func rosterAllowed(t *testing.T, r HostRegistry) {
 }
 
 func rosterVacated(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
 	v, w, x := r.placed(t, "/v", "", "a", 0), r.placed(t, "/w", "", "a", 0), r.placed(t, "/x", "", "a", 0)
 	done(t, r.Saved(t.Context(), "/w", w.Epoch, "c1", 1))
 	done(t, r.Vacate(t.Context(), "/v", v.Epoch+1)) // another's
@@ -371,7 +373,7 @@ func rosterVacated(t *testing.T, r HostRegistry) {
 	equal(t, "on one that is not there", on("b"), nil)
 	got, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
-	equal(t, "the vacated", got, pawl.Workspace{Dir: "/w", Epoch: w.Epoch, Born: w.Epoch, Checkpoint: "c1", Size: 1, Saved: got.Saved})
+	equal(t, "the vacated", got, fleet.Workspace{Dir: "/w", Epoch: w.Epoch, Born: w.Epoch, Checkpoint: "c1", Size: 1, Saved: got.Saved})
 	_, err = r.Workspace(t.Context(), "/x")
 	fails(t, "the dropped", err, pawl.ErrNotFound)
 	again := r.placed(t, "/w", "", "a", w.Epoch)
@@ -383,14 +385,14 @@ func rosterVacated(t *testing.T, r HostRegistry) {
 // rosterAnew: a host that had a directory before it was dropped cannot write to the
 // one that is there now.
 func rosterAnew(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4})
 	known := map[int64]bool{}
 	for range 5 {
 		w, err := r.Place(t.Context(), "/w", "")
 		done(t, err)
 		moved, err := r.Place(t.Context(), "/w", w.Host)
 		done(t, err)
-		for _, w := range []pawl.Workspace{w, moved} {
+		for _, w := range []fleet.Workspace{w, moved} {
 			if known[w.Epoch] {
 				t.Fatalf("epoch %d came twice", w.Epoch)
 			}
@@ -412,7 +414,7 @@ func rosterAnew(t *testing.T, r HostRegistry) {
 }
 
 func rosterRefuses(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4})
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
 	for _, dir := range []string{"", "w", "/w/", "/w/../x", "/\x00", "/\xff"} {
 		_, err := r.Place(t.Context(), dir, "")
 		fails(t, dir, err, pawl.ErrInvalid)
@@ -431,8 +433,8 @@ func rosterRefuses(t *testing.T, r HostRegistry) {
 }
 
 func rosterTenants(t *testing.T, r HostRegistry) {
-	r.beat(t, pawl.Host{Name: "a", Capacity: 4}, pawl.Host{Name: "b", Capacity: 4})
-	acme, rival := pawl.WithTenant(t.Context(), "acme"), pawl.WithTenant(t.Context(), "rival")
+	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4})
+	acme, rival := store.WithTenant(t.Context(), "acme"), store.WithTenant(t.Context(), "rival")
 	w, err := r.Place(acme, "/w", "")
 	done(t, err)
 	equal(t, "the tenant", w.Tenant, "acme")
@@ -455,5 +457,5 @@ func rosterTenants(t *testing.T, r HostRegistry) {
 	equal(t, "what is left", got, w)
 	all, err := r.Workspaces(rival, w.Host)
 	done(t, err)
-	equal(t, "those of all tenants", all, []pawl.Workspace{w})
+	equal(t, "those of all tenants", all, []fleet.Workspace{w})
 }

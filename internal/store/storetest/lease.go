@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // acquired takes a lease for long and wants to be told whom it was taken from.
-func acquired(t *testing.T, s pawl.Store, id pawl.SessionID, owner, gone, from pawl.Owner) {
+func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, gone, from pawl.Owner) {
 	t.Helper()
 	got, err := s.Acquire(t.Context(), id, owner, time.Hour, gone)
 	if err != nil {
@@ -20,7 +21,7 @@ func acquired(t *testing.T, s pawl.Store, id pawl.SessionID, owner, gone, from p
 	equal(t, "taken from", got, from)
 }
 
-func released(t *testing.T, s pawl.Store, id pawl.SessionID, owner pawl.Owner) {
+func released(t *testing.T, s store.Store, id pawl.SessionID, owner pawl.Owner) {
 	t.Helper()
 	if err := s.Release(t.Context(), id, owner); err != nil {
 		t.Fatal(err)
@@ -28,7 +29,7 @@ func released(t *testing.T, s pawl.Store, id pawl.SessionID, owner pawl.Owner) {
 }
 
 // A renewed lease is taken from nobody: from tells of a crash, and there was none.
-func leaseLife(t *testing.T, s pawl.Store) {
+func leaseLife(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	acquired(t, s, id, "a", "", "")
 	acquired(t, s, id, "a", "", "")
@@ -38,7 +39,7 @@ func leaseLife(t *testing.T, s pawl.Store) {
 	acquired(t, s, create(t, s).Session, "a", "", "")
 }
 
-func leaseBusy(t *testing.T, s pawl.Store) {
+func leaseBusy(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	acquired(t, s, id, "a", "", "")
 	_, err := s.Acquire(t.Context(), id, "b", time.Hour, "")
@@ -49,7 +50,7 @@ func leaseBusy(t *testing.T, s pawl.Store) {
 	acquired(t, s, id, "a", "", "")
 }
 
-func leaseLapse(t *testing.T, s pawl.Store) {
+func leaseLapse(t *testing.T, s store.Store) {
 	const ttl = 150 * time.Millisecond
 	id, start := create(t, s).Session, time.Now()
 	if _, err := s.Acquire(t.Context(), id, "a", ttl, ""); err != nil {
@@ -77,7 +78,7 @@ func leaseLapse(t *testing.T, s pawl.Store) {
 	busy(t, "renewing a lease that was lost", err, id, "b")
 }
 
-func leaseGone(t *testing.T, s pawl.Store) {
+func leaseGone(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	acquired(t, s, id, "a", "", "")
 	_, err := s.Acquire(t.Context(), id, "b", time.Hour, "x")
@@ -88,7 +89,7 @@ func leaseGone(t *testing.T, s pawl.Store) {
 	acquired(t, s, id, "b", "a", "")
 }
 
-func leaseRefuses(t *testing.T, s pawl.Store) {
+func leaseRefuses(t *testing.T, s store.Store) {
 	for _, id := range []pawl.SessionID{NewID(), "", "\xff\x00"} {
 		_, err := s.Acquire(t.Context(), id, "a", time.Hour, "")
 		fails(t, "lease of a missing session", err, pawl.ErrNotFound)
@@ -102,7 +103,7 @@ func leaseRefuses(t *testing.T, s pawl.Store) {
 	acquired(t, s, id, "b", "", "")
 }
 
-func leaseRace(t *testing.T, s pawl.Store) {
+func leaseRace(t *testing.T, s store.Store) {
 	const owners = 50
 	id := create(t, s).Session
 	errs := make([]error, owners)

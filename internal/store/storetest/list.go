@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // createAt makes a session that was updated some minutes after dawn.
-func createAt(t *testing.T, s pawl.Store, minute int, created pawl.SessionCreated, more ...pawl.Body) pawl.SessionID {
+func createAt(t *testing.T, s store.Store, minute int, created pawl.SessionCreated, more ...pawl.Body) pawl.SessionID {
 	t.Helper()
 	id, at := NewID(), dawn.Add(time.Duration(minute)*time.Minute)
 	events := []pawl.Event{{At: at, Body: created}}
@@ -22,7 +23,7 @@ func createAt(t *testing.T, s pawl.Store, minute int, created pawl.SessionCreate
 }
 
 // listed wants a filter to pick these sessions in this order.
-func listed(t *testing.T, s pawl.Store, f pawl.Filter, want ...pawl.SessionID) {
+func listed(t *testing.T, s store.Store, f pawl.Filter, want ...pawl.SessionID) {
 	t.Helper()
 	sessions, err := s.Sessions(t.Context(), f)
 	if err != nil {
@@ -36,7 +37,7 @@ func listed(t *testing.T, s pawl.Store, f pawl.Filter, want ...pawl.SessionID) {
 	equal(t, fmt.Sprintf("%+v", f), got, want)
 }
 
-func listOrder(t *testing.T, s pawl.Store) {
+func listOrder(t *testing.T, s store.Store) {
 	listed(t, s, pawl.Filter{})
 	dir := pawl.SessionCreated{Dir: "/w"}
 	third, first, second := createAt(t, s, 3, dir), createAt(t, s, 1, dir), createAt(t, s, 2, dir)
@@ -60,7 +61,7 @@ func listOrder(t *testing.T, s pawl.Store) {
 	listed(t, s, pawl.Filter{Limit: 3}, same[2], same[1], same[0])
 }
 
-func listFilters(t *testing.T, s pawl.Store) {
+func listFilters(t *testing.T, s store.Store) {
 	prompt := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}}
 	a := createAt(t, s, 1, pawl.SessionCreated{Dir: "/w/a"})
 	b := createAt(t, s, 2, pawl.SessionCreated{Dir: "/w/b"}, prompt)
@@ -82,7 +83,7 @@ func listFilters(t *testing.T, s pawl.Store) {
 	listed(t, s, pawl.Filter{Unfinished: true, Dir: "/w/a", Query: "GO", Before: dawn.Add(time.Hour)}, running)
 }
 
-func listLimits(t *testing.T, s pawl.Store) {
+func listLimits(t *testing.T, s store.Store) {
 	for range 101 {
 		create(t, s)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // missionSamples are those of samples that are about missions.
@@ -35,7 +36,7 @@ var missionSamples = []pawl.Body{
 }
 
 // listMissions wants lists to know which sessions command a mission.
-func listMissions(t *testing.T, s pawl.Store) {
+func listMissions(t *testing.T, s store.Store) {
 	begun := pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go"}}
 	plain := createAt(t, s, 1, pawl.SessionCreated{Dir: "/w/a"})
 	first := createAt(t, s, 2, pawl.SessionCreated{Dir: "/w/a", Owner: "ada"}, begun)
@@ -74,7 +75,7 @@ func listMissions(t *testing.T, s pawl.Store) {
 
 // TakesMissions wants a session that an earlier pawl wrote, with its head there,
 // to command none, and others to.
-func TakesMissions(t *testing.T, s pawl.Store, id pawl.SessionID, head pawl.Seq) {
+func TakesMissions(t *testing.T, s store.Store, id pawl.SessionID, head pawl.Seq) {
 	t.Helper()
 	listed(t, s, pawl.Filter{Missions: true})
 	appended(t, s, id, head, event(pawl.SessionTitled{Title: "old"}))

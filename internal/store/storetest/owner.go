@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // named is a user, for a filter.
 func named(u pawl.User) *pawl.User { return &u }
 
-func listOwners(t *testing.T, s pawl.Store) {
+func listOwners(t *testing.T, s store.Store) {
 	mine := createAt(t, s, 1, pawl.SessionCreated{Dir: "/w"})
 	adas := createAt(t, s, 2, pawl.SessionCreated{Dir: "/w", Owner: "ada"}, pawl.SessionTitled{Title: "Parser"})
 	shown := createAt(t, s, 3, pawl.SessionCreated{Dir: "/x", Owner: "ada"}, pawl.SessionShared{With: []pawl.User{"bob", "eve"}})
@@ -49,7 +50,7 @@ func listOwners(t *testing.T, s pawl.Store) {
 	equal(t, "shared with", row(t, s, shown).Shared, nil)
 }
 
-func usageOwners(t *testing.T, s pawl.Store) {
+func usageOwners(t *testing.T, s store.Store) {
 	session := func(created pawl.SessionCreated, n int64) pawl.SessionID {
 		id := NewID()
 		appended(t, s, id, 0, event(created), replied(0, "m", "build", n), replied(1, "m", "build", 10*n))

@@ -9,11 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // projection holds that the row is what folding the log event by event gives,
 // however the events were grouped when they were appended.
-func projection(t *testing.T, s pawl.Store) {
+func projection(t *testing.T, s store.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := NewID()
 		events := append([]pawl.Event{event(pawl.SessionCreated{
@@ -36,7 +37,7 @@ func projection(t *testing.T, s pawl.Store) {
 }
 
 // fold computes a session's row from its log.
-func fold(t *testing.T, s pawl.Store, id pawl.SessionID) pawl.Session {
+func fold(t *testing.T, s store.Store, id pawl.SessionID) pawl.Session {
 	t.Helper()
 	want := pawl.Session{ID: id}
 	for _, e := range log(t, s, id, 0) {
@@ -86,7 +87,7 @@ func init() { //nolint:gochecknoinits // of a library's own state
 	}
 }
 
-func projectionMissing(t *testing.T, s pawl.Store) {
+func projectionMissing(t *testing.T, s store.Store) {
 	create(t, s)
 	for _, id := range []pawl.SessionID{NewID(), "", "no id", "\xff\x00"} {
 		_, err := s.Session(t.Context(), id)
@@ -94,7 +95,7 @@ func projectionMissing(t *testing.T, s pawl.Store) {
 	}
 }
 
-func drafts(t *testing.T, s pawl.Store) {
+func drafts(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	_, err := s.Draft(t.Context(), id)
 	fails(t, "draft before the first", err, pawl.ErrNotFound)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // The comparison of CompareRate.
@@ -26,7 +27,7 @@ var Sample = pawl.Event{Turn: 1, At: time.Unix(1_700_000_000, 0), Body: pawl.Cal
 // row of the same table in a transaction of its own and does nothing else. The
 // two take turns, so that a noisy machine disturbs both alike. It logs whether
 // Append reaches 60 % of the bare rate in one of three tries.
-func CompareRate(t *testing.T, s pawl.Store, bare func(seq int, kind pawl.Kind, version int, body []byte) error) {
+func CompareRate(t *testing.T, s store.Store, bare func(seq int, kind pawl.Kind, version int, body []byte) error) {
 	id := NewID()
 	if _, err := s.Append(t.Context(), id, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w"}}); err != nil {
 		t.Fatal(err)

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // endless is a title that no index takes as a whole.
 var endless = strings.Repeat("endless", 20_000)
 
-func search(t *testing.T, s pawl.Store) {
+func search(t *testing.T, s store.Store) {
 	all := []string{"untitled", "long", "signs", "unicode", "parser"} // the newest first
 	sessions := map[string]pawl.SessionID{}
 	for i, c := range []struct{ name, title, prompt string }{

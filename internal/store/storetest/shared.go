@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
-func sharedEvents(t *testing.T, a, b pawl.Store) {
+func sharedEvents(t *testing.T, a, b store.Store) {
 	want := []pawl.Event{create(t, a)}
 	id := want[0].Session
 	for i := range 10 {
@@ -22,10 +23,10 @@ func sharedEvents(t *testing.T, a, b pawl.Store) {
 	}
 }
 
-func sharedAppends(t *testing.T, a, b pawl.Store) {
+func sharedAppends(t *testing.T, a, b store.Store) {
 	const sessions, events = 4, 25
 	var wg sync.WaitGroup
-	for _, s := range []pawl.Store{a, b} {
+	for _, s := range []store.Store{a, b} {
 		for range sessions {
 			wg.Go(func() {
 				id := NewID()
@@ -51,17 +52,17 @@ func sharedAppends(t *testing.T, a, b pawl.Store) {
 	}
 }
 
-func sharedRace(t *testing.T, a, b pawl.Store) {
+func sharedRace(t *testing.T, a, b store.Store) {
 	want := []pawl.Event{create(t, a)}
 	for range 3 {
-		want = append(want, race(t, []pawl.Store{a, b}, want[0].Session, pawl.Seq(len(want)), func(writer int) []pawl.Event {
+		want = append(want, race(t, []store.Store{a, b}, want[0].Session, pawl.Seq(len(want)), func(writer int) []pawl.Event {
 			return []pawl.Event{titled("writer %d", writer)}
 		})...)
 		equal(t, "the log", log(t, b, want[0].Session, 0), want)
 	}
 }
 
-func sharedLease(t *testing.T, a, b pawl.Store) {
+func sharedLease(t *testing.T, a, b store.Store) {
 	id := create(t, a).Session
 	acquired(t, a, id, "a", "", "")
 	_, err := b.Acquire(t.Context(), id, "b", time.Hour, "")
@@ -71,7 +72,7 @@ func sharedLease(t *testing.T, a, b pawl.Store) {
 	acquired(t, b, id, "b", "", "")
 }
 
-func sharedRest(t *testing.T, a, b pawl.Store) {
+func sharedRest(t *testing.T, a, b store.Store) {
 	id, blob := filled(t, a)
 	holds(t, b, id, blob, []byte("blob"))
 	draft, err := b.Draft(t.Context(), id)

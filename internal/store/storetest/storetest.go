@@ -1,18 +1,18 @@
-// Package storetest is the contract of [pawl.Store] in executable form. Every
+// Package storetest is the contract of [store.Store] in executable form. Every
 // store passes it.
 package storetest
 
 import (
 	"testing"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Run checks a store. open returns an empty one, which is closed with its test.
-func Run(t *testing.T, open func(t *testing.T) pawl.Store) {
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, pawl.Store)
+		run  func(*testing.T, store.Store)
 	}{
 		{"append returns what events yield", appendRoundTrip},
 		{"append takes every durable kind", appendEveryKind},
@@ -73,10 +73,10 @@ func Run(t *testing.T, open func(t *testing.T) pawl.Store) {
 
 // RunTokens checks where tokens are kept. open returns an empty place twice, as
 // two processes have it; it is closed with its test.
-func RunTokens(t *testing.T, open func(t *testing.T) (a, b pawl.Tokens)) {
+func RunTokens(t *testing.T, open func(t *testing.T) (a, b store.Tokens)) {
 	for _, c := range []struct {
 		name string
-		run  func(t *testing.T, a, b pawl.Tokens)
+		run  func(t *testing.T, a, b store.Tokens)
 	}{
 		{"tokens are kept whole, and found by their hash", tokensKept},
 		{"tokens are refused", tokensRefused},
@@ -93,10 +93,10 @@ func RunTokens(t *testing.T, open func(t *testing.T) (a, b pawl.Tokens)) {
 
 // RunShared checks two handles on the same data, as two processes have. open
 // returns them, the data being empty; they are closed with their test.
-func RunShared(t *testing.T, open func(t *testing.T) (a, b pawl.Store)) {
+func RunShared(t *testing.T, open func(t *testing.T) (a, b store.Store)) {
 	for _, c := range []struct {
 		name string
-		run  func(t *testing.T, a, b pawl.Store)
+		run  func(t *testing.T, a, b store.Store)
 	}{
 		{"both see each other's events", sharedEvents},
 		{"both append to their own sessions at once", sharedAppends},

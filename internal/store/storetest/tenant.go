@@ -12,21 +12,23 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Tenanted is a store of many tenants.
 type Tenanted interface {
-	pawl.Store
-	pawl.Tokens
-	pawl.HostRegistry
-	pawl.Tenants
+	store.Store
+	store.Tokens
+	fleet.HostRegistry
+	store.Tenants
 }
 
 // things are what a tenant has, by their names.
 type things struct {
 	session pawl.SessionID
 	blob    string
-	token   pawl.Token
+	token   store.Token
 	dir     string
 	epoch   int64
 }
@@ -107,7 +109,7 @@ var storeTries = map[string]try{
 
 	"AddToken": {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		k := token("thief")
-		k.ID, k.Tenant = x.token.ID, pawl.TenantOf(ctx)
+		k.ID, k.Tenant = x.token.ID, store.TenantOf(ctx)
 		return said(s.AddToken(ctx, k))
 	}},
 	"TokenByHash": {fleet: "who has the secret is of that tenant"},
@@ -156,14 +158,14 @@ func RunTenants(t *testing.T, open func(t *testing.T) Tenanted) {
 			t.Errorf("the store has %s, which nobody has tried on what is another tenant's", m.Name)
 		}
 	}
-	for _, who := range []struct{ owner, thief pawl.Tenant }{{"acme", "rival"}, {"acme", ""}, {"", "acme"}} {
+	for _, who := range []struct{ owner, thief store.Tenant }{{"acme", "rival"}, {"acme", ""}, {"", "acme"}} {
 		t.Run(fmt.Sprintf("what is %q's is not %q's", who.owner, who.thief), func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
-			owner, thief := pawl.WithTenant(t.Context(), who.owner), pawl.WithTenant(t.Context(), who.thief)
+			owner, thief := store.WithTenant(t.Context(), who.owner), store.WithTenant(t.Context(), who.thief)
 			x := furnish(owner, t, s)
 			if who.thief != "" {
-				done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: who.thief}))
+				done(t, s.AddTenant(t.Context(), store.Account{Tenant: who.thief}))
 			}
 			before := all(owner, t, s, x)
 			k, err := s.TokenByHash(thief, x.token.Hash)
@@ -216,12 +218,12 @@ func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 	done(t, err)
 	_, err = s.Acquire(ctx, x.session, "holder", time.Hour, "")
 	done(t, err)
-	x.blob, x.token.Tenant = blob.ID, pawl.TenantOf(ctx)
+	x.blob, x.token.Tenant = blob.ID, store.TenantOf(ctx)
 	if x.token.Tenant != "" {
-		done(t, s.AddTenant(t.Context(), pawl.Account{Tenant: x.token.Tenant, Created: dawn}))
+		done(t, s.AddTenant(t.Context(), store.Account{Tenant: x.token.Tenant, Created: dawn}))
 	}
 	done(t, s.AddToken(ctx, x.token))
-	_, err = s.Heartbeat(ctx, pawl.Host{Name: "a", Capacity: 100})
+	_, err = s.Heartbeat(ctx, fleet.Host{Name: "a", Capacity: 100})
 	done(t, err)
 	w, err := s.Place(ctx, x.dir, "")
 	done(t, err)
@@ -266,16 +268,16 @@ func all(ctx context.Context, t *testing.T, s Tenanted, x things) (have []any) {
 
 // single is a store of one tenant.
 type single interface {
-	pawl.Store
-	pawl.Tokens
+	store.Store
+	store.Tokens
 }
 
 // accounts has another name than one of its methods, so that it can be embedded.
-type accounts = pawl.Tenants
+type accounts = store.Tenants
 
 // RefusesTenants wants a store that keeps no tenants apart to do nothing for any.
 func RefusesTenants(t *testing.T, s single) {
-	ctx := pawl.WithTenant(t.Context(), "acme")
+	ctx := store.WithTenant(t.Context(), "acme")
 	id := create(t, s).Session
 	blob, err := s.PutBlob(t.Context(), id, strings.NewReader("secret output"))
 	done(t, err)
@@ -283,7 +285,7 @@ func RefusesTenants(t *testing.T, s single) {
 		if c := storeTries[m.Name]; c.fleet == "" {
 			_, err := c.do(ctx, struct {
 				single
-				pawl.HostRegistry
+				fleet.HostRegistry
 				accounts
 			}{single: s}, things{session: id, blob: blob.ID, token: token("ci")})
 			fails(t, m.Name, err, pawl.ErrInvalid)

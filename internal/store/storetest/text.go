@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // hard are texts that stores have been known to lose, cut or refuse.
@@ -26,7 +27,7 @@ func kept(t *testing.T, text string) (back string) {
 	return back
 }
 
-func texts(t *testing.T, s pawl.Store) {
+func texts(t *testing.T, s store.Store) {
 	for _, text := range hard {
 		id, want := NewID(), kept(t, text)
 		got := appended(t, s, id, 0,

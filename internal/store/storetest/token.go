@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // token is one with all that a token has.
-func token(name string) pawl.Token {
+func token(name string) store.Token {
 	hash := sha256.Sum256([]byte(NewID()))
-	return pawl.Token{
+	return store.Token{
 		ID: string(NewID()), Name: name, User: "ada", Scope: "run", Hash: hex.EncodeToString(hash[:]),
-		Created: dawn, Expires: dawn.Add(time.Hour), Limits: pawl.Limits{Rate: 60, Budget: 5_000_000_000, Parallel: 2, Streams: 3},
+		Created: dawn, Expires: dawn.Add(time.Hour), Limits: store.Limits{Rate: 60, Budget: 5_000_000_000, Parallel: 2, Streams: 3},
 	}
 }
 
 // added keeps tokens.
-func added(t *testing.T, s pawl.Tokens, tokens ...pawl.Token) {
+func added(t *testing.T, s store.Tokens, tokens ...store.Token) {
 	t.Helper()
 	for _, k := range tokens {
 		if err := s.AddToken(t.Context(), k); err != nil {
@@ -30,7 +31,7 @@ func added(t *testing.T, s pawl.Tokens, tokens ...pawl.Token) {
 }
 
 // found wants the token of a hash.
-func found(t *testing.T, s pawl.Tokens, want pawl.Token) {
+func found(t *testing.T, s store.Tokens, want store.Token) {
 	t.Helper()
 	got, err := s.TokenByHash(t.Context(), want.Hash)
 	if err != nil {
@@ -39,10 +40,10 @@ func found(t *testing.T, s pawl.Tokens, want pawl.Token) {
 	equal(t, "the token", got, want)
 }
 
-func tokensKept(t *testing.T, a, b pawl.Tokens) {
+func tokensKept(t *testing.T, a, b store.Tokens) {
 	full, least := token("ci"), token("plain")
 	full.Used, full.Revoked = dawn.Add(time.Minute), dawn.Add(2*time.Minute)
-	least.User, least.Expires, least.Limits, least.Created = "", time.Time{}, pawl.Limits{}, dawn.Add(time.Second)
+	least.User, least.Expires, least.Limits, least.Created = "", time.Time{}, store.Limits{}, dawn.Add(time.Second)
 	added(t, a, full, least)
 	found(t, b, full)
 	found(t, b, least)
@@ -50,30 +51,30 @@ func tokensKept(t *testing.T, a, b pawl.Tokens) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "all", all, []pawl.Token{least, full})
+	equal(t, "all", all, []store.Token{least, full})
 	for _, hash := range []string{"", token("x").Hash, strings.ToUpper(full.Hash), "\xff\x00", full.Hash[:63] + "%"} {
 		_, err := a.TokenByHash(t.Context(), hash)
 		fails(t, hash, err, pawl.ErrNotFound)
 	}
 }
 
-func tokensRefused(t *testing.T, a, b pawl.Tokens) {
+func tokensRefused(t *testing.T, a, b store.Tokens) {
 	first := token("first")
 	added(t, a, first)
 	same, sameHash := token("second"), token("third")
 	same.ID, sameHash.Hash = first.ID, first.Hash
 	fails(t, "the id of another", b.AddToken(t.Context(), same), pawl.ErrConflict)
 	fails(t, "the hash of another", b.AddToken(t.Context(), sameHash), pawl.ErrConflict)
-	for what, spoil := range map[string]func(*pawl.Token){
-		"no id":            func(k *pawl.Token) { k.ID = "" },
-		"no hash":          func(k *pawl.Token) { k.Hash = "" },
-		"a secret as hash": func(k *pawl.Token) { k.Hash = "pawl_secret" },
-		"no name":          func(k *pawl.Token) { k.Name = "" },
-		"a name in lines":  func(k *pawl.Token) { k.Name = "a\nb" },
-		"an odd user":      func(k *pawl.Token) { k.User = "a b" },
-		"a rate below 0":   func(k *pawl.Token) { k.Limits.Rate = -1 },
-		"a budget below 0": func(k *pawl.Token) { k.Limits.Budget = -1 },
-		"streams below 0":  func(k *pawl.Token) { k.Limits.Streams = -1 },
+	for what, spoil := range map[string]func(*store.Token){
+		"no id":            func(k *store.Token) { k.ID = "" },
+		"no hash":          func(k *store.Token) { k.Hash = "" },
+		"a secret as hash": func(k *store.Token) { k.Hash = "pawl_secret" },
+		"no name":          func(k *store.Token) { k.Name = "" },
+		"a name in lines":  func(k *store.Token) { k.Name = "a\nb" },
+		"an odd user":      func(k *store.Token) { k.User = "a b" },
+		"a rate below 0":   func(k *store.Token) { k.Limits.Rate = -1 },
+		"a budget below 0": func(k *store.Token) { k.Limits.Budget = -1 },
+		"streams below 0":  func(k *store.Token) { k.Limits.Streams = -1 },
 	} {
 		k := token("bad")
 		spoil(&k)
@@ -82,7 +83,7 @@ func tokensRefused(t *testing.T, a, b pawl.Tokens) {
 	found(t, b, first)
 }
 
-func tokensRevoked(t *testing.T, a, b pawl.Tokens) {
+func tokensRevoked(t *testing.T, a, b store.Tokens) {
 	gone, stays := token("gone"), token("stays")
 	added(t, a, gone, stays)
 	for _, at := range []time.Time{dawn.Add(time.Minute), dawn.Add(time.Hour)} {
@@ -99,7 +100,7 @@ func tokensRevoked(t *testing.T, a, b pawl.Tokens) {
 	}
 }
 
-func tokensUsed(t *testing.T, a, b pawl.Tokens) {
+func tokensUsed(t *testing.T, a, b store.Tokens) {
 	k := token("ci")
 	added(t, a, k)
 	for _, at := range []time.Time{dawn.Add(time.Minute), dawn.Add(time.Hour), dawn.Add(time.Second)} {

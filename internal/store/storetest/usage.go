@@ -13,11 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // used reads usage. Its rows are ordered by day and session; those that are
 // alike in both are put into one order here.
-func used(t *testing.T, s pawl.Store, f pawl.UsageFilter) []pawl.UsageRow {
+func used(t *testing.T, s store.Store, f pawl.UsageFilter) []pawl.UsageRow {
 	t.Helper()
 	rows, err := s.Usage(t.Context(), f)
 	if err != nil {
@@ -51,7 +52,7 @@ func replied(day int, model, agent string, n int64) pawl.Event {
 // usageFold holds that the rows are what folding the log gives, however the
 // events were grouped when they were appended, and that they add up to the
 // session's own sum.
-func usageFold(t *testing.T, s pawl.Store) {
+func usageFold(t *testing.T, s store.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := NewID()
 		parent := pawl.SessionID(anyText.Draw(rt, "parent"))
@@ -92,7 +93,7 @@ var anyReply = rapid.Custom(func(rt *rapid.T) pawl.Event {
 	}}
 })
 
-func usageFilters(t *testing.T, s pawl.Store) {
+func usageFilters(t *testing.T, s store.Store) {
 	session := func(created pawl.SessionCreated, replies ...pawl.Event) pawl.SessionID {
 		id := NewID()
 		appended(t, s, id, 0, append([]pawl.Event{event(created)}, replies...)...)
@@ -145,9 +146,9 @@ func usageFilters(t *testing.T, s pawl.Store) {
 }
 
 // usageConflict: what is not in the log does not count, and what is counts once.
-func usageConflict(t *testing.T, s pawl.Store) {
+func usageConflict(t *testing.T, s store.Store) {
 	id := create(t, s).Session
-	race(t, []pawl.Store{s}, id, 1, func(int) []pawl.Event { return []pawl.Event{replied(0, "m", "build", 1)} })
+	race(t, []store.Store{s}, id, 1, func(int) []pawl.Event { return []pawl.Event{replied(0, "m", "build", 1)} })
 	_, err := s.Append(t.Context(), id, 1, replied(0, "m", "build", 1), replied(1, "n", "build", 1))
 	fails(t, "append from an old head", err, pawl.ErrConflict)
 	_, err = s.Append(t.Context(), id, 0, event(pawl.SessionCreated{Dir: "/w"}), replied(0, "m", "build", 1))
@@ -161,7 +162,7 @@ func usageConflict(t *testing.T, s pawl.Store) {
 	equal(t, "usage", used(t, s, pawl.UsageFilter{}), want)
 }
 
-func usageDelete(t *testing.T, s pawl.Store) {
+func usageDelete(t *testing.T, s store.Store) {
 	mine, theirs := create(t, s).Session, create(t, s).Session
 	appended(t, s, mine, 1, replied(0, "m", "build", 1), replied(1, "n", "build", 2))
 	appended(t, s, theirs, 1, replied(0, "m", "build", 3))
@@ -176,7 +177,7 @@ func usageDelete(t *testing.T, s pawl.Store) {
 
 // TakesUsage wants a session that an earlier pawl wrote, with its head there, to
 // go on and its replies to count.
-func TakesUsage(t *testing.T, s pawl.Store, id pawl.SessionID, head pawl.Seq) {
+func TakesUsage(t *testing.T, s store.Store, id pawl.SessionID, head pawl.Seq) {
 	t.Helper()
 	equal(t, "usage before the first reply", used(t, s, pawl.UsageFilter{}), nil)
 	got := appended(t, s, id, head, replied(0, "m", "build", 1))

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/backend"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -24,7 +25,7 @@ import (
 // engine is everything in this process, on a store of its own.
 type engine struct {
 	pawl.Service
-	store  pawl.Store
+	store  store.Store
 	runner *local.Runner
 	dir    string
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 const (
@@ -79,7 +80,7 @@ func many(dir string) error {
 }
 
 // check reads a finished session's log and holds it against the script.
-func check(ctx context.Context, st pawl.Store, s pawl.Session) error {
+func check(ctx context.Context, st store.Store, s pawl.Session) error {
 	var h pawl.History
 	results := 0
 	for e, err := range st.Events(ctx, s.ID, 0) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
@@ -75,7 +76,7 @@ func middle[T cmp.Ordered](list []T) T {
 }
 
 // stepTimes returns how long each step took, from the log.
-func stepTimes(t *testing.T, st pawl.Store, id pawl.SessionID) []time.Duration {
+func stepTimes(t *testing.T, st store.Store, id pawl.SessionID) []time.Duration {
 	t.Helper()
 	var took []time.Duration
 	var last time.Time

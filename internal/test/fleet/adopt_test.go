@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
@@ -35,7 +36,7 @@ func newLost(t *testing.T) *lost {
 		t.Fatal(err)
 	}
 	engine := dial(t)
-	if err := st.AddTenant(t.Context(), pawl.Account{Tenant: "acme"}); err != nil {
+	if err := st.AddTenant(t.Context(), store.Account{Tenant: "acme"}); err != nil {
 		t.Fatal(err)
 	}
 	return &lost{T: t, Harness: inFleet(t, engine, st, 0), engine: engine, store: st, runner: &runner.Runner{Engine: engine}}
@@ -106,7 +107,7 @@ func TestAdoption(t *testing.T) { //nolint:paralleltest // it sets environment v
 	const asks = `{"calls":[{"name":"question","input":{"questions":[{"header":"Store","question":"Which one?","options":[{"label":"SQLite"},{"label":"PostgreSQL"}]}]}}]}`
 	bound, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a test in which nobody comes
 	defer cancel()
-	tenants := []context.Context{bound, pawl.WithTenant(bound, "acme")}
+	tenants := []context.Context{bound, store.WithTenant(bound, "acme")}
 	var untold, cut []pawl.SessionID
 	var asking []pawl.Seq
 	for _, ctx := range tenants {

@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/fleet/blob"
 	"github.com/pawl-dev/pawl/fleet/checkpoint"
 	"github.com/pawl-dev/pawl/fleet/runner"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
@@ -36,7 +38,7 @@ func (k *kept) Prune(ctx context.Context, key, keep string) error {
 // A directory that one host offers is worked in on another, comes back, and is dropped.
 // Both have it at the same path, so the test puts it away where it is not.
 func TestOffered(t *testing.T) { //nolint:paralleltest // it ends servers that others use
-	ctx := pawl.WithTenant(t.Context(), "acme")
+	ctx := store.WithTenant(t.Context(), "acme")
 	st, err := postgres.Open(ctx, harness.Stores["postgres"](t))
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +67,7 @@ func TestOffered(t *testing.T) { //nolint:paralleltest // it ends servers that o
 	must(here.Offer(ctx, dir))
 	must(here.Offer(ctx, dir)) // as after a crash
 	must(os.Rename(dir, dir+"-here"))
-	_, err = st.Heartbeat(ctx, pawl.Host{Name: "there", Capacity: 1})
+	_, err = st.Heartbeat(ctx, fleet.Host{Name: "there", Capacity: 1})
 	must(err)
 	w, err := st.Place(ctx, dir, "")
 	must(err)

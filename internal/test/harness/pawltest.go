@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
@@ -157,7 +158,7 @@ func (b *Box) Must(t testing.TB, args ...string) Output {
 // the store, which is faster than to run pawl.
 func (b *Box) Sessions(t testing.TB) (list []pawl.Session) {
 	t.Helper()
-	b.read(t, func(ctx context.Context, st pawl.Store) (err error) {
+	b.read(t, func(ctx context.Context, st store.Store) (err error) {
 		list, err = st.Sessions(ctx, pawl.Filter{Dir: b.Dir})
 		return err
 	})
@@ -167,7 +168,7 @@ func (b *Box) Sessions(t testing.TB) (list []pawl.Session) {
 // Export returns a session's events.
 func (b *Box) Export(t testing.TB, id string) (events []pawl.Event) {
 	t.Helper()
-	b.read(t, func(ctx context.Context, st pawl.Store) error {
+	b.read(t, func(ctx context.Context, st store.Store) error {
 		for e, err := range st.Events(ctx, pawl.SessionID(id), 0) {
 			if err != nil {
 				return err
@@ -180,7 +181,7 @@ func (b *Box) Export(t testing.TB, id string) (events []pawl.Event) {
 }
 
 // read opens the box's store for a moment.
-func (b *Box) read(t testing.TB, f func(ctx context.Context, st pawl.Store) error) {
+func (b *Box) read(t testing.TB, f func(ctx context.Context, st store.Store) error) {
 	t.Helper()
 	ref := ""
 	for _, entry := range b.Env { // the last one counts

@@ -10,6 +10,7 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // maxPiece bounds the bytes of an output that one line has.
@@ -35,7 +36,7 @@ type Outputs struct {
 
 // Add takes in what an event names.
 func (o *Outputs) Add(e pawl.Event) {
-	spill := pawl.SpillOf(e.Body)
+	spill := store.SpillOf(e.Body)
 	if spill == nil || o.has[*spill] {
 		return
 	}

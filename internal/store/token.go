@@ -1,8 +1,10 @@
-package pawl
+package store
 
 import (
 	"context"
 	"time"
+
+	"github.com/pawl-dev/pawl"
 )
 
 // Token lets a program ask a server in a user's name. Its secret is known to who
@@ -11,7 +13,7 @@ type Token struct {
 	ID      string    `json:"id"`   // a ULID
 	Name    string    `json:"name"` // for people
 	Tenant  Tenant    `json:"tenant,omitempty"`
-	User    User      `json:"user"` // in whose name; "" sees the sessions of all of the tenant
+	User    pawl.User `json:"user"` // in whose name; "" sees the sessions of all of the tenant
 	Scope   string    `json:"scope"`
 	Hash    string    `json:"-"` // the secret's SHA-256 in hex
 	Created time.Time `json:"created,omitzero"`
@@ -29,10 +31,10 @@ func (t Token) Live(at time.Time) bool {
 // Limits bound what is done with a token, or by all users of a tenant together.
 // Zero means no bound.
 type Limits struct {
-	Rate     int   `json:"rate,omitempty"`     // requests a minute
-	Budget   Money `json:"budget,omitempty"`   // that all of its user's sessions may cost, a UTC day
-	Parallel int   `json:"parallel,omitempty"` // sessions of its user's that work at once
-	Streams  int   `json:"streams,omitempty"`  // sessions that are watched with it at once
+	Rate     int        `json:"rate,omitempty"`     // requests a minute
+	Budget   pawl.Money `json:"budget,omitempty"`   // that all of its user's sessions may cost, a UTC day
+	Parallel int        `json:"parallel,omitempty"` // sessions of its user's that work at once
+	Streams  int        `json:"streams,omitempty"`  // sessions that are watched with it at once
 }
 
 // Tokens keep the tokens of a server, beside the sessions, so that all servers on
