@@ -1,17 +1,19 @@
-// Package suggest finds what a misspelled name was likely meant to be.
+// Package suggest finds the names that a misspelled one was likely meant to be
+// ("did you mean …?"), by edit distance.
 package suggest
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// maxOffered is how many names a person is offered.
-const maxOffered = 3
+// maxSuggested is how many names Names returns at most.
+const maxSuggested = 3
 
-// Name returns the name that a misspelled one was likely meant to be, or "". Of
-// several it is the nearest, and of those the first.
+// Name returns the name most like word, or "" if none is like it. Of names at
+// the same distance the first in names wins.
 func Name(word string, names []string) string {
 	if all := Names(word, names); len(all) > 0 {
 		return all[0]
@@ -19,64 +21,71 @@ func Name(word string, names []string) string {
 	return ""
 }
 
-// Names is Name for all that are near enough to be offered, the nearest first:
-// a few at most.
+// Names returns up to three names that are like word, the most similar first.
+// Case does not matter.
 func Names(word string, names []string) []string {
 	type candidate struct {
-		name string
-		far  int
+		name     string
+		distance int
 	}
 	var found []candidate
 	for _, name := range names {
-		far := distance(strings.ToLower(word), strings.ToLower(name))
+		distance := Distance(strings.ToLower(word), strings.ToLower(name))
 		if strings.EqualFold(name, word) {
-			far = 0
+			distance = 0
 		}
-		if far <= max(1, len(word)/3) {
-			found = append(found, candidate{name, far})
+		if distance <= max(1, utf8.RuneCountInString(word)/3) {
+			found = append(found, candidate{name, distance})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
-	var near []string
-	for _, c := range found[:min(len(found), maxOffered)] {
-		near = append(near, c.name)
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var similar []string
+	for _, c := range found[:min(len(found), maxSuggested)] {
+		similar = append(similar, c.name)
 	}
-	return near
+	return similar
 }
 
-// Ask is the question whether one of the names was meant, to be put behind what
-// is wrong, with a mark such as a slash before each; "" if none is near.
-func Ask(mark, word string, names []string) string {
-	near := Names(word, names)
-	if len(near) == 0 {
+// Ask returns the end of an error message, ": did you mean /a or /b?", or "" if
+// no name is like word. The prefix, such as a slash, goes before each name.
+func Ask(prefix, word string, names []string) string {
+	similar := Names(word, names)
+	if len(similar) == 0 {
 		return ""
 	}
-	return ": did you mean " + mark + strings.Join(near, " or "+mark) + "?"
+	return ": did you mean " + prefix + strings.Join(similar, " or "+prefix) + "?"
 }
 
-// distance is how many letters must be added, taken out, changed or swapped with
-// their neighbor to make one word of another.
-func distance(a, b string) int {
-	const long = 64
-	if len(a) > long || len(b) > long {
-		return len(a) + len(b)
+// maxWord is how many characters of a word Distance compares.
+const maxWord = 256
+
+// Distance returns the edit distance of two words: how many characters must be
+// inserted, removed, replaced or swapped with their neighbor to turn one into
+// the other. It depends on case. Words of more than 256 characters are not
+// compared: their distance is the length of both together.
+func Distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	if len(x) > maxWord || len(y) > maxWord {
+		return len(x) + len(y)
 	}
-	var d [long + 1][long + 1]int
-	for i := range len(a) + 1 {
-		for j := range len(b) + 1 {
-			switch {
-			case i == 0 || j == 0:
-				d[i][j] = i + j
-				continue
-			case a[i-1] == b[j-1]:
-				d[i][j] = d[i-1][j-1]
-			default:
-				d[i][j] = 1 + min(d[i-1][j], d[i][j-1], d[i-1][j-1])
+	// The last three rows of the table: d[i][j] is the distance of x[:i] and y[:j].
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range y {
+			replace := last[j]
+			if x[i] != y[j] {
+				replace++
 			}
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			row[j+1] = min(replace, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
 		}
 	}
-	return d[len(a)][len(b)]
+	return row[len(y)]
 }

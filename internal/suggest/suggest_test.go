@@ -68,3 +68,15 @@ func TestOneSlip(t *testing.T) {
 		}
 	})
 }
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"sonet", "sonnet", 1}, {"ab", "ba", 1}, {"cba", "abc", 2}, {"grün", "grun", 1}, {strings.Repeat("a", 257), "a", 258}} {
+		if got := suggest.Distance(c.a, c.b); got != c.want {
+			t.Errorf("%q to %q: got %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

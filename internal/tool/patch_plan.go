@@ -130,7 +130,7 @@ func planFile(ctx context.Context, w *workspace.Workspace, section patch.File, s
 		f.new = section.Content
 		return f, nil
 	case !f.existed:
-		return f, fmt.Errorf("%s does not exist%s", f.path, nearNames(w, f.path))
+		return f, fmt.Errorf("%s does not exist%s", f.path, suggestFiles(w, f.path))
 	}
 	if f.removed {
 		if now.stale() {

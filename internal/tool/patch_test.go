@@ -350,7 +350,7 @@ func TestApplyPatchNearNames(t *testing.T) {
 	} {
 		_, err := tryPatch(t, dir, "*** Delete File: "+path+"\n")
 		checkError(t, err, want)
-		if n := strings.Count(err.Error(), " or "); n >= nearShown {
+		if n := strings.Count(err.Error(), " or "); n >= suggestedFiles {
 			t.Errorf("%v", err)
 		}
 	}

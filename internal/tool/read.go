@@ -80,7 +80,7 @@ func readPath(ctx context.Context, call pawl.Call, in readInput) (pawl.Result, e
 		f, err = w.OpenReal(real)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return pawl.Result{}, fmt.Errorf("read %s: %w%s", in.Path, fs.ErrNotExist, nearNames(w, rel))
+		return pawl.Result{}, fmt.Errorf("read %s: %w%s", in.Path, fs.ErrNotExist, suggestFiles(w, rel))
 	}
 	if err != nil {
 		return pawl.Result{}, fmt.Errorf("read %s: %w", in.Path, err)

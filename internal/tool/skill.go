@@ -134,7 +134,7 @@ func mayRead(call pawl.Call, k skill.Skill, file string) error {
 func noSkill(set *skill.Set, name string) string {
 	near := set.Search(name)
 	for _, k := range set.Skills {
-		if likeName(name, k.Name) && !slices.ContainsFunc(near, func(n skill.Skill) bool { return n.Name == k.Name }) {
+		if similarName(name, k.Name) && !slices.ContainsFunc(near, func(n skill.Skill) bool { return n.Name == k.Name }) {
 			near = append(near, k)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
 // family is what an alias stands for: the provider's model with the highest
@@ -124,7 +125,7 @@ func (c *Catalog) near(name string) []string {
 	for _, m := range c.Models {
 		ref := plain(m.Ref)
 		_, bare, _ := strings.Cut(ref, "/")
-		away := min(distance(want, ref), distance(want, bare))
+		away := min(suggest.Distance(want, ref), suggest.Distance(want, bare))
 		if strings.Contains(ref, want) {
 			away = min(away, 1)
 		}
@@ -143,27 +144,6 @@ func (c *Catalog) near(name string) []string {
 // plain makes spellings that people mix up the same.
 func plain(name string) string {
 	return strings.NewReplacer(".", "-", "_", "-", " ", "-").Replace(strings.ToLower(name))
-}
-
-// distance is the number of letters to add, remove or change (Levenshtein's).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func refs(models []Model) []string {

@@ -101,18 +101,6 @@ func TestLookupRefuses(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"sonet", "sonnet", 1}, {"ab", "ba", 2}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("%q to %q: got %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 // TestGuide: people read of every alias and provider there is.
 func TestGuide(t *testing.T) {
 	t.Parallel()

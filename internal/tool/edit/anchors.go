@@ -32,9 +32,6 @@ func (j *job) anchored() (Done, bool, error) {
 		return Done{}, false, nil
 	}
 	search := anchorSearch{block: b}
-	for _, l := range old {
-		search.keys = append(search.keys, spacedKey(fold(l)))
-	}
 	found, ok := search.run()
 	if !ok {
 		return Done{}, false, nil
@@ -67,7 +64,6 @@ func tooMany(n int) int { return max(n+3, 2*n) }
 
 type anchorSearch struct {
 	*block
-	keys []string // of Old's lines
 	work int
 }
 

@@ -31,22 +31,6 @@ type Edit struct {
 	Limit int
 }
 
-// Pass says how a text was matched.
-type Pass string
-
-// The passes in their order. A pass that finds more than one place refuses the
-// edit; it does not leave it to a looser one. Trimmed and Shifted find the
-// same places.
-const (
-	Exact     Pass = "exact"     // byte by byte; a line end in Old stands for the file's
-	Folded    Pass = "folded"    // blanks at line ends apart, and characters that look alike
-	Trimmed   Pass = "trimmed"   // blanks at both ends of each line apart
-	Shifted   Pass = "shifted"   // the whole block has another indentation, in a regular way
-	Spaced    Pass = "spaced"    // any run of blanks stands for any other
-	Unescaped Pass = "unescaped" // Old spells line ends, tabs or quotes as \n, \t, \"
-	Anchored  Pass = "anchored"  // first and last line are there, and between them is nearly the same
-)
-
 // Span is a part of a text, in bytes.
 type Span struct{ Start, End int }
 
@@ -102,12 +86,8 @@ func replace(text string, e Edit) (Done, error) {
 	}
 	e.Old, e.New = unixEnds(e.Old), unixEnds(e.New)
 	j := &job{Edit: e, source: split(text)}
-	if hasWord(e.Old) { // too little to go on otherwise
-		for _, pass := range []func() (Done, bool, error){j.folded, j.trimmed, j.spaced, j.unescaped, j.anchored} {
-			if done, found, err := pass(); found || err != nil {
-				return done, err
-			}
-		}
+	if done, found, err := j.fuzzy(); found || err != nil {
+		return done, err
 	}
 	return Done{}, j.notFound()
 }

@@ -41,8 +41,8 @@ func alike(r rune) string {
 	return "?"
 }
 
-// fold returns a line with plain characters for those that look like them.
-func fold(text string) string {
+// Fold returns a line with plain characters for those that look like them.
+func Fold(text string) string {
 	if isASCII(text) {
 		return text
 	}
@@ -81,7 +81,7 @@ func unit(text string, at int) (key string, to int) {
 			to += n
 		}
 	}
-	return fold(text[at:to]), to
+	return Fold(text[at:to]), to
 }
 
 func badBytes(text string) int {
@@ -108,17 +108,3 @@ func isASCII(text string) bool {
 const asciiBlanks = " \t\r\v\f"
 
 func trimRight(folded string) string { return strings.TrimRight(folded, asciiBlanks) }
-
-// trimmedKey is what Trimmed compares of a folded line.
-func trimmedKey(folded string) string { return strings.Trim(folded, asciiBlanks) }
-
-// spacedKey is what Spaced compares of a folded line.
-func spacedKey(folded string) string {
-	key := trimmedKey(folded)
-	for i := range len(key) {
-		if c := key[i]; c == '\t' || c >= '\v' && c <= '\r' || c == ' ' && key[i-1] == ' ' {
-			return strings.Join(strings.FieldsFunc(key, isBlank), " ")
-		}
-	}
-	return key
-}

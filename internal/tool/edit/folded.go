@@ -36,9 +36,9 @@ func (j *job) folded() (Done, bool, error) {
 func foldedOld(text string) (folded, tail string) {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines[:len(lines)-1] {
-		lines[i] = trimRight(fold(l))
+		lines[i] = trimRight(Fold(l))
 	}
-	last := fold(lines[len(lines)-1])
+	last := Fold(lines[len(lines)-1])
 	lines[len(lines)-1] = trimRight(last)
 	return strings.Join(lines, "\n"), last[len(trimRight(last)):]
 }

@@ -118,7 +118,7 @@ func checkUnique(t *testing.T, text string, e Edit, done Done) {
 func lineKeys(text string, key func(string) string) []string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		lines[i] = key(fold(l))
+		lines[i] = key(Fold(l))
 	}
 	return lines
 }

@@ -29,7 +29,7 @@ func split(text string) source {
 	for i := range s.starts {
 		s.foldedAt[i] = b.Len()
 		l := s.line(i)
-		b.WriteString(trimRight(fold(l.text)))
+		b.WriteString(trimRight(Fold(l.text)))
 		if l.end != "" {
 			b.WriteByte('\n')
 		}

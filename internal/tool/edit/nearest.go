@@ -6,87 +6,11 @@ import (
 	"strings"
 )
 
-const (
-	maxVotes = 8   // lines of Old with the same text that count
-	minNear  = 0.5 // of the pairs of letters of a line
-)
-
-// nearest returns the line of the file where Old's first line would be, if
-// most of what the two have in common is to be in its place. It can be before
-// the file's first line.
+// nearest returns the line of the file where Old's first line would be. It can
+// be before the file's first line.
 func (j *job) nearest() (int, bool) {
-	if len(j.starts) == 0 {
-		return 0, false
-	}
 	b := j.spacedBlock()
-	old := strings.Split(b.old, "\n")
-	weight := make([]int, len(old))
-	where := map[int32][]int{}
-	longest, length := 0, -1
-	for i, l := range old {
-		key := spacedKey(fold(l))
-		if id := b.ids[i]; hasWord(key) && len(where[id]) < maxVotes {
-			where[id] = append(where[id], i)
-		}
-		weight[i] = min(len(key), maxQuote)
-		if len(key) > length {
-			longest, length = i, len(key)
-		}
-	}
-	votes := make([]int, len(old)+len(j.starts)) // for each place of Old's first line; len(old) is the file's first
-	best := len(old)
-	for i, id := range b.file {
-		if id < 0 {
-			continue
-		}
-		for _, k := range where[id] {
-			at := i - k + len(old)
-			votes[at] += weight[k]
-			if n := votes[at]; n > votes[best] || n == votes[best] && at >= len(old) && (best < len(old) || at < best) {
-				best = at
-			}
-		}
-	}
-	if votes[best] > 0 {
-		return best - len(old), true
-	}
-	i, ok := j.likest(spacedKey(fold(old[longest])))
-	return i - longest, ok
-}
-
-// likest returns the line that shares most pairs of letters with a text.
-func (j *job) likest(text string) (int, bool) {
-	pairs := func(text string, visit func(pair int)) {
-		for i := 1; i < len(text); i++ {
-			visit(int(text[i-1])<<8 | int(text[i]))
-		}
-	}
-	var wanted, seen [1 << 16]int32 // seen holds the last line that has the pair
-	count := 0
-	pairs(text, func(p int) {
-		if wanted[p] == 0 {
-			wanted[p] = 1
-			count++
-		}
-	})
-	best, found := 0.0, 0
-	for i := range j.starts {
-		l := j.foldedLine(i)
-		hits := 0
-		pairs(l, func(p int) {
-			if wanted[p] != 0 && seen[p] != int32(i+1) {
-				seen[p] = int32(i + 1)
-				hits++
-			}
-		})
-		// A long line has many pairs by chance.
-		length := float64(min(len(text), len(l))) / float64(max(len(text), len(l), 1))
-		score := float64(hits) / float64(max(count, 1)) * (0.75 + 0.25*length)
-		if score > best {
-			best, found = score, i
-		}
-	}
-	return found, best >= minNear
+	return b.index.Nearest(b.keys, j.foldedLine)
 }
 
 // reasons says how the lines from first on differ from Old, and where the
@@ -120,7 +44,7 @@ func (j *job) reasons(first int) (reasons []string, last int) {
 // the file to go on.
 func (j *job) reason(old []string, at int) (reason string, step int) {
 	was, file := old[0], j.line(at).text
-	key, fileKey := spacedKey(fold(was)), spacedKey(j.foldedLine(at))
+	key, fileKey := spacedKey(Fold(was)), spacedKey(j.foldedLine(at))
 	next := ""
 	if at+1 < len(j.starts) {
 		next = spacedKey(j.foldedLine(at + 1))
@@ -128,7 +52,7 @@ func (j *job) reason(old []string, at int) (reason string, step int) {
 	switch {
 	case was == file:
 		return "", 1
-	case trimmedKey(fold(was)) == trimmedKey(j.foldedLine(at)):
+	case trimmedKey(Fold(was)) == trimmedKey(j.foldedLine(at)):
 		a, _, _ := ends(was)
 		b, _, _ := ends(file)
 		if a == b {
@@ -139,7 +63,7 @@ func (j *job) reason(old []string, at int) (reason string, step int) {
 		return fmt.Sprintf("line %d differs in its blanks: %s in the file, %s in old", at+1, quote(file, diffAt(file, was)), quote(was, diffAt(file, was))), 1
 	case key == next && key != "":
 		return fmt.Sprintf("old leaves out line %d: %s", at+1, quote(file, 0)), 2
-	case len(old) > 1 && spacedKey(fold(old[1])) == fileKey && fileKey != "":
+	case len(old) > 1 && spacedKey(Fold(old[1])) == fileKey && fileKey != "":
 		return fmt.Sprintf("%s in old is not in the file before line %d", quote(was, 0), at+1), 0
 	case strings.EqualFold(key, fileKey):
 		return fmt.Sprintf("line %d differs in upper and lower case: %s in the file", at+1, quote(file, diffAt(file, was))), 1

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
 // Apply returns what the hunks make of a file. An error says which hunk has no
@@ -24,7 +26,7 @@ func Apply(ctx context.Context, file string, hunks []Hunk) (result string, isExa
 	if err != nil {
 		return "", false, err
 	}
-	isExact = !slices.ContainsFunc(places, func(p place) bool { return p.level != exact })
+	isExact = !slices.ContainsFunc(places, func(p place) bool { return p.level != edit.LineExact })
 	b := builder{text: t}
 	for _, inOrder := range []bool{true, false} { // what is added at the end comes last, wherever in the patch it stands
 		for i := range hunks {
@@ -167,7 +169,7 @@ func (b *builder) finish() string {
 
 // shift returns how to indent the lines that the hunk adds.
 func (b *builder) shift(h *Hunk, p place) (shift, error) {
-	if p.level < trimmed {
+	if p.level < edit.LineTrimmed {
 		return shift{}, nil
 	}
 	old := h.old()

@@ -1,6 +1,10 @@
 package patch
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/tool/edit"
+)
 
 // shift turns the indentation of a patch into that of the file, where all lines
 // that both have differ in the same way.
@@ -16,8 +20,8 @@ func findShift(patch, file []string) (shift, bool) {
 	var from, to []string
 	for i := range patch {
 		if !blank(patch[i]) && !blank(file[i]) {
-			from = append(from, strings.Map(fold, indent(patch[i])))
-			to = append(to, strings.Map(fold, indent(file[i])))
+			from = append(from, edit.Fold(indent(patch[i])))
+			to = append(to, edit.Fold(indent(file[i])))
 		}
 	}
 	if len(from) == 0 {

@@ -3,13 +3,15 @@ package patch
 import (
 	"fmt"
 	"strings"
+	"unicode"
+
+	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
 // The bounds of what a refusal shows of a file.
 const (
 	nearestBytes = 2000
 	nearestChars = 160 // of a line
-	nearestGist  = 400 // bytes of a line that are compared
 	nearestLines = 64  // of a hunk that are looked for
 )
 
@@ -18,8 +20,8 @@ func (f *finder) nearest(lines []string) string {
 	if f.text.len() == 0 {
 		return "The file is empty."
 	}
-	at := f.nearestAt(lines)
-	if at < 0 {
+	at, ok := f.nearestAt(lines)
+	if !ok {
 		return "No line of the file is like them."
 	}
 	file := make([]string, 0, len(lines))
@@ -29,56 +31,13 @@ func (f *finder) nearest(lines []string) string {
 	return "The nearest lines:\n" + compare(lines, file, at)
 }
 
-// nearestAt returns where most lines of the hunk are in the file one after
-// another, or the line that is most like one of the hunk; -1 if none is.
-func (f *finder) nearestAt(lines []string) int {
-	lines = lines[:min(len(lines), nearestLines)]
-	want := map[string]int{}
-	target, longest := "", 0
-	for i, line := range lines {
-		g := gist(line)
-		if _, ok := want[g]; !ok && g != "" {
-			want[g] = i
-		}
-		if len(g) > len(target) {
-			target, longest = g, i
-		}
-	}
-	shared := make([]uint16, f.text.len()) // bytes that the hunk, put there, would share
-	best, like, most := -1, -1, 0
-	for i := range f.text.len() {
-		line := gist(f.text.line(i))
-		if at, ok := want[line]; ok && at <= i {
-			if shared[i-at] += uint16(len(line)); best < 0 || shared[i-at] > shared[best] {
-				best = i - at
-			}
-		}
-		if n := alike(target, line); n > most && 2*n >= len(target) {
-			most, like = n, max(i-longest, 0)
-		}
-	}
-	if best >= 0 && int(shared[best]) >= most {
-		return best
-	}
-	return like
-}
-
-// gist is the beginning of a line without what a model gets wrong most easily.
-func gist(line string) string {
-	return strings.ToLower(strings.Join(strings.Fields(folded.of(line[:min(len(line), nearestGist)])), " "))
-}
-
-// alike counts the bytes that two lines share at their beginning and end.
-func alike(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	head := n
-	for n-head < len(a)-head && n-head < len(b)-head && a[len(a)-1-(n-head)] == b[len(b)-1-(n-head)] {
-		n++
-	}
-	return n
+// nearestAt returns the line of the file at which the lines of a hunk would
+// start, were they in it.
+func (f *finder) nearestAt(lines []string) (int, bool) {
+	keys := lineKeys(lines[:min(len(lines), nearestLines)], edit.LineSpaced)
+	line := func(i int) string { return lineKey(f.text.line(i), edit.LineSpaced) }
+	at, ok := edit.NewIndex(keys, f.text.len(), line).Nearest(keys, line)
+	return max(at, 0), ok
 }
 
 // compare shows lines of the patch and of the file, which begin at a line, from
@@ -120,13 +79,13 @@ func show(line string) string {
 // why says in a few words how a line of the patch differs from one of the file.
 func why(patch, file string) string {
 	switch {
-	case ragged.of(patch) == ragged.of(file):
+	case strings.TrimRightFunc(patch, unicode.IsSpace) == strings.TrimRightFunc(file, unicode.IsSpace):
 		return "another space at the end"
-	case trimmed.of(patch) == trimmed.of(file):
+	case strings.TrimSpace(patch) == strings.TrimSpace(file):
 		return "another indentation"
-	case folded.of(patch) == folded.of(file):
+	case lineKey(patch, looseLevel) == lineKey(file, looseLevel):
 		return "other quotes, dashes or spaces"
-	case strings.EqualFold(trimmed.of(patch), trimmed.of(file)):
+	case strings.EqualFold(strings.TrimSpace(patch), strings.TrimSpace(file)):
 		return "other upper and lower case"
 	case strings.Join(strings.Fields(patch), "") == strings.Join(strings.Fields(file), ""):
 		return "other spaces within the line"

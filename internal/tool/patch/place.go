@@ -3,6 +3,8 @@ package patch
 import (
 	"context"
 	"fmt"
+
+	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
 // place is where a hunk goes.
@@ -11,7 +13,7 @@ type place struct {
 	size  int // how many it covers
 	lead  int // how many of them stay before the first change
 	trail int // and after the last
-	level level
+	level edit.Level
 	order bool // it follows the hunks before it; what is added at the end does not
 }
 
@@ -108,26 +110,26 @@ func (h *Hunk) measure() place {
 
 // spots returns where the hunk may stand from a line on, in order, by the first
 // level at which it may stand anywhere.
-func (f *finder) spots(ctx context.Context, h *Hunk, start int) ([]int, level, error) {
+func (f *finder) spots(ctx context.Context, h *Hunk, start int) ([]int, edit.Level, error) {
 	old := h.old()
 	scopes, err := f.scopes(h.Headers, len(old) == 0)
 	switch {
 	case ctx.Err() != nil:
-		return nil, exact, ctx.Err()
+		return nil, edit.LineExact, ctx.Err()
 	case err != nil:
-		return nil, exact, err
+		return nil, edit.LineExact, err
 	case len(old) == 0 && (len(scopes) == 0 || h.AtEnd):
-		return []int{f.text.len()}, exact, nil
+		return []int{f.text.len()}, edit.LineExact, nil
 	case len(old) == 0:
 		spots := make([]int, len(scopes))
 		for i, scope := range scopes {
 			spots[i] = scope + 1
 		}
-		return from(spots, start), exact, nil
+		return from(spots, start), edit.LineExact, nil
 	}
-	for l := exact; l < levels; l++ {
+	for l := edit.LineExact; l <= looseLevel; l++ {
 		if err := ctx.Err(); err != nil {
-			return nil, exact, err
+			return nil, edit.LineExact, err
 		}
 		spots := from(f.find(old, l), start)
 		if h.AtEnd {
@@ -141,18 +143,18 @@ func (f *finder) spots(ctx context.Context, h *Hunk, start int) ([]int, level, e
 		}
 	}
 	if len(scopes) == 0 {
-		return nil, exact, nil
+		return nil, edit.LineExact, nil
 	}
 	return f.beyond(old, max(start, scopes[0]), h)
 }
 
 // beyond returns where a hunk stands that is not in the block of its header.
 // The header then counts for little, so that the place must be the only one.
-func (f *finder) beyond(old []string, start int, h *Hunk) ([]int, level, error) {
-	for l := exact; l < levels; l++ {
+func (f *finder) beyond(old []string, start int, h *Hunk) ([]int, edit.Level, error) {
+	for l := edit.LineExact; l <= looseLevel; l++ {
 		spots := f.find(old, l)
 		if len(spots) > 1 {
-			return nil, exact, fmt.Errorf("its lines stand at %s, but not in the block of its header %s from line %d on", list(spots), quote(h.Headers[len(h.Headers)-1]), start+1)
+			return nil, edit.LineExact, fmt.Errorf("its lines stand at %s, but not in the block of its header %s from line %d on", list(spots), quote(h.Headers[len(h.Headers)-1]), start+1)
 		}
 		if spots = from(spots, start); h.AtEnd {
 			spots = f.atEnd(spots, len(old))
@@ -161,7 +163,7 @@ func (f *finder) beyond(old []string, start int, h *Hunk) ([]int, level, error) 
 			return spots, l, nil
 		}
 	}
-	return nil, exact, nil
+	return nil, edit.LineExact, nil
 }
 
 // atEnd returns the spots after which nothing but blank lines follows.

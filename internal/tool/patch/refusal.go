@@ -3,6 +3,8 @@ package patch
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
 // refusal says which hunk an error is about.
@@ -52,7 +54,7 @@ func (f *finder) missing(i int, before []place, start int) error {
 	if len(old) == 0 {
 		return fmt.Errorf("its header %s stands above the hunk before it: put the hunks in the order of the file", quote(h.Headers[len(h.Headers)-1]))
 	}
-	for l := exact; l < levels; l++ {
+	for l := edit.LineExact; l <= looseLevel; l++ {
 		spots := f.find(old, l)
 		if len(spots) == 0 {
 			continue

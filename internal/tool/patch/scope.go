@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
 // scopes returns the lines at which the innermost of the headers stands, each
@@ -34,19 +36,19 @@ func (f *finder) scopes(headers []string, whole bool) ([]int, error) {
 // means any. They cut it short, so that in the end it need only begin the line,
 // unless the whole line is wanted.
 func (f *finder) headerLines(header string, whole bool) []int {
-	first := exact
+	first := edit.LineExact
 	if indent(header) == "" {
-		first = trimmed
+		first = edit.LineTrimmed
 	}
-	for l := first; l < levels; l++ {
+	for l := first; l <= looseLevel; l++ {
 		if lines := f.find([]string{header}, l); len(lines) > 0 {
 			return lines
 		}
 	}
 	var lines []int
-	head := folded.of(header)
+	head := lineKey(header, looseLevel)
 	for i := 0; i < f.text.len() && !whole; i++ {
-		rest, ok := strings.CutPrefix(folded.of(f.text.line(i)), head)
+		rest, ok := strings.CutPrefix(lineKey(f.text.line(i), looseLevel), head)
 		if next, _ := utf8.DecodeRuneInString(rest); ok && !inWord(next) {
 			lines = append(lines, i)
 		}

@@ -3,6 +3,7 @@ package patch
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 const bom = "\ufeff"
@@ -73,3 +74,10 @@ func unmarked(hunks []Hunk) []Hunk {
 	}
 	return hunks
 }
+
+// indent is the space at the beginning of a line.
+func indent(line string) string {
+	return line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))]
+}
+
+func blank(line string) bool { return strings.TrimSpace(line) == "" }
