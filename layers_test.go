@@ -100,7 +100,8 @@ var layers = map[string]int{
 	"internal/service":         layerService,
 	"internal/service/project": layerService,
 
-	"cmd/pawl": layerCommand,
+	"cmd/pawl":              layerCommand,
+	"cmd/pawl-fakeprovider": layerCommand,
 
 	"client":                    layerFrontend,
 	"internal/frontend/acp":     layerFrontend,

@@ -53,6 +53,6 @@ func root() *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	cmd.AddCommand(runCommand(), reviewCommand(), gateCommand(), missionCommand(), resumeCommand(), serveCommand(), workerCommand(), fleetCommand(), tokenCommand(), tenantCommand(), acpCommand(), sessionCommand(), statsCommand(), gcCommand(), modelsCommand(), authCommand(), permissionsCommand(), configCommand(), hooksCommand(), mcpCommand(), trustCommand(), sandboxCommand(), doctorCommand(), promptCommand(), agentsCommand(), commandsCommand(), skillsCommand(), devCommand(), versionCommand())
+	cmd.AddCommand(runCommand(), reviewCommand(), gateCommand(), missionCommand(), resumeCommand(), serveCommand(), workerCommand(), fleetCommand(), tokenCommand(), tenantCommand(), acpCommand(), sessionCommand(), statsCommand(), gcCommand(), modelsCommand(), authCommand(), permissionsCommand(), configCommand(), hooksCommand(), mcpCommand(), trustCommand(), sandboxCommand(), doctorCommand(), promptCommand(), agentsCommand(), commandsCommand(), skillsCommand(), versionCommand())
 	return cmd
 }

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 func TestStories(t *testing.T) {
 	t.Parallel()
 	bin := filepath.Dir(harness.Binary(t, ""))
+	harness.FakeProvider(t) // in the same directory
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,

@@ -17,13 +17,25 @@ import (
 // environ is the environment before tests change it: another HOME has another build cache.
 var environ = os.Environ()
 
-var binaries sync.Map // tags -> func() (string, error)
+var binaries sync.Map // name and tags -> func() (string, error)
 
 // Binary returns the path of a pawl that is built with the given tags. All test
 // processes of a checkout share it: it is built again only if its source has changed.
 func Binary(t testing.TB, tags string) string {
 	t.Helper()
-	build, _ := binaries.LoadOrStore(tags, sync.OnceValues(func() (string, error) { return buildBinary(tags) }))
+	return binary(t, "pawl", tags)
+}
+
+// FakeProvider returns the path of pawl-fakeprovider, which is in the directory of
+// the pawl that Binary builds without tags.
+func FakeProvider(t testing.TB) string {
+	t.Helper()
+	return binary(t, "pawl-fakeprovider", "")
+}
+
+func binary(t testing.TB, name, tags string) string {
+	t.Helper()
+	build, _ := binaries.LoadOrStore([2]string{name, tags}, sync.OnceValues(func() (string, error) { return buildBinary(name, tags) }))
 	bin, err := build.(func() (string, error))()
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +45,7 @@ func Binary(t testing.TB, tags string) string {
 
 // buildBinary runs go build, which leaves a binary alone that is up to date. The
 // lock keeps two test processes from linking the same one.
-func buildBinary(tags string) (string, error) {
+func buildBinary(name, tags string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	root := filepath.Join(filepath.Dir(file), "..", "..", "..")
 	dir := filepath.Join(root, "bin", "test", cmp.Or(strings.ReplaceAll(tags, ",", "-"), "default"))
@@ -48,11 +60,11 @@ func buildBinary(tags string) (string, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
-	bin := filepath.Join(dir, "pawl")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o", bin, "./cmd/pawl") //nolint:gosec // fixed words
+	bin := filepath.Join(dir, name)
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o", bin, "./cmd/"+name) //nolint:gosec // fixed words
 	cmd.Dir, cmd.Env = root, append(slices.Clip(environ), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build pawl: %w\n%s", err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	return bin, nil
 }
