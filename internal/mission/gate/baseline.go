@@ -11,20 +11,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
-// baseline is what the checks showed on the base. It is found out once, and all
-// candidates are held to it.
+// baseline holds the results of the checks on the base. It is computed once and shared by all candidates.
 type baseline struct {
-	frozen string // the hash of what it is about
+	frozen string // hash of the criteria
 	plot   *plot
 	ran    map[string]Ran             // the first run of each check
-	runs   []pawl.CheckRun            // all of them, in their order
-	failed map[string]map[string]bool // by check: the tests that passed at first and failed in another run
-	more   map[string]int             // by check: how many other runs there were
+	runs   []pawl.CheckRun            // all runs, in order
+	failed map[string]map[string]bool // by check: tests that passed in the first run and failed in another
+	more   map[string]int             // by check: number of further runs
 }
 
-// Baseline runs the checks on the base, unless that was done already, and returns
-// the runs. A gate remembers one baseline, by the hash of what is frozen; Run and
-// Check make it by themselves if there is none.
+// Baseline runs the checks on the base, unless that was done already, and returns the runs. A gate caches one
+// baseline, by the hash of the criteria. Run and Check compute it if needed.
 func (g *Gate) Baseline(ctx context.Context, f Frozen) ([]pawl.CheckRun, error) {
 	b, err := g.baseline(ctx, f)
 	if err != nil {
@@ -33,7 +31,7 @@ func (g *Gate) Baseline(ctx context.Context, f Frozen) ([]pawl.CheckRun, error) 
 	return slices.Clone(b.runs), nil
 }
 
-// baseline is the one that is remembered, or a new one in its place.
+// baseline returns the cached baseline, or computes a new one.
 func (g *Gate) baseline(ctx context.Context, f Frozen) (*baseline, error) {
 	if g.base != nil && g.base.frozen == f.Hash() {
 		return g.base, nil
@@ -64,8 +62,7 @@ func (g *Gate) baseline(ctx context.Context, f Frozen) (*baseline, error) {
 	return b, nil
 }
 
-// found runs the checks for a baseline. From then on its tree stays apart: code
-// of a candidate never runs where it is.
+// found runs the checks for a baseline. After that its tree stays apart: code of a candidate never runs in it.
 func (g *Gate) found(ctx context.Context, b *baseline, f Frozen) error {
 	if err := g.fromSeed(ctx, b.plot.cache); err != nil {
 		return err
@@ -79,9 +76,8 @@ func (g *Gate) found(ctx context.Context, b *baseline, f Frozen) error {
 	return errors.Join(g.vacate(), g.toSeed(ctx, b.plot.cache))
 }
 
-// fails are the tests among some that fail at times on the base. What was seen
-// there is remembered, so the base is run again only for what is not known, and
-// not for ever.
+// fails returns those of the given tests that sometimes fail on the base. It repeats the check on the base for
+// the tests not known to fail, a bounded number of times.
 func (g *Gate) fails(ctx context.Context, b *baseline, c pawl.Check, o *Outcome, among map[string]bool) (map[string]bool, error) {
 	again := cmp.Or(g.Again, flakyRuns)
 	found := b.known(c, among)
@@ -99,7 +95,7 @@ func (g *Gate) fails(ctx context.Context, b *baseline, c pawl.Check, o *Outcome,
 	return found, nil
 }
 
-// note remembers another run of a check.
+// note records another run of a check.
 func (b *baseline) note(c pawl.Check, ran Ran) {
 	b.more[c.ID]++
 	b.runs = append(b.runs, ran.CheckRun)
@@ -114,7 +110,7 @@ func (b *baseline) note(c pawl.Check, ran Ran) {
 	}
 }
 
-// known are the tests among some that are known to fail at times.
+// known returns those of the given tests that are known to fail sometimes.
 func (b *baseline) known(c pawl.Check, among map[string]bool) map[string]bool {
 	found := map[string]bool{}
 	for name := range among {

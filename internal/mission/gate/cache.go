@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// lend gives a tree a copy of the base's cache. What a candidate's code writes
-// there goes with the tree, and nothing else reads it.
+// lend gives a tree a copy of the base's cache. What the candidate's code writes to it is deleted with the tree
+// and read by nothing else.
 func lend(p *plot, cache string) error {
 	if weak.On("gate.cache") {
 		p.cache = cache
@@ -21,8 +21,8 @@ func lend(p *plot, cache string) error {
 	return copyInto(p.cache, cache)
 }
 
-// copyInto copies the files of a cache that are not in another yet. That there is
-// none is fine. Links are left out: they could lead anywhere.
+// copyInto copies the files of a cache that are missing in another one. A missing source is not an error. It
+// skips links, which could point anywhere.
 func copyInto(to, from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -45,8 +45,8 @@ func copyInto(to, from string) error {
 	})
 }
 
-// copyFile copies a file unless it is there. It is there only when it is whole. It
-// stays as old as it is: by that tools find what they do not need any more.
+// copyFile copies a file atomically unless it exists. It preserves the modification time, by which tools expire
+// their caches.
 func copyFile(to, from string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return nil

@@ -8,11 +8,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
-// Check is the short question of a merge queue: is this commit as good as the
-// base? It runs the checks on the commit alone, once, and compares what they tell
-// with the baseline. Tests that are gone, skipped or made to ask less, protected
-// files and the criteria are for Run. The runs of its outcome are those of the
-// commit, and of the base where it was run again.
+// Check decides quickly whether a commit is as good as the base, for the merge queue. It runs the checks once
+// on the commit and compares the results with the baseline. It leaves deleted, skipped and weakened tests,
+// protected files and the criteria to Run. The outcome has the runs on the commit, and on the base where they
+// were repeated.
 func (g *Gate) Check(ctx context.Context, f Frozen, commit string) (o Outcome, err error) {
 	o, err = g.begin(ctx, f, commit)
 	if err != nil || !o.Open() {
@@ -46,7 +45,7 @@ func (g *Gate) Check(ctx context.Context, f Frozen, commit string) (o Outcome, e
 	return o, nil
 }
 
-// worse says what is not as good as on the base, by the runs.
+// worse returns what is worse than on the base, by the runs alone.
 func (e *evidence) worse() faults {
 	var f faults
 	for _, c := range e.checks {
@@ -59,9 +58,9 @@ func (e *evidence) worse() faults {
 	return f
 }
 
-// worseTests is about a check that tells of its tests.
+// worseTests compares a check that reports its tests.
 func (e *evidence) worseTests(f *faults, c pawl.Check, base, ran Ran) {
-	same := !base.OK() && base.Fault == ran.Fault // it did not pass before, and ended alike
+	same := !base.OK() && base.Fault == ran.Fault // it failed before, in the same way
 	if ran.Tests == nil {
 		if !same || base.Tests != nil {
 			f.add("check-failed", c.ID, "%s %s and does not tell of its tests (%s):\n%s", c.ID, ended(ran), ran.Text, ran.Tail)
@@ -69,7 +68,7 @@ func (e *evidence) worseTests(f *faults, c pawl.Check, base, ran Ran) {
 		return
 	}
 	before := base.Tests
-	if before == nil { // there were none, or they could not be run
+	if before == nil { // the base had no tests, or they did not run
 		before = &inventory.Inventory{}
 	}
 	known := len(*f)

@@ -12,16 +12,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/review"
 )
 
-// maxPatch bounds a candidate's difference from its base, in bytes.
+// maxPatch bounds the patch from base to candidate, in bytes.
 const maxPatch = 64 << 20
 
-// comparison is how a candidate differs from its base, as text.
+// comparison holds the textual differences between base and candidate.
 type comparison struct {
 	frozen          Frozen
 	base, candidate []git.Entry
 	changes         []change
 	patch           []byte
-	before, after   map[string][]byte // files of which parts are protected, and tests that changed
+	before, after   map[string][]byte // changed tests, and files with protected parts
 }
 
 func (g *Gate) compare(ctx context.Context, f Frozen, candidate string) (*comparison, error) {
@@ -50,7 +50,7 @@ func (g *Gate) compare(ctx context.Context, f Frozen, candidate string) (*compar
 	return c, c.read(ctx, g.Repo, candidate)
 }
 
-// changeOf is a file of a difference, by its lines.
+// changeOf returns the added and removed lines of a file.
 func changeOf(f review.File) change {
 	c := change{file: f.Path}
 	for _, h := range f.Hunks {
@@ -66,8 +66,7 @@ func changeOf(f review.File) change {
 	return c
 }
 
-// changed are the paths that differ, by what is stored there: a file whose mode
-// alone differs, or that has become a link, is among them.
+// changed returns the paths whose entry differs, including those whose mode changed or that became a link.
 func (c *comparison) changed() []string {
 	ids := map[string]git.Entry{}
 	for _, e := range c.base {
@@ -87,7 +86,7 @@ func (c *comparison) changed() []string {
 	return paths
 }
 
-// read reads the files that are compared whole.
+// read reads the files whose content is compared.
 func (c *comparison) read(ctx context.Context, repo *git.Repo, candidate string) error {
 	base, now := map[string]bool{}, map[string]bool{}
 	for _, e := range c.base {
@@ -113,7 +112,7 @@ func (c *comparison) read(ctx context.Context, repo *git.Repo, candidate string)
 			if err != nil && ctx.Err() != nil {
 				return err
 			}
-			if err == nil { // a link, or a file too large: it is compared by name only
+			if err == nil { // links and files that are too large are compared by name only
 				side.into[name] = text
 			}
 		}
@@ -123,7 +122,7 @@ func (c *comparison) read(ctx context.Context, repo *git.Repo, candidate string)
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// look says what speaks against the candidate by its text.
+// look adds the faults that are visible in the text of the change.
 func (c *comparison) look(f *faults) {
 	for _, name := range c.changed() {
 		switch {
@@ -147,7 +146,7 @@ func (c *comparison) look(f *faults) {
 	}
 }
 
-// suspicious is what a reviewer must say a word to.
+// suspicious returns what a reviewer must assess.
 func (c *comparison) suspicious() []pawl.GateFault {
 	var list faults
 	for _, change := range c.changes {
@@ -158,7 +157,7 @@ func (c *comparison) suspicious() []pawl.GateFault {
 	return list
 }
 
-// freshTests are the tests that are new, or say something else than before.
+// freshTests returns the tests that are new or changed.
 func (c *comparison) freshTests() []block {
 	var fresh []block
 	for name, text := range c.after {
@@ -173,8 +172,8 @@ func (c *comparison) freshTests() []block {
 	return fresh
 }
 
-// renamed finds tests that have another name, or are in another file, and are the
-// same otherwise: the old names by the new ones, as they are in their files.
+// renamed finds tests that were only renamed or moved to another file. It maps new names to old ones, as
+// written in the files.
 func (c *comparison) renamed() map[string]string {
 	var gone, fresh []block
 	for name, text := range c.before {
@@ -201,8 +200,8 @@ func (c *comparison) renamed() map[string]string {
 	return pairs
 }
 
-// named reports whether a test that a runner tells of is the one of that name in a
-// file: without what it is in, its parts and its parameters.
+// named reports whether a test reported by a runner is the one with that name in a file, ignoring the enclosing
+// suite, subtests and parameters.
 func named(v *inventory.Inventory, test, name string) bool {
 	whole := inventory.Leaf(v.Whole(test))
 	if whole == name || strings.HasSuffix(whole, " "+name) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
-// Files are those of a tree, as far as finding its checks needs them.
+// Files gives Discover access to a tree.
 type Files struct {
 	Paths []string
 	Read  func(path string) ([]byte, error)
@@ -20,8 +20,8 @@ type Files struct {
 
 func (f Files) has(name string) bool { return slices.Contains(f.Paths, name) }
 
-// Discover finds the checks that a project brings: what its files say that it is
-// built, linted and tested with. Programs are by their bare names; Freeze finds them.
+// Discover finds the checks of a project: what its files say about building, linting and testing it. Programs
+// are bare names; Freeze resolves them.
 func Discover(f Files) []pawl.Check {
 	var checks []pawl.Check
 	for _, find := range []func(Files) []pawl.Check{goChecks, nodeChecks, pythonChecks, cargoChecks} {
@@ -33,7 +33,7 @@ func Discover(f Files) []pawl.Check {
 	return checks
 }
 
-// TestFormats are the ways in which a check can tell of its tests.
+// TestFormats returns the supported formats of test reports.
 func TestFormats() []string { return slices.Sorted(maps.Keys(inventory.Formats)) }
 
 func goChecks(f Files) []pawl.Check {
@@ -53,7 +53,7 @@ func goChecks(f Files) []pawl.Check {
 	return checks
 }
 
-// packageFile is what a package.json says of checks.
+// packageFile is the part of a package.json that matters for checks.
 type packageFile struct {
 	Scripts                       map[string]string
 	Dependencies, DevDependencies map[string]string
@@ -108,7 +108,7 @@ func nodeChecks(f Files) []pawl.Check {
 	return checks
 }
 
-// order puts what prepares before what builds, and tests last.
+// order sorts checks: setup first, then builds, tests last.
 func order(c pawl.Check) int {
 	return slices.Index([]pawl.CheckKind{pawl.CheckSetup, pawl.CheckBuild, pawl.CheckTypes, pawl.CheckLint, pawl.CheckOther, pawl.CheckTest}, c.Kind)
 }
@@ -143,8 +143,7 @@ func cargoChecks(f Files) []pawl.Check {
 
 var makeTarget = regexp.MustCompile(`(?m)^(check|test|lint|build)\s*:`)
 
-// makeChecks are the targets that people expect in a Makefile, for a project that
-// tells nothing else.
+// makeChecks returns the conventional targets of a Makefile, for a project without other checks.
 func makeChecks(f Files) []pawl.Check {
 	text, err := f.Read("Makefile")
 	if err != nil {

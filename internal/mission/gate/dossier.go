@@ -11,25 +11,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// maxListed is how many names of files, or of tests, a dossier shows.
+// maxListed bounds the names of files or tests in a report.
 const maxListed = 500
 
-// Dossier is what a reviewer gets to see: the change and what it is to be, and
-// nothing that its author says about it.
+// Dossier is the input of a reviewer: the criteria, the results and the change, and nothing that its author
+// says about it.
 type Dossier struct {
 	Frozen  Frozen
 	Outcome Outcome
 	Files   []FileChange
-	Added   []string // tests that are told of now and were not on the base
-	Removed []string // tests that were told of on the base and are not now
-	Patch   []byte   // from the base to the candidate
+	Added   []string // tests that the base did not have
+	Removed []string // tests that only the base has
+	Patch   []byte   // from base to candidate
 }
 
 // FileChange is a file that differs from the base.
 type FileChange struct {
 	Path           string
 	State          string // added, modified or deleted
-	Added, Removed int    // lines; none of a file that is no text
+	Added, Removed int    // lines; 0 for binary files
 }
 
 func newDossier(f Frozen, o Outcome, c *comparison, e *evidence) Dossier {
@@ -46,7 +46,7 @@ func newDossier(f Frozen, o Outcome, c *comparison, e *evidence) Dossier {
 	return d
 }
 
-// files are all that differ, with the lines that came and went.
+// files returns all changed files with their line counts.
 func (c *comparison) files() []FileChange {
 	base, now := map[string]bool{}, map[string]bool{}
 	for _, e := range c.base {
@@ -56,7 +56,7 @@ func (c *comparison) files() []FileChange {
 		now[e.Path] = true
 	}
 	lines := map[string]FileChange{}
-	for _, change := range c.changes { // one that became a link is there twice
+	for _, change := range c.changes { // a file that became a link appears twice
 		was := lines[change.file]
 		lines[change.file] = FileChange{Added: was.Added + len(change.added), Removed: was.Removed + len(change.removed)}
 	}
@@ -74,9 +74,8 @@ func (c *comparison) files() []FileChange {
 	return list
 }
 
-// Markdown is the dossier as a model reads it. The criteria and the results are
-// ours; whatever the author could have written is fenced as data. Of the patch at
-// most maxPatch bytes are shown.
+// Markdown formats the report for a model. Everything that the author could have written is marked as
+// untrusted. At most maxPatch bytes of the patch are included.
 func (d Dossier) Markdown(maxPatch int) string {
 	var b strings.Builder
 	o := d.Outcome
@@ -98,7 +97,7 @@ func (d Dossier) Markdown(maxPatch int) string {
 	return b.String()
 }
 
-// fenced marks what the author could have written.
+// fenced marks text that the author could have written as untrusted.
 func fenced(source, text string) string {
 	if weak.On("gate.fence") {
 		return text
@@ -106,10 +105,10 @@ func fenced(source, text string) string {
 	return sanitize.Untrusted(source, text)
 }
 
-// SuspicionID is the name by which a reviewer speaks of a suspicion.
+// SuspicionID returns the id by which a reviewer refers to a suspicion.
 func SuspicionID(i int) string { return fmt.Sprintf("S%d", i+1) }
 
-// suspicious lists the suspicions. Their texts show lines of the change.
+// suspicious lists the suspicions. Their texts quote lines of the change.
 func (d Dossier) suspicious(b *strings.Builder) {
 	b.WriteString("\n## Suspicions\n\n")
 	if len(d.Outcome.Suspicions) == 0 {
@@ -149,7 +148,7 @@ func (d Dossier) testList() string {
 	return cmp.Or(strings.Join(parts, "\n"), "none added, none removed")
 }
 
-// listed are lines, up to a bound.
+// listed joins lines, at most maxListed of them.
 func listed(lines []string) string {
 	if more := len(lines) - maxListed; more > 0 {
 		lines = append(slices.Clone(lines[:maxListed]), fmt.Sprintf("and %d more", more))
@@ -157,7 +156,7 @@ func listed(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// patch shows the patch, cut between two lines if it is too long.
+// patch adds the patch, truncated at a line end if it is too long.
 func (d Dossier) patch(b *strings.Builder, most int) {
 	text := string(d.Patch)
 	if len(text) > most {
@@ -172,8 +171,7 @@ func (d Dossier) patch(b *strings.Builder, most int) {
 	}
 }
 
-// without are the tests of one inventory that are not in another, the parts of
-// tests apart.
+// without returns the tests of one inventory that the other lacks, without subtests.
 func without(list, other *inventory.Inventory) (names []string) {
 	if list == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Frozen is what must hold, written down before the work began.
+// Frozen is an alias of pawl.Criteria.
 type Frozen = pawl.Criteria
 
 func hash(text []byte) string {
@@ -26,8 +26,8 @@ func hash(text []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Freeze finds the programs of the checks and writes down what must hold. Without
-// checks of the caller's own, it is those that the project brings at its base.
+// Freeze completes the criteria f: it resolves the base commit, finds the checks (those given, or else the
+// project's own at the base), resolves and hashes their programs, and protects the scripts they run.
 func Freeze(ctx context.Context, repo *git.Repo, base string, checks []pawl.Check, f Frozen) (Frozen, error) {
 	var err error
 	if f.Base, err = repo.Commit(ctx, base); err != nil {
@@ -61,11 +61,11 @@ func Freeze(ctx context.Context, repo *git.Repo, base string, checks []pawl.Chec
 	return f, nil
 }
 
-// interpreter is a program that is told by a file what to do.
+// interpreter matches programs that run a script given as an argument.
 var interpreter = regexp.MustCompile(`^((ba|da|z|k)?sh|python[0-9.]*|node|deno|bun|perl|ruby|php|Rscript|lua)$`)
 
-// scriptsOf are the files of the base that checks have an interpreter run: the
-// check is what they say, so they stay as they are.
+// scriptsOf returns the files of the base that checks run with an interpreter. They define the check, so they
+// are protected.
 func scriptsOf(ctx context.Context, repo *git.Repo, f Frozen) (paths []string, err error) {
 	for _, c := range f.Checks {
 		i := slices.IndexFunc(c.Args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }) + 1
@@ -84,7 +84,7 @@ func scriptsOf(ctx context.Context, repo *git.Repo, f Frozen) (paths []string, e
 	return paths, nil
 }
 
-// findProgram is the check with the whole path of its program.
+// findProgram returns the check with the absolute path of its program.
 func findProgram(f Frozen, c pawl.Check, top string) (pawl.Check, error) {
 	if c.ID == "" || len(c.Args) == 0 || slices.ContainsFunc(f.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
 		return c, fmt.Errorf("a check needs an id of its own and a command, and this has not: %q: %w", c.ID, pawl.ErrInvalid)
@@ -107,7 +107,7 @@ func findProgram(f Frozen, c pawl.Check, top string) (pawl.Check, error) {
 	return c, err
 }
 
-// within reports whether a path is in a directory, also by where its links lead.
+// within reports whether a path is in a directory, with and without resolving links.
 func within(path, dir string) bool {
 	for _, p := range []string{path, resolved(path)} {
 		rel, err := filepath.Rel(resolved(dir), p)
@@ -138,7 +138,7 @@ func fileHash(path string) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// changedTools are the programs that are not what they were when they were frozen.
+// changedTools returns the programs that differ from their recorded hashes.
 func changedTools(f Frozen) (changed []string) {
 	for path, want := range f.Tools {
 		if got, err := fileHash(path); err != nil || got != want {
@@ -149,7 +149,7 @@ func changedTools(f Frozen) (changed []string) {
 	return changed
 }
 
-// filesOf are the files of a commit.
+// filesOf returns the files of a commit.
 func filesOf(ctx context.Context, repo *git.Repo, commit string) (Files, error) {
 	entries, err := repo.Tree(ctx, commit)
 	if err != nil {

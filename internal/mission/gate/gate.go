@@ -1,6 +1,6 @@
-// Package gate finds out whether a change may count as done: it runs the checks
-// itself, on a fresh tree that holds the candidate and nothing else, and compares
-// what it sees with the base. What a model says counts for nothing here.
+// Package gate verifies a change: it runs the project's checks itself, in a sandbox on a fresh checkout of the
+// candidate, and compares the results with those of the base commit. It also detects tests that were deleted,
+// skipped or weakened. What a model claims about the change does not count.
 package gate
 
 import (
@@ -16,56 +16,52 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// Gate runs checks. It is for one goroutine at a time; others of the same
-// repository and with the same Seed may be at work beside it, in other processes
-// too.
+// Gate runs checks on commits of a repository. It is not safe for concurrent use, but several gates may share a
+// repository and a Seed, also between processes.
 type Gate struct {
 	Repo *git.Repo
-	Dir  string // a directory of pawl's own for trees and caches, of this gate alone; it goes with Close
-	// Sandbox puts a command into a sandbox, with a way out to some hosts. Where there is
-	// none it is an error.
+	Dir  string // for trees and caches of this gate only; Close removes it
+	// Box wraps a command in a sandbox with network access to the given hosts. It returns an error if there is
+	// no sandbox.
 	Box func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
-	// Hidden are whole paths that no check sees: the repository and the worktrees,
-	// whose history and whose future are not for the tests to read.
+	// Hidden are absolute paths that checks cannot see, such as the repository and the worktrees, whose history
+	// would reveal the base or other work to tests.
 	Hidden []string
-	// Seed is a directory that keeps the cache of the base's checks from one gate to
-	// the next; "" means that none is kept. No code of a candidate ever reaches it.
+	// Seed is a directory that keeps the cache of the base's checks between gates; "" disables it. Code of a
+	// candidate never runs on it.
 	Seed string
-	// Review is asked when nothing else speaks against a candidate: it may find
-	// something, and must say a word to what is suspicious. nil means that nobody is
-	// there to ask: then what is suspicious speaks against the candidate.
+	// Review is called if nothing else failed. It returns further faults, and must assess every suspicion. If
+	// it is nil, suspicions are faults.
 	Review func(ctx context.Context, d Dossier) ([]pawl.GateFault, error)
-	// Again is how often tests are run once more on the base to learn which fail there
-	// at times; 0 means 5.
+	// Again is how often tests are repeated on the base to find flaky ones; 0 means 5.
 	Again int
-	// Ran is told of each check when it has run, so of the baseline's once; nil tells
-	// nobody. An error ends it all.
+	// Ran, if not nil, is called after each check run. Runs of the baseline are reported once. An error aborts
+	// the gate.
 	Ran func(Ran) error
 
 	plots  int
-	seated *plot     // the tree that has the seat; nil if it is empty
-	base   *baseline // nil until there is one
+	seated *plot     // the tree in the shared directory; nil if there is none
+	base   *baseline // nil before the first run
 }
 
-// Outcome is what a gate has found.
+// Outcome is the result of a gate run.
 type Outcome struct {
-	Frozen     string           `json:"frozen"` // its hash
+	Frozen     string           `json:"frozen"` // hash of the criteria
 	Base       string           `json:"base"`
 	Candidate  string           `json:"candidate"`
-	Tree       string           `json:"tree"` // of the candidate
+	Tree       string           `json:"tree"` // tree hash of the candidate
 	Runs       []pawl.CheckRun  `json:"runs"`
 	Faults     []pawl.GateFault `json:"faults"`
-	Suspicions []pawl.GateFault `json:"suspicions,omitempty"` // what a reviewer must say a word to
+	Suspicions []pawl.GateFault `json:"suspicions,omitempty"` // what a reviewer must assess
 	Flaky      []string         `json:"flaky,omitempty"`      // tests that passed and failed on the base, and here
-	Before     []string         `json:"before,omitempty"`     // tests that failed before as well
+	Before     []string         `json:"before,omitempty"`     // tests that failed on the base too
 }
 
-// Open reports whether nothing speaks against the candidate.
+// Open reports whether the candidate has passed.
 func (o Outcome) Open() bool { return len(o.Faults) == 0 }
 
-// Run judges a candidate. A fault of the machinery is an error; all that the
-// candidate did wrong is in the outcome. The runs of the outcome begin with those
-// of the baseline.
+// Run verifies a candidate. It returns an error only if the gate itself fails; everything wrong with the
+// candidate is in the outcome. The runs of the outcome start with those of the baseline.
 func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, error) {
 	o, err := g.begin(ctx, f, candidate)
 	if err != nil || !o.Open() {
@@ -86,8 +82,7 @@ func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, er
 	return o, g.review(ctx, f, c, e, &o)
 }
 
-// begin finds the commit that is asked about, and makes sure of the programs that
-// are to judge it.
+// begin resolves the commit and verifies that the programs of the checks have not changed.
 func (g *Gate) begin(ctx context.Context, f Frozen, commit string) (Outcome, error) {
 	o := Outcome{Frozen: f.Hash(), Base: f.Base}
 	var err error
@@ -102,7 +97,7 @@ func (g *Gate) begin(ctx context.Context, f Frozen, commit string) (Outcome, err
 	return o, nil
 }
 
-// review has the candidate looked at, if nothing speaks against it yet.
+// review calls Review if no fault was found yet.
 func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, e *evidence, o *Outcome) error {
 	if len(o.Faults) > 0 {
 		return nil
@@ -118,8 +113,8 @@ func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, e *evidence,
 	return err
 }
 
-// gather runs the checks on all trees that something can be seen on. A tree goes
-// as soon as nothing more can be seen on it.
+// gather runs the checks on all trees: the candidate, old tests on new code, new tests on old code. It removes
+// each tree as early as possible.
 func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) (e *evidence, err error) {
 	b, err := g.baseline(ctx, f)
 	if err != nil {
@@ -166,8 +161,8 @@ func (g *Gate) oldTests(ctx context.Context, c *comparison, cache string, checks
 	return g.all(ctx, p, checks, o)
 }
 
-// newTests runs the candidate's tests on the base's code. They are what would
-// spoil a cache, and have the candidate's already.
+// newTests runs the candidate's tests on the base's code. It uses the candidate's cache, which those tests
+// could have changed already.
 func (g *Gate) newTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]Ran, err error) {
 	p, err := g.plant(ctx, "new-tests", mixed(c.base, c.candidate))
 	if err != nil {
@@ -178,7 +173,7 @@ func (g *Gate) newTests(ctx context.Context, c *comparison, cache string, checks
 	return g.all(ctx, p, checks, o)
 }
 
-// all runs the checks, one after the other.
+// all runs the checks in order. A failing setup check is an error.
 func (g *Gate) all(ctx context.Context, p *plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
 	runs := map[string]Ran{}
 	for _, c := range checks {
@@ -206,10 +201,10 @@ func (g *Gate) once(ctx context.Context, p *plot, c pawl.Check, o *Outcome) (Ran
 	return ran, err
 }
 
-// Place is a name for what is kept of a repository.
+// Place returns a directory name for what is kept about a repository.
 func Place(dir string) string { return strings.TrimPrefix(hash([]byte(dir)), "sha256:")[:16] }
 
-// before are the tests that fail and failed before.
+// before returns the tests that fail now and failed on the base.
 func (e *evidence) before() (names []string) {
 	for id, now := range e.candidate {
 		was := e.base[id]

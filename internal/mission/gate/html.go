@@ -16,17 +16,16 @@ var reportPage = export.Page(reportText, template.FuncMap{
 	"line": sanitize.Line, "words": sanitize.Text, "result": result, "tests": tests, "took": took, "output": output, "titled": func(title string, list any) titled { return titled{title, list} },
 })
 
-// titled is a list and what stands above it.
+// titled is a list with a title.
 type titled struct {
 	Title string
 	List  any
 }
 
-// HTML is the evidence for people, as one page that needs nothing else. It tells
-// what Markdown tells.
+// HTML returns the evidence as a self-contained page with the content of Markdown.
 func (o Outcome) HTML(f Frozen) string { return o.render("page", f) }
 
-// Section is what HTML tells, as a part of another page.
+// Section returns the evidence as a part of another HTML page.
 func (o Outcome) Section(f Frozen) template.HTML {
 	return template.HTML(o.render("section", f)) //nolint:gosec // a template has made it
 }
@@ -40,7 +39,7 @@ func (o Outcome) render(name string, f Frozen) string {
 		Word, Reason string
 	}{Outcome: o, Rules: f}
 	view.Word, view.Reason = o.word()
-	if err := reportPage.ExecuteTemplate(&b, name, view); err != nil { // the page knows all that it is given
+	if err := reportPage.ExecuteTemplate(&b, name, view); err != nil { // the template and the view are both ours
 		panic(err)
 	}
 	return strings.TrimSpace(b.String()) + "\n"

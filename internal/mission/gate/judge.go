@@ -10,16 +10,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
-// Ran is a check that was run, and the tests that it told of.
+// Ran is a check run with its test results.
 type Ran struct {
 	pawl.CheckRun
 
-	Tests *inventory.Inventory // nil if it is not about tests, or if nobody could read what it told
-	Text  string               // why nobody could
+	Tests *inventory.Inventory // nil if the check reports no tests, or its report could not be read
+	Text  string               // why it could not be read
 }
 
-// evidence is all that the runs showed. What a run is about is in its fields, by
-// the ids of the checks.
+// evidence holds the results of all runs, by check id.
 type evidence struct {
 	checks    []pawl.Check
 	criteria  []pawl.Criterion
@@ -29,26 +28,26 @@ type evidence struct {
 	new       map[string]Ran // the candidate's tests on the base's code
 	flaky     map[string]bool
 	agreed    Agreed
-	renamed   map[string]string // the old names of tests by their new ones, as they are in their files
+	renamed   map[string]string // old names of tests by new ones, as written in the files
 }
 
-// newEvidence is what is known before a candidate is looked at.
+// newEvidence returns the evidence known before the candidate is checked.
 func newEvidence(f Frozen, b *baseline) *evidence {
 	proofs := slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
 	return &evidence{checks: proofs, agreed: f.Agreed, base: b.ran, flaky: map[string]bool{}}
 }
 
-// Agreed is what a person has agreed to before the work began.
+// Agreed is an alias of pawl.Approval.
 type Agreed = pawl.Approval
 
-// faults collects reasons.
+// faults collects the reasons why a candidate does not pass.
 type faults []pawl.GateFault
 
 func (f *faults) add(rule, item, format string, args ...any) {
 	*f = append(*f, pawl.GateFault{Rule: rule, Item: item, Text: fmt.Sprintf(format, args...)})
 }
 
-// judge says what speaks against the candidate, by the runs alone.
+// judge returns the faults that the runs show.
 func (e *evidence) judge() faults {
 	var f faults
 	required := map[string]string{}
@@ -70,14 +69,14 @@ func (e *evidence) judge() faults {
 	return f
 }
 
-// judgeCheck is about a check that passes or does not.
+// judgeCheck evaluates a check that only passes or fails.
 func (e *evidence) judgeCheck(f *faults, c pawl.Check, ran Ran, criterion string) {
 	before, known := e.base[c.ID]
 	switch {
 	case ran.OK():
 	case criterion != "":
 		f.add("check-failed", c.ID, "%s must pass for %s, and %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
-	case known && !before.OK() && before.Fault == ran.Fault: // it was so before
+	case known && !before.OK() && before.Fault == ran.Fault: // it failed before in the same way
 	default:
 		f.add("check-failed", c.ID, "%s passed on the base, and now %s:\n%s", c.ID, ended(ran), ran.Tail)
 	}
@@ -90,7 +89,7 @@ func ended(r Ran) string {
 	return fmt.Sprintf("exits with %d", r.Code)
 }
 
-// judgeTests is about a check that tells of its tests.
+// judgeTests evaluates a check that reports its tests.
 func (e *evidence) judgeTests(f *faults, c pawl.Check, ran Ran, criterion string) {
 	base := e.base[c.ID]
 	if ran.Tests == nil {
@@ -98,7 +97,7 @@ func (e *evidence) judgeTests(f *faults, c pawl.Check, ran Ran, criterion string
 		return
 	}
 	before := base.Tests
-	if before == nil { // there were none, or they could not be run
+	if before == nil { // the base had no tests, or they did not run
 		before = &inventory.Inventory{}
 	}
 	known := len(*f)
@@ -115,23 +114,23 @@ func (e *evidence) judgeTests(f *faults, c pawl.Check, ran Ran, criterion string
 	}
 }
 
-// excused reports whether tests that are known to be flaky are why a run failed.
+// excused reports whether a run failed only because of known flaky tests.
 func (e *evidence) excused(v *inventory.Inventory) bool {
 	failed := v.Names(inventory.Failed)
 	return len(failed) > 0 && len(v.Broken) == 0 && !slices.ContainsFunc(failed, func(n string) bool { return !e.flaky[n] })
 }
 
-// kept is about tests that passed on the base and are not there any more, or are skipped.
+// kept reports tests that passed on the base and are now missing or skipped.
 func (e *evidence) kept(f *faults, before, now *inventory.Inventory) {
 	for _, name := range before.Names(inventory.Passed) {
 		if testAgreed(e.agreed, name) || e.flaky[name] {
 			continue
 		}
 		switch status, there := now.Tests[name]; {
-		case !there && slices.Contains(now.Broken, inventory.Holder(name)): // see failing
+		case !there && slices.Contains(now.Broken, inventory.Holder(name)): // reported by failing
 		case !there && e.isRenamed(before, now, name):
 		case !there && before.Whole(name) != name && now.Tests[before.Whole(name)] == inventory.Passed:
-			// A part of a test that is still there: what it asks is seen by the base's own.
+			// A subtest of a test that still exists: oldTests detects whether it was weakened.
 		case !there:
 			f.add("test-deleted", name, "the test %s passed on the base and is not run any more: bring it back, under its name", name)
 		case status == inventory.Skipped:
@@ -140,7 +139,7 @@ func (e *evidence) kept(f *faults, before, now *inventory.Inventory) {
 	}
 }
 
-// isRenamed reports whether a test is there under another name, with the same words.
+// isRenamed reports whether a test of the base now passes under another name, with the same body.
 func (e *evidence) isRenamed(before, now *inventory.Inventory, name string) bool {
 	for fresh, old := range e.renamed {
 		if !named(before, name, old) {
@@ -155,7 +154,7 @@ func (e *evidence) isRenamed(before, now *inventory.Inventory, name string) bool
 	return false
 }
 
-// wasRenamed reports whether a test is not new, but has a new name.
+// wasRenamed reports whether a test only has a new name.
 func (e *evidence) wasRenamed(now *inventory.Inventory, name string) bool {
 	for fresh := range e.renamed {
 		if named(now, name, fresh) {
@@ -165,14 +164,14 @@ func (e *evidence) wasRenamed(now *inventory.Inventory, name string) bool {
 	return false
 }
 
-// failing is about tests that fail now and did not before.
+// failing reports tests that fail now and did not before.
 func (e *evidence) failing(f *faults, before, now *inventory.Inventory) {
 	for _, name := range now.Names(inventory.Failed) {
 		if before.Tests[name] == inventory.Failed || e.flaky[name] {
 			continue
 		}
 		if whole := now.Whole(name); whole != name && now.Tests[whole] == inventory.Failed && before.Tests[whole] != inventory.Failed {
-			continue // told once
+			continue // the enclosing test is reported
 		}
 		f.add("test-failed", name, "the test %s fails", name)
 	}
@@ -183,8 +182,8 @@ func (e *evidence) failing(f *faults, before, now *inventory.Inventory) {
 	}
 }
 
-// oldTests is about the base's own tests on the candidate's code: a test that was
-// made to ask less passes as it is now, and not as it was.
+// oldTests evaluates the base's tests on the candidate's code: a weakened test passes in its new form but not
+// in its old one.
 func (e *evidence) oldTests(f *faults, c pawl.Check, before *inventory.Inventory) {
 	ran, ok := e.old[c.ID]
 	if !ok {
@@ -203,7 +202,7 @@ func (e *evidence) oldTests(f *faults, c pawl.Check, before *inventory.Inventory
 		case !there && slices.Contains(ran.Tests.Broken, holder):
 			broken[holder] = true
 		case before.Whole(name) != name && before.Tests[before.Whole(name)] == inventory.Passed && ran.Tests.Tests[before.Whole(name)] != inventory.Passed:
-			// told of the whole test
+			// the enclosing test is reported
 		case !there:
 			f.add("test-weakened", name, "the test %s, as it was on the base, is not run with this code: something ends the tests early or passes them over", name)
 		default:
@@ -215,11 +214,10 @@ func (e *evidence) oldTests(f *faults, c pawl.Check, before *inventory.Inventory
 	}
 }
 
-// newTests is about tests that are new: on the base's code they must not pass, or
-// they prove nothing.
+// newTests evaluates new tests on the base's code: a test that passes there too proves nothing.
 func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inventory) {
 	ran, ok := e.new[c.ID]
-	if !ok || ran.Tests == nil { // without the new code they cannot be run at all
+	if !ok || ran.Tests == nil { // without the new code they do not even run
 		return
 	}
 	for _, name := range now.Names(inventory.Passed) {
@@ -232,17 +230,17 @@ func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inve
 	}
 }
 
-// testAgreed reports whether a person has agreed that a test changes.
+// testAgreed reports whether the change of a test was approved.
 func testAgreed(a Agreed, name string) bool {
 	return slices.ContainsFunc(a.Tests, func(pattern string) bool { return match(pattern, name) })
 }
 
-// fileAgreed reports whether a person has agreed that a protected file changes.
+// fileAgreed reports whether the change of a protected file was approved.
 func fileAgreed(a Agreed, name string) bool {
 	return slices.ContainsFunc(a.Files, func(pattern string) bool { return match(pattern, name) })
 }
 
-// match is a pattern in which a star stands for anything.
+// match reports whether name matches a pattern in which * stands for any text.
 func match(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {

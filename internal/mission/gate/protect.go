@@ -12,9 +12,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// protected are files that say how a project is checked, or that stand between
-// the checks and what they check. A name without a slash is one in any directory; one
-// that ends with a slash is a directory.
+// protected lists files that define how a project is checked, or that could interfere with the checks. A name
+// without a slash matches in any directory; a name with a trailing slash is a directory.
 var protected = []string{
 	// who checks
 	".github/workflows/", ".github/actions/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".ci/", ".travis.yml", "azure-pipelines.yml",
@@ -32,10 +31,9 @@ var protected = []string{
 	".gitattributes", ".gitmodules",
 }
 
-// Protects reports whether a change of a file speaks against a candidate by its
-// path alone: it says how the project is checked, and nobody has agreed to its
-// change. The path is from the top of the tree; one that leads out of it is
-// protected. Files of which only parts are protected are not among them.
+// Protects reports whether changing a file is a fault by its path alone: it is protected, and the change was
+// not approved. The path is relative to the top of the tree; a path outside of it is protected. Files that are
+// only protected in parts are not included.
 func Protects(f Frozen, name string) bool {
 	name = path.Clean(name)
 	if !filepath.IsLocal(name) {
@@ -47,7 +45,7 @@ func Protects(f Frozen, name string) bool {
 func protects(pattern, name string) bool {
 	switch {
 	case strings.HasSuffix(pattern, "/"):
-		return strings.Contains("/"+name+"/", "/"+pattern) // a link of that name leads to such a directory
+		return strings.Contains("/"+name+"/", "/"+pattern) // a link of that name would replace the directory
 	case strings.Contains(pattern, "/"):
 		return match(pattern, name)
 	default:
@@ -55,8 +53,8 @@ func protects(pattern, name string) bool {
 	}
 }
 
-// sections are the parts of files that are protected while the rest is not: a
-// project may have new dependencies without a word, but no other test command.
+// sections extract the protected parts of files that may change otherwise: a project may add dependencies, but
+// not change its test command.
 var sections = map[string]func(text []byte) (any, error){
 	"package.json":   packageParts,
 	"pyproject.toml": projectParts,
@@ -64,8 +62,7 @@ var sections = map[string]func(text []byte) (any, error){
 	"go.mod":         goModParts,
 }
 
-// partsDiffer reports whether the protected parts of a file differ. What cannot be
-// read differs.
+// partsDiffer reports whether the protected parts of a file differ. Unreadable files differ.
 func partsDiffer(name string, before, after []byte) bool {
 	read, ok := sections[path.Base(name)]
 	if !ok {
@@ -105,7 +102,7 @@ func cargoParts(text []byte) (any, error) {
 
 var goModReplace = regexp.MustCompile(`(?m)^\s*(?:replace\b.*|toolchain\b.*|\S+(?:\s+v\S+)?\s+=>.*)$`)
 
-// goModParts are the lines that put other code in the place of a module's.
+// goModParts returns the lines that replace modules or the toolchain.
 func goModParts(text []byte) (any, error) {
 	lines := goModReplace.FindAllString(string(text), -1)
 	for i := range lines {
@@ -115,7 +112,7 @@ func goModParts(text []byte) (any, error) {
 	return lines, nil
 }
 
-// pick returns some entries of a map.
+// pick returns the entries of a map with the given keys.
 func pick(m map[string]any, keys ...string) map[string]any {
 	some := map[string]any{}
 	for _, k := range keys {

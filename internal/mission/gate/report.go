@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Markdown is the evidence for people.
+// Markdown returns the evidence as Markdown.
 func (o Outcome) Markdown(f Frozen) string {
 	var b strings.Builder
 	word, reason := o.word()
@@ -40,7 +40,7 @@ func (o Outcome) Markdown(f Frozen) string {
 	return b.String()
 }
 
-// word is the outcome in a word, and why.
+// word returns the outcome in a word or two, and the reason.
 func (o Outcome) word() (word, reason string) {
 	if o.Open() {
 		return "Passed", "nothing speaks against this change."
@@ -89,7 +89,7 @@ func result(r pawl.CheckRun) string {
 
 func took(r pawl.CheckRun) string { return r.Duration.Round(time.Millisecond).String() }
 
-// output is enough of the hash of what was printed to find it again.
+// output returns a prefix of the output's hash that is enough to identify it.
 func output(r pawl.CheckRun) string {
 	return fmt.Sprintf("%.15s", strings.TrimPrefix(r.Output, "sha256:"))
 }
@@ -110,8 +110,8 @@ func tests(c *pawl.TestCount) string {
 	return text
 }
 
-// Statement is the evidence as in-toto has it: the test result predicate, version
-// 0.1, about the candidate's commit and tree.
+// Statement returns the evidence as an in-toto statement about the candidate's commit and tree, with the test
+// result predicate, version 0.1.
 func (o Outcome) Statement(f Frozen) ([]byte, error) {
 	result := "FAILED"
 	if o.Open() {

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	checkTime = 20 * time.Minute // of a check that says nothing else
-	maxPrint  = 64 << 20         // bytes that a check may print, or tell of its tests
-	maxTail   = 4 << 10          // bytes of that which are kept
+	checkTime = 20 * time.Minute // default timeout of a check
+	maxPrint  = 64 << 20         // maximum size of a check's output or report, in bytes
+	maxTail   = 4 << 10          // bytes of the output that are kept
 )
 
 // run runs a check on a tree, in a sandbox.
@@ -36,7 +36,7 @@ func (g *Gate) run(ctx context.Context, p *plot, c pawl.Check) (Ran, error) {
 	report := ""
 	if c.Report != "" {
 		report = filepath.Join(work, c.Report)
-		if err := os.RemoveAll(report); err != nil { // what is there already tells of nothing
+		if err := os.RemoveAll(report); err != nil { // an existing report is not from this run
 			return ran, err
 		}
 	}
@@ -86,7 +86,7 @@ func (g *Gate) execute(ctx context.Context, box sandbox.Wrapped, work string, c 
 	return nil
 }
 
-// Word says in a few words what came of it.
+// Word describes the result in a few words.
 func (r Ran) Word() string {
 	if r.CheckRun.Tests == nil {
 		return result(r.CheckRun)
@@ -94,7 +94,7 @@ func (r Ran) Word() string {
 	return result(r.CheckRun) + ", " + tests(r.CheckRun.Tests)
 }
 
-// tell reads what the check has told of its tests.
+// tell reads the test report of a check.
 func (r *Ran) tell(c pawl.Check, printed []byte, report, work string) {
 	text := printed
 	if report != "" {
@@ -116,7 +116,7 @@ func (r *Ran) tell(c pawl.Check, printed []byte, report, work string) {
 	}
 }
 
-// readReport reads a file that a check has written. A link is none.
+// readReport reads a report file. A link is rejected.
 func readReport(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -127,10 +127,10 @@ func readReport(path string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() > maxPrint:
 		return nil, fmt.Errorf("%s is no file of at most %d MiB", filepath.Base(path), maxPrint>>20)
 	}
-	return os.ReadFile(path) //nolint:gosec // it was looked at
+	return os.ReadFile(path) //nolint:gosec // checked above
 }
 
-// envHash is the hash of an environment, without the places that are new each time.
+// envHash hashes an environment, with the paths that differ in each run replaced.
 func envHash(env []string, p *plot) string {
 	lines := slices.Clone(env)
 	for i, line := range lines {
@@ -141,8 +141,7 @@ func envHash(env []string, p *plot) string {
 	return hash([]byte(strings.Join(lines, "\x00")))
 }
 
-// tail is the end of what a check printed, for people. What is told of tests for
-// machines is left out.
+// tail returns the end of a check's output for people, without machine-readable test events.
 func tail(out, faults string, c pawl.Check) string {
 	if c.Tests == "gotest" {
 		out = goOutput(out)
@@ -154,7 +153,7 @@ func tail(out, faults string, c pawl.Check) string {
 	return text
 }
 
-// goOutput is what tests printed, from what 'go test -json' makes of it.
+// goOutput extracts the output of tests from the events of 'go test -json'.
 func goOutput(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	maxSeed  = 8 << 30               // bytes of a cache that is kept for the next gate
-	seedPoll = 20 * time.Millisecond // between two looks whether others are done with it
+	maxSeed  = 8 << 30               // maximum size of a kept cache, in bytes
+	seedPoll = 20 * time.Millisecond // interval between attempts to lock it
 )
 
-// fromSeed fills a cache with what an earlier base has left. No check works on the
-// seed itself: two at once would find what the other is about to write.
+// fromSeed fills a cache from the seed. Checks never use the seed itself: two at once would see each other's
+// partial writes.
 func (g *Gate) fromSeed(ctx context.Context, cache string) error {
 	if g.Seed == "" {
 		return nil
@@ -28,14 +28,11 @@ func (g *Gate) fromSeed(ctx context.Context, cache string) error {
 	})
 }
 
-// Lend copies what the base's checks have cached into another cache, so that
-// whoever works there need not begin with nothing. It is a copy: what they make of
-// it is theirs.
+// Lend copies the base's cache into another one, so that a worker need not start with an empty one.
 func (g *Gate) Lend(ctx context.Context, cache string) error { return g.fromSeed(ctx, cache) }
 
-// toSeed keeps the cache of a base for the next gate, in place of the one before.
-// It is taken whole or not at all, so what tools have cleaned up is gone there too.
-// One that is too large is not kept.
+// toSeed replaces the seed by the cache of a base. It replaces it as a whole, so files that tools have expired
+// disappear there too. A cache larger than maxSeed is not kept.
 func (g *Gate) toSeed(ctx context.Context, cache string) error {
 	if g.Seed == "" {
 		return nil
@@ -63,14 +60,13 @@ func (g *Gate) toSeed(ctx context.Context, cache string) error {
 	})
 }
 
-// withSeed does something while the seed is locked, which is for as long as it
-// takes to copy it.
+// withSeed runs do while the seed is locked, which is only as long as copying takes.
 func (g *Gate) withSeed(ctx context.Context, how int, do func() error) error {
 	lock, err := lockSeed(ctx, g.Seed, how)
 	if err != nil {
 		return fmt.Errorf("lock the cache of checks: %w", err)
 	}
-	defer func() { _ = lock.Close() }() // which lets go of it
+	defer func() { _ = lock.Close() }() // releases the lock
 	if err := do(); err != nil {
 		return fmt.Errorf("copy the cache of checks (it can be removed: %s): %w", g.Seed, err)
 	}
@@ -100,7 +96,7 @@ func lockSeed(ctx context.Context, dir string, how int) (*os.File, error) {
 	}
 }
 
-// weigh is how many bytes the files of a directory have.
+// weigh returns the size of all files in a directory, in bytes.
 func weigh(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

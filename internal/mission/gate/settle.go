@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	flakyRuns   = 5 // of the base, to learn which tests fail there at times
-	flakyRounds = 4 // as often a baseline is asked that anew; then what is remembered must do
-	newRuns     = 2 // more of the candidate, if it has new tests: they must pass each time
+	flakyRuns   = 5 // runs of the base, to find flaky tests
+	flakyRounds = 4 // how often a baseline repeats that; after that it uses what is known
+	newRuns     = 2 // additional runs of the candidate's new tests: they must pass each time
 )
 
-// settle runs tests again where one run does not tell: a test that fails now may
-// have failed at times before, and a new one may pass at times only.
+// settle repeats tests where one run is not conclusive: a failing test may be flaky on the base too, and a new
+// test may be flaky.
 func (g *Gate) settle(ctx context.Context, e *evidence, b *baseline, now *plot, o *Outcome) error {
 	if err := g.excuse(ctx, e, b, now, o); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (g *Gate) settle(ctx context.Context, e *evidence, b *baseline, now *plot, 
 	return nil
 }
 
-// excuse finds the tests that fail now, and at times on the base too.
+// excuse finds the tests that fail now and are flaky on the base.
 func (g *Gate) excuse(ctx context.Context, e *evidence, b *baseline, now *plot, o *Outcome) error {
 	for _, c := range e.checks {
 		if !e.told(c) {
@@ -47,13 +47,13 @@ func (g *Gate) excuse(ctx context.Context, e *evidence, b *baseline, now *plot, 
 	return nil
 }
 
-// told reports whether a check has told of its tests, on the base and now.
+// told reports whether a check has reported its tests, on the base and on the candidate.
 func (e *evidence) told(c pawl.Check) bool {
 	return c.Tests != "" && e.base[c.ID].Tests != nil && e.candidate[c.ID].Tests != nil
 }
 
-// flaky finds the tests that fail at times on the base too. They are excused if
-// they pass at times on the candidate.
+// flaky finds failing tests that are flaky on the base. They are excused if they also pass sometimes on the
+// candidate.
 func (g *Gate) flaky(ctx context.Context, e *evidence, b *baseline, now *plot, c pawl.Check, o *Outcome) error {
 	suspects := map[string]bool{}
 	for _, runs := range []map[string]Ran{e.candidate, e.old} {
@@ -83,8 +83,7 @@ func (g *Gate) flaky(ctx context.Context, e *evidence, b *baseline, now *plot, c
 	return err
 }
 
-// passes runs a check some more times, and returns the tests among some that
-// passed at least once.
+// passes repeats a check, and returns those of the given tests that passed at least once.
 func (g *Gate) passes(ctx context.Context, p *plot, c pawl.Check, o *Outcome, among map[string]bool) (map[string]bool, error) {
 	found := map[string]bool{}
 	for range cmp.Or(g.Again, flakyRuns) {
@@ -104,7 +103,7 @@ func (g *Gate) passes(ctx context.Context, p *plot, c pawl.Check, o *Outcome, am
 	return found, nil
 }
 
-// again runs new tests again: the worst of all runs counts.
+// again repeats new tests: the worst of all runs counts.
 func (g *Gate) again(ctx context.Context, e *evidence, now *plot, c pawl.Check, o *Outcome) error {
 	ran := e.candidate[c.ID]
 	fresh := slices.DeleteFunc(ran.Tests.Names(inventory.Passed), func(name string) bool {

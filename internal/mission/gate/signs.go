@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// sign is a mark in added lines that says that something is evaded.
+// sign is a pattern in added lines that indicates that a check is evaded.
 type sign struct {
 	rule  string
 	in    func(file string) bool
@@ -16,8 +16,8 @@ type sign struct {
 func anywhere(string) bool       { return true }
 func outsideTests(f string) bool { return !isTest(f) }
 
-// signs are marks that speak against a change by themselves. A line that was only
-// moved does not count: as many were removed as were added.
+// signs are patterns that are faults by themselves. Moved lines do not count: a pattern must be added more
+// often than it is removed.
 var signs = []sign{
 	{"lint-silenced", anywhere, regexp.MustCompile(
 		`//\s*nolint|#\s*noqa|#\s*type:\s*ignore|#\s*pylint:\s*disable|#\s*fmt:\s*off|eslint-disable|@ts-(ignore|nocheck|expect-error)|biome-ignore|#!?\[allow\(|#\s*pyright:\s*ignore|//\s*#nosec|staticcheck:ignore|//lint:(file-)?ignore`),
@@ -29,7 +29,7 @@ var signs = []sign{
 		"the program behaves differently when it is tested: have it behave the same"},
 }
 
-// suspicions are marks that need a reviewer's word: there are honest reasons for them.
+// suspicions are patterns that a reviewer must assess: there are honest reasons for them.
 var suspicions = []sign{
 	{"ends-early", anywhere, regexp.MustCompile(`os\.Exit\(0\)|os\._exit\(|sys\.exit\(0?\)|process\.exit\(0?\)|std::process::exit\(0\)|atexit\.register|syscall\.Exit\(0\)`),
 		"it can end a program early and well"},
@@ -41,13 +41,13 @@ var suspicions = []sign{
 		"tests are skipped, or only some are run"},
 }
 
-// change is a file of the difference between base and candidate.
+// change is a changed file.
 type change struct {
 	file           string
 	added, removed []string // lines
 }
 
-// spot returns the signs that a change adds more of than it removes.
+// spot returns the patterns that a change adds more often than it removes.
 func spot(list []sign, c change) []sign {
 	var found []sign
 	for _, s := range list {
@@ -65,11 +65,10 @@ func count(re *regexp.Regexp, lines []string) (n int) {
 	return n
 }
 
-// maxQuote is how much of a line is shown, in bytes.
+// maxQuote bounds how much of a line is quoted, in bytes.
 const maxQuote = 300
 
-// first is the first line that has the sign, for people: of a long one, what
-// begins with the sign.
+// first returns the first added line with the pattern; of a long line, the part that starts with it.
 func (s sign) first(c change) string {
 	for _, line := range c.added {
 		at := s.match.FindStringIndex(line)

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// language says how the tests of a language are written.
+// language describes how tests are written in a language.
 type language struct {
-	tests   *regexp.Regexp // paths of files that hold tests, and of what tests use
-	define  *regexp.Regexp // a line that begins a test; the group "name" is its name
-	asserts *regexp.Regexp // what a test must do to be able to fail
+	tests   *regexp.Regexp // paths of test files and of files that tests use
+	define  *regexp.Regexp // a line that starts a test; the group "name" is its name
+	asserts *regexp.Regexp // what a test must contain to be able to fail
 }
 
-// languages are those whose tests are looked at as text. Of others only the names
-// of the tests are compared.
+// languages are those whose tests are inspected as text. For others, only the names of the tests are compared.
 var languages = map[string]language{
 	"go": {
 		tests:   regexp.MustCompile(`(^|/)([^/]+_test\.go|testdata/.*)$`),
@@ -38,7 +37,7 @@ var languages = map[string]language{
 	},
 }
 
-// languageOf is the language of a file, by the end of its name.
+// languageOf returns the language of a file, by its extension.
 func languageOf(name string) (language, bool) {
 	key := map[string]string{
 		".go": "go", ".py": "python", ".rs": "rust",
@@ -58,10 +57,10 @@ func isTest(name string) bool {
 	return false
 }
 
-// block is a test as it is written.
+// block is the source of a test.
 type block struct {
 	File, Name string
-	Text       string // without the spaces at the ends of lines
+	Text       string // without trailing white space
 }
 
 // blocks finds the tests in a file.
@@ -82,7 +81,7 @@ func blocks(file, text string) []block {
 	return list
 }
 
-// attributed reports whether the lines end with attributes, one of them that of a test.
+// attributed reports whether the lines end with attributes that include a test attribute.
 func attributed(lines []string) bool {
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(lines[i])
@@ -97,8 +96,7 @@ func attributed(lines []string) bool {
 	return false
 }
 
-// body is a block of lines: the first, all that are further in, and the one that
-// closes it.
+// body returns the block that starts at the first line, by indentation.
 func body(lines []string) string {
 	depth := indent(lines[0])
 	kept := []string{strings.TrimRight(lines[0], " \t\r")}
@@ -119,12 +117,12 @@ func body(lines []string) string {
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// says reports whether two tests are the same but for their names.
+// says reports whether two tests are equal except for their names.
 func (b block) says(other block) bool {
 	return strings.ReplaceAll(b.Text, b.Name, "·") == strings.ReplaceAll(other.Text, other.Name, "·")
 }
 
-// idle reports whether a test can never fail: it asks nothing.
+// idle reports whether a test can never fail, because it asserts nothing.
 func (b block) idle() bool {
 	l, ok := languageOf(b.File)
 	if !ok {

@@ -11,24 +11,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// plot is a tree that checks are run on.
+// plot is a checkout that checks run on.
 type plot struct {
 	on    string // base, candidate, old-tests, new-tests, merge
-	dir   string // where it is now: the seat, or its home
-	home  string // where it is while another has the seat
-	tree  string // its hash
+	dir   string // where it is now: the shared directory or its own
+	home  string // its own directory
+	tree  string // tree hash
 	cache string
-	apart bool // it stays at its home
+	apart bool // it stays in its own directory
 }
 
-// seat is where a tree is while its checks run. It is the same for all of them,
-// one after the other: compilers that know a file by its path find in the cache
-// what the base has made of it.
+// seat is the directory where all trees are checked, one after the other, so that compilers that identify files
+// by their path find the base's results in the cache.
 func (g *Gate) seat() string { return filepath.Join(g.Dir, "tree") }
 
-// plant makes a tree to run checks on, with an empty cache. What the candidate's
-// code leaves in its own is seen by no other run. What a gate that was killed has
-// left in its place goes.
+// plant creates a checkout with an empty cache, so that what the candidate's code writes there is not seen by
+// other runs. It removes leftovers of a killed gate.
 func (g *Gate) plant(ctx context.Context, on string, entries []git.Entry) (*plot, error) {
 	g.plots++
 	p := &plot{on: on, dir: g.seat(), home: filepath.Join(g.Dir, fmt.Sprintf("%d-%s", g.plots, on))}
@@ -47,7 +45,7 @@ func (g *Gate) plant(ctx context.Context, on string, entries []git.Entry) (*plot
 	return p, nil
 }
 
-// sit gives the seat to a tree, unless it is to stay apart.
+// sit moves a tree into the shared directory, unless it stays apart.
 func (g *Gate) sit(p *plot) error {
 	if g.seated == p || p.apart {
 		return nil
@@ -62,7 +60,7 @@ func (g *Gate) sit(p *plot) error {
 	return nil
 }
 
-// vacate sends the tree that has the seat to its home.
+// vacate moves the tree in the shared directory back to its own.
 func (g *Gate) vacate() error {
 	p := g.seated
 	if p == nil {
@@ -75,7 +73,7 @@ func (g *Gate) vacate() error {
 	return nil
 }
 
-// remove takes a tree and its cache away.
+// remove deletes a tree and its cache.
 func (g *Gate) remove(p *plot) error {
 	if g.seated == p {
 		g.seated = nil
@@ -86,10 +84,10 @@ func (g *Gate) remove(p *plot) error {
 // Close removes the trees.
 func (g *Gate) Close() error { return clearAway(g.Dir) }
 
-// clearAway removes a directory. That it is not there is fine.
+// clearAway deletes a directory, if it exists.
 func clearAway(dir string) error { return errors.Join(makeWritable(dir), os.RemoveAll(dir)) }
 
-// makeWritable undoes what some tools do to their caches.
+// makeWritable makes directories writable, because some tools protect their caches.
 func makeWritable(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -99,7 +97,7 @@ func makeWritable(dir string) error {
 	})
 }
 
-// mixed are the files of one tree with the tests of another.
+// mixed combines the files of one tree with the tests of another.
 func mixed(code, tests []git.Entry) []git.Entry {
 	var entries []git.Entry
 	for _, e := range code {
@@ -115,7 +113,7 @@ func mixed(code, tests []git.Entry) []git.Entry {
 	return fitting(entries)
 }
 
-// fitting leaves out what cannot be beside the others: a file where a directory is.
+// fitting removes files whose path is a directory of other files.
 func fitting(entries []git.Entry) []git.Entry {
 	folders := map[string]bool{}
 	for _, e := range entries {

@@ -7,22 +7,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxVerdict bounds what a reviewer may say, in bytes.
+// maxVerdict bounds a reviewer's verdict, in bytes.
 const maxVerdict = 256 << 10
 
-// Verdict is a reviewer's word on a dossier. It can add reasons against a
-// candidate. It takes none away.
+// Verdict is a reviewer's assessment. It can add faults, but not remove any.
 type Verdict struct {
 	Criteria   []Judgment `json:"criteria" jsonschema:"one judgment for each criterion, by its id"`
 	Suspicions []Judgment `json:"suspicions" jsonschema:"one judgment for each suspicion, by its id (S1, S2 and so on)"`
 	Problems   []string   `json:"problems" jsonschema:"whatever else speaks against the change: what is wrong, where, and what to do; none if nothing does"`
 }
 
-// Judgment is a reviewer's word on one criterion or suspicion.
+// Judgment is a reviewer's assessment of one criterion or suspicion.
 type Judgment = pawl.Judgment
 
-// ReadVerdict reads a verdict. Keys that are not known or come twice are refused:
-// who writes them means something that would be passed over.
+// ReadVerdict parses a verdict. It rejects unknown and duplicate keys, whose content would be ignored.
 func ReadVerdict(data []byte) (Verdict, error) {
 	var v Verdict
 	if len(data) > maxVerdict {
@@ -39,9 +37,8 @@ func ReadVerdict(data []byte) (Verdict, error) {
 	return v, nil
 }
 
-// Judge says what speaks against the candidate by a verdict. Each criterion and
-// each suspicion needs exactly one judgment with a reason, or the verdict is not
-// to be relied on.
+// Judge returns the faults of a verdict. Each criterion and each suspicion needs exactly one judgment with a
+// reason; otherwise the verdict is unreliable.
 func (d Dossier) Judge(v Verdict) []pawl.GateFault {
 	var f faults
 	var criteria, suspicions []string
@@ -63,7 +60,7 @@ func (d Dossier) Judge(v Verdict) []pawl.GateFault {
 	return f
 }
 
-// judged holds judgments against the ids that they must be about.
+// judged checks the judgments against the ids they must cover.
 func (f *faults) judged(kind string, ids []string, judgments []Judgment) {
 	wanted, given := map[string]int{}, map[string]int{}
 	for _, id := range ids {

@@ -10,21 +10,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Bounds of what a model may write.
+// Bounds of a model's answer.
 const (
 	MaxFindings = 200
 	maxTitle    = 200 // characters
 	maxMessage  = 4000
 )
 
-// Answer is what a model finds.
+// Answer is the answer of a model.
 type Answer struct {
 	Summary  string    `json:"summary"`
 	Findings []Finding `json:"findings"`
 }
 
-// Schema is what an answer must be. It asks for at most so many findings; more are
-// no fault of the answer, and Check leaves out the least of them.
+// Schema returns the JSON schema of an answer. It asks for a maximum number of findings; more are not an error,
+// and Check drops the least severe.
 func Schema(most int) *jsonschema.Schema {
 	text := func(about string, most int) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Description: about, MaxLength: &most}
@@ -71,8 +71,7 @@ func Schema(most int) *jsonschema.Schema {
 //go:embed ask.md
 var ask string
 
-// Ask is what a model is asked about a change. fence marks text from outside as
-// data; note is a word on the directory, or "".
+// Ask returns the prompt for a model. fence marks untrusted text; note is a remark on the directory, or "".
 func Ask(shown []File, left []Left, note string, fence func(source, text string) string) string {
 	var change, names strings.Builder
 	for _, f := range shown {

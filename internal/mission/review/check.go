@@ -14,22 +14,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Dropped counts the findings that do not count, and those that count for less.
+// Dropped counts the findings that were dropped or downgraded.
 type Dropped struct {
-	Outside int `json:"outside"` // about no place of the change
-	Lowered int `json:"lowered"` // about lines beside those that change: made a note
+	Outside int `json:"outside"` // outside of the change
+	Lowered int `json:"lowered"` // beside the changed lines: downgraded to a note
 	Twice   int `json:"twice"`
-	Beyond  int `json:"beyond"` // more than were asked for, the least first
+	Beyond  int `json:"beyond"` // more than the maximum, least severe first
 }
 
-// Check returns what counts of a model's findings, the worst first, and at most
-// so many. A model can be wrong about places, or be talked into it: what is about
-// no place of the change is dropped, and what is beside the changed lines is no
-// more than a note.
+// Check returns the valid findings of a model, worst first, and at most the given number. A model can be wrong
+// about locations, or be manipulated: findings outside of the change are dropped, and those beside the changed
+// lines become notes.
 func Check(found []Finding, shown []File, most int) ([]Finding, Dropped) {
 	files := map[string]File{}
 	for _, f := range shown {
-		files[sanitize.Line(f.Path)] = f // as the model was shown it
+		files[sanitize.Line(f.Path)] = f // as shown to the model
 	}
 	for _, f := range shown {
 		files[f.Path] = f
@@ -64,10 +63,10 @@ func Check(found []Finding, shown []File, most int) ([]Finding, Dropped) {
 	return kept, d
 }
 
-// place puts a finding where the change is, and reports whether it can.
+// place adjusts a finding to the changed lines, and reports whether that is possible.
 func (f *Finding) place(file File, d *Dropped) bool {
 	if !slices.ContainsFunc(file.Hunks, func(h Hunk) bool { return h.Lines > 0 }) {
-		f.StartLine, f.EndLine = 0, 0 // it was deleted, or only moved
+		f.StartLine, f.EndLine = 0, 0 // the file was deleted, or only moved
 		return true
 	}
 	f.EndLine = max(f.EndLine, f.StartLine)
@@ -82,7 +81,7 @@ func (f *Finding) place(file File, d *Dropped) bool {
 			return true
 		}
 	}
-	for _, h := range file.Hunks { // none of its lines changes: is it near one that does?
+	for _, h := range file.Hunks { // none of its lines changed: is it close to one that did?
 		if last := h.Start + h.Lines - 1; f.StartLine >= h.Start && f.StartLine <= last {
 			f.EndLine = min(f.EndLine, last)
 			if f.Severity != Note {
@@ -95,8 +94,8 @@ func (f *Finding) place(file File, d *Dropped) bool {
 	return false
 }
 
-// touches reports whether one of the lines has changed. Where lines were taken
-// away and none came, that is the one before and the one after.
+// touches reports whether one of the lines has changed. Where lines were only removed, the lines before and
+// after count.
 func (h Hunk) touches(start, end int) bool {
 	line, gone, came := h.Start, false, false
 	gap := func() bool { return gone && !came && line-1 <= end && line >= start }
@@ -120,12 +119,12 @@ func (h Hunk) touches(start, end int) bool {
 	return gap()
 }
 
-// media finds names of pictures and fonts.
+// media matches names of images and fonts.
 var media = regexp.MustCompile(`(?i)\.(png|jpe?g|gif|webp|ico|woff2?|ttf|otf)$`)
 
-// LeftOut makes findings of the files that were left out, so that nobody takes
-// them for reviewed: a gate can stop at them. Pictures and fonts are a note. A
-// script with a zero byte in it is no text either, and can be run.
+// LeftOut turns the files that were not reviewed into findings, so that they do not count as reviewed and a
+// gate can fail on them. Images and fonts become notes. Other binary files do not: a script with a zero byte
+// counts as binary and can still be executed.
 func LeftOut(left []Left) []Finding {
 	found := []Finding{}
 	for _, l := range left {
@@ -147,9 +146,8 @@ func sortFindings(list []Finding) {
 	})
 }
 
-// fingerprint names a finding by its rule, its file and the text of its first
-// line. Neither the line's number nor the model's words are in it: both change
-// from one review to the next.
+// fingerprint identifies a finding by its rule, its file and the text of its first line, but not by the line
+// number or the model's wording, which change between reviews.
 func fingerprint(f Finding, file File) string {
 	row, _ := file.row(f.StartLine)
 	text, _ := json.Marshal([]string{f.Rule, f.Path, strings.Join(strings.Fields(row.Text), " ")}) // strings can always be written
@@ -157,7 +155,7 @@ func fingerprint(f Finding, file File) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// number tells findings apart that have the same fingerprint, in their order.
+// number disambiguates equal fingerprints, in order.
 func number(list []Finding) {
 	seen := map[string]int{}
 	for i := range list {

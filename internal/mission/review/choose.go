@@ -7,20 +7,19 @@ import (
 
 // Bounds of what a model is shown.
 const (
-	maxFile   = 64 << 10  // bytes of a file's part of the patch
-	maxChange = 384 << 10 // of all of them
-	maxNamed  = 500       // files that are left out and named to the model
+	maxFile   = 64 << 10  // bytes of one file's part of the patch
+	maxChange = 384 << 10 // bytes of all of them
+	maxNamed  = 500       // files left out whose names the model gets
 )
 
-// Left is a file that was not reviewed, and why.
+// Left is a file that was not reviewed, and the reason.
 type Left struct {
 	Path string `json:"path"`
 	Why  string `json:"why"`
 }
 
-// Choose returns the files that a model is shown, and those that are left out:
-// files that are no text, those that are too large, and those that do not fit
-// behind the ones before them, in the order of the patch.
+// Choose returns the files to show to a model, and those left out: binary files, files that are too large, and
+// files that exceed the total limit, in the order of the patch.
 func Choose(files []File) (shown []File, left []Left) {
 	return choose(files, maxFile, maxChange)
 }
@@ -49,8 +48,8 @@ func choose(files []File, file, change int) (shown []File, left []Left) {
 
 const whyBinary = "it is no text"
 
-// Submodules returns the submodules that a change moves, as files that are left
-// out. raw is the output of git diff-tree --raw -z.
+// Submodules returns the submodules that a change updates, as files left out. raw is the output of git
+// diff-tree --raw -z.
 func Submodules(raw []byte) []Left {
 	var left []Left
 	fields := strings.Split(string(raw), "\x00")

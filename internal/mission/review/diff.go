@@ -1,6 +1,5 @@
-// Package review knows what a review of a change is: the change as hunks with
-// line numbers, what a model is asked about it, which of its findings are about
-// the change, and the forms that they are printed in. It does no I/O.
+// Package review implements code review by a model: it parses a patch, builds the prompt, validates the
+// findings against the changed lines, and formats the report. It does no I/O.
 package review
 
 import (
@@ -15,9 +14,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// DiffArgs are what git's diff is told, so that Parse can read it. All files are
-// taken for text: else a change could bring a .gitattributes that calls its own
-// code binary, and nobody would see it.
+// DiffArgs are the arguments of git diff that Parse expects. All files are treated as text; otherwise a change
+// could add a .gitattributes that declares its own code binary and hides it.
 func DiffArgs() []string {
 	args := []string{"diff", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames", "--unified=5"}
 	if weak.On("review.text") {
@@ -26,17 +24,17 @@ func DiffArgs() []string {
 	return append(args, "--text")
 }
 
-// File is what a change does to a file. Its names and rows are strangers' texts.
+// File is the change of a file. Its names and rows are untrusted text.
 type File struct {
-	Path  string // of a deleted file, the one that it had
-	From  string // the path that it had, if it was renamed or copied
+	Path  string // of a deleted file, the old path
+	From  string // the old path, if it was renamed or copied
 	State string // added, modified, deleted or renamed
-	Mode  string // as git writes it; "" if it is not told
+	Mode  string // as git writes it; "" if it is not in the patch
 	Hunks []Hunk
 	Size  int // bytes of its part of the patch
 }
 
-// Hunk is a place of a file that changes.
+// Hunk is a changed region of a file.
 type Hunk struct {
 	Start, Lines int // in the new file
 	Rows         []Row
@@ -45,11 +43,11 @@ type Hunk struct {
 // Row is a line of a hunk.
 type Row struct {
 	Kind byte   // ' ', '+' or '-'
-	Line int    // in the new file; 0 of one that was removed
-	Text string // without its end
+	Line int    // in the new file; 0 for removed lines
+	Text string // without the line end
 }
 
-// Binary reports whether it holds what is no text.
+// Binary reports whether the file contains binary data.
 func (f File) Binary() bool {
 	for _, h := range f.Hunks {
 		for _, r := range h.Rows {
@@ -61,7 +59,7 @@ func (f File) Binary() bool {
 	return false
 }
 
-// row returns a line of the new file, if a hunk has it.
+// row returns a line of the new file, if it is in a hunk.
 func (f File) row(line int) (Row, bool) {
 	for _, h := range f.Hunks {
 		for _, r := range h.Rows {
@@ -76,12 +74,12 @@ func (f File) row(line int) (Row, bool) {
 // parser reads a patch line by line.
 type parser struct {
 	files    []File
-	old, new int // lines of the open hunk that are still to come
-	line     int // the next one in the new file
+	old, new int // remaining lines of the open hunk
+	line     int // next line number in the new file
 }
 
-// Parse reads a patch that git made with DiffArgs. What it does not understand is
-// an error: a change that is half read must not be called reviewed.
+// Parse parses a patch created with DiffArgs. Anything it does not understand is an error, because a partly
+// parsed change must not count as reviewed.
 func Parse(patch []byte) ([]File, error) {
 	p := parser{}
 	for number := 1; len(patch) > 0; number++ {
@@ -116,14 +114,13 @@ func (p *parser) add(line string) error {
 		return fmt.Errorf("%.80q does not begin a file", line)
 	case strings.HasPrefix(line, "@@ "):
 		return p.hunk(line)
-	case strings.HasPrefix(line, `\ `): // no line end at the end of the file
+	case strings.HasPrefix(line, `\ `): // no newline at the end of the file
 		return nil
 	}
 	return p.files[len(p.files)-1].head(line)
 }
 
-// samePath returns the path of "a/path b/path", or "" if they are two: then other
-// lines name them.
+// samePath returns the path in "a/path b/path", or "" if the two differ: other header lines then name them.
 func samePath(both string) string {
 	half := len(both) / 2
 	if len(both)%2 == 0 || both[half] != ' ' {
@@ -137,9 +134,9 @@ func samePath(both string) string {
 	return to
 }
 
-// unquote returns a path as git writes it, without its prefix.
+// unquote decodes a path as git writes it, and removes its prefix.
 func unquote(name, prefix string) (string, bool) {
-	name = strings.TrimSuffix(name, "\t") // behind a name with a blank in it
+	name = strings.TrimSuffix(name, "\t") // git adds it to a name with a space
 	if strings.HasPrefix(name, `"`) {
 		plain, err := strconv.Unquote(name)
 		if err != nil {
@@ -150,7 +147,7 @@ func unquote(name, prefix string) (string, bool) {
 	return strings.CutPrefix(name, prefix)
 }
 
-// head reads a line that stands before a file's hunks.
+// head reads a header line of a file.
 func (f *File) head(line string) error {
 	for _, known := range []string{"old mode ", "new mode ", "index ", "similarity index ", "dissimilarity index ", "copy from ", "rename from ", "Binary files "} {
 		if rest, ok := strings.CutPrefix(line, known); ok {
@@ -204,7 +201,7 @@ func (p *parser) hunk(line string) error {
 		if text == "" {
 			return 1
 		}
-		n, _ := strconv.Atoi(text) // too large is 0, and then the rows do not fit
+		n, _ := strconv.Atoi(text) // too large becomes 0, and then the rows do not match
 		return n
 	}
 	p.old, p.new, p.line = count(m[1]), count(m[3]), count(m[2])
@@ -217,7 +214,7 @@ func (p *parser) row(line string) error {
 		return nil
 	}
 	if line == "" {
-		line = " " // as some are set up to write an empty line
+		line = " " // some configurations strip the space of an empty line
 	}
 	row := Row{Kind: line[0], Text: line[1:]}
 	switch row.Kind {
@@ -242,8 +239,8 @@ func (p *parser) row(line string) error {
 	return nil
 }
 
-// Show is the file as a model gets to see it: each line with its number in the
-// new file. What does not show is written as its code: it may be there to deceive.
+// Show formats the file for a model, with the line numbers of the new file. Invisible characters are shown as
+// codes, because they may be meant to deceive.
 func (f File) Show() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", f.State, sanitize.Line(f.Path))

@@ -2,10 +2,10 @@ package review
 
 import "slices"
 
-// Finding is something that is wrong with a change, at a place of it.
+// Finding is a problem of a change, with its location.
 type Finding struct {
 	Path       string   `json:"path"`
-	StartLine  int      `json:"start_line"` // in the new file; 0 is the file as a whole
+	StartLine  int      `json:"start_line"` // in the new file; 0 means the whole file
 	EndLine    int      `json:"end_line"`
 	Severity   Severity `json:"severity"`
 	Rule       string   `json:"rule"`
@@ -13,32 +13,31 @@ type Finding struct {
 	Message    string   `json:"message"`
 	Suggestion string   `json:"suggestion,omitempty"`
 
-	Fingerprint string `json:"fingerprint,omitempty"` // the same for the same finding in a later review
+	Fingerprint string `json:"fingerprint,omitempty"` // stays the same in later reviews
 }
 
-// Severity says how much a finding matters.
+// Severity says how serious a finding is.
 type Severity string
 
-// The severities, from the least.
+// The severities, in ascending order.
 const (
 	Note    Severity = "note"
 	Warning Severity = "warning"
 	Error   Severity = "error"
 )
 
-// Severities are all of them, from the least.
+// Severities holds all severities, in ascending order.
 var Severities = []Severity{Note, Warning, Error}
 
-// AtLeast reports whether a severity is as bad as another, or worse.
+// AtLeast reports whether a severity is as high as another, or higher.
 func (s Severity) AtLeast(other Severity) bool {
 	return slices.Index(Severities, s) >= slices.Index(Severities, other)
 }
 
-// rule is a kind of finding. Rules are few and fixed, so that a finding keeps its
-// name from one review to the next.
+// rule is a kind of finding. The rules are few and fixed, so that findings are stable between reviews.
 type rule struct{ id, about string }
 
-// notReviewed is the rule of what pawl itself says about files that are left out.
+// notReviewed is the rule of Pawl's own findings about files left out.
 const notReviewed = "not-reviewed"
 
 var rules = []rule{

@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Report is the outcome of a review.
+// Report is the result of a review.
 type Report struct {
 	Base     string    `json:"base"` // the commit that the change is compared with
-	Head     string    `json:"head"` // the commit with the change; "" is the directory as it is
+	Head     string    `json:"head"` // the commit with the change; "" means the working directory
 	Files    int       `json:"files"`
 	Summary  string    `json:"summary"`
 	Findings []Finding `json:"findings"`
@@ -20,7 +20,7 @@ type Report struct {
 	Dropped  Dropped   `json:"dropped"`
 }
 
-// At returns how many findings are at least as bad as a severity.
+// At returns the number of findings with at least the given severity.
 func (r Report) At(least Severity) int {
 	n := 0
 	for _, f := range r.Findings {
@@ -31,7 +31,7 @@ func (r Report) At(least Severity) int {
 	return n
 }
 
-// where names a finding's place.
+// where formats the location of a finding.
 func (f Finding) where() string {
 	switch {
 	case f.StartLine == 0:
@@ -43,7 +43,7 @@ func (f Finding) where() string {
 	}
 }
 
-// Text is the report for people, on a terminal or in a log.
+// Text formats the report for a terminal or a log.
 func (r Report) Text() string {
 	var b strings.Builder
 	if r.Summary != "" {
@@ -63,14 +63,13 @@ func (r Report) Text() string {
 	return order.ReplaceAllString(b.String(), "## $1")
 }
 
-// What some take for an order: one wherever it stands in a line, one at its
-// beginning.
+// Patterns of CI workflow commands: one matches anywhere in a line, one at its start.
 var (
 	order   = regexp.MustCompile(`##(\w*\[)`)
 	command = regexp.MustCompile(`(?m)^\s*::`)
 )
 
-// counts sums the report up in a line.
+// counts returns the numbers of findings in one line.
 func (r Report) counts() string {
 	n := map[Severity]int{}
 	for _, f := range r.Findings {
@@ -83,9 +82,8 @@ func (r Report) counts() string {
 	return text
 }
 
-// barred puts a bar before each line. A CI takes orders from lines of its log,
-// such as ::add-mask::, with blanks before them too: so none begins with what a
-// model wrote.
+// barred prefixes each line with a bar. CI systems interpret lines of the log such as ::add-mask::, also after
+// spaces, so no line may start with text of the model.
 func barred(text string) string {
 	margin := "  | "
 	if weak.On("review.log") {
@@ -94,8 +92,8 @@ func barred(text string) string {
 	return margin + strings.ReplaceAll(strings.TrimSpace(sanitize.Marked(text)), "\n", "\n"+margin)
 }
 
-// Markdown is the report for a page or a comment. What a model wrote stands in
-// code, where it is no link, picture or mention.
+// Markdown formats the report for a page or a comment. Text of the model is in code blocks, where links, images
+// and mentions have no effect.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Review\n\n%s.\n", r.counts())
@@ -111,10 +109,10 @@ func (r Report) Markdown() string {
 	return b.String()
 }
 
-// maxColumn is where lines of a block are broken: a page does not break them.
+// maxColumn is the line width of code blocks, which are not wrapped by the page.
 const maxColumn = 100
 
-// block is text in a fence that it cannot close.
+// block formats text as a code block that the text cannot close.
 func block(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(sanitize.Marked(text)), "\n") {
@@ -128,21 +126,21 @@ func block(text string) string {
 		lines = append(lines, line)
 	}
 	text = strings.Join(lines, "\n")
-	if !weak.On("review.log") { // it may be printed there too
+	if !weak.On("review.log") { // the report may be printed to a CI log too
 		text = order.ReplaceAllString(command.ReplaceAllString(text, "| $0"), "## $1")
 	}
 	fence := longer("```", text)
 	return fmt.Sprintf("%s\n%s\n%s\n", fence, text, fence)
 }
 
-// span is one line in code that it cannot end.
+// span formats one line as inline code that the text cannot end.
 func span(text string) string {
 	text = order.ReplaceAllString(sanitize.Line(text), "## $1")
 	tick := longer("`", text)
 	return tick + " " + text + " " + tick
 }
 
-// longer returns ticks that do not occur in a text.
+// longer returns a run of backticks that does not occur in a text.
 func longer(ticks, text string) string {
 	for strings.Contains(text, ticks) {
 		ticks += "`"

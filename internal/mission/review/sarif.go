@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The forms of SARIF 2.1.0 that a report needs.
+// The parts of SARIF 2.1.0 that a report needs.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -63,11 +63,11 @@ type (
 	}
 )
 
-// fingerprintKey names what Fingerprint is made of. GitHub's own key is left to
-// the action that uploads the file: it goes by the whole text of the file.
+// fingerprintKey names the method of Fingerprint. GitHub's own key is left to the upload action, which hashes
+// the whole file.
 const fingerprintKey = "pawlFinding/v1"
 
-// sarifRules are the rules with pawl's name before theirs.
+// sarifRules are the rules with the prefix "pawl".
 func sarifRules() []sarifRule {
 	list := make([]sarifRule, len(rules))
 	for i, r := range rules {
@@ -76,7 +76,7 @@ func sarifRules() []sarifRule {
 	return list
 }
 
-// SARIF is the report in the form that code scanners speak, version 2.1.0.
+// SARIF returns the report as SARIF 2.1.0, the format of code scanners.
 func (r Report) SARIF(version string) any {
 	run := sarifRun{
 		Tool:       sarifTool{sarifDriver{Name: "pawl", Version: version, InformationURI: "https://github.com/pawl-dev/pawl", Rules: sarifRules()}},
@@ -102,12 +102,12 @@ func (f Finding) sarif() sarifResult {
 	return sarifResult{
 		RuleID: "pawl/" + rules[index].id, RuleIndex: index, Level: f.Severity, Message: sarifText{unlinked(text)},
 		Locations: []sarifLocation{{sarifPlace{
-			Artifact: sarifArtifact{(&url.URL{Path: f.Path}).String()},    // a path is no address until it is escaped
-			Region:   sarifRegion{max(1, f.StartLine), max(1, f.EndLine)}, // the form has no place for none
+			Artifact: sarifArtifact{(&url.URL{Path: f.Path}).String()},    // escapes the path
+			Region:   sarifRegion{max(1, f.StartLine), max(1, f.EndLine)}, // the format requires a region
 		}}},
 		Fingerprints: map[string]string{fingerprintKey: f.Fingerprint},
 	}
 }
 
-// unlinked takes the links out of a message: [text](address) is one in SARIF.
+// unlinked removes links from a message: [text](address) is a link in SARIF.
 func unlinked(text string) string { return strings.ReplaceAll(text, "](", "] (") }

@@ -6,13 +6,13 @@ import (
 )
 
 var (
-	// cargoRunning begins the tests of a program: "Running unittests src/lib.rs (target/…)".
+	// cargoRunning starts the tests of a program: "Running unittests src/lib.rs (target/…)".
 	cargoRunning = regexp.MustCompile(`^\s*(?:Running (?:unittests )?(\S+)|Doc-tests (\S+))`)
 	cargoTest    = regexp.MustCompile(`^test (.+) \.\.\. (ok|FAILED|ignored)`)
 	cargoBroken  = regexp.MustCompile("^error: could not compile `([^`]+)`")
 )
 
-// readCargo reads what 'cargo test' prints for people.
+// readCargo parses the human-readable output of 'cargo test'.
 func readCargo(text []byte, _ string) (*Inventory, error) {
 	v := empty()
 	holder := ""

@@ -9,17 +9,17 @@ import (
 type goEvent struct {
 	Action     string
 	Package    string
-	ImportPath string // of builds
+	ImportPath string // in build events
 	Test       string
 }
 
-// readGo reads what 'go test -json' prints. Other lines (of the go command itself)
-// are passed over: what they say is in the exit code too.
+// readGo parses the output of 'go test -json'. It ignores other lines, which come from the go command itself:
+// the exit code reflects them too.
 func readGo(text []byte, _ string) (*Inventory, error) {
 	v := empty()
 	v.parts = true
 	running := map[[2]string]bool{}
-	told := map[string]bool{} // packages of which a test was told
+	reported := map[string]bool{} // packages with at least one reported test
 	for line := range lines(text) {
 		if !strings.HasPrefix(line, "{") {
 			continue
@@ -32,11 +32,11 @@ func readGo(text []byte, _ string) (*Inventory, error) {
 		switch {
 		case e.Action == "build-fail":
 			v.Broken = append(v.Broken, goPackage(e.ImportPath))
-		case e.Test == "" && e.Action == "fail" && !told[e.Package]:
+		case e.Test == "" && e.Action == "fail" && !reported[e.Package]:
 			v.Broken = append(v.Broken, e.Package)
 		case e.Test == "":
 		case e.Action == "run":
-			running[key], told[e.Package] = true, true
+			running[key], reported[e.Package] = true, true
 		case e.Action == "pass" || e.Action == "bench":
 			v.add(e.Package, e.Test, Passed)
 			delete(running, key)
@@ -48,13 +48,13 @@ func readGo(text []byte, _ string) (*Inventory, error) {
 			delete(running, key)
 		}
 	}
-	for key := range running { // it began and nobody knows how it ended
+	for key := range running { // started, but the end is missing
 		v.add(key[0], key[1], Failed)
 	}
 	return v, nil
 }
 
-// goPackage is the package of a build: "p [p.test]" is that of p's tests.
+// goPackage returns the package of a build event: "p [p.test]" belongs to p.
 func goPackage(path string) string {
 	name, _, _ := strings.Cut(path, " ")
 	return strings.TrimSuffix(name, "_test")

@@ -1,4 +1,4 @@
-// Package inventory reads what test runners say of the tests that they ran.
+// Package inventory parses the reports of test runners.
 package inventory
 
 import (
@@ -11,29 +11,29 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Status is what came of a test.
+// Status is the result of a test.
 type Status string
 
-// What can come of a test. Of several runs the worst counts.
+// The results of a test. Of several runs the worst counts.
 const (
 	Passed  Status = "passed"
 	Skipped Status = "skipped"
 	Failed  Status = "failed"
 )
 
-// Inventory is what a run of tests tells. A name is that of a file, package or
-// class, two colons, and that of the test; parts of a test come behind a slash.
+// Inventory holds the results of a test run. A name consists of a file, package or class, two colons, and the
+// test; subtests follow a slash.
 type Inventory struct {
 	Tests  map[string]Status
 	Broken []string // files or packages whose tests could not be run at all
 
-	parts bool // a slash in a name begins a part of a test
+	parts bool // a slash in a name starts a subtest
 }
 
-// Separator stands between what holds a test and its name.
+// Separator separates the file, package or class from the test.
 const Separator = "::"
 
-// Formats are the ways in which runners tell of tests.
+// Formats are the parsers of the supported report formats.
 var Formats = map[string]func(text []byte, root string) (*Inventory, error){
 	"gotest": readGo,
 	"junit":  readJUnit,
@@ -41,9 +41,8 @@ var Formats = map[string]func(text []byte, root string) (*Inventory, error){
 	"cargo":  readCargo,
 }
 
-// Parse reads what a runner has told. root is the directory that it ran in: names of
-// files are told from there. A text that tells of no test is no error, but one
-// that is cut or not of its format is.
+// Parse parses the report of a test runner. root is the directory it ran in, to which file names are made
+// relative. A report without tests is valid; a truncated or malformed one is an error.
 func Parse(format string, text []byte, root string) (*Inventory, error) {
 	read, ok := Formats[format]
 	if !ok {
@@ -61,7 +60,7 @@ func Parse(format string, text []byte, root string) (*Inventory, error) {
 
 func empty() *Inventory { return &Inventory{Tests: map[string]Status{}} }
 
-// add notes what came of a test, or of one more run of it.
+// add records a result; of several runs the worst counts.
 func (v *Inventory) add(holder, name string, s Status) {
 	key := name
 	if holder != "" {
@@ -77,7 +76,7 @@ func worse(a, b Status) bool {
 	return rank[a] > rank[b]
 }
 
-// Names returns the tests that ended in a way, in order.
+// Names returns the tests with a status, sorted.
 func (v *Inventory) Names(s Status) []string {
 	var names []string
 	for name, status := range v.Tests {
@@ -89,7 +88,7 @@ func (v *Inventory) Names(s Status) []string {
 	return names
 }
 
-// Whole is the name of the test that a part belongs to; that of a whole one is itself.
+// Whole returns the test that a subtest belongs to, or the name itself.
 func (v *Inventory) Whole(name string) string {
 	if !v.parts {
 		return name
@@ -99,15 +98,15 @@ func (v *Inventory) Whole(name string) string {
 	return holder + Separator + test
 }
 
-// Holder is the file, package or class that holds a test.
+// Holder returns the file, package or class of a test.
 func Holder(name string) string {
-	if holder, _, ok := strings.Cut(name, Separator); ok { // paths of modules and files have none
+	if holder, _, ok := strings.Cut(name, Separator); ok { // module paths and file names contain no separator
 		return holder
 	}
 	return ""
 }
 
-// Leaf is the name of a test within what holds it.
+// Leaf returns the name of a test within its file, package or class.
 func Leaf(name string) string {
 	if _, test, ok := strings.Cut(name, Separator); ok {
 		return test

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// readJUnit reads JUnit's XML, as pytest, node and many others write it. Suites
-// may be within suites.
+// readJUnit parses JUnit XML, as written by pytest, node and many others. Suites may be nested.
 func readJUnit(text []byte, root string) (*Inventory, error) {
 	v := empty()
 	d := xml.NewDecoder(bytes.NewReader(text))
-	d.Entity = map[string]string{} // it brings none of its own
+	d.Entity = map[string]string{} // the document must not define its own
 	seen := false
 	for {
 		token, err := d.Token()
@@ -43,7 +42,7 @@ func readJUnit(text []byte, root string) (*Inventory, error) {
 	return v, nil
 }
 
-// junitCase is one test.
+// junitCase is a test case.
 type junitCase struct {
 	Name    string    `xml:"name,attr"`
 	Class   string    `xml:"classname,attr"`
@@ -55,7 +54,7 @@ type junitCase struct {
 
 func (c junitCase) note(v *Inventory, root string) {
 	holder := c.Class
-	if holder == "" || holder == "test" { // node says "test" of each
+	if holder == "" || holder == "test" { // node writes "test" for each
 		holder = strings.TrimPrefix(c.File, root)
 	}
 	status := Passed
@@ -65,7 +64,7 @@ func (c junitCase) note(v *Inventory, root string) {
 	case c.Skipped != nil:
 		status = Skipped
 	}
-	if c.Error != nil && (c.Class == "" || c.Name == "") { // pytest: the file could not be read
+	if c.Error != nil && (c.Class == "" || c.Name == "") { // pytest: the file failed to load
 		v.Broken = append(v.Broken, strings.TrimPrefix(c.Class+c.Name, root))
 		return
 	}
