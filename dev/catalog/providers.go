@@ -58,7 +58,7 @@ var providers = []provider{
 	{ID: "vllm", Name: "vLLM", Protocol: "chat", BaseURL: "http://127.0.0.1:8000/v1", Dialect: "vllm", Local: true},
 }
 
-// build makes the file's data of the source's.
+// build converts the source to the data of the file.
 func build(source []catwalk.Provider) (data, error) {
 	find := func(id catwalk.InferenceProvider) (catwalk.Provider, error) {
 		i := slices.IndexFunc(source, func(p catwalk.Provider) bool { return p.ID == id })

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// result is what became of a step.
+// result is the outcome of a step.
 type result struct {
 	step
 	outcome outcome

@@ -67,7 +67,7 @@ func TestManifestsFit(t *testing.T) {
 	}
 }
 
-// TestManifestFaults breaks the manifests in one place each, and wants to be told.
+// TestManifestFaults breaks the manifests in one place each, and expects a report.
 func TestManifestFaults(t *testing.T) {
 	t.Parallel()
 	good := base(t)

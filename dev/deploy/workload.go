@@ -43,7 +43,7 @@ func (w workload) hasVolume(name string) bool {
 		slices.ContainsFunc(w.Claims, func(v claim) bool { return v.Metadata.Name == name })
 }
 
-// standingFaults looks at what runs for good: it must be found, spread, drained and probed.
+// standingFaults checks workloads that run permanently: each must be found, spread, drained and probed.
 func (c *cluster) standingFaults(l *list, w workload) {
 	pods := w.Template.Metadata.Labels
 	l.want(w.Selector.MatchLabels.within(pods), "its selector does not select its own pods")
