@@ -1,6 +1,7 @@
 package language
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,9 @@ type rule struct {
 }
 
 func (r *rule) applies(file string) bool {
-	return len(r.in) == 0 || slices.ContainsFunc(r.in, func(prefix string) bool { return strings.HasPrefix(file, prefix) })
+	return len(r.in) == 0 || slices.ContainsFunc(r.in, func(prefix string) bool {
+		return strings.HasPrefix(file, prefix) || prefix == rootPackage && path.Dir(file) == "."
+	})
 }
 
 func (r *rule) matchesFile(base string) bool {
@@ -65,10 +68,12 @@ func (p *pattern) find(text string) [][]int {
 	return p.re.FindAllStringIndex(text, -1)
 }
 
+// rootPackage stands in a rule's in for the files of the root package.
+const rootPackage = "."
+
 // sessions are the parts of the program where a child is a session rather than a process or a node of a tree.
 var sessions = []string{
-	"ask.go", "body.go", "child", "event", "history", "mission", "message", "service.go", "session", "turn", "user.go", "usage.go", "subagent",
-	"client/", "docs/", "README.md", "fleet/runner/", "internal/agent/", "internal/api/", "internal/app/", "internal/cli/", "cmd/",
+	rootPackage, "client/", "docs/", "README.md", "fleet/runner/", "internal/agent/", "internal/api/", "internal/app/", "internal/cli/", "cmd/",
 	"internal/frontend/", "internal/mission/", "internal/service/", "internal/store/", "internal/telemetry/", "internal/transcript/",
 }
 
@@ -162,7 +167,8 @@ var rules = []rule{
 	{name: "door", say: "server, authenticate", words: []string{"door"}, prose: p("door", `doors?\b`)},
 	{name: "world", say: "env, harness", words: []string{"world", "scene", "arena"}, files: []string{"stage", "odd", "law", "truth"}},
 	{name: "old name", say: "the name of the rename table",
-		names: []string{"speak", "patient", "lasting", "inMemory", "asides", "tally", "circles", "park", "parked", "greet", "notMeant", "unknownOutcome", "fitting"}, exact: []string{"Live", "Spent"}},
+		names: []string{"speak", "patient", "lasting", "inMemory", "asides", "tally", "circles", "park", "parked", "greet", "notMeant", "unknownOutcome", "fitting"}},
+	{name: "root name", say: "NeedsSync, EffectiveEvents, UndoneRevert, ModelUsage, SliceLog", exact: []string{"Lasting", "Live", "Gone", "Spent", "InMemory"}, in: []string{rootPackage}},
 	{name: "agent name", say: "modelRef, sanitizeResult, interruptedResult", exact: []string{"asked", "shown", "again"}, files: []string{"again", "unknown", "question", "family", "nearby"}, in: []string{"internal/agent/"}},
 	{name: "tui file", say: "onboarding, subagents, permissions, eventfeed, layout, completion", files: []string{"first", "children", "permits", "feed", "flow", "complete"}, in: []string{"internal/frontend/tui/"}},
 	{name: "old package", say: "the package's name", prose: p("plain.|fence.|near.|weak.|words.|front.|define.|extend.|desk.|safety.|private.|linear.|mcpserve.|lookup.|slots.", `(?:plain|fence|near|weak|words|front|define|extend|desk|safety|private|linear|mcpserve|lookup|slots)\.[a-z]\w+\(?`)},
