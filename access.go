@@ -23,14 +23,3 @@ type Access struct {
 }
 
 func (a Access) String() string { return fmt.Sprintf("%s %s", a.Kind, a.Target) }
-
-// ReadOnly reports whether nothing but reading is in the list. Such a call may
-// run beside others, and again after a crash.
-func ReadOnly(accesses []Access) bool {
-	for _, a := range accesses {
-		if a.Kind != AccessRead {
-			return false
-		}
-	}
-	return true
-}

@@ -52,7 +52,7 @@ func TestConversation(t *testing.T) {
 				ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{call("a"), Text{"and"}, call("b"), call("c")}, Finish: FinishToolUse},
 				CallStarted{Call: "b"}, CallStarted{Call: "c"},
 				finished("c", "3"), finished("a", "1"),
-				CallFinished{Call: "b", Status: CallRefused, Result: ErrorResult("no")},
+				CallFinished{Call: "b", Status: CallRefused, Result: Result{Content: "no", IsError: true}},
 				ReplyStarted{Step: 2}, Replied{Step: 2, Parts: Parts{Text{"done"}}, Finish: FinishEndTurn}, TurnFinished{},
 			),
 			[]Message{

@@ -43,13 +43,15 @@ var layers = map[string]int{
 
 	"internal/security/sanitize": layerPrimitive,
 
-	"internal/store": layerPort, // the interface of the store, and what its implementations share
+	"internal/mission/missionapi": layerPort, // what tools and the loop know of a mission
+	"internal/store":              layerPort, // the interface of the store, and what its implementations share
 
 	"fleet":                          layerUtility, // the host registry, which internal/store/postgres implements
 	"internal/api":                   layerUtility,
 	"internal/config/userfile":       layerUtility,
 	"internal/extension/frontmatter": layerUtility,
 	"internal/humanize":              layerUtility,
+	"internal/tool/toolapi":          layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
 	"internal/suggest":               layerUtility,
 	"internal/weak":                  layerUtility,
 	"internal/workspace/ignore":      layerUtility,

@@ -44,23 +44,3 @@ func TestUsageAdd(t *testing.T) {
 		t.Errorf("got %v dollars, want 1.5", got)
 	}
 }
-
-func TestReadOnly(t *testing.T) {
-	t.Parallel()
-	read, write := Access{AccessRead, "a.go"}, Access{AccessWrite, "a.go"}
-	for _, tt := range []struct {
-		accesses []Access
-		want     bool
-	}{
-		{nil, true},
-		{[]Access{read, read}, true},
-		{[]Access{read, write}, false},
-		{[]Access{{AccessExec, "ls"}}, false},
-		{[]Access{{AccessNet, "example.org"}}, false},
-		{[]Access{{"", "a.go"}}, false}, // unknown means closed
-	} {
-		if got := ReadOnly(tt.accesses); got != tt.want {
-			t.Errorf("%v: read-only is %v, want %v", tt.accesses, got, tt.want)
-		}
-	}
-}

@@ -12,7 +12,7 @@ func TestWrites(t *testing.T) {
 	var w Writes
 	for _, b := range []Body{
 		start("a", Access{AccessWrite, "b.go"}, Access{AccessRead, "c.go"}, Access{AccessWrite, "a.go"}), finished("a", ""),
-		start("b", Access{AccessWrite, "failed.go"}), CallFinished{Call: "b", Result: ErrorResult("no")},
+		start("b", Access{AccessWrite, "failed.go"}), CallFinished{Call: "b", Result: Result{Content: "no", IsError: true}},
 		start("c", Access{AccessExec, "touch x"}), finished("c", ""),
 		start("d", Access{AccessWrite, "a.go"}, Access{AccessWrite, "d.go"}), finished("d", ""),
 		start("e", Access{AccessWrite, "running.go"}),

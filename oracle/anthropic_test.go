@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	ours "github.com/pawl-dev/pawl/internal/model/bedrock"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
@@ -22,8 +23,8 @@ func TestAnthropic(t *testing.T) {
 	protocol{
 		name:    "anthropic",
 		streams: recorded(t, "api.anthropic.com/v1/messages", ":streamRawPredict"),
-		model: func(x modeltest.Exchange, url string) (pawl.Model, pawl.Request) {
-			req := pawl.Request{}
+		model: func(x modeltest.Exchange, url string) (model.Model, model.Request) {
+			req := model.Request{}
 			if forced(x) {
 				req.Schema = json.RawMessage(`{}`)
 			}
@@ -44,8 +45,8 @@ func TestBedrock(t *testing.T) {
 	protocol{
 		name:    "bedrock",
 		streams: recorded(t, "/invoke-with-response-stream"),
-		model: func(_ modeltest.Exchange, url string) (pawl.Model, pawl.Request) {
-			return ours.Account{Region: "us-east-1", Bearer: "key", BaseURL: url}.Claude("claude"), pawl.Request{}
+		model: func(_ modeltest.Exchange, url string) (model.Model, model.Request) {
+			return ours.Account{Region: "us-east-1", Bearer: "key", BaseURL: url}.Claude("claude"), model.Request{}
 		},
 		signature: anthropicSignature,
 		theirs: func(ctx context.Context, x modeltest.Exchange, url string) (reply, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/respjson"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	wire "github.com/pawl-dev/pawl/internal/model/protocol"
@@ -21,8 +22,8 @@ func TestChat(t *testing.T) {
 	protocol{
 		name:    "chat",
 		streams: recorded(t, "/chat/completions"),
-		model: func(x modeltest.Exchange, url string) (pawl.Model, pawl.Request) {
-			return &openaichat.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: "m", Dialect: openaichat.Dialects[provider(x)]}, pawl.Request{}
+		model: func(x modeltest.Exchange, url string) (model.Model, model.Request) {
+			return &openaichat.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: "m", Dialect: openaichat.Dialects[provider(x)]}, model.Request{}
 		},
 		signature: chatSignature,
 		theirs:    byChat,

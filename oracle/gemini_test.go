@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	wire "github.com/pawl-dev/pawl/internal/model/protocol"
@@ -21,8 +22,8 @@ func TestGemini(t *testing.T) {
 	protocol{
 		name:    "gemini",
 		streams: recorded(t, ":streamGenerateContent"),
-		model: func(x modeltest.Exchange, url string) (pawl.Model, pawl.Request) {
-			return &gemini.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: geminiModel(x), Levels: strings.HasPrefix(geminiModel(x), "gemini-3")}, pawl.Request{}
+		model: func(x modeltest.Exchange, url string) (model.Model, model.Request) {
+			return &gemini.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: geminiModel(x), Levels: strings.HasPrefix(geminiModel(x), "gemini-3")}, model.Request{}
 		},
 		signature: geminiSignature,
 		theirs:    byGemini,

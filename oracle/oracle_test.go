@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
@@ -64,7 +65,7 @@ type protocol struct {
 	name    string
 	streams []modeltest.Exchange
 	// model returns our client of a server that answers with the stream, and what to ask it.
-	model func(x modeltest.Exchange, url string) (pawl.Model, pawl.Request)
+	model func(x modeltest.Exchange, url string) (model.Model, model.Request)
 	// signature returns what our part's signature seals, in the SDK's terms.
 	signature func(p pawl.Part) []string
 	// theirs reads the stream by the SDK.
@@ -157,7 +158,7 @@ func (p protocol) find(x modeltest.Exchange, field string) int {
 }
 
 // ours reads a stream by our client.
-func (p protocol) ours(ctx context.Context, m pawl.Model, req pawl.Request) reply {
+func (p protocol) ours(ctx context.Context, m model.Model, req model.Request) reply {
 	read, err := modeltest.Read(ctx, m, req)
 	if err != nil {
 		return reply{Err: err.Error()}

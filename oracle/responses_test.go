@@ -12,6 +12,7 @@ import (
 	sdk "github.com/openai/openai-go/v3/responses"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	wire "github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
@@ -21,8 +22,8 @@ func TestResponses(t *testing.T) {
 	protocol{
 		name:    "responses",
 		streams: recorded(t, "/responses"),
-		model: func(_ modeltest.Exchange, url string) (pawl.Model, pawl.Request) {
-			return &responses.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: "gpt"}, pawl.Request{}
+		model: func(_ modeltest.Exchange, url string) (model.Model, model.Request) {
+			return &responses.Client{Endpoint: wire.Endpoint{BaseURL: url}, Model: "gpt"}, model.Request{}
 		},
 		signature: responsesSignature,
 		theirs:    byResponses,

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/mission"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/service"
@@ -59,8 +60,8 @@ type fitting struct {
 
 // modelsOf opens models, and knows of them.
 type modelsOf interface {
-	Open(ref string) (pawl.Model, error)
-	Window(ref string) (pawl.Window, error)
+	Open(ref string) (model.Model, error)
+	Window(ref string) (model.Window, error)
 	Small(ref string) (string, error)
 	Sibling(ref string) (string, error)
 	Check(ctx context.Context, ref string) error

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // places says where agents, commands, rules and skills are looked for.
@@ -30,7 +31,7 @@ func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	if err != nil {
 		return err
 	}
-	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
+	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
 		guard.LookAgain() // this very turn may have brought a skill; what the user has said of the directory is known by now
 		return p.Look(ctx, c.Dir).Skills, nil
 	}))

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/acp"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // What an editor lends to sessions: what it has open, and its MCP servers.
@@ -22,7 +23,7 @@ import (
 type openBuffers struct{ sessions sync.Map }
 
 // set says what a session has open; nil means nothing any more.
-func (o *openBuffers) set(id pawl.SessionID, b pawl.Buffers) {
+func (o *openBuffers) set(id pawl.SessionID, b toolapi.Buffers) {
 	if b == nil {
 		o.sessions.Delete(id)
 		return
@@ -31,9 +32,9 @@ func (o *openBuffers) set(id pawl.SessionID, b pawl.Buffers) {
 }
 
 // of returns what a session has open, or nil.
-func (o *openBuffers) of(id pawl.SessionID) pawl.Buffers {
+func (o *openBuffers) of(id pawl.SessionID) toolapi.Buffers {
 	if b, ok := o.sessions.Load(id); ok {
-		return b.(pawl.Buffers)
+		return b.(toolapi.Buffers)
 	}
 	return nil
 }

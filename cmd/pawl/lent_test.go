@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/acp"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // TestLentServers: an editor's server counts as one of the user's own, and may be
@@ -77,7 +77,9 @@ func TestOpenBuffers(t *testing.T) {
 
 type noBuffers struct{}
 
-func (noBuffers) Unsaved(context.Context, pawl.OnDisk) (string, bool, error) { return "", false, nil }
+func (noBuffers) Unsaved(context.Context, toolapi.OnDisk) (string, bool, error) {
+	return "", false, nil
+}
 
 // TestLentTooMany: an editor with too many servers is told so.
 func TestLentTooMany(t *testing.T) {

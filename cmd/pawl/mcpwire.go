@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // toolServers are the MCP servers of this process. Those of a directory are started
@@ -80,12 +81,12 @@ func (s *toolServers) begin(ctx context.Context, dir string, told bool) {
 }
 
 // Tools returns the tools that a session's servers offer now.
-func (s *toolServers) Tools(id pawl.SessionID, dir string, keep func(name string) bool) []pawl.Tool {
+func (s *toolServers) Tools(id pawl.SessionID, dir string, keep func(name string) bool) []toolapi.Tool {
 	return s.of(id).Tools(dir, keep)
 }
 
 // Tool returns the tool of that name, of one of a session's servers.
-func (s *toolServers) Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(name string) bool) (pawl.Tool, bool) {
+func (s *toolServers) Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(name string) bool) (toolapi.Tool, bool) {
 	return s.of(id).Tool(ctx, dir, name, keep)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 func permissionsCommand() *cobra.Command {
@@ -127,7 +128,7 @@ Exit codes: 0 if it is allowed, 3 if not.`,
 			if err != nil {
 				return err
 			}
-			c := permission.Call{Tool: "bash", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: strings.Join(words, " ")}}}
+			c := permission.Call{Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: strings.Join(words, " ")}}}
 			v := permission.Decide(p, c)
 			if asJSON {
 				err = writeJSON(cmd.OutOrStdout(), v)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // BenchmarkDelta is what a delta costs in processor time, of both sides, beside
@@ -18,7 +18,7 @@ func BenchmarkDelta(b *testing.B) {
 		name string
 		wait time.Duration
 	}{{"fast", 0}, {"paced", 200 * time.Microsecond}} {
-		m := stream(func(_ context.Context, _ pawl.Request, yield func(pawl.Chunk, error) bool) {
+		m := stream(func(_ context.Context, _ model.Request, yield func(model.Chunk, error) bool) {
 			for range deltas {
 				if pace.wait > 0 {
 					time.Sleep(pace.wait) // the pace of a model
@@ -29,11 +29,11 @@ func BenchmarkDelta(b *testing.B) {
 			}
 			yield(finish, nil)
 		})
-		for where, m := range map[string]pawl.Model{"here": m, "there": serve(b, Config{Open: only(m)}).model("m")} {
+		for where, m := range map[string]model.Model{"here": m, "there": serve(b, Config{Open: only(m)}).model("m")} {
 			b.Run(pace.name+"/"+where, func(b *testing.B) {
 				before, calls := processor(b), 0
 				for b.Loop() {
-					chunks, err := read(b.Context(), m, pawl.Request{})
+					chunks, err := read(b.Context(), m, model.Request{})
 					if err != nil || len(chunks) != deltas+1 {
 						b.Fatal(len(chunks), err)
 					}

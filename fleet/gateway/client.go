@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -46,10 +47,12 @@ type answered struct {
 
 // Open returns the model that ref names on the gateway. It asks nobody: that there
 // is no such model is an error of Window, of Check, and of the model's stream.
-func (c *Client) Open(ref string) (pawl.Model, error) { return model{c, ref}, nil }
+func (c *Client) Open(ref string) (model.Model, error) { return remoteModel{c, ref}, nil }
 
 // Window returns how much a model takes. It fails for one that cannot be opened.
-func (c *Client) Window(ref string) (w pawl.Window, err error) { return w, c.recall("window", ref, &w) }
+func (c *Client) Window(ref string) (w model.Window, err error) {
+	return w, c.recall("window", ref, &w)
+}
 
 // Small returns the ref of the model that writes titles and summaries for sessions
 // with a given one; "" means none.

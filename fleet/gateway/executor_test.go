@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
@@ -17,7 +18,7 @@ const executorVar = "REMOTE_TEST_HANDS"
 
 func executor(at string) {
 	m, _ := (&Client{URL: at, Token: token}).Open(refs[0])
-	reply, err := modeltest.Read(context.Background(), m, pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Go.")}})
+	reply, err := modeltest.Read(context.Background(), m, model.Request{Messages: []pawl.Message{modeltest.Prompt("Go.")}})
 	fmt.Println(len(os.Environ()), reply.Parts.Text(), err)
 }
 

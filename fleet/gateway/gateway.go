@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -24,8 +25,8 @@ const (
 
 // Config is what a gateway has.
 type Config struct {
-	Open    func(ref string) (pawl.Model, error)
-	Window  func(ref string) (pawl.Window, error)               // nil means that nobody knows
+	Open    func(ref string) (model.Model, error)
+	Window  func(ref string) (model.Window, error)              // nil means that nobody knows
 	Small   func(ref string) (string, error)                    // nil means that there is none
 	Sibling func(ref string) (string, error)                    // nil means that there is none
 	Models  func(ctx context.Context) ([]pawl.ModelInfo, error) // nil means that they are not listed
@@ -95,9 +96,9 @@ func (g *gateway) check(_ context.Context, ref string) (struct{}, error) {
 
 // window is that of a model that can be opened: whoever plans with it hears now
 // that there will be no reply, as one does whose models are not remote.
-func (g *gateway) window(_ context.Context, ref string) (pawl.Window, error) {
+func (g *gateway) window(_ context.Context, ref string) (model.Window, error) {
 	if _, err := g.Open(ref); err != nil || g.Window == nil {
-		return pawl.Window{}, err
+		return model.Window{}, err
 	}
 	return g.Window(ref)
 }
@@ -122,7 +123,7 @@ func (g *gateway) models(ctx context.Context, _ string) ([]pawl.ModelInfo, error
 // failure is an error as the other side may know it.
 func (g *gateway) failure(err error) *failure {
 	f := &failure{Message: g.Redact(err.Error()), Code: pawl.CodeOf(err)}
-	var provider *pawl.ModelError
+	var provider *model.ProviderError
 	if errors.As(err, &provider) {
 		m := modelError(*provider)
 		m.Message = g.Redact(m.Message)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/store"
 )
@@ -30,7 +31,7 @@ func TestToken(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := serve(t, Config{Open: only(m), Token: test.has})
 			s.Token = test.brings
-			_, streamed := read(t.Context(), s.model("m"), pawl.Request{})
+			_, streamed := read(t.Context(), s.model("m"), model.Request{})
 			_, window := s.Window("m")
 			for _, err := range []error{streamed, window, s.Check(t.Context(), "m")} {
 				if refused := errors.Is(err, pawl.ErrUnavailable) && strings.Contains(err.Error(), "token is wrong"); refused == test.ok || test.ok && err != nil {
@@ -52,18 +53,18 @@ func TestToken(t *testing.T) {
 func TestSecretsStay(t *testing.T) {
 	t.Parallel()
 	const key = "the-key-itself"
-	failed := &pawl.ModelError{Kind: pawl.ErrorAuth, Message: "no such key: " + key}
+	failed := &model.ProviderError{Kind: pawl.ErrorAuth, Message: "no such key: " + key}
 	s := serve(t, Config{
-		Open: only(says(failed, []pawl.Chunk{
-			{Kind: pawl.ChunkRetry, Retry: pawl.Retry{Message: "wrong: " + key}},
-			{Kind: pawl.ChunkNotice, Text: "waiting with " + key},
+		Open: only(says(failed, []model.Chunk{
+			{Kind: model.ChunkRetry, Retry: pawl.Retry{Message: "wrong: " + key}},
+			{Kind: model.ChunkNotice, Text: "waiting with " + key},
 		})),
 		Small:  func(string) (string, error) { return "", failed },
 		Redact: func(s string) string { return strings.ReplaceAll(s, key, "[masked]") },
 	})
-	chunks, err := read(t.Context(), s.model("m"), pawl.Request{})
+	chunks, err := read(t.Context(), s.model("m"), model.Request{})
 	_, small := s.Small("m")
-	var provider *pawl.ModelError
+	var provider *model.ProviderError
 	if !errors.As(err, &provider) || len(chunks) != 2 {
 		t.Fatalf("got %v, %v", chunks, err)
 	}
@@ -78,10 +79,10 @@ func TestSecretsStay(t *testing.T) {
 // conversation is made smaller; one just below is taken.
 func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
-	s := serve(t, Config{Open: only(says(nil, []pawl.Chunk{text("a"), finish})), MaxBody: 1 << 20})
+	s := serve(t, Config{Open: only(says(nil, []model.Chunk{text("a"), finish})), MaxBody: 1 << 20})
 	for size, ok := range map[int]bool{1<<20 - 200: true, 1 << 20: false, 8 << 20: false} {
-		_, err := read(t.Context(), s.model("m"), pawl.Request{System: strings.Repeat("a", size)})
-		var failed *pawl.ModelError
+		_, err := read(t.Context(), s.model("m"), model.Request{System: strings.Repeat("a", size)})
+		var failed *model.ProviderError
 		if overflow := errors.As(err, &failed) && failed.Kind == pawl.ErrorOverflow; overflow == ok || ok && err != nil {
 			t.Errorf("%d bytes: got %v", size, err)
 		}
@@ -92,11 +93,11 @@ func TestBodiesAreBounded(t *testing.T) {
 func TestLargeConversations(t *testing.T) {
 	t.Parallel()
 	image := pawl.File{Name: "a.png", MediaType: "image/png", Data: make([]byte, 6<<20)}
-	want := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{image}}}}
+	want := model.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{image}}}}
 	got := 0
-	s := serve(t, Config{Open: only(stream(func(_ context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {
+	s := serve(t, Config{Open: only(stream(func(_ context.Context, req model.Request, yield func(model.Chunk, error) bool) {
 		got = len(req.Messages[0].Parts[0].(pawl.File).Data)
-		yield(pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{Input: make([]byte, 3<<20)}}, nil)
+		yield(model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{Input: make([]byte, 3<<20)}}, nil)
 	}))})
 	chunks, err := read(t.Context(), s.model("m"), want)
 	if err != nil || got != 6<<20 || len(chunks) != 1 || len(chunks[0].Call.Input) != 3<<20 {
@@ -116,7 +117,7 @@ func TestAnotherVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (model{client: s.Client}).refusal(resp); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), says) {
+		if err := (remoteModel{client: s.Client}).refusal(resp); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: got %v", body, err)
 		}
 		_ = resp.Body.Close()
@@ -126,21 +127,21 @@ func TestAnotherVersion(t *testing.T) {
 		`{"kind":"error"}`:            `unknown kind "error"`,
 		`<html>`:                      "does not answer as a model gateway does",
 	} {
-		_, over, err := model{client: &Client{}}.read([]byte(line))
+		_, over, err := remoteModel{client: &Client{}}.read([]byte(line))
 		if !over || !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: got %v", line, err)
 		}
 	}
 }
 
-var says1 = says(nil, []pawl.Chunk{text("a"), finish})
+var says1 = says(nil, []model.Chunk{text("a"), finish})
 
 // TestTenantsWait: a tenant that has as many calls as it may waits. Others do not,
 // and who gives up is in nobody's way.
 func TestTenantsWait(t *testing.T) {
 	t.Parallel()
 	began, end := make(chan store.Tenant), make(chan struct{})
-	s := serve(t, Config{PerTenant: 2, Open: only(stream(func(ctx context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {
+	s := serve(t, Config{PerTenant: 2, Open: only(stream(func(ctx context.Context, req model.Request, yield func(model.Chunk, error) bool) {
 		if req.Session == "gone" { // its turn came before the gateway knew
 			<-ctx.Done()
 			return
@@ -152,7 +153,7 @@ func TestTenantsWait(t *testing.T) {
 	done := make(chan error)
 	call := func(ctx context.Context, name store.Tenant, id pawl.SessionID) {
 		go func() {
-			_, err := read(store.WithTenant(ctx, name), s.model("m"), pawl.Request{Session: id})
+			_, err := read(store.WithTenant(ctx, name), s.model("m"), model.Request{Session: id})
 			done <- err
 		}()
 	}
@@ -215,7 +216,7 @@ func TestTenantsAreForgotten(t *testing.T) {
 		t.Errorf("left: %v", l.rooms)
 	}
 	s := serve(t, Config{Open: only(says1), PerTenant: 1})
-	if _, err := modeltest.Read(store.WithTenant(t.Context(), "../b"), s.model("m"), pawl.Request{}); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "no tenant's name") {
+	if _, err := modeltest.Read(store.WithTenant(t.Context(), "../b"), s.model("m"), model.Request{}); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "no tenant's name") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // ask is what a stream is asked for with.
@@ -15,7 +17,7 @@ type ask struct {
 	Request request `json:"request"`
 }
 
-// request is a [pawl.Request] with names for JSON. They convert into each other, so
+// request is a [model.Request] with names for JSON. They convert into each other, so
 // a field that only one of them has does not compile.
 type request struct {
 	Session     pawl.SessionID  `json:"session,omitempty"`
@@ -25,7 +27,7 @@ type request struct {
 	Replies     int             `json:"replies,omitempty"`
 	System      string          `json:"system,omitempty"`
 	Messages    []pawl.Message  `json:"messages,omitzero"`
-	Tools       []pawl.ToolSpec `json:"tools,omitzero"`
+	Tools       []toolapi.Spec  `json:"tools,omitzero"`
 	Prefill     string          `json:"prefill,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitzero"`
 	Effort      string          `json:"effort,omitempty"`
@@ -48,44 +50,44 @@ const (
 	lineError = "error"
 )
 
-// chunk is a [pawl.Chunk] with names for JSON. They convert into each other.
+// chunk is a [model.Chunk] with names for JSON. They convert into each other.
 type chunk struct {
-	Kind      pawl.ChunkKind `json:"-"` // by its name in the line
-	Text      string         `json:"text,omitempty"`
-	Signature string         `json:"signature,omitempty"`
-	Call      pawl.ToolCall  `json:"call,omitzero"`
-	Usage     pawl.Usage     `json:"usage,omitzero"`
-	Finish    pawl.Finish    `json:"finish,omitempty"`
-	Retry     pawl.Retry     `json:"retry,omitzero"`
+	Kind      model.ChunkKind `json:"-"` // by its name in the line
+	Text      string          `json:"text,omitempty"`
+	Signature string          `json:"signature,omitempty"`
+	Call      pawl.ToolCall   `json:"call,omitzero"`
+	Usage     pawl.Usage      `json:"usage,omitzero"`
+	Finish    pawl.Finish     `json:"finish,omitempty"`
+	Retry     pawl.Retry      `json:"retry,omitzero"`
 }
 
 // kinds are the names of the kinds of chunk. They outlive a change of the numbers:
 // the two sides need not be of one version.
 var kinds = []string{
-	pawl.ChunkText:      "text",
-	pawl.ChunkReasoning: "reasoning",
-	pawl.ChunkCall:      "call",
-	pawl.ChunkUsage:     "usage",
-	pawl.ChunkFinish:    "finish",
-	pawl.ChunkRetry:     "retry",
-	pawl.ChunkNotice:    "notice",
+	model.ChunkText:      "text",
+	model.ChunkReasoning: "reasoning",
+	model.ChunkCall:      "call",
+	model.ChunkUsage:     "usage",
+	model.ChunkFinish:    "finish",
+	model.ChunkRetry:     "retry",
+	model.ChunkNotice:    "notice",
 }
 
 // lineOf is the line for a chunk.
-func lineOf(c pawl.Chunk) line {
+func lineOf(c model.Chunk) line {
 	l := line{Kind: kinds[c.Kind], chunk: chunk(c), Input: c.Call.Input}
 	l.Call.Input = nil
 	return l
 }
 
 // piece is the chunk of a line; false if it has none that is known here.
-func (l line) piece() (pawl.Chunk, bool) {
+func (l line) piece() (model.Chunk, bool) {
 	kind := slices.Index(kinds, l.Kind)
 	if kind < 0 {
-		return pawl.Chunk{}, false
+		return model.Chunk{}, false
 	}
-	c := pawl.Chunk(l.chunk)
-	c.Kind, c.Call.Input = pawl.ChunkKind(kind), l.Input
+	c := model.Chunk(l.chunk)
+	c.Kind, c.Call.Input = model.ChunkKind(kind), l.Input
 	return c, true
 }
 
@@ -96,7 +98,7 @@ type failure struct {
 	Model   *modelError `json:"model,omitempty"`
 }
 
-// modelError is a [pawl.ModelError] with names for JSON. They convert into each other.
+// modelError is a [model.ProviderError] with names for JSON. They convert into each other.
 type modelError struct {
 	Kind       pawl.ErrorKind `json:"kind"`
 	Status     int            `json:"status,omitempty"`
@@ -109,7 +111,7 @@ func (f failure) err() error {
 	if f.Model == nil {
 		return api.Fault{Error: api.FaultBody{Code: f.Code, Message: f.Message}}.Err("")
 	}
-	provider := pawl.ModelError(*f.Model)
+	provider := model.ProviderError(*f.Model)
 	if provider.Error() == f.Message {
 		return &provider
 	}
@@ -119,7 +121,7 @@ func (f failure) err() error {
 // relayed is a provider's failure with the words that were put around it.
 type relayed struct {
 	text     string
-	provider *pawl.ModelError
+	provider *model.ProviderError
 }
 
 func (e *relayed) Error() string { return e.text }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
@@ -42,7 +42,7 @@ func fill(t *rapid.T, v reflect.Value) {
 func TestChunksAreKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var want pawl.Chunk
+		var want model.Chunk
 		v := reflect.ValueOf(&want).Elem()
 		for i := range v.NumField() {
 			if rapid.Bool().Draw(t, "set") {
@@ -50,13 +50,13 @@ func TestChunksAreKept(t *testing.T) {
 			}
 		}
 		for kind := range kinds {
-			want.Kind = pawl.ChunkKind(kind)
+			want.Kind = model.ChunkKind(kind)
 			var b bytes.Buffer
 			(&gateway{}).encode(&b, lineOf(want))
 			if n := bytes.Count(b.Bytes(), []byte("\n")); n != 1 {
 				t.Fatalf("%d lines: %s", n, b.Bytes())
 			}
-			got, over, err := model{client: &Client{}}.read(b.Bytes())
+			got, over, err := remoteModel{client: &Client{}}.read(b.Bytes())
 			if diff := cmp.Diff(want, got); diff != "" || over || err != nil {
 				t.Fatalf("%v %v (-want +got):\n%s\n%s", over, err, diff, b.Bytes())
 			}
@@ -67,7 +67,7 @@ func TestChunksAreKept(t *testing.T) {
 // TestKindsHaveNames: so has one that comes to be.
 func TestKindsHaveNames(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(gotoken.NewFileSet(), filepath.Join("..", "..", "model.go"), nil, 0)
+	file, err := parser.ParseFile(gotoken.NewFileSet(), filepath.Join("..", "..", "internal", "model", "model.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestRequestsAreKept(t *testing.T) {
 	t.Parallel()
 	requests := modeltest.Requests()
 	warm := 0.7
-	requests["all"] = pawl.Request{
+	requests["all"] = model.Request{
 		Session: "s", Parent: "p", ParentCall: "c", Agent: "a", Replies: 3, System: "<&>\u2028", Messages: modeltest.FileSession("seal"),
 		Tools: modeltest.Tools(), Prefill: "f", Schema: json.RawMessage(`{"a":"<&>"}`), Effort: "low", MaxTokens: 9, Temperature: &warm, TopP: &warm,
 	}
@@ -115,7 +115,7 @@ func TestRequestsAreKept(t *testing.T) {
 		if err := json.Unmarshal(body, &got); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, pawl.Request(got.Request)); diff != "" {
+		if diff := cmp.Diff(want, model.Request(got.Request)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

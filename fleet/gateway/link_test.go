@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // TestWhoGoesEndsTheCall: in whatever way the reader goes, the model's call ends.
@@ -24,12 +25,12 @@ func TestWhoGoesEndsTheCall(t *testing.T) {
 		"canceled": func(t *testing.T, s *served, m stuck) {
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { <-m.hangs; cancel() }()
-			if _, err := read(ctx, s.model("m"), pawl.Request{}); !errors.Is(err, context.Canceled) || errors.Is(err, pawl.ErrUnavailable) {
+			if _, err := read(ctx, s.model("m"), model.Request{}); !errors.Is(err, context.Canceled) || errors.Is(err, pawl.ErrUnavailable) {
 				t.Errorf("got %v", err)
 			}
 		},
 		"it has enough": func(t *testing.T, s *served, m stuck) {
-			for range s.model("m").Stream(t.Context(), pawl.Request{}) {
+			for range s.model("m").Stream(t.Context(), model.Request{}) {
 				<-m.hangs
 				break
 			}
@@ -122,7 +123,7 @@ func TestBothNoticeThatTheOtherIsGone(t *testing.T) {
 	there, _ := c.Open("m")
 	ended := make(chan error, 1)
 	go func() {
-		_, err := read(t.Context(), there, pawl.Request{})
+		_, err := read(t.Context(), there, model.Request{})
 		ended <- err
 	}()
 	receive(t, m.hangs, "the first word")
@@ -162,7 +163,7 @@ func TestTLS(t *testing.T) {
 		via.TLSClientConfig = &tls.Config{RootCAs: roots}
 		t.Cleanup(via.CloseIdleConnections)
 		m, _ := (&Client{URL: s.URL, Token: token, HTTP: &http.Client{Transport: via}}).Open("m")
-		chunks, err := read(t.Context(), m, pawl.Request{})
+		chunks, err := read(t.Context(), m, model.Request{})
 		if roots == trusted && (err != nil || len(chunks) != 2) || roots != trusted && !errors.Is(err, pawl.ErrUnavailable) {
 			t.Errorf("trusted %v: got %v, %v", roots == trusted, chunks, err)
 		}
@@ -206,8 +207,8 @@ func TestNoGateway(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = read(t.Context(), m, pawl.Request{})
-			var provider *pawl.ModelError
+			_, err = read(t.Context(), m, model.Request{})
+			var provider *model.ProviderError
 			if !errors.Is(err, pawl.ErrUnavailable) || errors.As(err, &provider) {
 				t.Errorf("got %v", err)
 			}

@@ -10,38 +10,39 @@ import (
 	"net/http"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
 // maxLine bounds a line of a stream: a call may carry a file.
 const maxLine = 128 << 20
 
-// model is one on a gateway.
-type model struct {
+// remoteModel is one on a gateway.
+type remoteModel struct {
 	client *Client
 	ref    string
 }
 
-var _ pawl.Model = model{}
+var _ model.Model = remoteModel{}
 
-// Stream implements [pawl.Model].
-func (m model) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
+// Stream implements [model.Model].
+func (m remoteModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
 		call, cancel := context.WithCancel(ctx)
 		defer cancel() // tells the gateway
-		err := m.stream(call, req, func(c pawl.Chunk) bool { return yield(c, nil) })
+		err := m.stream(call, req, func(c model.Chunk) bool { return yield(c, nil) })
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
-			yield(pawl.Chunk{}, ctx.Err())
+			yield(model.Chunk{}, ctx.Err())
 		default:
-			yield(pawl.Chunk{}, err)
+			yield(model.Chunk{}, err)
 		}
 	}
 }
 
 // stream makes the call and passes the chunks on, until pass has enough.
-func (m model) stream(ctx context.Context, req pawl.Request, pass func(pawl.Chunk) bool) error {
+func (m remoteModel) stream(ctx context.Context, req model.Request, pass func(model.Chunk) bool) error {
 	body, err := protocol.Marshal(ask{m.ref, request(req)})
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (m model) stream(ctx context.Context, req pawl.Request, pass func(pawl.Chun
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a piece of the reply has more than %d bytes", maxLine)}
+		return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a piece of the reply has more than %d bytes", maxLine)}
 	}
 	why := lines.Err()
 	if why == nil {
@@ -73,7 +74,7 @@ func (m model) stream(ctx context.Context, req pawl.Request, pass func(pawl.Chun
 }
 
 // read returns the chunk of a line, or that the stream is over.
-func (m model) read(text []byte) (c pawl.Chunk, over bool, err error) {
+func (m remoteModel) read(text []byte) (c model.Chunk, over bool, err error) {
 	var l line
 	if err := m.client.decode(text, &l); err != nil {
 		return c, true, err
@@ -93,7 +94,7 @@ func (m model) read(text []byte) (c pawl.Chunk, over bool, err error) {
 
 // refusal is an answer that is no stream. A request that the gateway finds too
 // large is treated as by a provider that does: the conversation is made smaller.
-func (m model) refusal(resp *http.Response) error {
+func (m remoteModel) refusal(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // what could be read is better than nothing
 	if resp.StatusCode == http.StatusRequestEntityTooLarge {
 		return protocol.ErrorOf(resp.StatusCode, body)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
@@ -30,7 +31,7 @@ func see(err error) *seen {
 }
 
 // same compares what a model says here with what it says through the gateway.
-func same(t *testing.T, here, there pawl.Model, req pawl.Request) {
+func same(t *testing.T, here, there model.Model, req model.Request) {
 	t.Helper()
 	want, wantErr := read(t.Context(), here, req)
 	got, gotErr := read(t.Context(), there, req)
@@ -59,7 +60,7 @@ func TestScriptsSayTheSame(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			m := openScript(t, script)
-			same(t, m, serve(t, Config{Open: only(m)}).model("m"), pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Go.")}, Tools: modeltest.Tools()})
+			same(t, m, serve(t, Config{Open: only(m)}).model("m"), model.Request{Messages: []pawl.Message{modeltest.Prompt("Go.")}, Tools: modeltest.Tools()})
 		})
 	}
 }
@@ -134,7 +135,7 @@ func TestFaultsAreTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, here, serve(t, Config{Open: o.Open}).model(refs[0]), pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Go.")}})
+			same(t, here, serve(t, Config{Open: o.Open}).model(refs[0]), model.Request{Messages: []pawl.Message{modeltest.Prompt("Go.")}})
 			if requests != 2*test.requests {
 				t.Errorf("%d requests of both, want %d", requests, 2*test.requests)
 			}
@@ -146,10 +147,10 @@ func TestFaultsAreTheSame(t *testing.T) {
 // opens it, can have.
 func TestErrorsAreTheSame(t *testing.T) {
 	t.Parallel()
-	limited := &pawl.ModelError{Kind: pawl.ErrorRateLimited, Status: 429, Message: "slow down", RetryAfter: time.Minute}
+	limited := &model.ProviderError{Kind: pawl.ErrorRateLimited, Status: 429, Message: "slow down", RetryAfter: time.Minute}
 	for _, err := range []error{
 		limited,
-		&pawl.ModelError{Kind: pawl.ErrorOverflow, Message: "too long"},
+		&model.ProviderError{Kind: pawl.ErrorOverflow, Message: "too long"},
 		fmt.Errorf("ask: %w", limited),
 		errors.New("something else"),
 		fmt.Errorf("no such model: %w", pawl.ErrInvalid),
@@ -157,14 +158,14 @@ func TestErrorsAreTheSame(t *testing.T) {
 		fmt.Errorf("the keyring is locked: %w", pawl.ErrUnavailable),
 	} {
 		t.Run(err.Error(), func(t *testing.T) {
-			m := says(err, []pawl.Chunk{text("so far")})
-			same(t, m, serve(t, Config{Open: only(m)}).model("m"), pawl.Request{})
+			m := says(err, []model.Chunk{text("so far")})
+			same(t, m, serve(t, Config{Open: only(m)}).model("m"), model.Request{})
 
 			shut := serve(t, Config{
-				Open:  func(string) (pawl.Model, error) { return nil, err },
+				Open:  func(string) (model.Model, error) { return nil, err },
 				Small: func(string) (string, error) { return "", err },
 			})
-			_, streamed := read(t.Context(), shut.model("m"), pawl.Request{})
+			_, streamed := read(t.Context(), shut.model("m"), model.Request{})
 			_, window := shut.Window("m")
 			_, small := shut.Small("m")
 			for _, got := range []error{streamed, window, small, shut.Check(t.Context(), "m")} {
@@ -182,8 +183,11 @@ func TestQuestions(t *testing.T) {
 	asked := 0
 	list := []pawl.ModelInfo{{Ref: "p/m", Name: "M", Context: 9}}
 	s := serve(t, Config{
-		Open:    only(openScript(t, `{"text":"a"}`)),
-		Window:  func(ref string) (pawl.Window, error) { asked++; return pawl.Window{Context: len(ref), Output: 2}, nil },
+		Open: only(openScript(t, `{"text":"a"}`)),
+		Window: func(ref string) (model.Window, error) {
+			asked++
+			return model.Window{Context: len(ref), Output: 2}, nil
+		},
 		Sibling: func(ref string) (string, error) { asked++; return "small of " + ref, nil },
 		Models:  func(context.Context) ([]pawl.ModelInfo, error) { return list, nil },
 	})
@@ -195,7 +199,7 @@ func TestQuestions(t *testing.T) {
 		if err := errors.Join(err, err2, err3, err4, s.Check(t.Context(), "p/m")); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]any{pawl.Window{Context: 7, Output: 2}, "small of p/m", "", list}, []any{w, sibling, small, models}); diff != "" {
+		if diff := cmp.Diff([]any{model.Window{Context: 7, Output: 2}, "small of p/m", "", list}, []any{w, sibling, small, models}); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}

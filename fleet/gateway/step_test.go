@@ -19,9 +19,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 const session pawl.SessionID = "01JD0000000000000000000000"
@@ -50,7 +52,7 @@ func (h *heard) Publish(e pawl.Event) {
 }
 
 // newWorld makes a session whose prompt waits.
-func newWorld(t *testing.T, dir string, open func(string) (pawl.Model, error), window func(string) (pawl.Window, error)) *world {
+func newWorld(t *testing.T, dir string, open func(string) (model.Model, error), window func(string) (model.Window, error)) *world {
 	t.Helper()
 	st := sqlitetest.Open(t)
 	tools, err := tool.NewRegistry(peek)
@@ -70,12 +72,12 @@ func newWorld(t *testing.T, dir string, open func(string) (pawl.Model, error), w
 }
 
 // peek is a tool that reads.
-var peek = pawl.Tool{
-	ToolSpec: pawl.ToolSpec{Name: "peek", Description: "Peeks.", Schema: json.RawMessage(`{"type":"object"}`)},
-	Access: func(_ context.Context, c pawl.Call) ([]pawl.Access, error) {
+var peek = toolapi.Tool{
+	Spec: toolapi.Spec{Name: "peek", Description: "Peeks.", Schema: json.RawMessage(`{"type":"object"}`)},
+	Access: func(_ context.Context, c toolapi.Call) ([]pawl.Access, error) {
 		return []pawl.Access{{Kind: pawl.AccessRead, Target: string(c.ID)}}, nil
 	},
-	Run: func(context.Context, pawl.Call) (pawl.Result, error) { return pawl.Result{Content: "a little"}, nil },
+	Run: func(context.Context, toolapi.Call) (pawl.Result, error) { return pawl.Result{Content: "a little"}, nil },
 }
 
 // turn works on the turn, and ends it if it has ended.
@@ -109,13 +111,13 @@ func (w *world) told() (log, said []pawl.Event) {
 }
 
 // narrow is a model that takes fewer tokens than anybody knows.
-type narrow struct{ pawl.Model }
+type narrow struct{ model.Model }
 
-func (m narrow) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (m narrow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	if req.Agent == pawl.AgentCompaction || prompt.Estimate(req.Messages) <= 6000 {
 		return m.Model.Stream(ctx, req)
 	}
-	return says(fmt.Errorf("ask: %w", &pawl.ModelError{Kind: pawl.ErrorOverflow, Status: 400, Message: "too long"}), []pawl.Chunk{text("I beg")}).Stream(ctx, req)
+	return says(fmt.Errorf("ask: %w", &model.ProviderError{Kind: pawl.ErrorOverflow, Status: 400, Message: "too long"}), []model.Chunk{text("I beg")}).Stream(ctx, req)
 }
 
 // talks is a script of n long replies, and the lines after them.
@@ -135,35 +137,35 @@ func talks(n int, then ...string) []string {
 // a model here and with the same one behind a gateway.
 func TestStepsAreTheSame(t *testing.T) {
 	t.Parallel()
-	call := pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{Name: "peek", Input: json.RawMessage(`{"a": "<b>"}`), Signature: "sealed"}}
-	rich := []pawl.Chunk{
-		{Kind: pawl.ChunkNotice, Text: "waiting"}, text("void"),
-		{Kind: pawl.ChunkRetry, Retry: pawl.Retry{Attempt: 1, Wait: time.Second, Model: "fallback", Kind: pawl.ErrorServer, Message: "500"}},
-		{Kind: pawl.ChunkReasoning, Text: "I "}, {Kind: pawl.ChunkReasoning, Text: "think.", Signature: "seal"}, text("a"), text("b"), call,
-		{Kind: pawl.ChunkUsage, Usage: pawl.Usage{Input: 5, Output: 2, Cost: 77}}, {Kind: pawl.ChunkFinish, Finish: pawl.FinishToolUse},
+	call := model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{Name: "peek", Input: json.RawMessage(`{"a": "<b>"}`), Signature: "sealed"}}
+	rich := []model.Chunk{
+		{Kind: model.ChunkNotice, Text: "waiting"}, text("void"),
+		{Kind: model.ChunkRetry, Retry: pawl.Retry{Attempt: 1, Wait: time.Second, Model: "fallback", Kind: pawl.ErrorServer, Message: "500"}},
+		{Kind: model.ChunkReasoning, Text: "I "}, {Kind: model.ChunkReasoning, Text: "think.", Signature: "seal"}, text("a"), text("b"), call,
+		{Kind: model.ChunkUsage, Usage: pawl.Usage{Input: 5, Output: 2, Cost: 77}}, {Kind: model.ChunkFinish, Finish: pawl.FinishToolUse},
 	}
-	refused := &pawl.ModelError{Kind: pawl.ErrorRefused, Message: "I will not"}
+	refused := &model.ProviderError{Kind: pawl.ErrorRefused, Message: "I will not"}
 	for _, test := range []struct {
 		name  string
-		model pawl.Model
+		model model.Model
 		shut  error  // it cannot be opened
 		has   string // a kind of event that makes the story what it is
 	}{
 		{"a story", openScript(t,
 			`{"reasoning":"Let me see.","text":"I look.","deltas":3,"calls":[{"name":"peek","input":{"n":1}}],"usage":{"input":9,"output":3}}`,
 			`{"text":"Done.","deltas":2}`), nil, "call.finished"},
-		{"all that a model can say", says(nil, rich, []pawl.Chunk{text("Done."), finish}), nil, "retried"},
+		{"all that a model can say", says(nil, rich, []model.Chunk{text("Done."), finish}), nil, "retried"},
 		{"garbage", openScript(t, `{"text":"I look.","calls":[{"name":"peek","input":{"n":1}}],"fault":"garbage"}`, `{"text":"Done."}`), nil, "call.finished"},
 		{"a script's error", openScript(t, `{"fault":"error","text":"bad key"}`), nil, "turn.finished"},
 		{"it breaks off", openScript(t, `{"text":"I will tell you","fault":"drop"}`), nil, "turn.finished"},
-		{"refused", says(refused, []pawl.Chunk{text("so far")}), nil, "turn.finished"},
+		{"refused", says(refused, []model.Chunk{text("so far")}), nil, "turn.finished"},
 		{"an overflow", narrow{openScript(t, talks(8, `{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`)...)}, nil, "compacted"},
 		{"it cannot be opened", nil, fmt.Errorf("open model: no key: %w", pawl.ErrInvalid), "turn.finished"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			open := func(string) (pawl.Model, error) { return test.model, test.shut }
-			window := func(string) (pawl.Window, error) { return pawl.Window{}, nil }
+			open := func(string) (model.Model, error) { return test.model, test.shut }
+			window := func(string) (model.Window, error) { return model.Window{}, nil }
 			gateway := serve(t, Config{Open: open, Window: window})
 			here, there := newWorld(t, dir, open, window), newWorld(t, dir, gateway.Open, gateway.Window)
 			for _, w := range []*world{here, there} {
@@ -192,29 +194,29 @@ func count(log []pawl.Event, kind string) int { return len(bodies(log, kind)) }
 // stuck is a model that says a word at each of its first calls and hangs. The next
 // ones it passes on.
 type stuck struct {
-	pawl.Model
+	model.Model
 	calls chan struct{} // a value for each that hangs
 	hangs chan struct{} // told that it does
 	ended chan error    // told how a call that hung ended
 }
 
-func (m stuck) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (m stuck) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	select {
 	case <-m.calls:
 	default:
 		return m.Model.Stream(ctx, req)
 	}
-	return func(yield func(pawl.Chunk, error) bool) {
+	return func(yield func(model.Chunk, error) bool) {
 		if yield(text("I look"), nil) {
 			m.hangs <- struct{}{}
 			<-ctx.Done()
 			m.ended <- ctx.Err()
-			yield(pawl.Chunk{}, ctx.Err())
+			yield(model.Chunk{}, ctx.Err())
 		}
 	}
 }
 
-func newStuck(m pawl.Model) stuck {
+func newStuck(m model.Model) stuck {
 	s := stuck{Model: m, calls: make(chan struct{}, 1), hangs: make(chan struct{}, 1), ended: make(chan error, 1)}
 	s.calls <- struct{}{}
 	return s
@@ -258,7 +260,7 @@ func TestGatewayDies(t *testing.T) {
 func checkOpen(t *testing.T, w *world, err error) {
 	t.Helper()
 	var stop *pawl.Stop
-	var provider *pawl.ModelError
+	var provider *model.ProviderError
 	if !errors.Is(err, pawl.ErrUnavailable) || errors.As(err, &stop) || errors.As(err, &provider) {
 		t.Errorf("got %#v: %v", err, err)
 	}
@@ -273,7 +275,7 @@ func TestGatewayDiesInACompaction(t *testing.T) {
 	t.Parallel()
 	m := narrow{openScript(t, talks(8, `{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`)...)}
 	away := true
-	failing := stream(func(ctx context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {
+	failing := stream(func(ctx context.Context, req model.Request, yield func(model.Chunk, error) bool) {
 		if away && req.Agent == pawl.AgentCompaction {
 			away = false
 			panic(http.ErrAbortHandler) // the gateway fails

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -60,16 +60,16 @@ func (g *gateway) relay(ctx context.Context, a ask, out *writer) {
 		out.send(ctx, line{Kind: lineError, Error: g.failure(err)})
 		return
 	}
-	for c, err := range m.Stream(ctx, pawl.Request(a.Request)) {
+	for c, err := range m.Stream(ctx, model.Request(a.Request)) {
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return // nobody listens
 		case err != nil:
 			out.send(ctx, line{Kind: lineError, Error: g.failure(err)})
 			return
-		case c.Kind == pawl.ChunkRetry:
+		case c.Kind == model.ChunkRetry:
 			c.Retry.Message = g.Redact(c.Retry.Message)
-		case c.Kind == pawl.ChunkNotice:
+		case c.Kind == model.ChunkNotice:
 			c.Text = g.Redact(c.Text)
 		}
 		if !out.send(ctx, lineOf(c)) {

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/proc"
 )
@@ -83,14 +84,14 @@ func connect(t testing.TB, addr string, via *http.Transport) *Client {
 }
 
 // model opens a model of the gateway's.
-func (s *served) model(ref string) pawl.Model {
+func (s *served) model(ref string) model.Model {
 	m, _ := s.Open(ref)
 	return m
 }
 
 // only opens one model, whatever it is called.
-func only(m pawl.Model) func(string) (pawl.Model, error) {
-	return func(string) (pawl.Model, error) { return m, nil }
+func only(m model.Model) func(string) (model.Model, error) {
+	return func(string) (model.Model, error) { return m, nil }
 }
 
 func openScript(t testing.TB, lines ...string) *script.Model {
@@ -107,39 +108,39 @@ func openScript(t testing.TB, lines ...string) *script.Model {
 }
 
 // stream is a model that is a function.
-type stream func(ctx context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool)
+type stream func(ctx context.Context, req model.Request, yield func(model.Chunk, error) bool)
 
-func (s stream) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) { s(ctx, req, yield) }
+func (s stream) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) { s(ctx, req, yield) }
 }
 
 // says is a model whose i-th reply has these chunks, and then the error if there is one.
-func says(err error, replies ...[]pawl.Chunk) pawl.Model {
-	return stream(func(_ context.Context, req pawl.Request, yield func(pawl.Chunk, error) bool) {
+func says(err error, replies ...[]model.Chunk) model.Model {
+	return stream(func(_ context.Context, req model.Request, yield func(model.Chunk, error) bool) {
 		for _, c := range replies[min(req.Replies, len(replies)-1)] {
 			if !yield(c, nil) {
 				return
 			}
 		}
 		if err != nil {
-			yield(pawl.Chunk{}, err)
+			yield(model.Chunk{}, err)
 		}
 	})
 }
 
-func text(s string) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkText, Text: s} }
+func text(s string) model.Chunk { return model.Chunk{Kind: model.ChunkText, Text: s} }
 
-var finish = pawl.Chunk{Kind: pawl.ChunkFinish, Finish: pawl.FinishEndTurn}
+var finish = model.Chunk{Kind: model.ChunkFinish, Finish: pawl.FinishEndTurn}
 
 // seen is what can be seen of an error.
 type seen struct {
 	Text  string
 	Code  pawl.Code
-	Model *pawl.ModelError
+	Model *model.ProviderError
 }
 
 // read reads a stream to its end, with all that it yields.
-func read(ctx context.Context, m pawl.Model, req pawl.Request) (chunks []pawl.Chunk, err error) {
+func read(ctx context.Context, m model.Model, req model.Request) (chunks []model.Chunk, err error) {
 	for c, e := range m.Stream(ctx, req) {
 		if e != nil {
 			return chunks, e

@@ -27,6 +27,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // testEnv is a complete Pawl without a runner, with one session that has queued prompts.
@@ -91,10 +92,10 @@ func (oneHost) Workspace(_ context.Context, dir string) (fleet.Workspace, error)
 	return fleet.Workspace{Dir: dir, Host: "here", Epoch: 1}, nil
 }
 
-func newTestEnv(t *testing.T, more ...pawl.Tool) *testEnv {
+func newTestEnv(t *testing.T, more ...toolapi.Tool) *testEnv {
 	t.Helper()
 	st := sqlitetest.Open(t)
-	tools, err := tool.NewRegistry(append([]pawl.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st, tool.Unboxed{}))}, more...)...)
+	tools, err := tool.NewRegistry(append([]toolapi.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st, tool.Unboxed{}))}, more...)...)
 	ok(t, err)
 	w := &testEnv{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
 	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&provider.Opener{}).Open, Tools: tools, Authority: harness.NewAuthority(t)})

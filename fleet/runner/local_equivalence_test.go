@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // story is a conversation with some of everything: reasoning, text, calls that read, change, run and are
@@ -229,12 +230,12 @@ func TestOldAttemptStillAtWork(t *testing.T) {
 	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"slow"}]}`, `{"expect":"unknown","text":"done"}`)
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	w := newTestEnv(t, pawl.Tool{
-		ToolSpec: pawl.ToolSpec{Name: "slow"},
-		Access: func(context.Context, pawl.Call) ([]pawl.Access, error) {
+	w := newTestEnv(t, toolapi.Tool{
+		Spec: toolapi.Spec{Name: "slow"},
+		Access: func(context.Context, toolapi.Call) ([]pawl.Access, error) {
 			return []pawl.Access{{Kind: pawl.AccessExec, Target: "slow"}}, nil
 		},
-		Run: func(context.Context, pawl.Call) (pawl.Result, error) {
+		Run: func(context.Context, toolapi.Call) (pawl.Result, error) {
 			close(begun) // a second run panics, and the panic is in the result
 			<-goOn
 			return pawl.Result{Content: "late"}, nil

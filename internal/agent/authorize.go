@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -188,7 +189,7 @@ func (s *Stepper) rejection(ctx context.Context, j *journal, c *pawl.CallState, 
 	if c.Started != nil {
 		return s.interruptedResult(ctx, j, *c.Started)
 	}
-	f := pawl.CallFinished{Call: c.Call.ID, Status: pawl.CallRefused, Result: pawl.ErrorResult(why.Error())}
+	f := pawl.CallFinished{Call: c.Call.ID, Status: pawl.CallRefused, Result: toolapi.ErrorResult(why.Error())}
 	var no *deniedError
 	var stop *pawl.Stop
 	if errors.As(why, &no) || errors.As(why, &stop) {

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // diary notes what is done with the calls, in order: A when one is asked what it
@@ -24,14 +25,14 @@ type diary struct {
 	notes []string
 }
 
-func (d *diary) note(what string, c pawl.Call) {
+func (d *diary) note(what string, c toolapi.Call) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.notes = append(d.notes, what+strings.TrimPrefix(string(c.ID), "call_1_"))
 }
 
-func (d *diary) tool(name string, kind pawl.AccessKind, run func(pawl.Call)) pawl.Tool {
-	t := newTool(name, kind, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
+func (d *diary) tool(name string, kind pawl.AccessKind, run func(toolapi.Call)) toolapi.Tool {
+	t := newTool(name, kind, func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 		d.note("R", c)
 		if run != nil {
 			run(c)
@@ -39,7 +40,7 @@ func (d *diary) tool(name string, kind pawl.AccessKind, run func(pawl.Call)) paw
 		return pawl.Result{Content: "done"}, nil
 	})
 	access := t.Access
-	t.Access = func(ctx context.Context, c pawl.Call) ([]pawl.Access, error) {
+	t.Access = func(ctx context.Context, c toolapi.Call) ([]pawl.Access, error) {
 		d.note("A", c)
 		return access(ctx, c)
 	}
@@ -73,7 +74,7 @@ func TestNoAuthorityPermitsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var d diary
 			w := newWorld(t, setup{
-				tools:  []pawl.Tool{d.tool("look", pawl.AccessRead, nil), d.tool("act", pawl.AccessWrite, nil)},
+				tools:  []toolapi.Tool{d.tool("look", pawl.AccessRead, nil), d.tool("act", pawl.AccessWrite, nil)},
 				script: []string{`{"calls":[{"name":"look"},{"name":"act"}]}`, `{"expect":"^not permitted","text":"Ok."}`},
 			})
 			change(w)
@@ -98,7 +99,7 @@ func TestAskingInOrder(t *testing.T) {
 	t.Parallel()
 	var d diary
 	w := newWorld(t, setup{
-		tools:  []pawl.Tool{d.tool("look", pawl.AccessRead, nil), d.tool("act", pawl.AccessWrite, nil)},
+		tools:  []toolapi.Tool{d.tool("look", pawl.AccessRead, nil), d.tool("act", pawl.AccessWrite, nil)},
 		script: []string{`{"calls":[{"name":"act"},{"name":"look"},{"name":"act"},{"name":"nope"},{"name":"act"}]}`, `{"text":"Ok."}`},
 	})
 	w.prompt("go", inMode("ask"))
@@ -142,11 +143,11 @@ func TestEachCallIsLookedAtAnew(t *testing.T) {
 		t.Run(test.calls, func(t *testing.T) {
 			var d diary
 			var w *world
-			forbid := func(pawl.Call) {
+			forbid := func(toolapi.Call) {
 				w.authority().Rule(permission.Rule{Kind: pawl.AccessRead, Decision: permission.Deny}, permission.Rule{Kind: pawl.AccessWrite, Decision: permission.Deny})
 			}
 			w = newWorld(t, setup{
-				tools:  []pawl.Tool{d.tool("r", pawl.AccessRead, nil), d.tool("w", pawl.AccessWrite, forbid)},
+				tools:  []toolapi.Tool{d.tool("r", pawl.AccessRead, nil), d.tool("w", pawl.AccessWrite, forbid)},
 				script: []string{callLine(test.calls), `{"text":"Ok."}`},
 			})
 			w.prompt("go")
@@ -162,7 +163,7 @@ func TestEachCallIsLookedAtAnew(t *testing.T) {
 func TestDeniedBeforeItRunsAgain(t *testing.T) {
 	t.Parallel()
 	var d diary
-	w := newWorld(t, setup{tools: []pawl.Tool{d.tool("look", pawl.AccessRead, nil)}, script: []string{`{"text":"x"}`, `{"text":"Ok."}`}})
+	w := newWorld(t, setup{tools: []toolapi.Tool{d.tool("look", pawl.AccessRead, nil)}, script: []string{`{"text":"x"}`, `{"text":"Ok."}`}})
 	w.prompt("go")
 	w.append(pawl.TurnStarted{Prompt: 2})
 	w.append(pawl.ReplyStarted{Step: 1, Model: modelRef}, pawl.Replied{
@@ -179,7 +180,7 @@ func TestDeniedBeforeItRunsAgain(t *testing.T) {
 // askedTurn is a world whose log ends with the ask for a call of act.
 func askedTurn(t *testing.T, d *diary) (*world, pawl.Turn) {
 	t.Helper()
-	w := newWorld(t, setup{tools: []pawl.Tool{d.tool("act", pawl.AccessWrite, nil)}, script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}})
+	w := newWorld(t, setup{tools: []toolapi.Tool{d.tool("act", pawl.AccessWrite, nil)}, script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}})
 	w.prompt("go", inMode("ask"))
 	ctx, end := context.WithCancelCause(t.Context())
 	go func() {
@@ -286,13 +287,13 @@ func TestReads(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
 	var got []bool
-	look := newTool("look", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
+	look := newTool("look", pawl.AccessRead, func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 		for _, path := range []string{"a.txt", ".env", "sub/.env", "link", "sub/b.txt", "away", "missing"} {
 			got = append(got, c.Reads(path))
 		}
 		return pawl.Result{}, nil
 	})
-	w := newWorld(t, setup{tools: []pawl.Tool{look}, script: []string{`{"calls":[{"name":"look"}]}`, `{"text":"Ok."}`}})
+	w := newWorld(t, setup{tools: []toolapi.Tool{look}, script: []string{`{"calls":[{"name":"look"}]}`, `{"text":"Ok."}`}})
 	w.authority().Rule(
 		permission.Rule{Kind: pawl.AccessRead, Pattern: "**/.env", Decision: permission.Ask},
 		permission.Rule{Kind: pawl.AccessRead, Pattern: "sub/b.txt", Decision: permission.Deny},

@@ -5,11 +5,12 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-var missionTools = pawl.MissionTools()
+var missionTools = missionapi.Tools()
 
 // notForSubagents are the tools that need the user, or would start further subagents.
 var notForSubagents = []string{"task", "question", "plan_exit"}

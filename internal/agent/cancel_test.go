@@ -7,25 +7,27 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // What had come of the reply is kept, and only the text of it: half a thought
 // or a call that nobody will run must not go back to a provider.
 func TestContract_R7_CancelInMidStream(t *testing.T) {
 	t.Parallel()
-	chunk := func(k pawl.ChunkKind, text string) pawl.Chunk { return pawl.Chunk{Kind: k, Text: text} }
-	call := pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: "c", Name: "bash", Input: []byte(`{"command":"true"}`)}}
+	chunk := func(k model.ChunkKind, text string) model.Chunk { return model.Chunk{Kind: k, Text: text} }
+	call := model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{ID: "c", Name: "bash", Input: []byte(`{"command":"true"}`)}}
 	tests := []struct {
 		name   string
-		stream []pawl.Chunk
+		stream []model.Chunk
 		kept   pawl.Parts
 	}{
 		{"nothing had come", nil, nil},
-		{"text", []pawl.Chunk{chunk(pawl.ChunkText, "I beg"), chunk(pawl.ChunkText, "in")}, pawl.Parts{pawl.Text{Text: "I begin"}}},
-		{"a thought", []pawl.Chunk{chunk(pawl.ChunkReasoning, "hm")}, nil},
+		{"text", []model.Chunk{chunk(model.ChunkText, "I beg"), chunk(model.ChunkText, "in")}, pawl.Parts{pawl.Text{Text: "I begin"}}},
+		{"a thought", []model.Chunk{chunk(model.ChunkReasoning, "hm")}, nil},
 		{
 			"a thought, text, a call",
-			[]pawl.Chunk{chunk(pawl.ChunkReasoning, "hm"), chunk(pawl.ChunkText, "I will."), call},
+			[]model.Chunk{chunk(model.ChunkReasoning, "hm"), chunk(model.ChunkText, "I will."), call},
 			pawl.Parts{pawl.Text{Text: "I will."}},
 		},
 	}
@@ -54,12 +56,12 @@ func TestContract_R7_CancelInMidStream(t *testing.T) {
 
 // hangs is a model that yields its chunks, calls then, and waits for the end of ctx.
 type hangs struct {
-	stream []pawl.Chunk
+	stream []model.Chunk
 	then   func()
 }
 
-func (m hangs) Stream(ctx context.Context, _ pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
+func (m hangs) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
 		for _, c := range m.stream {
 			if !yield(c, nil) {
 				return
@@ -67,7 +69,7 @@ func (m hangs) Stream(ctx context.Context, _ pawl.Request) iter.Seq2[pawl.Chunk,
 		}
 		m.then()
 		<-ctx.Done()
-		yield(pawl.Chunk{}, ctx.Err())
+		yield(model.Chunk{}, ctx.Err())
 	}
 }
 
@@ -76,7 +78,7 @@ func TestCancelAHangingScript(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"fault":"hang","text":"half of it"}`}})
 	ctx, cancel := context.WithCancel(t.Context())
-	w.model.taken = func(pawl.Chunk) { cancel() }
+	w.model.taken = func(model.Chunk) { cancel() }
 	w.prompt("go")
 	stop, err := w.turn(ctx)
 	if err != nil {
@@ -99,7 +101,7 @@ func TestCancelInMidTool(t *testing.T) {
 		t.Run(test.calls, func(t *testing.T) {
 			h := newHall()
 			w := newWorld(t, setup{
-				tools:  []pawl.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
+				tools:  []toolapi.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
 				script: []string{callLine(test.calls)},
 			})
 			w.prompt("go")
@@ -135,11 +137,11 @@ func TestCancelInMidTool(t *testing.T) {
 func TestCancelThatComesTooLate(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	act := newTool("act", pawl.AccessWrite, func(context.Context, pawl.Call) (pawl.Result, error) {
+	act := newTool("act", pawl.AccessWrite, func(context.Context, toolapi.Call) (pawl.Result, error) {
 		cancel()
 		return pawl.Result{Content: "done"}, nil
 	})
-	w := newWorld(t, setup{tools: []pawl.Tool{act}, script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`}})
+	w := newWorld(t, setup{tools: []toolapi.Tool{act}, script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`}})
 	w.prompt("go")
 	stop, err := w.turn(ctx)
 	if err != nil {
@@ -148,7 +150,7 @@ func TestCancelThatComesTooLate(t *testing.T) {
 	check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
 	check(t, []pawl.CallFinished{
 		{Call: "call_1_1", Status: pawl.CallDone, Result: pawl.Result{Content: "done"}},
-		{Call: "call_1_2", Status: pawl.CallCanceled, Result: pawl.ErrorResult("not run: canceled")},
+		{Call: "call_1_2", Status: pawl.CallCanceled, Result: toolapi.ErrorResult("not run: canceled")},
 	}, w.results())
 }
 
@@ -185,13 +187,13 @@ func TestWorkIsTakenAway(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHall()
 			w := newWorld(t, setup{
-				tools:  []pawl.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
+				tools:  []toolapi.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
 				script: test.script,
 			})
 			w.prompt("go")
 			ctx, end := context.WithCancelCause(t.Context())
 			if test.name == "in mid-stream" {
-				w.model.taken = func(pawl.Chunk) { end(why) }
+				w.model.taken = func(model.Chunk) { end(why) }
 			} else {
 				go func() {
 					h.entering(t, 1)

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 func TestContract_R2_RequestIsHistorySystemAndTools(t *testing.T) {
@@ -24,7 +26,7 @@ func TestContract_R2_RequestIsHistorySystemAndTools(t *testing.T) {
 
 	first := message(pawl.RoleUser, pawl.Text{Text: "first"}, file)
 	check(t, []pawl.Message{first, says(pawl.Text{Text: "one"}), user("second"), says(pawl.Text{Text: "two"})}, w.conversation())
-	want := pawl.Request{
+	want := model.Request{
 		Session: session, Agent: "build", Replies: 1, System: SystemPrompt(builtin[Default], PromptContext{Model: modelRef}),
 		Tools:    w.Tools.Only(func(name string) bool { return name != "plan_exit" }).Specs(),
 		Messages: []pawl.Message{first, says(pawl.Text{Text: "one"}), user("second")},
@@ -36,7 +38,7 @@ func TestContract_R3_ReplyIsAnnouncedBeforeItIsRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"hello"}`}})
 	w.prompt("hi")
-	w.model.begins = func(pawl.Request) {
+	w.model.begins = func(model.Request) {
 		events := w.events()
 		check[pawl.Body](t, pawl.ReplyStarted{Step: 1, Model: modelRef}, events[len(events)-1].Body)
 	}
@@ -82,19 +84,19 @@ func TestContract_R4_ResultsGoBackToTheModel(t *testing.T) {
 // Whatever is wrong with a call, the model is told and the loop goes on.
 func TestContract_R7_FailingCalls(t *testing.T) {
 	t.Parallel()
-	tools := []pawl.Tool{
+	tools := []toolapi.Tool{
 		toolText("works", pawl.AccessRead, "fine"),
-		newTool("fails", pawl.AccessWrite, func(context.Context, pawl.Call) (pawl.Result, error) {
+		newTool("fails", pawl.AccessWrite, func(context.Context, toolapi.Call) (pawl.Result, error) {
 			return pawl.Result{Content: "half"}, errors.New("the disk is full")
 		}),
-		newTool("panics", pawl.AccessRead, func(context.Context, pawl.Call) (pawl.Result, error) { panic("oh no") }),
+		newTool("panics", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) { panic("oh no") }),
 		{
-			ToolSpec: pawl.ToolSpec{Name: "panics-early"},
-			Access:   func(context.Context, pawl.Call) ([]pawl.Access, error) { panic("oh no") },
+			Spec:   toolapi.Spec{Name: "panics-early"},
+			Access: func(context.Context, toolapi.Call) ([]pawl.Access, error) { panic("oh no") },
 		},
 		{
-			ToolSpec: pawl.ToolSpec{Name: "refuses"},
-			Access: func(context.Context, pawl.Call) ([]pawl.Access, error) {
+			Spec: toolapi.Spec{Name: "refuses"},
+			Access: func(context.Context, toolapi.Call) ([]pawl.Access, error) {
 				return nil, errors.New(`the field "x" is missing`)
 			},
 		},
@@ -123,7 +125,7 @@ func TestContract_R7_FailingCalls(t *testing.T) {
 					if !strings.HasPrefix(f.Result.Content, test.says) {
 						t.Errorf("the model reads %q, want %q", f.Result.Content, test.says)
 					}
-					want = pawl.CallFinished{Call: "call_1_1", Status: test.status, Result: pawl.ErrorResult(f.Result.Content)}
+					want = pawl.CallFinished{Call: "call_1_1", Status: test.status, Result: toolapi.ErrorResult(f.Result.Content)}
 				}
 				check(t, want, f)
 			}
@@ -177,7 +179,7 @@ func TestContract_R7_Garbage(t *testing.T) {
 
 func TestContract_R8_UsageIsSummedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{tools: []pawl.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
+	w := newWorld(t, setup{tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
 		`{"calls":[{"name":"look"}],"usage":{"input":100,"output":10,"cache_read":5,"cost":1000}}`,
 		`{"calls":[{"name":"look"}],"usage":{"input":200,"output":20,"reasoning":7,"cost":2000}}`,
 		`{"text":"done","usage":{"input":300,"output":30,"cache_write":9,"cost":3000}}`,
@@ -204,18 +206,18 @@ func TestContract_R8_UsageIsSummedOnce(t *testing.T) {
 // The ids that an audit needs reach the tool.
 func TestContract_R8_ToolsKnowTheirIds(t *testing.T) {
 	t.Parallel()
-	var got pawl.Call
-	spy := newTool("spy", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
+	var got toolapi.Call
+	spy := newTool("spy", pawl.AccessRead, func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 		got = c
 		return pawl.Result{}, nil
 	})
-	w := newWorld(t, setup{tools: []pawl.Tool{spy}, script: []string{`{"text":"x"}`, `{"calls":[{"name":"spy","input":{"a":1}}]}`, `{"text":"x"}`}})
+	w := newWorld(t, setup{tools: []toolapi.Tool{spy}, script: []string{`{"text":"x"}`, `{"calls":[{"name":"spy","input":{"a":1}}]}`, `{"text":"x"}`}})
 	w.prompt("one")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.prompt("two")
 	w.mustTurn(pawl.ReasonEndTurn)
-	want := pawl.Call{Session: session, Turn: 2, ID: "call_2_1", Input: []byte(`{"a":1}`), Dir: w.dir, Mode: "yolo", Boxed: true}
-	check(t, want, got, cmpopts.IgnoreFields(pawl.Call{}, "Progress", "Host", "Reads"))
+	want := toolapi.Call{Session: session, Turn: 2, ID: "call_2_1", Input: []byte(`{"a":1}`), Dir: w.dir, Mode: "yolo", Boxed: true}
+	check(t, want, got, cmpopts.IgnoreFields(toolapi.Call{}, "Progress", "Host", "Reads"))
 }
 
 func TestContract_R9_LastStep(t *testing.T) {
@@ -232,7 +234,7 @@ func TestContract_R9_LastStep(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, setup{tools: []pawl.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
+			w := newWorld(t, setup{tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
 				`{"calls":[{"name":"look"}]}`, `{"calls":[{"name":"look"}]}`, test.last,
 			}})
 			w.prompt("go", maxSteps(3))
@@ -261,16 +263,16 @@ func TestContract_R9_LastStep(t *testing.T) {
 func TestCutOffCallsAreRefused(t *testing.T) {
 	t.Parallel()
 	ran := false
-	act := newTool("act", pawl.AccessWrite, func(context.Context, pawl.Call) (pawl.Result, error) {
+	act := newTool("act", pawl.AccessWrite, func(context.Context, toolapi.Call) (pawl.Result, error) {
 		ran = true
 		return pawl.Result{}, nil
 	})
-	w := newWorld(t, setup{tools: []pawl.Tool{act}, script: []string{`{"text":"I","calls":[{"name":"act"}],"finish":"max_tokens"}`}})
+	w := newWorld(t, setup{tools: []toolapi.Tool{act}, script: []string{`{"text":"I","calls":[{"name":"act"}],"finish":"max_tokens"}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonMaxTokens)
 	check(t, []pawl.CallFinished{{
 		Call: "call_1_1", Status: pawl.CallRefused,
-		Result: pawl.ErrorResult("not run: the reply was cut off, so the call may be incomplete"),
+		Result: toolapi.ErrorResult("not run: the reply was cut off, so the call may be incomplete"),
 	}}, w.results())
 	if ran {
 		t.Error("it was run")
@@ -279,12 +281,12 @@ func TestCutOffCallsAreRefused(t *testing.T) {
 
 func TestContract_R11_EverythingIsHeard(t *testing.T) {
 	t.Parallel()
-	talk := newTool("talk", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
+	talk := newTool("talk", pawl.AccessRead, func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 		c.Progress("half ")
 		c.Progress("is done.")
 		return pawl.Result{Content: "half done"}, nil
 	})
-	w := newWorld(t, setup{tools: []pawl.Tool{talk}, script: []string{
+	w := newWorld(t, setup{tools: []toolapi.Tool{talk}, script: []string{
 		`{"reasoning":"hm","text":"I will.","deltas":2,"calls":[{"name":"talk"},{"name":"nope"}]}`, `{"text":"Ok."}`,
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -332,7 +334,7 @@ func TestContract_R11_EverythingIsHeard(t *testing.T) {
 		pawl.Delta{Reply: 4, Channel: pawl.ChannelText, Text: "I w"},
 		pawl.Delta{Reply: 4, Channel: pawl.ChannelText, Offset: 3, Text: "ill."},
 		pawl.Replied{Step: 1, Model: modelRef, Agent: Default, Parts: parts, Finish: pawl.FinishToolUse},
-		pawl.CallFinished{Call: "call_1_2", Status: pawl.CallRefused, Result: pawl.ErrorResult(`there is no tool "nope"; there are: talk`)},
+		pawl.CallFinished{Call: "call_1_2", Status: pawl.CallRefused, Result: toolapi.ErrorResult(`there is no tool "nope"; there are: talk`)},
 		pawl.CallStarted{Call: "call_1_1", Tool: "talk", Access: []pawl.Access{{Kind: pawl.AccessRead, Target: "call_1_1"}}, ReadOnly: true},
 		pawl.Progress{Call: "call_1_1", Text: "half "},
 		pawl.Progress{Call: "call_1_1", Text: "is done."},

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/suggest"
 	"github.com/pawl-dev/pawl/internal/weak"
@@ -85,14 +86,14 @@ var builtin = map[string]Definition{
 // team are the agents of a mission. Only mission control starts them, except the planner,
 // which the commander calls as a subagent.
 var team = map[string]Definition{
-	pawl.AgentCommander: {Name: pawl.AgentCommander, Prompt: commanderPrompt, Team: true, ReadOnly: true, Tools: []string{
+	missionapi.AgentCommander: {Name: missionapi.AgentCommander, Prompt: commanderPrompt, Team: true, ReadOnly: true, Tools: []string{
 		"read", "list", "glob", "grep", "question", "webfetch", "plan", "delegate", "task_status", "task_result", "task_message", "task_cancel", "seal", "block",
 	}},
-	pawl.AgentPlanner: {Name: pawl.AgentPlanner, Prompt: plannerPrompt, Team: true, ReadOnly: true, Subagent: true, Steps: 60, Tools: []string{
+	missionapi.AgentPlanner: {Name: missionapi.AgentPlanner, Prompt: plannerPrompt, Team: true, ReadOnly: true, Subagent: true, Steps: 60, Tools: []string{
 		"read", "list", "glob", "grep", "webfetch", "plan",
 	}},
-	pawl.AgentWorker: {Name: pawl.AgentWorker, Prompt: workerPrompt, Team: true, Steps: 200},
-	pawl.AgentReviewer: {Name: pawl.AgentReviewer, Prompt: reviewerPrompt, Team: true, ReadOnly: true, Steps: 60, Tools: []string{
+	missionapi.AgentWorker: {Name: missionapi.AgentWorker, Prompt: workerPrompt, Team: true, Steps: 200},
+	missionapi.AgentReviewer: {Name: missionapi.AgentReviewer, Prompt: reviewerPrompt, Team: true, ReadOnly: true, Steps: 60, Tools: []string{
 		"read", "list", "glob", "grep", "verdict",
 	}},
 }

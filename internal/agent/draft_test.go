@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -36,14 +37,14 @@ func TestContract_R3_DraftGrows(t *testing.T) {
 		store:  func(st store.Store) store.Store { return &drafts{Store: st} },
 	})
 	w.prompt("go")
-	w.model.begins = func(pawl.Request) {
+	w.model.begins = func(model.Request) {
 		if d, err := w.Store.Draft(t.Context(), session); !errors.Is(err, pawl.ErrNotFound) {
 			t.Errorf("there is a draft before the reply: %+v, %v", d, err)
 		}
 		now = now.Add(100 * time.Millisecond) // for the first piece
 	}
 	var seen []pawl.Draft
-	w.model.taken = func(pawl.Chunk) {
+	w.model.taken = func(model.Chunk) {
 		now = now.Add(100 * time.Millisecond)
 		d, err := w.Store.Draft(t.Context(), session)
 		if err != nil && !errors.Is(err, pawl.ErrNotFound) {

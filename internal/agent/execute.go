@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -185,7 +186,7 @@ func (s *Stepper) executeCall(ctx context.Context, j *journal, p plannedCall) (p
 		result.IsError = true
 		result.Content = strings.TrimLeft(result.Content+"\n(canceled)", "\n")
 	case err != nil:
-		result = pawl.ErrorResult(err.Error())
+		result = toolapi.ErrorResult(err.Error())
 	}
 	result = s.sanitizeResult(result)
 	if f.Status == pawl.CallDone {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // ids is a shop that remembers who comes.
@@ -16,12 +17,12 @@ type ids struct {
 	came []pawl.SessionID
 }
 
-func (s *ids) Tools(id pawl.SessionID, dir string, keep func(string) bool) []pawl.Tool {
+func (s *ids) Tools(id pawl.SessionID, dir string, keep func(string) bool) []toolapi.Tool {
 	s.came = append(s.came, id)
 	return s.shop.Tools(id, dir, keep)
 }
 
-func (s *ids) Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(string) bool) (pawl.Tool, bool) {
+func (s *ids) Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(string) bool) (toolapi.Tool, bool) {
 	s.came = append(s.came, id)
 	return s.shop.Tool(ctx, id, dir, name, keep)
 }
@@ -34,23 +35,23 @@ func (s *ids) Notes(id pawl.SessionID, dir string) []string {
 // page has nothing that is not saved.
 type page struct{}
 
-func (page) Unsaved(context.Context, pawl.OnDisk) (string, bool, error) { return "", false, nil }
+func (page) Unsaved(context.Context, toolapi.OnDisk) (string, bool, error) { return "", false, nil }
 
 // TestFront: what a person has open, and the servers that they have lent, are those
 // of the session before them: a subagent has its parent's.
 func TestFront(t *testing.T) {
 	t.Parallel()
 	for parent, want := range map[pawl.SessionID]pawl.SessionID{"": session, "01JD0000000000000000000009": "01JD0000000000000000000009"} {
-		var got pawl.Buffers
-		spy := newTool("spy", pawl.AccessRead, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
+		var got toolapi.Buffers
+		spy := newTool("spy", pawl.AccessRead, func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 			got = c.Buffers
 			return pawl.Result{}, nil
 		})
 		servers := &ids{shop: shop{hidden: true}}
-		w := newWorld(t, setup{parent: parent, tools: []pawl.Tool{spy}, script: []string{`{"calls":[{"name":"spy"},{"name":"mcp__a__x","input":{}}]}`, isDone}})
+		w := newWorld(t, setup{parent: parent, tools: []toolapi.Tool{spy}, script: []string{`{"calls":[{"name":"spy"},{"name":"mcp__a__x","input":{}}]}`, isDone}})
 		var asked []pawl.SessionID
 		w.Servers = servers
-		w.Buffers = func(id pawl.SessionID) pawl.Buffers {
+		w.Buffers = func(id pawl.SessionID) toolapi.Buffers {
 			asked = append(asked, id)
 			return page{}
 		}

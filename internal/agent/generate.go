@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // draftEvery is the shortest time between two saves of a growing reply.
@@ -107,34 +108,34 @@ func (g *growingText) cut() string {
 }
 
 // read reads the stream to its end. After an error, the parts read so far are invalid.
-func (r *reply) read(ctx context.Context, model pawl.Model, req pawl.Request) error {
-	for c, err := range model.Stream(ctx, req) {
+func (r *reply) read(ctx context.Context, m model.Model, req model.Request) error {
+	for c, err := range m.Stream(ctx, req) {
 		if err != nil {
 			return err
 		}
 		switch c.Kind {
-		case pawl.ChunkText:
+		case model.ChunkText:
 			r.closeReasoning("")
 			r.grow(ctx, pawl.ChannelText, &r.text, c.Text)
-		case pawl.ChunkReasoning:
+		case model.ChunkReasoning:
 			r.closeText()
 			r.grow(ctx, pawl.ChannelReasoning, &r.think, c.Text)
 			if c.Signature != "" {
 				r.closeReasoning(c.Signature)
 			}
-		case pawl.ChunkCall:
+		case model.ChunkCall:
 			r.closeText()
 			r.closeReasoning("")
 			r.parts = append(r.parts, r.call(c.Call))
-		case pawl.ChunkUsage:
+		case model.ChunkUsage:
 			r.usage = c.Usage
-		case pawl.ChunkFinish:
+		case model.ChunkFinish:
 			r.finish = c.Finish
-		case pawl.ChunkRetry:
+		case model.ChunkRetry:
 			if err := r.restart(ctx, c.Retry); err != nil {
 				return err
 			}
-		case pawl.ChunkNotice:
+		case model.ChunkNotice:
 			r.stepper.notice(r.journal, r.turn.Number, c.Text)
 		}
 	}

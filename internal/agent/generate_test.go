@@ -9,22 +9,24 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // reply is a stream of these chunks that ends well.
-func stream(finish pawl.Finish, list ...pawl.Chunk) []pawl.Chunk {
-	return append(list, pawl.Chunk{Kind: pawl.ChunkFinish, Finish: finish})
+func stream(finish pawl.Finish, list ...model.Chunk) []model.Chunk {
+	return append(list, model.Chunk{Kind: model.ChunkFinish, Finish: finish})
 }
 
-func think(text, signature string) pawl.Chunk {
-	return pawl.Chunk{Kind: pawl.ChunkReasoning, Text: text, Signature: signature}
+func think(text, signature string) model.Chunk {
+	return model.Chunk{Kind: model.ChunkReasoning, Text: text, Signature: signature}
 }
-func say(text string) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkText, Text: text} }
-func ask(id pawl.CallID, input string) pawl.Chunk {
-	return pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: id, Name: "look", Input: json.RawMessage(input), Signature: "sig"}}
+func say(text string) model.Chunk { return model.Chunk{Kind: model.ChunkText, Text: text} }
+func ask(id pawl.CallID, input string) model.Chunk {
+	return model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{ID: id, Name: "look", Input: json.RawMessage(input), Signature: "sig"}}
 }
-func usage(u pawl.Usage) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkUsage, Usage: u} }
+func usage(u pawl.Usage) model.Chunk { return model.Chunk{Kind: model.ChunkUsage, Usage: u} }
 
 func TestReplies(t *testing.T) {
 	t.Parallel()
@@ -33,7 +35,7 @@ func TestReplies(t *testing.T) {
 	}
 	tests := []struct {
 		name   string
-		stream []pawl.Chunk
+		stream []model.Chunk
 		want   pawl.Replied
 	}{
 		{
@@ -81,7 +83,7 @@ func TestReplies(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, setup{
 				model: chunks{test.stream, stream(pawl.FinishEndTurn, say("end"))},
-				tools: []pawl.Tool{toolText("look", pawl.AccessRead, "x")},
+				tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")},
 			})
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
@@ -97,7 +99,7 @@ func TestCallIDsAreUniqueInTheSession(t *testing.T) {
 	t.Parallel()
 	again := stream(pawl.FinishToolUse, ask("a", "{}"))
 	end := stream(pawl.FinishEndTurn, say("end"))
-	w := newWorld(t, setup{model: chunks{again, again, end, again, end}, tools: []pawl.Tool{toolText("look", pawl.AccessRead, "x")}})
+	w := newWorld(t, setup{model: chunks{again, again, end, again, end}, tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}})
 	w.prompt("one")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.prompt("two")
@@ -127,7 +129,7 @@ func TestSpill(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, setup{tools: []pawl.Tool{toolText("talk", pawl.AccessRead, test.content)}, script: []string{
+			w := newWorld(t, setup{tools: []toolapi.Tool{toolText("talk", pawl.AccessRead, test.content)}, script: []string{
 				`{"calls":[{"name":"talk"}]}`, `{"text":"Ok."}`,
 			}})
 			w.prompt("go")
@@ -150,7 +152,7 @@ func TestSpill(t *testing.T) {
 			if n := len(head) + len(tail); n > tool.ResultBytes || n < tool.ResultBytes-8 {
 				t.Errorf("%d bytes are left", n)
 			}
-			read, err := tool.Read(w.Store).Run(t.Context(), pawl.Call{
+			read, err := tool.Read(w.Store).Run(t.Context(), toolapi.Call{
 				Session: session, Input: json.RawMessage(`{"path":"blob:` + got.Spill.ID + `","limit":1}`),
 			})
 			if err != nil || !strings.Contains(read.Content, "\n     1\t"+test.content[:5]) {
@@ -183,10 +185,10 @@ func TestReadIsNotSpilled(t *testing.T) {
 // A panic may say a lot.
 func TestSpillOfAPanic(t *testing.T) {
 	t.Parallel()
-	loud := newTool("loud", pawl.AccessRead, func(context.Context, pawl.Call) (pawl.Result, error) {
+	loud := newTool("loud", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) {
 		panic(strings.Repeat("oh no ", 10_000))
 	})
-	w := newWorld(t, setup{tools: []pawl.Tool{loud}, script: []string{`{"calls":[{"name":"loud"}]}`, `{"text":"Ok."}`}})
+	w := newWorld(t, setup{tools: []toolapi.Tool{loud}, script: []string{`{"calls":[{"name":"loud"}]}`, `{"text":"Ok."}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	if got := w.results()[0].Result; got.Spill == nil || !got.IsError || len(got.Content) > tool.ResultBytes+200 {
@@ -197,7 +199,7 @@ func TestSpillOfAPanic(t *testing.T) {
 // What a model has to say to the person who waits is told, and is no part of the reply.
 func TestNoticeOfAModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{model: chunks{stream(pawl.FinishEndTurn, say("Do"), pawl.Chunk{Kind: pawl.ChunkNotice, Text: "waiting for a turn"}, say("ne."))}})
+	w := newWorld(t, setup{model: chunks{stream(pawl.FinishEndTurn, say("Do"), model.Chunk{Kind: model.ChunkNotice, Text: "waiting for a turn"}, say("ne."))}})
 	w.tells("waiting for a turn")
 	replies := w.bodies(pawl.Replied{})
 	if len(replies) != 1 || replies[0].(pawl.Replied).Parts.Text() != "Done." {

@@ -13,7 +13,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/hook"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // chronicle is a hook at all points that writes down what it is run for.
@@ -85,7 +87,7 @@ var everyPoint = []string{
 func wholeSession(t *testing.T, c *chronicle) *world {
 	t.Helper()
 	w := newWorld(t, setup{
-		tools:  []pawl.Tool{toolText("act", pawl.AccessWrite, strings.Repeat("acted ", 500))},
+		tools:  []toolapi.Tool{toolText("act", pawl.AccessWrite, strings.Repeat("acted ", 500))},
 		script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"One."}`, `{"text":"Two."}`, `{"agent":"compaction","text":"Sum."}`},
 	})
 	w.Hooks = goHooks{c.hook()}
@@ -235,7 +237,7 @@ func TestHookNobody(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if test.cancel {
-				w.model.begins = func(pawl.Request) { cancel() }
+				w.model.begins = func(model.Request) { cancel() }
 			}
 			if _, err := w.turn(ctx); err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
@@ -181,7 +182,7 @@ func TestHookPrompts(t *testing.T) {
 	w.prompt("my secret is 1", inMode("yolo"))
 	w.prompt("go", inMode("yolo"), queue)
 	steered := false
-	w.model.taken = func(pawl.Chunk) {
+	w.model.taken = func(model.Chunk) {
 		if !steered {
 			steered = true
 			w.prompt("another secret is 2", inMode("yolo"), steer)

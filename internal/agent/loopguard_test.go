@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // What the scripts of these tests say, over and over.
@@ -27,8 +29,8 @@ const (
 func times(n int, lines ...string) []string { return slices.Repeat(lines, n) }
 
 // blind are tools that never tell anything new.
-func blind() []pawl.Tool {
-	return []pawl.Tool{toolText("look", pawl.AccessRead, "nothing"), toolText("act", pawl.AccessRead, "nothing")}
+func blind() []toolapi.Tool {
+	return []toolapi.Tool{toolText("look", pawl.AccessRead, "nothing"), toolText("act", pawl.AccessRead, "nothing")}
 }
 
 // told are the words to the model on its circles.
@@ -47,14 +49,14 @@ func TestCircles(t *testing.T) {
 	t.Parallel()
 	babble := fmt.Sprintf(`{"text":%q,"calls":[{"name":"look"}]}`, strings.Repeat("I will look at it now. ", 100))
 	calls := 0
-	counts := newTool("look", pawl.AccessRead, func(context.Context, pawl.Call) (pawl.Result, error) {
+	counts := newTool("look", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) {
 		calls++
 		return pawl.Result{Content: fmt.Sprintf("%d tests fail", calls)}, nil
 	})
 	const cycle = "You have gone through the same 2 steps 5 times, and each time they had the same results. "
 	for name, tt := range map[string]struct {
 		script []string
-		tools  []pawl.Tool
+		tools  []toolapi.Tool
 		want   []string // how the words begin
 	}{
 		"twice is no circle":     {slices.Concat(times(2, looks), times(1, wraps)), blind(), nil},
@@ -63,7 +65,7 @@ func TestCircles(t *testing.T) {
 		"four rounds":            {slices.Concat(times(4, looks, acts), times(1, wraps)), blind(), nil},
 		"five rounds":            {slices.Concat(times(5, looks, acts), times(1, wraps)), blind(), []string{cycle}},
 		"a reply without an end": {slices.Concat(times(1, babble), times(1, wraps)), blind(), []string{"Your last reply repeats itself"}},
-		"results that differ":    {slices.Concat(times(9, looks), times(1, wraps)), []pawl.Tool{counts}, nil},
+		"results that differ":    {slices.Concat(times(9, looks), times(1, wraps)), []toolapi.Tool{counts}, nil},
 		"another call between":   {slices.Concat(times(2, looks), times(1, acts), times(2, looks), times(1, wraps)), blind(), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +107,7 @@ func TestSteeringEndsCircles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: slices.Concat(times(9, looks), times(1, wraps)), tools: blind()})
 	w.prompt("go", absent)
-	w.model.begins = func(r pawl.Request) {
+	w.model.begins = func(r model.Request) {
 		if r.Replies == 5 { // the sixth call is the second finding
 			w.prompt("look elsewhere", steer)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Servers gives access to the tools of MCP servers. keep reports by name which tools a
@@ -12,10 +13,10 @@ import (
 // A session may have servers besides those of its project; its subagents have them too.
 type Servers interface {
 	// Tools returns the tools that the servers offer now. It does not wait for servers.
-	Tools(id pawl.SessionID, dir string, keep func(name string) bool) []pawl.Tool
+	Tools(id pawl.SessionID, dir string, keep func(name string) bool) []toolapi.Tool
 	// Tool returns the tool of that name, even if it is not offered right now: the model
 	// may know it from before. It waits briefly for a server that is starting.
-	Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(name string) bool) (pawl.Tool, bool)
+	Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(name string) bool) (toolapi.Tool, bool)
 	// Notes returns messages about the servers for the user, each once.
 	Notes(id pawl.SessionID, dir string) []string
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/rules"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // shop has the tools mcp__a__x and mcp__a__y, and one that calls them. hidden are
@@ -25,16 +26,16 @@ type shop struct {
 	notes  []string
 }
 
-func (s *shop) all(keep func(string) bool) []pawl.Tool {
-	var tools []pawl.Tool
+func (s *shop) all(keep func(string) bool) []toolapi.Tool {
+	var tools []toolapi.Tool
 	for _, name := range []string{"mcp__a__x", "mcp__a__y"} {
 		if !keep(name) {
 			continue
 		}
-		t := newTool(name, pawl.AccessMCP, func(_ context.Context, c pawl.Call) (pawl.Result, error) {
+		t := newTool(name, pawl.AccessMCP, func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 			return pawl.Result{Content: name + " has done " + string(c.Input)}, nil
 		})
-		t.Access = func(context.Context, pawl.Call) ([]pawl.Access, error) {
+		t.Access = func(context.Context, toolapi.Call) ([]pawl.Access, error) {
 			target := "a/" + strings.TrimPrefix(name, "mcp__a__") + "@0123456789abcdef"
 			return []pawl.Access{{Kind: pawl.AccessMCP, Target: target}}, nil
 		}
@@ -43,40 +44,40 @@ func (s *shop) all(keep func(string) bool) []pawl.Tool {
 	return tools
 }
 
-func (s *shop) Tools(_ pawl.SessionID, _ string, keep func(string) bool) []pawl.Tool {
+func (s *shop) Tools(_ pawl.SessionID, _ string, keep func(string) bool) []toolapi.Tool {
 	if !s.hidden {
 		return s.all(keep)
 	}
 	if !keep("mcp__a") {
 		return nil
 	}
-	return []pawl.Tool{{
-		ToolSpec: pawl.ToolSpec{Name: "mcp_call", Schema: json.RawMessage(`{"type":"object"}`)},
-		Means: func(_ context.Context, input json.RawMessage) (pawl.Tool, json.RawMessage, error) {
+	return []toolapi.Tool{{
+		Spec: toolapi.Spec{Name: "mcp_call", Schema: json.RawMessage(`{"type":"object"}`)},
+		Means: func(_ context.Context, input json.RawMessage) (toolapi.Tool, json.RawMessage, error) {
 			var in struct {
 				Tool  string
 				Input json.RawMessage
 			}
 			if err := json.Unmarshal(input, &in); err != nil {
-				return pawl.Tool{}, nil, err
+				return toolapi.Tool{}, nil, err
 			}
 			for _, t := range s.all(keep) {
 				if t.Name == in.Tool {
 					return t, in.Input, nil
 				}
 			}
-			return pawl.Tool{}, nil, fmt.Errorf("there is no tool %s", in.Tool)
+			return toolapi.Tool{}, nil, fmt.Errorf("there is no tool %s", in.Tool)
 		},
 	}}
 }
 
-func (s *shop) Tool(_ context.Context, _ pawl.SessionID, _, name string, keep func(string) bool) (pawl.Tool, bool) {
+func (s *shop) Tool(_ context.Context, _ pawl.SessionID, _, name string, keep func(string) bool) (toolapi.Tool, bool) {
 	for _, t := range s.all(keep) {
 		if t.Name == name {
 			return t, true
 		}
 	}
-	return pawl.Tool{}, false
+	return toolapi.Tool{}, false
 }
 
 func (s *shop) Notes(pawl.SessionID, string) []string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
 // Missions is mission control, which takes part in the turns of a mission's commander.
@@ -15,12 +16,12 @@ import (
 type Missions interface {
 	// Advance collects the results of finished workers and starts those that can begin. It
 	// does not wait for workers.
-	Advance(ctx context.Context, b pawl.MissionJournal) (news string, err error)
+	Advance(ctx context.Context, b missionapi.Journal) (news string, err error)
 	// Settle is called when the commander's turn would end; said is its last message. It
 	// waits for the workers until there is something to decide. Without news the turn ends.
-	Settle(ctx context.Context, b pawl.MissionJournal, said string) (news string, err error)
+	Settle(ctx context.Context, b missionapi.Journal, said string) (news string, err error)
 	// Leave is called when the turn ends, after its workers were canceled.
-	Leave(ctx context.Context, b pawl.MissionJournal) error
+	Leave(ctx context.Context, b missionapi.Journal) error
 }
 
 // hasMission reports whether the session has a mission, and mission control is configured.
@@ -110,10 +111,10 @@ type missionJournal struct {
 	j *journal
 }
 
-var _ pawl.MissionJournal = missionJournal{}
+var _ missionapi.Journal = missionJournal{}
 
 // Bridge returns the session for mission control, or nil if it has no mission.
-func (h toolSession) Bridge() pawl.MissionJournal {
+func (h toolSession) Bridge() missionapi.Journal {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
 	if h.j.history.Mission() == nil {

@@ -5,12 +5,13 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // modelRequest is the next request to a model, and how much of it fits.
 type modelRequest struct {
-	model   pawl.Model
-	request pawl.Request // with all messages of the conversation; see fitted
+	model   model.Model
+	request model.Request // with all messages of the conversation; see fitted
 	room    prompt.Room
 	fixed   int // tokens besides the conversation: system prompt and tools
 }
@@ -70,7 +71,7 @@ func (s *Stepper) room(ref string) (prompt.Room, error) {
 }
 
 // fitted returns the request with as much of the conversation as fits.
-func (q modelRequest) fitted(j *journal) pawl.Request {
+func (q modelRequest) fitted(j *journal) model.Request {
 	q.request.Messages = j.context.sizes.Fit(j.history.Messages(), q.room, q.fixed, j.context.writtenBy)
 	return q.request
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // read sends the request and reads the reply. If the request overflows the context window,
@@ -53,7 +54,7 @@ func (s *Stepper) compactAfterOverflow(ctx context.Context, r *reply, why error)
 
 // isOverflow reports whether a request was too large for the model's context window.
 func isOverflow(err error) bool {
-	var failed *pawl.ModelError
+	var failed *model.ProviderError
 	return errors.As(err, &failed) && failed.Kind == pawl.ErrorOverflow
 }
 

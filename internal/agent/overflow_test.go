@@ -15,25 +15,27 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // narrow is a model that takes fewer tokens than anybody knows.
 type narrow struct {
-	pawl.Model
+	model.Model
 	takes int
 	late  bool // it fails in mid-reply
 }
 
-func (m narrow) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (m narrow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	if req.Agent == pawl.AgentCompaction || prompt.Estimate(req.Messages) <= m.takes {
 		return m.Model.Stream(ctx, req)
 	}
-	return func(yield func(pawl.Chunk, error) bool) {
-		if m.late && !yield(pawl.Chunk{Kind: pawl.ChunkText, Text: "I beg"}, nil) {
+	return func(yield func(model.Chunk, error) bool) {
+		if m.late && !yield(model.Chunk{Kind: model.ChunkText, Text: "I beg"}, nil) {
 			return
 		}
-		yield(pawl.Chunk{}, fmt.Errorf("ask: %w", &pawl.ModelError{Kind: pawl.ErrorOverflow, Status: 400, Message: "too long"}))
+		yield(model.Chunk{}, fmt.Errorf("ask: %w", &model.ProviderError{Kind: pawl.ErrorOverflow, Status: 400, Message: "too long"}))
 	}
 }
 
@@ -45,21 +47,21 @@ func TestOverflow(t *testing.T) {
 		script  []string
 		takes   int
 		late    bool
-		window  pawl.Window
+		window  model.Window
 		reason  pawl.Reason
 		done    int // compactions
 		summed  int // that replaced something
 		retried int
 	}{
-		{"it helps", talks(8, `{"text":"Done."}`, summary), 6000, false, pawl.Window{}, pawl.ReasonEndTurn, 1, 1, 0},
-		{"it comes late", talks(8, `{"text":"Done."}`, summary), 6000, true, pawl.Window{}, pawl.ReasonEndTurn, 1, 1, 1},
-		{"without a summary the middle goes", talks(12, `{"text":"Done."}`), 6000, false, pawl.Window{}, pawl.ReasonEndTurn, 8, 0, 0},
-		{"a window that is smaller than it says", talks(8, `{"text":"Done."}`, summary), 6000, false, pawl.Window{Context: 20_000, Output: 2000}, pawl.ReasonEndTurn, 2, 2, 0},
-		{"it does not help", talks(8, `{"text":"Done."}`, summary), 100, false, pawl.Window{}, pawl.ReasonError, 1, 0, 0},
+		{"it helps", talks(8, `{"text":"Done."}`, summary), 6000, false, model.Window{}, pawl.ReasonEndTurn, 1, 1, 0},
+		{"it comes late", talks(8, `{"text":"Done."}`, summary), 6000, true, model.Window{}, pawl.ReasonEndTurn, 1, 1, 1},
+		{"without a summary the middle goes", talks(12, `{"text":"Done."}`), 6000, false, model.Window{}, pawl.ReasonEndTurn, 8, 0, 0},
+		{"a window that is smaller than it says", talks(8, `{"text":"Done."}`, summary), 6000, false, model.Window{Context: 20_000, Output: 2000}, pawl.ReasonEndTurn, 2, 2, 0},
+		{"it does not help", talks(8, `{"text":"Done."}`, summary), 100, false, model.Window{}, pawl.ReasonError, 1, 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := roomy(t, setup{model: narrow{openScript(t, test.script...), test.takes, test.late}})
-			w.Window = func(string) (pawl.Window, error) { return test.window, nil }
+			w.Window = func(string) (model.Window, error) { return test.window, nil }
 			w.prompt("Look. " + strings.Repeat("Please. ", 100))
 			stop := w.mustTurn(test.reason)
 			if test.reason == pawl.ReasonError && !strings.Contains(stop.Message, "choose a model with a larger window") {
@@ -93,9 +95,9 @@ func (w *world) goOn(id pawl.SessionID, head pawl.Seq) *recorder {
 	if _, err := w.Store.Append(w.t.Context(), id, 0, all[:head]...); err != nil {
 		w.t.Fatal(err)
 	}
-	model := &recorder{Model: w.model.Model}
+	rec := &recorder{Model: w.model.Model}
 	c := w.Config
-	c.Bus, c.Model = bus.New(w.Store, bus.Config{}), func(string) (pawl.Model, error) { return model, nil }
+	c.Bus, c.Model = bus.New(w.Store, bus.Config{}), func(string) (model.Model, error) { return rec, nil }
 	s := NewStepper(c)
 	for {
 		turn, ok, err := s.Begin(w.t.Context(), id)
@@ -104,7 +106,7 @@ func (w *world) goOn(id pawl.SessionID, head pawl.Seq) *recorder {
 		}
 		if !ok {
 			if !w.personGoesOn(id, all) {
-				return model
+				return rec
 			}
 			continue
 		}
@@ -158,8 +160,8 @@ func TestCompactionResumesFromEveryPoint(t *testing.T) {
 	}
 	lines = append(lines, `{"text":"Done."}`, `{"text":"Done too."}`)
 	summaries := []string{`{"agent":"compaction","text":"Sum.","usage":{"input":100,"output":10}}`, `{"agent":"compaction","text":"Second.","usage":{"input":100,"output":10}}`}
-	some := []pawl.Tool{toolText("look", pawl.AccessRead, pages[:len(pages)/5]), toolText("peek", pawl.AccessRead, "a little")}
-	window := func(string) (pawl.Window, error) { return pawl.Window{Context: 4000, Output: 400}, nil }
+	some := []toolapi.Tool{toolText("look", pawl.AccessRead, pages[:len(pages)/5]), toolText("peek", pawl.AccessRead, "a little")}
+	window := func(string) (model.Window, error) { return model.Window{Context: 4000, Output: 400}, nil }
 	for i, test := range []struct {
 		name      string
 		takes     int // tokens
@@ -234,7 +236,7 @@ func TestALongTurnFits(t *testing.T) {
 	if n := len(w.conversation()); n < 5 {
 		t.Fatal(n)
 	}
-	room := prompt.RoomOf(pawl.Window{Context: 16_000, Output: 2000})
+	room := prompt.RoomOf(model.Window{Context: 16_000, Output: 2000})
 	var before []pawl.Message
 	moves, requests := 0, 0
 	for i, r := range w.model.requests {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // hall is where calls meet: it knows who is inside, and holds them until they may go.
@@ -40,8 +41,8 @@ func (h *hall) count(by int) {
 	h.most = max(h.most, h.inside)
 }
 
-func (h *hall) tool(name string, kind pawl.AccessKind) pawl.Tool {
-	return newTool(name, kind, func(ctx context.Context, c pawl.Call) (pawl.Result, error) {
+func (h *hall) tool(name string, kind pawl.AccessKind) toolapi.Tool {
+	return newTool(name, kind, func(ctx context.Context, c toolapi.Call) (pawl.Result, error) {
 		h.count(1)
 		defer h.count(-1)
 		h.entered <- c.ID
@@ -97,7 +98,7 @@ func TestReadsRunTogetherAndWritesAlone(t *testing.T) {
 		t.Run(test.calls, func(t *testing.T) {
 			h := newHall()
 			w := newWorld(t, setup{
-				tools:  []pawl.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
+				tools:  []toolapi.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
 				script: []string{callLine(test.calls), `{"text":"Ok."}`},
 			})
 			w.prompt("go")

@@ -9,14 +9,15 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
 // plannedCall is a call with its tool, what it would access now, and the current policy.
 type plannedCall struct {
 	started       pawl.CallStarted // as the log has it, or will have it
-	tool          pawl.Tool
-	call          pawl.Call
+	tool          toolapi.Tool
+	call          toolapi.Call
 	access        []pawl.Access
 	policy        permission.Policy
 	startedBefore bool   // an earlier attempt started it
@@ -34,7 +35,7 @@ func (s *Stepper) planCall(ctx context.Context, j *journal, t pawl.Turn, c *pawl
 		return p, err
 	}
 	show, flush := s.Redact.Progress(func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) })
-	call := pawl.Call{
+	call := toolapi.Call{
 		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: input, Dir: j.history.Created().Dir,
 		Mode:     string(policy.Mode),
 		Boxed:    policy.Boxed,
@@ -54,7 +55,7 @@ func (s *Stepper) planCall(ctx context.Context, j *journal, t pawl.Turn, c *pawl
 	if err != nil {
 		return p, err
 	}
-	started := pawl.CallStarted{Call: c.Call.ID, Tool: tool.Name, Access: access, ReadOnly: pawl.ReadOnly(access)}
+	started := pawl.CallStarted{Call: c.Call.ID, Tool: tool.Name, Access: access, ReadOnly: toolapi.ReadOnly(access)}
 	if changed {
 		started.Input = input
 	}
@@ -67,7 +68,7 @@ func (s *Stepper) planCall(ctx context.Context, j *journal, t pawl.Turn, c *pawl
 // resolveTool returns the tool and the input of a call of the open turn. A call through a
 // wrapper tool resolves to the tool it wraps, so that permissions, hooks and the log see
 // that one. changed reports whether the input is not the model's.
-func (s *Stepper) resolveTool(ctx context.Context, j *journal, c *pawl.CallState) (t pawl.Tool, input json.RawMessage, changed bool, err error) {
+func (s *Stepper) resolveTool(ctx context.Context, j *journal, c *pawl.CallState) (t toolapi.Tool, input json.RawMessage, changed bool, err error) {
 	tools, err := s.availableTools(j)
 	if err != nil {
 		return t, nil, false, err
@@ -123,7 +124,7 @@ func readable(policy permission.Policy, tool string) func(path string) bool {
 			return false
 		}
 		accesses := []pawl.Access{{Kind: pawl.AccessRead, Target: path}, {Kind: pawl.AccessRead, Target: real}}
-		return permission.Decide(policy, permission.Call{Tool: tool, Risk: pawl.RiskSafe, Access: accesses}).Decision == permission.Allow
+		return permission.Decide(policy, permission.Call{Tool: tool, Risk: toolapi.RiskSafe, Access: accesses}).Decision == permission.Allow
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
@@ -19,7 +20,7 @@ const maxInterruptedDiff = 8 << 10
 
 // unknownResult is the result of an interrupted call, whose outcome is unknown.
 func unknownResult(id pawl.CallID) pawl.CallFinished {
-	return pawl.CallFinished{Call: id, Status: pawl.CallUnknown, Result: pawl.ErrorResult(
+	return pawl.CallFinished{Call: id, Status: pawl.CallUnknown, Result: toolapi.ErrorResult(
 		"The outcome of this call is unknown: pawl was stopped while it ran, so it may have done all, part or none of its work. " +
 			"It was not run again. Look at the current state before you go on.")}
 }
@@ -80,7 +81,7 @@ func (s *Stepper) finishOpenCalls(ctx context.Context, j *journal, status pawl.C
 			switch call := j.history.Call(id); {
 			case call.Finished:
 			case call.Started == nil:
-				bodies = append(bodies, pawl.CallFinished{Call: id, Status: status, Result: pawl.ErrorResult("not run: " + string(status))})
+				bodies = append(bodies, pawl.CallFinished{Call: id, Status: status, Result: toolapi.ErrorResult("not run: " + string(status))})
 			default:
 				bodies = append(bodies, s.interruptedResult(ctx, j, *call.Started))
 			}

@@ -17,9 +17,11 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // heads notes where the log can end after a crash: an append is whole or not at all.
@@ -45,14 +47,14 @@ type effects struct {
 	runs map[pawl.CallID]int
 }
 
-func (e *effects) tools() []pawl.Tool {
-	run := func(_ context.Context, c pawl.Call) (pawl.Result, error) {
+func (e *effects) tools() []toolapi.Tool {
+	run := func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.runs[c.ID]++
 		return pawl.Result{Content: "done " + string(c.ID)}, nil
 	}
-	return []pawl.Tool{newTool("look", pawl.AccessRead, run), newTool("act", pawl.AccessWrite, run)}
+	return []toolapi.Tool{newTool("look", pawl.AccessRead, run), newTool("act", pawl.AccessWrite, run)}
 }
 
 var resumeScript = []string{
@@ -130,8 +132,8 @@ func TestResumeFromEveryPoint(t *testing.T) {
 
 // steerLate is the person who has one more wish while the model says that it is
 // done. If the log holds it, it was said.
-func steerLate(t *testing.T, st store.Store) func(pawl.Request) {
-	return func(r pawl.Request) {
+func steerLate(t *testing.T, st store.Store) func(model.Request) {
+	return func(r model.Request) {
 		if r.Replies != 2 {
 			return
 		}
@@ -153,7 +155,7 @@ func steerLate(t *testing.T, st store.Store) func(pawl.Request) {
 }
 
 // resumeCopy makes a session of the events and does all that it has to do.
-func resumeCopy(t *testing.T, st store.Store, id pawl.SessionID, events []pawl.Event, tools []pawl.Tool, model pawl.Model) {
+func resumeCopy(t *testing.T, st store.Store, id pawl.SessionID, events []pawl.Event, tools []toolapi.Tool, m model.Model) {
 	t.Helper()
 	if _, err := st.Append(t.Context(), id, 0, events...); err != nil {
 		t.Fatal(err)
@@ -164,7 +166,7 @@ func resumeCopy(t *testing.T, st store.Store, id pawl.SessionID, events []pawl.E
 	}
 	w := NewStepper(Config{
 		Store: st, Bus: bus.New(st, bus.Config{}), Tools: registry, Authority: harness.NewAuthority(t), Clock: func() time.Time { return noon },
-		Model: func(string) (pawl.Model, error) { return model, nil },
+		Model: func(string) (model.Model, error) { return m, nil },
 	})
 	for {
 		turn, ok, err := w.Begin(t.Context(), id)
@@ -233,7 +235,7 @@ func TestResumeWithoutTheTool(t *testing.T) {
 	started := slices.IndexFunc(w.events(), func(e pawl.Event) bool { return pawl.KindOf(e.Body) == "call.started" })
 
 	id := pawl.SessionID("01JD0000000000000000000002")
-	resumeCopy(t, w.Store, id, w.events()[:started+1], []pawl.Tool{toolText("other", pawl.AccessRead, "")}, w.model)
+	resumeCopy(t, w.Store, id, w.events()[:started+1], []toolapi.Tool{toolText("other", pawl.AccessRead, "")}, w.model)
 	var got []pawl.CallFinished
 	for e, err := range w.Store.Events(t.Context(), id, 0) {
 		if err != nil {
@@ -245,7 +247,7 @@ func TestResumeWithoutTheTool(t *testing.T) {
 	}
 	check(t, []pawl.CallFinished{
 		unknownResult("call_1_1"),
-		{Call: "call_1_2", Status: pawl.CallRefused, Result: pawl.ErrorResult(`there is no tool "act"; there are: other`)},
+		{Call: "call_1_2", Status: pawl.CallRefused, Result: toolapi.ErrorResult(`there is no tool "act"; there are: other`)},
 	}, got)
 }
 
@@ -263,7 +265,7 @@ func TestGoldenSession(t *testing.T) {
 	}
 	w.append(pawl.SessionTitled{Title: "Typo"})
 	w.prompt("fix the typo")
-	w.model.begins = func(r pawl.Request) {
+	w.model.begins = func(r model.Request) {
 		if r.Replies == 1 {
 			w.prompt("and nothing else", steer)
 		}

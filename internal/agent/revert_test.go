@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
@@ -57,7 +58,7 @@ func workBusily(t *testing.T) (*world, map[pawl.Seq]point) {
 			}
 		}
 	}
-	w.model.begins = func(r pawl.Request) {
+	w.model.begins = func(r model.Request) {
 		note()
 		points[w.events()[len(w.events())-1].Seq+1] = point{files: w.show()} // the reply's own
 		if r.Replies == 3 {

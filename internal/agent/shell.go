@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -47,7 +48,7 @@ func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b 
 		return pawl.CallFinished{}, gone
 	}
 	if ctx.Err() != nil {
-		return pawl.CallFinished{Status: pawl.CallCanceled, Result: pawl.ErrorResult("not run: canceled")}, nil
+		return pawl.CallFinished{Status: pawl.CallCanceled, Result: toolapi.ErrorResult("not run: canceled")}, nil
 	}
 	if err != nil {
 		return s.rejection(ctx, j, &pawl.CallState{Call: pawl.ToolCall{ID: pawl.ShellCall(o.Seq)}}, err), nil
@@ -82,7 +83,7 @@ func (s *Stepper) planShell(ctx context.Context, j *journal, asked pawl.Seq, com
 		return p, err
 	}
 	id, turn := pawl.ShellCall(asked), j.history.Turns()
-	p.call = pawl.Call{
+	p.call = toolapi.Call{
 		Session: j.id, Turn: turn, ID: id, Input: input, Dir: j.history.Created().Dir,
 		Mode: string(p.policy.Mode), Boxed: p.policy.Boxed, Reads: readable(p.policy, shellTool), Host: toolSession{s, j},
 	}

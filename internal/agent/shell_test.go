@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // shells has what waits carried out, and returns the ends of the person's commands.
@@ -166,7 +167,7 @@ func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			box := &requests{}
 			jobs := tool.NewJobs(nil, box)
-			w := newWorld(t, setup{script: []string{`{"calls":[` + bash(command) + `]}`, isDone}, tools: []pawl.Tool{tool.Bash(jobs)}})
+			w := newWorld(t, setup{script: []string{`{"calls":[` + bash(command) + `]}`, isDone}, tools: []toolapi.Tool{tool.Bash(jobs)}})
 			for _, name := range []string{".bashrc", ".bash_profile", ".profile", ".bash_aliases", ".envrc", "ls"} {
 				w.write(name, "export HOSTILE=1; alias ls='touch pwned'; ls() { touch pwned; }\n")
 			}
@@ -185,12 +186,12 @@ func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 func TestShellWaitsForTheTurn(t *testing.T) {
 	t.Parallel()
 	var w *world
-	order := newTool("order", pawl.AccessRead, func(context.Context, pawl.Call) (pawl.Result, error) {
+	order := newTool("order", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) {
 		w.append(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "later"}}, Delivery: pawl.DeliverQueue, Settings: pawl.Settings{Model: modelRef}})
 		w.append(pawl.ShellAsked{Command: "touch ran"})
 		return pawl.Result{Content: "ok"}, nil
 	})
-	w = newWorld(t, setup{script: []string{`{"calls":[{"name":"order"}]}`, isDone, isDone}, tools: []pawl.Tool{order, tool.Bash(tool.NewJobs(nil, tool.Unboxed{}))}})
+	w = newWorld(t, setup{script: []string{`{"calls":[{"name":"order"}]}`, isDone, isDone}, tools: []toolapi.Tool{order, tool.Bash(tool.NewJobs(nil, tool.Unboxed{}))}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.mustTurn(pawl.ReasonEndTurn)

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // skilled is a roomy world whose directory brings skills.
@@ -21,7 +22,7 @@ func skilled(t *testing.T, script []string, names ...string) *world {
 		files[".pawl/skills/"+name+"/SKILL.md"] = fmt.Sprintf("---\nname: %s\ndescription: About %s.\n---\nDo %s slowly.", name, name, name)
 	}
 	w.bring(true, files)
-	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
+	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
 		f, err := w.Extensions(ctx, c.Dir, pawl.Settings{})
 		return f.Skills, err
 	}))

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/test/harness"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
@@ -55,8 +56,8 @@ func TestSnapshotsOfCalls(t *testing.T) {
 }
 
 // stuck is a tool that changes a file and then waits for the end.
-func stuck(t *testing.T, began chan<- struct{}, change func(dir string) error) pawl.Tool {
-	return newTool("act", pawl.AccessWrite, func(ctx context.Context, c pawl.Call) (pawl.Result, error) {
+func stuck(t *testing.T, began chan<- struct{}, change func(dir string) error) toolapi.Tool {
+	return newTool("act", pawl.AccessWrite, func(ctx context.Context, c toolapi.Call) (pawl.Result, error) {
 		if err := change(c.Dir); err != nil {
 			t.Error(err)
 		}
@@ -74,7 +75,7 @@ func writes(name, text string) func(dir string) error {
 func TestSnapshotOfACanceledCall(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{}, 1)
-	w := newRevertWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`}, tools: []pawl.Tool{stuck(t, began, writes("a", "half"))}})
+	w := newRevertWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`}, tools: []toolapi.Tool{stuck(t, began, writes("a", "half"))}})
 	w.prompt("go")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -94,7 +95,7 @@ func TestSnapshotOfACanceledCall(t *testing.T) {
 func dieInACall(t *testing.T, change func(dir string) error) *world {
 	t.Helper()
 	began := make(chan struct{}, 1)
-	w := newRevertWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}, tools: []pawl.Tool{stuck(t, began, change)}})
+	w := newRevertWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}, tools: []toolapi.Tool{stuck(t, began, change)}})
 	w.write("a", "before\n")
 	w.prompt("go")
 	ctx, die := context.WithCancelCause(t.Context())

@@ -8,7 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 func TestSteering(t *testing.T) {
@@ -50,13 +52,13 @@ func TestSteering(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var w *world
-			look := newTool("look", pawl.AccessRead, func(context.Context, pawl.Call) (pawl.Result, error) {
+			look := newTool("look", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) {
 				w.prompt("other way", steer)
 				return pawl.Result{Content: "seen"}, nil
 			})
-			w = newWorld(t, setup{tools: []pawl.Tool{look}, script: test.script})
+			w = newWorld(t, setup{tools: []toolapi.Tool{look}, script: test.script})
 			if test.at == "reply" {
-				w.model.begins = func(r pawl.Request) {
+				w.model.begins = func(r model.Request) {
 					if r.Replies == 0 {
 						w.prompt("other way", steer)
 					}
@@ -102,7 +104,7 @@ func TestQueueing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{`{"text":"1"}`, `{"text":"2"}`, `{"text":"3"}`}})
 	w.prompt("one")
-	w.model.begins = func(r pawl.Request) {
+	w.model.begins = func(r model.Request) {
 		if r.Replies == 0 {
 			w.prompt("two", queue)
 			w.prompt("three", queue, maxSteps(1))
@@ -134,7 +136,7 @@ func TestPromptsInBetween(t *testing.T) {
 		w.prompt("later", queue)
 	}
 	w = newWorld(t, setup{
-		tools:  []pawl.Tool{toolText("act", pawl.AccessWrite, "done")},
+		tools:  []toolapi.Tool{toolText("act", pawl.AccessWrite, "done")},
 		script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`, `{"text":"Ok."}`},
 		store:  func(st store.Store) store.Store { return &disturbed{Store: st, by: func() { disturb() }} },
 	})
@@ -188,7 +190,7 @@ func TestLost(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, setup{script: []string{`{"text":"Ok."}`}})
 			w.prompt("go")
-			w.model.begins = func(pawl.Request) { w.append(test.event) }
+			w.model.begins = func(model.Request) { w.append(test.event) }
 			if _, err := w.turn(t.Context()); !errors.Is(err, errTakenOver) {
 				t.Errorf("got %v, want errTakenOver", err)
 			}

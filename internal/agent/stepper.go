@@ -14,9 +14,11 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Bus stores and distributes a Stepper's events.
@@ -33,12 +35,12 @@ type Bus interface {
 type Config struct {
 	Store store.Store
 	Bus   Bus
-	Model func(ref string) (pawl.Model, error) // opens a model by its ref
+	Model func(ref string) (model.Model, error) // opens a model by its ref
 	Tools *tool.Registry
 	Clock func() time.Time // nil means time.Now
 
 	// Window returns the size of a model's context window; nil means unknown.
-	Window func(ref string) (pawl.Window, error)
+	Window func(ref string) (model.Window, error)
 	// SummaryModel returns the model that writes titles and summaries for sessions with
 	// the given model. nil, or "", means that none are written.
 	SummaryModel func(ref string) (string, error)
@@ -61,7 +63,7 @@ type Config struct {
 
 	// Buffers returns the open editor buffers of a session, nil if it has none; nil means
 	// that there are no editors.
-	Buffers func(pawl.SessionID) pawl.Buffers
+	Buffers func(pawl.SessionID) toolapi.Buffers
 
 	Missions Missions // mission control; nil means that there are no missions
 

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -27,12 +28,12 @@ const cancelGrace = 800 * time.Millisecond
 // Spawn starts a subagent: a session of its own, with its own log, that works on a task.
 // It waits for the result, unless the task runs in the background. A call that is run
 // again after a crash continues with the subagent that it had.
-func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task pawl.SubagentTask) (pawl.Child, error) {
+func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task toolapi.SubagentTask) (toolapi.Subagent, error) {
 	if h.s.Service == nil {
-		return pawl.Child{}, errors.New("no sessions can be made here")
+		return toolapi.Subagent{}, errors.New("no sessions can be made here")
 	}
 	if err := h.s.checkTask(h.j, task); err != nil {
-		return pawl.Child{}, err
+		return toolapi.Subagent{}, err
 	}
 	spawned := h.call(call).Spawned
 	if spawned == nil {
@@ -42,18 +43,18 @@ func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task pawl.Suba
 		free := func() bool { return !task.Background || len(unreported(h.j.history.Open())) < maxBackground }
 		stored, err := h.j.appendIf(ctx, free, body)
 		if err != nil {
-			return pawl.Child{}, err
+			return toolapi.Subagent{}, err
 		}
 		if stored == nil {
-			return pawl.Child{}, fmt.Errorf("%d tasks run already: wait for one of them", maxBackground)
+			return toolapi.Subagent{}, fmt.Errorf("%d tasks run already: wait for one of them", maxBackground)
 		}
 		spawned = &body
 	}
 	if err := h.startSubagent(ctx, *spawned, task); err != nil {
-		return pawl.Child{}, err
+		return toolapi.Subagent{}, err
 	}
 	if task.Background {
-		return pawl.Child{Session: spawned.Child}, nil
+		return toolapi.Subagent{Session: spawned.Child}, nil
 	}
 	child, err := h.s.awaitSubagent(ctx, spawned.Child)
 	if err != nil && ctx.Err() != nil && lostSession(ctx) == nil {
@@ -64,7 +65,7 @@ func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task pawl.Suba
 }
 
 // checkTask returns an error if the session may not start this subagent.
-func (s *Stepper) checkTask(j *journal, task pawl.SubagentTask) error {
+func (s *Stepper) checkTask(j *journal, task toolapi.SubagentTask) error {
 	def, err := j.agent(task.Agent)
 	if err != nil || !def.Subagent {
 		return fmt.Errorf("there is no agent %q for a task; there are: %s", task.Agent, strings.Join(agentNames(j.project.found, true), ", "))
@@ -77,7 +78,7 @@ func (s *Stepper) checkTask(j *journal, task pawl.SubagentTask) error {
 
 // startSubagent creates the subagent's session and sends it the task, unless an earlier
 // attempt did. It resumes a subagent that was interrupted.
-func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task pawl.SubagentTask) error {
+func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task toolapi.SubagentTask) error {
 	svc := h.s.Service
 	row, err := svc.Get(ctx, c.Child)
 	if errors.Is(err, pawl.ErrNotFound) {
@@ -108,7 +109,7 @@ func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task paw
 // subagentSettings returns the settings of a subagent: those of its parent, restricted. A
 // subagent has no permission that its parent lacks. The list of tools is never empty,
 // which would mean all: the parent has at least the task tool.
-func (h toolSession) subagentSettings(ctx context.Context, task pawl.SubagentTask) (pawl.Settings, error) {
+func (h toolSession) subagentSettings(ctx context.Context, task toolapi.SubagentTask) (pawl.Settings, error) {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
 	parent := h.j.history.Open().Settings
@@ -138,8 +139,8 @@ func (h toolSession) subagentSettings(ctx context.Context, task pawl.SubagentTas
 }
 
 // awaitSubagent waits for the end of a subagent and returns its result.
-func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (pawl.Child, error) {
-	child := pawl.Child{Session: id}
+func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (toolapi.Subagent, error) {
+	child := toolapi.Subagent{Session: id}
 	var writes pawl.Writes
 	for e, err := range s.Service.Events(ctx, id, 0) {
 		if err != nil {

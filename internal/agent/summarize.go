@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -22,7 +23,7 @@ const (
 // summarize lets the compaction agent sum up what goes. What it cost is returned
 // with an error too.
 func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room prompt.Room, d division, instructions string) (string, pawl.ModelUsage, error) {
-	model, err := s.Model(ref)
+	m, err := s.Model(ref)
 	if err != nil {
 		return "", pawl.ModelUsage{}, err
 	}
@@ -35,7 +36,7 @@ func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room pr
 	if instructions != "" {
 		ask = fmt.Sprintf("Sum this up now, as you were told. The user asks you to mind this:\n\n%.*s", instructionBytes, instructions)
 	}
-	text, spent, err := readText(ctx, model, ref, pawl.Request{
+	text, spent, err := readText(ctx, m, ref, model.Request{
 		Session: j.id, Parent: j.history.Created().Parent, ParentCall: j.history.Created().ParentCall, Agent: def.Name, Replies: j.history.Compactions(), System: def.Prompt,
 		Messages: []pawl.Message{{Seq: j.history.Head(), Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{
 			Text: "<transcript>\n" + prompt.Transcript(d.messages[:d.from], most) + "</transcript>\n\n" + ask,
@@ -48,27 +49,27 @@ func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room pr
 }
 
 // readText reads a reply that is only text.
-func readText(ctx context.Context, model pawl.Model, ref string, req pawl.Request) (string, pawl.ModelUsage, error) {
+func readText(ctx context.Context, m model.Model, ref string, req model.Request) (string, pawl.ModelUsage, error) {
 	var text strings.Builder
 	var finish pawl.Finish
 	usage, by := pawl.Usage{}, ref
 	var failed error
-	for c, err := range model.Stream(ctx, req) {
+	for c, err := range m.Stream(ctx, req) {
 		if err != nil {
 			failed = err
 			break
 		}
 		switch c.Kind {
-		case pawl.ChunkText:
+		case model.ChunkText:
 			text.WriteString(c.Text)
-		case pawl.ChunkUsage:
+		case model.ChunkUsage:
 			usage = c.Usage
-		case pawl.ChunkFinish:
+		case model.ChunkFinish:
 			finish = c.Finish
-		case pawl.ChunkRetry:
+		case model.ChunkRetry:
 			text.Reset()
 			usage, by = pawl.Usage{}, c.Retry.Model
-		case pawl.ChunkReasoning, pawl.ChunkCall, pawl.ChunkNotice: // nobody asked for them
+		case model.ChunkReasoning, model.ChunkCall, model.ChunkNotice: // nobody asked for them
 		}
 	}
 	said := strings.TrimSpace(text.String())

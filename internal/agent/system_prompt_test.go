@@ -12,7 +12,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // bring lets sessions have what their directory brings.
@@ -49,7 +51,7 @@ func TestSystemIsStableWithinATurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: slices.Concat(readTwice, []string{`{"text":"again"}`})})
 	w.bring(true, map[string]string{"AGENTS.md": "Use tabs.", "a.txt": "a"})
-	w.model.begins = func(pawl.Request) {
+	w.model.begins = func(model.Request) {
 		if err := os.WriteFile(filepath.Join(w.dir, "AGENTS.md"), []byte("Use spaces."), 0o600); err != nil {
 			t.Error(err)
 		}
@@ -99,7 +101,7 @@ func TestNothingOfAStranger(t *testing.T) {
 // skillTool gives sessions the tool skill.
 func (w *world) skillTool() {
 	w.t.Helper()
-	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c pawl.Call) (*skill.Set, error) {
+	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
 		f, err := w.Extensions(ctx, c.Dir, pawl.Settings{})
 		return f.Skills, err
 	}))
@@ -153,7 +155,7 @@ func TestSkillTool(t *testing.T) {
 			w.skillTool()
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
-			offered := slices.ContainsFunc(w.model.requests[0].Tools, func(s pawl.ToolSpec) bool { return s.Name == "skill" })
+			offered := slices.ContainsFunc(w.model.requests[0].Tools, func(s toolapi.Spec) bool { return s.Name == "skill" })
 			told := strings.Contains(w.model.requests[0].System, "- pdf: Reads PDFs.")
 			loaded := strings.Contains(w.results()[0].Result.Content, "Read slowly.")
 			if want := name == "with"; !offered || told != want || loaded != want {
@@ -261,30 +263,30 @@ func TestModelOfADefinedAgent(t *testing.T) {
 	for name, test := range map[string]struct {
 		file  string
 		small func(string) (string, error)
-		want  pawl.Request
+		want  model.Request
 		model string
 	}{
-		"the session's":    {"You help.", smallIs(other), pawl.Request{}, modelRef},
-		"inherited":        {"---\nmodel: inherit\n---\nYou help.", smallIs(other), pawl.Request{}, modelRef},
-		"a larger one":     {"---\nmodel: opus\n---\nYou help.", smallIs(other), pawl.Request{}, modelRef},
-		"small":            {"---\nmodel: haiku\n---\nYou help.", smallIs(other), pawl.Request{}, other},
-		"small, of none":   {"---\nmodel: small\n---\nYou help.", smallIs(""), pawl.Request{}, modelRef},
-		"nobody knows one": {"---\nmodel: small\n---\nYou help.", nil, pawl.Request{}, modelRef},
-		"with freedom":     {"---\ntemperature: 0.5\ntop_p: 0.9\n---\nYou help.", nil, pawl.Request{Temperature: &half, TopP: &most}, modelRef},
+		"the session's":    {"You help.", smallIs(other), model.Request{}, modelRef},
+		"inherited":        {"---\nmodel: inherit\n---\nYou help.", smallIs(other), model.Request{}, modelRef},
+		"a larger one":     {"---\nmodel: opus\n---\nYou help.", smallIs(other), model.Request{}, modelRef},
+		"small":            {"---\nmodel: haiku\n---\nYou help.", smallIs(other), model.Request{}, other},
+		"small, of none":   {"---\nmodel: small\n---\nYou help.", smallIs(""), model.Request{}, modelRef},
+		"nobody knows one": {"---\nmodel: small\n---\nYou help.", nil, model.Request{}, modelRef},
+		"with freedom":     {"---\ntemperature: 0.5\ntop_p: 0.9\n---\nYou help.", nil, model.Request{Temperature: &half, TopP: &most}, modelRef},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, setup{script: readTwice[2:]})
 			w.bring(true, map[string]string{".pawl/agents/helper.md": test.file})
 			w.SmallModel = test.small
 			var opened []string
-			w.Model = func(ref string) (pawl.Model, error) {
+			w.Model = func(ref string) (model.Model, error) {
 				opened = append(opened, ref)
 				return w.model, nil
 			}
 			w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
 			w.mustTurn(pawl.ReasonEndTurn)
 			got := w.model.requests[0]
-			check(t, test.want, pawl.Request{Temperature: got.Temperature, TopP: got.TopP})
+			check(t, test.want, model.Request{Temperature: got.Temperature, TopP: got.TopP})
 			if notes := familyNotes[FamilyOf(test.model)]; !strings.Contains(got.System, strings.TrimSpace(notes)) {
 				t.Errorf("it is not told what helps %s:\n%s", test.model, got.System)
 			}
@@ -332,7 +334,7 @@ func TestModeOf(t *testing.T) {
 func (w *world) interrupted(prompt string) {
 	w.t.Helper()
 	ctx, stop := context.WithCancelCause(w.t.Context())
-	w.model.begins = func(r pawl.Request) {
+	w.model.begins = func(r model.Request) {
 		if r.Replies == 1 {
 			stop(errTakenOver)
 		}

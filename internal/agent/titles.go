@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -216,7 +217,7 @@ func dashed(text string) string {
 // aside makes one model call beside the conversation and returns its words.
 func (s *Stepper) askSmallModel(ctx context.Context, id pawl.SessionID, ref, agent, system, text string) (string, pawl.ModelUsage, error) {
 	spent := pawl.ModelUsage{Model: ref}
-	model, err := s.Model(ref)
+	m, err := s.Model(ref)
 	if err != nil {
 		return "", spent, err
 	}
@@ -224,25 +225,25 @@ func (s *Stepper) askSmallModel(ctx context.Context, id pawl.SessionID, ref, age
 	if err != nil {
 		return "", spent, err
 	}
-	req := pawl.Request{
+	req := model.Request{
 		Session: id, Agent: agent, Replies: before, System: system, MaxTokens: maxSummaryTokens,
 		Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: text}}}},
 	}
 	var words strings.Builder
-	for c, err := range model.Stream(ctx, req) {
+	for c, err := range m.Stream(ctx, req) {
 		if err != nil {
 			return "", spent, err
 		}
 		switch c.Kind {
-		case pawl.ChunkText:
+		case model.ChunkText:
 			words.WriteString(c.Text)
-		case pawl.ChunkUsage:
+		case model.ChunkUsage:
 			spent.Usage = c.Usage
-		case pawl.ChunkRetry: // it is not worth a second try, nor another model's price
+		case model.ChunkRetry: // it is not worth a second try, nor another model's price
 			return "", spent, fmt.Errorf("%s: %s", c.Retry.Kind, c.Retry.Message)
-		case pawl.ChunkFinish:
+		case model.ChunkFinish:
 			return words.String(), spent, nil
-		case pawl.ChunkReasoning, pawl.ChunkCall, pawl.ChunkNotice:
+		case model.ChunkReasoning, model.ChunkCall, model.ChunkNotice:
 		}
 	}
 	return "", spent, errors.New("the model's reply broke off")

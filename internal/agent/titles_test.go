@@ -10,8 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // aside is a world whose small model is the one that works.
@@ -56,7 +58,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("the model was shown %d bytes: %.60q", len(text), text)
 	}
 	req.Messages = nil
-	check(t, pawl.Request{Session: session, Agent: pawl.AgentTitle, System: hidden[pawl.AgentTitle].Prompt, MaxTokens: maxSummaryTokens}, req)
+	check(t, model.Request{Session: session, Agent: pawl.AgentTitle, System: hidden[pawl.AgentTitle].Prompt, MaxTokens: maxSummaryTokens}, req)
 }
 
 // What has a title, or nobody to write one, is left alone.
@@ -138,7 +140,7 @@ func TestTitleMeanwhile(t *testing.T) {
 			w := aside(t, setup{script: []string{`{"text":"Hello."}`, titleLine}})
 			w.prompt("say hello")
 			w.append(pawl.TurnStarted{Prompt: 2})
-			w.model.begins = func(pawl.Request) { w.append(test.meanwhile) }
+			w.model.begins = func(model.Request) { w.append(test.meanwhile) }
 			if err := w.Title(t.Context(), session); err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +200,7 @@ func TestTitleOfNothing(t *testing.T) {
 	w := aside(t, setup{script: []string{titleLine}})
 	w.prompt("say hello")
 	w.append(pawl.TurnStarted{Prompt: 2})
-	w.model.begins = func(pawl.Request) {
+	w.model.begins = func(model.Request) {
 		if err := w.Store.Delete(context.Background(), session); err != nil {
 			t.Error(err)
 		}
@@ -212,10 +214,10 @@ func TestTitleOfNothing(t *testing.T) {
 func TestTitleIsNotRetried(t *testing.T) {
 	t.Parallel()
 	w := aside(t, setup{model: chunks{{
-		{Kind: pawl.ChunkText, Text: "Half"},
-		{Kind: pawl.ChunkRetry, Retry: pawl.Retry{Attempt: 1, Model: "dear", Kind: pawl.ErrorOverloaded, Message: "later"}},
-		{Kind: pawl.ChunkText, Text: "Whole"},
-		{Kind: pawl.ChunkFinish, Finish: pawl.FinishEndTurn},
+		{Kind: model.ChunkText, Text: "Half"},
+		{Kind: model.ChunkRetry, Retry: pawl.Retry{Attempt: 1, Model: "dear", Kind: pawl.ErrorOverloaded, Message: "later"}},
+		{Kind: model.ChunkText, Text: "Whole"},
+		{Kind: model.ChunkFinish, Finish: pawl.FinishEndTurn},
 	}}})
 	w.prompt("say hello")
 	w.append(pawl.TurnStarted{Prompt: 2})
@@ -243,7 +245,7 @@ func TestSummarize(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			script := slices.Concat(test.script, []string{`{"agent":"summary","text":"# It **was**\n` + "`done`" + `.","usage":{"output":9}}`})
-			w := aside(t, setup{script: script, tools: []pawl.Tool{toolText("act", pawl.AccessWrite, "ok"), toolText("look", pawl.AccessRead, "ok")}})
+			w := aside(t, setup{script: script, tools: []toolapi.Tool{toolText("act", pawl.AccessWrite, "ok"), toolText("look", pawl.AccessRead, "ok")}})
 			seq := w.prompt("say hello", queue)
 			w.append(pawl.Reworded{Prompt: seq, Parts: pawl.Parts{pawl.Text{Text: "say hello, please"}}})
 			if _, err := w.turn(t.Context()); err != nil {
@@ -267,7 +269,7 @@ func TestSummarize(t *testing.T) {
 				}
 			}
 			req.Messages = nil
-			check(t, pawl.Request{Session: session, Agent: pawl.AgentSummary, System: hidden[pawl.AgentSummary].Prompt, MaxTokens: maxSummaryTokens}, req)
+			check(t, model.Request{Session: session, Agent: pawl.AgentSummary, System: hidden[pawl.AgentSummary].Prompt, MaxTokens: maxSummaryTokens}, req)
 			check(t, []pawl.Body{pawl.SessionSummarized{
 				Summary: "It was done.", ModelUsage: pawl.ModelUsage{Model: "small", Usage: pawl.Usage{Output: 9}},
 			}}, w.bodies(pawl.SessionSummarized{}))
@@ -298,11 +300,11 @@ func TestSummarizeLate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := aside(t, setup{
 				script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Acted."}`, `{"agent":"summary","text":"The first."}`},
-				tools:  []pawl.Tool{toolText("act", pawl.AccessWrite, "ok")},
+				tools:  []toolapi.Tool{toolText("act", pawl.AccessWrite, "ok")},
 			})
 			seq := w.prompt("act")
 			w.mustTurn(pawl.ReasonEndTurn)
-			w.model.begins = func(pawl.Request) {
+			w.model.begins = func(model.Request) {
 				head := w.events()[len(w.events())-1].Seq
 				if _, err := w.bus.Append(context.Background(), session, head, pawl.Event{At: noon, Turn: test.turn, Body: test.meanwhile}); err != nil {
 					t.Error(err)

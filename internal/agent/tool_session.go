@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // toolSession is the session as one of its tool calls may use it. Parallel calls share
@@ -15,7 +16,7 @@ type toolSession struct {
 	j *journal
 }
 
-var _ pawl.ToolSession = toolSession{}
+var _ toolapi.Session = toolSession{}
 
 // Seen returns the hash of the file's content that the model has last read or written.
 func (h toolSession) Seen(path string) string {

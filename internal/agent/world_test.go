@@ -21,12 +21,14 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -57,8 +59,8 @@ type world struct {
 // setup says what a world is made of. The zero value has pawl's own tools.
 type setup struct {
 	script []string
-	model  pawl.Model // instead of a script: what no script can say
-	tools  []pawl.Tool
+	model  model.Model // instead of a script: what no script can say
+	tools  []toolapi.Tool
 	store  func(store.Store) store.Store // put around the store
 	clock  func() time.Time
 	parent pawl.SessionID // of which the session is a subagent
@@ -87,13 +89,13 @@ func newWorld(t *testing.T, s setup) *world {
 	w := &world{t: t, bus: bus.New(st, bus.Config{}), model: &recorder{Model: s.model}, dir: t.TempDir()}
 	w.Stepper = NewStepper(Config{
 		Store: st, Bus: w.bus, Tools: registry, Authority: harness.NewAuthority(t), Clock: s.clock,
-		Model: func(string) (pawl.Model, error) { return w.model, nil },
+		Model: func(string) (model.Model, error) { return w.model, nil },
 	})
 	w.append(pawl.SessionCreated{Dir: w.dir, Parent: s.parent})
 	return w
 }
 
-func openScript(t *testing.T, lines ...string) pawl.Model {
+func openScript(t *testing.T, lines ...string) model.Model {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -247,21 +249,21 @@ func message(role pawl.Role, parts ...pawl.Part) pawl.Message {
 
 // recorder is a model, with a look at what it is asked and at what it says.
 type recorder struct {
-	pawl.Model
-	begins func(pawl.Request) // before the stream is read
-	taken  func(pawl.Chunk)   // after a chunk was taken in
+	model.Model
+	begins func(model.Request) // before the stream is read
+	taken  func(model.Chunk)   // after a chunk was taken in
 
 	mu       sync.Mutex
-	requests []pawl.Request
+	requests []model.Request
 }
 
-func (r *recorder) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (r *recorder) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	kept := req
 	kept.Messages = slices.Clone(req.Messages)
 	r.mu.Lock()
 	r.requests = append(r.requests, kept)
 	r.mu.Unlock()
-	return func(yield func(pawl.Chunk, error) bool) {
+	return func(yield func(model.Chunk, error) bool) {
 		if r.begins != nil {
 			r.begins(req)
 		}
@@ -277,10 +279,10 @@ func (r *recorder) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.
 }
 
 // chunks is a model that says what no script can; chunks[i] is its i-th reply.
-type chunks [][]pawl.Chunk
+type chunks [][]model.Chunk
 
-func (m chunks) Stream(_ context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
+func (m chunks) Stream(_ context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
 		for _, c := range m[req.Replies] {
 			if !yield(c, nil) {
 				return
@@ -290,10 +292,10 @@ func (m chunks) Stream(_ context.Context, req pawl.Request) iter.Seq2[pawl.Chunk
 }
 
 // newTool is a tool that touches what kind says and does what run does.
-func newTool(name string, kind pawl.AccessKind, run func(context.Context, pawl.Call) (pawl.Result, error)) pawl.Tool {
-	return pawl.Tool{
-		ToolSpec: pawl.ToolSpec{Name: name, Description: name, Schema: json.RawMessage(`{"type":"object"}`)},
-		Access: func(_ context.Context, c pawl.Call) ([]pawl.Access, error) {
+func newTool(name string, kind pawl.AccessKind, run func(context.Context, toolapi.Call) (pawl.Result, error)) toolapi.Tool {
+	return toolapi.Tool{
+		Spec: toolapi.Spec{Name: name, Description: name, Schema: json.RawMessage(`{"type":"object"}`)},
+		Access: func(_ context.Context, c toolapi.Call) ([]pawl.Access, error) {
 			return []pawl.Access{{Kind: kind, Target: string(c.ID)}}, nil
 		},
 		Run: run,
@@ -301,8 +303,8 @@ func newTool(name string, kind pawl.AccessKind, run func(context.Context, pawl.C
 }
 
 // toolText is a tool that always says the same.
-func toolText(name string, kind pawl.AccessKind, text string) pawl.Tool {
-	return newTool(name, kind, func(context.Context, pawl.Call) (pawl.Result, error) { return pawl.Result{Content: text}, nil })
+func toolText(name string, kind pawl.AccessKind, text string) toolapi.Tool {
+	return newTool(name, kind, func(context.Context, toolapi.Call) (pawl.Result, error) { return pawl.Result{Content: text}, nil })
 }
 
 // receive waits for a value.

@@ -6,6 +6,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // TestAllowAndRules: what a command's allow does to what the real rules say.
@@ -33,7 +34,7 @@ func TestAllowAndRules(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
 			verdict := permission.Decide(permission.Policy{Mode: test.mode, Rules: test.rules, Boxed: true, Dir: w.dir}, permission.Call{
-				Tool: "bash", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "git push origin"}},
+				Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "git push origin"}},
 			})
 			x := hook.External{Point: hook.ToolBefore, Command: test.script, MayAllow: true, Origin: hook.Origin{Layer: test.layer}}
 			hooks, _ := hook.Outside{Runner: w.runner, Trusted: true}.Hooks([]hook.External{x})

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // SecretScanner masks credentials in what calls give back, before the model or
@@ -16,7 +17,7 @@ func SecretScanner(mask func(text string) string) Hook {
 		h.Run = func(_ context.Context, e Event) (o Outcome, _ error) {
 			defer func() {
 				if v := recover(); v != nil {
-					withheld := pawl.ErrorResult("The result is withheld: it could not be searched for secrets.")
+					withheld := toolapi.ErrorResult("The result is withheld: it could not be searched for secrets.")
 					o = Outcome{Result: &withheld, Faults: []Fault{{"secret-scanner", fmt.Sprintf("a result of %s was withheld: %v", e.Tool, v)}}}
 				}
 			}()

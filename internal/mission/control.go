@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
@@ -69,7 +70,7 @@ type field struct {
 }
 
 // field returns the resources of a mission, opening them on first use.
-func (c *Control) field(ctx context.Context, b pawl.MissionJournal) (*field, error) {
+func (c *Control) field(ctx context.Context, b missionapi.Journal) (*field, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f := c.fields[b.Session()]; f != nil {
@@ -107,7 +108,7 @@ func (f *field) hasCommit(ctx context.Context) error {
 
 // Leave closes the resources of a mission at the end of a turn, and removes the worktrees of tasks that are
 // done. Those of running tasks stay for the next turn.
-func (c *Control) Leave(ctx context.Context, b pawl.MissionJournal) error {
+func (c *Control) Leave(ctx context.Context, b missionapi.Journal) error {
 	c.mu.Lock()
 	f := c.fields[b.Session()]
 	delete(c.fields, b.Session())
@@ -153,7 +154,7 @@ func atWork(m *pawl.Mission, id pawl.SessionID) bool {
 func place(id pawl.SessionID) string { return strings.ToLower(string(id)) }
 
 // Advance collects finished work and starts the tasks that are ready.
-func (c *Control) Advance(ctx context.Context, b pawl.MissionJournal) (string, error) {
+func (c *Control) Advance(ctx context.Context, b missionapi.Journal) (string, error) {
 	if over(b.Mission()) {
 		return "", nil
 	}
@@ -177,7 +178,7 @@ func over(m *pawl.Mission) bool { return m.Sealed != nil || m.Blocked != nil }
 
 // step does everything that is possible without waiting for a worker. It returns problems with the user's edits
 // of the plan, for the Commander.
-func (c *Control) step(ctx context.Context, b pawl.MissionJournal, f *field) (edits string, err error) {
+func (c *Control) step(ctx context.Context, b missionapi.Journal, f *field) (edits string, err error) {
 	if err := b.Spent(ctx); err != nil { // first, or a worker stopped by the budget would count as failed
 		return "", err
 	}
@@ -196,7 +197,7 @@ func (c *Control) step(ctx context.Context, b pawl.MissionJournal, f *field) (ed
 const sealWords = "<mission_seal>SEALED</mission_seal>"
 
 // Settle waits for the workers until the Commander has a decision to make.
-func (c *Control) Settle(ctx context.Context, b pawl.MissionJournal, said string) (string, error) {
+func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string) (string, error) {
 	m := b.Mission()
 	if over(m) {
 		return "", c.show(b, m)

@@ -11,7 +11,9 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // planInput is the input of the plan tool.
@@ -76,7 +78,7 @@ func (in planInput) check() error {
 var errFrozen = errors.New("what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone")
 
 // takePlan records a plan. The first plan also fixes the criteria.
-func (c *Control) takePlan(ctx context.Context, call pawl.Call, b pawl.MissionJournal, in planInput, by string) (string, error) {
+func (c *Control) takePlan(ctx context.Context, call toolapi.Call, b missionapi.Journal, in planInput, by string) (string, error) {
 	if err := in.check(); err != nil {
 		return "", err
 	}
@@ -153,7 +155,7 @@ func criteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
 }
 
 // freeze fixes the criteria, runs the checks on the base commit, and creates the mission's branch.
-func (c *Control) freeze(ctx context.Context, call pawl.Call, b pawl.MissionJournal, f *field, in planInput) (string, error) {
+func (c *Control) freeze(ctx context.Context, call toolapi.Call, b missionapi.Journal, f *field, in planInput) (string, error) {
 	m := b.Mission()
 	agreed, err := c.agree(ctx, call, m.Order.Agreed, in)
 	if err != nil {
@@ -218,7 +220,7 @@ const yes = "Yes, it may"
 
 // agree asks the user to approve the plan's changes to protected files and tests. Anything but a yes is an
 // error.
-func (c *Control) agree(ctx context.Context, call pawl.Call, agreed pawl.Approval, in planInput) (pawl.Approval, error) {
+func (c *Control) agree(ctx context.Context, call toolapi.Call, agreed pawl.Approval, in planInput) (pawl.Approval, error) {
 	if len(in.AgreeFiles)+len(in.AgreeTests) == 0 {
 		return agreed, nil
 	}

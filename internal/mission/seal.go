@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
 // unready returns why the gate cannot run yet, or "".
@@ -39,7 +40,7 @@ func unready(m *pawl.Mission) string {
 
 // seal runs the gate on the merged commit, and seals the mission if it passes. The returned text is for the
 // Commander.
-func (c *Control) seal(ctx context.Context, b pawl.MissionJournal, f *field, progress func(string)) (string, error) {
+func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *field, progress func(string)) (string, error) {
 	m := b.Mission()
 	if m.Sealed != nil {
 		return "The mission is sealed already.", nil
@@ -103,7 +104,7 @@ const maxPatch = 100_000
 
 // review runs the reviewers on a candidate, one after the other, without knowledge of each other. A fault found
 // by one of them is enough.
-func (c *Control) review(ctx context.Context, b pawl.MissionJournal, f *field, d gate.Dossier, round int) ([]pawl.GateFault, error) {
+func (c *Control) review(ctx context.Context, b missionapi.Journal, f *field, d gate.Dossier, round int) ([]pawl.GateFault, error) {
 	models := b.Mission().Order.Reviewers
 	if len(models) == 0 {
 		models = []string{""}
@@ -122,14 +123,14 @@ func (c *Control) review(ctx context.Context, b pawl.MissionJournal, f *field, d
 	return all, nil
 }
 
-func (c *Control) reviewBy(ctx context.Context, b pawl.MissionJournal, f *field, d gate.Dossier, round, n int, model string) (pawl.Reviewed, error) {
+func (c *Control) reviewBy(ctx context.Context, b missionapi.Journal, f *field, d gate.Dossier, round, n int, model string) (pawl.Reviewed, error) {
 	child := pawl.SessionID(ulid.Make().String())
 	r := pawl.Reviewed{Round: round, Child: child}
 	if err := b.Record(ctx, pawl.ReviewStarted{Round: round, Child: child, Model: cmp.Or(model, b.Settings().Model)}); err != nil {
 		return r, err
 	}
 	err := c.employ(ctx, b, f, post{
-		child: child, from: d.Outcome.Candidate, agent: pawl.AgentReviewer, model: model,
+		child: child, from: d.Outcome.Candidate, agent: missionapi.AgentReviewer, model: model,
 		title: fmt.Sprintf("Review %d.%d", round, n), call: call("review", round, n), prompt: d.Markdown(maxPatch),
 	})
 	if err != nil {
@@ -146,7 +147,7 @@ func (c *Control) reviewBy(ctx context.Context, b pawl.MissionJournal, f *field,
 
 // attend waits until a reviewer has ended. It stops a reviewer that is stuck or takes longer than reviewTime; a
 // verdict given before that counts.
-func (c *Control) attend(ctx context.Context, b pawl.MissionJournal, child pawl.SessionID) error {
+func (c *Control) attend(ctx context.Context, b missionapi.Journal, child pawl.SessionID) error {
 	waiting, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
 	signs, over := make(chan heard, 64), make(chan error, 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
 // ready returns the tasks to start now: their predecessors are merged, their files do not overlap with those of
@@ -41,7 +42,7 @@ func ready(m *pawl.Mission) []pawl.TaskState {
 }
 
 // startReady starts workers for the tasks that are ready.
-func (c *Control) startReady(ctx context.Context, b pawl.MissionJournal, f *field) error {
+func (c *Control) startReady(ctx context.Context, b missionapi.Journal, f *field) error {
 	for _, t := range ready(b.Mission()) {
 		tip := b.Mission().Tip
 		started := pawl.TaskStarted{Task: t.Task.ID, Attempt: t.Attempt + 1, Child: pawl.SessionID(ulid.Make().String()), Base: tip, From: tip}
@@ -60,14 +61,14 @@ func (c *Control) startReady(ctx context.Context, b pawl.MissionJournal, f *fiel
 
 // ensure creates the worker of a task and sends it the prompt, unless that was done before a crash, and resumes
 // it if it was interrupted.
-func (c *Control) ensure(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
+func (c *Control) ensure(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState) error {
 	row, err := c.Sessions.Get(ctx, t.Child)
 	if err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return err
 	}
 	if row.Turns == 0 && row.Queued == 0 {
 		return c.employ(ctx, b, f, post{
-			child: t.Child, from: t.From, agent: pawl.AgentWorker, model: b.Mission().Order.Model,
+			child: t.Child, from: t.From, agent: missionapi.AgentWorker, model: b.Mission().Order.Model,
 			title: t.Task.ID + ": " + t.Task.Title, call: call(t.Task.ID, t.Attempt), prompt: errand(b.Mission(), t, b.Rules()), known: err == nil,
 		})
 	}
@@ -100,7 +101,7 @@ type post struct {
 }
 
 // employ creates a worktree and a session in it, and sends the prompt.
-func (c *Control) employ(ctx context.Context, b pawl.MissionJournal, f *field, p post) error {
+func (c *Control) employ(ctx context.Context, b missionapi.Journal, f *field, p post) error {
 	name := place(p.child)
 	if err := f.trees.Remove(name); err != nil { // left by an earlier attempt
 		return err
@@ -108,7 +109,7 @@ func (c *Control) employ(ctx context.Context, b pawl.MissionJournal, f *field, p
 	if err := f.trees.Make(ctx, p.from, name); err != nil {
 		return fmt.Errorf("make a workplace: %w", err)
 	}
-	if c.Furnish != nil && p.agent == pawl.AgentWorker {
+	if c.Furnish != nil && p.agent == missionapi.AgentWorker {
 		if err := c.Furnish(ctx, f.gate, f.trees.Path(name)); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
@@ -21,7 +22,7 @@ type ended struct {
 
 // lookAfter collects the work of a worker that has ended, and otherwise makes sure that it is running and not
 // stuck.
-func (c *Control) lookAfter(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
+func (c *Control) lookAfter(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState) error {
 	if err := c.ensure(ctx, b, f, t); err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (c *Control) past(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Eve
 }
 
 // take merges a worker's result into the mission's branch, or returns the task.
-func (c *Control) take(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, end ended) error {
+func (c *Control) take(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, end ended) error {
 	label := labelOf(b.Session(), t, end)
 	if commit, ok, err := f.trees.Merged(ctx, b.Mission().Branch, t.Base, label); err != nil {
 		return err
@@ -174,7 +175,7 @@ func protected(f pawl.Criteria, changes []worktree.Change) (paths []string) {
 const maxTries = 5
 
 // merge puts a commit on top of the branch, runs the checks on the result, and moves the branch to it.
-func (c *Control) merge(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string, label worktree.Label) error {
+func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, commit string, label worktree.Label) error {
 	m := b.Mission()
 	for range maxTries {
 		put, err := f.trees.Merge(ctx, m.Branch, commit, label)
@@ -203,7 +204,7 @@ func (c *Control) merge(ctx context.Context, b pawl.MissionJournal, f *field, t 
 }
 
 // check runs the checks on a merged commit.
-func (c *Control) check(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
+func (c *Control) check(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
 	f.records(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {})
 	o, err := f.gate.Check(ctx, *b.Mission().Frozen, commit)
 	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // the setup check fails on this tree
@@ -214,7 +215,7 @@ func (c *Control) check(ctx context.Context, b pawl.MissionJournal, f *field, t 
 
 // records makes the gate record each check run in the evidence chain and report it to progress. example holds
 // the other fields of the event.
-func (f *field) records(ctx context.Context, b pawl.MissionJournal, example pawl.CheckRan, progress func(string)) {
+func (f *field) records(ctx context.Context, b missionapi.Journal, example pawl.CheckRan, progress func(string)) {
 	f.gate.Ran = func(r gate.Ran) error {
 		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
 		next := example
@@ -225,7 +226,7 @@ func (f *field) records(ctx context.Context, b pawl.MissionJournal, example pawl
 
 // merged records that a task is done, after saving the commit that the event refers to. It then removes the
 // worktree; if it is interrupted before that, Leave removes it.
-func (c *Control) merged(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, commit string) error {
+func (c *Control) merged(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, commit string) error {
 	if err := b.Keep(ctx); err != nil {
 		return err
 	}
@@ -236,7 +237,7 @@ func (c *Control) merged(ctx context.Context, b pawl.MissionJournal, f *field, t
 }
 
 // giveBack records that an attempt has failed.
-func (c *Control) giveBack(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, r pawl.TaskReturned) error {
+func (c *Control) giveBack(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, r pawl.TaskReturned) error {
 	r.Task, r.Attempt, r.Text = t.Task.ID, t.Attempt, cut(r.Text, 16<<10)
 	if r.From != "" { // the next attempt starts from this commit
 		if err := b.Keep(ctx); err != nil {
@@ -251,7 +252,7 @@ func (c *Control) giveBack(ctx context.Context, b pawl.MissionJournal, f *field,
 
 // sendBack is giveBack for interrupted work: it keeps the partial result for the next attempt if it still
 // merges.
-func (c *Control) sendBack(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
+func (c *Control) sendBack(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
 	r := pawl.TaskReturned{Why: why, Text: text}
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err

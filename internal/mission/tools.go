@@ -10,13 +10,15 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// Tools returns the tools of missions; see [pawl.MissionTools]. Each can be called again after a crash and
+// Tools returns the tools of missions; see [missionapi.Tools]. Each can be called again after a crash and
 // finds what it did before.
-func (c *Control) Tools() []pawl.Tool {
-	return []pawl.Tool{
+func (c *Control) Tools() []toolapi.Tool {
+	return []toolapi.Tool{
 		tool.Simple("plan", planText, c.runPlan),
 		tool.Simple("delegate", delegateText, c.runDelegate),
 		tool.Simple("task_status", "Shows all tasks: what is merged, who is at work, what came back.", c.runStatus),
@@ -42,7 +44,7 @@ var errNotHere = errors.New("this is for the Commander of a mission alone")
 
 // commander returns the mission's journal and resources, or an error if the caller is not the Commander of an
 // open mission.
-func (c *Control) commander(ctx context.Context, call pawl.Call) (pawl.MissionJournal, *field, error) {
+func (c *Control) commander(ctx context.Context, call toolapi.Call) (missionapi.Journal, *field, error) {
 	b := call.Host.Bridge()
 	if b == nil {
 		return nil, nil, errNotHere
@@ -56,7 +58,7 @@ func (c *Control) commander(ctx context.Context, call pawl.Call) (pawl.MissionJo
 
 func said(text string, err error) (pawl.Result, error) { return pawl.Result{Content: text}, err }
 
-func (c *Control) runPlan(ctx context.Context, call pawl.Call, in planInput) (pawl.Result, error) {
+func (c *Control) runPlan(ctx context.Context, call toolapi.Call, in planInput) (pawl.Result, error) {
 	if call.Host.Bridge() == nil { // a planner's call: delegate takes the plan from its log
 		return said("The plan is noted.", in.check())
 	}
@@ -72,7 +74,7 @@ type delegateInput struct {
 	Planner string   `json:"planner,omitempty" jsonschema:"instead: what a planner is to plan, with all that it needs to know"`
 }
 
-func (c *Control) runDelegate(ctx context.Context, call pawl.Call, in delegateInput) (pawl.Result, error) {
+func (c *Control) runDelegate(ctx context.Context, call toolapi.Call, in delegateInput) (pawl.Result, error) {
 	b, f, err := c.commander(ctx, call)
 	if err != nil {
 		return pawl.Result{}, err
@@ -100,8 +102,8 @@ func (c *Control) runDelegate(ctx context.Context, call pawl.Call, in delegateIn
 }
 
 // callPlanner runs a planner and takes over its plan.
-func (c *Control) callPlanner(ctx context.Context, call pawl.Call, b pawl.MissionJournal, prompt string) (string, error) {
-	child, err := call.Host.Spawn(ctx, call.ID, pawl.SubagentTask{Agent: pawl.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
+func (c *Control) callPlanner(ctx context.Context, call toolapi.Call, b missionapi.Journal, prompt string) (string, error) {
+	child, err := call.Host.Spawn(ctx, call.ID, toolapi.SubagentTask{Agent: missionapi.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
 	if err != nil {
 		return "", err
 	}
@@ -148,7 +150,7 @@ func chosen(m *pawl.Mission, ids []string) ([]string, error) {
 
 type nothing struct{}
 
-func (c *Control) runStatus(_ context.Context, call pawl.Call, _ nothing) (pawl.Result, error) {
+func (c *Control) runStatus(_ context.Context, call toolapi.Call, _ nothing) (pawl.Result, error) {
 	b := call.Host.Bridge()
 	if b == nil {
 		return pawl.Result{}, errNotHere
@@ -177,7 +179,7 @@ type taskNamed struct {
 }
 
 // task returns a task of an open mission, if it is in one of the phases.
-func (c *Control) task(ctx context.Context, call pawl.Call, id string, phases ...pawl.TaskPhase) (pawl.MissionJournal, *field, pawl.TaskState, error) {
+func (c *Control) task(ctx context.Context, call toolapi.Call, id string, phases ...pawl.TaskPhase) (missionapi.Journal, *field, pawl.TaskState, error) {
 	b, f, err := c.commander(ctx, call)
 	if err != nil {
 		return nil, nil, pawl.TaskState{}, err
@@ -192,7 +194,7 @@ func (c *Control) task(ctx context.Context, call pawl.Call, id string, phases ..
 	return b, f, *t, nil
 }
 
-func (c *Control) runResult(ctx context.Context, call pawl.Call, in taskNamed) (pawl.Result, error) {
+func (c *Control) runResult(ctx context.Context, call toolapi.Call, in taskNamed) (pawl.Result, error) {
 	_, f, t, err := c.task(ctx, call, in.Task)
 	if err != nil {
 		return pawl.Result{}, err
@@ -231,7 +233,7 @@ type messageInput struct {
 	Text string `json:"text"`
 }
 
-func (c *Control) runMessage(ctx context.Context, call pawl.Call, in messageInput) (pawl.Result, error) {
+func (c *Control) runMessage(ctx context.Context, call toolapi.Call, in messageInput) (pawl.Result, error) {
 	_, _, t, err := c.task(ctx, call, in.Task, pawl.PhaseRunning)
 	if err != nil {
 		return pawl.Result{}, err
@@ -242,7 +244,7 @@ func (c *Control) runMessage(ctx context.Context, call pawl.Call, in messageInpu
 	return said("Sent.", c.steer(ctx, t.Child, in.Text))
 }
 
-func (c *Control) runCancel(ctx context.Context, call pawl.Call, in taskNamed) (pawl.Result, error) {
+func (c *Control) runCancel(ctx context.Context, call toolapi.Call, in taskNamed) (pawl.Result, error) {
 	b, f, t, err := c.task(ctx, call, in.Task)
 	switch {
 	case err != nil:
@@ -258,7 +260,7 @@ func (c *Control) runCancel(ctx context.Context, call pawl.Call, in taskNamed) (
 	return said("It is taken back.", c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnCanceled, Text: "The Commander took it back."}))
 }
 
-func (c *Control) runSeal(ctx context.Context, call pawl.Call, _ nothing) (pawl.Result, error) {
+func (c *Control) runSeal(ctx context.Context, call toolapi.Call, _ nothing) (pawl.Result, error) {
 	b, f, err := c.commander(ctx, call)
 	if err != nil {
 		return pawl.Result{}, err
@@ -271,7 +273,7 @@ type blockInput struct {
 	Reason string `json:"reason" jsonschema:"what a person has to do, and why"`
 }
 
-func (c *Control) runBlock(ctx context.Context, call pawl.Call, in blockInput) (pawl.Result, error) {
+func (c *Control) runBlock(ctx context.Context, call toolapi.Call, in blockInput) (pawl.Result, error) {
 	b := call.Host.Bridge()
 	switch {
 	case b == nil:
@@ -285,7 +287,7 @@ func (c *Control) runBlock(ctx context.Context, call pawl.Call, in blockInput) (
 }
 
 // runVerdict only validates: the Control reads the verdict from the reviewer's log.
-func (c *Control) runVerdict(_ context.Context, call pawl.Call, in gate.Verdict) (pawl.Result, error) {
+func (c *Control) runVerdict(_ context.Context, call toolapi.Call, in gate.Verdict) (pawl.Result, error) {
 	if len(in.Criteria) == 0 {
 		return pawl.Result{}, errors.New("judge each criterion")
 	}

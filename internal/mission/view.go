@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
 // ignore is the .gitignore that keeps mission files out of the project's commits.
@@ -24,7 +25,7 @@ const (
 
 // show writes the mission's files into the project: the plan, which people may edit, and the checklist, which
 // they may not.
-func (c *Control) show(b pawl.MissionJournal, m *pawl.Mission) error {
+func (c *Control) show(b missionapi.Journal, m *pawl.Mission) error {
 	if len(m.Tasks) == 0 {
 		return nil
 	}
@@ -98,7 +99,7 @@ func unread(root *os.Root, path string) (text string, edited bool) {
 }
 
 // readEdits takes over a person's edits of the plan. It moves an invalid plan aside and returns the problem.
-func (c *Control) readEdits(ctx context.Context, b pawl.MissionJournal) (string, error) {
+func (c *Control) readEdits(ctx context.Context, b missionapi.Journal) (string, error) {
 	root, err := os.OpenRoot(b.Dir())
 	if err != nil {
 		return "", err

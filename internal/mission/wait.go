@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
 // sign is when a worker last showed activity.
@@ -19,7 +20,7 @@ const maxTick = 15 * time.Second
 
 // wait waits until a worker has ended or is stuck, or a person steers the session (prompted). It enforces the
 // budgets in the meantime.
-func (c *Control) wait(ctx context.Context, b pawl.MissionJournal, f *field, m *pawl.Mission) (prompted bool, err error) {
+func (c *Control) wait(ctx context.Context, b missionapi.Journal, f *field, m *pawl.Mission) (prompted bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	heard := make(chan heard, 64)
@@ -148,7 +149,7 @@ func (f *field) silent(id pawl.SessionID, now time.Time) time.Duration {
 const areYouThere = "There was no sign of you for a while. If you wait for something, stop waiting for it. Say in one sentence where you are, and go on."
 
 // watch asks a stuck worker for a sign of life, and stops it if it stays stuck.
-func (c *Control) watch(ctx context.Context, b pawl.MissionJournal, f *field, t pawl.TaskState) error {
+func (c *Control) watch(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState) error {
 	s := f.seen[t.Child]
 	if c.Clock().Sub(s.at) <= stuckAfter(b.Mission()) {
 		return nil
@@ -168,7 +169,7 @@ func (c *Control) watch(ctx context.Context, b pawl.MissionJournal, f *field, t 
 // steer sends a steering prompt to a worker.
 func (c *Control) steer(ctx context.Context, worker pawl.SessionID, text string) error {
 	_, err := c.Sessions.Send(ctx, worker, pawl.Prompt{
-		Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: pawl.DeliverSteer, Settings: pawl.Settings{Agent: pawl.AgentWorker},
+		Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: pawl.DeliverSteer, Settings: pawl.Settings{Agent: missionapi.AgentWorker},
 	})
 	return err
 }

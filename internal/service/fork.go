@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Fork makes a session that begins as another was before an event. Its log is a
@@ -157,7 +158,7 @@ func ends(h *pawl.History) []pawl.Body {
 		case pawl.CompactionAsked:
 			bodies = append(bodies, pawl.Compacted{Asked: o.Seq, Message: "the session was forked before it was done"})
 		case pawl.ShellAsked:
-			bodies = append(bodies, pawl.ShellRan{Asked: o.Seq, Status: pawl.CallCanceled, Result: pawl.ErrorResult(
+			bodies = append(bodies, pawl.ShellRan{Asked: o.Seq, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
 				"The session was forked here. What came of this command, the session that it was forked from knows.")})
 		default:
 			bodies = append(bodies, pawl.Reverted{Asked: o.Seq, Refused: "the session was forked before it was done"})
@@ -180,7 +181,7 @@ func endOf(h *pawl.History, open *pawl.OpenTurn) []pawl.Body {
 		replies++
 		for _, id := range step.Reply.Calls {
 			if c := h.Call(id); !c.Finished {
-				bodies = append(bodies, pawl.CallFinished{Call: id, Status: pawl.CallCanceled, Result: pawl.ErrorResult(
+				bodies = append(bodies, pawl.CallFinished{Call: id, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
 					"The session was forked here. What came of this call, the session that it was forked from knows.")})
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
 // StartMission begins a mission and sees that it is worked on. Its session, its
@@ -74,9 +75,9 @@ func (s *Service) commands(ctx context.Context, n pawl.NewMission) (pawl.Setting
 	if err := s.check(ctx, n.Dir, settings); err != nil {
 		return settings, err
 	}
-	others := []pawl.Settings{{Agent: pawl.AgentWorker, Model: n.Order.Model}}
+	others := []pawl.Settings{{Agent: missionapi.AgentWorker, Model: n.Order.Model}}
 	for _, model := range n.Order.Reviewers {
-		others = append(others, pawl.Settings{Agent: pawl.AgentReviewer, Model: model})
+		others = append(others, pawl.Settings{Agent: missionapi.AgentReviewer, Model: model})
 	}
 	for _, other := range others {
 		if other.Model == "" {
@@ -94,14 +95,14 @@ func (s *Service) commands(ctx context.Context, n pawl.NewMission) (pawl.Setting
 // a mission has its Commander, and its team works for missions only.
 func ofTeam(row pawl.Session, s pawl.Settings) (pawl.Settings, error) {
 	switch commands := row.Mission != ""; {
-	case commands && s.Agent != "" && s.Agent != pawl.AgentCommander:
+	case commands && s.Agent != "" && s.Agent != missionapi.AgentCommander:
 		return s, fmt.Errorf("a mission is worked on by its Commander, not by the agent %.40q: name none, or begin a session for it: %w", s.Agent, pawl.ErrInvalid)
 	case commands:
-		s.Agent = pawl.AgentCommander
+		s.Agent = missionapi.AgentCommander
 		if s.MaxTime == 0 {
 			s.MaxTime = pawl.MissionTime
 		}
-	case s.Agent == pawl.AgentCommander, row.Parent == "" && (s.Agent == pawl.AgentPlanner || s.Agent == pawl.AgentWorker || s.Agent == pawl.AgentReviewer):
+	case s.Agent == missionapi.AgentCommander, row.Parent == "" && (s.Agent == missionapi.AgentPlanner || s.Agent == missionapi.AgentWorker || s.Agent == missionapi.AgentReviewer):
 		return s, fmt.Errorf("the agent %s works for missions only: begin one, or name another agent: %w", s.Agent, pawl.ErrInvalid)
 	}
 	return s, nil

@@ -14,6 +14,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // work is a session with a retry, a call that runs, one that is denied, and a
@@ -30,7 +31,7 @@ func (w *world) work() {
 		pawl.Replied{Step: 1, Model: model, Agent: "build", Parts: said("I will", call("c1", "read", `{"path":"s3cret"}`), call("c2", "bash", `{}`), call("c3", "task", `{}`)), Finish: pawl.FinishToolUse, Usage: usage},
 		pawl.CallStarted{Call: "c1", Tool: "read", ReadOnly: true},
 		pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{Content: "it has s3cret in it"}},
-		pawl.CallFinished{Call: "c2", Status: pawl.CallDenied, Result: pawl.ErrorResult("not permitted")},
+		pawl.CallFinished{Call: "c2", Status: pawl.CallDenied, Result: toolapi.ErrorResult("not permitted")},
 		pawl.CallStarted{Call: "c3", Tool: "task"},
 		pawl.Spawned{Call: "c3", Child: child, Agent: "explore", Title: "look"},
 	)
@@ -41,7 +42,7 @@ func (w *world) work() {
 		pawl.TurnFinished{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "it is down", Steps: 1},
 	)
 	w.write(session, 1,
-		pawl.CallFinished{Call: "c3", Status: pawl.CallDone, Result: pawl.ErrorResult("the task failed")},
+		pawl.CallFinished{Call: "c3", Status: pawl.CallDone, Result: toolapi.ErrorResult("the task failed")},
 		pawl.ReplyStarted{Step: 2, Model: model},
 		pawl.Replied{Step: 2, Model: "openai/gpt-y", Agent: "build", Parts: said("done"), Finish: pawl.FinishEndTurn, Usage: usage},
 		pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 2, Usage: usage.Add(usage)},
@@ -234,7 +235,7 @@ func TestResumed(t *testing.T) {
 	b.write(session, 1,
 		pawl.Delta{Reply: 4, Channel: pawl.ChannelText, Text: "I"},
 		pawl.Replied{Step: 1, Model: model, Agent: "build", Parts: said("I will"), Finish: pawl.FinishToolUse},
-		pawl.CallFinished{Call: "c9", Status: pawl.CallUnknown, Result: pawl.ErrorResult("unknown")},
+		pawl.CallFinished{Call: "c9", Status: pawl.CallUnknown, Result: toolapi.ErrorResult("unknown")},
 		pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 2},
 	)
 	b.close()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -39,12 +40,12 @@ const (
 
 // Bash runs a command line in a fresh, non-interactive shell. One that takes
 // longer than its timeout becomes a job.
-func Bash(jobs *Jobs) pawl.Tool {
+func Bash(jobs *Jobs) toolapi.Tool {
 	return define(definition[bashInput]{
 		name:        "bash",
 		description: bashDescription,
-		risk:        pawl.RiskDangerous,
-		access: func(call pawl.Call, in bashInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskDangerous,
+		access: func(call toolapi.Call, in bashInput) ([]pawl.Access, error) {
 			if strings.TrimSpace(in.Command) == "" {
 				return nil, errors.New("command is empty")
 			}
@@ -67,7 +68,7 @@ func Bash(jobs *Jobs) pawl.Tool {
 	})
 }
 
-func (in bashInput) dir(call pawl.Call) (string, error) {
+func (in bashInput) dir(call toolapi.Call) (string, error) {
 	if in.Workdir == "" {
 		return call.Dir, nil
 	}
@@ -86,7 +87,7 @@ func (in bashInput) patience() time.Duration {
 	return time.Duration(in.Timeout) * time.Second
 }
 
-func (js *Jobs) bash(ctx context.Context, call pawl.Call, in bashInput) (pawl.Result, error) {
+func (js *Jobs) bash(ctx context.Context, call toolapi.Call, in bashInput) (pawl.Result, error) {
 	dir, err := in.dir(call)
 	if err != nil {
 		return pawl.Result{}, err

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/test/wait"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // smallPawl makes the test binary a pawl that works in the directory it names: it
@@ -33,7 +33,7 @@ func init() {
 		{"command": leavesMany + "echo ready; wait"},
 	} {
 		data, _ := json.Marshal(in)
-		c := pawl.Call{Session: session, Input: data, Dir: dir, Progress: func(text string) { fmt.Print(text) }}
+		c := toolapi.Call{Session: session, Input: data, Dir: dir, Progress: func(text string) { fmt.Print(text) }}
 		if _, err := bash.Run(context.Background(), c); err != nil {
 			fmt.Println(err)
 		}

@@ -5,6 +5,7 @@ import (
 	_ "embed" // the description
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 //go:embed bash_kill.md
@@ -15,16 +16,16 @@ type bashKillInput struct {
 }
 
 // BashKill ends a job with all that it has started.
-func BashKill(jobs *Jobs) pawl.Tool {
+func BashKill(jobs *Jobs) toolapi.Tool {
 	return define(definition[bashKillInput]{
 		name:        "bash_kill",
 		description: bashKillDescription,
-		risk:        pawl.RiskSafe,
-		access: func(call pawl.Call, in bashKillInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(call toolapi.Call, in bashKillInput) ([]pawl.Access, error) {
 			_, err := jobs.find(call.Session, in.ID)
 			return nil, err // it takes back what was permitted, and touches nothing else
 		},
-		run: func(ctx context.Context, call pawl.Call, in bashKillInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in bashKillInput) (pawl.Result, error) {
 			j, err := jobs.find(call.Session, in.ID)
 			if err != nil {
 				return pawl.Result{}, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 //go:embed bash_output.md
@@ -18,18 +19,18 @@ type bashOutputInput struct {
 }
 
 // BashOutput shows what a job has printed since the last look.
-func BashOutput(jobs *Jobs) pawl.Tool {
+func BashOutput(jobs *Jobs) toolapi.Tool {
 	return define(definition[bashOutputInput]{
 		name:        "bash_output",
 		description: bashOutputDescription,
-		risk:        pawl.RiskSafe,
-		access: func(call pawl.Call, in bashOutputInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(call toolapi.Call, in bashOutputInput) ([]pawl.Access, error) {
 			if in.Wait < 0 || in.Wait > int(BashWait.Seconds()) {
 				return nil, fmt.Errorf("wait must be between 0 and %.0f seconds", BashWait.Seconds())
 			}
 			return nil, nil // the session's own
 		},
-		run: func(ctx context.Context, call pawl.Call, in bashOutputInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in bashOutputInput) (pawl.Result, error) {
 			j, err := jobs.find(call.Session, in.ID)
 			if err != nil {
 				return pawl.Result{}, err

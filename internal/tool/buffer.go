@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
@@ -21,11 +22,11 @@ const (
 
 // unsaved returns what an editor has of a file, if that is not saved. An error
 // means that the editor did not say. The editor is asked about text only.
-func unsaved(ctx context.Context, call pawl.Call, f file) (text string, ok bool, err error) {
+func unsaved(ctx context.Context, call toolapi.Call, f file) (text string, ok bool, err error) {
 	if call.Buffers == nil || !f.exists || !utf8.ValidString(f.text) || len(f.text) > EditBytes {
 		return "", false, nil
 	}
-	text, ok, err = call.Buffers.Unsaved(ctx, pawl.OnDisk{Path: filepath.Join(call.Dir, f.path), Text: f.text, Changed: f.changed})
+	text, ok, err = call.Buffers.Unsaved(ctx, toolapi.OnDisk{Path: filepath.Join(call.Dir, f.path), Text: f.text, Changed: f.changed})
 	if err == nil && len(text) > EditBytes {
 		return "", false, fmt.Errorf("what it has is longer than %d bytes", EditBytes)
 	}
@@ -35,7 +36,7 @@ func unsaved(ctx context.Context, call pawl.Call, f file) (text string, ok bool,
 // readOpen shows a text file as somebody has it in an editor, or as it is on the
 // disk if that is the same or the editor does not say. path is its own name,
 // shown the one that the model knows it by.
-func readOpen(ctx context.Context, call pawl.Call, f *os.File, path, shown string, in readInput) (pawl.Result, error) {
+func readOpen(ctx context.Context, call toolapi.Call, f *os.File, path, shown string, in readInput) (pawl.Result, error) {
 	disk, err := contentOf(f, path)
 	if err != nil {
 		return pawl.Result{}, fmt.Errorf("read %s: %w", in.Path, err)
@@ -70,7 +71,7 @@ func readOpen(ctx context.Context, call pawl.Call, f *os.File, path, shown strin
 // saved returns an error if somebody has changes of these files in an editor that
 // they have not saved: to change the file on the disk would take one or the other
 // from them. The note says which files the editor said nothing about.
-func saved(ctx context.Context, call pawl.Call, files ...file) (note string, err error) {
+func saved(ctx context.Context, call toolapi.Call, files ...file) (note string, err error) {
 	if call.Buffers == nil || weak.On("change.unsaved") {
 		return "", nil
 	}
@@ -100,7 +101,7 @@ func saved(ctx context.Context, call pawl.Call, files ...file) (note string, err
 
 // perhapsUnsaved adds to why a change cannot be shown what may be the reason: no
 // editor is asked before the change is permitted.
-func perhapsUnsaved(call pawl.Call, err error) error {
+func perhapsUnsaved(call toolapi.Call, err error) error {
 	if call.Buffers == nil {
 		return err
 	}

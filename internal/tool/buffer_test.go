@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -25,7 +25,7 @@ type screen struct {
 	asked []string
 }
 
-func (s *screen) Unsaved(ctx context.Context, f pawl.OnDisk) (string, bool, error) {
+func (s *screen) Unsaved(ctx context.Context, f toolapi.OnDisk) (string, bool, error) {
 	rel, err := filepath.Rel(s.dir, f.Path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", false, errors.New("asked for " + f.Path)
@@ -42,7 +42,7 @@ func (s *screen) Unsaved(ctx context.Context, f pawl.OnDisk) (string, bool, erro
 }
 
 // editing makes a call in a directory that an editor has open.
-func editing(dir, in string, s *screen) pawl.Call {
+func editing(dir, in string, s *screen) toolapi.Call {
 	c := call(dir, in)
 	s.dir, c.Buffers = dir, s
 	return c
@@ -225,7 +225,7 @@ func init() {
 // hanging is an editor that never answers.
 type hanging struct{}
 
-func (hanging) Unsaved(ctx context.Context, _ pawl.OnDisk) (string, bool, error) {
+func (hanging) Unsaved(ctx context.Context, _ toolapi.OnDisk) (string, bool, error) {
 	<-ctx.Done()
 	return "", false, ctx.Err()
 }

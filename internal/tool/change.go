@@ -13,6 +13,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
@@ -42,7 +43,7 @@ func (f file) stale() bool {
 type rewrite func(file) (string, error)
 
 // proposed is what a file is now, and what it would become.
-func proposed(w *workspace.Workspace, call pawl.Call, path string, next rewrite) (old file, text string, err error) {
+func proposed(w *workspace.Workspace, call toolapi.Call, path string, next rewrite) (old file, text string, err error) {
 	rel, err := workspace.Rel(call.Dir, path)
 	if err != nil {
 		return old, "", err
@@ -58,7 +59,7 @@ func proposed(w *workspace.Workspace, call pawl.Call, path string, next rewrite)
 }
 
 // preview is the diff of a change that is not made.
-func preview(call pawl.Call, path string, next rewrite) (string, error) {
+func preview(call toolapi.Call, path string, next rewrite) (string, error) {
 	w, err := workspace.Open(call.Dir)
 	if err != nil {
 		return "", err
@@ -73,7 +74,7 @@ func preview(call pawl.Call, path string, next rewrite) (string, error) {
 
 // change replaces a file's content with what next makes of it, and answers
 // with the diff and with what is wrong now.
-func change(ctx context.Context, call pawl.Call, path string, faults Diagnoser, next rewrite) (pawl.Result, error) {
+func change(ctx context.Context, call toolapi.Call, path string, faults Diagnoser, next rewrite) (pawl.Result, error) {
 	w, err := workspace.Open(call.Dir)
 	if err != nil {
 		return pawl.Result{}, err

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
@@ -25,17 +26,17 @@ type codesearchInput struct {
 const codeChars = 20_000
 
 // CodeSearch finds public code.
-func CodeSearch(s Searcher) pawl.Tool {
+func CodeSearch(s Searcher) toolapi.Tool {
 	finder := finder{s, CodeTimeout, codeChars}
 	return define(definition[codesearchInput]{
 		name:        "codesearch",
 		description: codesearchDescription,
-		risk:        pawl.RiskModerate,
-		access: func(_ pawl.Call, in codesearchInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskModerate,
+		access: func(_ toolapi.Call, in codesearchInput) ([]pawl.Access, error) {
 			_, err := in.check()
 			return finder.access(err)
 		},
-		run: func(ctx context.Context, _ pawl.Call, in codesearchInput) (pawl.Result, error) {
+		run: func(ctx context.Context, _ toolapi.Call, in codesearchInput) (pawl.Result, error) {
 			q, err := in.check()
 			if err != nil {
 				return pawl.Result{}, err

@@ -12,22 +12,23 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // definition is a tool with a typed input.
 type definition[In any] struct {
 	name        string
 	description string
-	risk        pawl.Risk
-	access      func(call pawl.Call, in In) ([]pawl.Access, error)
-	preview     func(ctx context.Context, call pawl.Call, in In) (string, error) // nil means none
-	run         func(ctx context.Context, call pawl.Call, in In) (pawl.Result, error)
+	risk        toolapi.Risk
+	access      func(call toolapi.Call, in In) ([]pawl.Access, error)
+	preview     func(ctx context.Context, call toolapi.Call, in In) (string, error) // nil means none
+	run         func(ctx context.Context, call toolapi.Call, in In) (pawl.Result, error)
 }
 
 // define makes a tool whose schema is read off its input type. Input that does
 // not match the schema never reaches access or run: the error names the field,
 // so that the model can correct itself.
-func define[In any](d definition[In]) pawl.Tool {
+func define[In any](d definition[In]) toolapi.Tool {
 	schema, err := jsonschema.For[In](nil)
 	if err != nil {
 		panic(fmt.Sprintf("define tool %s: %v", d.name, err)) // its input type is wrong: a bug that any test finds
@@ -47,17 +48,17 @@ func define[In any](d definition[In]) pawl.Tool {
 		}
 		return in, nil
 	}
-	t := pawl.Tool{
-		ToolSpec: pawl.ToolSpec{Name: d.name, Description: strings.TrimSpace(d.description), Schema: text},
+	t := toolapi.Tool{
+		Spec: toolapi.Spec{Name: d.name, Description: strings.TrimSpace(d.description), Schema: text},
 		Risk:     d.risk,
-		Access: func(_ context.Context, call pawl.Call) ([]pawl.Access, error) {
+		Access: func(_ context.Context, call toolapi.Call) ([]pawl.Access, error) {
 			in, err := decode(call.Input)
 			if err != nil {
 				return nil, err
 			}
 			return d.access(call, in)
 		},
-		Run: func(ctx context.Context, call pawl.Call) (pawl.Result, error) {
+		Run: func(ctx context.Context, call toolapi.Call) (pawl.Result, error) {
 			in, err := decode(call.Input)
 			if err != nil {
 				return pawl.Result{}, err
@@ -66,7 +67,7 @@ func define[In any](d definition[In]) pawl.Tool {
 		},
 	}
 	if d.preview != nil {
-		t.Preview = func(ctx context.Context, call pawl.Call) (string, error) {
+		t.Preview = func(ctx context.Context, call toolapi.Call) (string, error) {
 			in, err := decode(call.Input)
 			if err != nil {
 				return "", err
@@ -79,10 +80,10 @@ func define[In any](d definition[In]) pawl.Tool {
 
 // Simple makes a tool that touches nothing itself, for the rooms above: what it
 // does goes through its session. No other call runs beside it.
-func Simple[In any](name, description string, run func(ctx context.Context, call pawl.Call, in In) (pawl.Result, error)) pawl.Tool {
+func Simple[In any](name, description string, run func(ctx context.Context, call toolapi.Call, in In) (pawl.Result, error)) toolapi.Tool {
 	t := define(definition[In]{
-		name: name, description: description, risk: pawl.RiskSafe, run: run,
-		access: func(pawl.Call, In) ([]pawl.Access, error) { return nil, nil },
+		name: name, description: description, risk: toolapi.RiskSafe, run: run,
+		access: func(toolapi.Call, In) ([]pawl.Access, error) { return nil, nil },
 	})
 	t.Alone = true
 	return t

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -37,15 +38,15 @@ type Checker interface {
 var _ Checker = (*lsp.Servers)(nil)
 
 // Diagnostics shows what language servers find wrong with files.
-func Diagnostics(c Checker) pawl.Tool {
+func Diagnostics(c Checker) toolapi.Tool {
 	return define(definition[diagnosticsInput]{
 		name:        "diagnostics",
 		description: diagnosticsDescription,
-		risk:        pawl.RiskSafe,
-		access: func(call pawl.Call, in diagnosticsInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(call toolapi.Call, in diagnosticsInput) ([]pawl.Access, error) {
 			return pathAccess(pawl.AccessRead, call, in.path())
 		},
-		run: func(ctx context.Context, call pawl.Call, in diagnosticsInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in diagnosticsInput) (pawl.Result, error) {
 			ctx, cancel := context.WithTimeout(ctx, FaultsTimeout)
 			defer cancel()
 			if in.Path == "" {
@@ -60,7 +61,7 @@ func Diagnostics(c Checker) pawl.Tool {
 	})
 }
 
-func diagnosePath(ctx context.Context, c Checker, call pawl.Call, path string) (pawl.Result, error) {
+func diagnosePath(ctx context.Context, c Checker, call toolapi.Call, path string) (pawl.Result, error) {
 	rel, err := workspace.Rel(call.Dir, path)
 	if err != nil {
 		return pawl.Result{}, err

@@ -242,7 +242,7 @@ func TestDiagnosticsAfterAnEdit(t *testing.T) {
 // All tools together must stay small; this one most of all.
 func TestDiagnosticsSpecIsShort(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(Diagnostics(checked{}).ToolSpec)
+	text, err := json.Marshal(Diagnostics(checked{}).Spec)
 	if err != nil {
 		t.Fatal(err)
 	}

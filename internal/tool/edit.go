@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/edit"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -23,12 +24,12 @@ type editInput struct {
 
 // Edit replaces a text in a file. What to replace must be found in one place
 // only, unless all are wanted; textedit says how exactly it must be written.
-func Edit(faults Diagnoser) pawl.Tool {
+func Edit(faults Diagnoser) toolapi.Tool {
 	return define(definition[editInput]{
 		name:        "edit",
 		description: editDescription,
-		risk:        pawl.RiskDangerous,
-		access: func(call pawl.Call, in editInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskDangerous,
+		access: func(call toolapi.Call, in editInput) ([]pawl.Access, error) {
 			if in.Old == "" {
 				return nil, errors.New("old is empty: use write to make a file")
 			}
@@ -38,13 +39,13 @@ func Edit(faults Diagnoser) pawl.Tool {
 			rel, err := workspace.Rel(call.Dir, in.Path)
 			return shownChange(rel), err
 		},
-		preview: func(_ context.Context, call pawl.Call, in editInput) (string, error) {
+		preview: func(_ context.Context, call toolapi.Call, in editInput) (string, error) {
 			return preview(call, in.Path, func(f file) (string, error) {
 				done, err := replace(f, in)
 				return done.Text, err
 			})
 		},
-		run: func(ctx context.Context, call pawl.Call, in editInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in editInput) (pawl.Result, error) {
 			var done edit.Done
 			res, err := change(ctx, call, in.Path, faults, func(f file) (_ string, err error) {
 				done, err = replace(f, in)

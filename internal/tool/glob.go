@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -23,7 +24,7 @@ type globInput struct {
 
 // start checks the input and returns the directory to begin at, and what to look
 // for below it.
-func (in globInput) start(call pawl.Call) (string, search.Names, error) {
+func (in globInput) start(call toolapi.Call) (string, search.Names, error) {
 	if in.Pattern == "" {
 		return "", search.Names{}, errors.New("pattern is empty")
 	}
@@ -40,19 +41,19 @@ func (in globInput) start(call pawl.Call) (string, search.Names, error) {
 }
 
 // Glob finds files by their names.
-func Glob() pawl.Tool {
+func Glob() toolapi.Tool {
 	return define(definition[globInput]{
 		name:        "glob",
 		description: globDescription,
-		risk:        pawl.RiskSafe,
-		access: func(call pawl.Call, in globInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(call toolapi.Call, in globInput) ([]pawl.Access, error) {
 			dir, _, err := in.start(call)
 			if err != nil {
 				return nil, err
 			}
 			return pathAccess(pawl.AccessRead, call, dir)
 		},
-		run: func(ctx context.Context, call pawl.Call, in globInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in globInput) (pawl.Result, error) {
 			dir, names, err := in.start(call)
 			if err != nil {
 				return pawl.Result{}, err

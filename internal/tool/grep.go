@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -25,7 +26,7 @@ type grepInput struct {
 }
 
 // query checks the input.
-func (in grepInput) query(call pawl.Call) (search.Query, error) {
+func (in grepInput) query(call toolapi.Call) (search.Query, error) {
 	var q search.Query
 	var err error
 	switch {
@@ -56,19 +57,19 @@ func searchPath(dir, path string) (string, error) {
 }
 
 // Grep finds lines in files.
-func Grep(engine search.Engine) pawl.Tool {
+func Grep(engine search.Engine) toolapi.Tool {
 	return define(definition[grepInput]{
 		name:        "grep",
 		description: grepDescription,
-		risk:        pawl.RiskSafe,
-		access: func(call pawl.Call, in grepInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(call toolapi.Call, in grepInput) ([]pawl.Access, error) {
 			q, err := in.query(call)
 			if err != nil {
 				return nil, err
 			}
 			return pathAccess(pawl.AccessRead, call, q.Path)
 		},
-		run: func(ctx context.Context, call pawl.Call, in grepInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in grepInput) (pawl.Result, error) {
 			q, err := in.query(call)
 			if err != nil {
 				return pawl.Result{}, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 func init() {
@@ -20,13 +21,13 @@ func init() {
 }
 
 // greps are the tool with each engine.
-func greps(t *testing.T) map[string]pawl.Tool {
+func greps(t *testing.T) map[string]toolapi.Tool {
 	t.Helper()
 	program, err := exec.LookPath("rg")
 	if err != nil {
 		t.Fatalf("nothing shows that both engines give the same answer: %v", err)
 	}
-	return map[string]pawl.Tool{"rg": Grep(search.Ripgrep(program)), "own": Grep(search.Own()), "default": Grep(search.Default())}
+	return map[string]toolapi.Tool{"rg": Grep(search.Ripgrep(program)), "own": Grep(search.Own()), "default": Grep(search.Default())}
 }
 
 func TestGrep(t *testing.T) {
@@ -141,7 +142,7 @@ func TestGlob(t *testing.T) {
 func TestSearchAccess(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		tool   pawl.Tool
+		tool   toolapi.Tool
 		in     string
 		target string
 	}{
@@ -156,7 +157,7 @@ func TestSearchAccess(t *testing.T) {
 	for _, test := range tests {
 		got, err := test.tool.Access(t.Context(), call("/project", test.in))
 		checkError(t, err, "")
-		if diff := cmp.Diff([]pawl.Access{{Kind: pawl.AccessRead, Target: test.target}}, got); diff != "" || test.tool.Risk != pawl.RiskSafe {
+		if diff := cmp.Diff([]pawl.Access{{Kind: pawl.AccessRead, Target: test.target}}, got); diff != "" || test.tool.Risk != toolapi.RiskSafe {
 			t.Errorf("%s %s: %s %s", test.tool.Name, test.in, test.tool.Risk, diff)
 		}
 	}
@@ -167,8 +168,8 @@ func TestSearchSpecs(t *testing.T) {
 	t.Parallel()
 	const most = 1100
 	size := 0
-	for _, tool := range []pawl.Tool{Grep(search.Own()), Glob(), List()} {
-		text, err := json.Marshal(tool.ToolSpec)
+	for _, tool := range []toolapi.Tool{Grep(search.Own()), Glob(), List()} {
+		text, err := json.Marshal(tool.Spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // complete is an input of each tool with every field.
@@ -37,7 +38,7 @@ var complete = map[string]fields{
 var unmet = []string{"bash_kill", "websearch", "codesearch"}
 
 // schemaOf is what the tests need of a tool's schema.
-func schemaOf(t *testing.T, spec pawl.ToolSpec) (properties, required []string) {
+func schemaOf(t *testing.T, spec toolapi.Spec) (properties, required []string) {
 	t.Helper()
 	var s struct {
 		Properties map[string]struct{ Description string }
@@ -57,7 +58,7 @@ func schemaOf(t *testing.T, spec pawl.ToolSpec) (properties, required []string) 
 }
 
 // refused fails the test unless neither Access nor Run takes the input, and both say why.
-func refused(t *testing.T, tool pawl.Tool, in string, says ...string) {
+func refused(t *testing.T, tool toolapi.Tool, in string, says ...string) {
 	t.Helper()
 	c := call(t.TempDir(), in)
 	_, accessErr := tool.Access(t.Context(), c)

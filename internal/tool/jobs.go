@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Jobs are the commands that bash has started in this process, by session.
@@ -66,7 +67,7 @@ func (js *Jobs) table(id pawl.SessionID) (*jobTable, error) {
 
 // start starts a command. In the background it is a job from the beginning, and
 // is not started if there are too many.
-func (js *Jobs) start(ctx context.Context, call pawl.Call, dir string, in bashInput) (*job, error) {
+func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bashInput) (*job, error) {
 	t, err := js.table(call.Session)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // jobWorld is a workspace with the three tools.
@@ -24,20 +25,20 @@ type jobWorld struct {
 	t     *testing.T
 	dir   string
 	jobs  *Jobs
-	tools map[string]pawl.Tool
+	tools map[string]toolapi.Tool
 }
 
 func newJobWorld(t *testing.T) *jobWorld {
 	t.Helper()
 	jobs := newJobs(t)
-	w := &jobWorld{t: t, dir: t.TempDir(), jobs: jobs, tools: map[string]pawl.Tool{}}
-	for _, tool := range []pawl.Tool{Bash(jobs), BashOutput(jobs), BashKill(jobs)} {
+	w := &jobWorld{t: t, dir: t.TempDir(), jobs: jobs, tools: map[string]toolapi.Tool{}}
+	for _, tool := range []toolapi.Tool{Bash(jobs), BashOutput(jobs), BashKill(jobs)} {
 		w.tools[tool.Name] = tool
 	}
 	return w
 }
 
-func (w *jobWorld) call(in fields) pawl.Call { return call(w.dir, input(w.t, in)) }
+func (w *jobWorld) call(in fields) toolapi.Call { return call(w.dir, input(w.t, in)) }
 
 func (w *jobWorld) try(tool string, in fields) (pawl.Result, error) {
 	return try(w.t.Context(), w.tools[tool], w.call(in))

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // limits holds a test for every limit; see TestEveryLimitIsTested.
@@ -94,7 +95,7 @@ var limits = map[string]func(*testing.T){
 	"QuestionChoice": func(t *testing.T) { checkQuestions(t, 1, 1, QuestionChoice) },
 	"QuestionTimeout": func(t *testing.T) {
 		for _, test := range []struct {
-			tool pawl.Tool
+			tool toolapi.Tool
 			name string
 			wait time.Duration
 		}{{Question(), "question", QuestionTimeout}, {PlanExit(), "plan_exit", 0}} { // a plan waits until it is read

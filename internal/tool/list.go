@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -20,19 +21,19 @@ type listInput struct {
 }
 
 // List shows a directory as a tree.
-func List() pawl.Tool {
+func List() toolapi.Tool {
 	return define(definition[listInput]{
 		name:        "list",
 		description: listDescription,
-		risk:        pawl.RiskSafe,
-		access: func(call pawl.Call, in listInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(call toolapi.Call, in listInput) ([]pawl.Access, error) {
 			dir, err := searchPath(call.Dir, in.Path)
 			if err != nil {
 				return nil, err
 			}
 			return pathAccess(pawl.AccessRead, call, dir)
 		},
-		run: func(ctx context.Context, call pawl.Call, in listInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in listInput) (pawl.Result, error) {
 			dir, err := searchPath(call.Dir, in.Path)
 			if err != nil {
 				return pawl.Result{}, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/patch"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -21,19 +22,19 @@ type patchInput struct {
 }
 
 // ApplyPatch adds, changes, moves and deletes files, all or none.
-func ApplyPatch(faults Diagnoser) pawl.Tool {
+func ApplyPatch(faults Diagnoser) toolapi.Tool {
 	return define(definition[patchInput]{
 		name:        "apply_patch",
 		description: patchDescription,
-		risk:        pawl.RiskDangerous,
-		access: func(call pawl.Call, in patchInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskDangerous,
+		access: func(call toolapi.Call, in patchInput) ([]pawl.Access, error) {
 			p, err := parsePatch(call.Dir, in.Patch)
 			if err != nil {
 				return nil, err
 			}
 			return patchAccess(p), nil
 		},
-		preview: func(ctx context.Context, call pawl.Call, in patchInput) (string, error) {
+		preview: func(ctx context.Context, call toolapi.Call, in patchInput) (string, error) {
 			w, plan, err := openPatch(ctx, call, in.Patch)
 			if err != nil {
 				return "", perhapsUnsaved(call, err)
@@ -45,7 +46,7 @@ func ApplyPatch(faults Diagnoser) pawl.Tool {
 			}
 			return diffs.String(), nil
 		},
-		run: func(ctx context.Context, call pawl.Call, in patchInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in patchInput) (pawl.Result, error) {
 			result, files, err := applyPatch(ctx, call, in.Patch)
 			if err != nil {
 				return result, err
@@ -96,7 +97,7 @@ type written struct {
 // file that it touched. A file that is not as it was last seen is changed only
 // where the patch fits exactly. An error means that no file has changed, or is
 // a workspace.ErrHalfway.
-func applyPatch(ctx context.Context, call pawl.Call, text string) (pawl.Result, []written, error) {
+func applyPatch(ctx context.Context, call toolapi.Call, text string) (pawl.Result, []written, error) {
 	note, err := savedOfPatch(ctx, call, text)
 	if err != nil {
 		return pawl.Result{}, nil, err
@@ -129,7 +130,7 @@ func applyPatch(ctx context.Context, call pawl.Call, text string) (pawl.Result, 
 }
 
 // savedOfPatch is saved for the files of a patch, those that cannot be read apart.
-func savedOfPatch(ctx context.Context, call pawl.Call, text string) (note string, err error) {
+func savedOfPatch(ctx context.Context, call toolapi.Call, text string) (note string, err error) {
 	if call.Buffers == nil {
 		return "", nil
 	}
@@ -155,7 +156,7 @@ func savedOfPatch(ctx context.Context, call pawl.Call, text string) (note string
 }
 
 // openPatch opens the workspace and finds out what a patch would do to it.
-func openPatch(ctx context.Context, call pawl.Call, text string) (*workspace.Workspace, []plannedFile, error) {
+func openPatch(ctx context.Context, call toolapi.Call, text string) (*workspace.Workspace, []plannedFile, error) {
 	p, err := parsePatch(call.Dir, text)
 	if err != nil {
 		return nil, nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -182,12 +183,12 @@ func TestApplyPatchTells(t *testing.T) {
 func neverSeen(string) string { return "" }
 
 // knowing is a call of a session whose model knows of files what seen says.
-func knowing(dir string, seen func(path string) string) pawl.Call {
-	return pawl.Call{Dir: dir, Host: knowledge{seen: seen}}
+func knowing(dir string, seen func(path string) string) toolapi.Call {
+	return toolapi.Call{Dir: dir, Host: knowledge{seen: seen}}
 }
 
 type knowledge struct {
-	pawl.ToolSession
+	toolapi.Session
 	seen func(path string) string
 }
 
@@ -257,10 +258,10 @@ func TestApplyPatchInput(t *testing.T) {
 	} {
 		refused(t, ApplyPatch(nil), in, says)
 	}
-	if _, required := schemaOf(t, ApplyPatch(nil).ToolSpec); !cmp.Equal(required, []string{"patch"}) {
+	if _, required := schemaOf(t, ApplyPatch(nil).Spec); !cmp.Equal(required, []string{"patch"}) {
 		t.Errorf("%v are required", required)
 	}
-	if risk := ApplyPatch(nil).Risk; risk != pawl.RiskDangerous {
+	if risk := ApplyPatch(nil).Risk; risk != toolapi.RiskDangerous {
 		t.Errorf("the risk is %s", risk)
 	}
 	_, err := tryPatch(t, filepath.Join(t.TempDir(), "missing"), "*** Add File: x\n")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 //go:embed plan_exit.md
@@ -27,12 +28,12 @@ var planAnswers = []struct {
 }
 
 // PlanExit asks the user to agree to the plan, and leaves plan mode if they do.
-func PlanExit() pawl.Tool {
+func PlanExit() toolapi.Tool {
 	return define(definition[planExitInput]{
 		name:        "plan_exit",
 		description: planExitDescription,
-		risk:        pawl.RiskSafe,
-		access: func(_ pawl.Call, in planExitInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(_ toolapi.Call, in planExitInput) ([]pawl.Access, error) {
 			if strings.TrimSpace(in.Plan) == "" {
 				return nil, errors.New("the plan is empty")
 			}
@@ -42,7 +43,7 @@ func PlanExit() pawl.Tool {
 	})
 }
 
-func runPlanExit(ctx context.Context, call pawl.Call, in planExitInput) (pawl.Result, error) {
+func runPlanExit(ctx context.Context, call toolapi.Call, in planExitInput) (pawl.Result, error) {
 	q := pawl.Question{Header: "Plan", Question: "Begin with this plan?"}
 	for _, a := range planAnswers {
 		q.Options = append(q.Options, a.Option)

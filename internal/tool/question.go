@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 //go:embed question.md
@@ -31,13 +32,13 @@ type questionOption struct {
 }
 
 // Question asks the user and waits for the answer.
-func Question() pawl.Tool {
+func Question() toolapi.Tool {
 	return define(definition[questionInput]{
 		name:        "question",
 		description: questionDescription,
-		risk:        pawl.RiskSafe,
-		access:      func(_ pawl.Call, in questionInput) ([]pawl.Access, error) { return nil, in.check() },
-		run: func(ctx context.Context, call pawl.Call, in questionInput) (pawl.Result, error) {
+		risk:        toolapi.RiskSafe,
+		access:      func(_ toolapi.Call, in questionInput) ([]pawl.Access, error) { return nil, in.check() },
+		run: func(ctx context.Context, call toolapi.Call, in questionInput) (pawl.Result, error) {
 			questions := in.questions()
 			answer, err := call.Host.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Questions: questions, Timeout: QuestionTimeout})
 			if err != nil {

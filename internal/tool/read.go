@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool/pdftext"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -34,12 +35,12 @@ const (
 )
 
 // Read shows a file, or the whole of an output that was cut.
-func Read(blobs store.Blobs) pawl.Tool {
+func Read(blobs store.Blobs) toolapi.Tool {
 	return define(definition[readInput]{
 		name:        "read",
 		description: readDescription,
-		risk:        pawl.RiskSafe,
-		access: func(call pawl.Call, in readInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(call toolapi.Call, in readInput) ([]pawl.Access, error) {
 			if in.Offset < 0 || in.Limit < 0 || in.Column < 0 {
 				return nil, errors.New("offset, limit and column must not be negative")
 			}
@@ -48,7 +49,7 @@ func Read(blobs store.Blobs) pawl.Tool {
 			}
 			return pathAccess(pawl.AccessRead, call, in.Path)
 		},
-		run: func(ctx context.Context, call pawl.Call, in readInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in readInput) (pawl.Result, error) {
 			if id, ok := strings.CutPrefix(in.Path, blobPrefix); ok {
 				r, err := blobs.OpenBlob(ctx, call.Session, id)
 				if err != nil {
@@ -64,7 +65,7 @@ func Read(blobs store.Blobs) pawl.Tool {
 	})
 }
 
-func readPath(ctx context.Context, call pawl.Call, in readInput) (pawl.Result, error) {
+func readPath(ctx context.Context, call toolapi.Call, in readInput) (pawl.Result, error) {
 	rel, err := workspace.Rel(call.Dir, in.Path)
 	if err != nil {
 		return pawl.Result{}, err
@@ -101,7 +102,7 @@ func readPath(ctx context.Context, call pawl.Call, in readInput) (pawl.Result, e
 // readFile shows a file by what it holds. What the model knows of it then is
 // recorded, unless it is too large to be edited anyway. real is its own name, rel
 // the one that the model knows it by.
-func readFile(ctx context.Context, call pawl.Call, f *os.File, size int64, real, rel string, in readInput) (pawl.Result, error) {
+func readFile(ctx context.Context, call toolapi.Call, f *os.File, size int64, real, rel string, in readInput) (pawl.Result, error) {
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -164,7 +165,7 @@ func readWhole(ctx context.Context, r io.Reader, size int64, kind, path string) 
 }
 
 // pathAccess is the access of a tool that touches one path of the workspace.
-func pathAccess(kind pawl.AccessKind, call pawl.Call, path string) ([]pawl.Access, error) {
+func pathAccess(kind pawl.AccessKind, call toolapi.Call, path string) ([]pawl.Access, error) {
 	rel, err := workspace.Rel(call.Dir, path)
 	if err != nil {
 		return nil, err

@@ -6,23 +6,23 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 // Registry is an ordered set of tools. It does not change once made.
 type Registry struct {
-	tools  []pawl.Tool
-	byName map[string]pawl.Tool
+	tools  []toolapi.Tool
+	byName map[string]toolapi.Tool
 }
 
 // NewRegistry returns a registry of the tools. Two of one name are an error:
 // none may shadow another.
-func NewRegistry(tools ...pawl.Tool) (*Registry, error) {
-	r := &Registry{tools: tools, byName: make(map[string]pawl.Tool, len(tools))}
+func NewRegistry(tools ...toolapi.Tool) (*Registry, error) {
+	r := &Registry{tools: tools, byName: make(map[string]toolapi.Tool, len(tools))}
 	for _, t := range tools {
 		if _, taken := r.byName[t.Name]; taken || t.Name == "" {
 			return nil, fmt.Errorf("register tool %q: the name is empty or taken", t.Name)
@@ -63,11 +63,11 @@ func Builtin(c Config) (*Registry, error) {
 		c.CodeSearch = websearch.None("codesearch")
 	}
 	var faults Diagnoser
-	var diagnostics []pawl.Tool
+	var diagnostics []toolapi.Tool
 	if c.Faults != nil {
-		faults, diagnostics = NewDiagnoser(c.Faults), []pawl.Tool{Diagnostics(c.Faults)}
+		faults, diagnostics = NewDiagnoser(c.Faults), []toolapi.Tool{Diagnostics(c.Faults)}
 	}
-	return NewRegistry(append([]pawl.Tool{
+	return NewRegistry(append([]toolapi.Tool{
 		Read(c.Blobs), List(), Glob(), Grep(c.Search), Write(faults), Edit(faults), ApplyPatch(faults),
 		Bash(c.Jobs), BashOutput(c.Jobs), BashKill(c.Jobs),
 		WebFetch(c.Web), WebSearch(c.WebSearch), CodeSearch(c.CodeSearch),
@@ -77,7 +77,7 @@ func Builtin(c Config) (*Registry, error) {
 
 // Only returns a registry of those tools that keep says yes to.
 func (r *Registry) Only(keep func(name string) bool) *Registry {
-	some := &Registry{byName: map[string]pawl.Tool{}}
+	some := &Registry{byName: map[string]toolapi.Tool{}}
 	for _, t := range r.tools {
 		if keep(t.Name) {
 			some.tools = append(some.tools, t)
@@ -89,7 +89,7 @@ func (r *Registry) Only(keep func(name string) bool) *Registry {
 
 // With returns a registry that has more tools, e.g. those of a server. None may
 // shadow another.
-func (r *Registry) With(more ...pawl.Tool) (*Registry, error) {
+func (r *Registry) With(more ...toolapi.Tool) (*Registry, error) {
 	return NewRegistry(slices.Concat(r.tools, more)...)
 }
 
@@ -103,16 +103,16 @@ func (r *Registry) Names() []string {
 }
 
 // Tool returns the tool of that name.
-func (r *Registry) Tool(name string) (pawl.Tool, bool) {
+func (r *Registry) Tool(name string) (toolapi.Tool, bool) {
 	t, ok := r.byName[name]
 	return t, ok
 }
 
 // Specs returns what a model is told of the tools, always in the same order.
-func (r *Registry) Specs() []pawl.ToolSpec {
-	specs := make([]pawl.ToolSpec, len(r.tools))
+func (r *Registry) Specs() []toolapi.Spec {
+	specs := make([]toolapi.Spec, len(r.tools))
 	for i, t := range r.tools {
-		specs[i] = t.ToolSpec
+		specs[i] = t.Spec
 	}
 	return specs
 }

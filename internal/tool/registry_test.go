@@ -8,22 +8,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-func named(name string) pawl.Tool { return pawl.Tool{ToolSpec: pawl.ToolSpec{Name: name}} }
+func named(name string) toolapi.Tool { return toolapi.Tool{Spec: toolapi.Spec{Name: name}} }
 
 func TestRegistry(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
-		tools []pawl.Tool
+		tools []toolapi.Tool
 		error string
 	}{
 		{"none", nil, ""},
-		{"some", []pawl.Tool{named("a"), named("b")}, ""},
-		{"the same name twice", []pawl.Tool{named("a"), named("b"), named("a")}, `register tool "a": the name is empty or taken`},
-		{"no name", []pawl.Tool{named("")}, `register tool "": the name is empty or taken`},
+		{"some", []toolapi.Tool{named("a"), named("b")}, ""},
+		{"the same name twice", []toolapi.Tool{named("a"), named("b"), named("a")}, `register tool "a": the name is empty or taken`},
+		{"no name", []toolapi.Tool{named("")}, `register tool "": the name is empty or taken`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestRegistry(t *testing.T) {
 			}
 			for _, tool := range test.tools {
 				got, ok := r.Tool(tool.Name)
-				if diff := cmp.Diff(tool.ToolSpec, got.ToolSpec); diff != "" || !ok {
+				if diff := cmp.Diff(tool.Spec, got.Spec); diff != "" || !ok {
 					t.Errorf("Tool(%q): %v %s", tool.Name, ok, diff)
 				}
 			}
@@ -69,18 +69,18 @@ func TestRegistryOnlyAndWith(t *testing.T) {
 func TestRisks(t *testing.T) {
 	t.Parallel()
 	tools := builtin(t)
-	got := map[string]pawl.Risk{}
+	got := map[string]toolapi.Risk{}
 	for _, spec := range tools.Specs() {
 		tool, _ := tools.Tool(spec.Name)
 		got[spec.Name] = tool.Risk
 	}
-	want := map[string]pawl.Risk{
-		"read": pawl.RiskSafe, "list": pawl.RiskSafe, "apply_patch": pawl.RiskDangerous,
-		"webfetch": pawl.RiskModerate, "websearch": pawl.RiskModerate, "diagnostics": pawl.RiskSafe, "codesearch": pawl.RiskModerate,
-		"glob": pawl.RiskSafe, "grep": pawl.RiskSafe,
-		"todoread": pawl.RiskSafe, "todowrite": pawl.RiskSafe, "question": pawl.RiskSafe, "task": pawl.RiskSafe, "plan_exit": pawl.RiskSafe,
-		"write": pawl.RiskDangerous, "edit": pawl.RiskDangerous, "bash": pawl.RiskDangerous,
-		"bash_output": pawl.RiskSafe, "bash_kill": pawl.RiskSafe,
+	want := map[string]toolapi.Risk{
+		"read": toolapi.RiskSafe, "list": toolapi.RiskSafe, "apply_patch": toolapi.RiskDangerous,
+		"webfetch": toolapi.RiskModerate, "websearch": toolapi.RiskModerate, "diagnostics": toolapi.RiskSafe, "codesearch": toolapi.RiskModerate,
+		"glob": toolapi.RiskSafe, "grep": toolapi.RiskSafe,
+		"todoread": toolapi.RiskSafe, "todowrite": toolapi.RiskSafe, "question": toolapi.RiskSafe, "task": toolapi.RiskSafe, "plan_exit": toolapi.RiskSafe,
+		"write": toolapi.RiskDangerous, "edit": toolapi.RiskDangerous, "bash": toolapi.RiskDangerous,
+		"bash_output": toolapi.RiskSafe, "bash_kill": toolapi.RiskSafe,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 func init() {
@@ -37,7 +37,7 @@ func many(n int, text string) map[string]string {
 }
 
 // answer runs a tool that must not fail and returns what it says.
-func answer(t *testing.T, tool pawl.Tool, dir string, in fields) string {
+func answer(t *testing.T, tool toolapi.Tool, dir string, in fields) string {
 	t.Helper()
 	got, err := try(t.Context(), tool, call(dir, input(t, in)))
 	checkError(t, err, "")

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 //go:embed skill.md
@@ -35,21 +36,21 @@ type skillInput struct {
 
 // Skills returns the skills that a call may use: those of the directory that its
 // session works in, and the user's. nil means none.
-type Skills func(ctx context.Context, call pawl.Call) (*skill.Set, error)
+type Skills func(ctx context.Context, call toolapi.Call) (*skill.Set, error)
 
 // Skill gives a model what a skill says. It reads, and runs nothing.
-func Skill(skills Skills) pawl.Tool {
+func Skill(skills Skills) toolapi.Tool {
 	return define(definition[skillInput]{
 		name:        "skill",
 		description: skillDescription,
-		risk:        pawl.RiskSafe,
-		access: func(_ pawl.Call, in skillInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(_ toolapi.Call, in skillInput) ([]pawl.Access, error) {
 			if strings.TrimSpace(in.Name) == "" || len(in.Name) > maxSkillNameText {
 				return nil, errors.New("name a skill")
 			}
 			return nil, nil // whoever enabled the skill has permitted to read it
 		},
-		run: func(ctx context.Context, call pawl.Call, in skillInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in skillInput) (pawl.Result, error) {
 			set, err := skills(ctx, call)
 			if err != nil {
 				return pawl.Result{}, err
@@ -60,7 +61,7 @@ func Skill(skills Skills) pawl.Tool {
 			name := strings.TrimSpace(in.Name)
 			k, ok := set.Find(name)
 			if !ok {
-				return pawl.ErrorResult(noSkill(set, name)), nil
+				return toolapi.ErrorResult(noSkill(set, name)), nil
 			}
 			if in.File != "" {
 				return skillFile(call, set, k, in.File)
@@ -71,7 +72,7 @@ func Skill(skills Skills) pawl.Tool {
 }
 
 // loadSkill returns a skill's instructions.
-func loadSkill(call pawl.Call, set *skill.Set, name string) (pawl.Result, error) {
+func loadSkill(call toolapi.Call, set *skill.Set, name string) (pawl.Result, error) {
 	k, err := set.Load(name)
 	if err != nil {
 		return pawl.Result{}, err
@@ -97,7 +98,7 @@ func loadSkill(call pawl.Call, set *skill.Set, name string) (pawl.Result, error)
 }
 
 // skillFile returns one file of a skill.
-func skillFile(call pawl.Call, set *skill.Set, k skill.Skill, file string) (pawl.Result, error) {
+func skillFile(call toolapi.Call, set *skill.Set, k skill.Skill, file string) (pawl.Result, error) {
 	if err := mayRead(call, k, file); err != nil {
 		return pawl.Result{}, err
 	}
@@ -107,7 +108,7 @@ func skillFile(call pawl.Call, set *skill.Set, k skill.Skill, file string) (pawl
 	}
 	text, replaced := frontmatter.Clean(data)
 	if replaced {
-		return pawl.ErrorResult(fmt.Sprintf("%s is no text: it is at %s.", sanitize.Line(file), sanitize.Line(filepath.Join(k.Folder, filepath.FromSlash(file))))), nil
+		return toolapi.ErrorResult(fmt.Sprintf("%s is no text: it is at %s.", sanitize.Line(file), sanitize.Line(filepath.Join(k.Folder, filepath.FromSlash(file))))), nil
 	}
 	return pawl.Result{Content: fmt.Sprintf("%s of the skill %s.\n", sanitize.Line(file), k.Name) + byAuthor(k) + sanitize.Unhidden(text)}, nil
 }
@@ -122,7 +123,7 @@ func byAuthor(k skill.Skill) string {
 }
 
 // mayRead refuses a file of the workspace that the session may not read.
-func mayRead(call pawl.Call, k skill.Skill, file string) error {
+func mayRead(call toolapi.Call, k skill.Skill, file string) error {
 	rel, err := filepath.Rel(call.Dir, filepath.Join(k.Folder, filepath.FromSlash(file)))
 	if err != nil || !filepath.IsLocal(rel) || call.Reads == nil || call.Reads(rel) {
 		return nil //nolint:nilerr // it is not in the workspace

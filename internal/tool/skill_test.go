@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -21,7 +22,7 @@ func skillsOf(t *testing.T, dir string) Skills {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close() })
-	return func(context.Context, pawl.Call) (*skill.Set, error) {
+	return func(context.Context, toolapi.Call) (*skill.Set, error) {
 		return skill.Discover(frontmatter.Sources{Project: frontmatter.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return true }}), nil
 	}
 }
@@ -80,7 +81,7 @@ func TestSkill(t *testing.T) {
 			t.Errorf("%s is taken", input)
 		}
 	}
-	if tool.Risk != pawl.RiskSafe {
+	if tool.Risk != toolapi.RiskSafe {
 		t.Error(tool.Risk)
 	}
 }
@@ -108,7 +109,7 @@ func TestSkillUnused(t *testing.T) {
 		"a fault":      {true, `{"name":"b"}`, "The skill b is there and cannot be used: it has no description: without one nobody knows when to use it: invalid."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tool := Skill(func(context.Context, pawl.Call) (*skill.Set, error) {
+			tool := Skill(func(context.Context, toolapi.Call) (*skill.Set, error) {
 				return skill.Discover(frontmatter.Sources{Project: frontmatter.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return tt.trusted }}), nil
 			})
 			got, err := tool.Run(t.Context(), call(dir, tt.input))
@@ -133,7 +134,7 @@ func TestSkillMayNotRead(t *testing.T) {
 	if got, err := tool.Run(t.Context(), c); err != nil || !strings.HasSuffix(got.Content, "x\n") {
 		t.Errorf("%q, %v", got.Content, err)
 	}
-	none := Skill(func(context.Context, pawl.Call) (*skill.Set, error) { return nil, nil }) //nolint:nilnil // there are none
+	none := Skill(func(context.Context, toolapi.Call) (*skill.Set, error) { return nil, nil }) //nolint:nilnil // there are none
 	if got, err := none.Run(t.Context(), c); err != nil || got.Content != "No skill is called a: there are none." {
 		t.Errorf("%q, %v", got.Content, err)
 	}

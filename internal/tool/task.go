@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -23,19 +24,19 @@ type taskInput struct {
 }
 
 // Task gives work to a child session.
-func Task() pawl.Tool {
+func Task() toolapi.Tool {
 	return define(definition[taskInput]{
 		name:        "task",
 		description: taskDescription,
-		risk:        pawl.RiskSafe,
-		access: func(_ pawl.Call, in taskInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(_ toolapi.Call, in taskInput) ([]pawl.Access, error) {
 			if strings.TrimSpace(in.Prompt) == "" || strings.TrimSpace(in.Description) == "" {
 				return nil, errors.New("a task needs a prompt and a description")
 			}
 			return nil, nil // what the child touches is asked for in its own session
 		},
-		run: func(ctx context.Context, call pawl.Call, in taskInput) (pawl.Result, error) {
-			child, err := call.Host.Spawn(ctx, call.ID, pawl.SubagentTask{
+		run: func(ctx context.Context, call toolapi.Call, in taskInput) (pawl.Result, error) {
+			child, err := call.Host.Spawn(ctx, call.ID, toolapi.SubagentTask{
 				Agent: in.Agent, Title: in.Description, Prompt: in.Prompt, Background: in.Background,
 			})
 			if err != nil {
@@ -59,7 +60,7 @@ var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n
 
 // Report is what a parent's model reads of a child: its words quoted, so that
 // they are data and not the user's. The names that it has chosen are on one line.
-func Report(c pawl.Child) string {
+func Report(c toolapi.Subagent) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Task %s ended: %s, %d steps.", c.Session, c.End.Reason, c.End.Steps)
 	if c.End.Message != "" {

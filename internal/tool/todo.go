@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 //go:embed todoread.md
@@ -18,13 +19,13 @@ var todoReadDescription string
 var todoWriteDescription string
 
 // TodoRead shows the list that the model keeps of its work.
-func TodoRead() pawl.Tool {
+func TodoRead() toolapi.Tool {
 	return define(definition[struct{}]{
 		name:        "todoread",
 		description: todoReadDescription,
-		risk:        pawl.RiskSafe,
-		access:      func(pawl.Call, struct{}) ([]pawl.Access, error) { return nil, nil },
-		run: func(_ context.Context, call pawl.Call, _ struct{}) (pawl.Result, error) {
+		risk:        toolapi.RiskSafe,
+		access:      func(toolapi.Call, struct{}) ([]pawl.Access, error) { return nil, nil },
+		run: func(_ context.Context, call toolapi.Call, _ struct{}) (pawl.Result, error) {
 			return pawl.Result{Content: todoText(call.Host.Todos())}, nil
 		},
 	})
@@ -42,16 +43,16 @@ type todoItem struct {
 }
 
 // TodoWrite replaces the list.
-func TodoWrite() pawl.Tool {
+func TodoWrite() toolapi.Tool {
 	return define(definition[todoWriteInput]{
 		name:        "todowrite",
 		description: todoWriteDescription,
-		risk:        pawl.RiskSafe,
-		access: func(_ pawl.Call, in todoWriteInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskSafe,
+		access: func(_ toolapi.Call, in todoWriteInput) ([]pawl.Access, error) {
 			_, err := in.todos()
 			return nil, err
 		},
-		run: func(ctx context.Context, call pawl.Call, in todoWriteInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in todoWriteInput) (pawl.Result, error) {
 			todos, err := in.todos()
 			if err != nil {
 				return pawl.Result{}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/store/sqlite/sqlitetest"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -64,8 +65,8 @@ func files(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-func call(dir, input string) pawl.Call {
-	return pawl.Call{
+func call(dir, input string) toolapi.Call {
+	return toolapi.Call{
 		Session: session, Turn: 1, ID: "c", Input: json.RawMessage(input), Dir: dir, Progress: func(string) {}, Host: &desk{dir: dir},
 	}
 }
@@ -73,7 +74,7 @@ func call(dir, input string) pawl.Call {
 // desk is a session's host without a log. Unless it is told otherwise, the
 // model knows every file as it is.
 type desk struct {
-	pawl.ToolSession
+	toolapi.Session
 	dir    string
 	seen   map[string]string
 	answer pawl.Answer
@@ -117,13 +118,13 @@ func (d *desk) Ask(ctx context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer,
 }
 
 // Spawn waits for the end of ctx: what becomes of children is the service's suite.
-func (d *desk) Spawn(ctx context.Context, _ pawl.CallID, _ pawl.SubagentTask) (pawl.Child, error) {
+func (d *desk) Spawn(ctx context.Context, _ pawl.CallID, _ toolapi.SubagentTask) (toolapi.Subagent, error) {
 	<-ctx.Done()
-	return pawl.Child{}, ctx.Err()
+	return toolapi.Subagent{}, ctx.Err()
 }
 
 // try does what the agent does: it asks for the access first. An error is what the model would read.
-func try(ctx context.Context, tool pawl.Tool, c pawl.Call) (pawl.Result, error) {
+func try(ctx context.Context, tool toolapi.Tool, c toolapi.Call) (pawl.Result, error) {
 	if _, err := tool.Access(ctx, c); err != nil {
 		return pawl.Result{}, err
 	}

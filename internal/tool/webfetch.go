@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -27,20 +28,20 @@ type webfetchInput struct {
 }
 
 // WebFetch shows a page of the web. Every connection goes through the guard.
-func WebFetch(guard *egress.Guard) pawl.Tool {
+func WebFetch(guard *egress.Guard) toolapi.Tool {
 	client := guard.Client(egress.ClientConfig{Redirects: FetchRedirects, Follow: sameSite})
 	return define(definition[webfetchInput]{
 		name:        "webfetch",
 		description: webfetchDescription,
-		risk:        pawl.RiskModerate,
-		access: func(_ pawl.Call, in webfetchInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskModerate,
+		access: func(_ toolapi.Call, in webfetchInput) ([]pawl.Access, error) {
 			u, err := in.check()
 			if err != nil {
 				return nil, err
 			}
 			return []pawl.Access{{Kind: pawl.AccessNet, Target: u.Host}}, nil
 		},
-		run: func(ctx context.Context, _ pawl.Call, in webfetchInput) (pawl.Result, error) {
+		run: func(ctx context.Context, _ toolapi.Call, in webfetchInput) (pawl.Result, error) {
 			u, err := in.check()
 			if err != nil {
 				return pawl.Result{}, err
@@ -118,7 +119,7 @@ func fetch(ctx context.Context, client *http.Client, u *url.URL, format string) 
 	defer resp.Body.Close()
 	final := resp.Request.URL
 	if target, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 {
-		return pawl.ErrorResult(fmt.Sprintf("%s leads to another host: %s\nIf you want that page, call webfetch with this address.", shownURL(u), shownURL(target))), nil
+		return toolapi.ErrorResult(fmt.Sprintf("%s leads to another host: %s\nIf you want that page, call webfetch with this address.", shownURL(u), shownURL(target))), nil
 	}
 	doc, err := readDocument(resp)
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
@@ -32,7 +33,7 @@ type Searcher interface {
 var _ Searcher = (*websearch.Service)(nil)
 
 // WebSearch finds pages of the web.
-func WebSearch(s Searcher) pawl.Tool {
+func WebSearch(s Searcher) toolapi.Tool {
 	finder := finder{s, WebTimeout, snippetChars}
 	check := func(in websearchInput) (websearch.Query, error) {
 		return checkQuery(websearch.Query{Text: in.Query, Count: in.Count}, WebResults, WebResults)
@@ -40,12 +41,12 @@ func WebSearch(s Searcher) pawl.Tool {
 	return define(definition[websearchInput]{
 		name:        "websearch",
 		description: websearchDescription,
-		risk:        pawl.RiskModerate,
-		access: func(_ pawl.Call, in websearchInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskModerate,
+		access: func(_ toolapi.Call, in websearchInput) ([]pawl.Access, error) {
 			_, err := check(in)
 			return finder.access(err)
 		},
-		run: func(ctx context.Context, _ pawl.Call, in websearchInput) (pawl.Result, error) {
+		run: func(ctx context.Context, _ toolapi.Call, in websearchInput) (pawl.Result, error) {
 			q, err := check(in)
 			if err != nil {
 				return pawl.Result{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
@@ -53,7 +54,7 @@ func manyHits(n int) []websearch.Hit {
 }
 
 func init() {
-	found := func(t *testing.T, tool pawl.Tool, in string) int {
+	found := func(t *testing.T, tool toolapi.Tool, in string) int {
 		t.Helper()
 		got, err := try(t.Context(), tool, call("", in))
 		checkError(t, err, "")
@@ -91,7 +92,7 @@ func init() {
 		_, err := try(t.Context(), codeTool, call("", `{"query":"x","count":21}`))
 		checkError(t, err, "count must be between 1 and 20")
 	}
-	late := func(tool pawl.Tool, limit time.Duration) func(*testing.T) {
+	late := func(tool toolapi.Tool, limit time.Duration) func(*testing.T) {
 		return func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
@@ -146,7 +147,7 @@ func TestSearchInput(t *testing.T) {
 	t.Parallel()
 	var asked websearch.Query
 	s := library{asked: &asked}
-	for _, tool := range []pawl.Tool{WebSearch(s), CodeSearch(s)} {
+	for _, tool := range []toolapi.Tool{WebSearch(s), CodeSearch(s)} {
 		got, err := tool.Access(t.Context(), call("", `{"query":"x"}`))
 		if diff := cmp.Diff([]pawl.Access{{Kind: pawl.AccessNet, Target: "search.test"}}, got); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", tool.Name, err, diff)
@@ -177,7 +178,7 @@ func TestSearchInput(t *testing.T) {
 func TestContract_R14_SearchIsCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		for _, tool := range []pawl.Tool{WebSearch(hung{}), CodeSearch(hung{})} {
+		for _, tool := range []toolapi.Tool{WebSearch(hung{}), CodeSearch(hung{})} {
 			ctx, cancel := context.WithCancel(t.Context())
 			start := time.Now()
 			time.AfterFunc(time.Second, cancel)
@@ -194,9 +195,9 @@ func TestContract_R14_SearchIsCanceled(t *testing.T) {
 func TestWebToolsAreShort(t *testing.T) {
 	t.Parallel()
 	total := 0
-	for _, tool := range []pawl.Tool{WebFetch(nil), WebSearch(nil), CodeSearch(nil)} {
-		total += len(input(t, tool.ToolSpec))
-		if tool.Risk != pawl.RiskModerate {
+	for _, tool := range []toolapi.Tool{WebFetch(nil), WebSearch(nil), CodeSearch(nil)} {
+		total += len(input(t, tool.Spec))
+		if tool.Risk != toolapi.RiskModerate {
 			t.Errorf("%s has the risk %s", tool.Name, tool.Risk)
 		}
 	}

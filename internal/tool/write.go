@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 //go:embed write.md
@@ -19,18 +20,18 @@ type writeInput struct {
 // Write creates a file or replaces its content. It does not replace what the
 // model does not know: a file that this session has not read, or that was
 // changed since.
-func Write(faults Diagnoser) pawl.Tool {
+func Write(faults Diagnoser) toolapi.Tool {
 	return define(definition[writeInput]{
 		name:        "write",
 		description: writeDescription,
-		risk:        pawl.RiskDangerous,
-		access: func(call pawl.Call, in writeInput) ([]pawl.Access, error) {
+		risk:        toolapi.RiskDangerous,
+		access: func(call toolapi.Call, in writeInput) ([]pawl.Access, error) {
 			return pathAccess(pawl.AccessWrite, call, in.Path)
 		},
-		preview: func(_ context.Context, call pawl.Call, in writeInput) (string, error) {
+		preview: func(_ context.Context, call toolapi.Call, in writeInput) (string, error) {
 			return preview(call, in.Path, in.update)
 		},
-		run: func(ctx context.Context, call pawl.Call, in writeInput) (pawl.Result, error) {
+		run: func(ctx context.Context, call toolapi.Call, in writeInput) (pawl.Result, error) {
 			return change(ctx, call, in.Path, faults, in.update)
 		},
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -112,7 +113,7 @@ func TestContract_R14_ChangesAreCanceled(t *testing.T) {
 	t.Parallel()
 	before := map[string]string{"file": "one\n"}
 	for _, test := range []struct {
-		tool pawl.Tool
+		tool toolapi.Tool
 		in   string
 	}{
 		{Write(nil), `{"path":"file","content":"two\n"}`},

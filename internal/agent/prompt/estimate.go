@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // What stands around a text costs too: roles, names of fields, ids.
@@ -53,7 +54,7 @@ func EstimateParts(parts pawl.Parts) int {
 }
 
 // EstimateTools returns the tokens that the tools of a request take; see [Estimate].
-func EstimateTools(tools []pawl.ToolSpec) int {
+func EstimateTools(tools []toolapi.Spec) int {
 	n := 0
 	if len(tools) > 0 {
 		n = toolsTokens

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // Whatever the log, what is made of it is what each provider takes.
@@ -312,7 +313,7 @@ func BenchmarkFit(b *testing.B) {
 	}
 	run("Estimate", func() []pawl.Message { estimated += prompt.Estimate(messages); return nil })
 	var sizes prompt.Sizes
-	room := prompt.RoomOf(pawl.Window{Context: 200_000, Output: 32_000})
+	room := prompt.RoomOf(model.Window{Context: 200_000, Output: 32_000})
 	run("Fit", func() []pawl.Message { return sizes.Fit(messages, room, 5000, nil) })
 	run("Size", func() []pawl.Message {
 		n, _ := sizes.Size(messages, room, 5000, prompt.Counted{Known: 1, At: messages[900].Seq})

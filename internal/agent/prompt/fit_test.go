@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 func TestEstimateText(t *testing.T) {
@@ -89,7 +90,7 @@ func TestEstimateParts(t *testing.T) {
 	if got := prompt.EstimateParts(pawl.Parts{pawl.Patch{Diff: text}}); got != 0 {
 		t.Errorf("a patch, which no model sees, is %d tokens", got)
 	}
-	specs := []pawl.ToolSpec{{Name: "read", Description: text, Schema: json.RawMessage(`{}`)}}
+	specs := []toolapi.Spec{{Name: "read", Description: text, Schema: json.RawMessage(`{}`)}}
 	if got := prompt.EstimateTools(specs); got < words || prompt.EstimateTools(nil) != 0 {
 		t.Errorf("a tool is %d tokens, none is %d", got, prompt.EstimateTools(nil))
 	}

@@ -6,22 +6,26 @@
 // so that a provider's cache holds.
 package prompt
 
-import "github.com/pawl-dev/pawl"
+import (
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
+)
 
 // Context is what a request is built from besides the log.
 type Context struct {
 	Session pawl.SessionID
 	Agent   string
-	System  string          // the agent's own words
-	Tools   []pawl.ToolSpec // none: withheld
+	System  string         // the agent's own words
+	Tools   []toolapi.Spec // none: withheld
 
 	Temperature, TopP *float64 // nil means the model's own
 }
 
 // Build returns the request for the next reply. It shares the history's
 // messages, so its cost does not grow with the log.
-func Build(h *pawl.History, c Context) pawl.Request {
-	return pawl.Request{
+func Build(h *pawl.History, c Context) model.Request {
+	return model.Request{
 		Session:     c.Session,
 		Parent:      h.Created().Parent,
 		ParentCall:  h.Created().ParentCall,

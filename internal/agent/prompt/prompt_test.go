@@ -7,6 +7,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 func history(t *testing.T, bodies ...pawl.Body) *pawl.History {
@@ -23,7 +25,7 @@ func history(t *testing.T, bodies ...pawl.Body) *pawl.History {
 func TestContract_R2_Build(t *testing.T) {
 	t.Parallel()
 	text := func(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
-	specs := []pawl.ToolSpec{{Name: "read"}}
+	specs := []toolapi.Spec{{Name: "read"}}
 	log := []pawl.Body{
 		pawl.SessionCreated{Dir: "/project", Parent: "01JD0000000000000000000000", ParentCall: "call_1_1"},
 		pawl.Prompted{Parts: text("hi")},
@@ -39,16 +41,16 @@ func TestContract_R2_Build(t *testing.T) {
 	tests := []struct {
 		name  string
 		log   []pawl.Body
-		tools []pawl.ToolSpec
-		want  pawl.Request
+		tools []toolapi.Spec
+		want  model.Request
 	}{
 		{
 			"the first reply", log[:3], specs,
-			pawl.Request{Tools: specs, Messages: []pawl.Message{{Seq: 3, Role: user, Parts: text("hi")}}},
+			model.Request{Tools: specs, Messages: []pawl.Message{{Seq: 3, Role: user, Parts: text("hi")}}},
 		},
 		{
 			"a later one, no tools", log, nil,
-			pawl.Request{Replies: 1, Messages: []pawl.Message{
+			model.Request{Replies: 1, Messages: []pawl.Message{
 				{Seq: 3, Role: user, Parts: text("hi")}, {Seq: 5, Role: assistant, Parts: text("hello")}, {Seq: 9, Role: user, Parts: text("go")},
 			}},
 		},

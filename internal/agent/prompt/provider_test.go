@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
@@ -20,7 +21,7 @@ import (
 )
 
 // providers are clients of all protocols, whose requests the fake provider checks.
-type providers map[string]pawl.Model
+type providers map[string]model.Model
 
 func newProviders(t *testing.T) providers {
 	t.Helper()
@@ -59,7 +60,7 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // check sends the messages to each provider and returns what the first that refuses them says.
 func (p providers) check(ctx context.Context, messages []pawl.Message) (provider string, err error) {
-	req := pawl.Request{
+	req := model.Request{
 		System: "Be brief.", Tools: modeltest.Tools(), Effort: "medium",
 		Messages: protocol.Takes{"image/png", protocol.PDF}.Fit(messages),
 	}

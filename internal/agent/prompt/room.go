@@ -1,6 +1,9 @@
 package prompt
 
-import "github.com/pawl-dev/pawl"
+import (
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
+)
 
 // Parts of a window.
 const (
@@ -20,7 +23,7 @@ type Room struct {
 
 // RoomOf returns the room in a window. A model that may fill all of its window
 // with a reply leaves half of it for the request.
-func RoomOf(w pawl.Window) Room {
+func RoomOf(w model.Window) Room {
 	if w.Context <= 0 {
 		return Room{}
 	}

@@ -12,19 +12,20 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 func TestRoomOf(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		window pawl.Window
+		window model.Window
 		want   prompt.Room
 	}{
-		{pawl.Window{}, prompt.Room{}},
-		{pawl.Window{Output: 5}, prompt.Room{}},
-		{pawl.Window{Context: 200_000, Output: 64_000}, prompt.Room{Context: 200_000, Input: 119_000}},
-		{pawl.Window{Context: 128_000}, prompt.Room{Context: 128_000, Input: 98_000}},
-		{pawl.Window{Context: 128_000, Output: 128_000}, prompt.Room{Context: 128_000, Input: 56_000}},
+		{model.Window{}, prompt.Room{}},
+		{model.Window{Output: 5}, prompt.Room{}},
+		{model.Window{Context: 200_000, Output: 64_000}, prompt.Room{Context: 200_000, Input: 119_000}},
+		{model.Window{Context: 128_000}, prompt.Room{Context: 128_000, Input: 98_000}},
+		{model.Window{Context: 128_000, Output: 128_000}, prompt.Room{Context: 128_000, Input: 56_000}},
 	} {
 		if got := prompt.RoomOf(test.window); got != test.want {
 			t.Errorf("%+v: got %+v", test.window, got)
@@ -93,7 +94,7 @@ func TestAThousandMessagesFit(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ turns, steps int }{{1, 500}, {50, 10}} {
 		messages := long(t, test.turns, test.steps)
-		room := prompt.RoomOf(pawl.Window{Context: 200_000, Output: 32_000})
+		room := prompt.RoomOf(model.Window{Context: 200_000, Output: 32_000})
 		var s prompt.Sizes
 		var before []pawl.Message
 		moves, left, results := 0, 0, 0

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Config configures Serve. Service, Model and Mode are required.
@@ -39,7 +40,7 @@ type Config struct {
 	Notes func(ctx context.Context, dir string) []string
 	// Buffers registers the editor's open files of a session; nil unregisters them. A
 	// nil func means that nothing uses them.
-	Buffers func(id pawl.SessionID, b pawl.Buffers)
+	Buffers func(id pawl.SessionID, b toolapi.Buffers)
 	// Servers makes a session use exactly these MCP servers of the editor. It returns
 	// notes for the user. nil means that the editor's servers are not used.
 	Servers func(ctx context.Context, id pawl.SessionID, dir string, servers []Server) (notes []string)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Limits of reading the editor's buffers.
@@ -30,12 +31,12 @@ type buffers struct {
 	unresponsive atomic.Bool // it did not answer in time; it is not asked again until the next prompt
 }
 
-var _ pawl.Buffers = (*buffers)(nil)
+var _ toolapi.Buffers = (*buffers)(nil)
 
 // Unsaved returns the editor's text of a file if it has unsaved changes. If the editor
 // has an earlier content of the file, it has not reloaded it yet: that does not count
 // as unsaved.
-func (b *buffers) Unsaved(ctx context.Context, f pawl.OnDisk) (text string, ok bool, err error) {
+func (b *buffers) Unsaved(ctx context.Context, f toolapi.OnDisk) (text string, ok bool, err error) {
 	b.seen.add(f)
 	if text, err = b.read(ctx, f.Path); err != nil {
 		return "", false, err
@@ -111,7 +112,7 @@ type diskHistory struct {
 }
 
 // add records the current content of a file.
-func (m *diskHistory) add(f pawl.OnDisk) {
+func (m *diskHistory) add(f toolapi.OnDisk) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.files == nil || len(m.files) == maxFiles && m.files[f.Path] == nil {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // desk is an editor that hands over files as a test says.
@@ -57,7 +58,7 @@ func TestUnsaved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &buffers{editor: desk{hand: says(test.editor)}, seen: &diskHistory{}, now: time.Now}
-			got, ok, err := b.Unsaved(t.Context(), pawl.OnDisk{Path: "/w/a", Text: test.disk})
+			got, ok, err := b.Unsaved(t.Context(), toolapi.OnDisk{Path: "/w/a", Text: test.disk})
 			switch {
 			case err != nil:
 				got = err.Error()
@@ -103,7 +104,7 @@ func TestEditorIsLate(t *testing.T) {
 	b := &buffers{editor: desk{hand: says("one\n")}, seen: shared, now: func() time.Time { return begin.Add(time.Second) }}
 	ask := func(text string, changed time.Time) bool {
 		t.Helper()
-		_, ok, err := b.Unsaved(t.Context(), pawl.OnDisk{Path: "/w/a", Text: text, Changed: changed})
+		_, ok, err := b.Unsaved(t.Context(), toolapi.OnDisk{Path: "/w/a", Text: text, Changed: changed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +126,7 @@ func TestEditorIsLate(t *testing.T) {
 		t.Errorf("more than %d contents are remembered", maxVersions)
 	}
 	for i := range 2 * maxFiles {
-		shared.add(pawl.OnDisk{Path: fmt.Sprint(i)})
+		shared.add(toolapi.OnDisk{Path: fmt.Sprint(i)})
 	}
 	if n := len(shared.files); n > maxFiles {
 		t.Errorf("%d files are remembered", n)
@@ -145,7 +146,7 @@ func TestEditorHangs(t *testing.T) {
 				b := &buffers{editor: desk{hand: hand}, seen: &diskHistory{}, now: time.Now}
 				began := time.Now()
 				for range 3 {
-					if _, _, err := b.Unsaved(t.Context(), pawl.OnDisk{Path: "/w/a", Text: "a"}); err == nil || !strings.Contains(err.Error(), "did not answer") {
+					if _, _, err := b.Unsaved(t.Context(), toolapi.OnDisk{Path: "/w/a", Text: "a"}); err == nil || !strings.Contains(err.Error(), "did not answer") {
 						t.Errorf("got %v", err)
 					}
 				}
@@ -155,7 +156,7 @@ func TestEditorHangs(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
 				b.unresponsive.Store(false)
-				if _, _, err := b.Unsaved(ctx, pawl.OnDisk{Path: "/w/a", Text: "a"}); !errors.Is(err, context.Canceled) || b.unresponsive.Load() {
+				if _, _, err := b.Unsaved(ctx, toolapi.OnDisk{Path: "/w/a", Text: "a"}); !errors.Is(err, context.Canceled) || b.unresponsive.Load() {
 					t.Errorf("canceled: %v, and it is held against the editor: %v", err, b.unresponsive.Load())
 				}
 				time.Sleep(2 * time.Hour) // what still waits ends
@@ -170,7 +171,7 @@ func TestEditorSaysNo(t *testing.T) {
 	b := &buffers{editor: desk{hand: func(context.Context, string) (string, error) {
 		return "", errors.New("no\n\x1b[31m" + strings.Repeat("x", 1<<20))
 	}}, seen: &diskHistory{}, now: time.Now}
-	_, _, err := b.Unsaved(t.Context(), pawl.OnDisk{Path: "/w/a", Text: "a"})
+	_, _, err := b.Unsaved(t.Context(), toolapi.OnDisk{Path: "/w/a", Text: "a"})
 	if err == nil || len(err.Error()) > 2*maxTitle || strings.ContainsAny(err.Error(), "\n\x1b") || !strings.HasPrefix(err.Error(), "it says: no") {
 		t.Errorf("got %.300q", err)
 	}

@@ -17,12 +17,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // running is a call that a server works on.
 type running struct {
 	token    string
-	call     pawl.Call
+	call     toolapi.Call
 	done     <-chan struct{} // of its context
 	progress int
 	asked    bool // a person has been asked once: there is no second time
@@ -34,7 +35,7 @@ const ChangedMark = "!changed"
 
 // access is what a call of the tool would touch: the tool by its name and the
 // fingerprint of what is said of it, so that a grant is for that alone.
-func (l *link) access(call pawl.Call, name string) ([]pawl.Access, error) {
+func (l *link) access(call toolapi.Call, name string) ([]pawl.Access, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, err := l.current(name)
@@ -70,7 +71,7 @@ func (l *link) current(name string) (*remote, error) {
 
 // permit takes note that a call may run. If the tool has changed, the change
 // was shown to who permitted it, and the model is told of it from now on.
-func (l *link) permit(call pawl.Call, name string) error {
+func (l *link) permit(call toolapi.Call, name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := callKey{call.Session, call.ID}
@@ -120,7 +121,7 @@ func (r *remote) page() string {
 var lastToken atomic.Int64
 
 // call has the server do the work.
-func (l *link) call(ctx context.Context, call pawl.Call, name string, input json.RawMessage) (pawl.Result, error) {
+func (l *link) call(ctx context.Context, call toolapi.Call, name string, input json.RawMessage) (pawl.Result, error) {
 	if err := l.permit(call, name); err != nil {
 		return pawl.Result{}, err
 	}

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Offer is what a server offers, to be shown to people.
 type Offer struct {
-	Tools     []pawl.ToolSpec // by the names that the model knows, with all that is kept of what the server says
+	Tools     []toolapi.Spec // by the names that the model knows, with all that is kept of what the server says
 	Prompts   []Prompt
 	Resources []Resource
 }
@@ -49,7 +50,7 @@ func (l *link) offer() Offer {
 	defer l.mu.Unlock()
 	o := Offer{Prompts: slices.Clone(l.prompts), Resources: slices.Clone(l.resources)}
 	for _, t := range l.tools {
-		o.Tools = append(o.Tools, pawl.ToolSpec{Name: t.public, Description: t.description, Schema: t.schema})
+		o.Tools = append(o.Tools, toolapi.Spec{Name: t.public, Description: t.description, Schema: t.schema})
 	}
 	return o
 }

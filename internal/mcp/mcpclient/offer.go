@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // SpecBudget is how many bytes of a request the tools of all servers may take
@@ -44,23 +45,23 @@ func orAll(keep Keep) Keep {
 // must be told of them is more than the budget, it is given two tools instead: one
 // that finds them and one that calls them. While servers start, it is given the
 // one that finds them.
-func (s *Servers) Tools(dir string, keep Keep) []pawl.Tool {
+func (s *Servers) Tools(dir string, keep Keep) []toolapi.Tool {
 	return s.within(dir, orAll(keep), SpecBudget)
 }
 
 // within is Tools with another budget.
-func (s *Servers) within(dir string, keep Keep, budget int) []pawl.Tool {
-	var tools []pawl.Tool
+func (s *Servers) within(dir string, keep Keep, budget int) []toolapi.Tool {
+	var tools []toolapi.Tool
 	size, cut := 0, false
 	for _, o := range s.offered(dir, keep) {
 		t := o.tool()
-		size += SpecSize(t.ToolSpec)
+		size += SpecSize(t.Spec)
 		cut = cut || len(o.spec.description) > briefBytes
 		tools = append(tools, t)
 	}
 	switch {
 	case size > budget:
-		return []pawl.Tool{s.callTool(dir, keep), s.searchTool(dir, keep, budget, "Call them with "+CallTool+".")}
+		return []toolapi.Tool{s.callTool(dir, keep), s.searchTool(dir, keep, budget, "Call them with "+CallTool+".")}
 	case cut:
 		return append(tools, s.searchTool(dir, keep, budget, "Their own descriptions may be cut; here they are whole."))
 	case len(s.starting(dir, keep)) > 0:
@@ -72,7 +73,7 @@ func (s *Servers) within(dir string, keep Keep, budget int) []pawl.Tool {
 // Tool returns the tool of that name, be it one that is not offered just now: what
 // is offered changes while a model writes, and from a session's earlier turns it
 // may know more. It waits for the server that it is of, if that starts.
-func (s *Servers) Tool(ctx context.Context, dir, name string, keep Keep) (pawl.Tool, bool) {
+func (s *Servers) Tool(ctx context.Context, dir, name string, keep Keep) (toolapi.Tool, bool) {
 	keep = orAll(keep)
 	if name == CallTool || name == SearchTool {
 		any := slices.ContainsFunc(s.of(dir), func(l *link) bool { return keep(prefix + l.server.Name) })
@@ -83,13 +84,13 @@ func (s *Servers) Tool(ctx context.Context, dir, name string, keep Keep) (pawl.T
 	}
 	o, err := s.findTool(ctx, dir, name, keep)
 	if err != nil {
-		return pawl.Tool{}, false
+		return toolapi.Tool{}, false
 	}
 	return o.tool(), true
 }
 
 // SpecSize is how many bytes of a request a tool takes, about.
-func SpecSize(t pawl.ToolSpec) int {
+func SpecSize(t toolapi.Spec) int {
 	const frame = len(`{"name":"","description":"","input_schema":},`)
 	return frame + len(t.Name) + len(t.Description) + len(t.Schema)
 }
@@ -128,26 +129,26 @@ func (s *Servers) findTool(ctx context.Context, dir, name string, keep Keep) (of
 
 // tool is the tool by its own name. Its description is cut: the whole of it is
 // rarely needed, and part of every request.
-func (o offered) tool() pawl.Tool {
+func (o offered) tool() toolapi.Tool {
 	l, name := o.link, o.spec.raw
 	description := o.spec.description
 	if len(description) > briefBytes {
 		description = short(description, briefBytes)
 	}
-	return pawl.Tool{
-		ToolSpec: pawl.ToolSpec{
+	return toolapi.Tool{
+		Spec: toolapi.Spec{
 			Name: o.spec.public, Schema: o.spec.schema,
 			Description: strings.TrimSpace("(MCP server " + l.server.Name + ") " + description),
 		},
-		Risk: pawl.RiskModerate,
-		Access: func(_ context.Context, call pawl.Call) ([]pawl.Access, error) {
+		Risk: toolapi.RiskModerate,
+		Access: func(_ context.Context, call toolapi.Call) ([]pawl.Access, error) {
 			if err := object(call.Input); err != nil {
 				return nil, err
 			}
 			return l.access(call, name)
 		},
-		Preview: func(_ context.Context, call pawl.Call) (string, error) { return l.preview(name, call.Input) },
-		Run: func(ctx context.Context, call pawl.Call) (pawl.Result, error) {
+		Preview: func(_ context.Context, call toolapi.Call) (string, error) { return l.preview(name, call.Input) },
+		Run: func(ctx context.Context, call toolapi.Call) (pawl.Result, error) {
 			return l.call(ctx, call, name, call.Input)
 		},
 	}
@@ -171,24 +172,24 @@ var callSchema = json.RawMessage(`{"type":"object","properties":{"tool":{"type":
 
 // callTool calls any tool of any server that keep says yes to. A call is one of
 // that tool: it is permitted, or not, as if it had been called by its own name.
-func (s *Servers) callTool(dir string, keep Keep) pawl.Tool {
-	return pawl.Tool{
-		ToolSpec: pawl.ToolSpec{
+func (s *Servers) callTool(dir string, keep Keep) toolapi.Tool {
+	return toolapi.Tool{
+		Spec: toolapi.Spec{
 			Name: CallTool, Schema: callSchema,
 			Description: "Call a tool of an MCP server. Find its name and schema with " + SearchTool + " first.",
 		},
-		Risk: pawl.RiskModerate,
-		Means: func(ctx context.Context, input json.RawMessage) (pawl.Tool, json.RawMessage, error) {
+		Risk: toolapi.RiskModerate,
+		Means: func(ctx context.Context, input json.RawMessage) (toolapi.Tool, json.RawMessage, error) {
 			var in callInput
 			if err := pawl.Decode(input, &in); err != nil {
-				return pawl.Tool{}, nil, fmt.Errorf("wrong input for %s: %w", CallTool, err)
+				return toolapi.Tool{}, nil, fmt.Errorf("wrong input for %s: %w", CallTool, err)
 			}
 			if err := object(in.Input); err != nil {
-				return pawl.Tool{}, nil, fmt.Errorf(`wrong input for %s: the field "input" is not a JSON object`, CallTool)
+				return toolapi.Tool{}, nil, fmt.Errorf(`wrong input for %s: the field "input" is not a JSON object`, CallTool)
 			}
 			o, err := s.findTool(ctx, dir, in.Tool, keep)
 			if err != nil {
-				return pawl.Tool{}, nil, err
+				return toolapi.Tool{}, nil, err
 			}
 			return o.tool(), in.Input, nil
 		},

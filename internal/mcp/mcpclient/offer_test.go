@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // fifty is a set with one server of 50 tools, as large as real ones are, that is
@@ -30,10 +31,10 @@ func fifty(t *testing.T) (*Servers, string) {
 	return set, dir
 }
 
-func size(tools []pawl.Tool) int {
+func size(tools []toolapi.Tool) int {
 	n := 0
 	for _, t := range tools {
-		n += SpecSize(t.ToolSpec)
+		n += SpecSize(t.Spec)
 	}
 	return n
 }
@@ -44,7 +45,7 @@ func TestSpecBudget(t *testing.T) {
 	set, dir := fifty(t)
 	whole, brief := 0, size(set.within(dir, orAll(nil), 1<<30))
 	for _, o := range set.offered(dir, orAll(nil)) {
-		whole += SpecSize(pawl.ToolSpec{Name: o.spec.public, Description: o.spec.description, Schema: o.spec.schema})
+		whole += SpecSize(toolapi.Spec{Name: o.spec.public, Description: o.spec.description, Schema: o.spec.schema})
 	}
 	pair := set.Tools(dir, nil)
 	t.Logf("mcp: 50 tools: %d bytes as they are, %d with short descriptions, %d with %s and %s", whole, brief, size(pair), SearchTool, CallTool)
@@ -67,7 +68,7 @@ func TestCallAccess(t *testing.T) {
 	t.Parallel()
 	set, dir := fifty(t)
 	pair := set.Tools(dir, nil)
-	access := func(tool pawl.Tool, input string) string {
+	access := func(tool toolapi.Tool, input string) string {
 		own := []byte(input)
 		if tool.Means != nil {
 			meant, inner, err := tool.Means(t.Context(), own)
@@ -76,7 +77,7 @@ func TestCallAccess(t *testing.T) {
 			}
 			tool, own = meant, inner
 		}
-		list, err := tool.Access(t.Context(), pawl.Call{Input: own})
+		list, err := tool.Access(t.Context(), toolapi.Call{Input: own})
 		return fmt.Sprint(list, err)
 	}
 	for input, want := range map[string]string{
@@ -93,7 +94,7 @@ func TestCallAccess(t *testing.T) {
 			t.Errorf("%s: %s", input, got)
 		}
 	}
-	if pair[0].Risk != pawl.RiskModerate || pair[1].Risk != pawl.RiskSafe || access(pair[1], `{}`) != "[] <nil>" {
+	if pair[0].Risk != toolapi.RiskModerate || pair[1].Risk != toolapi.RiskSafe || access(pair[1], `{}`) != "[] <nil>" {
 		t.Error("the search is not safe, or the call is")
 	}
 	own := set.within(dir, orAll(nil), 1<<30)[7]
@@ -107,7 +108,7 @@ func TestSearch(t *testing.T) {
 	set, dir := fifty(t)
 	search := set.Tools(dir, nil)[1]
 	find := func(input string) string {
-		r, err := search.Run(t.Context(), pawl.Call{Input: []byte(input)})
+		r, err := search.Run(t.Context(), toolapi.Call{Input: []byte(input)})
 		if err != nil {
 			return "error: " + err.Error()
 		}
@@ -146,14 +147,14 @@ func TestKeep(t *testing.T) {
 	if got := pair[1].Description; !strings.Contains(got, "hub (1 tools)") {
 		t.Error(got)
 	}
-	r, err := pair[1].Run(t.Context(), pawl.Call{Input: []byte(`{}`)})
+	r, err := pair[1].Run(t.Context(), toolapi.Call{Input: []byte(`{}`)})
 	if err != nil || strings.Count(r.Content, "mcp__hub__") != 1 || !strings.Contains(r.Content, "Call them with mcp_call.") {
 		t.Errorf("%q, %v", r.Content, err)
 	}
 	for _, name := range []string{"mcp__hub__tool_07", "mcp__hub__tool_08"} {
 		may := name == "mcp__hub__tool_07"
 		_, _, err := pair[0].Means(t.Context(), []byte(`{"tool":"`+name+`","input":{}}`))
-		_, described := pair[1].Run(t.Context(), pawl.Call{Input: []byte(`{"tools":["` + name + `"]}`)})
+		_, described := pair[1].Run(t.Context(), toolapi.Call{Input: []byte(`{"tools":["` + name + `"]}`)})
 		_, found := set.Tool(t.Context(), dir, name, keep)
 		if diff := cmp.Diff([]bool{may, may, may}, []bool{err == nil, described == nil, found}); diff != "" {
 			t.Errorf("%s: called, described, found:\n%s", name, diff)

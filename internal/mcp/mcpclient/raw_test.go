@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // hasty are the times for servers that never answer.
@@ -214,7 +215,7 @@ func TestStartWaitsForNobody(t *testing.T) {
 	if diff := cmp.Diff([]string{SearchTool}, names(tools)); diff != "" || !strings.Contains(tools[0].Description, "fake (starting), never (starting)") {
 		t.Errorf("%v\n%s", tools, diff)
 	}
-	r, err := tools[0].Run(t.Context(), pawl.Call{Input: []byte(`{}`)}) // it waits, and not for long
+	r, err := tools[0].Run(t.Context(), toolapi.Call{Input: []byte(`{}`)}) // it waits, and not for long
 	if want := "There are no tools.\nThe MCP server fake is not ready: starting. Its tools may be there later: use mcp_search again.\n"; err != nil || !strings.HasPrefix(r.Content, want) {
 		t.Errorf("%q, %v", r.Content, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // searchInput is the input of mcp_search.
@@ -21,8 +22,8 @@ var searchSchema = json.RawMessage(`{"type":"object","properties":{"query":{"typ
 
 // searchTool finds the tools of a directory's servers and describes them. It waits for
 // servers that start, and says what has become of those that did not.
-func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) pawl.Tool {
-	decode := func(call pawl.Call) (searchInput, error) {
+func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) toolapi.Tool {
+	decode := func(call toolapi.Call) (searchInput, error) {
 		var in searchInput
 		if err := pawl.Decode(call.Input, &in); err != nil {
 			return in, fmt.Errorf("wrong input for %s: %w", SearchTool, err)
@@ -32,14 +33,14 @@ func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) paw
 		}
 		return in, nil
 	}
-	return pawl.Tool{
-		ToolSpec: pawl.ToolSpec{Name: SearchTool, Schema: searchSchema, Description: s.searchDescription(dir, keep) + hint},
-		Risk:     pawl.RiskSafe,
-		Access: func(_ context.Context, call pawl.Call) ([]pawl.Access, error) {
+	return toolapi.Tool{
+		Spec: toolapi.Spec{Name: SearchTool, Schema: searchSchema, Description: s.searchDescription(dir, keep) + hint},
+		Risk:     toolapi.RiskSafe,
+		Access: func(_ context.Context, call toolapi.Call) ([]pawl.Access, error) {
 			_, err := decode(call)
 			return nil, err
 		},
-		Run: func(ctx context.Context, call pawl.Call) (pawl.Result, error) {
+		Run: func(ctx context.Context, call toolapi.Call) (pawl.Result, error) {
 			in, err := decode(call)
 			if err != nil {
 				return pawl.Result{}, err

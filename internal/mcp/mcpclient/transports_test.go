@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // cases are what every transport must do.
@@ -57,8 +58,8 @@ func testEcho(t *testing.T, w *world) {
 		t.Errorf("its number is %d", s.PID)
 	}
 	tool := w.tool("echo")
-	if tool.Risk != pawl.RiskModerate || tool.Description != "(MCP server fake) Says it again." || string(tool.Schema) != `{"type":"object"}` {
-		t.Errorf("%+v", tool.ToolSpec)
+	if tool.Risk != toolapi.RiskModerate || tool.Description != "(MCP server fake) Says it again." || string(tool.Schema) != `{"type":"object"}` {
+		t.Errorf("%+v", tool.Spec)
 	}
 	r, err := w.call("echo", `{"a":1}`)
 	want := pawl.Result{Content: `{"a":1}`, Meta: map[string]string{"server": "fake", "tool": "echo"}}

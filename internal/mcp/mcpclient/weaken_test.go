@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -37,7 +38,7 @@ var attacks = map[string]func(t *testing.T) bool{
 	},
 	"mcp.changed": func(*testing.T) bool {
 		access := []pawl.Access{{Kind: pawl.AccessMCP, Target: "hub/add@0123456789abcdef" + ChangedMark}}
-		c := permission.Call{Tool: CallTool, Risk: pawl.RiskModerate, Access: access}
+		c := permission.Call{Tool: CallTool, Risk: toolapi.RiskModerate, Access: access}
 		return permission.Decide(permission.Policy{Mode: permission.ModeYolo, Dir: "/work"}, c).Decision == permission.Allow
 	},
 	"mcp.fence": func(t *testing.T) bool {

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // transports are those that every case is run over.
@@ -148,17 +149,17 @@ func (w *world) ready() Status {
 }
 
 // tool returns a tool that is offered by its own name.
-func (w *world) tool(name string) pawl.Tool {
+func (w *world) tool(name string) toolapi.Tool {
 	w.t.Helper()
 	tools := w.within(w.dir, orAll(nil), 1<<30)
-	i := slices.IndexFunc(tools, func(t pawl.Tool) bool { return t.Name == "mcp__fake__"+name })
+	i := slices.IndexFunc(tools, func(t toolapi.Tool) bool { return t.Name == "mcp__fake__"+name })
 	if i < 0 {
 		w.t.Fatalf("there is no tool %s among %v", name, names(tools))
 	}
 	return tools[i]
 }
 
-func names(tools []pawl.Tool) []string {
+func names(tools []toolapi.Tool) []string {
 	var list []string
 	for _, t := range tools {
 		list = append(list, t.Name)
@@ -169,11 +170,11 @@ func names(tools []pawl.Tool) []string {
 var calls sync.Map
 
 // input makes a call.
-func (w *world) input(text string) pawl.Call {
+func (w *world) input(text string) toolapi.Call {
 	n, _ := calls.LoadOrStore(w.t.Name(), new(int))
 	count := n.(*int)
 	*count++
-	return pawl.Call{
+	return toolapi.Call{
 		Session: "s", ID: pawl.CallID(fmt.Sprintf("call%d", *count)), Input: json.RawMessage(text), Dir: w.dir,
 		Progress: func(string) {}, Host: w.host,
 	}
@@ -203,7 +204,7 @@ func unfence(t *testing.T, source, content string) string {
 	return m[4]
 }
 
-func run(ctx context.Context, t pawl.Tool, call pawl.Call) (pawl.Result, error) {
+func run(ctx context.Context, t toolapi.Tool, call toolapi.Call) (pawl.Result, error) {
 	if _, err := t.Access(ctx, call); err != nil {
 		return pawl.Result{}, err
 	}
@@ -230,7 +231,7 @@ func (w *world) access(name, input string) string {
 
 // person answers asks.
 type person struct {
-	pawl.ToolSession
+	toolapi.Session
 	mu     sync.Mutex
 	asks   []pawl.Ask
 	answer func(pawl.Ask) pawl.Answer // nil declines

@@ -5,11 +5,11 @@ import (
 	"context"
 	"iter"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-var _ pawl.Model = (*Client)(nil)
+var _ model.Model = (*Client)(nil)
 
 // Version is the protocol's, for the anthropic-version header.
 const Version = "2023-06-01"
@@ -49,7 +49,7 @@ func (c *Client) maxTokens() int {
 	return c.Output
 }
 
-// Stream implements [pawl.Model].
-func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+// Stream implements [model.Model].
+func (c *Client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return c.Ask(ctx, c.path(), c.build(req), func() protocol.Decoder { return &decoder{answer: req.Schema != nil} })
 }

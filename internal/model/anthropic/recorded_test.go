@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
@@ -26,11 +27,11 @@ func recorded(t *testing.T) []modeltest.Exchange {
 }
 
 // requestOf is the request that an answer is read by: it forced the answer's call, or not.
-func requestOf(x modeltest.Exchange) pawl.Request {
+func requestOf(x modeltest.Exchange) model.Request {
 	if bytes.Contains(x.RequestBody, []byte(`"tool_choice":{"name":`)) {
-		return pawl.Request{Schema: json.RawMessage(`{}`)}
+		return model.Request{Schema: json.RawMessage(`{}`)}
 	}
-	return pawl.Request{}
+	return model.Request{}
 }
 
 // naive is a second, simpler reading of a stream.
@@ -185,7 +186,7 @@ func TestNextRequest(t *testing.T) {
 		}
 		compared++
 		c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, x)}, Model: "claude"}
-		reply, err := modeltest.Read(t.Context(), c, pawl.Request{})
+		reply, err := modeltest.Read(t.Context(), c, model.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -82,7 +83,7 @@ var ephemeral = &cache{"ephemeral"}
 // answerTool is the tool by which a reply of a given schema is asked for.
 const answerTool = "answer"
 
-func (c *Client) build(req pawl.Request) request {
+func (c *Client) build(req model.Request) request {
 	r := request{Model: c.Model, MaxTokens: req.MaxTokens, Stream: true}
 	if c.Cloud != nil {
 		r.Model, r.Version, r.Stream = "", c.Cloud.Version, c.Cloud.Stream
@@ -118,7 +119,7 @@ const maxTemperature = 1
 
 // sample says how freely the model chooses its words, where it lets itself be
 // told: not if it thinks, and of the two numbers it takes one.
-func (c *Client) sample(r *request, req pawl.Request) {
+func (c *Client) sample(r *request, req model.Request) {
 	switch {
 	case c.Adaptive, r.Thinking != nil:
 	case req.Temperature != nil:

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func bodyOf(t *testing.T, c *Client, req pawl.Request) []byte {
+func bodyOf(t *testing.T, c *Client, req model.Request) []byte {
 	t.Helper()
 	body, err := protocol.Marshal(c.build(req))
 	if err != nil {
@@ -41,14 +42,14 @@ func signed() []pawl.Message {
 
 func TestRequestKeepsReasoning(t *testing.T) {
 	t.Parallel()
-	req := pawl.Request{System: "You are terse.", Messages: signed(), Tools: modeltest.Tools(), Effort: "medium"}
+	req := model.Request{System: "You are terse.", Messages: signed(), Tools: modeltest.Tools(), Effort: "medium"}
 	modeltest.Golden(t, "reasoning", bodyOf(t, &Client{Model: "claude-sonnet-4-5", Output: 64000}, req), *update)
 	modeltest.Golden(t, "adaptive", bodyOf(t, &Client{Model: "claude-opus-4-7", Output: 64000, Adaptive: true}, req), *update)
 }
 
 func TestRequestOfCloud(t *testing.T) {
 	t.Parallel()
-	req := pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}}
+	req := model.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}}
 	cloud := &Cloud{Path: "/model/x/invoke", Version: "bedrock-2023-05-31"}
 	modeltest.Golden(t, "cloud", bodyOf(t, &Client{Model: "claude-sonnet-4-5", Cloud: cloud}, req), *update)
 }
@@ -64,17 +65,17 @@ func TestRequestExtendsTheOneBefore(t *testing.T) {
 	t.Parallel()
 	messages := append(signed(), modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
 	messages = append(messages, modeltest.FileSession(protocol.Seal(name, "THOUGHT"))...)
-	for model, adaptive := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-7": true} {
-		c := &Client{Model: model, Adaptive: adaptive}
+	for name, adaptive := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-7": true} {
+		c := &Client{Model: name, Adaptive: adaptive}
 		var before []byte
 		for n := 1; n <= len(messages); n++ {
-			body := bodyOf(t, c, pawl.Request{System: "Be terse.", Tools: modeltest.Tools(), Effort: "low", Messages: messages[:n]})
+			body := bodyOf(t, c, model.Request{System: "Be terse.", Tools: modeltest.Tools(), Effort: "low", Messages: messages[:n]})
 			if marks := bytes.Count(body, []byte("cache_control")); marks > 4 {
-				t.Errorf("%s: %d cache marks", model, marks)
+				t.Errorf("%s: %d cache marks", name, marks)
 			}
 			body = unmarked(body)
 			if prefix := bytes.TrimSuffix(before, []byte("]}]}")); !bytes.HasPrefix(body, bytes.TrimSuffix(prefix, []byte("]}"))) {
-				t.Errorf("%s: with %d messages:\n%s\ndoes not begin with\n%s", model, n, body, prefix)
+				t.Errorf("%s: with %d messages:\n%s\ndoes not begin with\n%s", name, n, body, prefix)
 			}
 			before = body
 		}
@@ -89,24 +90,24 @@ func TestThinking(t *testing.T) {
 	tests := []struct {
 		name  string
 		model string
-		req   pawl.Request
+		req   model.Request
 		want  string
 	}{
-		{"no effort", "claude-sonnet-4-5", pawl.Request{Messages: prompt}, ``},
-		{"a budget", "claude-sonnet-4-5-20250929", pawl.Request{Messages: prompt, Effort: "low"}, `{"type":"enabled","budget_tokens":2048}`},
-		{"room for the reply", "claude-sonnet-4-20250514", pawl.Request{Messages: prompt, Effort: "high", MaxTokens: 10000}, `{"type":"enabled","budget_tokens":5000}`},
-		{"too little room", "claude-3-7-sonnet@20250219", pawl.Request{Messages: prompt, Effort: "high", MaxTokens: 2000}, ``},
-		{"a forced call", "claude-sonnet-4-5", pawl.Request{Messages: prompt, Effort: "low", Schema: schema}, ``},
-		{"a prefill", "claude-sonnet-4-5", pawl.Request{Messages: prompt, Effort: "low", Prefill: "a"}, ``},
-		{"in another model's turn", "claude-sonnet-4-5", pawl.Request{Messages: foreign, Effort: "low"}, ``},
-		{"in its own turn", "claude-sonnet-4-5", pawl.Request{Messages: signed(), Effort: "low"}, `{"type":"enabled","budget_tokens":2048}`},
-		{"later in its own turn", "claude-sonnet-4-5", pawl.Request{Messages: append(signed(),
+		{"no effort", "claude-sonnet-4-5", model.Request{Messages: prompt}, ``},
+		{"a budget", "claude-sonnet-4-5-20250929", model.Request{Messages: prompt, Effort: "low"}, `{"type":"enabled","budget_tokens":2048}`},
+		{"room for the reply", "claude-sonnet-4-20250514", model.Request{Messages: prompt, Effort: "high", MaxTokens: 10000}, `{"type":"enabled","budget_tokens":5000}`},
+		{"too little room", "claude-3-7-sonnet@20250219", model.Request{Messages: prompt, Effort: "high", MaxTokens: 2000}, ``},
+		{"a forced call", "claude-sonnet-4-5", model.Request{Messages: prompt, Effort: "low", Schema: schema}, ``},
+		{"a prefill", "claude-sonnet-4-5", model.Request{Messages: prompt, Effort: "low", Prefill: "a"}, ``},
+		{"in another model's turn", "claude-sonnet-4-5", model.Request{Messages: foreign, Effort: "low"}, ``},
+		{"in its own turn", "claude-sonnet-4-5", model.Request{Messages: signed(), Effort: "low"}, `{"type":"enabled","budget_tokens":2048}`},
+		{"later in its own turn", "claude-sonnet-4-5", model.Request{Messages: append(signed(),
 			modeltest.Answer(pawl.ToolCall{ID: "c4", Name: "list", Input: json.RawMessage(`{}`)}),
 			modeltest.Results(pawl.ToolResult{Call: "c4"})), Effort: "low"}, `{"type":"enabled","budget_tokens":2048}`},
-		{"after another model's turn", "claude-sonnet-4-5", pawl.Request{Messages: append(foreign, modeltest.Answer(pawl.Text{Text: "a"}), prompt[0]), Effort: "low"}, `{"type":"enabled","budget_tokens":2048}`},
-		{"adaptive", "us.anthropic.claude-opus-4-6-v1", pawl.Request{Messages: foreign, Effort: "low"}, `{"type":"adaptive","display":"summarized"} {"effort":"low"}`},
-		{"adaptive, newer", "claude-sonnet-5", pawl.Request{Messages: prompt, Effort: "high", MaxTokens: 10}, `{"type":"adaptive","display":"summarized"} {"effort":"high"}`},
-		{"adaptive, a forced call", "claude-sonnet-5", pawl.Request{Messages: prompt, Effort: "high", Schema: schema}, ``},
+		{"after another model's turn", "claude-sonnet-4-5", model.Request{Messages: append(foreign, modeltest.Answer(pawl.Text{Text: "a"}), prompt[0]), Effort: "low"}, `{"type":"enabled","budget_tokens":2048}`},
+		{"adaptive", "us.anthropic.claude-opus-4-6-v1", model.Request{Messages: foreign, Effort: "low"}, `{"type":"adaptive","display":"summarized"} {"effort":"low"}`},
+		{"adaptive, newer", "claude-sonnet-5", model.Request{Messages: prompt, Effort: "high", MaxTokens: 10}, `{"type":"adaptive","display":"summarized"} {"effort":"high"}`},
+		{"adaptive, a forced call", "claude-sonnet-5", model.Request{Messages: prompt, Effort: "high", Schema: schema}, ``},
 	}
 	for _, test := range tests {
 		r := (&Client{Model: test.model, Adaptive: strings.HasPrefix(test.name, "adaptive")}).build(test.req)
@@ -127,7 +128,7 @@ func TestThinking(t *testing.T) {
 
 func TestAdaptiveModelsTakeNoPrefill(t *testing.T) {
 	t.Parallel()
-	req := pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}, Prefill: "Hi"}
+	req := model.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}, Prefill: "Hi"}
 	for adaptive, want := range map[bool]int{false: 2, true: 1} {
 		if got := len((&Client{Adaptive: adaptive}).build(req).Messages); got != want {
 			t.Errorf("adaptive %v: %d messages, want %d", adaptive, got, want)

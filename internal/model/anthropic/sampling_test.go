@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // What the model would refuse of how freely it is to choose its words is left out.
@@ -15,18 +16,18 @@ func TestSampling(t *testing.T) {
 	zero, warm, hot, most := 0.0, 0.5, 1.5, 0.9
 	for name, test := range map[string]struct {
 		client Client
-		req    pawl.Request
+		req    model.Request
 		want   string
 	}{
-		"no wish":            {Client{}, pawl.Request{}, `{}`},
-		"a temperature":      {Client{}, pawl.Request{Temperature: &warm}, `{"temperature":0.5}`},
-		"none at all":        {Client{}, pawl.Request{Temperature: &zero}, `{"temperature":0}`},
-		"too hot":            {Client{}, pawl.Request{Temperature: &hot}, `{}`},
-		"top_p":              {Client{}, pawl.Request{TopP: &most}, `{"top_p":0.9}`},
-		"one of both":        {Client{}, pawl.Request{Temperature: &warm, TopP: &most}, `{"temperature":0.5}`},
-		"it thinks":          {Client{}, pawl.Request{Temperature: &warm, TopP: &most, Effort: "high"}, `{}`},
-		"it decides itself":  {Client{Adaptive: true}, pawl.Request{Temperature: &warm, TopP: &most}, `{}`},
-		"in another's cloud": {Client{Cloud: &Cloud{Version: "v"}}, pawl.Request{Temperature: &warm}, `{"temperature":0.5}`},
+		"no wish":            {Client{}, model.Request{}, `{}`},
+		"a temperature":      {Client{}, model.Request{Temperature: &warm}, `{"temperature":0.5}`},
+		"none at all":        {Client{}, model.Request{Temperature: &zero}, `{"temperature":0}`},
+		"too hot":            {Client{}, model.Request{Temperature: &hot}, `{}`},
+		"top_p":              {Client{}, model.Request{TopP: &most}, `{"top_p":0.9}`},
+		"one of both":        {Client{}, model.Request{Temperature: &warm, TopP: &most}, `{"temperature":0.5}`},
+		"it thinks":          {Client{}, model.Request{Temperature: &warm, TopP: &most, Effort: "high"}, `{}`},
+		"it decides itself":  {Client{Adaptive: true}, model.Request{Temperature: &warm, TopP: &most}, `{}`},
+		"in another's cloud": {Client{Cloud: &Cloud{Version: "v"}}, model.Request{Temperature: &warm}, `{"temperature":0.5}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.req.Messages = []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "Hi."}}}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -66,7 +67,7 @@ type decoder struct {
 func (d *decoder) Done() bool { return d.done }
 
 // Next implements [protocol.Decoder].
-func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
+func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 	var e event
 	if err := protocol.Unmarshal(data, &e); err != nil {
 		return err
@@ -83,7 +84,7 @@ func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
 	case "message_delta":
 		d.count(e.Usage)
 		if e.Delta.StopReason == "refusal" {
-			return &pawl.ModelError{Kind: pawl.ErrorRefused, Message: "the model refused to answer"}
+			return &model.ProviderError{Kind: pawl.ErrorRefused, Message: "the model refused to answer"}
 		}
 		d.finish = finishOf(e.Delta.StopReason)
 	case "message_stop":
@@ -91,8 +92,8 @@ func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
 		if d.answer && d.finish == pawl.FinishToolUse {
 			d.finish = pawl.FinishEndTurn
 		}
-		emit(pawl.Chunk{Kind: pawl.ChunkUsage, Usage: d.usage})
-		emit(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: d.finish})
+		emit(model.Chunk{Kind: model.ChunkUsage, Usage: d.usage})
+		emit(model.Chunk{Kind: model.ChunkFinish, Finish: d.finish})
 	case "error":
 		return protocol.ErrorOf(0, data)
 	default: // ping, and what is yet to come
@@ -100,21 +101,21 @@ func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
 	return nil
 }
 
-func (d *decoder) start(e *event, emit func(pawl.Chunk)) {
+func (d *decoder) start(e *event, emit func(model.Chunk)) {
 	b := e.ContentBlock
 	d.block = b.Type
 	switch b.Type {
 	case "text":
 		if b.Text != "" {
-			emit(pawl.Chunk{Kind: pawl.ChunkText, Text: b.Text})
+			emit(model.Chunk{Kind: model.ChunkText, Text: b.Text})
 		}
 	case "thinking":
 		if b.Thinking != "" {
-			emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: b.Thinking})
+			emit(model.Chunk{Kind: model.ChunkReasoning, Text: b.Thinking})
 		}
 		d.signature = b.Signature
 	case "redacted_thinking":
-		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Signature: protocol.Seal(name, redactedPrefix+b.Data)})
+		emit(model.Chunk{Kind: model.ChunkReasoning, Signature: protocol.Seal(name, redactedPrefix+b.Data)})
 	case "tool_use":
 		d.call = pawl.ToolCall{ID: pawl.CallID(b.ID), Name: b.Name, Input: b.Input}
 		d.input = d.input[:0]
@@ -122,17 +123,17 @@ func (d *decoder) start(e *event, emit func(pawl.Chunk)) {
 	}
 }
 
-func (d *decoder) delta(e *event, emit func(pawl.Chunk)) {
+func (d *decoder) delta(e *event, emit func(model.Chunk)) {
 	switch e.Delta.Type {
 	case "text_delta":
-		emit(pawl.Chunk{Kind: pawl.ChunkText, Text: e.Delta.Text})
+		emit(model.Chunk{Kind: model.ChunkText, Text: e.Delta.Text})
 	case "thinking_delta":
-		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: e.Delta.Thinking})
+		emit(model.Chunk{Kind: model.ChunkReasoning, Text: e.Delta.Thinking})
 	case "signature_delta":
 		d.signature += e.Delta.Signature
 	case "input_json_delta":
 		if d.answer && d.block == "tool_use" {
-			emit(pawl.Chunk{Kind: pawl.ChunkText, Text: e.Delta.PartialJSON})
+			emit(model.Chunk{Kind: model.ChunkText, Text: e.Delta.PartialJSON})
 			return
 		}
 		d.input = append(d.input, e.Delta.PartialJSON...)
@@ -141,11 +142,11 @@ func (d *decoder) delta(e *event, emit func(pawl.Chunk)) {
 }
 
 // stop ends a block. A call and a thought's seal are passed on when they are whole.
-func (d *decoder) stop(emit func(pawl.Chunk)) error {
+func (d *decoder) stop(emit func(model.Chunk)) error {
 	block := d.block
 	d.block = ""
 	if block == "thinking" && d.signature != "" {
-		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Signature: protocol.Seal(name, d.signature)})
+		emit(model.Chunk{Kind: model.ChunkReasoning, Signature: protocol.Seal(name, d.signature)})
 	}
 	if block != "tool_use" || d.answer {
 		return nil
@@ -154,9 +155,9 @@ func (d *decoder) stop(emit func(pawl.Chunk)) error {
 		d.call.Input = json.RawMessage(string(d.input))
 	}
 	if d.call.Name == "" {
-		return &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a call without a name: %s", d.call.Input)}
+		return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a call without a name: %s", d.call.Input)}
 	}
-	emit(pawl.Chunk{Kind: pawl.ChunkCall, Call: d.call})
+	emit(model.Chunk{Kind: model.ChunkCall, Call: d.call})
 	return nil
 }
 

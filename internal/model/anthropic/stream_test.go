@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
@@ -40,7 +41,7 @@ func inputDelta(s string) string {
 }
 
 // stream serves events and reads the reply.
-func stream(t *testing.T, req pawl.Request, events ...string) (modeltest.Reply, error) {
+func stream(t *testing.T, req model.Request, events ...string) (modeltest.Reply, error) {
 	t.Helper()
 	body := "data: " + strings.Join(events, "\n\ndata: ") + "\n\n"
 	url := modeltest.Serve(t, modeltest.Exchange{Status: http.StatusOK, ContentType: "text/event-stream", ResponseBody: []byte(body)})
@@ -53,44 +54,44 @@ func TestStream(t *testing.T) {
 		return pawl.Parts{pawl.ToolCall{ID: "t1", Name: "f", Input: json.RawMessage(input)}}
 	}
 	text := func(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
-	structured := pawl.Request{Schema: json.RawMessage(`{}`)}
+	structured := model.Request{Schema: json.RawMessage(`{}`)}
 	tests := []struct {
 		name   string
-		req    pawl.Request
+		req    model.Request
 		events []string
 		want   modeltest.Reply
 	}{
-		{"text", pawl.Request{}, []string{`{"type":"ping"}`, textStart, textDelta("a"), textDelta("b"), blockStop, endTurn, last},
+		{"text", model.Request{}, []string{`{"type":"ping"}`, textStart, textDelta("a"), textDelta("b"), blockStop, endTurn, last},
 			modeltest.Reply{Parts: text("ab"), Finish: pawl.FinishEndTurn, Usage: pawl.Usage{Output: 5}}},
-		{"text in the block's start", pawl.Request{}, []string{`{"type":"content_block_start","content_block":{"type":"text","text":"a"}}`, textDelta("b"), toolUse, last},
+		{"text in the block's start", model.Request{}, []string{`{"type":"content_block_start","content_block":{"type":"text","text":"a"}}`, textDelta("b"), toolUse, last},
 			modeltest.Reply{Parts: text("ab"), Finish: pawl.FinishToolUse}},
-		{"a call in pieces", pawl.Request{}, []string{callStart(`{}`), inputDelta(`{"a":`), inputDelta(``), inputDelta(`"\""}`), blockStop, toolUse, last},
+		{"a call in pieces", model.Request{}, []string{callStart(`{}`), inputDelta(`{"a":`), inputDelta(``), inputDelta(`"\""}`), blockStop, toolUse, last},
 			modeltest.Reply{Parts: call(`{"a":"\""}`), Finish: pawl.FinishToolUse}},
-		{"a call without input", pawl.Request{}, []string{callStart(`{}`), inputDelta(``), blockStop, toolUse, last},
+		{"a call without input", model.Request{}, []string{callStart(`{}`), inputDelta(``), blockStop, toolUse, last},
 			modeltest.Reply{Parts: call(`{}`), Finish: pawl.FinishToolUse}},
-		{"a call whole in its start", pawl.Request{}, []string{callStart(`{"a":1}`), blockStop, toolUse, last},
+		{"a call whole in its start", model.Request{}, []string{callStart(`{"a":1}`), blockStop, toolUse, last},
 			modeltest.Reply{Parts: call(`{"a":1}`), Finish: pawl.FinishToolUse}},
-		{"two calls", pawl.Request{}, []string{callStart(`{}`), inputDelta(`{"a":1}`), blockStop, strings.Replace(callStart(`{}`), "t1", "t2", 1), blockStop, toolUse, last},
+		{"two calls", model.Request{}, []string{callStart(`{}`), inputDelta(`{"a":1}`), blockStop, strings.Replace(callStart(`{}`), "t1", "t2", 1), blockStop, toolUse, last},
 			modeltest.Reply{Parts: append(call(`{"a":1}`), pawl.ToolCall{ID: "t2", Name: "f", Input: json.RawMessage(`{}`)}), Finish: pawl.FinishToolUse}},
-		{"hidden thoughts", pawl.Request{}, []string{
+		{"hidden thoughts", model.Request{}, []string{
 			`{"type":"content_block_start","content_block":{"type":"redacted_thinking","data":"X"}}`, blockStop,
 			`{"type":"content_block_start","content_block":{"type":"thinking","thinking":"","signature":""}}`,
 			`{"type":"content_block_delta","delta":{"type":"signature_delta","signature":"S"}}`, blockStop, endTurn, last},
 			modeltest.Reply{Parts: pawl.Parts{pawl.Reasoning{Signature: "anthropic:redacted:X"}, pawl.Reasoning{Signature: "anthropic:S"}}, Finish: pawl.FinishEndTurn, Usage: pawl.Usage{Output: 5}}},
-		{"a signature in pieces", pawl.Request{}, []string{
+		{"a signature in pieces", model.Request{}, []string{
 			`{"type":"content_block_start","content_block":{"type":"thinking","thinking":"hm","signature":"S"}}`,
 			`{"type":"content_block_delta","delta":{"type":"signature_delta","signature":"I"}}`,
 			`{"type":"content_block_delta","delta":{"type":"signature_delta","signature":"G"}}`, blockStop, endTurn, last},
 			modeltest.Reply{Parts: pawl.Parts{pawl.Reasoning{Text: "hm", Signature: "anthropic:SIG"}}, Finish: pawl.FinishEndTurn, Usage: pawl.Usage{Output: 5}}},
-		{"no more room", pawl.Request{}, []string{textStart, textDelta("a"), `{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}`, last},
+		{"no more room", model.Request{}, []string{textStart, textDelta("a"), `{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}`, last},
 			modeltest.Reply{Parts: text("a"), Finish: pawl.FinishMaxTokens}},
-		{"usage is replaced, not added", pawl.Request{}, []string{
+		{"usage is replaced, not added", model.Request{}, []string{
 			`{"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1,"cache_read_input_tokens":7,"cache_creation_input_tokens":3}}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":8,"cache_read_input_tokens":null,"output_tokens_details":{"thinking_tokens":6}}}`, last},
 			modeltest.Reply{Finish: pawl.FinishEndTurn, Usage: pawl.Usage{Input: 9, Output: 8, Reasoning: 6, CacheRead: 7, CacheWrite: 3}}},
 		{"structured", structured, []string{callStart(`{}`), inputDelta(`{"a":`), inputDelta(`1}`), blockStop, toolUse, last},
 			modeltest.Reply{Parts: text(`{"a":1}`), Finish: pawl.FinishEndTurn}},
-		{"what is not known is passed over", pawl.Request{}, []string{`{"type":"new"}`, `{"type":"content_block_start","content_block":{"type":"new"}}`, inputDelta("x"), blockStop, textStart, textDelta("a"), endTurn, last, `{"type":"after"}`},
+		{"what is not known is passed over", model.Request{}, []string{`{"type":"new"}`, `{"type":"content_block_start","content_block":{"type":"new"}}`, inputDelta("x"), blockStop, textStart, textDelta("a"), endTurn, last, `{"type":"after"}`},
 			modeltest.Reply{Parts: text("a"), Finish: pawl.FinishEndTurn, Usage: pawl.Usage{Output: 5}}},
 	}
 	for _, test := range tests {
@@ -122,8 +123,8 @@ func TestStreamFailure(t *testing.T) {
 		{endTurn, pawl.ErrorConnection}, // and no message_stop
 	}
 	for _, test := range tests {
-		_, err := stream(t, pawl.Request{}, textStart, textDelta("a"), test.event)
-		var failure *pawl.ModelError
+		_, err := stream(t, model.Request{}, textStart, textDelta("a"), test.event)
+		var failure *model.ProviderError
 		if !errors.As(err, &failure) || failure.Kind != test.kind {
 			t.Errorf("%s: got %v, want %s", test.event, err, test.kind)
 		}
@@ -161,9 +162,9 @@ func TestStatus(t *testing.T) {
 			w.WriteHeader(test.status)
 			_, _ = io.WriteString(w, test.body)
 		}))
-		_, err := modeltest.Read(t.Context(), &Client{Endpoint: protocol.Endpoint{BaseURL: server.URL}, Model: "claude"}, pawl.Request{})
+		_, err := modeltest.Read(t.Context(), &Client{Endpoint: protocol.Endpoint{BaseURL: server.URL}, Model: "claude"}, model.Request{})
 		server.Close()
-		var failure *pawl.ModelError
+		var failure *model.ProviderError
 		if !errors.As(err, &failure) || failure.Kind != test.kind || failure.Status != test.status || failure.RetryAfter != test.wait {
 			t.Errorf("%d %s: got %#v, want %s after %s", test.status, test.body, err, test.kind, test.wait)
 		}
@@ -187,8 +188,8 @@ func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &Client{Endpoint: protocol.Endpoint{BaseURL: "http://silent", Client: &http.Client{Transport: silent{}}}, Model: "claude"}
 		began := time.Now()
-		_, err := modeltest.Read(t.Context(), c, pawl.Request{})
-		var failure *pawl.ModelError
+		_, err := modeltest.Read(t.Context(), c, model.Request{})
+		var failure *model.ProviderError
 		if !errors.As(err, &failure) || failure.Kind != pawl.ErrorIdle || time.Since(began) != protocol.DefaultIdle {
 			t.Errorf("got %v after %s", err, time.Since(began))
 		}

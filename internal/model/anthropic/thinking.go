@@ -1,6 +1,6 @@
 package anthropic
 
-import "github.com/pawl-dev/pawl"
+import "github.com/pawl-dev/pawl/internal/model"
 
 type thinking struct {
 	Type    string `json:"type"`
@@ -20,7 +20,7 @@ const minBudget = 1024
 
 // think asks for thinking where the request has an effort and the protocol
 // permits it: not with a forced call, not before a prefill.
-func (c *Client) think(r *request, req pawl.Request) {
+func (c *Client) think(r *request, req model.Request) {
 	budget := min(budgets[req.Effort], r.MaxTokens/2)
 	switch {
 	case budgets[req.Effort] == 0, r.ToolChoice != nil:

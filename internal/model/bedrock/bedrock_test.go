@@ -18,10 +18,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
-const model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+const claude = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
 // bearer is an account at a server of the test's own.
 func bearer(url string) Account { return Account{Region: "us-east-1", Bearer: "key", BaseURL: url} }
@@ -31,7 +32,7 @@ func TestRecordedStreams(t *testing.T) {
 	streams, calls := 0, 0
 	for _, x := range modeltest.Cassettes(t, "/invoke-with-response-stream") {
 		streams++
-		got, err := modeltest.Read(t.Context(), bearer(modeltest.Serve(t, x)).Claude(model), pawl.Request{})
+		got, err := modeltest.Read(t.Context(), bearer(modeltest.Serve(t, x)).Claude(claude), model.Request{})
 		if err != nil {
 			t.Errorf("%s %d: %v", x.File, x.Index, err)
 			continue
@@ -47,7 +48,7 @@ func TestRecordedStreams(t *testing.T) {
 		}
 		cut := bearer("http://recorded")
 		cut.Base = modeltest.Cut{Exchange: x} // byte by byte
-		inPieces, err := modeltest.Read(t.Context(), cut.Claude(model), pawl.Request{})
+		inPieces, err := modeltest.Read(t.Context(), cut.Claude(claude), model.Request{})
 		if diff := cmp.Diff(got, inPieces); err != nil || diff != "" {
 			t.Errorf("%s %d: byte by byte: %v (-whole +bytes):\n%s", x.File, x.Index, err, diff)
 		}
@@ -140,8 +141,8 @@ func TestStreamFailure(t *testing.T) {
 	for _, test := range tests {
 		body := append(chunk(t, `{"type":"ping"}`), test.then...)
 		url := modeltest.Serve(t, modeltest.Exchange{Status: http.StatusOK, ContentType: contentType, ResponseBody: body})
-		_, err := modeltest.Read(t.Context(), bearer(url).Claude(model), pawl.Request{})
-		var failed *pawl.ModelError
+		_, err := modeltest.Read(t.Context(), bearer(url).Claude(claude), model.Request{})
+		var failed *model.ProviderError
 		if !errors.As(err, &failed) || failed.Kind != test.kind || !strings.Contains(failed.Message, test.says) {
 			t.Errorf("%s: got %v, want %s with %q", test.name, err, test.kind, test.says)
 		}
@@ -165,8 +166,8 @@ func TestStatus(t *testing.T) {
 	}
 	for _, test := range tests {
 		url := modeltest.Serve(t, modeltest.Exchange{Status: test.status, ContentType: "application/json", ResponseBody: []byte(test.body)})
-		_, err := modeltest.Read(t.Context(), bearer(url).Claude(model), pawl.Request{})
-		var failed *pawl.ModelError
+		_, err := modeltest.Read(t.Context(), bearer(url).Claude(claude), model.Request{})
+		var failed *model.ProviderError
 		if !errors.As(err, &failed) || failed.Kind != test.kind || failed.Status != test.status {
 			t.Errorf("%d %s: got %v, want %s", test.status, test.body, err, test.kind)
 		}
@@ -177,7 +178,7 @@ func TestStatus(t *testing.T) {
 type asked struct{ URL, Authorization, Token, Accept, Body string }
 
 // ask sends a request and returns what the server saw of it.
-func ask(t *testing.T, account Account, model string) (asked, error) {
+func ask(t *testing.T, account Account, claude string) (asked, error) {
 	t.Helper()
 	var saw asked
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -189,13 +190,13 @@ func ask(t *testing.T, account Account, model string) (asked, error) {
 	}))
 	defer server.Close()
 	account.BaseURL = server.URL
-	_, err := modeltest.Read(t.Context(), account.Claude(model), pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}})
+	_, err := modeltest.Read(t.Context(), account.Claude(claude), model.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}})
 	return saw, err
 }
 
 func TestRequest(t *testing.T) {
 	t.Parallel()
-	saw, err := ask(t, bearer(""), model)
+	saw, err := ask(t, bearer(""), claude)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestSignedRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saw, err := ask(t, account, model)
+	saw, err := ask(t, account, claude)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,8 +246,8 @@ func TestNoCredentials(t *testing.T) {
 	}
 	expired := aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, errors.New("expired") })
 	for _, account := range []Account{{Region: "eu-west-1"}, {Region: "eu-west-1", Credentials: expired}} {
-		_, err := ask(t, account, model)
-		var failed *pawl.ModelError
+		_, err := ask(t, account, claude)
+		var failed *model.ProviderError
 		if !errors.As(err, &failed) || failed.Kind != pawl.ErrorAuth {
 			t.Errorf("got %v, want %s", err, pawl.ErrorAuth)
 		}

@@ -13,6 +13,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // transport signs requests, and turns the answer's frames into the server-sent
@@ -24,7 +25,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	signed := r.Clone(r.Context())
 	signed.Header.Set("Accept", contentType)
 	if err := t.sign(signed); err != nil {
-		return nil, &pawl.ModelError{Kind: pawl.ErrorAuth, Message: err.Error()}
+		return nil, &model.ProviderError{Kind: pawl.ErrorAuth, Message: err.Error()}
 	}
 	base := t.account.Base
 	if base == nil {

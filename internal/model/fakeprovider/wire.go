@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
@@ -158,7 +159,7 @@ func (s *server) reply(d dialect, r *http.Request, body []byte) (request, script
 // at is the script's reply at a position. A model with the name of an agent
 // replies from that agent's lines.
 func (s *server) at(req request, position int) (script.Reply, error) {
-	ask := pawl.Request{Replies: position, Messages: req.messages}
+	ask := model.Request{Replies: position, Messages: req.messages}
 	if slices.Contains(s.script.Agents(), req.model) {
 		ask.ParentCall, ask.Agent = "wire", req.model
 	}

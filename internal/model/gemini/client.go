@@ -6,11 +6,11 @@ import (
 	"iter"
 	"net/url"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-var _ pawl.Model = (*Client)(nil)
+var _ model.Model = (*Client)(nil)
 
 // DefaultPath is where the models are in the Gemini API.
 const DefaultPath = "/v1beta/models"
@@ -37,7 +37,7 @@ func (c *Client) path() string {
 	return path + "/" + url.PathEscape(c.Model) + ":streamGenerateContent?alt=sse"
 }
 
-// Stream implements [pawl.Model].
-func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+// Stream implements [model.Model].
+func (c *Client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return c.Ask(ctx, c.path(), c.build(req), func() protocol.Decoder { return &decoder{} })
 }

@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
@@ -108,7 +109,7 @@ func TestRecordedStreams(t *testing.T) {
 	for _, x := range recorded(t) {
 		streams++
 		c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, x)}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
-		got, err := modeltest.Read(t.Context(), c, pawl.Request{})
+		got, err := modeltest.Read(t.Context(), c, model.Request{})
 		if err != nil {
 			t.Errorf("%s %d: %v", x.File, x.Index, err)
 			continue
@@ -150,7 +151,7 @@ func TestRecordedStreamsInPieces(t *testing.T) {
 	read := func(x modeltest.Exchange, at int) modeltest.Reply {
 		c := &Client{Endpoint: protocol.Endpoint{Client: &http.Client{Transport: modeltest.Cut{Exchange: x, At: at}}}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
 		c.BaseURL = "http://recorded"
-		got, err := modeltest.Read(t.Context(), c, pawl.Request{})
+		got, err := modeltest.Read(t.Context(), c, model.Request{})
 		if err != nil {
 			t.Fatalf("%s %d cut at %d: %v", x.File, x.Index, at, err)
 		}
@@ -185,7 +186,7 @@ func TestRecordedStreamBrokenOff(t *testing.T) {
 			cut := x
 			cut.ResponseBody = x.ResponseBody[:end]
 			c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, cut)}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
-			if got, err := modeltest.Read(t.Context(), c, pawl.Request{}); err == nil {
+			if got, err := modeltest.Read(t.Context(), c, model.Request{}); err == nil {
 				t.Errorf("%s %d, %d of %d bytes: read as a whole reply %+v", x.File, x.Index, end, len(x.ResponseBody), got)
 			}
 		}
@@ -203,7 +204,7 @@ func TestNextRequest(t *testing.T) {
 		}
 		compared++
 		c := &Client{Endpoint: protocol.Endpoint{BaseURL: modeltest.Serve(t, x)}, Model: modelOf(x), Levels: strings.HasPrefix(modelOf(x), "gemini-3")}
-		reply, err := modeltest.Read(t.Context(), c, pawl.Request{})
+		reply, err := modeltest.Read(t.Context(), c, model.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}

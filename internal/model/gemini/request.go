@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // request is the body of a streamGenerateContent call. The contents come last:
@@ -84,7 +84,7 @@ type data struct {
 // budgets are the tokens to think with, by effort.
 var budgets = map[string]int{"low": 2048, "medium": 8192, "high": 24576}
 
-func (c *Client) build(req pawl.Request) request {
+func (c *Client) build(req model.Request) request {
 	r := request{Config: c.config(req), Contents: c.contents(req.Messages)}
 	if req.System != "" {
 		r.System = &content{Parts: []part{{Text: &req.System}}}
@@ -99,7 +99,7 @@ func (c *Client) build(req pawl.Request) request {
 	return r
 }
 
-func (c *Client) config(req pawl.Request) *config {
+func (c *Client) config(req model.Request) *config {
 	cfg := config{MaxOutputTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Schema: req.Schema}
 	if cfg.MaxOutputTokens == 0 {
 		cfg.MaxOutputTokens = c.Output

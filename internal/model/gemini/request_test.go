@@ -9,13 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func bodyOf(t *testing.T, c *Client, req pawl.Request) []byte {
+func bodyOf(t *testing.T, c *Client, req model.Request) []byte {
 	t.Helper()
 	body, err := protocol.Marshal(c.build(req))
 	if err != nil {
@@ -37,7 +38,7 @@ func TestRequest(t *testing.T) {
 // results.
 func TestRequestOfGemini3(t *testing.T) {
 	t.Parallel()
-	req := pawl.Request{
+	req := model.Request{
 		Messages: modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("x1", "CALL")),
 		Tools:    modeltest.Tools(),
 		Effort:   "medium",
@@ -57,13 +58,13 @@ func TestRequestExtendsTheOneBefore(t *testing.T) {
 	messages := append(modeltest.Session(protocol.Seal(name, "THOUGHT"), sealCall("", "CALL")),
 		modeltest.Answer(pawl.Text{Text: "It is empty."}), modeltest.Prompt("Thanks."))
 	messages = append(messages, modeltest.FileSession(protocol.Seal(name, "THOUGHT"))...)
-	for model, levels := range map[string]bool{"gemini-2.5-pro": false, "gemini-3-pro-preview": true} {
-		c := &Client{Model: model, Levels: levels}
+	for ref, levels := range map[string]bool{"gemini-2.5-pro": false, "gemini-3-pro-preview": true} {
+		c := &Client{Model: ref, Levels: levels}
 		var before []byte
 		for n := 1; n <= len(messages); n++ {
-			body := bodyOf(t, c, pawl.Request{System: "Be terse.", Tools: modeltest.Tools(), Effort: "low", Messages: messages[:n]})
+			body := bodyOf(t, c, model.Request{System: "Be terse.", Tools: modeltest.Tools(), Effort: "low", Messages: messages[:n]})
 			if prefix := bytes.TrimSuffix(before, []byte("]}]}")); !bytes.HasPrefix(body, prefix) {
-				t.Errorf("%s: with %d messages:\n%s\ndoes not begin with\n%s", model, n, body, prefix)
+				t.Errorf("%s: with %d messages:\n%s\ndoes not begin with\n%s", ref, n, body, prefix)
 			}
 			before = body
 		}

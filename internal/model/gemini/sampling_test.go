@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // How freely the model is to choose its words it is told whether it thinks or not.
@@ -15,13 +16,13 @@ func TestSampling(t *testing.T) {
 	warm, most := 1.5, 0.9
 	for name, test := range map[string]struct {
 		client Client
-		req    pawl.Request
+		req    model.Request
 		want   string // the whole generationConfig
 	}{
-		"no wish":      {Client{}, pawl.Request{}, ``},
-		"temperature":  {Client{}, pawl.Request{Temperature: &warm}, `{"temperature":1.5}`},
-		"top_p":        {Client{}, pawl.Request{TopP: &most}, `{"topP":0.9}`},
-		"as it thinks": {Client{Levels: true}, pawl.Request{Temperature: &warm, TopP: &most, Effort: "low"}, `{"temperature":1.5,"topP":0.9,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"LOW"}}`},
+		"no wish":      {Client{}, model.Request{}, ``},
+		"temperature":  {Client{}, model.Request{Temperature: &warm}, `{"temperature":1.5}`},
+		"top_p":        {Client{}, model.Request{TopP: &most}, `{"topP":0.9}`},
+		"as it thinks": {Client{Levels: true}, model.Request{Temperature: &warm, TopP: &most, Effort: "low"}, `{"temperature":1.5,"topP":0.9,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"LOW"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.req.Messages = []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "Hi."}}}}

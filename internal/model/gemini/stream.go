@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -47,7 +48,7 @@ type decoder struct {
 func (d *decoder) Done() bool { return d.done }
 
 // Next implements [protocol.Decoder].
-func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
+func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 	var e event
 	if err := protocol.Unmarshal(data, &e); err != nil {
 		return err
@@ -56,7 +57,7 @@ func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
 		return protocol.ErrorOf(0, data)
 	}
 	if e.Usage != nil {
-		emit(pawl.Chunk{Kind: pawl.ChunkUsage, Usage: e.Usage.tokens()})
+		emit(model.Chunk{Kind: model.ChunkUsage, Usage: e.Usage.tokens()})
 	}
 	if reason := e.Feedback.BlockReason; reason != "" {
 		return stopError(pawl.ErrorRefused, "the prompt was blocked", reason, e.Feedback.BlockReasonMessage)
@@ -83,7 +84,7 @@ func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
 
 // End implements [protocol.Ender]: the stream has no last event, but a reply
 // that is whole gave its finish.
-func (d *decoder) End(emit func(pawl.Chunk)) {
+func (d *decoder) End(emit func(model.Chunk)) {
 	if d.finish == "" {
 		return
 	}
@@ -91,14 +92,14 @@ func (d *decoder) End(emit func(pawl.Chunk)) {
 		d.finish = pawl.FinishToolUse
 	}
 	d.done = true
-	emit(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: d.finish})
+	emit(model.Chunk{Kind: model.ChunkFinish, Finish: d.finish})
 }
 
-func (d *decoder) part(p *part, emit func(pawl.Chunk)) error {
+func (d *decoder) part(p *part, emit func(model.Chunk)) error {
 	switch {
 	case p.Call != nil:
 		if p.Call.Name == "" {
-			return &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: "a call without a name"}
+			return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: "a call without a name"}
 		}
 		c := pawl.ToolCall{ID: pawl.CallID(p.Call.ID), Name: p.Call.Name, Input: p.Call.Args}
 		if c.Input == nil || string(c.Input) == "null" {
@@ -106,16 +107,16 @@ func (d *decoder) part(p *part, emit func(pawl.Chunk)) error {
 		}
 		c.Signature = sealCall(p.Call.ID, p.Signature)
 		d.called = true
-		emit(pawl.Chunk{Kind: pawl.ChunkCall, Call: c})
+		emit(model.Chunk{Kind: model.ChunkCall, Call: c})
 	case p.Text == nil: // the provider's own tools, and what is yet to come
 	case p.Thought:
-		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: *p.Text, Signature: protocol.Seal(name, p.Signature)})
+		emit(model.Chunk{Kind: model.ChunkReasoning, Text: *p.Text, Signature: protocol.Seal(name, p.Signature)})
 	default:
 		if *p.Text != "" {
-			emit(pawl.Chunk{Kind: pawl.ChunkText, Text: *p.Text})
+			emit(model.Chunk{Kind: model.ChunkText, Text: *p.Text})
 		}
 		if p.Signature != "" {
-			emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Signature: sealText(len(*p.Text), p.Signature)})
+			emit(model.Chunk{Kind: model.ChunkReasoning, Signature: sealText(len(*p.Text), p.Signature)})
 		}
 	}
 	return nil
@@ -154,5 +155,5 @@ func stopError(kind pawl.ErrorKind, what, reason, message string) error {
 	if message != "" {
 		text += ": " + message
 	}
-	return &pawl.ModelError{Kind: kind, Message: text}
+	return &model.ProviderError{Kind: kind, Message: text}
 }

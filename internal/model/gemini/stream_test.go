@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
@@ -30,7 +31,7 @@ func stream(t *testing.T, events ...string) (modeltest.Reply, error) {
 		body.WriteString("data: " + e + "\r\n\r\n")
 	}
 	url := modeltest.Serve(t, modeltest.Exchange{Status: http.StatusOK, ContentType: "text/event-stream", ResponseBody: []byte(body.String())})
-	return modeltest.Read(t.Context(), &Client{Endpoint: protocol.Endpoint{BaseURL: url}, Model: "gemini-3-pro", Levels: true}, pawl.Request{})
+	return modeltest.Read(t.Context(), &Client{Endpoint: protocol.Endpoint{BaseURL: url}, Model: "gemini-3-pro", Levels: true}, model.Request{})
 }
 
 func TestStream(t *testing.T) {
@@ -99,7 +100,7 @@ func TestStreamFailure(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, err := stream(t, text("a"), test.event)
-		var failure *pawl.ModelError
+		var failure *model.ProviderError
 		if !errors.As(err, &failure) || failure.Kind != test.kind || !strings.Contains(failure.Message, test.says) {
 			t.Errorf("%s: got %v, want %s with %q", test.event, err, test.kind, test.says)
 		}
@@ -125,8 +126,8 @@ func TestStatus(t *testing.T) {
 	}
 	for _, test := range tests {
 		url := modeltest.Serve(t, modeltest.Exchange{Status: test.status, ContentType: "application/json", ResponseBody: []byte(test.body)})
-		_, err := modeltest.Read(t.Context(), &Client{Endpoint: protocol.Endpoint{BaseURL: url}, Model: "m"}, pawl.Request{})
-		var failure *pawl.ModelError
+		_, err := modeltest.Read(t.Context(), &Client{Endpoint: protocol.Endpoint{BaseURL: url}, Model: "m"}, model.Request{})
+		var failure *model.ProviderError
 		if !errors.As(err, &failure) || failure.Kind != test.kind || failure.Status != test.status || failure.RetryAfter != test.wait {
 			t.Errorf("%d %s: got %#v, want %s after %s", test.status, test.body, err, test.kind, test.wait)
 		}
@@ -146,7 +147,7 @@ func TestPath(t *testing.T) {
 		"/v1beta1/projects/p/models": "/v1beta1/projects/p/models/gemini-2.5-pro:streamGenerateContent?alt=sse",
 	} {
 		c := &Client{Endpoint: protocol.Endpoint{BaseURL: server.URL, Header: http.Header{"X-Goog-Api-Key": {"k"}}}, Model: "gemini-2.5-pro", Path: path}
-		if _, err := modeltest.Read(t.Context(), c, pawl.Request{}); err != nil {
+		if _, err := modeltest.Read(t.Context(), c, model.Request{}); err != nil {
 			t.Fatal(err)
 		}
 		if asked != want || key != "k" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -16,14 +17,14 @@ var (
 )
 
 // fit is the request as a model that takes these types of files gets it.
-func fit(req pawl.Request, types ...string) pawl.Request {
+func fit(req model.Request, types ...string) model.Request {
 	req.Messages = protocol.Takes(types).Fit(req.Messages)
 	return req
 }
 
 // FileRequests are requests with files in prompts and results, by name, as a
 // client gets them.
-func FileRequests() map[string]pawl.Request {
+func FileRequests() map[string]model.Request {
 	prompt := pawl.Message{Role: pawl.RoleUser, Parts: pawl.Parts{
 		image,
 		document,
@@ -38,15 +39,15 @@ func FileRequests() map[string]pawl.Request {
 		pawl.ToolResult{Files: both.Files}, // which say it all
 		pawl.ToolResult{Content: "the page did not load", Files: []pawl.File{image}, IsError: true},
 	)
-	return map[string]pawl.Request{
-		"files":          fit(pawl.Request{Messages: []pawl.Message{prompt}}, image.MediaType, document.MediaType),
-		"files-untaken":  fit(pawl.Request{Messages: []pawl.Message{prompt}}),
-		"result-image":   fit(pawl.Request{Messages: asked(shown), Tools: Tools()}, image.MediaType),
-		"result-pdf":     fit(pawl.Request{Messages: asked(pawl.ToolResult{Content: "a PDF file", Files: []pawl.File{document}}), Tools: Tools()}, document.MediaType),
-		"result-several": fit(pawl.Request{Messages: several, Tools: Tools()}, image.MediaType, document.MediaType),
-		"result-untaken": fit(pawl.Request{Messages: asked(both), Tools: Tools()}, image.MediaType),
+	return map[string]model.Request{
+		"files":          fit(model.Request{Messages: []pawl.Message{prompt}}, image.MediaType, document.MediaType),
+		"files-untaken":  fit(model.Request{Messages: []pawl.Message{prompt}}),
+		"result-image":   fit(model.Request{Messages: asked(shown), Tools: Tools()}, image.MediaType),
+		"result-pdf":     fit(model.Request{Messages: asked(pawl.ToolResult{Content: "a PDF file", Files: []pawl.File{document}}), Tools: Tools()}, document.MediaType),
+		"result-several": fit(model.Request{Messages: several, Tools: Tools()}, image.MediaType, document.MediaType),
+		"result-untaken": fit(model.Request{Messages: asked(both), Tools: Tools()}, image.MediaType),
 		// What a person says while the tools run comes right after their results.
-		"result-prompt": fit(pawl.Request{Messages: append(asked(shown), Prompt("And then?"), prompt), Tools: Tools()}, image.MediaType, document.MediaType),
+		"result-prompt": fit(model.Request{Messages: append(asked(shown), Prompt("And then?"), prompt), Tools: Tools()}, image.MediaType, document.MediaType),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // Reply is a model's reply, put together as the loop does it.
@@ -33,8 +34,8 @@ func (r Reply) Reasoning() string {
 }
 
 // Read reads a reply to its end. A stream that breaks the rules of
-// [pawl.Model], or a call whose input is not JSON, is an error too.
-func Read(ctx context.Context, m pawl.Model, req pawl.Request) (Reply, error) {
+// [model.Model], or a call whose input is not JSON, is an error too.
+func Read(ctx context.Context, m model.Model, req model.Request) (Reply, error) {
 	var r Reply
 	for c, err := range m.Stream(ctx, req) {
 		switch {
@@ -44,20 +45,20 @@ func Read(ctx context.Context, m pawl.Model, req pawl.Request) (Reply, error) {
 			return r, fmt.Errorf("%+v came after the finish", c)
 		}
 		switch c.Kind {
-		case pawl.ChunkText:
+		case model.ChunkText:
 			r.text(c.Text)
-		case pawl.ChunkReasoning:
+		case model.ChunkReasoning:
 			r.reasoning(c)
-		case pawl.ChunkCall:
+		case model.ChunkCall:
 			if !json.Valid(c.Call.Input) {
 				return r, fmt.Errorf("the input of %s is not JSON: %s", c.Call.Name, c.Call.Input)
 			}
 			r.Parts = append(r.Parts, c.Call)
-		case pawl.ChunkUsage:
+		case model.ChunkUsage:
 			r.Usage = c.Usage
-		case pawl.ChunkFinish:
+		case model.ChunkFinish:
 			r.Finish = c.Finish
-		case pawl.ChunkRetry:
+		case model.ChunkRetry:
 			return r, errors.New("a client of a protocol does not retry")
 		}
 	}
@@ -79,7 +80,7 @@ func (r *Reply) text(piece string) {
 	}
 }
 
-func (r *Reply) reasoning(c pawl.Chunk) {
+func (r *Reply) reasoning(c model.Chunk) {
 	if n := len(r.Parts); n > 0 {
 		if last, ok := r.Parts[n-1].(pawl.Reasoning); ok && last.Signature == "" {
 			r.Parts[n-1] = pawl.Reasoning{Text: last.Text + c.Text, Signature: c.Signature}

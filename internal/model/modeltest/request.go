@@ -11,11 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Tools are two tools, of which one has a schema with more in it than types.
-func Tools() []pawl.ToolSpec {
-	return []pawl.ToolSpec{
+func Tools() []toolapi.Spec {
+	return []toolapi.Spec{
 		{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)},
 		{Name: "list", Description: "Lists <a folder>.", Schema: json.RawMessage(`{"type":"object","properties":{"depth":{"type":["integer","null"],"minimum":1}}}`)},
 	}
@@ -64,10 +66,10 @@ func Session(thought, call string) []pawl.Message {
 }
 
 // Requests are requests of the kinds that every protocol must write, by name.
-func Requests() map[string]pawl.Request {
+func Requests() map[string]model.Request {
 	schema := json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}},"required":["title"],"additionalProperties":false}`)
 	session := Session("", "")
-	requests := map[string]pawl.Request{
+	requests := map[string]model.Request{
 		"text":       {System: "You are <terse>.", Messages: []pawl.Message{Prompt("Hello & welcome.")}},
 		"tools":      {System: "You are terse.", Messages: []pawl.Message{Prompt("Hello.")}, Tools: Tools(), Effort: "low", MaxTokens: 4000},
 		"parallel":   {System: "You are terse.", Messages: session, Tools: Tools()},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // callDelta is a piece of a call.
@@ -98,16 +99,16 @@ func (d *callDelta) begins(have *call) bool {
 }
 
 // flush emits the calls in order and forgets them.
-func (c *calls) flush(emit func(pawl.Chunk)) error {
+func (c *calls) flush(emit func(model.Chunk)) error {
 	slices.SortStableFunc(c.list, func(a, b call) int { return a.index - b.index })
 	for _, whole := range c.list {
 		if whole.name == "" {
-			return &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a call without a name: %.200s", whole.arguments)}
+			return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a call without a name: %.200s", whole.arguments)}
 		}
 		if len(whole.arguments) == 0 {
 			whole.arguments = []byte(`{}`) // a tool without parameters
 		}
-		emit(pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: pawl.CallID(whole.id), Name: whole.name, Input: whole.arguments}})
+		emit(model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{ID: pawl.CallID(whole.id), Name: whole.name, Input: whole.arguments}})
 	}
 	c.list = nil
 	return nil

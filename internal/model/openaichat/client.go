@@ -5,11 +5,11 @@ import (
 	"context"
 	"iter"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-var _ pawl.Model = (*Client)(nil)
+var _ model.Model = (*Client)(nil)
 
 // Client is a model behind the protocol. Its endpoint's headers carry the key
 // (Authorization, or Azure's api-key).
@@ -20,7 +20,7 @@ type Client struct {
 	Reasons bool // the model thinks before it replies: many of those refuse a temperature, so none is sent
 }
 
-// Stream implements [pawl.Model].
-func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+// Stream implements [model.Model].
+func (c *Client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return c.Ask(ctx, "/chat/completions", c.build(req), func() protocol.Decoder { return &decoder{seal: c.Dialect.Reasoning == ReasoningDetails} })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
@@ -60,9 +61,9 @@ func serve(t testing.TB, pieces ...[]byte) *httptest.Server {
 	return server
 }
 
-func collect(t testing.TB, c *Client) ([]pawl.Chunk, error) {
-	var chunks []pawl.Chunk
-	for chunk, err := range c.Stream(t.Context(), pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "hi"}}}}}) {
+func collect(t testing.TB, c *Client) ([]model.Chunk, error) {
+	var chunks []model.Chunk
+	for chunk, err := range c.Stream(t.Context(), model.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "hi"}}}}}) {
 		if err != nil {
 			return chunks, err
 		}
@@ -72,7 +73,7 @@ func collect(t testing.TB, c *Client) ([]pawl.Chunk, error) {
 }
 
 // replay runs a stream through a client, byte for byte.
-func replay(t testing.TB, d Dialect, pieces ...[]byte) ([]pawl.Chunk, error) {
+func replay(t testing.TB, d Dialect, pieces ...[]byte) ([]model.Chunk, error) {
 	server := serve(t, pieces...)
 	defer server.Close()
 	return collect(t, &Client{Endpoint: protocol.Endpoint{BaseURL: server.URL}, Model: "m", Dialect: d})
@@ -152,7 +153,7 @@ func TestRecordedStreams(t *testing.T) { //nolint:paralleltest // it changes str
 
 // checkReply holds a reply against the naive reading and returns how many
 // thoughts were sealed.
-func checkReply(t *testing.T, chunks []pawl.Chunk, want naive) (signed int) {
+func checkReply(t *testing.T, chunks []model.Chunk, want naive) (signed int) {
 	t.Helper()
 	var text, thought string
 	var calls []pawl.ToolCall
@@ -160,9 +161,9 @@ func checkReply(t *testing.T, chunks []pawl.Chunk, want naive) (signed int) {
 	finishes := 0
 	for i, c := range chunks {
 		switch c.Kind {
-		case pawl.ChunkText:
+		case model.ChunkText:
 			text += c.Text
-		case pawl.ChunkReasoning:
+		case model.ChunkReasoning:
 			thought += c.Text
 			if c.Signature != "" {
 				signed++
@@ -170,16 +171,16 @@ func checkReply(t *testing.T, chunks []pawl.Chunk, want naive) (signed int) {
 					t.Errorf("the seal is no list of details: %s", c.Signature)
 				}
 			}
-		case pawl.ChunkCall:
+		case model.ChunkCall:
 			calls = append(calls, c.Call)
-		case pawl.ChunkUsage:
+		case model.ChunkUsage:
 			usage = c.Usage
-		case pawl.ChunkFinish:
+		case model.ChunkFinish:
 			finishes++
 			if i != len(chunks)-1 {
 				t.Error("a chunk after the finish")
 			}
-		case pawl.ChunkRetry:
+		case model.ChunkRetry:
 			t.Error("a client does not retry")
 		}
 	}
@@ -279,7 +280,7 @@ func TestBrokenStreams(t *testing.T) { //nolint:paralleltest // it changes strea
 		cut := e.ResponseBody[:at]
 		_, err := replay(t, dialectOf(e), cut)
 		ended := bytes.Contains(cut[:bytes.LastIndexByte(cut, '\n')+1], []byte(`"finish_reason":"`))
-		var failure *pawl.ModelError
+		var failure *model.ProviderError
 		if ended != (err == nil) || err != nil && !errors.As(err, &failure) {
 			t.Errorf("cut at %d of %d: %v", at, len(e.ResponseBody), err)
 		}

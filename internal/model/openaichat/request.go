@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // name is what this protocol's signatures are sealed with.
@@ -104,7 +105,7 @@ type calledObject struct {
 	Arguments string `json:"arguments"`
 }
 
-func (c *Client) build(req pawl.Request) request {
+func (c *Client) build(req model.Request) request {
 	r := request{Model: c.Model, Stream: true, StreamOptions: streamOptions{IncludeUsage: true}}
 	if c.Dialect.MaxCompletionTokens {
 		r.MaxCompletionTokens = req.MaxTokens

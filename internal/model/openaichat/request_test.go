@@ -16,8 +16,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -39,8 +41,8 @@ func called(id pawl.CallID, name, input string) pawl.ToolCall {
 }
 
 var (
-	read  = pawl.ToolSpec{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)}
-	write = pawl.ToolSpec{Name: "write", Schema: json.RawMessage(`{"type":"object"}`)}
+	read  = toolapi.Spec{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)}
+	write = toolapi.Spec{Name: "write", Schema: json.RawMessage(`{"type":"object"}`)}
 
 	hello  = user(pawl.Text{Text: "Say <hello> & goodbye."})
 	schema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)
@@ -69,30 +71,30 @@ var requests = []struct {
 	name     string
 	dialects []string
 	model    string // "" means m
-	req      pawl.Request
+	req      model.Request
 }{
-	{"plain", []string{"openai", "groq", "ollama"}, "", pawl.Request{
+	{"plain", []string{"openai", "groq", "ollama"}, "", model.Request{
 		System: "Be brief.", Messages: []pawl.Message{hello}, MaxTokens: 1000,
 	}},
-	{"effort", []string{"openai", "openrouter", "zai"}, "", pawl.Request{Messages: []pawl.Message{hello}, Effort: "high"}},
-	{"tools", []string{"openai", "llamacpp"}, "", pawl.Request{Messages: []pawl.Message{hello}, Tools: []pawl.ToolSpec{read, write}}},
-	{"parallel", []string{"openai"}, "", pawl.Request{Tools: []pawl.ToolSpec{read}, Messages: []pawl.Message{
+	{"effort", []string{"openai", "openrouter", "zai"}, "", model.Request{Messages: []pawl.Message{hello}, Effort: "high"}},
+	{"tools", []string{"openai", "llamacpp"}, "", model.Request{Messages: []pawl.Message{hello}, Tools: []toolapi.Spec{read, write}}},
+	{"parallel", []string{"openai"}, "", model.Request{Tools: []toolapi.Spec{read}, Messages: []pawl.Message{
 		hello,
 		assistant(pawl.Text{Text: "Both at once."}, called("c1", "read", `{"path":"a"}`), called("c2", "read", `{"path":"b"}`)),
 		results(pawl.ToolResult{Call: "c1", Content: "text of a"}, pawl.ToolResult{Call: "c2", Content: "no such file", IsError: true}),
 	}}},
-	{"reasoning", []string{"openai", "openrouter", "vercel", "deepseek", "zai", "ollama"}, "", pawl.Request{Messages: thoughtful}},
-	{"prefill", []string{"openai", "openrouter"}, "", pawl.Request{Messages: []pawl.Message{hello}, Prefill: "Well, \n"}},
-	{"schema", []string{"openai", "groq", "deepseek"}, "", pawl.Request{Messages: []pawl.Message{hello}, Schema: schema}},
-	{"wrapup", []string{"openai"}, "", pawl.Request{Messages: []pawl.Message{
+	{"reasoning", []string{"openai", "openrouter", "vercel", "deepseek", "zai", "ollama"}, "", model.Request{Messages: thoughtful}},
+	{"prefill", []string{"openai", "openrouter"}, "", model.Request{Messages: []pawl.Message{hello}, Prefill: "Well, \n"}},
+	{"schema", []string{"openai", "groq", "deepseek"}, "", model.Request{Messages: []pawl.Message{hello}, Schema: schema}},
+	{"wrapup", []string{"openai"}, "", model.Request{Messages: []pawl.Message{
 		hello, assistant(called("c1", "read", `{"path":"a"}`)), results(pawl.ToolResult{Call: "c1", Content: "text of a"}),
 		user(pawl.Text{Text: "No more steps are left: sum up."}),
 	}}},
-	{"garbled", []string{"openai"}, "", pawl.Request{Messages: []pawl.Message{
+	{"garbled", []string{"openai"}, "", model.Request{Messages: []pawl.Message{
 		hello, assistant(called("c1", "read", `"{\"path\": \"a"`), called("c2", "read", `[1]`)),
 		results(pawl.ToolResult{Call: "c1", Content: "not an object", IsError: true}, pawl.ToolResult{Call: "c2", Content: "not an object", IsError: true}),
 	}}},
-	{"marks", []string{"openrouter"}, "anthropic/claude", pawl.Request{System: "Be brief.", Tools: []pawl.ToolSpec{read}, Messages: thoughtful}},
+	{"marks", []string{"openrouter"}, "anthropic/claude", model.Request{System: "Be brief.", Tools: []toolapi.Spec{read}, Messages: thoughtful}},
 }
 
 func TestRequests(t *testing.T) {
@@ -146,7 +148,7 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-func body(t rapid.TB, c *Client, req pawl.Request) []byte {
+func body(t rapid.TB, c *Client, req model.Request) []byte {
 	t.Helper()
 	b, err := protocol.Marshal(c.build(req))
 	if err != nil {
@@ -163,7 +165,7 @@ func TestRequestsExtend(t *testing.T) {
 		t.Run(dialect, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				c := &Client{Model: rapid.SampledFrom([]string{"m", "anthropic/claude", "mistral"}).Draw(t, "model"), Dialect: Dialects[dialect]}
-				req := pawl.Request{System: "Be brief.", Tools: []pawl.ToolSpec{read}, Effort: "low", MaxTokens: 100}
+				req := model.Request{System: "Be brief.", Tools: []toolapi.Spec{read}, Effort: "low", MaxTokens: 100}
 				var before []byte
 				for step := range rapid.IntRange(2, 6).Draw(t, "steps") {
 					req.Messages = append(req.Messages, drawTurn(t, step)...)
@@ -233,14 +235,14 @@ func TestDetailsGoBack(t *testing.T) { //nolint:paralleltest // it changes strea
 		var sealed []string
 		for _, c := range chunks {
 			switch c.Kind {
-			case pawl.ChunkReasoning:
+			case model.ChunkReasoning:
 				parts = append(parts, pawl.Reasoning{Text: c.Text, Signature: c.Signature})
 				if list := protocol.Unseal(name, c.Signature); list != "" {
 					sealed = append(sealed, strings.Trim(list, "[]"))
 				}
-			case pawl.ChunkText:
+			case model.ChunkText:
 				parts = append(parts, pawl.Text{Text: c.Text})
-			case pawl.ChunkCall:
+			case model.ChunkCall:
 				parts = append(parts, c.Call)
 			default:
 			}
@@ -249,7 +251,7 @@ func TestDetailsGoBack(t *testing.T) { //nolint:paralleltest // it changes strea
 			continue
 		}
 		seen++
-		sent := body(t, &Client{Dialect: Dialects["openrouter"]}, pawl.Request{Messages: []pawl.Message{assistant(parts...)}})
+		sent := body(t, &Client{Dialect: Dialects["openrouter"]}, model.Request{Messages: []pawl.Message{assistant(parts...)}})
 		if want := `"reasoning_details":[` + strings.Join(sealed, ",") + `]`; !bytes.Contains(sent, []byte(want)) {
 			t.Errorf("%s#%d: %s is not in %s", e.File, e.Index, want, sent)
 		}

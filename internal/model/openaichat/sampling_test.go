@@ -7,23 +7,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // What a model would refuse of how freely it is to choose its words is left out.
 func TestSampling(t *testing.T) {
 	t.Parallel()
 	warm, most := 1.5, 0.9
-	wish := pawl.Request{Temperature: &warm, TopP: &most}
+	wish := model.Request{Temperature: &warm, TopP: &most}
 	hard := wish
 	hard.Effort = "high"
 	for name, test := range map[string]struct {
 		client Client
-		req    pawl.Request
+		req    model.Request
 		want   string
 	}{
-		"no wish":                {Client{}, pawl.Request{}, `{}`},
+		"no wish":                {Client{}, model.Request{}, `{}`},
 		"both":                   {Client{}, wish, `{"temperature":1.5,"top_p":0.9}`},
-		"one":                    {Client{}, pawl.Request{TopP: &most}, `{"top_p":0.9}`},
+		"one":                    {Client{}, model.Request{TopP: &most}, `{"top_p":0.9}`},
 		"in a dialect":           {Client{Dialect: Dialects["openai"]}, wish, `{"temperature":1.5,"top_p":0.9}`},
 		"of a model that thinks": {Client{Reasons: true}, wish, `{}`},
 		"told to think":          {Client{}, hard, `{}`},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -52,7 +53,7 @@ type decoder struct {
 func (d *decoder) Done() bool { return d.done }
 
 // Next implements [protocol.Decoder].
-func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
+func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 	if bytes.Equal(bytes.TrimSpace(data), doneMark) {
 		return d.finished(emit)
 	}
@@ -87,7 +88,7 @@ func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
 }
 
 // finished takes in [DONE]: usage came before it, if at all.
-func (d *decoder) finished(emit func(pawl.Chunk)) error {
+func (d *decoder) finished(emit func(model.Chunk)) error {
 	if d.finish == "" { // no reason was given, but the server says that this is all
 		if err := d.stop("stop", emit); err != nil {
 			return err
@@ -99,9 +100,9 @@ func (d *decoder) finished(emit func(pawl.Chunk)) error {
 
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-func (d *decoder) delta(delta *delta, emit func(pawl.Chunk)) error {
+func (d *decoder) delta(delta *delta, emit func(model.Chunk)) error {
 	if text := delta.thought(); text != "" {
-		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: text})
+		emit(model.Chunk{Kind: model.ChunkReasoning, Text: text})
 	}
 	if d.seal {
 		for _, detail := range delta.ReasoningDetails {
@@ -112,7 +113,7 @@ func (d *decoder) delta(delta *delta, emit func(pawl.Chunk)) error {
 		if err := d.sealReasoning(emit); err != nil {
 			return err
 		}
-		emit(pawl.Chunk{Kind: pawl.ChunkText, Text: delta.Content})
+		emit(model.Chunk{Kind: model.ChunkText, Text: delta.Content})
 	}
 	for i := range delta.ToolCalls {
 		d.calls.add(&delta.ToolCalls[i])
@@ -138,22 +139,22 @@ func (d *delta) thought() string {
 }
 
 // sealReasoning ends the reasoning so far, if it has details to be sealed with.
-func (d *decoder) sealReasoning(emit func(pawl.Chunk)) error {
+func (d *decoder) sealReasoning(emit func(model.Chunk)) error {
 	sealed, err := d.details.take()
 	if err == nil && sealed != "" {
-		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Signature: protocol.Seal(name, sealed)})
+		emit(model.Chunk{Kind: model.ChunkReasoning, Signature: protocol.Seal(name, sealed)})
 	}
 	return err
 }
 
 // stop ends the reply's content. Servers may say it twice.
-func (d *decoder) stop(reason string, emit func(pawl.Chunk)) error {
+func (d *decoder) stop(reason string, emit func(model.Chunk)) error {
 	finish, err := finishOf(reason)
 	if err != nil {
 		return err
 	}
 	if len(d.refusal) > 0 {
-		return &pawl.ModelError{Kind: pawl.ErrorRefused, Message: string(d.refusal)}
+		return &model.ProviderError{Kind: pawl.ErrorRefused, Message: string(d.refusal)}
 	}
 	if err := d.sealReasoning(emit); err != nil {
 		return err
@@ -164,15 +165,15 @@ func (d *decoder) stop(reason string, emit func(pawl.Chunk)) error {
 
 // End implements [protocol.Ender]: some servers leave [DONE] out. The finish
 // reason says then that nothing is missing.
-func (d *decoder) End(emit func(pawl.Chunk)) {
+func (d *decoder) End(emit func(model.Chunk)) {
 	if d.finish == "" {
 		return
 	}
 	d.done = true
 	if d.usage != nil {
-		emit(pawl.Chunk{Kind: pawl.ChunkUsage, Usage: d.usage.total()})
+		emit(model.Chunk{Kind: model.ChunkUsage, Usage: d.usage.total()})
 	}
-	emit(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: d.finish})
+	emit(model.Chunk{Kind: model.ChunkFinish, Finish: d.finish})
 }
 
 func finishOf(reason string) (pawl.Finish, error) {
@@ -182,11 +183,11 @@ func finishOf(reason string) (pawl.Finish, error) {
 	case "length", "model_context_window_exceeded":
 		return pawl.FinishMaxTokens, nil
 	case "content_filter", "sensitive":
-		return "", &pawl.ModelError{Kind: pawl.ErrorRefused, Message: "the provider's content filter stopped the reply"}
+		return "", &model.ProviderError{Kind: pawl.ErrorRefused, Message: "the provider's content filter stopped the reply"}
 	case "insufficient_system_resource":
-		return "", &pawl.ModelError{Kind: pawl.ErrorOverloaded, Message: "the provider ran out of room while it replied"}
+		return "", &model.ProviderError{Kind: pawl.ErrorOverloaded, Message: "the provider ran out of room while it replied"}
 	case "error", "network_error":
-		return "", &pawl.ModelError{Kind: pawl.ErrorServer, Message: "the provider failed while it replied"}
+		return "", &model.ProviderError{Kind: pawl.ErrorServer, Message: "the provider failed while it replied"}
 	default: // stop, and what servers make up for it
 		return pawl.FinishEndTurn, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -22,56 +23,56 @@ func end(reason string) string {
 
 const done = "[DONE]"
 
-func words(s string) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkText, Text: s} }
+func words(s string) model.Chunk { return model.Chunk{Kind: model.ChunkText, Text: s} }
 
-func thinks(text, sealed string) pawl.Chunk {
-	return pawl.Chunk{Kind: pawl.ChunkReasoning, Text: text, Signature: protocol.Seal(name, sealed)}
+func thinks(text, sealed string) model.Chunk {
+	return model.Chunk{Kind: model.ChunkReasoning, Text: text, Signature: protocol.Seal(name, sealed)}
 }
 
-func emits(id, tool, input string) pawl.Chunk {
-	return pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: pawl.CallID(id), Name: tool, Input: json.RawMessage(input)}}
+func emits(id, tool, input string) model.Chunk {
+	return model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{ID: pawl.CallID(id), Name: tool, Input: json.RawMessage(input)}}
 }
 
-func used(u pawl.Usage) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkUsage, Usage: u} }
+func used(u pawl.Usage) model.Chunk { return model.Chunk{Kind: model.ChunkUsage, Usage: u} }
 
-func finishes(f pawl.Finish) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkFinish, Finish: f} }
+func finishes(f pawl.Finish) model.Chunk { return model.Chunk{Kind: model.ChunkFinish, Finish: f} }
 
 // oddities are what servers do; each line is a behavior that was seen or is documented.
 var oddities = []struct {
 	name   string
 	events []string
-	want   []pawl.Chunk
+	want   []model.Chunk
 	fails  pawl.ErrorKind
 }{
 	{
 		name:   "text",
 		events: []string{say(`{"role":"assistant","content":""}`), say(`{"content":"Hi"}`), say(`{"content":null}`), end("stop"), done},
-		want:   []pawl.Chunk{words("Hi"), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{words("Hi"), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name:   "no [DONE] after the finish reason",
 		events: []string{say(`{"content":"Hi"}`), end("stop"), `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}`},
-		want:   []pawl.Chunk{words("Hi"), used(pawl.Usage{Input: 3, Output: 1}), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{words("Hi"), used(pawl.Usage{Input: 3, Output: 1}), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name:   "no finish reason before [DONE]",
 		events: []string{say(`{"content":"Hi"}`), say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`), done},
-		want:   []pawl.Chunk{words("Hi"), emits("a", "f", `{}`), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{words("Hi"), emits("a", "f", `{}`), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name:   "neither",
 		events: []string{say(`{"content":"Hi"}`), `{"choices":[{"index":0,"delta":{},"finish_reason":null}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":""}]}`},
-		want:   []pawl.Chunk{words("Hi")}, fails: pawl.ErrorConnection,
+		want:   []model.Chunk{words("Hi")}, fails: pawl.ErrorConnection,
 	},
 	{
 		name:   "nothing after [DONE] is read",
 		events: []string{say(`{"content":"Hi"}`), end("stop"), done, `garbage`},
-		want:   []pawl.Chunk{words("Hi"), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{words("Hi"), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name:   "the finish reason twice, usage with the second",
 		events: []string{say(`{"content":"Hi"}`), end("length"), `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, done},
-		want:   []pawl.Chunk{words("Hi"), used(pawl.Usage{Input: 3, Output: 1}), finishes(pawl.FinishMaxTokens)},
+		want:   []model.Chunk{words("Hi"), used(pawl.Usage{Input: 3, Output: 1}), finishes(pawl.FinishMaxTokens)},
 	},
 	{
 		name: "usage grows, the last counts",
@@ -80,22 +81,22 @@ var oddities = []struct {
 			`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":7,"total_tokens":17,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":5},"completion_tokens_details":{"reasoning_tokens":2}}}`,
 			`{"choices":[],"usage":null}`, done,
 		},
-		want: []pawl.Chunk{words("Hi"), used(pawl.Usage{Input: 1, Output: 7, Reasoning: 2, CacheRead: 4, CacheWrite: 5}), finishes(pawl.FinishEndTurn)},
+		want: []model.Chunk{words("Hi"), used(pawl.Usage{Input: 1, Output: 7, Reasoning: 2, CacheRead: 4, CacheWrite: 5}), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name:   "reasoning counted apart (xAI), null details",
 		events: []string{say(`{"content":"Hi"}`), end("stop"), `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":7,"total_tokens":37,"prompt_tokens_details":null,"completion_tokens_details":{"reasoning_tokens":20}}}`, done},
-		want:   []pawl.Chunk{words("Hi"), used(pawl.Usage{Input: 10, Output: 27, Reasoning: 20}), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{words("Hi"), used(pawl.Usage{Input: 10, Output: 27, Reasoning: 20}), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name:   "the cache by other names (DeepSeek, Vercel)",
 		events: []string{say(`{"content":"Hi"}`), end("stop"), `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":1,"prompt_cache_hit_tokens":6,"prompt_cache_miss_tokens":4,"cache_creation_input_tokens":3}}`, done},
-		want:   []pawl.Chunk{words("Hi"), used(pawl.Usage{Input: 1, Output: 1, CacheRead: 6, CacheWrite: 3}), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{words("Hi"), used(pawl.Usage{Input: 1, Output: 1, CacheRead: 6, CacheWrite: 3}), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name:   "other choices",
 		events: []string{`{"choices":[{"index":1,"delta":{"content":"No"},"finish_reason":"length"},{"index":0,"delta":{"content":"Yes"}}]}`, end("stop"), done},
-		want:   []pawl.Chunk{words("Yes"), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{words("Yes"), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name: "calls in pieces, out of order",
@@ -105,7 +106,7 @@ var oddities = []struct {
 			say(`{"tool_calls":[{"index":1,"function":{"arguments":"2}"}},{"index":0,"function":{"arguments":":1}"}}]}`),
 			end("tool_calls"), done,
 		},
-		want: []pawl.Chunk{emits("a", "f", `{"x":1}`), emits("b", "g", `{"y":2}`), finishes(pawl.FinishToolUse)},
+		want: []model.Chunk{emits("a", "f", `{"x":1}`), emits("b", "g", `{"y":2}`), finishes(pawl.FinishToolUse)},
 	},
 	{
 		name: "text and whole calls in one delta, the old finish reason",
@@ -113,7 +114,7 @@ var oddities = []struct {
 			say(`{"content":"Look","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}},{"index":1,"id":"b","function":{"name":"f","arguments":"{}"}}]}`),
 			end("function_call"), done,
 		},
-		want: []pawl.Chunk{words("Look"), emits("a", "f", `{}`), emits("b", "f", `{}`), finishes(pawl.FinishToolUse)},
+		want: []model.Chunk{words("Look"), emits("a", "f", `{}`), emits("b", "f", `{}`), finishes(pawl.FinishToolUse)},
 	},
 	{
 		name: "id and name with each piece",
@@ -122,7 +123,7 @@ var oddities = []struct {
 			say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}]}`),
 			end("tool_calls"), done,
 		},
-		want: []pawl.Chunk{emits("a", "f", `{"x":1}`), finishes(pawl.FinishToolUse)},
+		want: []model.Chunk{emits("a", "f", `{"x":1}`), finishes(pawl.FinishToolUse)},
 	},
 	{
 		name: "the name again, without an id",
@@ -131,7 +132,7 @@ var oddities = []struct {
 			say(`{"tool_calls":[{"index":0,"id":"","function":{"name":"f","arguments":null}}]}`),
 			end("tool_calls"), done,
 		},
-		want: []pawl.Chunk{emits("a", "f", `{}`), finishes(pawl.FinishToolUse)},
+		want: []model.Chunk{emits("a", "f", `{}`), finishes(pawl.FinishToolUse)},
 	},
 	{
 		name: "another id with each piece",
@@ -140,7 +141,7 @@ var oddities = []struct {
 			say(`{"tool_calls":[{"index":0,"id":"b","function":{"arguments":":1}"}}]}`),
 			end("tool_calls"), done,
 		},
-		want: []pawl.Chunk{emits("a", "f", `{"x":1}`), finishes(pawl.FinishToolUse)},
+		want: []model.Chunk{emits("a", "f", `{"x":1}`), finishes(pawl.FinishToolUse)},
 	},
 	{
 		name: "no index, ids",
@@ -149,7 +150,7 @@ var oddities = []struct {
 			say(`{"tool_calls":[{"id":"b","function":{"name":"g","arguments":"{"}}]}`), say(`{"tool_calls":[{"id":"b","function":{"arguments":"}"}}]}`),
 			end("stop"), done,
 		},
-		want: []pawl.Chunk{emits("a", "f", `{"x":1}`), emits("b", "g", `{}`), finishes(pawl.FinishEndTurn)},
+		want: []model.Chunk{emits("a", "f", `{"x":1}`), emits("b", "g", `{}`), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name: "no index, no ids",
@@ -157,7 +158,7 @@ var oddities = []struct {
 			say(`{"tool_calls":[{"function":{"name":"f","arguments":"{\"x\":1}"}}]}`), say(`{"tool_calls":[{"function":{"name":"f","arguments":"{\"x\":2}"}}]}`),
 			end("tool_calls"), done,
 		},
-		want: []pawl.Chunk{emits("", "f", `{"x":1}`), emits("", "f", `{"x":2}`), finishes(pawl.FinishToolUse)},
+		want: []model.Chunk{emits("", "f", `{"x":1}`), emits("", "f", `{"x":2}`), finishes(pawl.FinishToolUse)},
 	},
 	{
 		name: "every call has the index 0",
@@ -165,17 +166,17 @@ var oddities = []struct {
 			say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}]}`), say(`{"tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}]}`),
 			end("tool_calls"), done,
 		},
-		want: []pawl.Chunk{emits("a", "f", `{"x":1}`), emits("b", "f", `{"x":2}`), finishes(pawl.FinishToolUse)},
+		want: []model.Chunk{emits("a", "f", `{"x":1}`), emits("b", "f", `{"x":2}`), finishes(pawl.FinishToolUse)},
 	},
 	{
 		name:   "arguments as an object, or none",
 		events: []string{say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}},{"index":1,"id":"b","function":{"name":"g"}}]}`), end("tool_calls"), done},
-		want:   []pawl.Chunk{emits("a", "f", `{"x":1}`), emits("b", "g", `{}`), finishes(pawl.FinishToolUse)},
+		want:   []model.Chunk{emits("a", "f", `{"x":1}`), emits("b", "g", `{}`), finishes(pawl.FinishToolUse)},
 	},
 	{
 		name:   "garbled arguments are the loop's business",
 		events: []string{say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\": "}}]}`), end("length"), done},
-		want:   []pawl.Chunk{emits("a", "f", `{"x": `), finishes(pawl.FinishMaxTokens)},
+		want:   []model.Chunk{emits("a", "f", `{"x": `), finishes(pawl.FinishMaxTokens)},
 	},
 	{
 		name:   "a call without a name",
@@ -185,7 +186,7 @@ var oddities = []struct {
 	{
 		name:   "reasoning in two fields is the same",
 		events: []string{say(`{"reasoning":"Hm","reasoning_content":"Hm"}`), say(`{"reasoning":"."}`), say(`{"content":"Hi"}`), end("stop"), done},
-		want:   []pawl.Chunk{thinks("Hm", ""), thinks(".", ""), words("Hi"), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{thinks("Hm", ""), thinks(".", ""), words("Hi"), finishes(pawl.FinishEndTurn)},
 	},
 	{
 		name: "details with text and a signature",
@@ -196,7 +197,7 @@ var oddities = []struct {
 			say(`{"reasoning_details":[{"type":"reasoning.text","text":"More","index":0}]}`),
 			say(`{"content":"Hi"}`), end("stop"), done,
 		},
-		want: []pawl.Chunk{
+		want: []model.Chunk{
 			thinks("I ", ""), thinks("<see>", ""), thinks("More", ""),
 			thinks("", `[{"format":"a","index":0,"signature":"c2ln","text":"I <see>","type":"reasoning.text"},{"index":0,"text":"More","type":"reasoning.text"}]`),
 			words("Hi"), finishes(pawl.FinishEndTurn),
@@ -211,7 +212,7 @@ var oddities = []struct {
 			say(`{"reasoning_details":[{"type":"reasoning.encrypted","data":"y","id":"r2","index":0}]}`),
 			say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`), end("tool_calls"), done,
 		},
-		want: []pawl.Chunk{
+		want: []model.Chunk{
 			thinks("AB", ""), thinks("a", ""),
 			thinks("", `[{"id":"r1","index":0,"summary":"Aa","type":"reasoning.summary"},{"id":"r2","index":1,"summary":"B","type":"reasoning.summary"},`+
 				`{"data":"x","id":"r1","index":0,"type":"reasoning.encrypted"},{"data":"y","id":"r2","index":0,"type":"reasoning.encrypted"}]`),
@@ -221,13 +222,13 @@ var oddities = []struct {
 	{
 		name:   "details after the text (Gemini)",
 		events: []string{say(`{"content":"Hi"}`), say(`{"content":"","reasoning":null,"reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]}`), end("stop"), done},
-		want:   []pawl.Chunk{words("Hi"), thinks("", `[{"data":"x","type":"reasoning.encrypted"}]`), finishes(pawl.FinishEndTurn)},
+		want:   []model.Chunk{words("Hi"), thinks("", `[{"data":"x","type":"reasoning.encrypted"}]`), finishes(pawl.FinishEndTurn)},
 	},
-	{name: "content filter", events: []string{say(`{"content":"Hi"}`), end("content_filter"), done}, want: []pawl.Chunk{words("Hi")}, fails: pawl.ErrorRefused},
+	{name: "content filter", events: []string{say(`{"content":"Hi"}`), end("content_filter"), done}, want: []model.Chunk{words("Hi")}, fails: pawl.ErrorRefused},
 	{name: "refusal", events: []string{say(`{"refusal":"I can"}`), say(`{"refusal":"not."}`), end("stop"), done}, fails: pawl.ErrorRefused},
 	{name: "out of room (DeepSeek)", events: []string{end("insufficient_system_resource"), done}, fails: pawl.ErrorOverloaded},
 	{name: "failed without a word", events: []string{end("error"), done}, fails: pawl.ErrorServer},
-	{name: "error", events: []string{say(`{"content":"Hi"}`), `{"error":{"message":"boom","type":"server_error","code":null}}`, done}, want: []pawl.Chunk{words("Hi")}, fails: pawl.ErrorServer},
+	{name: "error", events: []string{say(`{"content":"Hi"}`), `{"error":{"message":"boom","type":"server_error","code":null}}`, done}, want: []model.Chunk{words("Hi")}, fails: pawl.ErrorServer},
 	{name: "error with a status (OpenRouter)", events: []string{`{"id":"g","choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"code":429,"message":"slow down"}}`}, fails: pawl.ErrorRateLimited},
 	{name: "error in the choice", events: []string{`{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":503,"message":"no room"}}]}`}, fails: pawl.ErrorOverloaded},
 	{name: "error as an object (vLLM)", events: []string{`{"object":"error","message":"This model's maximum context length is 10 tokens.","type":"BadRequestError","code":400}`}, fails: pawl.ErrorOverflow},
@@ -249,7 +250,7 @@ func TestOddities(t *testing.T) {
 			if diff := cmp.Diff(o.want, got); diff != "" {
 				t.Error(diff)
 			}
-			var failure *pawl.ModelError
+			var failure *model.ProviderError
 			switch {
 			case o.fails == "" && err != nil:
 				t.Error(err)

@@ -5,12 +5,13 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // Decoder turns the events of one reply into chunks.
 type Decoder interface {
 	// Next takes an event's data and emits what it means.
-	Next(data []byte, emit func(pawl.Chunk)) error
+	Next(data []byte, emit func(model.Chunk)) error
 	// Done reports whether the reply is whole. The finish was emitted then.
 	Done() bool
 }
@@ -19,16 +20,16 @@ type Decoder interface {
 type Ender interface {
 	// End tells it that the stream has ended, and emits the finish of a reply
 	// that is whole.
-	End(emit func(pawl.Chunk))
+	End(emit func(model.Chunk))
 }
 
 // Ask sends a request, as JSON, and yields what a new decoder makes of the
 // answer: all that a client's Stream does.
-func (e Endpoint) Ask(ctx context.Context, path string, request any, newDecoder func() Decoder) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
+func (e Endpoint) Ask(ctx context.Context, path string, request any, newDecoder func() Decoder) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
 		body, err := Marshal(request)
 		if err != nil {
-			yield(pawl.Chunk{}, err)
+			yield(model.Chunk{}, err)
 			return
 		}
 		decode(e.events(ctx, path, body), newDecoder(), yield)
@@ -37,9 +38,9 @@ func (e Endpoint) Ask(ctx context.Context, path string, request any, newDecoder 
 
 // decode feeds a stream's events to a decoder until it is done or the caller
 // has had enough. A stream that ends before the decoder is done broke off.
-func decode(events iter.Seq2[Event, error], d Decoder, yield func(pawl.Chunk, error) bool) {
+func decode(events iter.Seq2[Event, error], d Decoder, yield func(model.Chunk, error) bool) {
 	enough := false
-	emit := func(c pawl.Chunk) { enough = enough || !yield(c, nil) }
+	emit := func(c model.Chunk) { enough = enough || !yield(c, nil) }
 	for ev, err := range events {
 		if err == nil {
 			err = d.Next(ev.Data, emit)
@@ -48,7 +49,7 @@ func decode(events iter.Seq2[Event, error], d Decoder, yield func(pawl.Chunk, er
 		case enough:
 			return
 		case err != nil:
-			yield(pawl.Chunk{}, err)
+			yield(model.Chunk{}, err)
 			return
 		case d.Done():
 			return
@@ -58,6 +59,6 @@ func decode(events iter.Seq2[Event, error], d Decoder, yield func(pawl.Chunk, er
 		ender.End(emit)
 	}
 	if !enough && !d.Done() {
-		yield(pawl.Chunk{}, &pawl.ModelError{Kind: pawl.ErrorConnection, Message: "the reply broke off"})
+		yield(model.Chunk{}, &model.ProviderError{Kind: pawl.ErrorConnection, Message: "the reply broke off"})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // DefaultIdle is how long a provider may be silent.
@@ -28,7 +29,7 @@ type Endpoint struct {
 var errIdle = errors.New("idle")
 
 // events posts a JSON body and yields the events of the answer. Every failure is
-// a *pawl.ModelError, but for the end of ctx, which yields ctx.Err().
+// a *model.ProviderError, but for the end of ctx, which yields ctx.Err().
 func (e Endpoint) events(ctx context.Context, path string, body []byte) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		idle := e.Idle
@@ -46,7 +47,7 @@ func (e Endpoint) events(ctx context.Context, path string, body []byte) iter.Seq
 		case ctx.Err() != nil:
 			yield(Event{}, ctx.Err())
 		case errors.Is(context.Cause(call), errIdle):
-			yield(Event{}, &pawl.ModelError{Kind: pawl.ErrorIdle, Message: fmt.Sprintf("no bytes for %s", idle)})
+			yield(Event{}, &model.ProviderError{Kind: pawl.ErrorIdle, Message: fmt.Sprintf("no bytes for %s", idle)})
 		default:
 			yield(Event{}, err)
 		}
@@ -57,7 +58,7 @@ func (e Endpoint) events(ctx context.Context, path string, body []byte) iter.Seq
 func (e Endpoint) post(ctx context.Context, path string, body []byte, alive func(), pass func(Event) bool) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
-		return &pawl.ModelError{Kind: pawl.ErrorInvalid, Message: err.Error()}
+		return &model.ProviderError{Kind: pawl.ErrorInvalid, Message: err.Error()}
 	}
 	req.Header = e.Header.Clone()
 	if req.Header == nil {
@@ -111,7 +112,7 @@ func (b *beating) Read(p []byte) (int, error) {
 // it passes over: providers add fields at will.
 func Unmarshal(data []byte, v any) error {
 	if err := json.Unmarshal(data, v); err != nil {
-		return &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("%v in %.200q", err, data)}
+		return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("%v in %.200q", err, data)}
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func Marshal(v any) ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, &pawl.ModelError{Kind: pawl.ErrorInvalid, Message: err.Error()}
+		return nil, &model.ProviderError{Kind: pawl.ErrorInvalid, Message: err.Error()}
 	}
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

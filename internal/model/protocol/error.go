@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // maxErrorBody bounds how much of an error's body is read.
@@ -18,11 +19,11 @@ const maxErrorBody = 64 << 10
 
 // connectionError is the failure to reach a provider or to read on.
 func connectionError(err error) error {
-	var known *pawl.ModelError
+	var known *model.ProviderError
 	if errors.As(err, &known) {
 		return known
 	}
-	return &pawl.ModelError{Kind: pawl.ErrorConnection, Message: err.Error()}
+	return &model.ProviderError{Kind: pawl.ErrorConnection, Message: err.Error()}
 }
 
 // statusError reads an answer that is not a reply.
@@ -35,13 +36,13 @@ func statusError(resp *http.Response) error {
 
 // ErrorOf classifies an error by its HTTP status (0 for one inside of a stream)
 // and by what its body says.
-func ErrorOf(status int, body []byte) *pawl.ModelError {
+func ErrorOf(status int, body []byte) *model.ProviderError {
 	code, message := describe(body)
 	reason, wait := googleDetails(body)
 	if message == "" {
 		message = cmp.Or(http.StatusText(status), strings.TrimSpace(code), "no reason given")
 	}
-	return &pawl.ModelError{Kind: kindOf(status, strings.TrimSpace(reason+" "+code), message), Status: status, Message: message, RetryAfter: wait}
+	return &model.ProviderError{Kind: kindOf(status, strings.TrimSpace(reason+" "+code), message), Status: status, Message: message, RetryAfter: wait}
 }
 
 // googleDetails reads what Google puts into an error's details: a reason that

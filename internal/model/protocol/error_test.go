@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // TestErrorOf: what providers say, in their own shapes and words.
@@ -38,7 +39,7 @@ func TestErrorOf(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ErrorOf(tt.status, []byte(tt.body))
-			if diff := cmp.Diff(&pawl.ModelError{Kind: tt.kind, Status: tt.status, Message: tt.message}, got); diff != "" {
+			if diff := cmp.Diff(&model.ProviderError{Kind: tt.kind, Status: tt.status, Message: tt.message}, got); diff != "" {
 				t.Error(diff)
 			}
 		})

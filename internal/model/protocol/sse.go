@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // maxLine bounds a line of a stream. An image in a reply is the largest thing that comes in one.
@@ -81,7 +82,7 @@ func (r *Reader) readLine() ([]byte, error) {
 		case err == nil:
 			return trimEnd(r.line), nil
 		case len(r.line) > maxLine:
-			return nil, &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a line of the stream has more than %d bytes", maxLine)}
+			return nil, &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a line of the stream has more than %d bytes", maxLine)}
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return r.line, err
 		}

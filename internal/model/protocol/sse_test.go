@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 func readAll(r *Reader) (events []string, err error) {
@@ -62,7 +63,7 @@ func TestReader(t *testing.T) {
 
 func TestReaderFails(t *testing.T) {
 	t.Parallel()
-	var failure *pawl.ModelError
+	var failure *model.ProviderError
 	_, err := readAll(NewReader(io.MultiReader(strings.NewReader("data: "), endless{})))
 	if !errors.As(err, &failure) || failure.Kind != pawl.ErrorMalformed {
 		t.Errorf("a line without an end: %v, want a malformed reply", err)

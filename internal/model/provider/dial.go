@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/bedrock"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
@@ -20,7 +21,7 @@ import (
 
 // dial returns the client that speaks the provider's protocol. A cloud's has its
 // own way to sign in; any other needs a key, but for a server on this machine.
-func (o *Opener) dial(p catalog.Provider, m catalog.Model) (pawl.Model, error) {
+func (o *Opener) dial(p catalog.Provider, m catalog.Model) (model.Model, error) {
 	switch p.Protocol {
 	case catalog.ProtocolBedrock:
 		account, err := bedrock.Environment(os.Getenv)
@@ -76,7 +77,7 @@ func headers(p catalog.Provider, key string, own http.Header) http.Header {
 	return header
 }
 
-func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (pawl.Model, error) {
+func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (model.Model, error) {
 	switch p.Protocol {
 	case catalog.ProtocolAnthropic:
 		return claude(&anthropic.Client{Endpoint: at, Model: m.ID}, m), nil
@@ -96,13 +97,13 @@ func isClaude(m catalog.Model) bool { return strings.HasPrefix(m.ID, "claude-") 
 
 // claude tells a client what the catalog knows of its model. Those that take an
 // effort and no prefill think as much as they see fit.
-func claude(c *anthropic.Client, m catalog.Model) pawl.Model {
+func claude(c *anthropic.Client, m catalog.Model) model.Model {
 	c.Output, c.Adaptive = m.Output, len(m.Efforts) > 0 && !m.Prefill
 	return c
 }
 
 // googles does the same for Gemini: those that take an effort take it as a level.
-func googles(c *gemini.Client, m catalog.Model) pawl.Model {
+func googles(c *gemini.Client, m catalog.Model) model.Model {
 	c.Output, c.Levels = m.Output, len(m.Efforts) > 0
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
@@ -23,32 +24,32 @@ func TestDial(t *testing.T) {
 		Key:       func(catalog.Provider) (string, error) { return "a-key", nil },
 		Endpoints: map[string]Endpoint{"groq": {BaseURL: "http://here/v1/", Headers: map[string]string{"x-team": "tools"}}},
 	}}
-	for ref, check := range map[string]func(pawl.Model) bool{
-		"anthropic/claude-sonnet-4-5": func(m pawl.Model) bool {
+	for ref, check := range map[string]func(model.Model) bool{
+		"anthropic/claude-sonnet-4-5": func(m model.Model) bool {
 			c, ok := m.(*anthropic.Client)
 			return ok && !c.Adaptive && c.Output > 0 && c.Header.Get("X-Api-Key") == "a-key" && c.Header.Get("Anthropic-Version") != ""
 		},
-		"anthropic/claude-opus-4-7": func(m pawl.Model) bool {
+		"anthropic/claude-opus-4-7": func(m model.Model) bool {
 			c, ok := m.(*anthropic.Client)
 			return ok && c.Adaptive
 		},
-		"openai/gpt-5": func(m pawl.Model) bool {
+		"openai/gpt-5": func(m model.Model) bool {
 			c, ok := m.(*responses.Client)
 			return ok && !c.Plain && c.BaseURL == "https://api.openai.com/v1" && c.Header.Get("Authorization") == "Bearer a-key"
 		},
-		"gemini/gemini-2.5-pro": func(m pawl.Model) bool {
+		"gemini/gemini-2.5-pro": func(m model.Model) bool {
 			c, ok := m.(*gemini.Client)
 			return ok && !c.Levels && c.Header.Get("X-Goog-Api-Key") == "a-key"
 		},
-		"gemini/gemini-3-pro-preview": func(m pawl.Model) bool {
+		"gemini/gemini-3-pro-preview": func(m model.Model) bool {
 			c, ok := m.(*gemini.Client)
 			return ok && c.Levels
 		},
-		"groq/qwen/qwen3-32b": func(m pawl.Model) bool {
+		"groq/qwen/qwen3-32b": func(m model.Model) bool {
 			c, ok := m.(*openaichat.Client)
 			return ok && c.BaseURL == "http://here/v1" && c.Header.Get("X-Team") == "tools" && c.Dialect == openaichat.Dialects["groq"]
 		},
-		"ollama/qwen3:8b": func(m pawl.Model) bool {
+		"ollama/qwen3:8b": func(m model.Model) bool {
 			c, ok := m.(*openaichat.Client)
 			return ok && c.Header.Get("Authorization") == "" && c.Dialect == openaichat.Dialects["ollama"]
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
@@ -20,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // faultRow is a fault of a provider's and what becomes of the call.
@@ -88,20 +90,20 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	var passed, all atomic.Int64
 	t.Cleanup(func() { t.Logf("faults: %d of %d", passed.Load(), all.Load()) })
-	for name, client := range map[string]func(protocol.Endpoint) pawl.Model{
-		"messages": func(e protocol.Endpoint) pawl.Model {
+	for name, client := range map[string]func(protocol.Endpoint) model.Model{
+		"messages": func(e protocol.Endpoint) model.Model {
 			e.Header = http.Header{"Anthropic-Version": {anthropic.Version}}
 			return &anthropic.Client{Endpoint: e, Model: "m"}
 		},
-		"chat": func(e protocol.Endpoint) pawl.Model {
+		"chat": func(e protocol.Endpoint) model.Model {
 			e.BaseURL += "/v1"
 			return &openaichat.Client{Endpoint: e, Model: "m"}
 		},
-		"responses": func(e protocol.Endpoint) pawl.Model {
+		"responses": func(e protocol.Endpoint) model.Model {
 			e.BaseURL += "/v1"
 			return &responses.Client{Endpoint: e, Model: "m"}
 		},
-		"gemini": func(e protocol.Endpoint) pawl.Model { return &gemini.Client{Endpoint: e, Model: "m"} },
+		"gemini": func(e protocol.Endpoint) model.Model { return &gemini.Client{Endpoint: e, Model: "m"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +117,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func (row faultRow) run(t *testing.T, client func(protocol.Endpoint) pawl.Model) {
+func (row faultRow) run(t *testing.T, client func(protocol.Endpoint) model.Model) {
 	fault, err := fakeprovider.ParseFault(row.fault)
 	if err != nil {
 		t.Fatal(err)
@@ -137,23 +139,23 @@ func (row faultRow) run(t *testing.T, client func(protocol.Endpoint) pawl.Model)
 	began := time.Now()
 	got := faultRow{fault: row.fault, times: row.times, wait: row.wait}
 	text := ""
-	for c, err := range p.Stream(t.Context(), pawl.Request{
+	for c, err := range p.Stream(t.Context(), model.Request{
 		Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "go"}}}},
-		Tools:    []pawl.ToolSpec{{Name: "read", Description: "reads", Schema: []byte(`{"type":"object"}`)}},
+		Tools:    []toolapi.Spec{{Name: "read", Description: "reads", Schema: []byte(`{"type":"object"}`)}},
 	}) {
-		var failure *pawl.ModelError
+		var failure *model.ProviderError
 		switch {
 		case errors.As(err, &failure):
 			got.kind = failure.Kind
 		case err != nil:
 			t.Fatal(err)
-		case c.Kind == pawl.ChunkRetry:
+		case c.Kind == model.ChunkRetry:
 			text, got.calls = "", 0
-		case c.Kind == pawl.ChunkText:
+		case c.Kind == model.ChunkText:
 			text += c.Text
-		case c.Kind == pawl.ChunkCall:
+		case c.Kind == model.ChunkCall:
 			got.calls++
-		case c.Kind == pawl.ChunkFinish:
+		case c.Kind == model.ChunkFinish:
 			got.finish = c.Finish
 		}
 	}

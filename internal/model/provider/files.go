@@ -4,19 +4,19 @@ import (
 	"context"
 	"iter"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
 // fitted is a model that is sent the files that it takes, and the others in words.
 type fitted struct {
-	pawl.Model
+	model.Model
 	takes protocol.Takes
 }
 
-// Stream implements [pawl.Model].
-func (f fitted) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+// Stream implements [model.Model].
+func (f fitted) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	req.Messages = f.takes.Fit(req.Messages)
 	return f.Model.Stream(ctx, req)
 }

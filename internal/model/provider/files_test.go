@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
@@ -29,18 +30,18 @@ func TestFilesAreTaken(t *testing.T) {
 	at := func(url string) protocol.Endpoint {
 		return protocol.Endpoint{BaseURL: url, Header: http.Header{"Anthropic-Version": {anthropic.Version}}}
 	}
-	clients := map[string]func(url string) pawl.Model{
-		"messages":  func(url string) pawl.Model { return &anthropic.Client{Endpoint: at(url), Model: "claude"} },
-		"responses": func(url string) pawl.Model { return &responses.Client{Endpoint: at(url + "/v1"), Model: "gpt"} },
-		"gemini 2":  func(url string) pawl.Model { return &gemini.Client{Endpoint: at(url), Model: "gemini-2.5-pro"} },
-		"gemini 3": func(url string) pawl.Model {
+	clients := map[string]func(url string) model.Model{
+		"messages":  func(url string) model.Model { return &anthropic.Client{Endpoint: at(url), Model: "claude"} },
+		"responses": func(url string) model.Model { return &responses.Client{Endpoint: at(url + "/v1"), Model: "gpt"} },
+		"gemini 2":  func(url string) model.Model { return &gemini.Client{Endpoint: at(url), Model: "gemini-2.5-pro"} },
+		"gemini 3": func(url string) model.Model {
 			return &gemini.Client{Endpoint: at(url), Model: "gemini-3-pro-preview", Levels: true}
 		},
 	}
 	for name, dialect := range openaichat.Dialects {
-		for _, model := range []string{"m", "anthropic/claude", "mistral"} {
-			clients["chat "+name+" "+model] = func(url string) pawl.Model {
-				return &openaichat.Client{Endpoint: at(url + "/v1"), Model: model, Dialect: dialect}
+		for _, id := range []string{"m", "anthropic/claude", "mistral"} {
+			clients["chat "+name+" "+id] = func(url string) model.Model {
+				return &openaichat.Client{Endpoint: at(url + "/v1"), Model: id, Dialect: dialect}
 			}
 		}
 	}
@@ -105,7 +106,7 @@ func TestFilesByTheCatalog(t *testing.T) {
 		{Name: "a.png", MediaType: "image/png", Data: []byte("png")},
 		{Name: "a.pdf", MediaType: protocol.PDF, Data: []byte("%PDF")},
 	}}
-	req := pawl.Request{Messages: []pawl.Message{
+	req := model.Request{Messages: []pawl.Message{
 		modeltest.Prompt("Read them."),
 		modeltest.Answer(pawl.ToolCall{ID: "c1", Name: "read", Input: []byte(`{}`)}),
 		modeltest.Results(result),

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 	"github.com/pawl-dev/pawl/internal/model/script"
@@ -35,7 +36,7 @@ type Endpoint struct {
 type Opener struct {
 	Config
 	mu   sync.Mutex
-	open map[string]pawl.Model
+	open map[string]model.Model
 }
 
 // scripted is the provider of scripts. Their calls are not limited unless the
@@ -44,7 +45,7 @@ const scripted = "script"
 
 // Open returns the model that ref names: script:FILE, or a model of the
 // catalog's (anthropic/claude-sonnet-4-5, sonnet, …).
-func (o *Opener) Open(ref string) (pawl.Model, error) {
+func (o *Opener) Open(ref string) (model.Model, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if m, ok := o.open[ref]; ok {
@@ -55,13 +56,13 @@ func (o *Opener) Open(ref string) (pawl.Model, error) {
 		return nil, fmt.Errorf("open model: %w", err)
 	}
 	if o.open == nil {
-		o.open = map[string]pawl.Model{}
+		o.open = map[string]model.Model{}
 	}
 	o.open[ref] = m
 	return m, nil
 }
 
-func (o *Opener) new(ref string) (pawl.Model, error) {
+func (o *Opener) new(ref string) (model.Model, error) {
 	if path, ok := strings.CutPrefix(ref, "script:"); ok {
 		m, err := script.Open(path)
 		if err != nil {
@@ -106,7 +107,7 @@ func (o *Opener) script(ref string) (*script.Model, error) {
 }
 
 // client makes the client of a catalog's model.
-func (o *Opener) client(known *catalog.Catalog, name string) (pawl.Model, error) {
+func (o *Opener) client(known *catalog.Catalog, name string) (model.Model, error) {
 	m, err := known.Lookup(name)
 	if err != nil {
 		return nil, err

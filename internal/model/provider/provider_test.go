@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/provider"
 )
 
@@ -52,7 +53,7 @@ func TestOpenOnce(t *testing.T) {
 	t.Parallel()
 	path := write(t, `{"text":"hello"}`)
 	var o provider.Opener
-	models := make([]pawl.Model, 20)
+	models := make([]model.Model, 20)
 	var wg sync.WaitGroup
 	for i := range models {
 		wg.Go(func() {

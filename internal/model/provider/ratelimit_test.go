@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
@@ -177,7 +178,7 @@ func rushed(t *testing.T, bounds map[string]ratelimit.Bounds, fault string, sess
 		provider := &room{Handler: fakeprovider.Handler(lines, fakeprovider.Config{}), size: size, fault: fault}
 		client, stop := serve(t, provider)
 		defer stop()
-		var m pawl.Model = &anthropic.Client{Model: "m", Endpoint: protocol.Endpoint{
+		var m model.Model = &anthropic.Client{Model: "m", Endpoint: protocol.Endpoint{
 			BaseURL: "http://p", Client: client, Header: http.Header{"Anthropic-Version": {anthropic.Version}},
 		}}
 		if bounds != nil {
@@ -195,7 +196,7 @@ func rushed(t *testing.T, bounds map[string]ratelimit.Bounds, fault string, sess
 			wg.Go(func() {
 				id := pawl.SessionID(fmt.Sprint(i))
 				for range calls {
-					err := drain(t.Context(), p, pawl.Request{Session: id, Parent: "mission", Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "go " + string(id)}}}}})
+					err := drain(t.Context(), p, model.Request{Session: id, Parent: "mission", Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "go " + string(id)}}}}})
 					mu.Lock()
 					if err == nil {
 						got.Whole++
@@ -214,7 +215,7 @@ func rushed(t *testing.T, bounds map[string]ratelimit.Bounds, fault string, sess
 }
 
 // drain reads a stream to its end.
-func drain(ctx context.Context, m pawl.Model, req pawl.Request) error {
+func drain(ctx context.Context, m model.Model, req model.Request) error {
 	for _, err := range m.Stream(ctx, req) {
 		if err != nil {
 			return err
@@ -235,12 +236,12 @@ func TestRetryWaitsWithoutASlot(t *testing.T) {
 		first := patient{models: []named{{"m", limiter.Model("p", "m", &answers{list: []answer{failed(pawl.ErrorServer), {chunks: hello}}})}}}
 		second := patient{models: []named{{"m", limiter.Model("p", "m", &answers{list: []answer{{chunks: hello}}})}}}
 		began := time.Now()
-		for c, err := range first.Stream(t.Context(), pawl.Request{Session: "a"}) {
+		for c, err := range first.Stream(t.Context(), model.Request{Session: "a"}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Kind == pawl.ChunkRetry {
-				if err := drain(t.Context(), second, pawl.Request{Session: "b"}); err != nil || time.Since(began) != 0 {
+			if c.Kind == model.ChunkRetry {
+				if err := drain(t.Context(), second, model.Request{Session: "b"}); err != nil || time.Since(began) != 0 {
 					t.Errorf("after %s: %v", time.Since(began), err)
 				}
 			}
@@ -258,15 +259,15 @@ func TestFullIsNotRetried(t *testing.T) {
 			t.Fatal(err)
 		}
 		busy := limiter.Model("p", "m", &answers{list: []answer{{chunks: hello}}})
-		for range busy.Stream(t.Context(), pawl.Request{Session: "busy"}) { // it has the slot
+		for range busy.Stream(t.Context(), model.Request{Session: "busy"}) { // it has the slot
 			alone, other := patient{models: []named{{"m", busy}}}, &answers{list: []answer{{chunks: hello}}}
 			began := time.Now()
-			err := drain(t.Context(), alone, pawl.Request{Session: "a"})
-			var failure *pawl.ModelError
+			err := drain(t.Context(), alone, model.Request{Session: "a"})
+			var failure *model.ProviderError
 			if !errors.As(err, &failure) || failure.Kind != pawl.ErrorRateLimited || time.Since(began) != time.Minute {
 				t.Errorf("after %s: %v", time.Since(began), err)
 			}
-			if err := drain(t.Context(), patient{models: append(alone.models, named{"other", other})}, pawl.Request{Session: "a"}); err != nil || other.calls != 1 {
+			if err := drain(t.Context(), patient{models: append(alone.models, named{"other", other})}, model.Request{Session: "a"}); err != nil || other.calls != 1 {
 				t.Errorf("%d calls of the other: %v", other.calls, err)
 			}
 			break
@@ -290,7 +291,7 @@ func TestOpenedModelsAreLimited(t *testing.T) {
 		Endpoints: map[string]Endpoint{"anthropic": {BaseURL: server.URL}},
 		Slots:     limiter,
 	}}
-	ask := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "go"}}}}}
+	ask := model.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "go"}}}}}
 	// begin calls a model, and does something once its reply has begun.
 	begin := func(ref string, then func()) (err error) {
 		m, err := o.Open(ref)
@@ -301,7 +302,7 @@ func TestOpenedModelsAreLimited(t *testing.T) {
 			switch {
 			case err != nil:
 				return err
-			case c.Kind == pawl.ChunkText:
+			case c.Kind == model.ChunkText:
 				then()
 				return nil
 			}
@@ -310,7 +311,7 @@ func TestOpenedModelsAreLimited(t *testing.T) {
 	}
 	refused := func(ref string) {
 		t.Helper()
-		var failure *pawl.ModelError
+		var failure *model.ProviderError
 		if err := begin(ref, func() {}); !errors.As(err, &failure) || failure.Kind != pawl.ErrorRateLimited {
 			t.Errorf("%s: %v", ref, err)
 		}
@@ -360,7 +361,7 @@ func TestScripts(t *testing.T) {
 				var wg sync.WaitGroup
 				for i := range 6 {
 					wg.Go(func() {
-						if err := drain(t.Context(), m, pawl.Request{Session: pawl.SessionID(fmt.Sprint(i))}); err != nil {
+						if err := drain(t.Context(), m, model.Request{Session: pawl.SessionID(fmt.Sprint(i))}); err != nil {
 							t.Error(err)
 						}
 					})

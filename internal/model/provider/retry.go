@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
 
@@ -33,12 +34,12 @@ type patient struct {
 // named is a model with the name that people know it by.
 type named struct {
 	ref string
-	pawl.Model
+	model.Model
 }
 
-// Stream implements [pawl.Model].
-func (p patient) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
+// Stream implements [model.Model].
+func (p patient) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
 		attempt := 0
 		for i, m := range p.models {
 			for retries := 0; ; retries++ {
@@ -49,18 +50,18 @@ func (p patient) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Ch
 				}
 				next, wait := m.ref, p.waitFor(failed, retries)
 				if wait < 0 { // this model is given up
-					if i+1 == len(p.models) || !passes(failed.ModelError) {
-						yield(pawl.Chunk{}, failed.ModelError)
+					if i+1 == len(p.models) || !passes(failed.ProviderError) {
+						yield(model.Chunk{}, failed.ProviderError)
 						return
 					}
 					next, wait = p.models[i+1].ref, 0
 				}
 				retry := pawl.Retry{Attempt: attempt, Wait: wait, Model: next, Kind: failed.Kind, Message: failed.Message}
-				if !yield(pawl.Chunk{Kind: pawl.ChunkRetry, Retry: retry}, nil) {
+				if !yield(model.Chunk{Kind: model.ChunkRetry, Retry: retry}, nil) {
 					return
 				}
 				if err := sleep(ctx, wait); err != nil {
-					yield(pawl.Chunk{}, err)
+					yield(model.Chunk{}, err)
 					return
 				}
 				if next != m.ref {
@@ -73,43 +74,43 @@ func (p patient) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Ch
 
 // failure is how a try failed. A final one gives this model up at once.
 type failure struct {
-	*pawl.ModelError
+	*model.ProviderError
 	final bool
 }
 
 // try makes the call once. over means that there is no more to do: the reply
 // was whole, the caller has had enough, or the error is no model's.
-func try(ctx context.Context, m named, req pawl.Request, yield func(pawl.Chunk, error) bool) (failed failure, over bool) {
+func try(ctx context.Context, m named, req model.Request, yield func(model.Chunk, error) bool) (failed failure, over bool) {
 	said := false
 	for c, err := range m.Stream(ctx, req) {
 		if err != nil {
 			var full *ratelimit.FullError // it has waited for its turn long enough
-			if failed.final = errors.As(err, &full); errors.As(err, &failed.ModelError) {
+			if failed.final = errors.As(err, &full); errors.As(err, &failed.ProviderError) {
 				return failed, false
 			}
-			yield(pawl.Chunk{}, err)
+			yield(model.Chunk{}, err)
 			return failed, true
 		}
 		switch c.Kind {
-		case pawl.ChunkText, pawl.ChunkCall:
-			said = said || c.Text != "" || c.Kind == pawl.ChunkCall
-		case pawl.ChunkFinish:
+		case model.ChunkText, model.ChunkCall:
+			said = said || c.Text != "" || c.Kind == model.ChunkCall
+		case model.ChunkFinish:
 			if !said && c.Finish != pawl.FinishMaxTokens {
-				failed.ModelError = &pawl.ModelError{Kind: pawl.ErrorEmpty, Message: "the model's reply is empty"}
+				failed.ProviderError = &model.ProviderError{Kind: pawl.ErrorEmpty, Message: "the model's reply is empty"}
 				return failed, false
 			}
 		default: // says nothing by itself
 		}
-		if !yield(c, nil) || c.Kind == pawl.ChunkFinish {
+		if !yield(c, nil) || c.Kind == model.ChunkFinish {
 			return failed, true
 		}
 	}
-	failed.ModelError = &pawl.ModelError{Kind: pawl.ErrorConnection, Message: "the reply broke off"}
+	failed.ProviderError = &model.ProviderError{Kind: pawl.ErrorConnection, Message: "the reply broke off"}
 	return failed, false
 }
 
 // passes reports whether another model may succeed where this one failed.
-func passes(e *pawl.ModelError) bool { return e.Kind.Temporary() || e.Kind == pawl.ErrorAuth }
+func passes(e *model.ProviderError) bool { return e.Kind.Temporary() || e.Kind == pawl.ErrorAuth }
 
 // waitFor returns how long to wait before the next try, or less than 0 if there
 // should be none: 1, 2, 4, … seconds, a quarter more or less so that many do
@@ -141,15 +142,15 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // priced is a model whose usage carries its cost.
 type priced struct {
-	pawl.Model
+	model.Model
 	cost func(pawl.Usage) pawl.Money
 }
 
-// Stream implements [pawl.Model].
-func (p priced) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
+// Stream implements [model.Model].
+func (p priced) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
 		for c, err := range p.Model.Stream(ctx, req) {
-			if c.Kind == pawl.ChunkUsage {
+			if c.Kind == model.ChunkUsage {
 				c.Usage.Cost = p.cost(c.Usage)
 			}
 			if !yield(c, err) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // answers is a model that gives one of its answers a call, the last one for good.
@@ -20,39 +21,39 @@ type answers struct {
 }
 
 type answer struct {
-	chunks []pawl.Chunk
+	chunks []model.Chunk
 	err    error
 }
 
-func (a *answers) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (a *answers) Stream(context.Context, model.Request) iter.Seq2[model.Chunk, error] {
 	now := a.list[min(a.calls, len(a.list)-1)]
 	a.calls++
-	return func(yield func(pawl.Chunk, error) bool) {
+	return func(yield func(model.Chunk, error) bool) {
 		for _, c := range now.chunks {
 			if !yield(c, nil) {
 				return
 			}
 		}
 		if now.err != nil {
-			yield(pawl.Chunk{}, now.err)
+			yield(model.Chunk{}, now.err)
 		}
 	}
 }
 
 var (
-	hello   = []pawl.Chunk{{Kind: pawl.ChunkText, Text: "hello"}, {Kind: pawl.ChunkFinish, Finish: pawl.FinishEndTurn}}
-	partial = []pawl.Chunk{{Kind: pawl.ChunkText, Text: "hel"}}
-	nothing = []pawl.Chunk{{Kind: pawl.ChunkUsage}, {Kind: pawl.ChunkFinish, Finish: pawl.FinishEndTurn}}
+	hello   = []model.Chunk{{Kind: model.ChunkText, Text: "hello"}, {Kind: model.ChunkFinish, Finish: pawl.FinishEndTurn}}
+	partial = []model.Chunk{{Kind: model.ChunkText, Text: "hel"}}
+	nothing = []model.Chunk{{Kind: model.ChunkUsage}, {Kind: model.ChunkFinish, Finish: pawl.FinishEndTurn}}
 )
 
 func failed(kind pawl.ErrorKind) answer {
-	return answer{err: &pawl.ModelError{Kind: kind, Message: "m"}}
+	return answer{err: &model.ProviderError{Kind: kind, Message: "m"}}
 }
 
 func TestPatience(t *testing.T) {
 	t.Parallel()
-	slow := answer{err: &pawl.ModelError{Kind: pawl.ErrorRateLimited, RetryAfter: 90 * time.Second}}
-	endless := answer{err: &pawl.ModelError{Kind: pawl.ErrorRateLimited, RetryAfter: time.Hour}}
+	slow := answer{err: &model.ProviderError{Kind: pawl.ErrorRateLimited, RetryAfter: 90 * time.Second}}
+	endless := answer{err: &model.ProviderError{Kind: pawl.ErrorRateLimited, RetryAfter: time.Hour}}
 	for _, tt := range []struct {
 		name     string
 		first    []answer
@@ -87,11 +88,11 @@ func TestPatience(t *testing.T) {
 				}
 				began := time.Now()
 				text, retries, err := "", 0, error(nil)
-				for c, e := range p.Stream(t.Context(), pawl.Request{}) {
+				for c, e := range p.Stream(t.Context(), model.Request{}) {
 					switch {
 					case e != nil:
 						err = e
-					case c.Kind == pawl.ChunkRetry:
+					case c.Kind == model.ChunkRetry:
 						text = ""
 						retries++
 					default:
@@ -101,7 +102,7 @@ func TestPatience(t *testing.T) {
 				if took := time.Since(began); took < tt.min || took > tt.max {
 					t.Errorf("it took %s, want %s to %s", took, tt.min, tt.max)
 				}
-				var failure *pawl.ModelError
+				var failure *model.ProviderError
 				kind := pawl.ErrorKind("")
 				if errors.As(err, &failure) {
 					kind, text = failure.Kind, ""
@@ -124,7 +125,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 		a := &answers{list: []answer{failed(pawl.ErrorServer)}}
 		began := time.Now()
 		var last error
-		for _, err := range (patient{models: []named{{"a", a}}}).Stream(ctx, pawl.Request{}) {
+		for _, err := range (patient{models: []named{{"a", a}}}).Stream(ctx, model.Request{}) {
 			last = err
 		}
 		if !errors.Is(last, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond || a.calls != 1 {

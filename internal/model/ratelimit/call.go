@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // call is a model call that waits for its slots or has them. All but ready is
@@ -119,14 +120,14 @@ type outcome struct {
 }
 
 // outcomeOf is the outcome so far, with a further piece of the stream.
-func outcomeOf(o outcome, c pawl.Chunk, err error) outcome {
-	var failure *pawl.ModelError
+func outcomeOf(o outcome, c model.Chunk, err error) outcome {
+	var failure *model.ProviderError
 	switch {
 	case errors.As(err, &failure) && (failure.Kind == pawl.ErrorRateLimited || failure.Kind == pawl.ErrorOverloaded):
 		return outcome{refused: true, pause: failure.RetryAfter}
 	case err != nil:
 		return outcome{}
-	case c.Kind == pawl.ChunkFinish:
+	case c.Kind == model.ChunkFinish:
 		return outcome{good: true}
 	}
 	return o

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // provider has the slots of one provider and of its models, and those who wait.
@@ -132,15 +133,15 @@ func (p *provider) pause(m *pool, d time.Duration) {
 
 // full is the failure of a call that got no slot.
 func (p *provider) full(m *pool, when, why string) error {
-	return &FullError{pawl.ModelError{Kind: pawl.ErrorRateLimited, Message: fmt.Sprintf(
+	return &FullError{model.ProviderError{Kind: pawl.ErrorRateLimited, Message: fmt.Sprintf(
 		"the call to %s could not begin %s: %s; try again later, or raise providers.%s.calls in the configuration if the provider bears more", m.name, when, why, p.id)}}
 }
 
-// FullError is a call that got no slot in time. It is a [pawl.ModelError] of our
+// FullError is a call that got no slot in time. It is a [model.ProviderError] of our
 // own: to try again at once would only be to wait as long again.
-type FullError struct{ pawl.ModelError }
+type FullError struct{ model.ProviderError }
 
-// Unwrap makes errors.As find the [pawl.ModelError].
-func (e *FullError) Unwrap() error { return &e.ModelError }
+// Unwrap makes errors.As find the [model.ProviderError].
+func (e *FullError) Unwrap() error { return &e.ProviderError }
 
-func (e *FullError) Error() string { return e.ModelError.Error() }
+func (e *FullError) Error() string { return e.ProviderError.Error() }

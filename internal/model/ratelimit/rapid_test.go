@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // entrant is a call as the test knows it.
@@ -268,13 +269,13 @@ func atOnce(t *testing.T, l *Limiter, calls []ended) int {
 			time.Sleep(e.After)
 			ctx, cancel := context.WithTimeout(t.Context(), e.Cancel)
 			defer cancel()
-			m := l.Model("p", e.Model, stream(func(ctx context.Context, yield func(pawl.Chunk, error) bool) {
+			m := l.Model("p", e.Model, stream(func(ctx context.Context, yield func(model.Chunk, error) bool) {
 				count(1)
 				defer count(-1)
 				e.reply(ctx, yield)
 			}))
-			for c, err := range m.Stream(ctx, pawl.Request{Session: pawl.SessionID(e.Group)}) {
-				if err == nil && c.Kind != pawl.ChunkNotice && e.Breaks {
+			for c, err := range m.Stream(ctx, model.Request{Session: pawl.SessionID(e.Group)}) {
+				if err == nil && c.Kind != model.ChunkNotice && e.Breaks {
 					break
 				}
 			}
@@ -285,28 +286,28 @@ func atOnce(t *testing.T, l *Limiter, calls []ended) int {
 }
 
 // reply is what the model does.
-func (e ended) reply(ctx context.Context, yield func(pawl.Chunk, error) bool) {
-	if !yield(pawl.Chunk{Kind: pawl.ChunkText, Text: "a"}, nil) {
+func (e ended) reply(ctx context.Context, yield func(model.Chunk, error) bool) {
+	if !yield(model.Chunk{Kind: model.ChunkText, Text: "a"}, nil) {
 		return
 	}
 	select {
 	case <-time.After(e.Takes):
 	case <-ctx.Done():
-		yield(pawl.Chunk{}, ctx.Err())
+		yield(model.Chunk{}, ctx.Err())
 		return
 	}
 	if e.Kind != "" {
-		yield(pawl.Chunk{}, &pawl.ModelError{Kind: e.Kind, RetryAfter: e.RetryAfter})
+		yield(model.Chunk{}, &model.ProviderError{Kind: e.Kind, RetryAfter: e.RetryAfter})
 		return
 	}
-	yield(pawl.Chunk{Kind: pawl.ChunkFinish}, nil)
+	yield(model.Chunk{Kind: model.ChunkFinish}, nil)
 }
 
 // stream is a model made of a function.
-type stream func(ctx context.Context, yield func(pawl.Chunk, error) bool)
+type stream func(ctx context.Context, yield func(model.Chunk, error) bool)
 
-func (s stream) Stream(ctx context.Context, _ pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) { s(ctx, yield) }
+func (s stream) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) { s(ctx, yield) }
 }
 
 // limiter is one with bounds for the provider p.

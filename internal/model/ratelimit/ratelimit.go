@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // The bounds.
@@ -80,7 +81,7 @@ func (l *Limiter) Bounded(id string) bool {
 
 // Model returns m with its calls limited. All that are of one provider, and of
 // one of its models, share the slots.
-func (l *Limiter) Model(id, name string, m pawl.Model) *Model {
+func (l *Limiter) Model(id, name string, m model.Model) *Model {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p, ok := l.providers[id]

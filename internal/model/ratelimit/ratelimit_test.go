@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 func TestBounds(t *testing.T) {
@@ -62,22 +63,22 @@ func TestShared(t *testing.T) {
 }
 
 // hung is a model that says a word and hangs until ctx ends.
-var hung = stream(func(ctx context.Context, yield func(pawl.Chunk, error) bool) {
-	if yield(pawl.Chunk{Kind: pawl.ChunkText, Text: "a"}, nil) {
+var hung = stream(func(ctx context.Context, yield func(model.Chunk, error) bool) {
+	if yield(model.Chunk{Kind: model.ChunkText, Text: "a"}, nil) {
 		<-ctx.Done()
-		yield(pawl.Chunk{}, ctx.Err())
+		yield(model.Chunk{}, ctx.Err())
 	}
 })
 
 // answers is a model that takes a time and fails, or does not if kind is "".
-func answers(takes time.Duration, kind pawl.ErrorKind, retryAfter time.Duration) pawl.Model {
+func answers(takes time.Duration, kind pawl.ErrorKind, retryAfter time.Duration) model.Model {
 	return stream(ended{Takes: takes, Kind: kind, RetryAfter: retryAfter}.reply)
 }
 
 // read reads a stream to its end.
-func read(ctx context.Context, m pawl.Model, req pawl.Request) (notices []string, err error) {
+func read(ctx context.Context, m model.Model, req model.Request) (notices []string, err error) {
 	for c, e := range m.Stream(ctx, req) {
-		if c.Kind == pawl.ChunkNotice {
+		if c.Kind == model.ChunkNotice {
 			notices = append(notices, c.Text)
 		}
 		err = e
@@ -90,19 +91,19 @@ func TestAlwaysGivenBack(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*testing.T, *Limiter){
 		"whole": func(t *testing.T, l *Limiter) {
-			if _, err := read(t.Context(), l.Model("p", "a", answers(0, "", 0)), pawl.Request{}); err != nil {
+			if _, err := read(t.Context(), l.Model("p", "a", answers(0, "", 0)), model.Request{}); err != nil {
 				t.Error(err)
 			}
 		},
 		"failed": func(t *testing.T, l *Limiter) {
-			_, err := read(t.Context(), l.Model("p", "a", answers(0, pawl.ErrorServer, 0)), pawl.Request{})
-			var failure *pawl.ModelError
+			_, err := read(t.Context(), l.Model("p", "a", answers(0, pawl.ErrorServer, 0)), model.Request{})
+			var failure *model.ProviderError
 			if !errors.As(err, &failure) || failure.Kind != pawl.ErrorServer {
 				t.Errorf("got %v", err)
 			}
 		},
 		"the reader has enough": func(t *testing.T, l *Limiter) {
-			for range l.Model("p", "a", hung).Stream(t.Context(), pawl.Request{}) {
+			for range l.Model("p", "a", hung).Stream(t.Context(), model.Request{}) {
 				break
 			}
 		},
@@ -112,18 +113,18 @@ func TestAlwaysGivenBack(t *testing.T) {
 					t.Error("the panic is gone")
 				}
 			}()
-			for range l.Model("p", "a", hung).Stream(t.Context(), pawl.Request{}) {
+			for range l.Model("p", "a", hung).Stream(t.Context(), model.Request{}) {
 				panic("at the first word")
 			}
 		},
 		"the model panics": func(t *testing.T, l *Limiter) {
 			defer func() { _ = recover() }()
-			_, _ = read(t.Context(), l.Model("p", "a", stream(func(context.Context, func(pawl.Chunk, error) bool) { panic("no model") })), pawl.Request{})
+			_, _ = read(t.Context(), l.Model("p", "a", stream(func(context.Context, func(model.Chunk, error) bool) { panic("no model") })), model.Request{})
 		},
 		"the goroutine ends": func(t *testing.T, l *Limiter) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				for range l.Model("p", "a", hung).Stream(t.Context(), pawl.Request{}) {
+				for range l.Model("p", "a", hung).Stream(t.Context(), model.Request{}) {
 					runtime.Goexit()
 				}
 			})
@@ -132,7 +133,7 @@ func TestAlwaysGivenBack(t *testing.T) {
 		"canceled while it runs": func(t *testing.T, l *Limiter) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if _, err := read(ctx, l.Model("p", "a", hung), pawl.Request{}); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := read(ctx, l.Model("p", "a", hung), model.Request{}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v", err)
 			}
 		},
@@ -141,7 +142,7 @@ func TestAlwaysGivenBack(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				began := time.Now()
-				_, err := read(ctx, l.Model("p", "a", hung), pawl.Request{})
+				_, err := read(ctx, l.Model("p", "a", hung), model.Request{})
 				if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 					t.Errorf("after %s: %v", time.Since(began), err)
 				}
@@ -149,8 +150,8 @@ func TestAlwaysGivenBack(t *testing.T) {
 		},
 		"the reader has enough while it waits": func(t *testing.T, l *Limiter) {
 			whileBusy(t, l, func() {
-				for c := range l.Model("p", "a", hung).Stream(t.Context(), pawl.Request{}) {
-					if c.Kind != pawl.ChunkNotice {
+				for c := range l.Model("p", "a", hung).Stream(t.Context(), model.Request{}) {
+					if c.Kind != model.ChunkNotice {
 						t.Errorf("it did not wait: %+v", c)
 					}
 					break
@@ -160,7 +161,7 @@ func TestAlwaysGivenBack(t *testing.T) {
 		"the reader panics while it waits": func(t *testing.T, l *Limiter) {
 			whileBusy(t, l, func() {
 				defer func() { _ = recover() }()
-				for range l.Model("p", "a", hung).Stream(t.Context(), pawl.Request{}) {
+				for range l.Model("p", "a", hung).Stream(t.Context(), model.Request{}) {
 					panic("at the notice")
 				}
 			})
@@ -176,7 +177,7 @@ func TestAlwaysGivenBack(t *testing.T) {
 					t.Errorf("that run, of the model, that wait, lines (-want +got):\n%s", diff)
 				}
 				began := time.Now()
-				if _, err := read(t.Context(), l.Model("p", "a", answers(0, "", 0)), pawl.Request{}); err != nil || time.Since(began) != 0 {
+				if _, err := read(t.Context(), l.Model("p", "a", answers(0, "", 0)), model.Request{}); err != nil || time.Since(began) != 0 {
 					t.Errorf("the next call took %s: %v", time.Since(began), err)
 				}
 			})
@@ -187,7 +188,7 @@ func TestAlwaysGivenBack(t *testing.T) {
 // whileBusy does something while another call has the slot.
 func whileBusy(t *testing.T, l *Limiter, do func()) {
 	t.Helper()
-	for range l.Model("p", "a", hung).Stream(t.Context(), pawl.Request{Session: "busy"}) {
+	for range l.Model("p", "a", hung).Stream(t.Context(), model.Request{Session: "busy"}) {
 		do()
 		break
 	}
@@ -212,9 +213,9 @@ func TestWaitHasABound(t *testing.T) {
 				l := limiter(t, Bounds{Calls: 1, Wait: tt.wait})
 				whileBusy(t, l, func() {
 					began := time.Now()
-					notices, err := read(t.Context(), l.Model("p", "a", hung), pawl.Request{})
+					notices, err := read(t.Context(), l.Model("p", "a", hung), model.Request{})
 					var full *FullError
-					var failure *pawl.ModelError
+					var failure *model.ProviderError
 					if !errors.As(err, &full) || !errors.As(err, &failure) || failure.Kind != pawl.ErrorRateLimited || !strings.Contains(err.Error(), tt.says) {
 						t.Errorf("got %v, want a rate limit that says %q", err, tt.says)
 					}
@@ -264,9 +265,9 @@ func TestPause(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := limiter(t, Bounds{Wait: time.Hour})
-				_, _ = read(t.Context(), l.Model("p", "a", answers(0, tt.kind, tt.asks)), pawl.Request{})
+				_, _ = read(t.Context(), l.Model("p", "a", answers(0, tt.kind, tt.asks)), model.Request{})
 				began := time.Now()
-				notices, err := read(t.Context(), l.Model("p", tt.model, answers(0, "", 0)), pawl.Request{})
+				notices, err := read(t.Context(), l.Model("p", tt.model, answers(0, "", 0)), model.Request{})
 				if err != nil || time.Since(began) != tt.waits {
 					t.Errorf("it began after %s, want %s: %v", time.Since(began), tt.waits, err)
 				}
@@ -284,10 +285,10 @@ func TestLimitFollowsAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, Bounds{Calls: 8, Models: map[string]int{"b": 4}})
-		all := func(n int, model string, kind pawl.ErrorKind) {
+		all := func(n int, name string, kind pawl.ErrorKind) {
 			var wg sync.WaitGroup
 			for range n {
-				wg.Go(func() { _, _ = read(t.Context(), l.Model("p", model, answers(time.Second, kind, 0)), pawl.Request{}) })
+				wg.Go(func() { _, _ = read(t.Context(), l.Model("p", name, answers(time.Second, kind, 0)), model.Request{}) })
 			}
 			wg.Wait()
 		}
@@ -323,8 +324,8 @@ func TestTurns(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var mu sync.Mutex
 		var begun []string
-		m := func(who string) pawl.Model {
-			return l.Model("p", "a", stream(func(ctx context.Context, yield func(pawl.Chunk, error) bool) {
+		m := func(who string) model.Model {
+			return l.Model("p", "a", stream(func(ctx context.Context, yield func(model.Chunk, error) bool) {
 				mu.Lock()
 				begun = append(begun, who)
 				mu.Unlock()
@@ -335,7 +336,7 @@ func TestTurns(t *testing.T) {
 		for i := range 20 {
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					_, _ = read(ctx, m("worker"), pawl.Request{Session: pawl.SessionID(fmt.Sprint(i)), Parent: "mission"})
+					_, _ = read(ctx, m("worker"), model.Request{Session: pawl.SessionID(fmt.Sprint(i)), Parent: "mission"})
 				}
 			})
 		}
@@ -345,7 +346,7 @@ func TestTurns(t *testing.T) {
 			mu.Lock()
 			begun = nil
 			mu.Unlock()
-			if _, err := read(ctx, m("person"), pawl.Request{Session: "person"}); err != nil {
+			if _, err := read(ctx, m("person"), model.Request{Session: "person"}); err != nil {
 				t.Error(err)
 			}
 			mu.Lock()

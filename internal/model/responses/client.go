@@ -5,11 +5,11 @@ import (
 	"context"
 	"iter"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-var _ pawl.Model = (*Client)(nil)
+var _ model.Model = (*Client)(nil)
 
 // Client is a model behind the protocol. Its endpoint's headers carry the key:
 // Authorization for OpenAI, api-key for Azure. Nothing is left with the
@@ -22,7 +22,7 @@ type Client struct {
 	Plain bool // the model does not reason, and refuses requests that speak of reasoning
 }
 
-// Stream implements [pawl.Model].
-func (c *Client) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+// Stream implements [model.Model].
+func (c *Client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return c.Ask(ctx, "/responses", c.build(req), func() protocol.Decoder { return &decoder{} })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
@@ -30,10 +31,10 @@ func recorded(t *testing.T) []modeltest.Exchange {
 }
 
 // read streams a reply to its end.
-func read(t *testing.T, c *Client) ([]pawl.Chunk, error) {
+func read(t *testing.T, c *Client) ([]model.Chunk, error) {
 	t.Helper()
-	var chunks []pawl.Chunk
-	for chunk, err := range c.Stream(t.Context(), pawl.Request{Session: session}) {
+	var chunks []model.Chunk
+	for chunk, err := range c.Stream(t.Context(), model.Request{Session: session}) {
 		if err != nil {
 			return chunks, err
 		}
@@ -43,7 +44,7 @@ func read(t *testing.T, c *Client) ([]pawl.Chunk, error) {
 }
 
 // fold puts a reply together as the loop does.
-func fold(chunks []pawl.Chunk) pawl.Parts {
+func fold(chunks []model.Chunk) pawl.Parts {
 	var parts pawl.Parts
 	var text, thought string
 	closeText := func() {
@@ -58,16 +59,16 @@ func fold(chunks []pawl.Chunk) pawl.Parts {
 	}
 	for _, c := range chunks {
 		switch c.Kind {
-		case pawl.ChunkText:
+		case model.ChunkText:
 			closeThought("")
 			text += c.Text
-		case pawl.ChunkReasoning:
+		case model.ChunkReasoning:
 			closeText()
 			thought += c.Text
 			if c.Signature != "" {
 				closeThought(c.Signature)
 			}
-		case pawl.ChunkCall:
+		case model.ChunkCall:
 			closeText()
 			closeThought("")
 			parts = append(parts, c.Call)
@@ -188,19 +189,19 @@ func TestRecordedStreams(t *testing.T) {
 }
 
 // checkEnd wants one finish, at the end, and the usage before it.
-func checkEnd(t *testing.T, x modeltest.Exchange, chunks []pawl.Chunk, want raw) {
+func checkEnd(t *testing.T, x modeltest.Exchange, chunks []model.Chunk, want raw) {
 	t.Helper()
 	finish := pawl.FinishEndTurn
 	if want.called {
 		finish = pawl.FinishToolUse
 	}
-	end := []pawl.Chunk{{Kind: pawl.ChunkUsage, Usage: want.usage}, {Kind: pawl.ChunkFinish, Finish: finish}}
+	end := []model.Chunk{{Kind: model.ChunkUsage, Usage: want.usage}, {Kind: model.ChunkFinish, Finish: finish}}
 	n := max(len(chunks)-2, 0)
 	if diff := cmp.Diff(end, chunks[n:]); diff != "" {
 		t.Errorf("%s %d: end: %s", x.File, x.Index, diff)
 	}
 	for _, c := range chunks[:n] {
-		if c.Kind == pawl.ChunkFinish || c.Kind == pawl.ChunkUsage {
+		if c.Kind == model.ChunkFinish || c.Kind == model.ChunkUsage {
 			t.Errorf("%s %d: a second %v", x.File, x.Index, c)
 		}
 	}

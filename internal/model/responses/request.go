@@ -3,7 +3,7 @@ package responses
 import (
 	"encoding/json"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // name is what this protocol's signatures are sealed with.
@@ -52,7 +52,7 @@ type tool struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-func (c *Client) build(req pawl.Request) request {
+func (c *Client) build(req model.Request) request {
 	r := request{
 		Model:           c.Model,
 		Stream:          true,

@@ -11,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -20,9 +22,9 @@ var update = flag.Bool("update", false, "write the golden files anew")
 const session = pawl.SessionID("01JZ0000000000000000000000")
 
 var (
-	readTool = pawl.ToolSpec{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(
+	readTool = toolapi.Spec{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(
 		`{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer"}},"required":["path"],"additionalProperties":false}`)}
-	listTool = pawl.ToolSpec{Name: "list", Description: "Lists a folder.", Schema: json.RawMessage(
+	listTool = toolapi.Spec{Name: "list", Description: "Lists a folder.", Schema: json.RawMessage(
 		`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)}
 
 	sealed = protocol.Seal(name, `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"a < b & c"}],"encrypted_content":"gAAA-_=="}`)
@@ -51,29 +53,29 @@ func TestRequest(t *testing.T) {
 	tests := []struct {
 		golden string
 		client Client
-		req    pawl.Request
+		req    model.Request
 	}{
-		{"text", Client{}, pawl.Request{
+		{"text", Client{}, model.Request{
 			System: "You help.", Effort: "high", MaxTokens: 4000, Prefill: "ignored",
 			Messages: []pawl.Message{user(pawl.Text{Text: "Is a < b?"}), assistant(pawl.Text{Text: "Yes."}), user(pawl.Text{Text: "Sure?"})},
 		}},
-		{"plain", Client{Plain: true}, pawl.Request{
+		{"plain", Client{Plain: true}, model.Request{
 			Effort: "high", Messages: []pawl.Message{user(pawl.Text{Text: "Hello."})},
 		}},
-		{"tools", Client{}, pawl.Request{
-			System: "You help.", Tools: []pawl.ToolSpec{readTool, listTool},
+		{"tools", Client{}, model.Request{
+			System: "You help.", Tools: []toolapi.Spec{readTool, listTool},
 			Messages: []pawl.Message{user(pawl.Text{Text: "What is here?"})},
 		}},
-		{"parallel", Client{}, pawl.Request{
-			Tools: []pawl.ToolSpec{readTool, listTool},
+		{"parallel", Client{}, model.Request{
+			Tools: []toolapi.Spec{readTool, listTool},
 			Messages: []pawl.Message{
 				user(pawl.Text{Text: "Look around."}),
 				assistant(pawl.Text{Text: "I look."}, call1(`{"path":"go.mod"}`), call2),
 				results(pawl.ToolResult{Call: "call_1", Content: "no such file", IsError: true}, pawl.ToolResult{Call: "call_2", Content: "main.go\n"}),
 			},
 		}},
-		{"reasoning", Client{}, pawl.Request{
-			Effort: "low", Tools: []pawl.ToolSpec{readTool},
+		{"reasoning", Client{}, model.Request{
+			Effort: "low", Tools: []toolapi.Spec{readTool},
 			Messages: []pawl.Message{
 				user(pawl.Text{Text: "Read it."}),
 				assistant(pawl.Reasoning{Text: "a < b & c", Signature: sealed}, call1(`{"path":"go.mod"}`)),
@@ -86,11 +88,11 @@ func TestRequest(t *testing.T) {
 				user(pawl.Text{Text: "Go on."}),
 			},
 		}},
-		{"schema", Client{}, pawl.Request{
+		{"schema", Client{}, model.Request{
 			Schema:   json.RawMessage(`{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"],"additionalProperties":false}`),
 			Messages: []pawl.Message{user(pawl.Text{Text: "How old?"})},
 		}},
-		{"wrapup", Client{}, pawl.Request{ // the last step: no tools, and a message of ours after the results
+		{"wrapup", Client{}, model.Request{ // the last step: no tools, and a message of ours after the results
 			System: "You help.",
 			Messages: []pawl.Message{
 				user(pawl.Text{Text: "Read it."}),
@@ -99,8 +101,8 @@ func TestRequest(t *testing.T) {
 				user(pawl.Text{Text: "Wrap up."}),
 			},
 		}},
-		{"garbled", Client{}, pawl.Request{
-			Tools: []pawl.ToolSpec{readTool},
+		{"garbled", Client{}, model.Request{
+			Tools: []toolapi.Spec{readTool},
 			Messages: []pawl.Message{
 				user(pawl.Text{Text: "Read it."}),
 				assistant(call1(`"{\"path\": \"go.m"`)),
@@ -142,7 +144,7 @@ func TestRequestWithFiles(t *testing.T) {
 	}
 }
 
-func body(t *testing.T, c Client, req pawl.Request) []byte {
+func body(t *testing.T, c Client, req model.Request) []byte {
 	t.Helper()
 	b, err := protocol.Marshal(c.build(req))
 	if err != nil {
@@ -167,7 +169,7 @@ func TestRequestExtends(t *testing.T) {
 		assistant(pawl.Text{Text: "Done."}),
 	}
 	conversation = append(conversation, modeltest.FileSession(sealed)...)
-	req := pawl.Request{Session: session, System: "You help.", Tools: []pawl.ToolSpec{readTool, listTool}, Effort: "high", MaxTokens: 100}
+	req := model.Request{Session: session, System: "You help.", Tools: []toolapi.Spec{readTool, listTool}, Effort: "high", MaxTokens: 100}
 	var before []byte
 	for n := 1; n <= len(conversation); n++ {
 		req.Messages, req.Replies = conversation[:n], n/2
@@ -183,7 +185,7 @@ func TestRequestExtends(t *testing.T) {
 func TestReasoningByteForByte(t *testing.T) {
 	t.Parallel()
 	item := protocol.Unseal(name, sealed)
-	req := pawl.Request{Messages: []pawl.Message{assistant(pawl.Reasoning{Signature: sealed}, pawl.Text{Text: "x"})}}
+	req := model.Request{Messages: []pawl.Message{assistant(pawl.Reasoning{Signature: sealed}, pawl.Text{Text: "x"})}}
 	if got := body(t, Client{}, req); !bytes.Contains(got, []byte(item)) {
 		t.Errorf("%s\nis not in\n%s", item, got)
 	}

@@ -7,19 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // What a model would refuse of how freely it is to choose its words is left out.
 func TestSampling(t *testing.T) {
 	t.Parallel()
 	warm, most := 1.5, 0.9
-	wish := pawl.Request{Temperature: &warm, TopP: &most}
+	wish := model.Request{Temperature: &warm, TopP: &most}
 	for name, test := range map[string]struct {
 		client Client
-		req    pawl.Request
+		req    model.Request
 		want   string
 	}{
-		"no wish":                {Client{Plain: true}, pawl.Request{}, `{}`},
+		"no wish":                {Client{Plain: true}, model.Request{}, `{}`},
 		"both":                   {Client{Plain: true}, wish, `{"temperature":1.5,"top_p":0.9}`},
 		"of a model that thinks": {Client{}, wish, `{}`},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -80,7 +81,7 @@ type thought struct {
 func (d *decoder) Done() bool { return d.done }
 
 // Next implements [protocol.Decoder].
-func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
+func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 	var e event
 	if err := protocol.Unmarshal(data, &e); err != nil {
 		return err
@@ -108,7 +109,7 @@ func (d *decoder) Next(data []byte, emit func(pawl.Chunk)) error {
 }
 
 // grow takes a piece of what the model says.
-func (d *decoder) grow(e *event, emit func(pawl.Chunk)) error {
+func (d *decoder) grow(e *event, emit func(model.Chunk)) error {
 	var piece string
 	if err := protocol.Unmarshal(e.Delta, &piece); err != nil || piece == "" {
 		return err
@@ -116,7 +117,7 @@ func (d *decoder) grow(e *event, emit func(pawl.Chunk)) error {
 	switch e.Type {
 	case textDelta:
 		d.thinking = false
-		emit(pawl.Chunk{Kind: pawl.ChunkText, Text: piece})
+		emit(model.Chunk{Kind: model.ChunkText, Text: piece})
 	case summaryDelta:
 		d.think(thought{e.Type, e.OutputIndex, e.SummaryIndex}, piece, emit)
 	case reasoningDelta:
@@ -129,12 +130,12 @@ func (d *decoder) grow(e *event, emit func(pawl.Chunk)) error {
 
 // think passes a piece of a thought on. A blank line stands between two that
 // would run together.
-func (d *decoder) think(where thought, piece string, emit func(pawl.Chunk)) {
+func (d *decoder) think(where thought, piece string, emit func(model.Chunk)) {
 	if d.thinking && d.thought != where {
 		piece = "\n\n" + piece
 	}
 	d.thinking, d.thought = true, where
-	emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: piece})
+	emit(model.Chunk{Kind: model.ChunkReasoning, Text: piece})
 }
 
 func (d *decoder) begin(e *event) {
@@ -148,7 +149,7 @@ func (d *decoder) begin(e *event) {
 
 // end takes an item that is whole. One that the end of the reply cut off is
 // neither a call to make nor a thought to keep.
-func (d *decoder) end(e *event, emit func(pawl.Chunk)) error {
+func (d *decoder) end(e *event, emit func(model.Chunk)) error {
 	it := &e.Item
 	switch {
 	case it.Status == "incomplete":
@@ -161,7 +162,7 @@ func (d *decoder) end(e *event, emit func(pawl.Chunk)) error {
 			return err
 		}
 		d.thinking = false
-		emit(pawl.Chunk{Kind: pawl.ChunkReasoning, Signature: protocol.Seal(name, string(kept))})
+		emit(model.Chunk{Kind: model.ChunkReasoning, Signature: protocol.Seal(name, string(kept))})
 	case it.Type == "function_call":
 		delete(d.begun, e.OutputIndex)
 		if it.Name == "" {
@@ -169,12 +170,12 @@ func (d *decoder) end(e *event, emit func(pawl.Chunk)) error {
 		}
 		d.called, d.thinking = true, false
 		input := json.RawMessage(cmp.Or(it.Arguments, "{}"))
-		emit(pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: pawl.CallID(it.CallID), Name: it.Name, Input: input}})
+		emit(model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{ID: pawl.CallID(it.CallID), Name: it.Name, Input: input}})
 	}
 	return nil
 }
 
-func (d *decoder) complete(e *event, emit func(pawl.Chunk)) error {
+func (d *decoder) complete(e *event, emit func(model.Chunk)) error {
 	if len(d.refusal) > 0 {
 		return refused(string(d.refusal))
 	}
@@ -189,7 +190,7 @@ func (d *decoder) complete(e *event, emit func(pawl.Chunk)) error {
 	return nil
 }
 
-func (d *decoder) incomplete(e *event, emit func(pawl.Chunk)) error {
+func (d *decoder) incomplete(e *event, emit func(model.Chunk)) error {
 	switch reason := e.Response.Incomplete.Reason; reason {
 	case "max_output_tokens":
 		d.finish(e.Response.Usage, pawl.FinishMaxTokens, emit)
@@ -197,29 +198,29 @@ func (d *decoder) incomplete(e *event, emit func(pawl.Chunk)) error {
 	case "content_filter":
 		return refused("the provider's content filter stopped the reply")
 	default:
-		return &pawl.ModelError{Kind: pawl.ErrorServer, Message: fmt.Sprintf("the reply is incomplete: %s", cmp.Or(reason, "no reason given"))}
+		return &model.ProviderError{Kind: pawl.ErrorServer, Message: fmt.Sprintf("the reply is incomplete: %s", cmp.Or(reason, "no reason given"))}
 	}
 }
 
-func (d *decoder) finish(u usage, finish pawl.Finish, emit func(pawl.Chunk)) {
+func (d *decoder) finish(u usage, finish pawl.Finish, emit func(model.Chunk)) {
 	d.done = true
 	cached, written := u.InputDetails.Cached, u.InputDetails.Written
-	emit(pawl.Chunk{Kind: pawl.ChunkUsage, Usage: pawl.Usage{
+	emit(model.Chunk{Kind: model.ChunkUsage, Usage: pawl.Usage{
 		Input:      max(u.Input-cached-written, 0),
 		CacheRead:  cached,
 		CacheWrite: written,
 		Output:     u.Output,
 		Reasoning:  u.OutputDetails.Reasoning,
 	}})
-	emit(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: finish})
+	emit(model.Chunk{Kind: model.ChunkFinish, Finish: finish})
 }
 
 func refused(why string) error {
-	return &pawl.ModelError{Kind: pawl.ErrorRefused, Message: cmp.Or(why, "the model refused to answer")}
+	return &model.ProviderError{Kind: pawl.ErrorRefused, Message: cmp.Or(why, "the model refused to answer")}
 }
 
 func malformed(format string, args ...any) error {
-	return &pawl.ModelError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf(format, args...)}
+	return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf(format, args...)}
 }
 
 // failed is the error of a reply that the provider gave up.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
@@ -26,20 +27,20 @@ func stream(events ...string) string {
 	return b.String()
 }
 
-func text(s string) pawl.Chunk   { return pawl.Chunk{Kind: pawl.ChunkText, Text: s} }
-func thinks(s string) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkReasoning, Text: s} }
-func seals(js string) pawl.Chunk {
-	return pawl.Chunk{Kind: pawl.ChunkReasoning, Signature: protocol.Seal(name, js)}
+func text(s string) model.Chunk   { return model.Chunk{Kind: model.ChunkText, Text: s} }
+func thinks(s string) model.Chunk { return model.Chunk{Kind: model.ChunkReasoning, Text: s} }
+func seals(js string) model.Chunk {
+	return model.Chunk{Kind: model.ChunkReasoning, Signature: protocol.Seal(name, js)}
 }
-func calls(id pawl.CallID, name, input string) pawl.Chunk {
-	return pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: id, Name: name, Input: []byte(input)}}
+func calls(id pawl.CallID, name, input string) model.Chunk {
+	return model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{ID: id, Name: name, Input: []byte(input)}}
 }
 
 // ends is the end of a reply that completed was sent for.
-func ends(f pawl.Finish) []pawl.Chunk {
-	return []pawl.Chunk{
-		{Kind: pawl.ChunkUsage, Usage: pawl.Usage{Input: 3, CacheRead: 4, CacheWrite: 3, Output: 5, Reasoning: 2}},
-		{Kind: pawl.ChunkFinish, Finish: f},
+func ends(f pawl.Finish) []model.Chunk {
+	return []model.Chunk{
+		{Kind: model.ChunkUsage, Usage: pawl.Usage{Input: 3, CacheRead: 4, CacheWrite: 3, Output: 5, Reasoning: 2}},
+		{Kind: model.ChunkFinish, Finish: f},
 	}
 }
 
@@ -64,46 +65,46 @@ const (
 func TestStream(t *testing.T) {
 	t.Parallel()
 	incomplete := `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"},"usage":{"input_tokens":1,"output_tokens":2}}}`
-	cutEnd := []pawl.Chunk{{Kind: pawl.ChunkUsage, Usage: pawl.Usage{Input: 1, Output: 2}}, {Kind: pawl.ChunkFinish, Finish: pawl.FinishMaxTokens}}
+	cutEnd := []model.Chunk{{Kind: model.ChunkUsage, Usage: pawl.Usage{Input: 1, Output: 2}}, {Kind: model.ChunkFinish, Finish: pawl.FinishMaxTokens}}
 	tests := []struct {
 		name   string
 		stream string
-		want   []pawl.Chunk
+		want   []model.Chunk
 	}{
-		{"text", stream(created, hi, completed), append([]pawl.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
-		{"nothing after the end counts", stream(hi, completed, hi, completed, "[DONE]"), append([]pawl.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
-		{"no blank line at the end", strings.TrimSpace(stream(hi, completed)) + "\n", append([]pawl.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
-		{"CR LF, comments, event names", ": ping\r\nevent: x\r\ndata: " + hi + "\r\n\r\n: ping\r\n\r\ndata: " + completed + "\r\n\r\n", append([]pawl.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
+		{"text", stream(created, hi, completed), append([]model.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
+		{"nothing after the end counts", stream(hi, completed, hi, completed, "[DONE]"), append([]model.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
+		{"no blank line at the end", strings.TrimSpace(stream(hi, completed)) + "\n", append([]model.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
+		{"CR LF, comments, event names", ": ping\r\nevent: x\r\ndata: " + hi + "\r\n\r\n: ping\r\n\r\ndata: " + completed + "\r\n\r\n", append([]model.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
 		{"unknown events and fields", stream(
 			`{"type":"response.mcp_call_arguments.delta","delta":{"a":1}}`, `{"type":"keepalive","sequence_number":3}`, `{}`,
 			added("0", `{"type":"web_search_call","action":{"type":"search"}}`), done("0", `{"type":"web_search_call","status":"completed"}`),
-			hi, `{"type":"response.output_text.annotation.added","annotation":{}}`, completed), append([]pawl.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
-		{"empty deltas", stream(`{"type":"response.output_text.delta","delta":""}`, summary("0", "0", ""), hi, completed), append([]pawl.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
-		{"no usage", stream(hi, `{"type":"response.completed","response":{"usage":null}}`), []pawl.Chunk{text("hi"), {Kind: pawl.ChunkUsage}, {Kind: pawl.ChunkFinish, Finish: pawl.FinishEndTurn}}},
+			hi, `{"type":"response.output_text.annotation.added","annotation":{}}`, completed), append([]model.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
+		{"empty deltas", stream(`{"type":"response.output_text.delta","delta":""}`, summary("0", "0", ""), hi, completed), append([]model.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
+		{"no usage", stream(hi, `{"type":"response.completed","response":{"usage":null}}`), []model.Chunk{text("hi"), {Kind: model.ChunkUsage}, {Kind: model.ChunkFinish, Finish: pawl.FinishEndTurn}}},
 		{"a call", stream(added("0", `{"type":"function_call","call_id":"a","name":"read","arguments":""}`),
 			`{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"p\""}`,
-			`{"type":"response.function_call_arguments.done","output_index":0,"arguments":"{\"p\":1}"}`, done("0", callA), completed), append([]pawl.Chunk{calls("a", "read", `{"p":1}`)}, ends(pawl.FinishToolUse)...)},
+			`{"type":"response.function_call_arguments.done","output_index":0,"arguments":"{\"p\":1}"}`, done("0", callA), completed), append([]model.Chunk{calls("a", "read", `{"p":1}`)}, ends(pawl.FinishToolUse)...)},
 		{"calls out of order and entwined", stream(added("2", callB), added("1", callA),
 			`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"p\":"}`,
 			`{"type":"response.function_call_arguments.delta","output_index":2,"delta":"{}"}`,
 			`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"1}"}`,
-			done("2", callB), done("1", callA), completed), append([]pawl.Chunk{calls("b", "list", `{}`), calls("a", "read", `{"p":1}`)}, ends(pawl.FinishToolUse)...)},
-		{"a call of which only the end came", stream(done("0", callA), completed), append([]pawl.Chunk{calls("a", "read", `{"p":1}`)}, ends(pawl.FinishToolUse)...)},
-		{"garbled arguments", stream(done("0", `{"type":"function_call","call_id":"a","name":"read","arguments":"{\"p"}`), completed), append([]pawl.Chunk{calls("a", "read", `{"p`)}, ends(pawl.FinishToolUse)...)},
+			done("2", callB), done("1", callA), completed), append([]model.Chunk{calls("b", "list", `{}`), calls("a", "read", `{"p":1}`)}, ends(pawl.FinishToolUse)...)},
+		{"a call of which only the end came", stream(done("0", callA), completed), append([]model.Chunk{calls("a", "read", `{"p":1}`)}, ends(pawl.FinishToolUse)...)},
+		{"garbled arguments", stream(done("0", `{"type":"function_call","call_id":"a","name":"read","arguments":"{\"p"}`), completed), append([]model.Chunk{calls("a", "read", `{"p`)}, ends(pawl.FinishToolUse)...)},
 		{"a sealed thought", stream(added("0", `{"type":"reasoning","id":"rs_1","encrypted_content":"E0","summary":[]}`), summary("0", "0", "x"), summary("0", "0", "<y"),
-			done("0", thought1), done("1", callA), completed), append([]pawl.Chunk{thinks("x"), thinks("<y"), seals(thought1), calls("a", "read", `{"p":1}`)}, ends(pawl.FinishToolUse)...)},
-		{"a thought that is not shown", stream(done("0", `{"type":"reasoning","id":"rs_2","encrypted_content":"E2"}`), hi, completed), append([]pawl.Chunk{
+			done("0", thought1), done("1", callA), completed), append([]model.Chunk{thinks("x"), thinks("<y"), seals(thought1), calls("a", "read", `{"p":1}`)}, ends(pawl.FinishToolUse)...)},
+		{"a thought that is not shown", stream(done("0", `{"type":"reasoning","id":"rs_2","encrypted_content":"E2"}`), hi, completed), append([]model.Chunk{
 			seals(`{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"E2"}`), text("hi")}, ends(pawl.FinishEndTurn)...)},
-		{"a thought that is not sealed", stream(done("0", `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":null}`), hi, completed), append([]pawl.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
+		{"a thought that is not sealed", stream(done("0", `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":null}`), hi, completed), append([]model.Chunk{text("hi")}, ends(pawl.FinishEndTurn)...)},
 		{"thoughts apart", stream(summary("0", "0", "a"), summary("0", "1", "b"), summary("0", "1", "c"), done("0", `{"type":"reasoning"}`), summary("1", "0", "d"),
-			done("1", thought1), summary("2", "0", "e"), hi, summary("3", "0", "f"), hi, completed), append([]pawl.Chunk{
+			done("1", thought1), summary("2", "0", "e"), hi, summary("3", "0", "f"), hi, completed), append([]model.Chunk{
 			thinks("a"), thinks("\n\nb"), thinks("c"), thinks("\n\nd"), seals(thought1), thinks("e"), text("hi"), thinks("f"), text("hi")}, ends(pawl.FinishEndTurn)...)},
 		{"raw reasoning", stream(`{"type":"response.reasoning_text.delta","output_index":0,"content_index":0,"delta":"a"}`,
-			`{"type":"response.reasoning_text.delta","output_index":0,"content_index":1,"delta":"b"}`, hi, completed), append([]pawl.Chunk{thinks("a"), thinks("\n\nb"), text("hi")}, ends(pawl.FinishEndTurn)...)},
-		{"out of tokens", stream(hi, incomplete), append([]pawl.Chunk{text("hi")}, cutEnd...)},
-		{"out of tokens in a thought", stream(summary("0", "0", "a"), done("0", `{"type":"reasoning","status":"incomplete","encrypted_content":"half"}`), incomplete), append([]pawl.Chunk{thinks("a")}, cutEnd...)},
+			`{"type":"response.reasoning_text.delta","output_index":0,"content_index":1,"delta":"b"}`, hi, completed), append([]model.Chunk{thinks("a"), thinks("\n\nb"), text("hi")}, ends(pawl.FinishEndTurn)...)},
+		{"out of tokens", stream(hi, incomplete), append([]model.Chunk{text("hi")}, cutEnd...)},
+		{"out of tokens in a thought", stream(summary("0", "0", "a"), done("0", `{"type":"reasoning","status":"incomplete","encrypted_content":"half"}`), incomplete), append([]model.Chunk{thinks("a")}, cutEnd...)},
 		{"out of tokens in a call", stream(done("0", callA), added("1", callB),
-			done("1", `{"type":"function_call","status":"incomplete","call_id":"b","name":"list","arguments":"{\"p"}`), incomplete), append([]pawl.Chunk{calls("a", "read", `{"p":1}`)}, cutEnd...)},
+			done("1", `{"type":"function_call","status":"incomplete","call_id":"b","name":"list","arguments":"{\"p"}`), incomplete), append([]model.Chunk{calls("a", "read", `{"p":1}`)}, cutEnd...)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,7 +153,7 @@ func TestStreamFails(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			chunks, err := read(t, replaying(strings.NewReader(tt.stream)))
-			var got *pawl.ModelError
+			var got *model.ProviderError
 			if !errors.As(err, &got) {
 				t.Fatalf("error %v, want a ModelError", err)
 			}
@@ -160,7 +161,7 @@ func TestStreamFails(t *testing.T) {
 				t.Errorf("error %v, want %s: %s", got, tt.kind, tt.message)
 			}
 			for _, c := range chunks {
-				if c.Kind == pawl.ChunkFinish {
+				if c.Kind == model.ChunkFinish {
 					t.Error("a reply that failed has a finish")
 				}
 			}
@@ -174,7 +175,7 @@ func TestStreamBreak(t *testing.T) {
 	all := stream(hi, summary("1", "0", "a"), done("1", thought1), done("2", callA), completed)
 	for stop := 1; stop <= 6; stop++ {
 		n := 0
-		for _, err := range replaying(strings.NewReader(all)).Stream(t.Context(), pawl.Request{}) {
+		for _, err := range replaying(strings.NewReader(all)).Stream(t.Context(), model.Request{}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
@@ -49,31 +50,31 @@ func family(t *testing.T) *script.Model {
 func TestChildren(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tests := []struct {
 		name string
-		req  pawl.Request
+		req  model.Request
 		want string // the text, or the fault
 	}{
-		{"its call's script", pawl.Request{ParentCall: "call_1_2", Agent: "explore"}, "child one"},
-		{"its call's script, later", pawl.Request{ParentCall: "call_1_2", Agent: "explore", Replies: 1}, "child two"},
-		{"the same script for another call", pawl.Request{ParentCall: "call_2_3"}, "child one"},
-		{"a script by its absolute path", pawl.Request{ParentCall: "call_2_2"}, "absolute"},
-		{"its agent's block", pawl.Request{ParentCall: "call_2_1", Agent: "explore"}, "explored"},
-		{"its agent's block, later", pawl.Request{ParentCall: "call_2_1", Agent: "explore", Replies: 1}, "explored more"},
-		{"another agent's block", pawl.Request{ParentCall: "call_2_1", Agent: "build"}, "built"},
-		{"a call that the script did not make", pawl.Request{ParentCall: "toolu_1", Agent: "build"}, "built"},
+		{"its call's script", model.Request{ParentCall: "call_1_2", Agent: "explore"}, "child one"},
+		{"its call's script, later", model.Request{ParentCall: "call_1_2", Agent: "explore", Replies: 1}, "child two"},
+		{"the same script for another call", model.Request{ParentCall: "call_2_3"}, "child one"},
+		{"a script by its absolute path", model.Request{ParentCall: "call_2_2"}, "absolute"},
+		{"its agent's block", model.Request{ParentCall: "call_2_1", Agent: "explore"}, "explored"},
+		{"its agent's block, later", model.Request{ParentCall: "call_2_1", Agent: "explore", Replies: 1}, "explored more"},
+		{"another agent's block", model.Request{ParentCall: "call_2_1", Agent: "build"}, "built"},
+		{"a call that the script did not make", model.Request{ParentCall: "toolu_1", Agent: "build"}, "built"},
 		{
-			"no block", pawl.Request{ParentCall: "call_2_1", Agent: "review"},
+			"no block", model.Request{ParentCall: "call_2_1", Agent: "review"},
 			`script: misfit: scripts/main.jsonl:3: call call_2_1 names no script for its child, and no line has agent "review" (there are lines for: build, explore)`,
 		},
 		{
-			"no block for a call that the script did not make", pawl.Request{ParentCall: "toolu_1"},
+			"no block for a call that the script did not make", model.Request{ParentCall: "toolu_1"},
 			`script: misfit: scripts/main.jsonl: call toolu_1 names no script for its child, and no line has agent "" (there are lines for: build, explore)`,
 		},
 		{
-			"a child's script that runs out", pawl.Request{ParentCall: "call_1_2", Replies: 2},
+			"a child's script that runs out", model.Request{ParentCall: "call_1_2", Replies: 2},
 			`script: misfit: scripts/child.jsonl:2: the script ran out: it has 2 replies for this session and reply 3 was asked for; the last message was ""`,
 		},
 		{
-			"an agent's block that runs out", pawl.Request{ParentCall: "call_2_1", Agent: "build", Replies: 1},
+			"an agent's block that runs out", model.Request{ParentCall: "call_2_1", Agent: "build", Replies: 1},
 			`script: misfit: scripts/main.jsonl:4: the script ran out: it has 1 replies for this session and reply 2 was asked for; the last message was ""`,
 		},
 	}
@@ -96,7 +97,7 @@ func TestChildren(t *testing.T) { //nolint:paralleltest // it changes the workin
 }
 
 func TestChildOfAScriptWithoutAgents(t *testing.T) { //nolint:paralleltest // it changes the working directory
-	_, err := read(open(t, `{"calls":[{"name":"task"}]}`).Stream(t.Context(), pawl.Request{ParentCall: "call_1_1", Agent: "explore"}))
+	_, err := read(open(t, `{"calls":[{"name":"task"}]}`).Stream(t.Context(), model.Request{ParentCall: "call_1_1", Agent: "explore"}))
 	want := `script: misfit: main.jsonl:1: call call_1_1 names no script for its child, and no line has agent "explore" (there are lines for: none)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -105,13 +106,13 @@ func TestChildOfAScriptWithoutAgents(t *testing.T) { //nolint:paralleltest // it
 
 func TestManySessionsAtOnce(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := family(t)
-	requests := []pawl.Request{
+	requests := []model.Request{
 		{},
 		{Replies: 1},
 		{ParentCall: "call_1_2"},
 		{ParentCall: "call_2_1", Agent: "explore", Replies: 1},
 	}
-	var want [][]pawl.Chunk
+	var want [][]model.Chunk
 	for _, req := range requests {
 		chunks, err := read(m.Stream(t.Context(), req))
 		if err != nil {
@@ -143,15 +144,15 @@ func TestBeside(t *testing.T) { //nolint:paralleltest // it changes the working 
 	long := []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: string(make([]byte, 400))}}}}
 	tests := []struct {
 		name string
-		req  pawl.Request
+		req  model.Request
 		want string // the text, or the fault
 	}{
-		{"the conversation", pawl.Request{}, "main"},
-		{"the first", pawl.Request{Agent: pawl.AgentTitle}, "one"},
-		{"the second, in a child", pawl.Request{Agent: pawl.AgentTitle, ParentCall: "call_1_1", Replies: 1}, "two"},
-		{"the last stands for all after it", pawl.Request{Agent: pawl.AgentTitle, Replies: 9}, "two"},
-		{"another one", pawl.Request{Agent: pawl.AgentSummary}, `script: misfit: main.jsonl: no line has agent "summary"`},
-		{"too large", pawl.Request{Messages: long}, "context overflow: 100 tokens are too many: the window takes 100, and 20 of them are for the reply"},
+		{"the conversation", model.Request{}, "main"},
+		{"the first", model.Request{Agent: pawl.AgentTitle}, "one"},
+		{"the second, in a child", model.Request{Agent: pawl.AgentTitle, ParentCall: "call_1_1", Replies: 1}, "two"},
+		{"the last stands for all after it", model.Request{Agent: pawl.AgentTitle, Replies: 9}, "two"},
+		{"another one", model.Request{Agent: pawl.AgentSummary}, `script: misfit: main.jsonl: no line has agent "summary"`},
+		{"too large", model.Request{Messages: long}, "context overflow: 100 tokens are too many: the window takes 100, and 20 of them are for the reply"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

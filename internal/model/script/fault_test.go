@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
@@ -23,35 +24,35 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it changes the working 
 	}
 	tests := []struct {
 		name, script string
-		req          pawl.Request
+		req          model.Request
 		want         script.Fault
 	}{
-		{"error", `{"fault":"error"}`, pawl.Request{}, script.Fault{Kind: script.KindError, Message: "the provider could not answer"}},
-		{"error in its own words", `{"fault":"error","text":"bad key"}`, pawl.Request{}, script.Fault{Kind: script.KindError, Message: "bad key"}},
+		{"error", `{"fault":"error"}`, model.Request{}, script.Fault{Kind: script.KindError, Message: "the provider could not answer"}},
+		{"error in its own words", `{"fault":"error","text":"bad key"}`, model.Request{}, script.Fault{Kind: script.KindError, Message: "bad key"}},
 		{
-			"overloaded", `{"fault":"overloaded"}`, pawl.Request{},
+			"overloaded", `{"fault":"overloaded"}`, model.Request{},
 			script.Fault{Kind: script.KindOverloaded, Message: "the provider is overloaded, try again later"},
 		},
 		{
-			"the script runs out", "{}\n{}\n", pawl.Request{Replies: 2, Messages: said("more?")},
+			"the script runs out", "{}\n{}\n", model.Request{Replies: 2, Messages: said("more?")},
 			script.Fault{
 				Kind:    script.KindMisfit,
 				Message: `main.jsonl:2: the script ran out: it has 2 replies for this session and reply 3 was asked for; the last message was "more?"`,
 			},
 		},
 		{
-			"no line for the main session", `{"agent":"explore"}`, pawl.Request{},
+			"no line for the main session", `{"agent":"explore"}`, model.Request{},
 			script.Fault{
 				Kind:    script.KindMisfit,
 				Message: `main.jsonl: the script ran out: it has 0 replies for this session and reply 1 was asked for; the last message was ""`,
 			},
 		},
 		{
-			"an expectation that is not met", "#\n" + `{"expect":"^hell"}`, pawl.Request{Messages: said("good day")},
+			"an expectation that is not met", "#\n" + `{"expect":"^hell"}`, model.Request{Messages: said("good day")},
 			script.Fault{Kind: script.KindMisfit, Message: `main.jsonl:2: the last message was expected to match "^hell" and was "good day"`},
 		},
 		{
-			"a long message is cut", `{"expect":"b"}`, pawl.Request{Messages: said(strings.Repeat("a", 1000))},
+			"a long message is cut", `{"expect":"b"}`, model.Request{Messages: said(strings.Repeat("a", 1000))},
 			script.Fault{
 				Kind:    script.KindMisfit,
 				Message: `main.jsonl:1: the last message was expected to match "b" and was "` + strings.Repeat("a", 500) + `"… (1000 bytes)`,
@@ -78,7 +79,7 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it changes the working 
 // An expectation sees the texts and the tool results of the last message, and nothing else.
 func TestExpect(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := open(t, `{"expect":"(?s)^one.*two.*three$","text":"ok"}`)
-	got, err := read(m.Stream(t.Context(), pawl.Request{Messages: []pawl.Message{
+	got, err := read(m.Stream(t.Context(), model.Request{Messages: []pawl.Message{
 		{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "zero"}}},
 		{Role: pawl.RoleTool, Parts: pawl.Parts{
 			pawl.ToolResult{Call: "call_1_1", Content: "one"},
@@ -90,7 +91,7 @@ func TestExpect(t *testing.T) { //nolint:paralleltest // it changes the working 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]pawl.Chunk{text("ok"), finish(pawl.FinishEndTurn)}, got); diff != "" {
+	if diff := cmp.Diff([]model.Chunk{text("ok"), finish(pawl.FinishEndTurn)}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -100,7 +101,7 @@ func TestDelays(t *testing.T) { //nolint:paralleltest // it changes the working 
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var at []time.Duration
-		for _, err := range m.Stream(t.Context(), pawl.Request{}) {
+		for _, err := range m.Stream(t.Context(), model.Request{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,10 +117,10 @@ func TestDelays(t *testing.T) { //nolint:paralleltest // it changes the working 
 func TestCancel(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tests := []struct {
 		name, line string
-		want       []pawl.Chunk
+		want       []model.Chunk
 	}{
-		{"in mid-delay", `{"text":"abc","deltas":3,"delay_ms":1000}`, []pawl.Chunk{text("a"), text("b")}},
-		{"in a hang", `{"text":"abcd","fault":"hang"}`, []pawl.Chunk{text("ab")}},
+		{"in mid-delay", `{"text":"abc","deltas":3,"delay_ms":1000}`, []model.Chunk{text("a"), text("b")}},
+		{"in a hang", `{"text":"abcd","fault":"hang"}`, []model.Chunk{text("ab")}},
 		{"in a hang before any text", `{"fault":"hang"}`, nil},
 	}
 	for _, tt := range tests {
@@ -129,7 +130,7 @@ func TestCancel(t *testing.T) { //nolint:paralleltest // it changes the working 
 				ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 				defer cancel()
 				start := time.Now()
-				got, err := read(m.Stream(ctx, pawl.Request{}))
+				got, err := read(m.Stream(ctx, model.Request{}))
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("ended with %v, want the context's error", err)
 				}

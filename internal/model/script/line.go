@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // maxFile bounds a script, in bytes, so that a wrong path cannot fill the memory.
@@ -17,18 +18,18 @@ const maxFile = 32 << 20
 
 // line is a reply as the file spells it.
 type line struct {
-	Text      string       `json:"text"`
-	Reasoning string       `json:"reasoning"`
-	Calls     []call       `json:"calls"`
-	Finish    pawl.Finish  `json:"finish"`
-	Usage     pawl.Usage   `json:"usage"`
-	Deltas    int          `json:"deltas"`   // pieces that the text, and the reasoning, is cut into; 0 means 1
-	DelayMS   int          `json:"delay_ms"` // before each piece
-	Fault     Kind         `json:"fault"`
-	Times     int          `json:"times"`  // how often the fault happens; 0 means always. Only another reader can count
-	Expect    string       `json:"expect"` // a regular expression on the last message
-	Agent     string       `json:"agent"`  // the line belongs to child sessions of this agent, or to what it writes beside the conversation
-	Window    *pawl.Window `json:"window"` // how much the model takes, a token being four bytes: no reply, and the file's first line
+	Text      string        `json:"text"`
+	Reasoning string        `json:"reasoning"`
+	Calls     []call        `json:"calls"`
+	Finish    pawl.Finish   `json:"finish"`
+	Usage     pawl.Usage    `json:"usage"`
+	Deltas    int           `json:"deltas"`   // pieces that the text, and the reasoning, is cut into; 0 means 1
+	DelayMS   int           `json:"delay_ms"` // before each piece
+	Fault     Kind          `json:"fault"`
+	Times     int           `json:"times"`  // how often the fault happens; 0 means always. Only another reader can count
+	Expect    string        `json:"expect"` // a regular expression on the last message
+	Agent     string        `json:"agent"`  // the line belongs to child sessions of this agent, or to what it writes beside the conversation
+	Window    *model.Window `json:"window"` // how much the model takes, a token being four bytes: no reply, and the file's first line
 }
 
 // call is a tool call of a line. Script names the file that the child session it spawns replies from.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // Reply is one line of a script, whole, for a reader that sends it in its own
@@ -25,7 +26,7 @@ type Reply struct {
 
 // Reply returns what the script has for this request. If it does not fit the
 // request, that is a *[Fault].
-func (m *Model) Reply(req pawl.Request) (Reply, error) {
+func (m *Model) Reply(req model.Request) (Reply, error) {
 	r, err := m.reply(req)
 	if err != nil {
 		return Reply{}, err

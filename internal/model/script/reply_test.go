@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
@@ -46,7 +47,7 @@ func TestOpenFor(t *testing.T) { //nolint:paralleltest // it changes the working
 // Reply is what Stream yields, whole, with its fault for the caller to act.
 func TestReply(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := open(t, `{}`, `{"text":"a","reasoning":"b","calls":[{"name":"read"}],"usage":{"input":1},"deltas":2,"delay_ms":3,"fault":"garbage"}`)
-	got, err := m.Reply(pawl.Request{Replies: 1})
+	got, err := m.Reply(model.Request{Replies: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func TestReply(t *testing.T) { //nolint:paralleltest // it changes the working d
 		t.Error(diff)
 	}
 	var fault *script.Fault
-	if _, err := m.Reply(pawl.Request{Replies: 2}); !errors.As(err, &fault) || fault.Kind != script.KindMisfit {
+	if _, err := m.Reply(model.Request{Replies: 2}); !errors.As(err, &fault) || fault.Kind != script.KindMisfit {
 		t.Errorf("got %v, want a misfit", err)
 	}
 }

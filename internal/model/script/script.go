@@ -13,9 +13,10 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
-var _ pawl.Model = (*Model)(nil)
+var _ model.Model = (*Model)(nil)
 
 // Model replies as its script says. It never changes after Open, so any number
 // of sessions may use it at once. What it replies depends on the request alone:
@@ -25,7 +26,7 @@ type Model struct {
 	file     string
 	main     block
 	agents   map[string]block      // by the lines' agent
-	window   pawl.Window           // zero: there is no bound
+	window   model.Window          // zero: there is no bound
 	children map[pawl.CallID]block // of the calls that name a script
 	callers  map[pawl.CallID]int   // the line of each call in main
 }
@@ -145,21 +146,21 @@ func (r reply) refuseScript(path string) error {
 // Stream yields the reply that the script has for this request: reasoning,
 // text, calls, usage, finish. Where the script does not fit the request, or
 // says so itself, it yields a *Fault; when ctx ends it yields ctx.Err().
-func (m *Model) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
 		r, err := m.reply(req)
 		if err == nil {
 			err = m.overflow(req)
 		}
 		if err != nil {
-			yield(pawl.Chunk{}, err)
+			yield(model.Chunk{}, err)
 			return
 		}
 		r.stream(ctx, req.Replies, yield)
 	}
 }
 
-func (m *Model) reply(req pawl.Request) (reply, error) {
+func (m *Model) reply(req model.Request) (reply, error) {
 	b, err := m.block(req)
 	if err != nil {
 		return reply{}, err
@@ -168,10 +169,10 @@ func (m *Model) reply(req pawl.Request) (reply, error) {
 }
 
 // Window is how much the model takes; zero if the script does not say.
-func (m *Model) Window() pawl.Window { return m.window }
+func (m *Model) Window() model.Window { return m.window }
 
 // overflow fails as a provider does when a request is too large.
-func (m *Model) overflow(req pawl.Request) error {
+func (m *Model) overflow(req model.Request) error {
 	if m.window.Context == 0 {
 		return nil
 	}
@@ -195,7 +196,7 @@ func (m *Model) overflow(req pawl.Request) error {
 		}
 	}
 	if tokens := size / 4; tokens > m.window.Context-m.window.Output {
-		return &pawl.ModelError{Kind: pawl.ErrorOverflow, Message: fmt.Sprintf("%d tokens are too many: the window takes %d, and %d of them are for the reply",
+		return &model.ProviderError{Kind: pawl.ErrorOverflow, Message: fmt.Sprintf("%d tokens are too many: the window takes %d, and %d of them are for the reply",
 			tokens, m.window.Context, m.window.Output)}
 	}
 	return nil
@@ -205,7 +206,7 @@ func (m *Model) overflow(req pawl.Request) error {
 var aside = []string{pawl.AgentTitle, pawl.AgentSummary, pawl.AgentCompaction}
 
 // block finds the lines that belong to the request's session.
-func (m *Model) block(req pawl.Request) (block, error) {
+func (m *Model) block(req model.Request) (block, error) {
 	if slices.Contains(aside, req.Agent) {
 		if b, ok := m.agents[req.Agent]; ok {
 			return b, nil
@@ -240,7 +241,7 @@ func (m *Model) block(req pawl.Request) (block, error) {
 
 // ofTeam yields the names that lines can have for a session: of a mission's team
 // its agent with the task and the attempt, with the task, and alone.
-func ofTeam(req pawl.Request) iter.Seq[string] {
+func ofTeam(req model.Request) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		name := strings.TrimPrefix(req.Agent, "mission-")
 		if post, ok := strings.CutPrefix(string(req.ParentCall), "mission:"); ok {
@@ -257,7 +258,7 @@ func ofTeam(req pawl.Request) iter.Seq[string] {
 }
 
 // reply is the block's line at the request's position.
-func (b block) reply(req pawl.Request) (reply, error) {
+func (b block) reply(req model.Request) (reply, error) {
 	if slices.Contains(aside, req.Agent) { // nobody who writes a script counts them: the last line stands for all after it
 		req.Replies = min(req.Replies, len(b.replies)-1)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
@@ -37,7 +38,7 @@ func open(t *testing.T, lines ...string) *script.Model {
 }
 
 // read drains a stream: its chunks, and the error that ended it, if one did.
-func read(seq iter.Seq2[pawl.Chunk, error]) (chunks []pawl.Chunk, err error) {
+func read(seq iter.Seq2[model.Chunk, error]) (chunks []model.Chunk, err error) {
 	for c, err := range seq {
 		if err != nil {
 			return chunks, err
@@ -47,60 +48,60 @@ func read(seq iter.Seq2[pawl.Chunk, error]) (chunks []pawl.Chunk, err error) {
 	return chunks, nil
 }
 
-func text(s string) pawl.Chunk      { return pawl.Chunk{Kind: pawl.ChunkText, Text: s} }
-func reasoning(s string) pawl.Chunk { return pawl.Chunk{Kind: pawl.ChunkReasoning, Text: s} }
-func finish(f pawl.Finish) pawl.Chunk {
-	return pawl.Chunk{Kind: pawl.ChunkFinish, Finish: f}
+func text(s string) model.Chunk      { return model.Chunk{Kind: model.ChunkText, Text: s} }
+func reasoning(s string) model.Chunk { return model.Chunk{Kind: model.ChunkReasoning, Text: s} }
+func finish(f pawl.Finish) model.Chunk {
+	return model.Chunk{Kind: model.ChunkFinish, Finish: f}
 }
-func call(id pawl.CallID, name, input string) pawl.Chunk {
-	return pawl.Chunk{Kind: pawl.ChunkCall, Call: pawl.ToolCall{ID: id, Name: name, Input: []byte(input)}}
+func call(id pawl.CallID, name, input string) model.Chunk {
+	return model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{ID: id, Name: name, Input: []byte(input)}}
 }
 
 func TestReplies(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tests := []struct {
 		name, line string
-		want       []pawl.Chunk
+		want       []model.Chunk
 	}{
-		{"text", `{"text":"hello"}`, []pawl.Chunk{text("hello"), finish(pawl.FinishEndTurn)}},
-		{"nothing", `{}`, []pawl.Chunk{finish(pawl.FinishEndTurn)}},
-		{"a finish of its own", `{"text":"cut","finish":"max_tokens"}`, []pawl.Chunk{text("cut"), finish(pawl.FinishMaxTokens)}},
-		{"tool_use without calls", `{"finish":"tool_use"}`, []pawl.Chunk{finish(pawl.FinishToolUse)}},
+		{"text", `{"text":"hello"}`, []model.Chunk{text("hello"), finish(pawl.FinishEndTurn)}},
+		{"nothing", `{}`, []model.Chunk{finish(pawl.FinishEndTurn)}},
+		{"a finish of its own", `{"text":"cut","finish":"max_tokens"}`, []model.Chunk{text("cut"), finish(pawl.FinishMaxTokens)}},
+		{"tool_use without calls", `{"finish":"tool_use"}`, []model.Chunk{finish(pawl.FinishToolUse)}},
 		{
 			"everything, in order",
 			`{"text":"ok","reasoning":"hm","calls":[{"name":"read","input":{"path":"a"}},{"name":"list"}],"usage":{"input":10,"output":5}}`,
-			[]pawl.Chunk{
+			[]model.Chunk{
 				reasoning("hm"), text("ok"), call("call_1_1", "read", `{"path":"a"}`), call("call_1_2", "list", `{}`),
-				{Kind: pawl.ChunkUsage, Usage: pawl.Usage{Input: 10, Output: 5}}, finish(pawl.FinishToolUse),
+				{Kind: model.ChunkUsage, Usage: pawl.Usage{Input: 10, Output: 5}}, finish(pawl.FinishToolUse),
 			},
 		},
 		{
 			"deltas cut text and reasoning", `{"text":"abcde","reasoning":"xyz","deltas":2}`,
-			[]pawl.Chunk{reasoning("x"), reasoning("yz"), text("ab"), text("cde"), finish(pawl.FinishEndTurn)},
+			[]model.Chunk{reasoning("x"), reasoning("yz"), text("ab"), text("cde"), finish(pawl.FinishEndTurn)},
 		},
 		{
 			"deltas cut between runes", `{"text":"é€😀","deltas":9}`,
-			[]pawl.Chunk{text("é"), text("€"), text("😀"), finish(pawl.FinishEndTurn)},
+			[]model.Chunk{text("é"), text("€"), text("😀"), finish(pawl.FinishEndTurn)},
 		},
 		{
 			"drop keeps half of the text", `{"text":"abcd","calls":[{"name":"read"}],"fault":"drop"}`,
-			[]pawl.Chunk{text("ab")},
+			[]model.Chunk{text("ab")},
 		},
-		{"drop of half the deltas", `{"text":"abcd","deltas":4,"fault":"drop"}`, []pawl.Chunk{text("a"), text("b")}},
+		{"drop of half the deltas", `{"text":"abcd","deltas":4,"fault":"drop"}`, []model.Chunk{text("a"), text("b")}},
 		{"drop without a text", `{"fault":"drop"}`, nil},
 		{
 			"garbage without calls", `{"fault":"garbage"}`,
-			[]pawl.Chunk{call("call_1_1", "read", `{"path": `), finish(pawl.FinishToolUse)},
+			[]model.Chunk{call("call_1_1", "read", `{"path": `), finish(pawl.FinishToolUse)},
 		},
 		{
 			"garbage cuts the last call", `{"calls":[{"name":"read","input":{"path":"a"}},{"name":"write","input":{"path":"b"}}],"fault":"garbage"}`,
-			[]pawl.Chunk{
+			[]model.Chunk{
 				call("call_1_1", "read", `{"path":"a"}`), call("call_1_2", "write", `{"path": `), finish(pawl.FinishToolUse),
 			},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := read(open(t, tt.line).Stream(t.Context(), pawl.Request{}))
+			got, err := read(open(t, tt.line).Stream(t.Context(), model.Request{}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +115,7 @@ func TestReplies(t *testing.T) { //nolint:paralleltest // it changes the working
 // A script is read by position, so that a resumed run goes on where it stopped.
 func TestPosition(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	in(t, map[string]string{"main.jsonl": "// a comment\n\n" + `{"text":"one"}` + "\r\n# another\n" + `{"calls":[{"name":"list"}]}` + "\n" + `{"text":"three"}`})
-	want := [][]pawl.Chunk{
+	want := [][]model.Chunk{
 		{text("one"), finish(pawl.FinishEndTurn)},
 		{call("call_2_1", "list", `{}`), finish(pawl.FinishToolUse)},
 		{text("three"), finish(pawl.FinishEndTurn)},
@@ -124,7 +125,7 @@ func TestPosition(t *testing.T) { //nolint:paralleltest // it changes the workin
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := read(m.Stream(t.Context(), pawl.Request{Replies: position}))
+		got, err := read(m.Stream(t.Context(), model.Request{Replies: position}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,13 +137,13 @@ func TestPosition(t *testing.T) { //nolint:paralleltest // it changes the workin
 
 func TestStreamStopsWhenTheCallerBreaksOff(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	m := open(t, `{"text":"abc","reasoning":"xyz","deltas":3,"calls":[{"name":"list"}],"usage":{"input":1}}`)
-	whole, err := read(m.Stream(t.Context(), pawl.Request{}))
+	whole, err := read(m.Stream(t.Context(), model.Request{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range whole {
-		var got []pawl.Chunk
-		for c, err := range m.Stream(t.Context(), pawl.Request{}) {
+		var got []model.Chunk
+		for c, err := range m.Stream(t.Context(), model.Request{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +161,7 @@ func TestStreamStopsWhenTheCallerBreaksOff(t *testing.T) { //nolint:paralleltest
 func TestEndedContext(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	got, err := read(open(t, `{"text":"late"}`).Stream(ctx, pawl.Request{}))
+	got, err := read(open(t, `{"text":"late"}`).Stream(ctx, model.Request{}))
 	if !errors.Is(err, context.Canceled) || got != nil {
 		t.Errorf("got %v, %v; want nothing but context.Canceled", got, err)
 	}

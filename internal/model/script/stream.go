@@ -8,17 +8,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // stream yields the reply, the session's position+1st, as far as its fault allows.
-func (r reply) stream(ctx context.Context, position int, yield func(pawl.Chunk, error) bool) {
+func (r reply) stream(ctx context.Context, position int, yield func(model.Chunk, error) bool) {
 	if r.Fault == KindError || r.Fault == KindOverloaded {
-		yield(pawl.Chunk{}, r.fault())
+		yield(model.Chunk{}, r.fault())
 		return
 	}
 	for c := range r.chunks(position) {
 		if err := r.pause(ctx, c.Kind); err != nil {
-			yield(pawl.Chunk{}, err)
+			yield(model.Chunk{}, err)
 			return
 		}
 		if !yield(c, nil) {
@@ -27,17 +28,17 @@ func (r reply) stream(ctx context.Context, position int, yield func(pawl.Chunk, 
 	}
 	if r.Fault == KindHang {
 		<-ctx.Done()
-		yield(pawl.Chunk{}, ctx.Err())
+		yield(model.Chunk{}, ctx.Err())
 	}
 }
 
 // chunks is the reply in pieces. A stream that drops or hangs has half of the
 // text and nothing after it.
-func (r reply) chunks(position int) iter.Seq[pawl.Chunk] {
+func (r reply) chunks(position int) iter.Seq[model.Chunk] {
 	broken := r.Fault == KindDrop || r.Fault == KindHang
-	return func(yield func(pawl.Chunk) bool) {
+	return func(yield func(model.Chunk) bool) {
 		for s := range Pieces(r.Reasoning, r.Deltas) {
-			if !yield(pawl.Chunk{Kind: pawl.ChunkReasoning, Text: s}) {
+			if !yield(model.Chunk{Kind: model.ChunkReasoning, Text: s}) {
 				return
 			}
 		}
@@ -46,7 +47,7 @@ func (r reply) chunks(position int) iter.Seq[pawl.Chunk] {
 			text, n = firstHalf(text), n/2
 		}
 		for s := range Pieces(text, n) {
-			if !yield(pawl.Chunk{Kind: pawl.ChunkText, Text: s}) {
+			if !yield(model.Chunk{Kind: model.ChunkText, Text: s}) {
 				return
 			}
 		}
@@ -58,20 +59,20 @@ func (r reply) chunks(position int) iter.Seq[pawl.Chunk] {
 			calls = Garble(calls, position)
 		}
 		for _, c := range calls {
-			if !yield(pawl.Chunk{Kind: pawl.ChunkCall, Call: c}) {
+			if !yield(model.Chunk{Kind: model.ChunkCall, Call: c}) {
 				return
 			}
 		}
-		if r.Usage != (pawl.Usage{}) && !yield(pawl.Chunk{Kind: pawl.ChunkUsage, Usage: r.Usage}) {
+		if r.Usage != (pawl.Usage{}) && !yield(model.Chunk{Kind: model.ChunkUsage, Usage: r.Usage}) {
 			return
 		}
-		yield(pawl.Chunk{Kind: pawl.ChunkFinish, Finish: r.finish(calls)})
+		yield(model.Chunk{Kind: model.ChunkFinish, Finish: r.finish(calls)})
 	}
 }
 
 // pause waits the line's delay before text, reasoning and calls, and returns ctx.Err() once ctx has ended.
-func (r reply) pause(ctx context.Context, k pawl.ChunkKind) error {
-	if r.DelayMS == 0 || k == pawl.ChunkUsage || k == pawl.ChunkFinish {
+func (r reply) pause(ctx context.Context, k model.ChunkKind) error {
+	if r.DelayMS == 0 || k == model.ChunkUsage || k == model.ChunkFinish {
 		return ctx.Err()
 	}
 	timer := time.NewTimer(time.Duration(r.DelayMS) * time.Millisecond)

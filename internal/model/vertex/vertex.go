@@ -12,6 +12,7 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
@@ -115,11 +116,11 @@ func (s *signer) RoundTrip(r *http.Request) (*http.Response, error) {
 func tokenError(err error) error {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) {
-		return &pawl.ModelError{Kind: pawl.ErrorConnection, Message: err.Error()}
+		return &model.ProviderError{Kind: pawl.ErrorConnection, Message: err.Error()}
 	}
 	kind := pawl.ErrorAuth
 	if refused.Response != nil && refused.Response.StatusCode >= http.StatusInternalServerError {
 		kind = pawl.ErrorServer
 	}
-	return &pawl.ModelError{Kind: kind, Message: err.Error()}
+	return &model.ProviderError{Kind: kind, Message: err.Error()}
 }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
@@ -92,8 +93,8 @@ func TestRequests(t *testing.T) { //nolint:paralleltest // it sets environment v
 		t.Fatal(err)
 	}
 	account.BaseURL = c.url
-	req := pawl.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}}
-	for _, m := range []pawl.Model{account.Gemini("gemini-2.5-pro"), account.Claude("claude-3-7-sonnet@20250219")} {
+	req := model.Request{Messages: []pawl.Message{modeltest.Prompt("Hello.")}}
+	for _, m := range []model.Model{account.Gemini("gemini-2.5-pro"), account.Claude("claude-3-7-sonnet@20250219")} {
 		if _, err := modeltest.Read(t.Context(), m, req); err != nil {
 			t.Fatal(err)
 		}
@@ -164,8 +165,8 @@ func TestTokenRefused(t *testing.T) { //nolint:paralleltest // it sets environme
 			t.Fatal(err)
 		}
 		account.BaseURL = c.url
-		_, err = modeltest.Read(t.Context(), account.Gemini("m"), pawl.Request{})
-		var failed *pawl.ModelError
+		_, err = modeltest.Read(t.Context(), account.Gemini("m"), model.Request{})
+		var failed *model.ProviderError
 		if !errors.As(err, &failed) || failed.Kind != want || len(c.asked) > 0 {
 			t.Errorf("%d: got %v after %d requests, want %s", status, err, len(c.asked), want)
 		}
@@ -178,8 +179,8 @@ func (unreachable) Token() (*oauth2.Token, error) { return nil, errors.New("no r
 
 func TestTokenServerUnreachable(t *testing.T) {
 	t.Parallel()
-	_, err := modeltest.Read(t.Context(), Account{Project: "p", Tokens: unreachable{}}.Gemini("m"), pawl.Request{})
-	var failed *pawl.ModelError
+	_, err := modeltest.Read(t.Context(), Account{Project: "p", Tokens: unreachable{}}.Gemini("m"), model.Request{})
+	var failed *model.ProviderError
 	if !errors.As(err, &failed) || failed.Kind != pawl.ErrorConnection {
 		t.Errorf("got %v, want %s", err, pawl.ErrorConnection)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // hostile is a command line that was used, or could be, to get past a
@@ -330,7 +331,7 @@ func (h hostile) decide() Verdict {
 }
 
 func bash(command string) Call {
-	return Call{Tool: "bash", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: command}}}
+	return Call{Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: command}}}
 }
 
 func TestHostileCommands(t *testing.T) {

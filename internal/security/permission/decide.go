@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // Policy is what holds where a call would run.
@@ -24,7 +25,7 @@ type Policy struct {
 // Call is a call that is decided on.
 type Call struct {
 	Tool   string
-	Risk   pawl.Risk
+	Risk   toolapi.Risk
 	Access []pawl.Access   // with real targets; a path that was given through links is named in both spellings, as two accesses
 	Input  json.RawMessage // what the model wrote: for [Fingerprint]
 	Change string          // what it would change, as a diff: for [Show]
@@ -60,7 +61,7 @@ func Decide(p Policy, c Call) Verdict {
 	for _, a := range c.Access {
 		j.access(a)
 	}
-	if len(c.Access) == 0 || c.Risk == pawl.RiskModerate && !slices.ContainsFunc(c.Access, leaves) {
+	if len(c.Access) == 0 || c.Risk == toolapi.RiskModerate && !slices.ContainsFunc(c.Access, leaves) {
 		j.call()
 	}
 	return j.verdict()

@@ -9,10 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 func access(kind pawl.AccessKind, target string) Call {
-	return Call{Tool: "tool", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: kind, Target: target}}}
+	return Call{Tool: "tool", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: kind, Target: target}}}
 }
 
 func user(rules ...Rule) []Rule {
@@ -49,10 +50,10 @@ func TestModes(t *testing.T) {
 		{"a write outside", access(w, "/srv/x/a"), true, []Decision{d, q, q, d, a, d, d}},
 		{"a protected name", access(w, "sub/.Git/hooks/pre-commit"), true, []Decision{d, q, q, d, a, d, d}},
 		{"a protected name, read", access(r, ".git/config"), true, []Decision{a, a, a, a, a, d, d}},
-		{"a safe tool that touches nothing", Call{Tool: "todo", Risk: pawl.RiskSafe}, true, []Decision{a, a, a, a, a, d, d}},
-		{"a moderate tool that does not say", Call{Tool: "web", Risk: pawl.RiskModerate}, true, []Decision{d, q, q, d, a, d, d}},
-		{"a moderate tool that says less", Call{Tool: "web", Risk: pawl.RiskModerate, Access: access(r, "a").Access}, true, []Decision{d, q, q, d, a, d, d}},
-		{"a dangerous tool that does not say", Call{Tool: "mcp", Risk: pawl.RiskDangerous}, true, []Decision{d, q, q, d, a, d, d}},
+		{"a safe tool that touches nothing", Call{Tool: "todo", Risk: toolapi.RiskSafe}, true, []Decision{a, a, a, a, a, d, d}},
+		{"a moderate tool that does not say", Call{Tool: "web", Risk: toolapi.RiskModerate}, true, []Decision{d, q, q, d, a, d, d}},
+		{"a moderate tool that says less", Call{Tool: "web", Risk: toolapi.RiskModerate, Access: access(r, "a").Access}, true, []Decision{d, q, q, d, a, d, d}},
+		{"a dangerous tool that does not say", Call{Tool: "mcp", Risk: toolapi.RiskDangerous}, true, []Decision{d, q, q, d, a, d, d}},
 		{"a tool of unknown risk", Call{Tool: "mcp", Risk: "odd"}, true, []Decision{d, q, q, d, a, d, d}},
 		// What cannot be judged is never allowed.
 		{"an unknown kind", access("teleport", "x"), true, []Decision{d, q, q, d, q, d, d}},
@@ -109,7 +110,7 @@ func TestRules(t *testing.T) {
 		return Rule{Kind: kind, Pattern: pattern, Decision: Allow}
 	}
 	grant := func(r Rule) []Grant { return []Grant{{Rule: r, Scope: ScopeProject, Dir: "/work/project"}} }
-	both := Call{Tool: "bash", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: x, Target: "make"}, {Kind: e, Target: "make"}}}
+	both := Call{Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: x, Target: "make"}, {Kind: e, Target: "make"}}}
 	for _, tt := range []struct {
 		what   string
 		mode   Mode
@@ -154,7 +155,7 @@ func TestRules(t *testing.T) {
 		{"a tool as a whole, unknown access", ModeYolo, user(Rule{Tool: "tool", Decision: Deny}), nil, access("odd", "a"), Deny, ""},
 		{"a kind as a whole", ModeYolo, user(Rule{Kind: x, Decision: Deny}), nil, access(x, "ls"), Deny, ""},
 		{"a kind as a whole, unreadable", ModeYolo, user(Rule{Kind: x, Decision: Deny}), nil, access(x, "ls &&"), Deny, ""},
-		{"a tool that touches nothing", ModeGuard, user(Rule{Tool: "mcp", Decision: Allow}), nil, Call{Tool: "mcp", Risk: pawl.RiskDangerous}, Allow, ""},
+		{"a tool that touches nothing", ModeGuard, user(Rule{Tool: "mcp", Decision: Allow}), nil, Call{Tool: "mcp", Risk: toolapi.RiskDangerous}, Allow, ""},
 		{"such a rule allows no access", ModeAsk, user(Rule{Tool: "tool", Decision: Allow}), nil, access(w, "a"), Ask, ""},
 		{"an unreadable rule that denies", ModeYolo, user(Rule{Kind: w, Pattern: "[", Decision: Deny}), nil, access(n, "go.dev"), Deny, ""},
 		{"an unreadable rule that allows", ModeAsk, user(Rule{Kind: w, Pattern: "{", Decision: Allow}), nil, access(w, "{"), Ask, ""},
@@ -227,9 +228,9 @@ func TestIgnored(t *testing.T) {
 // TestOffer: what "always" would add.
 func TestOffer(t *testing.T) {
 	t.Parallel()
-	mcp := Call{Tool: "mcp_x", Risk: pawl.RiskDangerous}
+	mcp := Call{Tool: "mcp_x", Risk: toolapi.RiskDangerous}
 	tool := func(name string, kind pawl.AccessKind, target string) Call {
-		return Call{Tool: name, Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: kind, Target: target}}}
+		return Call{Tool: name, Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: kind, Target: target}}}
 	}
 	for _, tt := range []struct {
 		call Call
@@ -279,7 +280,7 @@ func TestOffer(t *testing.T) {
 		{tool("webfetch", pawl.AccessNet, "http://[::1]:8080/x"), `{"tool":"webfetch","pattern":"[::1]:8080","decision":"allow"}`},
 		{tool("webfetch", pawl.AccessNet, "https://a@go.dev"), ""},
 		{mcp, `{"tool":"mcp_x","decision":"allow"}`},
-		{Call{Tool: "bash", Risk: pawl.RiskDangerous}, ""},
+		{Call{Tool: "bash", Risk: toolapi.RiskDangerous}, ""},
 		{Call{Tool: "odd", Access: []pawl.Access{{Kind: "odd", Target: "x"}}}, ""},
 	} {
 		p := Policy{Mode: ModeAsk, Dir: "/work/project", Home: "/home/me"}

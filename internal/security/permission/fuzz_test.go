@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // A command line is read without a fault, its words are in it, and what bash
@@ -74,7 +75,7 @@ func FuzzDecide(f *testing.F) {
 		if odds&64 != 0 {
 			p.Grants = append(p.Grants, Grant{Rule: rule, Scope: ScopeProject, Dir: p.Dir})
 		}
-		c := Call{Tool: "bash", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessKind(kind), Target: target}}}
+		c := Call{Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessKind(kind), Target: target}}}
 		checkLaws(t, p, c)
 		checkTightening(t, p, c, rule, pawl.Access{Kind: pawl.AccessKind(kind2), Target: target2})
 		for line := range strings.SplitSeq(Show(c, Decide(p, c)), "\n") {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -184,7 +185,7 @@ func (j *judge) command(a pawl.Access) {
 // call judges a call by the risk of its tool alone.
 func (j *judge) call() {
 	c := classLeave
-	if j.c.Risk == pawl.RiskSafe {
+	if j.c.Risk == toolapi.RiskSafe {
 		c = classRead
 	}
 	s := j.Mode.stance(c)

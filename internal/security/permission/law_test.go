@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // checkLaws holds a decision to what must be true of all of them.
@@ -110,7 +111,7 @@ func checkTightening(t interface{ Errorf(string, ...any) }, p Policy, c Call, ru
 	}
 	more := c
 	more.Access = append(slices.Clone(c.Access), a)
-	if c.Risk != pawl.RiskSafe && slices.ContainsFunc(before.Findings, func(f Finding) bool { return f.Access == pawl.Access{Target: c.Tool} }) {
+	if c.Risk != toolapi.RiskSafe && slices.ContainsFunc(before.Findings, func(f Finding) bool { return f.Access == pawl.Access{Target: c.Tool} }) {
 		return // what it touches was not known, and is now
 	}
 	if after := Decide(p, more); Stricter(before.Decision, after.Decision) != after.Decision {
@@ -177,7 +178,7 @@ func TestLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPolicy(t)
 		c := Call{
-			Tool: rapid.SampledFrom(someTools).Draw(t, "tool"), Risk: rapid.SampledFrom([]pawl.Risk{pawl.RiskSafe, pawl.RiskModerate, pawl.RiskDangerous, "odd"}).Draw(t, "risk"),
+			Tool: rapid.SampledFrom(someTools).Draw(t, "tool"), Risk: rapid.SampledFrom([]toolapi.Risk{toolapi.RiskSafe, toolapi.RiskModerate, toolapi.RiskDangerous, "odd"}).Draw(t, "risk"),
 			Access: rapid.SliceOfN(rapid.Custom(drawAccess), 0, 4).Draw(t, "access"),
 		}
 		checkLaws(t, p, c)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -20,17 +21,17 @@ func TestShow(t *testing.T) {
 	escape := bash("git push origin main")
 	escape.Access = append(escape.Access, pawl.Access{Kind: pawl.AccessEscape, Target: "git push origin main"})
 	net := func(targets ...string) Call {
-		c := Call{Tool: "webfetch", Risk: pawl.RiskModerate}
+		c := Call{Tool: "webfetch", Risk: toolapi.RiskModerate}
 		for _, target := range targets {
 			c.Access = append(c.Access, pawl.Access{Kind: pawl.AccessNet, Target: target})
 		}
 		return c
 	}
-	files := Call{Tool: "apply_patch", Risk: pawl.RiskDangerous, Access: []pawl.Access{
+	files := Call{Tool: "apply_patch", Risk: toolapi.RiskDangerous, Access: []pawl.Access{
 		{Kind: pawl.AccessRead, Target: "docs/a.md"}, {Kind: pawl.AccessWrite, Target: "docs/../docs/a.md"}, {Kind: pawl.AccessWrite, Target: "~/x"},
 		{Kind: pawl.AccessWrite, Target: "sub/.GIT/hooks/post-\u202ecommit"}, {Kind: pawl.AccessWrite, Target: ""},
 	}}
-	write := Call{Tool: "write", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessWrite, Target: "run.sh"}},
+	write := Call{Tool: "write", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessWrite, Target: "run.sh"}},
 		Input: []byte(`{"path":"run.sh","content":"#!/bin/sh\n\nrm -rf \"$1\"\t# \u202e\u001b[2J\nwhy\n  you may\n"}`)}
 	// As long and as nasty as it gets: its first line is a comment, and what follows is far away.
 	nasty := "# list the files\n" + strings.Repeat("\n", 40) + strings.Repeat(" ", 300) +

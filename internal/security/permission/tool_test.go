@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 const (
@@ -42,7 +43,7 @@ func TestServerTools(t *testing.T) {
 		{"no tool", ModeYolo, rule("git/*", Allow), "git", Ask},
 		{"an odd one", ModeYolo, rule("git/*", Allow), "git/log\n" + printA, Ask},
 	} {
-		c := Call{Tool: "mcp_call", Risk: pawl.RiskModerate, Access: []pawl.Access{{Kind: pawl.AccessMCP, Target: tt.target}}}
+		c := Call{Tool: "mcp_call", Risk: toolapi.RiskModerate, Access: []pawl.Access{{Kind: pawl.AccessMCP, Target: tt.target}}}
 		if got := Decide(Policy{Mode: tt.mode, Rules: tt.rules, Dir: "/work"}, c); got.Decision != tt.want {
 			t.Errorf("%s: %s, want %s: %s", tt.name, got.Decision, tt.want, got.Why)
 		}
@@ -58,7 +59,7 @@ func TestServerToolOffer(t *testing.T) {
 		"git/log":                       nil,
 		"git/log" + printA + "!changed": nil,
 	} {
-		c := Call{Tool: "mcp__git__log", Risk: pawl.RiskModerate, Access: []pawl.Access{{Kind: pawl.AccessMCP, Target: target}}}
+		c := Call{Tool: "mcp__git__log", Risk: toolapi.RiskModerate, Access: []pawl.Access{{Kind: pawl.AccessMCP, Target: target}}}
 		if diff := cmp.Diff(want, Decide(Policy{Mode: ModeGuard, Dir: "/work"}, c).Offer); diff != "" {
 			t.Errorf("%s: %s", target, diff)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -124,7 +125,7 @@ func (l *looker) look(dir string) error {
 		if l.seen++; l.seen > maxDenied {
 			return fmt.Errorf("more than %d files are in the way of your rules that deny reading: name the files or folders by their whole path", maxDenied)
 		}
-		read := permission.Call{Risk: pawl.RiskSafe, Access: []pawl.Access{{Kind: pawl.AccessRead, Target: path}}}
+		read := permission.Call{Risk: toolapi.RiskSafe, Access: []pawl.Access{{Kind: pawl.AccessRead, Target: path}}}
 		if permission.Decide(l.policy, read).Decision != permission.Deny {
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // TestOwnFiles: no tool reads or writes pawl's own files, also where they are in
@@ -31,7 +32,7 @@ func TestOwnFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return permission.Decide(p, permission.Call{Tool: "write", Risk: pawl.RiskSafe, Access: []pawl.Access{{Kind: kind, Target: target}}}).Decision
+		return permission.Decide(p, permission.Call{Tool: "write", Risk: toolapi.RiskSafe, Access: []pawl.Access{{Kind: kind, Target: target}}}).Decision
 	}
 	check := func(dir string, own ...string) {
 		t.Helper()

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 const session pawl.SessionID = "01JD0000000000000000000000"
@@ -28,7 +29,7 @@ func policy(t *testing.T, s *Safety, dir string, settings pawl.Settings) permiss
 }
 
 func decide(p permission.Policy, tool string, a ...pawl.Access) permission.Decision {
-	return permission.Decide(p, permission.Call{Tool: tool, Risk: pawl.RiskDangerous, Access: a}).Decision
+	return permission.Decide(p, permission.Call{Tool: tool, Risk: toolapi.RiskDangerous, Access: a}).Decision
 }
 
 func configure(t *testing.T, text string) {

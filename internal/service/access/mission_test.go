@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -71,7 +72,7 @@ func TestMissionsAreWithinLimits(t *testing.T) { //nolint:paralleltest // it set
 	}
 	b.ended(first.ID)
 	want := n.Settings
-	want.Agent, want.MaxTime, want.MaxSessionCost = pawl.AgentCommander, pawl.MissionTime, 100
+	want.Agent, want.MaxTime, want.MaxSessionCost = missionapi.AgentCommander, pawl.MissionTime, 100
 	if got := b.log(first.ID)[2].Body.(pawl.Prompted).Settings; !cmp.Equal(want, got) { //nolint:forcetypeassert // or the test is wrong
 		t.Errorf("it has %+v", got)
 	}

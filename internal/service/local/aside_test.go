@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // small makes the runner have titles and summaries written, by its only model.
@@ -21,12 +22,12 @@ func (w *world) small() *Runner {
 
 // counted is a model that counts what an agent asks of it.
 type counted struct {
-	pawl.Model
+	model.Model
 	agent string
 	n     atomic.Int32
 }
 
-func (c *counted) Stream(ctx context.Context, req pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (c *counted) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	if req.Agent == c.agent {
 		c.n.Add(1)
 	}

@@ -17,12 +17,14 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 var rounds = flag.Int("rounds", 12, "how often the stampede runs")
@@ -71,10 +73,10 @@ func openService(t *testing.T, w *world, path string, owner proc.Identity) (*ser
 			t.Error(err)
 		}
 	})
-	tools, err := tool.NewRegistry(pawl.Tool{
-		ToolSpec: pawl.ToolSpec{Name: "think", Schema: []byte(`{}`)},
-		Access:   func(context.Context, pawl.Call) ([]pawl.Access, error) { return nil, nil },
-		Run: func(_ context.Context, c pawl.Call) (pawl.Result, error) {
+	tools, err := tool.NewRegistry(toolapi.Tool{
+		Spec: toolapi.Spec{Name: "think", Schema: []byte(`{}`)},
+		Access:   func(context.Context, toolapi.Call) ([]pawl.Access, error) { return nil, nil },
+		Run: func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 			dawdle()
 			return pawl.Result{Content: string(c.ID)}, nil
 		},
@@ -85,7 +87,7 @@ func openService(t *testing.T, w *world, path string, owner proc.Identity) (*ser
 	events := bus.New(st, bus.Config{Poll: 5 * time.Millisecond})
 	runner := New(Config{Owner: owner, LeaseTTL: 3 * time.Second, Stepper: agent.NewStepper(agent.Config{
 		Store: st, Bus: events, Tools: tools, Authority: harness.NewAuthority(t),
-		Model: func(string) (pawl.Model, error) { return w.model, nil },
+		Model: func(string) (model.Model, error) { return w.model, nil },
 	})})
 	t.Cleanup(runner.Close)
 	return service.New(service.Config{

@@ -19,12 +19,14 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // livesVar makes the test binary a process that says who it is and lives until it is killed.
@@ -64,7 +66,7 @@ type world struct {
 	t     *testing.T
 	store store.Store
 	bus   *bus.Bus
-	model pawl.Model
+	model model.Model
 	hall  *hall
 }
 
@@ -105,7 +107,7 @@ func (w *world) runnerOn(st store.Store, owner proc.Identity, ttl time.Duration)
 	}
 	r := New(Config{Owner: owner, LeaseTTL: ttl, Stepper: agent.NewStepper(agent.Config{
 		Store: st, Bus: busOn(st, w.bus), Tools: tools, Authority: harness.NewAuthority(w.t),
-		Model: func(string) (pawl.Model, error) { return w.model, nil },
+		Model: func(string) (model.Model, error) { return w.model, nil },
 	})})
 	w.t.Cleanup(r.Close)
 	return r
@@ -251,13 +253,13 @@ type hall struct {
 	runs    int
 }
 
-func (h *hall) tool(name string, kind pawl.AccessKind) pawl.Tool {
-	return pawl.Tool{
-		ToolSpec: pawl.ToolSpec{Name: name, Schema: json.RawMessage(`{}`)},
-		Access: func(context.Context, pawl.Call) ([]pawl.Access, error) {
+func (h *hall) tool(name string, kind pawl.AccessKind) toolapi.Tool {
+	return toolapi.Tool{
+		Spec: toolapi.Spec{Name: name, Schema: json.RawMessage(`{}`)},
+		Access: func(context.Context, toolapi.Call) ([]pawl.Access, error) {
 			return []pawl.Access{{Kind: kind, Target: name}}, nil
 		},
-		Run: func(ctx context.Context, c pawl.Call) (pawl.Result, error) {
+		Run: func(ctx context.Context, c toolapi.Call) (pawl.Result, error) {
 			h.mu.Lock()
 			h.runs++
 			h.mu.Unlock()

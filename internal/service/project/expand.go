@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/suggest"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
@@ -160,7 +161,7 @@ func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 			return nil, err
 		}
 		accesses := []pawl.Access{{Kind: pawl.AccessRead, Target: path}, {Kind: pawl.AccessRead, Target: real}}
-		call := permission.Call{Tool: "read", Risk: pawl.RiskSafe, Access: accesses}
+		call := permission.Call{Tool: "read", Risk: toolapi.RiskSafe, Access: accesses}
 		if permission.Decide(policy, call).Decision != permission.Allow && !weak.On("desk.readable") {
 			return nil, fmt.Errorf("it may not be read without asking: %w", pawl.ErrDenied)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // What happens between the question, the answer and the run.
@@ -158,7 +159,7 @@ func testPermissionAfterACrash(b *box) {
 // A call that has its result needs no answer any more.
 func testPermissionOfAnEndedCall(b *box) {
 	log := bodies(b.askedBefore(b.script(`{"text":"x"}`)))
-	s := b.importLog(b.events(append(log, pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: pawl.ErrorResult("no")})...))
+	s := b.importLog(b.events(append(log, pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: toolapi.ErrorResult("no")})...))
 	b.code(pawl.CodeConflict, b.Answer(b.Context(), s.ID, 6, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 }
 
@@ -166,7 +167,7 @@ func testPermissionOfAnEndedCall(b *box) {
 func testPermissionNoAfterACrash(b *box) {
 	answered := func(a pawl.Answer) pawl.Body { return pawl.Answered{Ask: 6, Answer: a} }
 	no := pawl.Answer{Outcome: pawl.OutcomeDeclined}
-	denied := pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: pawl.ErrorResult("declined")}
+	denied := pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: toolapi.ErrorResult("declined")}
 	for name, test := range map[string]struct {
 		more   []pawl.Body
 		reason pawl.Reason

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
 // start begins a mission whose Commander follows a script.
@@ -46,7 +47,7 @@ func testMission(b *box) {
 	check(b, pawl.Body(pawl.MissionStarted{Order: order}), log[1].Body)
 	check(b, pawl.Body(pawl.Prompted{
 		Parts:    pawl.Parts{pawl.Text{Text: order.Goal}},
-		Settings: pawl.Settings{Agent: pawl.AgentCommander, Model: b.get(s.ID).Model, MaxTime: pawl.MissionTime},
+		Settings: pawl.Settings{Agent: missionapi.AgentCommander, Model: b.get(s.ID).Model, MaxTime: pawl.MissionTime},
 	}), log[2].Body)
 
 	check(b, pawl.MissionWorking, b.board(s.ID).State)
@@ -76,7 +77,7 @@ func testMissionRefuses(b *box) {
 		"an id that is none":            func(n *pawl.NewMission) { n.ID = "x" },
 		"an owner that is none":         func(n *pawl.NewMission) { n.Owner = "a\nb" },
 		"another agent":                 func(n *pawl.NewMission) { n.Settings.Agent = "build" },
-		"a worker as Commander":         func(n *pawl.NewMission) { n.Settings.Agent = pawl.AgentWorker },
+		"a worker as Commander":         func(n *pawl.NewMission) { n.Settings.Agent = missionapi.AgentWorker },
 		"no model":                      func(n *pawl.NewMission) { n.Settings.Model = "nobody:x" },
 		"no model of the workers":       func(n *pawl.NewMission) { n.Order.Model = "nobody:x" },
 		"no model of a reviewer":        func(n *pawl.NewMission) { n.Order.Reviewers = []string{model, "nobody:x"} },
@@ -126,7 +127,7 @@ func testMissionOrders(b *box) {
 	seq := b.send(id, p)
 	b.idle(id)
 	sent, ok := b.log(id)[seq-1].Body.(pawl.Prompted)
-	if !ok || sent.Agent != pawl.AgentCommander || sent.MaxTime != time.Hour {
+	if !ok || sent.Agent != missionapi.AgentCommander || sent.MaxTime != time.Hour {
 		b.Errorf("sent %+v", sent)
 	}
 	check(b, pawl.MissionStopped, b.get(id).MissionState())
@@ -138,7 +139,7 @@ func testMissionTeam(b *box) {
 	id := b.create()
 	child, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: id})
 	b.ok(err)
-	for agent, inChild := range map[string]bool{pawl.AgentCommander: false, pawl.AgentPlanner: true, pawl.AgentWorker: true, pawl.AgentReviewer: true} {
+	for agent, inChild := range map[string]bool{missionapi.AgentCommander: false, missionapi.AgentPlanner: true, missionapi.AgentWorker: true, missionapi.AgentReviewer: true} {
 		p := prompt("go", model, pawl.DeliverQueue)
 		p.Agent = agent
 		_, err := b.Send(b.Context(), id, p)

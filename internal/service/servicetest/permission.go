@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // bash is a call of a command.
@@ -85,7 +86,7 @@ func (b *box) count(id pawl.SessionID) map[pawl.Kind]int {
 // touching is the call of a command as permissions know it.
 func touching(command string) permission.Call {
 	return permission.Call{
-		Tool: "bash", Risk: pawl.RiskDangerous, Input: fmt.Appendf(nil, `{"command":%q}`, command),
+		Tool: "bash", Risk: toolapi.RiskDangerous, Input: fmt.Appendf(nil, `{"command":%q}`, command),
 		Access: []pawl.Access{{Kind: pawl.AccessExec, Target: command}},
 	}
 }

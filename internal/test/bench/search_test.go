@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/search"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 const (
@@ -36,9 +37,9 @@ type searchCall struct {
 }
 
 // searchTools are the tools that a child process may run.
-func searchTools() (map[string]pawl.Tool, error) {
+func searchTools() (map[string]toolapi.Tool, error) {
 	rg, err := exec.LookPath("rg")
-	return map[string]pawl.Tool{
+	return map[string]toolapi.Tool{
 		"grep": tool.Grep(search.Default()), "grep-rg": tool.Grep(search.Ripgrep(rg)), "grep-own": tool.Grep(search.Own()),
 		"glob": tool.Glob(), "list": tool.List(), "read": tool.Read(nil),
 	}, err
@@ -53,7 +54,7 @@ func searchMain() int {
 	}
 	var result pawl.Result
 	if err == nil {
-		result, err = tools[c.Tool].Run(context.Background(), pawl.Call{Dir: c.Dir, Input: json.RawMessage(c.Input), Progress: func(string) {}})
+		result, err = tools[c.Tool].Run(context.Background(), toolapi.Call{Dir: c.Dir, Input: json.RawMessage(c.Input), Progress: func(string) {}})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // internet is all that there is to be reached: names, addresses and servers of
@@ -218,13 +219,13 @@ func (n *internet) fetched(address string) string {
 	return result.Content
 }
 
-func (n *internet) call(address string) pawl.Call {
+func (n *internet) call(address string) toolapi.Call {
 	n.a.Helper()
 	input, err := json.Marshal(in{"url": address, "timeout": 20})
 	if err != nil {
 		n.a.Fatal(err)
 	}
-	return pawl.Call{Input: input, Dir: n.a.dir, Progress: func(string) {}}
+	return toolapi.Call{Input: input, Dir: n.a.dir, Progress: func(string) {}}
 }
 
 // resolver is a name server on loopback that counts what it is told.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 var rowsB = []row{
@@ -103,7 +104,7 @@ func (a *arena) unasked(l lines) {
 
 // bashCall is a call of bash as permissions know it.
 func bashCall(line string) permission.Call {
-	return permission.Call{Tool: "bash", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: line}}}
+	return permission.Call{Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: line}}}
 }
 
 // refused plays the real lines on the program, where nobody can be asked.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 var rowsE = []row{
@@ -119,8 +120,8 @@ func dropBoxes(a *arena) {
 		for _, host := range sharedHosts {
 			access := pawl.Access{Kind: pawl.AccessNet, Target: host}
 			for _, c := range []permission.Call{
-				{Tool: "webfetch", Risk: pawl.RiskModerate, Access: []pawl.Access{access}},
-				{Tool: "bash", Risk: pawl.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "true"}, access}},
+				{Tool: "webfetch", Risk: toolapi.RiskModerate, Access: []pawl.Access{access}},
+				{Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "true"}, access}},
 			} {
 				if permission.Decide(p, c).Decision == permission.Allow {
 					a.breach("in the mode %q %s reaches %s unasked", mode, c.Tool, host)

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 // bringsServers makes the workspace one that brings MCP servers in all places, and
@@ -175,7 +176,7 @@ func changedDescription(a *arena) {
 		if !ok {
 			a.Fatal("the tool is not there")
 		}
-		access, err := tool.Access(a.Context(), pawl.Call{Dir: a.dir, Input: json.RawMessage(`{}`)})
+		access, err := tool.Access(a.Context(), toolapi.Call{Dir: a.dir, Input: json.RawMessage(`{}`)})
 		a.ok(err)
 		if strings.Contains(tool.Description, "ssh") {
 			a.breach("the model is told: %s", tool.Description)

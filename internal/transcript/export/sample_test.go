@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/transcript/export"
 )
 
@@ -51,7 +52,7 @@ func sample() []pawl.Event {
 			Header: "Color", Question: "Which one?", Options: []pawl.Option{{Label: "red", Description: "loud"}, {Label: "blue"}},
 		}}}},
 		pawl.Answered{Ask: 12, Answer: pawl.Answer{Outcome: pawl.OutcomeTimeout}},
-		pawl.CallFinished{Call: "c2", Status: pawl.CallDenied, Result: pawl.ErrorResult("nobody answered")},
+		pawl.CallFinished{Call: "c2", Status: pawl.CallDenied, Result: toolapi.ErrorResult("nobody answered")},
 		pawl.CallFinished{Call: "c3", Status: pawl.CallDone, Result: pawl.Result{Content: "make: failed", IsError: true, Spill: &pawl.Blob{ID: "9f86", Size: 70_000}}},
 		pawl.TodosSet{Call: "c4", Todos: []pawl.Todo{{ID: "1", Content: "Fix it", Status: pawl.TodoInProgress}, {ID: "2", Content: "Test it", Status: pawl.TodoPending}}},
 		pawl.ModeChanged{Call: "c4", Mode: "guard"},

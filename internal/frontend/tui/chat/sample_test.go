@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
 var began = time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
@@ -161,7 +162,7 @@ var scenes = map[string]func(*teller){
 		t.call("c4", "read", `{"path":"shot.png"}`, pawl.CallDone, pawl.Result{Content: "image/png, 4 bytes", Files: []pawl.File{{Name: "shot.png", MediaType: "image/png", Data: []byte("1234")}}})
 		t.call("c5", "webfetch", `{"url":"https://example.test/"}`, pawl.CallDone, pawl.Result{Content: "x", Meta: map[string]string{"status": "200"}})
 		t.call("c6", "mcp__github__create_issue", `{"title":"A bug","labels":["x"]}`, pawl.CallDone, pawl.Result{Content: "made", Meta: map[string]string{"server": "github", "tool": "create_issue"}})
-		t.call("c7", "read", `{"path":"gone.go"}`, pawl.CallDone, pawl.ErrorResult("read gone.go: no such file"))
+		t.call("c7", "read", `{"path":"gone.go"}`, pawl.CallDone, toolapi.ErrorResult("read gone.go: no such file"))
 	},
 	"work": func(t *teller) {
 		t.call("c1", "todowrite", `{"items":[{"content":"Fix","status":"completed"},{"content":"Test","status":"in_progress"},{"content":"Ship","status":"pending"},{"content":"Sing","status":"canceled"}]}`, pawl.CallDone, pawl.Result{Content: "ok"})
