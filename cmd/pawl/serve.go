@@ -106,8 +106,8 @@ func (f *serverFlags) run(cmd *cobra.Command) error {
 	place = place.of(l)
 	s := httpapi.New(httpapi.Config{
 		Service: func(p api.Principal) pawl.Service { return door.access.For(a.Service, p) }, Auth: door.auth,
-		Allow: door.allow, Far: f.fleet, Home: door.home(),
-		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready, Mode: a.defaultMode,
+		Allow: door.allow, RemoteDirs: f.fleet, WorkspaceDir: door.home(),
+		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log, Ready: a.ready, DefaultMode: a.defaultMode,
 		Metrics: a.tells.Handler(), Observe: a.tells.Request,
 	})
 	a.tells.Process()

@@ -8,82 +8,83 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// The bounds of what is kept of events as text.
+// Limits of the event cache.
 const (
-	maxEncoded     = 512      // events
-	maxEncodedSize = 64 << 10 // bytes of one; a larger one is written anew for each
+	maxCachedEvents = 512
+	maxCachedSize   = 64 << 10 // bytes of one event; larger ones are encoded for each stream
 )
 
-// encoded keeps the newest events as they are written to streams: many who watch
-// one session are shown the same.
-type encoded struct {
-	mu    sync.Mutex
-	texts map[encodedKey]*encodedText
-	order [maxEncoded]encodedKey // of texts, around and around
-	next  int
+// eventCache caches encoded events, because many clients may watch the same session.
+type eventCache struct {
+	mu      sync.Mutex
+	entries map[eventKey]*cachedEvent
+	order   [maxCachedEvents]eventKey // keys in the order of insertion, as a ring
+	oldest  int
 }
 
-// encodedKey is an event. A session that was deleted and brought again has other
-// times.
-type encodedKey struct {
+// eventKey identifies an event. The time distinguishes a session that was deleted and
+// imported again.
+type eventKey struct {
 	session pawl.SessionID
 	seq     pawl.Seq
 	at      int64
-	delta   pawl.Delta // of an unsaved event, which has no number
+	delta   pawl.Delta // of a delta, which is not in the log and has no number
 }
 
-type encodedText struct {
+type cachedEvent struct {
 	once sync.Once
 	text []byte
 	err  error
 }
 
-// of returns an event as it is written to a stream. The text is not to be changed.
-func (c *encoded) of(e pawl.Event) ([]byte, error) {
-	key := encodedKey{session: e.Session, seq: e.Seq, at: e.At.UnixNano()}
+// encode returns an event as it is sent to a stream. The caller must not modify the
+// result.
+func (c *eventCache) encode(e pawl.Event) ([]byte, error) {
+	key := eventKey{session: e.Session, seq: e.Seq, at: e.At.UnixNano()}
 	if e.Seq == 0 {
 		delta, ok := e.Body.(pawl.Delta)
 		if !ok {
-			return encode(e) // seldom
+			return encodeEvent(e) // rare
 		}
 		key.delta = delta
 	}
 	if weak.On("server.shared") {
-		key = encodedKey{seq: e.Seq}
+		key = eventKey{seq: e.Seq}
 	}
 	entry := c.entry(key)
-	entry.once.Do(func() { entry.text, entry.err = encode(e) })
-	if len(entry.text) > maxEncodedSize {
-		c.forget(key)
+	entry.once.Do(func() { entry.text, entry.err = encodeEvent(e) })
+	if len(entry.text) > maxCachedSize {
+		c.remove(key)
 	}
 	return entry.text, entry.err
 }
 
-// entry returns the one of a key, in the place of the oldest if it is new.
-func (c *encoded) entry(key encodedKey) *encodedText {
+// entry returns the entry of a key. A new one replaces the oldest.
+func (c *eventCache) entry(key eventKey) *cachedEvent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if entry, ok := c.texts[key]; ok {
+	if entry, ok := c.entries[key]; ok {
 		return entry
 	}
-	if c.texts == nil {
-		c.texts = make(map[encodedKey]*encodedText, maxEncoded)
+	if c.entries == nil {
+		c.entries = make(map[eventKey]*cachedEvent, maxCachedEvents)
 	}
-	delete(c.texts, c.order[c.next])
-	entry := &encodedText{}
-	c.texts[key], c.order[c.next] = entry, key
-	c.next = (c.next + 1) % maxEncoded
+	delete(c.entries, c.order[c.oldest])
+	entry := &cachedEvent{}
+	c.entries[key], c.order[c.oldest] = entry, key
+	c.oldest = (c.oldest + 1) % maxCachedEvents
 	return entry
 }
 
-func (c *encoded) forget(key encodedKey) {
+func (c *eventCache) remove(key eventKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.texts, key)
+	delete(c.entries, key)
 }
 
-// encode writes an event for a stream, with its number if it has one.
-func encode(e pawl.Event) ([]byte, error) {
+// encodeEvent encodes an event as a server-sent event, with its Seq as the id if it
+// has one.
+func encodeEvent(e pawl.Event) ([]byte, error) {
 	text, err := e.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -92,6 +93,6 @@ func encode(e pawl.Event) ([]byte, error) {
 	if e.Seq > 0 {
 		out = append(strconv.AppendInt(append(out, "id: "...), int64(e.Seq), 10), '\n')
 	}
-	out = append(append(out, "data: "...), text...) // JSON has no line's end
+	out = append(append(out, "data: "...), text...) // JSON contains no line breaks
 	return append(out, "\n\n"...), nil
 }

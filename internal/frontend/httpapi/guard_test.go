@@ -19,7 +19,7 @@ import (
 // is looked at: a request that is refused here and one that is not differ in
 // nothing else.
 func TestGuard(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, func(c *httpapi.Config) {
+	b := newTestServer(t, nil, func(c *httpapi.Config) {
 		c.Hosts = []string{"127.0.0.1", "pawl.example.com", "[::1]", "other.example.com:8443"}
 		c.Origins = []string{"https://pawl.example.com"}
 	})
@@ -76,7 +76,7 @@ func TestGuard(t *testing.T) { //nolint:paralleltest // it sets environment vari
 
 // A server on a socket has no name, and pages are refused there too.
 func TestGuardOfASocket(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, func(c *httpapi.Config) { c.Hosts = nil })
+	b := newTestServer(t, nil, func(c *httpapi.Config) { c.Hosts = nil })
 	for want, header := range map[int]map[string]string{200: {"Host": "pawl"}, 403: {"Host": "pawl", "Origin": "http://pawl"}} {
 		if got := b.send(request{method: "GET", path: "/v1/sessions", header: header}); got.status != want {
 			t.Errorf("%v: %d", header, got.status)
@@ -87,7 +87,7 @@ func TestGuardOfASocket(t *testing.T) { //nolint:paralleltest // it sets environ
 // What no browser may make a page of: every answer, good or bad, says what it is,
 // and that it is nothing else.
 func TestHeaders(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	s := "/v1/sessions/" + string(b.create())
 	for _, q := range []request{
 		{method: "GET", path: "/v1/sessions"},
@@ -126,7 +126,7 @@ func TestHeaders(t *testing.T) { //nolint:paralleltest // it sets environment va
 
 // What is not there is not found, whoever asks, and in whatever way it is written.
 func TestUnknownPaths(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	s := "/v1/sessions/" + string(b.create())
 	for _, q := range []request{
 		{method: "GET", path: "/"}, {method: "GET", path: "/v1"}, {method: "GET", path: "/v2/sessions"},
@@ -145,7 +145,7 @@ func TestUnknownPaths(t *testing.T) { //nolint:paralleltest // it sets environme
 
 // A request for no path at all is one like others, and goes through the guard.
 func TestOptionsOfAll(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	for host, want := range map[string]int{b.addr: 404, "evil.test": 403} {
 		c := b.dial()
 		if _, err := fmt.Fprintf(c, "OPTIONS * HTTP/1.1\r\nHost: %s\r\n\r\n", host); err != nil {
@@ -170,7 +170,7 @@ func generic(r api.Route) string {
 // Each route refuses who may not, before it looks at what they sent; then what it
 // does not take.
 func TestRoutesAreGuarded(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	for _, r := range api.Routes {
 		t.Run(r.Name, func(t *testing.T) {
 			q := request{method: r.Method, path: generic(r), body: `{"dir":1`}
@@ -220,7 +220,7 @@ func TestRoutesAreGuarded(t *testing.T) { //nolint:paralleltest // it sets envir
 
 // A filter that is written wrongly does not show more than was asked for.
 func TestQueries(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	s := "/v1/sessions/" + string(b.create())
 	for _, path := range []string{
 		"/v1/sessions?limit=0", "/v1/sessions?limit=x", "/v1/sessions?unfinished=maybe", "/v1/sessions?before=yesterday",
@@ -258,7 +258,7 @@ func TestErrors(t *testing.T) { //nolint:paralleltest // it sets environment var
 		{&pawl.BusyError{Session: "01JD0000000000000000000000", Holder: "pawl@host:7"}, 423, pawl.CodeBusy},
 	} {
 		t.Run(string(c.code), func(t *testing.T) {
-			b := newBox(t, failing{err: fmt.Errorf("dial db-7.internal: %w", c.err)})
+			b := newTestServer(t, failing{err: fmt.Errorf("dial db-7.internal: %w", c.err)})
 			got := b.refuses(c.status, c.code, request{method: "GET", path: "/v1/sessions/01JD0000000000000000000000"})
 			if strings.Contains(got.text, "db-7") == (c.status == 500) {
 				t.Errorf("it says %s", got.text)
@@ -278,7 +278,7 @@ func TestErrors(t *testing.T) { //nolint:paralleltest // it sets environment var
 // without asking does not get there by saying nothing.
 func TestUsualMode(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for mode, want := range map[string]int{"yolo": 403, "guard": 202, "": 202} {
-		b := newBox(t, nil, func(c *httpapi.Config) { c.Mode = func() (string, error) { return mode, nil } })
+		b := newTestServer(t, nil, func(c *httpapi.Config) { c.DefaultMode = func() (string, error) { return mode, nil } })
 		path := "/v1/sessions/" + string(b.create()) + "/prompts"
 		body := prompt(b.script(`{"text":"Done."}`), "")
 		if got := b.send(request{method: "POST", path: path, token: "run", body: body}); got.status != want {

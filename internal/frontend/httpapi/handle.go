@@ -17,32 +17,32 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// asked is a request that was let in.
-type asked struct {
+// request is an authenticated request.
+type request struct {
 	*http.Request
-	server  *Server
-	route   api.Route
-	who     api.Principal
-	service pawl.Service
-	id      pawl.SessionID // of the path; "" if it has none
-	query   url.Values
+	server    *Server
+	route     api.Route
+	principal api.Principal
+	service   pawl.Service
+	id        pawl.SessionID // from the path; "" if it has none
+	query     url.Values
 }
 
-// handler answers a request: with a value, or an error. One that has written the
-// answer itself returns errDone.
-type handler func(w *response, r *asked) (any, error)
+// handlerFunc handles a request and returns the response value or an error. A handler
+// that has written the response itself returns errWritten.
+type handlerFunc func(w *response, r *request) (any, error)
 
-var errDone = errors.New("it is answered")
+var errWritten = errors.New("it is answered")
 
-// serve puts a handler behind the guard.
-func (s *Server) serve(route api.Route, do handler) http.Handler {
-	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
-		w := plain.(*response) //nolint:forcetypeassert // ServeHTTP makes it one
-		out, err := s.answer(w, r, route, do)
+// serve wraps a route's handler with authentication, checks and encoding.
+func (s *Server) serve(route api.Route, do handlerFunc) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w := rw.(*response) //nolint:forcetypeassert // ServeHTTP makes it one
+		out, err := s.handle(w, r, route, do)
 		switch {
-		case errors.Is(err, errDone):
+		case errors.Is(err, errWritten):
 		case err != nil:
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 		case route.OutForm == api.FormNone:
 			w.WriteHeader(route.Status)
 		default:
@@ -51,19 +51,19 @@ func (s *Server) serve(route api.Route, do handler) http.Handler {
 	})
 }
 
-// begins are the routes by which work begins. What is under way when the server
-// is about to end can still be answered and canceled.
-var begins = map[string]bool{
+// startsWork lists the routes that start work. They are rejected while the server
+// drains; running work can still be answered and canceled.
+var startsWork = map[string]bool{
 	"createSession": true, "startMission": true, "importSession": true, "sendPrompt": true, "resumeSession": true,
 	"compactSession": true, "revertSession": true, "forkSession": true, "runCommand": true,
 }
 
-func (s *Server) answer(w *response, r *http.Request, route api.Route, do handler) (any, error) {
-	who, err := s.who(r, route.Scope)
+func (s *Server) handle(w *response, r *http.Request, route api.Route, do handlerFunc) (any, error) {
+	principal, err := s.authenticate(r, route.Scope)
 	if err != nil {
 		return nil, err
 	}
-	if s.draining.Load() && begins[route.Name] {
+	if s.draining.Load() && startsWork[route.Name] {
 		return nil, errDraining
 	}
 	if err := checkBody(route, r); err != nil {
@@ -78,15 +78,15 @@ func (s *Server) answer(w *response, r *http.Request, route api.Route, do handle
 		return nil, fmt.Errorf("there is no session of this id: %w", pawl.ErrNotFound)
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, route.MaxBody)
-	in := &asked{Request: r, server: s, route: route, who: who, service: s.Service(who), id: id, query: query}
-	if err := in.mayGoOn(); err != nil {
+	in := &request{Request: r, server: s, route: route, principal: principal, service: s.Service(principal), id: id, query: query}
+	if err := in.checkSessionDir(); err != nil {
 		return nil, err
 	}
 	return do(w, in)
 }
 
-// readQuery refuses what the route does not know: a slip in a filter must not
-// show more than was asked for.
+// readQuery rejects unknown parameters: a misspelled filter must not return more than
+// was asked for.
 func readQuery(route api.Route, r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -101,14 +101,14 @@ func readQuery(route api.Route, r *http.Request) (url.Values, error) {
 	return values, nil
 }
 
-// decode reads the body of a request.
-func decode[T any](w *response, r *asked) (T, error) {
+// decode decodes the body of a request.
+func decode[T any](w *response, r *request) (T, error) {
 	var v T
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
-		return v, bodyFault(err) // the bound stays: net/http reads on
+		return v, bodyError(err) // the deadline stays: net/http reads the rest
 	}
-	within(w, 0)
+	setReadTimeout(w, 0)
 	read := pawl.Decode
 	if weak.On("server.json") {
 		read = json.Unmarshal
@@ -119,18 +119,18 @@ func decode[T any](w *response, r *asked) (T, error) {
 	return v, nil
 }
 
-// within bounds how long a body may take to come; 0 lifts the bound, without
-// which the wait for the client's end would be cut off by it.
-func within(w *response, limit time.Duration) {
+// setReadTimeout bounds how long the body may take; 0 removes the bound, which would
+// otherwise cut off later reads that detect a disconnect.
+func setReadTimeout(w *response, limit time.Duration) {
 	var until time.Time
 	if limit > 0 {
 		until = time.Now().Add(limit)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(until) // a connection that cannot be bounded has ended
+	_ = http.NewResponseController(w).SetReadDeadline(until) // fails only if the connection has ended
 }
 
-// bodyFault says why a body could not be read.
-func bodyFault(err error) error {
+// bodyError explains why a body could not be read.
+func bodyError(err error) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return fmt.Errorf("the body has more than %d bytes: %w", large.Limit, pawl.ErrInvalid)
@@ -138,8 +138,8 @@ func bodyFault(err error) error {
 	return fmt.Errorf("the body did not come whole: %w: %w", err, pawl.ErrInvalid)
 }
 
-// seq reads a number of the path.
-func (r *asked) seq() (pawl.Seq, error) { return parseSeq(r.PathValue("seq")) }
+// pathSeq parses the event number in the path.
+func (r *request) pathSeq() (pawl.Seq, error) { return parseSeq(r.PathValue("seq")) }
 
 func parseSeq(text string) (pawl.Seq, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -149,8 +149,8 @@ func parseSeq(text string) (pawl.Seq, error) {
 	return pawl.Seq(n), nil
 }
 
-// after reads from where on events are wanted.
-func (r *asked) after() (pawl.Seq, error) {
+// afterSeq returns the event after which the client wants events.
+func (r *request) afterSeq() (pawl.Seq, error) {
 	text := r.query.Get("after")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		text = last
@@ -161,7 +161,7 @@ func (r *asked) after() (pawl.Seq, error) {
 	return parseSeq(text)
 }
 
-func (r *asked) time(name string) (time.Time, error) {
+func (r *request) time(name string) (time.Time, error) {
 	text := r.query.Get(name)
 	if text == "" {
 		return time.Time{}, nil
@@ -173,8 +173,8 @@ func (r *asked) time(name string) (time.Time, error) {
 	return at, nil
 }
 
-// fail tells an error.
-func (s *Server) fail(w *response, r *http.Request, err error) {
+// writeError writes an error response.
+func (s *Server) writeError(w *response, r *http.Request, err error) {
 	fault, status := api.FaultOf(err)
 	fault.Error.Request = w.id
 	if status == http.StatusInternalServerError && r.Context().Err() == nil {
@@ -197,10 +197,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", string(api.FormJSON))
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // a client that is gone does not matter
+	_, _ = w.Write(text) // the client may be gone
 }
 
-// marshal is json.Marshal without the escaping of <, > and &, which code is full of.
+// marshal is json.Marshal without escaping <, > and &, which are frequent in code.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -18,20 +18,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// handlers answer the routes, by their names.
-var handlers = map[string]handler{
-	"createSession": func(w *response, r *asked) (any, error) {
+// handlers maps route names to handlers.
+var handlers = map[string]handlerFunc{
+	"createSession": func(w *response, r *request) (any, error) {
 		in, err := decode[api.NewSession](w, r)
 		if err != nil {
 			return nil, err
 		}
-		dir, err := r.folderOf(&in)
+		dir, err := r.sessionDir(&in)
 		if err != nil {
 			return nil, err
 		}
 		return r.service.Create(r.Context(), pawl.NewSession{ID: in.ID, Owner: in.Owner, Dir: dir, Source: in.Source, Title: in.Title, Parent: in.Parent, ParentCall: in.Call})
 	},
-	"listSessions": func(_ *response, r *asked) (any, error) {
+	"listSessions": func(_ *response, r *request) (any, error) {
 		f, err := r.filter()
 		if err != nil {
 			return nil, err
@@ -39,38 +39,38 @@ var handlers = map[string]handler{
 		list, err := r.service.List(r.Context(), f)
 		return api.Sessions{Sessions: orEmpty(list)}, err
 	},
-	"getSession": func(_ *response, r *asked) (any, error) { return r.service.Get(r.Context(), r.id) },
-	"renameSession": func(w *response, r *asked) (any, error) {
+	"getSession": func(_ *response, r *request) (any, error) { return r.service.Get(r.Context(), r.id) },
+	"renameSession": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Title](w, r)
 		if err != nil {
 			return nil, err
 		}
 		return nil, r.service.Rename(r.Context(), r.id, in.Title)
 	},
-	"shareSession": func(w *response, r *asked) (any, error) {
+	"shareSession": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Shared](w, r)
 		if err != nil {
 			return nil, err
 		}
 		return nil, r.service.Share(r.Context(), r.id, in.With)
 	},
-	"deleteSession": func(_ *response, r *asked) (any, error) { return nil, r.service.Delete(r.Context(), r.id) },
+	"deleteSession": func(_ *response, r *request) (any, error) { return nil, r.service.Delete(r.Context(), r.id) },
 	"importSession": importSession,
 	"exportSession": exportSession,
 	"streamEvents":  streamEvents,
-	"getDraft":      func(_ *response, r *asked) (any, error) { return r.service.Draft(r.Context(), r.id) },
-	"sendPrompt": func(w *response, r *asked) (any, error) {
+	"getDraft":      func(_ *response, r *request) (any, error) { return r.service.Draft(r.Context(), r.id) },
+	"sendPrompt": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Prompt](w, r)
 		if err != nil {
 			return nil, err
 		}
-		if err := r.mayWorkBy(in.Settings); err != nil {
+		if err := r.checkSettings(in.Settings); err != nil {
 			return nil, err
 		}
 		seq, err := r.service.Send(r.Context(), r.id, pawl.Prompt{Parts: in.Parts, Delivery: in.Delivery, Settings: in.Settings})
 		return api.Accepted{Seq: seq}, err
 	},
-	"listPrompts": func(_ *response, r *asked) (any, error) {
+	"listPrompts": func(_ *response, r *request) (any, error) {
 		waiting, err := r.service.Waiting(r.Context(), r.id)
 		list := api.WaitingList{Prompts: []api.Waiting{}}
 		for _, w := range waiting {
@@ -78,29 +78,29 @@ var handlers = map[string]handler{
 		}
 		return list, err
 	},
-	"rewordPrompt": func(w *response, r *asked) (any, error) {
+	"rewordPrompt": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Parts](w, r)
 		if err != nil {
 			return nil, err
 		}
-		return nil, r.withSeq(func(seq pawl.Seq) error { return r.service.Reword(r.Context(), r.id, seq, in.Parts) })
+		return nil, r.withPathSeq(func(seq pawl.Seq) error { return r.service.Reword(r.Context(), r.id, seq, in.Parts) })
 	},
-	"withdrawPrompt": func(_ *response, r *asked) (any, error) {
-		return nil, r.withSeq(func(seq pawl.Seq) error { return r.service.Withdraw(r.Context(), r.id, seq) })
+	"withdrawPrompt": func(_ *response, r *request) (any, error) {
+		return nil, r.withPathSeq(func(seq pawl.Seq) error { return r.service.Withdraw(r.Context(), r.id, seq) })
 	},
-	"answer": func(w *response, r *asked) (any, error) {
+	"answer": func(w *response, r *request) (any, error) {
 		in, err := decode[pawl.Answer](w, r)
 		if err != nil {
 			return nil, err
 		}
-		if len(in.Always) > 0 && !r.who.Scope.Covers(api.ScopeAdmin) && !weak.On("server.always") {
+		if len(in.Always) > 0 && !r.principal.Scope.Covers(api.ScopeAdmin) && !weak.On("server.always") {
 			return nil, fmt.Errorf("to permit something for good needs the scope %q: permit it once: %w", api.ScopeAdmin, pawl.ErrDenied)
 		}
-		return nil, r.withSeq(func(seq pawl.Seq) error { return r.service.Answer(r.Context(), r.id, seq, in) })
+		return nil, r.withPathSeq(func(seq pawl.Seq) error { return r.service.Answer(r.Context(), r.id, seq, in) })
 	},
-	"cancelSession": func(_ *response, r *asked) (any, error) { return nil, r.service.Cancel(r.Context(), r.id) },
-	"resumeSession": func(_ *response, r *asked) (any, error) { return nil, r.service.Resume(r.Context(), r.id) },
-	"compactSession": func(w *response, r *asked) (any, error) {
+	"cancelSession": func(_ *response, r *request) (any, error) { return nil, r.service.Cancel(r.Context(), r.id) },
+	"resumeSession": func(_ *response, r *request) (any, error) { return nil, r.service.Resume(r.Context(), r.id) },
+	"compactSession": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Instructions](w, r)
 		if err != nil {
 			return nil, err
@@ -108,7 +108,7 @@ var handlers = map[string]handler{
 		seq, err := r.service.Compact(r.Context(), r.id, in.Instructions)
 		return api.Accepted{Seq: seq}, err
 	},
-	"runCommand": func(w *response, r *asked) (any, error) {
+	"runCommand": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Shell](w, r)
 		if err != nil {
 			return nil, err
@@ -116,14 +116,14 @@ var handlers = map[string]handler{
 		seq, err := r.service.Shell(r.Context(), r.id, in.Command)
 		return api.Accepted{Seq: seq}, err
 	},
-	"previewRevert": func(w *response, r *asked) (any, error) {
+	"previewRevert": func(w *response, r *request) (any, error) {
 		in, err := decode[pawl.Revert](w, r)
 		if err != nil {
 			return nil, err
 		}
 		return r.service.Preview(r.Context(), r.id, in)
 	},
-	"revertSession": func(w *response, r *asked) (any, error) {
+	"revertSession": func(w *response, r *request) (any, error) {
 		in, err := decode[pawl.Revert](w, r)
 		if err != nil {
 			return nil, err
@@ -131,7 +131,7 @@ var handlers = map[string]handler{
 		seq, err := r.service.Revert(r.Context(), r.id, in)
 		return api.Accepted{Seq: seq}, err
 	},
-	"forkSession": func(w *response, r *asked) (any, error) {
+	"forkSession": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Fork](w, r)
 		if err != nil {
 			return nil, err
@@ -139,8 +139,8 @@ var handlers = map[string]handler{
 		return r.service.Fork(r.Context(), r.id, in.At)
 	},
 	"startMission": startMission,
-	"getMission":   func(_ *response, r *asked) (any, error) { return r.service.Mission(r.Context(), r.id) },
-	"getUsage": func(_ *response, r *asked) (any, error) {
+	"getMission":   func(_ *response, r *request) (any, error) { return r.service.Mission(r.Context(), r.id) },
+	"getUsage": func(_ *response, r *request) (any, error) {
 		since, err := r.time("since")
 		if err != nil {
 			return nil, err
@@ -149,26 +149,26 @@ var handlers = map[string]handler{
 		rows, err := r.service.Usage(r.Context(), f)
 		return api.Usage{Rows: orEmpty(rows)}, err
 	},
-	"lookAtFolder": func(_ *response, r *asked) (any, error) {
-		dir, err := r.mayWorkIn(r.query.Get("dir"))
+	"lookAtFolder": func(_ *response, r *request) (any, error) {
+		dir, err := r.checkDir(r.query.Get("dir"))
 		if err != nil {
 			return nil, err
 		}
 		return r.service.Look(r.Context(), dir)
 	},
-	"trustFolder": func(w *response, r *asked) (any, error) {
+	"trustFolder": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Trust](w, r)
 		if err != nil {
 			return nil, err
 		}
-		dir, err := r.mayWorkIn(in.Dir)
+		dir, err := r.checkDir(in.Dir)
 		if err != nil {
 			return nil, err
 		}
 		return nil, r.service.Trust(r.Context(), dir, in.Hash)
 	},
-	"findFiles": func(_ *response, r *asked) (any, error) {
-		dir, err := r.mayWorkIn(r.query.Get("dir"))
+	"findFiles": func(_ *response, r *request) (any, error) {
+		dir, err := r.checkDir(r.query.Get("dir"))
 		if err != nil {
 			return nil, err
 		}
@@ -179,14 +179,14 @@ var handlers = map[string]handler{
 		files, err := r.service.Files(r.Context(), dir, r.query.Get("query"), limit)
 		return api.Files{Files: orEmpty(files)}, err
 	},
-	"expandPrompt": func(w *response, r *asked) (any, error) {
+	"expandPrompt": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Expand](w, r)
 		if err != nil {
 			return nil, err
 		}
-		dir, err := r.mayWorkIn(in.Dir)
+		dir, err := r.checkDir(in.Dir)
 		if err == nil {
-			err = r.mayWorkBy(in.Prompt.Settings)
+			err = r.checkSettings(in.Prompt.Settings)
 		}
 		if err != nil {
 			return nil, err
@@ -194,43 +194,44 @@ var handlers = map[string]handler{
 		p, notes, err := r.service.Expand(r.Context(), dir, pawl.Prompt{Parts: in.Prompt.Parts, Delivery: in.Prompt.Delivery, Settings: in.Prompt.Settings})
 		return api.Expanded{Prompt: api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}, Notes: orEmpty(notes)}, err
 	},
-	"listModels": func(_ *response, r *asked) (any, error) {
+	"listModels": func(_ *response, r *request) (any, error) {
 		models, err := r.service.Models(r.Context())
 		return api.Models{Models: orEmpty(models)}, err
 	},
 	"getOutput":  getOutput,
-	"getOpenAPI": func(*response, *asked) (any, error) { return api.OpenAPI() },
+	"getOpenAPI": func(*response, *request) (any, error) { return api.OpenAPI() },
 }
 
-// startMission begins a mission. The checks that it is proven by run without
-// asking, so those that reach the network are for the one who runs the server.
-func startMission(w *response, r *asked) (any, error) {
+// startMission starts a mission. Its checks run without a permission prompt, so checks
+// with network access need the admin scope.
+func startMission(w *response, r *request) (any, error) {
 	in, err := decode[pawl.NewMission](w, r)
 	if err != nil {
 		return nil, err
 	}
-	if in.Dir, err = r.mayWorkIn(in.Dir); err != nil {
+	if in.Dir, err = r.checkDir(in.Dir); err != nil {
 		return nil, err
 	}
-	if err := r.mayWorkBy(in.Settings); err != nil {
+	if err := r.checkSettings(in.Settings); err != nil {
 		return nil, err
 	}
-	if err := r.mayCheckBy(in.Order.Checks); err != nil {
+	if err := r.checkMissionChecks(in.Order.Checks); err != nil {
 		return nil, err
 	}
 	return r.service.StartMission(r.Context(), in)
 }
 
-// mayCheckBy refuses checks by which a request would reach the network unasked.
-func (r *asked) mayCheckBy(checks []pawl.Check) error {
+// checkMissionChecks rejects checks that would access the network without a permission
+// prompt.
+func (r *request) checkMissionChecks(checks []pawl.Check) error {
 	reaches := slices.ContainsFunc(checks, func(c pawl.Check) bool { return len(c.Network) > 0 })
-	if !reaches || r.who.Scope.Covers(api.ScopeAdmin) || weak.On("server.settings") {
+	if !reaches || r.principal.Scope.Covers(api.ScopeAdmin) || weak.On("server.settings") {
 		return nil
 	}
 	return fmt.Errorf("a check that reaches the network needs the scope %q: leave its hosts out: %w", api.ScopeAdmin, pawl.ErrDenied)
 }
 
-// orEmpty makes a list that JSON has as [] and not as null.
+// orEmpty returns a list that is encoded as [], not null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -238,21 +239,21 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-func (r *asked) withSeq(do func(pawl.Seq) error) error {
-	seq, err := r.seq()
+func (r *request) withPathSeq(do func(pawl.Seq) error) error {
+	seq, err := r.pathSeq()
 	if err != nil {
 		return err
 	}
 	return do(seq)
 }
 
-// mayWorkIn refuses a directory that the one who asks has no business in. It returns
-// where the directory is: a link may lead elsewhere later, also for other processes.
-func (r *asked) mayWorkIn(dir string) (string, error) {
+// checkDir rejects a directory that the principal may not use. It returns the resolved
+// path, because a symbolic link may be changed later.
+func (r *request) checkDir(dir string) (string, error) {
 	if r.server.Allow == nil || weak.On("server.roots") {
 		return dir, nil
 	}
-	if err := r.server.Allow(r.who, dir); err != nil || r.server.Far {
+	if err := r.server.Allow(r.principal, dir); err != nil || r.server.RemoteDirs {
 		return dir, err
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -262,54 +263,54 @@ func (r *asked) mayWorkIn(dir string) (string, error) {
 	return real, nil
 }
 
-// folderOf is where a new session is to work: in the directory that it names, or in a
-// workspace, which is one of its own if it names none.
-func (r *asked) folderOf(in *api.NewSession) (string, error) {
+// sessionDir returns the directory of a new session: the one that it names, or a
+// workspace; without a name, one of its own.
+func (r *request) sessionDir(in *api.NewSession) (string, error) {
 	switch {
 	case in.Dir != "" && in.Workspace != "":
 		return "", fmt.Errorf("name a folder or a workspace, not both: %w", pawl.ErrInvalid)
-	case in.Workspace != "" && r.server.Home == nil:
+	case in.Workspace != "" && r.server.WorkspaceDir == nil:
 		return "", fmt.Errorf("only a fleet has workspaces by name: name a folder: %w", pawl.ErrInvalid)
-	case in.Dir != "" || r.server.Home == nil:
-		return r.mayWorkIn(in.Dir)
+	case in.Dir != "" || r.server.WorkspaceDir == nil:
+		return r.checkDir(in.Dir)
 	case in.ID == "":
 		in.ID = pawl.SessionID(ulid.Make().String())
 	}
-	dir, err := r.server.Home(r.who, cmp.Or(in.Workspace, string(in.ID)))
+	dir, err := r.server.WorkspaceDir(r.principal, cmp.Or(in.Workspace, string(in.ID)))
 	if err != nil {
 		return "", err
 	}
-	return r.mayWorkIn(dir)
+	return r.checkDir(dir)
 }
 
-// works are the routes by which a session does something in its directory.
-var works = map[string]bool{
+// worksInDir lists the routes that make a session do something in its directory.
+var worksInDir = map[string]bool{
 	"sendPrompt": true, "rewordPrompt": true, "answer": true, "resumeSession": true, "compactSession": true,
 	"previewRevert": true, "revertSession": true, "forkSession": true, "runCommand": true,
 }
 
-// mayGoOn refuses work in a session that somebody else has made elsewhere.
-func (r *asked) mayGoOn() error {
-	if !works[r.route.Name] || r.server.Allow == nil {
+// checkSessionDir rejects work in a session whose directory the principal may not use.
+func (r *request) checkSessionDir() error {
+	if !worksInDir[r.route.Name] || r.server.Allow == nil {
 		return nil
 	}
 	s, err := r.service.Get(r.Context(), r.id)
 	if err != nil {
 		return err
 	}
-	_, err = r.mayWorkIn(s.Dir)
+	_, err = r.checkDir(s.Dir)
 	return err
 }
 
-// mayWorkBy refuses settings by which a request would lift what keeps it within
-// bounds: that is for the one who runs the server.
-func (r *asked) mayWorkBy(s pawl.Settings) error {
-	if r.who.Scope.Covers(api.ScopeAdmin) || weak.On("server.settings") {
+// checkSettings rejects settings that lift security limits; those need the admin
+// scope.
+func (r *request) checkSettings(s pawl.Settings) error {
+	if r.principal.Scope.Covers(api.ScopeAdmin) || weak.On("server.settings") {
 		return nil
 	}
-	if s.Mode == "" && r.server.Mode != nil {
+	if s.Mode == "" && r.server.DefaultMode != nil {
 		var err error
-		if s.Mode, err = r.server.Mode(); err != nil {
+		if s.Mode, err = r.server.DefaultMode(); err != nil {
 			return err
 		}
 	}
@@ -319,15 +320,15 @@ func (r *asked) mayWorkBy(s pawl.Settings) error {
 	return nil
 }
 
-// owner is the user whose sessions are asked for; nil means any.
-func (r *asked) owner() *pawl.User {
+// owner returns the user whose sessions are asked for; nil means any.
+func (r *request) owner() *pawl.User {
 	if !r.query.Has("owner") {
 		return nil
 	}
 	return new(pawl.User(r.query.Get("owner")))
 }
 
-func (r *asked) filter() (f pawl.Filter, err error) {
+func (r *request) filter() (f pawl.Filter, err error) {
 	f = pawl.Filter{Query: r.query.Get("query"), Dir: r.query.Get("dir"), Parent: pawl.SessionID(r.query.Get("parent")), Owner: r.owner()}
 	if text := r.query.Get("shared"); text != "" {
 		if f.Shared, err = strconv.ParseBool(text); err != nil {
@@ -351,8 +352,8 @@ func (r *asked) filter() (f pawl.Filter, err error) {
 	return f, err
 }
 
-// limit reads how many are wanted; 0 if that is not said.
-func (r *asked) limit() (int, error) {
+// limit returns the requested page size; 0 if there is none.
+func (r *request) limit() (int, error) {
 	text := r.query.Get("limit")
 	if text == "" {
 		return 0, nil
@@ -364,9 +365,9 @@ func (r *asked) limit() (int, error) {
 	return n, nil
 }
 
-// getOutput writes an output as it is. It is a stranger's: no program may take it
-// for anything but bytes.
-func getOutput(w *response, r *asked) (any, error) {
+// getOutput writes an output as bytes. It is untrusted: no program may interpret it as
+// anything else.
+func getOutput(w *response, r *request) (any, error) {
 	out, err := r.service.Output(r.Context(), r.id, r.PathValue("blob"))
 	if err != nil {
 		return nil, err
@@ -376,25 +377,25 @@ func getOutput(w *response, r *asked) (any, error) {
 	w.Header().Set("Content-Disposition", "attachment")
 	w.WriteHeader(http.StatusOK)
 	if _, err := io.Copy(w, out); err != nil {
-		panic(http.ErrAbortHandler) // the status is out already
+		panic(http.ErrAbortHandler) // the status was sent already
 	}
-	return nil, errDone
+	return nil, errWritten
 }
 
-// maxLine bounds an event of an import.
+// maxLine bounds an event of an import, in bytes.
 const maxLine = 64 << 20
 
-func importSession(w *response, r *asked) (any, error) {
-	within(w, importTime)
+func importSession(w *response, r *request) (any, error) {
+	setReadTimeout(w, importTimeout)
 	s, err := r.service.Import(r.Context(), r.events())
 	if err != nil {
-		within(w, r.server.BodyTime) // there may be more of it
+		setReadTimeout(w, r.server.BodyTimeout) // more of the body may follow
 	}
 	return s, err
 }
 
-// events reads those of a body, one a line.
-func (r *asked) events() iter.Seq2[pawl.Event, error] {
+// events reads the events of a body, one per line.
+func (r *request) events() iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		lines := bufio.NewScanner(r.Body)
 		lines.Buffer(nil, maxLine)
@@ -417,40 +418,40 @@ func (r *asked) events() iter.Seq2[pawl.Event, error] {
 		}
 		switch err := lines.Err(); {
 		case err != nil:
-			yield(pawl.Event{}, bodyFault(err))
-		case open && !r.who.Scope.Covers(api.ScopeAdmin) && !weak.On("server.settings"):
+			yield(pawl.Event{}, bodyError(err))
+		case open && !r.principal.Scope.Covers(api.ScopeAdmin) && !weak.On("server.settings"):
 			yield(pawl.Event{}, fmt.Errorf("its last turn is open, and may say that calls are permitted: that needs the scope %q: %w", api.ScopeAdmin, pawl.ErrDenied))
 		}
 	}
 }
 
-// event reads one, and refuses what the one who asks could not have brought about
+// event decodes one event. It rejects events that the principal could not have caused
 // in another way.
-func (r *asked) event(text []byte) (pawl.Event, error) {
+func (r *request) event(text []byte) (pawl.Event, error) {
 	var e pawl.Event
 	if err := pawl.Decode(text, &e); err != nil {
 		return pawl.Event{}, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 	}
 	switch b := e.Body.(type) {
 	case pawl.SessionCreated:
-		real, err := r.mayWorkIn(b.Dir)
+		real, err := r.checkDir(b.Dir)
 		if err == nil && real != b.Dir {
 			err = fmt.Errorf("the folder %q is %q: say that in session.created: %w", b.Dir, real, pawl.ErrInvalid)
 		}
 		return e, err
 	case pawl.Prompted:
-		return e, r.mayWorkBy(b.Settings)
+		return e, r.checkSettings(b.Settings)
 	case pawl.MissionStarted:
-		return e, r.mayCheckBy(b.Order.Checks)
+		return e, r.checkMissionChecks(b.Order.Checks)
 	case pawl.CriteriaFrozen:
-		return e, r.mayCheckBy(b.Frozen.Checks)
+		return e, r.checkMissionChecks(b.Frozen.Checks)
 	default:
 		return e, nil
 	}
 }
 
-func exportSession(w *response, r *asked) (any, error) {
-	after, err := r.after()
+func exportSession(w *response, r *request) (any, error) {
+	after, err := r.afterSeq()
 	if err != nil {
 		return nil, err
 	}
@@ -461,12 +462,12 @@ func exportSession(w *response, r *asked) (any, error) {
 	w.Header().Set("Content-Type", string(api.FormLines))
 	w.WriteHeader(http.StatusOK)
 	if after >= row.Head {
-		return nil, errDone
+		return nil, errWritten
 	}
 	out := bufio.NewWriter(w)
 	for e, err := range r.service.Events(r.Context(), r.id, after) {
 		if err != nil {
-			// The status is out already: a connection that breaks off tells it.
+			// The status was sent already: aborting the connection reports the error.
 			panic(http.ErrAbortHandler)
 		}
 		if e.Seq == 0 {
@@ -482,7 +483,7 @@ func exportSession(w *response, r *asked) (any, error) {
 	if out.Flush() != nil {
 		panic(http.ErrAbortHandler)
 	}
-	return nil, errDone
+	return nil, errWritten
 }
 
 func writeLine(w io.Writer, e pawl.Event) error {

@@ -11,7 +11,7 @@ import (
 
 // A body has one reading: what one decoder would overlook is refused.
 func TestStrictJSON(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	deep := func(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
 	for name, body := range map[string]string{
 		"a key twice":             `{"dir":"DIR","dir":"DIR"}`,
@@ -47,7 +47,7 @@ func TestStrictJSON(t *testing.T) { //nolint:paralleltest // it sets environment
 
 // A body that is too large is refused, however it comes.
 func TestLargeBodies(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	body := `{"dir":"` + b.dir + `","title":"` + strings.Repeat("x", 1<<20) + `"}`
 	b.refused(400, pawl.CodeInvalid, "POST", "/v1/sessions", body)
 	s := "/v1/sessions/" + string(b.create())
@@ -57,7 +57,7 @@ func TestLargeBodies(t *testing.T) { //nolint:paralleltest // it sets environmen
 
 // What lifts a bound is not for those who may run work, by whatever way it comes.
 func TestSettingsNeedAdmin(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	id := b.create()
 	path := "/v1/sessions/" + string(id) + "/prompts"
 	model := b.script(`{"text":"Done."}`)
@@ -89,7 +89,7 @@ func TestSettingsNeedAdmin(t *testing.T) { //nolint:paralleltest // it sets envi
 // that is there already, and in one that is brought.
 func TestRoots(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	allowed := t.TempDir()
-	b := newBox(t, nil, func(c *httpapi.Config) {
+	b := newTestServer(t, nil, func(c *httpapi.Config) {
 		c.Allow = func(_ api.Principal, dir string) error {
 			if dir != allowed {
 				return pawl.ErrDenied

@@ -19,8 +19,8 @@ import (
 const nobody = "/v1/sessions/01JD0000000000000000000000"
 
 // routes show each route at work, and its main error.
-var routes = map[string]func(b *box){
-	"createSession": func(b *box) {
+var routes = map[string]func(b *testServer){
+	"createSession": func(b *testServer) {
 		var s pawl.Session
 		b.ask(201, "POST", "/v1/sessions", fmt.Sprintf(`{"id":"01JD0000000000000000000009","dir":%q,"title":"<b> & more"}`, b.dir), &s)
 		if s.ID != "01JD0000000000000000000009" || s.Dir != b.dir || s.Title != "<b> & more" {
@@ -28,7 +28,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(409, pawl.CodeConflict, "POST", "/v1/sessions", fmt.Sprintf(`{"id":%q,"dir":%q}`, s.ID, b.dir))
 	},
-	"listSessions": func(b *box) {
+	"listSessions": func(b *testServer) {
 		var none, all api.Sessions
 		if got := b.send(request{method: "GET", path: "/v1/sessions"}); strings.TrimSpace(got.text) != `{"sessions":[]}` {
 			b.Errorf("none are %s", got.text)
@@ -41,7 +41,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions?limit=-1", "")
 	},
-	"importSession": func(b *box) {
+	"importSession": func(b *testServer) {
 		id := b.create()
 		log := b.send(request{method: "GET", path: "/v1/sessions/" + string(id) + "/log"}).text
 		q := request{method: "POST", path: "/v1/sessions/import", body: log, header: map[string]string{"Content-Type": "application/x-ndjson"}}
@@ -55,7 +55,7 @@ var routes = map[string]func(b *box){
 		q.body = log + "{\"seq\":2}\n"
 		b.refuses(400, pawl.CodeInvalid, q)
 	},
-	"getSession": func(b *box) {
+	"getSession": func(b *testServer) {
 		var s pawl.Session
 		id := b.create()
 		b.ask(200, "GET", "/v1/sessions/"+string(id), "", &s)
@@ -65,7 +65,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "GET", nobody, "")
 	},
-	"renameSession": func(b *box) {
+	"renameSession": func(b *testServer) {
 		id := b.create()
 		b.ask(204, "PATCH", "/v1/sessions/"+string(id), `{"title":"new"}`, nil)
 		if s, err := b.svc.Get(b.Context(), id); err != nil || s.Title != "new" {
@@ -73,7 +73,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "PATCH", nobody, `{"title":"new"}`)
 	},
-	"shareSession": func(b *box) {
+	"shareSession": func(b *testServer) {
 		id := b.create()
 		b.ask(204, "PUT", "/v1/sessions/"+string(id)+"/shared", `{"with":["ada"]}`, nil)
 		if s, err := b.svc.Get(b.Context(), id); err != nil || !cmp.Equal(s.Shared, []pawl.User{"ada"}) {
@@ -81,7 +81,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "PUT", nobody+"/shared", `{"with":[]}`)
 	},
-	"lookAtFolder": func(b *box) {
+	"lookAtFolder": func(b *testServer) {
 		var f pawl.Project
 		b.ask(200, "GET", "/v1/folder?dir="+b.dir, "", &f)
 		if f.Trust.State != "unknown" || len(f.Modes) == 0 {
@@ -89,7 +89,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/folder?dir=sub", "")
 	},
-	"trustFolder": func(b *box) {
+	"trustFolder": func(b *testServer) {
 		var f pawl.Project
 		b.ask(200, "GET", "/v1/folder?dir="+b.dir, "", &f)
 		b.ask(204, "POST", "/v1/folder/trust", fmt.Sprintf(`{"dir":%q,"hash":%q}`, b.dir, f.Trust.Hash), nil)
@@ -99,7 +99,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(409, pawl.CodeConflict, "POST", "/v1/folder/trust", fmt.Sprintf(`{"dir":%q,"hash":"another"}`, b.dir))
 	},
-	"findFiles": func(b *box) {
+	"findFiles": func(b *testServer) {
 		if err := os.WriteFile(filepath.Join(b.dir, "main.go"), []byte("package main"), 0o600); err != nil {
 			b.Fatal(err)
 		}
@@ -110,7 +110,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/files?dir="+b.dir+"&limit=x", "")
 	},
-	"expandPrompt": func(b *box) {
+	"expandPrompt": func(b *testServer) {
 		var x api.Expanded
 		b.ask(200, "POST", "/v1/expand", fmt.Sprintf(`{"dir":%q,"prompt":{"parts":[{"type":"text","text":"hello"}]}}`, b.dir), &x)
 		if x.Prompt.Parts.Text() != "hello" {
@@ -118,7 +118,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(400, pawl.CodeInvalid, "POST", "/v1/expand", fmt.Sprintf(`{"dir":%q,"prompt":{"parts":[{"type":"text","text":"/nothing"}]}}`, b.dir))
 	},
-	"listModels": func(b *box) {
+	"listModels": func(b *testServer) {
 		var m api.Models
 		b.ask(200, "GET", "/v1/models", "", &m)
 		if len(m.Models) != 1 || m.Models[0].Ref != "p/m" {
@@ -126,7 +126,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/models?x=y", "")
 	},
-	"getOutput": func(b *box) {
+	"getOutput": func(b *testServer) {
 		id := b.create()
 		blob, err := b.store.PutBlob(b.Context(), id, strings.NewReader("<script>"))
 		if err != nil {
@@ -138,18 +138,18 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "GET", "/v1/sessions/"+string(id)+"/outputs/none", "")
 	},
-	"deleteSession": func(b *box) {
+	"deleteSession": func(b *testServer) {
 		path := "/v1/sessions/" + string(b.create())
 		b.ask(204, "DELETE", path, "", nil)
 		b.refused(404, pawl.CodeNotFound, "DELETE", path, "")
 	},
-	"streamEvents": func(b *box) {
+	"streamEvents": func(b *testServer) {
 		if e := b.open(b.create(), "", nil).next(); e.Seq != 1 || !is[pawl.SessionCreated](e) {
 			b.Errorf("the first event is %+v", e)
 		}
 		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/events", "")
 	},
-	"exportSession": func(b *box) {
+	"exportSession": func(b *testServer) {
 		id := b.create()
 		b.ask(202, "POST", "/v1/sessions/"+string(id)+"/prompts", prompt(b.script(`{"text":"Done."}`), ""), new(api.Accepted))
 		b.finished(id)
@@ -175,7 +175,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/log", "")
 	},
-	"getDraft": func(b *box) {
+	"getDraft": func(b *testServer) {
 		id := b.create()
 		b.refused(404, pawl.CodeNotFound, "GET", "/v1/sessions/"+string(id)+"/draft", "")
 		b.ask(202, "POST", "/v1/sessions/"+string(id)+"/prompts", prompt(b.script(`{"reasoning":"hm","text":"half and half","delay_ms":300,"fault":"hang"}`), ""), new(api.Accepted))
@@ -185,7 +185,7 @@ var routes = map[string]func(b *box){
 		b.ask(204, "POST", "/v1/sessions/"+string(id)+"/cancel", "", nil)
 		b.finished(id)
 	},
-	"sendPrompt": func(b *box) {
+	"sendPrompt": func(b *testServer) {
 		path := "/v1/sessions/" + string(b.create()) + "/prompts"
 		var a api.Accepted
 		b.ask(202, "POST", path, prompt(b.script(waits("go"), `{"text":"Done."}`), ""), &a)
@@ -200,7 +200,7 @@ var routes = map[string]func(b *box){
 	"listPrompts":    waiting,
 	"rewordPrompt":   waiting,
 	"withdrawPrompt": waiting,
-	"answer": func(b *box) {
+	"answer": func(b *testServer) {
 		id := b.create()
 		s := "/v1/sessions/" + string(id)
 		model := b.script(`{"calls":[{"name":"bash","input":{"command":"touch a"}}]}`, `{"text":"Done."}`)
@@ -216,7 +216,7 @@ var routes = map[string]func(b *box){
 			b.Error(err)
 		}
 	},
-	"cancelSession": func(b *box) {
+	"cancelSession": func(b *testServer) {
 		id := b.create()
 		b.ask(202, "POST", "/v1/sessions/"+string(id)+"/prompts", prompt(b.script(waits("never")), ""), new(api.Accepted))
 		b.until(id, is[pawl.CallStarted])
@@ -227,11 +227,11 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/cancel", "")
 	},
-	"resumeSession": func(b *box) {
+	"resumeSession": func(b *testServer) {
 		b.ask(204, "POST", "/v1/sessions/"+string(b.create())+"/resume", "", nil)
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/resume", "")
 	},
-	"compactSession": func(b *box) {
+	"compactSession": func(b *testServer) {
 		id := b.create()
 		s := "/v1/sessions/" + string(id)
 		b.ask(202, "POST", s+"/prompts", prompt(b.script(`{"text":"Done."}`, `{"agent":"compaction","text":"It is done."}`), ""), new(api.Accepted))
@@ -243,7 +243,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/compact", `{}`)
 	},
-	"runCommand": func(b *box) {
+	"runCommand": func(b *testServer) {
 		id := b.create()
 		s := "/v1/sessions/" + string(id)
 		var a api.Accepted
@@ -257,7 +257,7 @@ var routes = map[string]func(b *box){
 	},
 	"previewRevert": revert,
 	"revertSession": revert,
-	"forkSession": func(b *box) {
+	"forkSession": func(b *testServer) {
 		id := b.create()
 		var s pawl.Session
 		b.ask(201, "POST", "/v1/sessions/"+string(id)+"/fork", `{}`, &s)
@@ -266,7 +266,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/fork", `{}`)
 	},
-	"startMission": func(b *box) {
+	"startMission": func(b *testServer) {
 		var s pawl.Session
 		order := fmt.Sprintf(`{"id":"01JD0000000000000000000009","dir":%q,"order":{"goal":"Be done."},"settings":{"model":%q}}`, b.dir, b.script(`{"text":"Done."}`))
 		b.ask(201, "POST", "/v1/missions", order, &s)
@@ -284,7 +284,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions?missions=x", "")
 	},
-	"getMission": func(b *box) {
+	"getMission": func(b *testServer) {
 		var s pawl.Session
 		b.ask(201, "POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":"Be done."},"settings":{"model":%q}}`, b.dir, b.script(`{"text":"Done."}`)), &s)
 		b.finished(s.ID)
@@ -297,7 +297,7 @@ var routes = map[string]func(b *box){
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions/"+string(b.create())+"/mission", "")
 		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/mission", "")
 	},
-	"getUsage": func(b *box) {
+	"getUsage": func(b *testServer) {
 		id := b.create()
 		if got := b.send(request{method: "GET", path: "/v1/usage?session=" + string(id)}); strings.TrimSpace(got.text) != `{"rows":[]}` {
 			b.Errorf("nothing used is %s", got.text)
@@ -311,7 +311,7 @@ var routes = map[string]func(b *box){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/usage?since=x", "")
 	},
-	"getOpenAPI": func(b *box) {
+	"getOpenAPI": func(b *testServer) {
 		var got map[string]any
 		b.ask(200, "GET", "/v1/openapi.json", "", &got)
 		if got["openapi"] != "3.1.0" {
@@ -322,7 +322,7 @@ var routes = map[string]func(b *box){
 }
 
 // waiting rewords and withdraws prompts that wait.
-func waiting(b *box) {
+func waiting(b *testServer) {
 	id := b.create()
 	s := "/v1/sessions/" + string(id) + "/prompts"
 	b.ask(202, "POST", s, prompt(b.script(waits("go"), `{"text":"Done."}`), ""), new(api.Accepted))
@@ -350,7 +350,7 @@ func waiting(b *box) {
 }
 
 // revert goes back to before a turn that wrote a file.
-func revert(b *box) {
+func revert(b *testServer) {
 	id := b.create()
 	s := "/v1/sessions/" + string(id)
 	b.refused(404, pawl.CodeNotFound, "POST", s+"/revert/preview", `{}`)
@@ -378,7 +378,7 @@ func TestRoutes(t *testing.T) { //nolint:paralleltest // it sets environment var
 			if !ok {
 				t.Fatal("no test shows this route: add one to the table")
 			}
-			show(newBox(t, nil))
+			show(newTestServer(t, nil))
 		})
 	}
 	if len(routes) != len(api.Routes) {

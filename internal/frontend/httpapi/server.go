@@ -1,5 +1,5 @@
-// Package httpapi is the HTTP front end: pawl.Service as the routes of package
-// api, for whoever the guard lets in.
+// Package httpapi is the HTTP front end: it serves pawl.Service as the routes of
+// package api, with authentication, origin checks and event streams.
 package httpapi
 
 import (
@@ -18,53 +18,53 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// Config is what a Server needs. What is not said is refused: without Auth nobody
-// is let in.
+// Config configures a Server. Defaults are closed: without Auth every request is
+// rejected.
 type Config struct {
-	Service  func(api.Principal) pawl.Service                   // what one may see and do
-	Auth     func(r *http.Request) (api.Principal, error)       // who asks; an error that is neither api.ErrLimited, ErrUnavailable nor ErrDenied means nobody
-	Hosts    []string                                           // the names it may be asked by, with or without a port; nil means any, which is for a socket that no browser reaches
-	Origins  []string                                           // pages that may ask; none means no page
-	Allow    func(p api.Principal, dir string) error            // whether one may work in a directory; nil means any
-	Far      bool                                               // the directories are on other machines: Allow knows all that there is to know of one here
-	Home     func(p api.Principal, name string) (string, error) // the directory of a workspace, by its name; nil means that sessions must name their directory
-	Mode     func() (string, error)                             // the mode of prompts that name none; nil means that it asks
-	Ready    func(ctx context.Context) error                    // whether work can be done; nil means yes
-	Metrics  http.Handler                                       // nil means none
-	Observe  func(route string, status int, d time.Duration)    // told of each request; nil means nobody
-	Log      *slog.Logger                                       // nil means none
-	Streams  int                                                // that may be open at once; 0 means 4096
-	Beat     time.Duration                                      // between two signs of life on a stream; 0 means 15 s
-	Patience time.Duration                                      // with a client that does not read; 0 means 10 s
+	Service      func(api.Principal) pawl.Service                   // the service as the principal may use it
+	Auth         func(r *http.Request) (api.Principal, error)       // authenticates a request; an error other than api.ErrLimited, ErrUnavailable and ErrDenied means unauthorized
+	Hosts        []string                                           // allowed values of the Host header, with or without a port; nil means any, for a socket that no browser can reach
+	Origins      []string                                           // web origins that may send requests; none means no web page
+	Allow        func(p api.Principal, dir string) error            // whether the principal may use a directory; nil means any
+	RemoteDirs   bool                                               // directories are on other hosts, so they are not looked up here: Allow decides alone
+	WorkspaceDir func(p api.Principal, name string) (string, error) // directory of a named workspace; nil means that new sessions must name a directory
+	DefaultMode  func() (string, error)                             // permission mode of prompts that set none; nil means ask
+	Ready        func(ctx context.Context) error                    // whether the server can do work; nil means yes
+	Metrics      http.Handler                                       // nil means no /metrics
+	Observe      func(route string, status int, d time.Duration)    // called for each request; nil means not
+	Log          *slog.Logger                                       // nil means none
+	Streams      int                                                // maximum of open event streams; 0 means 4096
+	Heartbeat    time.Duration                                      // interval of keep-alive comments on a stream; 0 means 15 s
+	WriteTimeout time.Duration                                      // for a client that does not read; 0 means 10 s
 
-	HeaderTime time.Duration // for a request's head to come; 0 means 5 s
-	BodyTime   time.Duration // for its body, but for that of an import; 0 means a minute
+	HeaderTimeout time.Duration // for a request's headers; 0 means 5 s
+	BodyTimeout   time.Duration // for its body, except imports; 0 means a minute
 }
 
-// The bounds of connections.
+// Defaults and limits of connections.
 const (
-	defaultHead    = 5 * time.Second
-	defaultBody    = time.Minute
-	importTime     = 10 * time.Minute
-	idleTime       = 2 * time.Minute
-	maxHeader      = 16 << 10
-	defaultBeat    = 15 * time.Second
-	defaultWait    = 10 * time.Second
-	defaultStreams = 4096
+	defaultHeaderTimeout = 5 * time.Second
+	defaultBodyTimeout   = time.Minute
+	importTimeout        = 10 * time.Minute
+	idleTimeout          = 2 * time.Minute
+	maxHeader            = 16 << 10
+	defaultHeartbeat     = 15 * time.Second
+	defaultWriteTimeout  = 10 * time.Second
+	defaultStreams       = 4096
 )
 
-// Server answers requests.
+// Server serves the HTTP API.
 type Server struct {
 	Config
-	mux      *http.ServeMux
-	routes   map[string]api.Route // by the mux's pattern
-	http     *http.Server
-	streams  atomic.Int64
-	watchers watchers
-	texts    encoded
-	draining atomic.Bool
-	closing  chan struct{}
-	closed   sync.Once
+	mux          *http.ServeMux
+	routes       map[string]api.Route // by mux pattern
+	http         *http.Server
+	streams      atomic.Int64
+	streamCounts streamCounts
+	eventCache   eventCache
+	draining     atomic.Bool
+	closing      chan struct{}
+	closed       sync.Once
 }
 
 // New returns a server.
@@ -73,8 +73,8 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Streams = cmp.Or(c.Streams, defaultStreams)
-	c.Beat, c.Patience = cmp.Or(c.Beat, defaultBeat), cmp.Or(c.Patience, defaultWait)
-	c.HeaderTime, c.BodyTime = cmp.Or(c.HeaderTime, defaultHead), cmp.Or(c.BodyTime, defaultBody)
+	c.Heartbeat, c.WriteTimeout = cmp.Or(c.Heartbeat, defaultHeartbeat), cmp.Or(c.WriteTimeout, defaultWriteTimeout)
+	c.HeaderTimeout, c.BodyTimeout = cmp.Or(c.HeaderTimeout, defaultHeaderTimeout), cmp.Or(c.BodyTimeout, defaultBodyTimeout)
 	if c.Auth == nil {
 		c.Auth = func(*http.Request) (api.Principal, error) { return api.Principal{}, api.ErrUnauthorized }
 	}
@@ -91,11 +91,11 @@ func New(c Config) *Server {
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	s.mux.HandleFunc("GET /readyz", s.ready)
 	if c.Metrics != nil {
-		s.mux.Handle("GET /metrics", s.guarded(api.ScopeRead, c.Metrics))
+		s.mux.Handle("GET /metrics", s.requireScope(api.ScopeRead, c.Metrics))
 	}
 	s.http = &http.Server{
-		Handler: s, ReadHeaderTimeout: c.HeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like others
+		Handler: s, ReadHeaderTimeout: c.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		DisableGeneralOptionsHandler: true, // OPTIONS * gets the same checks as other requests
 
 		ErrorLog:    slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 		ConnContext: withConn,
@@ -103,8 +103,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// Serve answers what comes by a listener, until Close. It may be called for more
-// than one.
+// Serve serves a listener until Close. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
 	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
@@ -113,15 +112,14 @@ func (s *Server) Serve(l net.Listener) error {
 	return err
 }
 
-// OpenStreams is how many streams of events there are.
+// OpenStreams returns the number of open event streams.
 func (s *Server) OpenStreams() int64 { return s.streams.Load() }
 
-// Drain has the server take no new work. What is under way is answered, and
-// those who watch go on watching.
+// Drain makes the server reject new work. Running requests and streams continue.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// Close ends the streams, lets other requests finish within the context's time,
-// and stops listening.
+// Close ends the streams, waits for other requests until ctx ends, and stops
+// listening.
 func (s *Server) Close(ctx context.Context) error {
 	s.Drain()
 	s.closed.Do(func() { close(s.closing) })
@@ -132,18 +130,18 @@ func (s *Server) Close(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) ready(plain http.ResponseWriter, r *http.Request) {
-	w := plain.(*response) //nolint:forcetypeassert // ServeHTTP makes it one
+func (s *Server) ready(rw http.ResponseWriter, r *http.Request) {
+	w := rw.(*response) //nolint:forcetypeassert // ServeHTTP makes it one
 	var err error
 	if s.Ready != nil {
 		err = s.Ready(r.Context())
 	}
 	switch {
 	case s.draining.Load():
-		s.fail(w, r, errDraining)
+		s.writeError(w, r, errDraining)
 	case err != nil:
 		s.Log.Error("not ready", "id", w.id, "error", err)
-		s.fail(w, r, fmt.Errorf("not ready: the server's log says why, by the request id: %w", pawl.ErrUnavailable))
+		s.writeError(w, r, fmt.Errorf("not ready: the server's log says why, by the request id: %w", pawl.ErrUnavailable))
 	default:
 		_, _ = w.Write([]byte("ok\n"))
 	}

@@ -22,11 +22,11 @@ import (
 // quick cuts off soon who does not go on. One who reads has a second, since tests
 // may run on a busy machine.
 func quick(c *httpapi.Config) {
-	c.HeaderTime, c.BodyTime, c.Patience = 50*time.Millisecond, 50*time.Millisecond, time.Second
+	c.HeaderTimeout, c.BodyTimeout, c.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond, time.Second
 }
 
 // dial connects by hand. What takes longer than patience fails.
-func (b *box) dial() net.Conn {
+func (b *testServer) dial() net.Conn {
 	b.Helper()
 	c, err := (&net.Dialer{}).DialContext(b.Context(), "tcp", b.addr)
 	if err != nil {
@@ -42,7 +42,7 @@ func (b *box) dial() net.Conn {
 // One who begins a request and does not go on is cut off, whether they may ask or
 // not, and whether somebody wants their body or not.
 func TestSlowRequests(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, quick)
+	b := newTestServer(t, nil, quick)
 	post := func(path, token, length string) string {
 		return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n", path, b.addr, token, length)
 	}
@@ -72,7 +72,7 @@ func TestSlowRequests(t *testing.T) { //nolint:paralleltest // it sets environme
 
 // A head that does not end is refused.
 func TestLargeHead(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	c := b.dial()
 	go func() { // it is cut off before it has sent all
 		_, _ = fmt.Fprintf(c, "GET /v1/sessions HTTP/1.1\r\nHost: %s\r\nX: %s\r\n\r\n", b.addr, strings.Repeat("x", 1<<20))
@@ -145,7 +145,7 @@ func (c slowly) Read(p []byte) (int, error) {
 func TestSlowReadersGetItAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
+		start := time.Now()
 		c := overPipes(t, &endless{size: 1 << 20, count: 2}, "GET "+nobody+"/log")
 		resp, err := http.ReadResponse(bufio.NewReaderSize(slowly{c}, 32<<10), nil)
 		if err != nil {
@@ -155,7 +155,7 @@ func TestSlowReadersGetItAll(t *testing.T) {
 		if n, err := io.Copy(io.Discard, resp.Body); err != nil || n < 2<<20 {
 			t.Errorf("%d bytes: %v", n, err)
 		}
-		if took := time.Since(began); took < time.Minute {
+		if took := time.Since(start); took < time.Minute {
 			t.Errorf("it was not slow: %s", took)
 		}
 	})

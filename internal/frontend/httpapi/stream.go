@@ -13,16 +13,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// readAhead is how many events wait for a stream's writer, and are written with
-// one call.
+// readAhead is how many events are buffered for a stream, and the most that are
+// written at once.
 const readAhead = 64
 
-// streamEvents shows events as they come. Those of the log are numbered, so that
-// a client that was cut off goes on from there; the bus drops the others for one
-// that does not keep up. So a stream holds a bounded number of events, however
-// slow its client is, and one that does not read at all is cut off.
-func streamEvents(w *response, r *asked) (any, error) {
-	after, err := r.after()
+// streamEvents streams a session's events as server-sent events. Events of the log
+// have ids, so that a client can reconnect after the last one; the bus drops the
+// others for slow clients. So a stream buffers a bounded number of events however slow
+// its client is, and a client that does not read is disconnected.
+func streamEvents(w *response, r *request) (any, error) {
+	after, err := r.afterSeq()
 	if err != nil {
 		return nil, err
 	}
@@ -35,52 +35,52 @@ func streamEvents(w *response, r *asked) (any, error) {
 		return nil, fmt.Errorf("there are %d streams already: %w", s.Streams, api.ErrLimited)
 	}
 	defer s.streams.Add(-1)
-	if err := s.watchers.add(r.who); err != nil {
+	if err := s.streamCounts.add(r.principal); err != nil {
 		return nil, err
 	}
-	defer s.watchers.remove(r.who)
+	defer s.streamCounts.remove(r.principal)
 	w.Header().Set("Content-Type", string(api.FormStream))
 	w.WriteHeader(http.StatusOK)
-	out := &stream{w: w, texts: &s.texts, last: after}
-	out.text.WriteString("retry: 1000\n\n")
+	out := &eventStream{w: w, cache: &s.eventCache, last: after}
+	out.buf.WriteString("retry: 1000\n\n")
 	if out.flush() != nil {
-		return nil, errDone
+		return nil, errWritten
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	items := read(ctx, r, after)
 	if out.follow(ctx, s, items) {
-		out.end(ctx, r, items)
+		out.finish(ctx, r, items)
 	}
 	cancel()
-	for range items { // until the reader has let go of the store
+	for range items { // wait until the reader has released the store
 	}
-	return nil, errDone
+	return nil, errWritten
 }
 
-// watchers count the streams of those tokens and tenants that may not have many.
-type watchers struct {
+// streamCounts counts the open streams of tokens and tenants that have a limit.
+type streamCounts struct {
 	mu    sync.Mutex
 	count map[string]int
 }
 
-// bounded are the counts that who asks has a part in, and how far each may go.
-func bounded(p api.Principal) map[string]int {
-	most := map[string]int{}
+// streamLimits returns the counters that apply to a principal and their limits.
+func streamLimits(p api.Principal) map[string]int {
+	limits := map[string]int{}
 	if p.Limits.Streams > 0 {
-		most["token "+p.Token] = p.Limits.Streams
+		limits["token "+p.Token] = p.Limits.Streams
 	}
 	if p.Shared.Streams > 0 {
-		most["tenant "+string(p.Tenant)] = p.Shared.Streams
+		limits["tenant "+string(p.Tenant)] = p.Shared.Streams
 	}
-	return most
+	return limits
 }
 
-// add counts a stream, or says why there may not be another.
-func (w *watchers) add(p api.Principal) error {
+// add counts a stream, or returns an error if a limit is reached.
+func (w *streamCounts) add(p api.Principal) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	most := bounded(p)
-	for key, n := range most {
+	limits := streamLimits(p)
+	for key, n := range limits {
 		if w.count[key] >= n {
 			whose, _, _ := strings.Cut(key, " ")
 			return fmt.Errorf("the %s has %d streams already, as many as it may: %w", whose, n, api.ErrLimited)
@@ -89,30 +89,30 @@ func (w *watchers) add(p api.Principal) error {
 	if w.count == nil {
 		w.count = map[string]int{}
 	}
-	for key := range most {
+	for key := range limits {
 		w.count[key]++
 	}
 	return nil
 }
 
-func (w *watchers) remove(p api.Principal) {
+func (w *streamCounts) remove(p api.Principal) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for key := range bounded(p) {
+	for key := range streamLimits(p) {
 		if w.count[key]--; w.count[key] == 0 {
 			delete(w.count, key)
 		}
 	}
 }
 
-// item is an event, or why there are no more.
+// item is an event, or the error that ended the stream.
 type item struct {
 	event pawl.Event
 	err   error
 }
 
-// read reads ahead of the writer.
-func read(ctx context.Context, r *asked, after pawl.Seq) <-chan item {
+// read reads events ahead of the writer.
+func read(ctx context.Context, r *request, after pawl.Seq) <-chan item {
 	items := make(chan item, readAhead)
 	go func() {
 		defer close(items)
@@ -127,33 +127,33 @@ func read(ctx context.Context, r *asked, after pawl.Seq) <-chan item {
 	return items
 }
 
-// stream is where events are written to.
-type stream struct {
+// eventStream writes events to a client.
+type eventStream struct {
 	w     *response
-	texts *encoded
-	last  pawl.Seq     // of the log, that was written
-	text  bytes.Buffer // that is not yet flushed
+	cache *eventCache
+	last  pawl.Seq     // last event of the log that was written
+	buf   bytes.Buffer // not flushed yet
 }
 
-// follow writes what comes until there is no more, the client is gone or the
-// server ends, which it reports.
-func (o *stream) follow(ctx context.Context, s *Server, items <-chan item) (ends bool) {
-	beat := time.NewTimer(s.Beat)
+// follow writes events until they end, the client is gone or the server closes; it
+// returns true in the last case.
+func (o *eventStream) follow(ctx context.Context, s *Server, items <-chan item) (ends bool) {
+	beat := time.NewTimer(s.Heartbeat)
 	defer beat.Stop()
 	for {
 		select {
 		case it, ok := <-items:
-			if !ok || !o.write(it) || !o.more(items) || o.flush() != nil {
-				_ = o.flush() // the last words, if any
+			if !ok || !o.write(it) || !o.writePending(items) || o.flush() != nil {
+				_ = o.flush() // a last error event, if any
 				return false
 			}
-			beat.Reset(s.Beat)
+			beat.Reset(s.Heartbeat)
 		case <-beat.C:
-			o.text.WriteString(": still here\n\n")
+			o.buf.WriteString(": still here\n\n")
 			if o.flush() != nil {
 				return false
 			}
-			beat.Reset(s.Beat)
+			beat.Reset(s.Heartbeat)
 		case <-s.closing:
 			return true
 		case <-ctx.Done():
@@ -162,30 +162,30 @@ func (o *stream) follow(ctx context.Context, s *Server, items <-chan item) (ends
 	}
 }
 
-// lastWords is how long a stream goes on when the server ends.
-const lastWords = time.Second
+// closeTime bounds how long a stream continues when the server closes.
+const closeTime = time.Second
 
-// end writes what the log has already when the server ends, so that one who
-// watches sees how a turn came out that was let finish.
-func (o *stream) end(ctx context.Context, r *asked, items <-chan item) {
-	ctx, cancel := context.WithTimeout(ctx, lastWords)
+// finish writes the events that are in the log when the server closes, so that clients
+// see the end of a turn that was allowed to finish.
+func (o *eventStream) finish(ctx context.Context, r *request, items <-chan item) {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
 	row, err := r.service.Get(ctx, r.id)
 	for err == nil && o.last < row.Head {
 		select {
 		case it, ok := <-items:
 			if !ok || !o.write(it) {
-				err = errDone
+				err = errWritten
 			}
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
 	}
-	_ = o.flush() // the client comes again for what is missing
+	_ = o.flush() // the client reconnects for the rest
 }
 
-// more takes what waits already, so that it is written with one call.
-func (o *stream) more(items <-chan item) bool {
+// writePending writes the events that are already buffered, to flush them together.
+func (o *eventStream) writePending(items <-chan item) bool {
 	for range readAhead {
 		select {
 		case it, ok := <-items:
@@ -199,40 +199,40 @@ func (o *stream) more(items <-chan item) bool {
 	return true
 }
 
-// write adds an event, and reports whether there may be more.
-func (o *stream) write(it item) bool {
+// write adds an event to the buffer. It reports whether more may follow.
+func (o *eventStream) write(it item) bool {
 	text, err := []byte(nil), it.err
 	if err == nil {
-		text, err = o.texts.of(it.event)
+		text, err = o.cache.encode(it.event)
 	}
 	if err != nil {
 		fault, _ := api.FaultOf(err)
 		if text, err = marshal(fault); err == nil {
-			o.text.WriteString("event: error\ndata: ")
-			o.text.Write(bytes.TrimSpace(text))
-			o.text.WriteString("\n\n")
+			o.buf.WriteString("event: error\ndata: ")
+			o.buf.Write(bytes.TrimSpace(text))
+			o.buf.WriteString("\n\n")
 		}
 		return false
 	}
 	o.last = max(o.last, it.event.Seq)
-	o.text.Write(text)
+	o.buf.Write(text)
 	return true
 }
 
-// maxKept bounds what is kept of a buffer that was once large.
-const maxKept = 64 << 10
+// maxBuffer bounds the capacity of a buffer that is reused.
+const maxBuffer = 64 << 10
 
-// flush sends what is written, unless the client does not take it in time.
-func (o *stream) flush() error {
-	if o.text.Len() == 0 {
+// flush sends the buffer. It fails if the client does not read in time.
+func (o *eventStream) flush() error {
+	if o.buf.Len() == 0 {
 		return nil
 	}
-	if _, err := o.w.Write(o.text.Bytes()); err != nil {
+	if _, err := o.w.Write(o.buf.Bytes()); err != nil {
 		return err
 	}
-	o.text.Reset()
-	if o.text.Cap() > maxKept {
-		o.text = bytes.Buffer{}
+	o.buf.Reset()
+	if o.buf.Cap() > maxBuffer {
+		o.buf = bytes.Buffer{}
 	}
 	return http.NewResponseController(o.w).Flush()
 }

@@ -47,7 +47,7 @@ func (s *endless) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq)
 func (s *endless) Cancel(context.Context, pawl.SessionID) error { return nil }
 
 // ends waits until an iteration of the service's has ended.
-func (b *box) ends(t *testing.T) {
+func (b *testServer) ends(t *testing.T) {
 	t.Helper()
 	svc, ok := b.svc.(*endless)
 	wait.Until(t, "the iteration has ended", func() bool { return !ok || svc.ended.Load() > 0 })
@@ -56,7 +56,7 @@ func (b *box) ends(t *testing.T) {
 // A stream begins after what the client has: by the query, or by the header that
 // a browser sends, which counts.
 func TestStreamReplays(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	id := b.create()
 	for i := range 5 {
 		if err := b.svc.Rename(t.Context(), id, fmt.Sprint(i)); err != nil {
@@ -92,7 +92,7 @@ func TestStreamReplays(t *testing.T) { //nolint:paralleltest // it sets environm
 
 // A stream on which nothing happens shows that it is alive.
 func TestStreamBeats(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, func(c *httpapi.Config) { c.Beat = time.Millisecond })
+	b := newTestServer(t, nil, func(c *httpapi.Config) { c.Heartbeat = time.Millisecond })
 	s := b.open(b.create(), "", nil)
 	s.next()
 	for beats := 0; beats < 3; {
@@ -110,7 +110,7 @@ func TestStreamBeats(t *testing.T) { //nolint:paralleltest // it sets environmen
 // nothing comes twice.
 func TestStreamOfASlowClient(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	svc := &endless{size: 256 << 10, count: 64, told: make(chan struct{})}
-	b := newBox(t, svc, quick)
+	b := newTestServer(t, svc, quick)
 	s := b.open("01JD0000000000000000000000", "", nil)
 	first := s.next()
 	b.ends(t)
@@ -145,7 +145,7 @@ func TestStreamOfASlowClient(t *testing.T) { //nolint:paralleltest // it sets en
 
 // There are only so many streams; one that has ended makes room.
 func TestStreamLimit(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, func(c *httpapi.Config) { c.Streams = 2 })
+	b := newTestServer(t, nil, func(c *httpapi.Config) { c.Streams = 2 })
 	id := b.create()
 	path := "/v1/sessions/" + string(id) + "/events"
 	one, two := b.open(id, "", nil), b.open(id, "", nil)
@@ -168,7 +168,7 @@ func TestStreamLimit(t *testing.T) { //nolint:paralleltest // it sets environmen
 
 // A stream of a session that is deleted says so, and ends.
 func TestStreamOfADeletedSession(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	id := b.create()
 	s := b.open(id, "", nil)
 	s.next()
@@ -187,7 +187,7 @@ func TestStreamOfADeletedSession(t *testing.T) { //nolint:paralleltest // it set
 // A server that drains takes no new work, lets what is under way be watched,
 // answered and canceled, and at its end shows those who watch how it came out.
 func TestDrain(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	id := b.create()
 	s := "/v1/sessions/" + string(id)
 	model := b.script(`{"calls":[{"name":"bash","input":{"command":"touch a"}}]}`, `{"text":"Done."}`)
@@ -230,7 +230,7 @@ func TestDrain(t *testing.T) { //nolint:paralleltest // it sets environment vari
 
 // What is not ready says so, and not why.
 func TestReady(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, func(c *httpapi.Config) {
+	b := newTestServer(t, nil, func(c *httpapi.Config) {
 		c.Ready = func(context.Context) error { return fmt.Errorf("dial db-7.internal") }
 	})
 	if got := b.send(request{method: "GET", path: "/readyz", token: "-"}); got.status != 503 || strings.Contains(got.text, "db-7") {
@@ -273,7 +273,7 @@ func (s *late) Events(ctx context.Context, id pawl.SessionID, _ pawl.Seq) iter.S
 // A stream shows what the log holds when the server ends, also what is still on
 // its way.
 func TestStreamEndsWithTheLog(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, &late{comes: make(chan struct{})})
+	b := newTestServer(t, &late{comes: make(chan struct{})})
 	s := b.open("01JD0000000000000000000000", "", nil)
 	s.next()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

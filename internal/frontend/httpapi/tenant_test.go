@@ -41,15 +41,15 @@ var notOfSessions = []string{"startMission", "lookAtFolder", "trustFolder", "fin
 
 // tenants is a server of many, on PostgreSQL. A token is called as its tenant. All
 // of them have a user of the same name.
-func tenants(t *testing.T) *box {
+func tenants(t *testing.T) *testServer {
 	db, err := postgres.Open(t.Context(), harness.Stores["postgres"](t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := servicetest.On(t, db)
-	door := new(access.Access)
-	b := newBox(t, h.Service, func(c *httpapi.Config) {
-		c.Service = func(p api.Principal) pawl.Service { return door.For(h.Service, p) }
+	acc := new(access.Access)
+	b := newTestServer(t, h.Service, func(c *httpapi.Config) {
+		c.Service = func(p api.Principal) pawl.Service { return acc.For(h.Service, p) }
 		c.Auth = func(r *http.Request) (api.Principal, error) {
 			tenant, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 			return api.Principal{Tenant: store.Tenant(tenant), User: "ada", Scope: api.ScopeAdmin}, nil
@@ -142,7 +142,7 @@ func said(r reply, id string) string {
 // TestTenantsStreams: a tenant has so many streams at a server, whichever of its
 // tokens opens them. A token is called as its tenant and its user.
 func TestTenantsStreams(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, func(c *httpapi.Config) {
+	b := newTestServer(t, nil, func(c *httpapi.Config) {
 		c.Auth = func(r *http.Request) (api.Principal, error) {
 			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 			tenant, _, _ := strings.Cut(token, ".")
@@ -170,7 +170,7 @@ func TestTenantsStreams(t *testing.T) { //nolint:paralleltest // it sets environ
 
 // TestThoseWhoMayNotAskAreTold: a token that is known and refused is told why.
 func TestThoseWhoMayNotAskAreTold(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, func(c *httpapi.Config) {
+	b := newTestServer(t, nil, func(c *httpapi.Config) {
 		c.Auth = func(*http.Request) (api.Principal, error) {
 			return api.Principal{}, fmt.Errorf("tenant acme is suspended: %w", pawl.ErrDenied)
 		}

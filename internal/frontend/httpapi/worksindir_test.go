@@ -17,7 +17,7 @@ func TestWorksAreKnown(t *testing.T) {
 		if r.Scope != api.ScopeRun || !strings.Contains(r.Path, "{id}") {
 			continue
 		}
-		if works[r.Name] == slices.Contains(idle, r.Name) {
+		if worksInDir[r.Name] == slices.Contains(idle, r.Name) {
 			t.Errorf("%s: say whether it works in the session's folder", r.Name)
 		}
 	}

@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 // patience ends a test in which what should come does not.
 const patience = time.Minute
 
-// box is a server on an address, with a real service behind it, and one who asks.
+// testServer is a server on an address, with a real service behind it, and one who asks.
 // Its tokens are called as the scope that they have.
-type box struct {
+type testServer struct {
 	*testing.T
 	*httpapi.Server
 	svc   pawl.Service
@@ -49,8 +49,8 @@ type box struct {
 	http  *http.Client
 }
 
-// newBox starts one. A nil service means a real one.
-func newBox(t *testing.T, svc pawl.Service, change ...func(*httpapi.Config)) *box {
+// newTestServer starts one. A nil service means a real one.
+func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Config)) *testServer {
 	t.Helper()
 	var store store.Store
 	if svc == nil {
@@ -68,7 +68,7 @@ func newBox(t *testing.T, svc pawl.Service, change ...func(*httpapi.Config)) *bo
 		t.Fatal(err)
 	}
 	transport := &http.Transport{}
-	b := &box{T: t, Server: httpapi.New(c), svc: svc, store: store, dir: t.TempDir(), addr: l.Addr().String(), http: &http.Client{
+	b := &testServer{T: t, Server: httpapi.New(c), svc: svc, store: store, dir: t.TempDir(), addr: l.Addr().String(), http: &http.Client{
 		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	done := make(chan error, 1)
@@ -104,7 +104,7 @@ type request struct {
 	header       map[string]string // "" takes one out
 }
 
-func (b *box) request(q request) *http.Request {
+func (b *testServer) request(q request) *http.Request {
 	b.Helper()
 	var body io.Reader
 	if q.body != "" {
@@ -145,7 +145,7 @@ type reply struct {
 	fault  api.FaultBody
 }
 
-func (b *box) send(q request) reply {
+func (b *testServer) send(q request) reply {
 	b.Helper()
 	resp, err := b.http.Do(b.request(q))
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *box) send(q request) reply {
 }
 
 // ask sends as admin and reads a good answer into out, if that is not nil.
-func (b *box) ask(status int, method, path, body string, out any) {
+func (b *testServer) ask(status int, method, path, body string, out any) {
 	b.Helper()
 	got := b.send(request{method: method, path: path, body: body})
 	if got.status != status {
@@ -182,12 +182,12 @@ func (b *box) ask(status int, method, path, body string, out any) {
 }
 
 // refused sends as admin and checks how it is refused.
-func (b *box) refused(status int, code pawl.Code, method, path, body string) {
+func (b *testServer) refused(status int, code pawl.Code, method, path, body string) {
 	b.Helper()
 	b.refuses(status, code, request{method: method, path: path, body: body})
 }
 
-func (b *box) refuses(status int, code pawl.Code, q request) reply {
+func (b *testServer) refuses(status int, code pawl.Code, q request) reply {
 	b.Helper()
 	got := b.send(q)
 	if got.status != status || got.fault.Code != code {
@@ -200,7 +200,7 @@ func (b *box) refuses(status int, code pawl.Code, q request) reply {
 }
 
 // create makes a session by the service.
-func (b *box) create() pawl.SessionID {
+func (b *testServer) create() pawl.SessionID {
 	b.Helper()
 	s, err := b.svc.Create(b.Context(), pawl.NewSession{Dir: b.dir})
 	if err != nil {
@@ -210,7 +210,7 @@ func (b *box) create() pawl.SessionID {
 }
 
 // script writes a script and returns the model that follows it, as JSON.
-func (b *box) script(lines ...string) string {
+func (b *testServer) script(lines ...string) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "script.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -229,7 +229,7 @@ func waits(name string) string {
 	return fmt.Sprintf(`{"calls":[{"name":"bash","input":{"command":"until [ -e %s ]; do sleep 0.01; done"}}]}`, name)
 }
 
-func (b *box) release(name string) {
+func (b *testServer) release(name string) {
 	b.Helper()
 	if err := os.WriteFile(filepath.Join(b.dir, name), nil, 0o600); err != nil {
 		b.Fatal(err)
@@ -237,7 +237,7 @@ func (b *box) release(name string) {
 }
 
 // until reads events from the service until one is wanted, and returns that.
-func (b *box) until(id pawl.SessionID, wanted func(pawl.Event) bool) pawl.Event {
+func (b *testServer) until(id pawl.SessionID, wanted func(pawl.Event) bool) pawl.Event {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
@@ -259,26 +259,26 @@ func is[B pawl.Body](e pawl.Event) bool {
 }
 
 // finished waits for the session's first turn to end.
-func (b *box) finished(id pawl.SessionID) {
+func (b *testServer) finished(id pawl.SessionID) {
 	b.Helper()
 	b.until(id, is[pawl.TurnFinished])
 }
 
 // stream is an open event stream.
-type stream struct {
-	b     *box
+type eventStream struct {
+	b     *testServer
 	resp  *http.Response
 	lines *bufio.Scanner
 }
 
 // open opens a stream; the query begins with a question mark.
-func (b *box) open(id pawl.SessionID, query string, header map[string]string) *stream {
+func (b *testServer) open(id pawl.SessionID, query string, header map[string]string) *eventStream {
 	b.Helper()
 	resp, err := b.http.Do(b.request(request{method: "GET", path: "/v1/sessions/" + string(id) + "/events" + query, header: header})) //nolint:bodyclose // close does
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &stream{b: b, resp: resp, lines: bufio.NewScanner(resp.Body)}
+	s := &eventStream{b: b, resp: resp, lines: bufio.NewScanner(resp.Body)}
 	s.lines.Buffer(nil, 1<<26)
 	b.Cleanup(s.close)
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
@@ -287,10 +287,10 @@ func (b *box) open(id pawl.SessionID, query string, header map[string]string) *s
 	return s
 }
 
-func (s *stream) close() { _ = s.resp.Body.Close() }
+func (s *eventStream) close() { _ = s.resp.Body.Close() }
 
 // block is what comes between two empty lines, by the names of its fields.
-func (s *stream) block() (map[string]string, bool) {
+func (s *eventStream) block() (map[string]string, bool) {
 	s.b.Helper()
 	timer := time.AfterFunc(patience, s.close)
 	defer timer.Stop()
@@ -307,7 +307,7 @@ func (s *stream) block() (map[string]string, bool) {
 }
 
 // next is the next durable event, whose id is its number.
-func (s *stream) next() pawl.Event {
+func (s *eventStream) next() pawl.Event {
 	s.b.Helper()
 	for {
 		fields, ok := s.block()

@@ -12,9 +12,9 @@ import (
 
 // inWorkspaces is a server whose directories are on other machines.
 func inWorkspaces(c *httpapi.Config) {
-	c.Far = true
+	c.RemoteDirs = true
 	c.Allow = func(p api.Principal, dir string) error { return access.CheckFolder("/far/work", p.Tenant, dir) }
-	c.Home = func(p api.Principal, name string) (string, error) {
+	c.WorkspaceDir = func(p api.Principal, name string) (string, error) {
 		return access.Workspace("/far/work", p.Tenant, name)
 	}
 }
@@ -22,7 +22,7 @@ func inWorkspaces(c *httpapi.Config) {
 // TestWorkspaces: in a fleet a session that names no directory has one of its own, and
 // one that names another's has none.
 func TestWorkspaces(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil, inWorkspaces)
+	b := newTestServer(t, nil, inWorkspaces)
 	const id = "01JD0000000000000000000007"
 	for body, want := range map[string]string{
 		`{"id":"` + id + `"}`:        "/far/work/_/" + id,
@@ -58,7 +58,7 @@ func TestWorkspaces(t *testing.T) { //nolint:paralleltest // it sets environment
 
 // TestWorkspacesNeedAFleet: a server without one wants a directory.
 func TestWorkspacesNeedAFleet(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newBox(t, nil)
+	b := newTestServer(t, nil)
 	for _, body := range []string{`{"workspace":"shop"}`, `{}`} {
 		b.refuses(400, pawl.CodeInvalid, request{method: "POST", path: "/v1/sessions", body: body})
 	}

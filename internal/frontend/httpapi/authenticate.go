@@ -1,0 +1,38 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/weak"
+)
+
+// authenticate returns the principal of a request if it has the needed scope.
+func (s *Server) authenticate(r *http.Request, needed api.Scope) (api.Principal, error) {
+	p, err := s.Auth(r)
+	switch {
+	case errors.Is(err, api.ErrLimited), errors.Is(err, pawl.ErrUnavailable), errors.Is(err, pawl.ErrDenied):
+		return p, err
+	case err != nil && !weak.On("server.token"):
+		return p, fmt.Errorf("a token is needed that this server knows: %w", api.ErrUnauthorized)
+	case err != nil:
+		return api.Principal{Scope: api.ScopeAdmin}, nil
+	case !p.Scope.Covers(needed):
+		return p, fmt.Errorf("the token may not do this: it needs the scope %q: %w", needed, pawl.ErrDenied)
+	}
+	return p, nil
+}
+
+// requireScope wraps a handler that has no route: it requires the scope.
+func (s *Server) requireScope(scope api.Scope, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := s.authenticate(r, scope); err != nil {
+			s.writeError(w.(*response), r, err) //nolint:forcetypeassert // ServeHTTP makes it one
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
