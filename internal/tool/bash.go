@@ -30,16 +30,16 @@ type bashInput struct {
 }
 
 const (
-	// firstLook is how long a job in the background is watched before the model
-	// goes on: what fails at once is seen at once.
+	// firstLook is how long bash watches a background job before it returns,
+	// so that a command that fails at once is reported at once.
 	firstLook = 200 * time.Millisecond
-	// keepTime is for keeping the output of a command that was canceled, so that
-	// the end comes within a second.
+	// keepTime is how long bash may take to store the output of a canceled
+	// command. It keeps a cancel below one second.
 	keepTime = 250 * time.Millisecond
 )
 
-// Bash runs a command line in a fresh, non-interactive shell. One that takes
-// longer than its timeout becomes a job.
+// Bash runs a command line in a new, non-interactive shell. A command that
+// runs longer than its timeout becomes a background job.
 func Bash(jobs *Jobs) toolapi.Tool {
 	return define(definition[bashInput]{
 		name:        "bash",
@@ -76,7 +76,8 @@ func (in bashInput) dir(call toolapi.Call) (string, error) {
 	return filepath.Join(call.Dir, rel), err
 }
 
-// patience is how long the command is waited for.
+// patience returns how long bash waits for the command before it becomes a
+// background job.
 func (in bashInput) patience() time.Duration {
 	switch {
 	case in.Background:
@@ -150,8 +151,8 @@ func (js *Jobs) bash(ctx context.Context, call toolapi.Call, in bashInput) (pawl
 	return r, nil
 }
 
-// lingering returns a context that ends a little after ctx: what a command has
-// printed is kept even if the call is canceled, but not at any price.
+// lingering returns a context that ends shortly after ctx, so that the output
+// of a canceled command can still be stored.
 func lingering(ctx context.Context) (context.Context, context.CancelFunc) {
 	keep, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(keepTime, cancel) })

@@ -15,7 +15,7 @@ type bashKillInput struct {
 	ID string `json:"id" jsonschema:"e.g. job_1"`
 }
 
-// BashKill ends a job with all that it has started.
+// BashKill kills a background job and all processes that it has started.
 func BashKill(jobs *Jobs) toolapi.Tool {
 	return define(definition[bashKillInput]{
 		name:        "bash_kill",
@@ -23,7 +23,7 @@ func BashKill(jobs *Jobs) toolapi.Tool {
 		risk:        toolapi.RiskSafe,
 		access: func(call toolapi.Call, in bashKillInput) ([]pawl.Access, error) {
 			_, err := jobs.find(call.Session, in.ID)
-			return nil, err // it takes back what was permitted, and touches nothing else
+			return nil, err // it only ends what a permission was given for before
 		},
 		run: func(ctx context.Context, call toolapi.Call, in bashKillInput) (pawl.Result, error) {
 			j, err := jobs.find(call.Session, in.ID)

@@ -18,7 +18,7 @@ type bashOutputInput struct {
 	Wait int    `json:"wait,omitempty" jsonschema:"seconds to wait for more, at most 60"`
 }
 
-// BashOutput shows what a job has printed since the last look.
+// BashOutput returns the output of a job since the last call.
 func BashOutput(jobs *Jobs) toolapi.Tool {
 	return define(definition[bashOutputInput]{
 		name:        "bash_output",
@@ -28,7 +28,7 @@ func BashOutput(jobs *Jobs) toolapi.Tool {
 			if in.Wait < 0 || in.Wait > int(BashWait.Seconds()) {
 				return nil, fmt.Errorf("wait must be between 0 and %.0f seconds", BashWait.Seconds())
 			}
-			return nil, nil // the session's own
+			return nil, nil // the output belongs to this session
 		},
 		run: func(ctx context.Context, call toolapi.Call, in bashOutputInput) (pawl.Result, error) {
 			j, err := jobs.find(call.Session, in.ID)
@@ -46,9 +46,9 @@ func BashOutput(jobs *Jobs) toolapi.Tool {
 	})
 }
 
-// report is what is new of a job.
+// report returns a job's new output and its state.
 func (js *Jobs) report(ctx context.Context, j *job) (pawl.Result, error) {
-	keep, done := lingering(ctx) // it counts as shown
+	keep, done := lingering(ctx) // the output counts as shown, so it must be stored even if ctx ends
 	defer done()
 	r, over, err := j.look(keep, js.blobs, js.Redact)
 	if err != nil {

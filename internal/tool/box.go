@@ -9,30 +9,32 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// Sandbox puts commands where they can do no more than their call may.
+// Sandbox confines commands to what their calls are allowed to do.
 type Box interface {
-	// Wrap returns what to run instead of a command. An error means that it must
-	// not be run.
+	// Wrap returns the command line to run instead of the given one. An error
+	// means that the command must not run.
 	Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error)
-	// End drops what is kept for a session: its directory for temporary files.
+	// End deletes what is kept for a session: its directory for temporary
+	// files.
 	End(id pawl.SessionID)
-	// Close drops what is kept for all.
+	// Close deletes what is kept for all sessions.
 	Close()
 }
 
-// noBox runs nothing.
+// noBox refuses to run anything.
 type noBox struct{ Unboxed }
 
 func (noBox) Wrap(context.Context, sandbox.Request) (sandbox.Wrapped, error) {
 	return sandbox.Wrapped{}, errors.New("commands cannot be run here")
 }
 
-// Unboxed runs commands as they are, with all that pawl has.
+// Unboxed runs commands without a sandbox, with all rights of the pawl
+// process.
 type Unboxed struct{}
 
 var _ Box = Unboxed{}
 
-// Wrap returns the command.
+// Wrap returns the command unchanged.
 func (Unboxed) Wrap(_ context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
 	return sandbox.Unwrapped(r.Args, os.Environ()), nil
 }

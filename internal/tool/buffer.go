@@ -14,14 +14,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// What the model is told of files that are open in an editor.
+// Notes for the model about files that are open in an editor.
 const (
 	unsavedNote = "(this is what the user has in the editor and has not saved. The file on the disk is another: it can be changed once they save or discard this)\n"
 	unaskedNote = "(whether the editor has changes of it that are not saved is not known: %v. This is about the file on the disk)\n"
 )
 
-// unsaved returns what an editor has of a file, if that is not saved. An error
-// means that the editor did not say. The editor is asked about text only.
+// unsaved returns the editor's version of a file if it has unsaved changes. An
+// error means that the editor did not answer. The editor is asked about text
+// files only.
 func unsaved(ctx context.Context, call toolapi.Call, f file) (text string, ok bool, err error) {
 	if call.Buffers == nil || !f.exists || !utf8.ValidString(f.text) || len(f.text) > EditBytes {
 		return "", false, nil
@@ -33,9 +34,9 @@ func unsaved(ctx context.Context, call toolapi.Call, f file) (text string, ok bo
 	return text, ok, err
 }
 
-// readOpen shows a text file as somebody has it in an editor, or as it is on the
-// disk if that is the same or the editor does not say. path is its own name,
-// shown the one that the model knows it by.
+// readOpen returns a text file as the user has it in an editor, or as it is on
+// disk if there are no unsaved changes or the editor does not answer. path is
+// the file's real path, shown the one that the model uses.
 func readOpen(ctx context.Context, call toolapi.Call, f *os.File, path, shown string, in readInput) (pawl.Result, error) {
 	disk, err := contentOf(f, path)
 	if err != nil {
@@ -43,7 +44,7 @@ func readOpen(ctx context.Context, call toolapi.Call, f *os.File, path, shown st
 	}
 	text, note := disk.text, ""
 	_, ok, err := unsaved(ctx, call, disk)
-	if ok && err == nil { // the editor has read it by its name: what counts is what it says while that leads nowhere else
+	if ok && err == nil { // the editor has opened the file by its path: its answer counts only if the path leads to the same file before and after
 		err = workspace.Steady(ctx, call.Dir, path, func() (err error) {
 			text, ok, err = unsaved(ctx, call, disk)
 			return err
@@ -68,9 +69,9 @@ func readOpen(ctx context.Context, call toolapi.Call, f *os.File, path, shown st
 	return result, nil
 }
 
-// saved returns an error if somebody has changes of these files in an editor that
-// they have not saved: to change the file on the disk would take one or the other
-// from them. The note says which files the editor said nothing about.
+// saved returns an error if one of the files has unsaved changes in an editor:
+// writing to disk would lose either those or ours. The note names the files
+// for which the editor did not answer.
 func saved(ctx context.Context, call toolapi.Call, files ...file) (note string, err error) {
 	if call.Buffers == nil || weak.On("change.unsaved") {
 		return "", nil
@@ -99,8 +100,8 @@ func saved(ctx context.Context, call toolapi.Call, files ...file) (note string, 
 	return note, nil
 }
 
-// perhapsUnsaved adds to why a change cannot be shown what may be the reason: no
-// editor is asked before the change is permitted.
+// perhapsUnsaved adds a possible reason to the error of a preview: the editor
+// is asked only after the change has been allowed.
 func perhapsUnsaved(call toolapi.Call, err error) error {
 	if call.Buffers == nil {
 		return err

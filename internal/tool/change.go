@@ -18,31 +18,31 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// Diagnoser says what is wrong with files that were just changed.
+// Diagnoser finds problems in files that were just changed.
 type Diagnoser interface {
-	// After returns a text to add to the result of a change, or "". It takes
-	// no longer than EditFaultsTime.
+	// After returns a text to append to the result of a change, or "". It
+	// takes at most EditFaultsTime.
 	After(ctx context.Context, dir string, paths []string) string
 }
 
-// file is one that a tool is about to change, as it is on the disk now.
+// file is a file that a tool is about to change, as it is on disk now.
 type file struct {
-	path    string // in the workspace
+	path    string // relative to the workspace
 	text    string
 	exists  bool
 	changed time.Time
-	seen    string // the hash that the model last knew; "" if it never did
+	seen    string // hash of the content that the model last saw; "" if it never did
 }
 
-// stale reports whether the file was changed behind the model's back.
+// stale reports whether the file has changed since the model last saw it.
 func (f file) stale() bool {
 	return f.exists && f.seen != "" && f.seen != workspace.Hash([]byte(f.text))
 }
 
-// rewrite makes the new content of a file.
+// rewrite returns the new content of a file.
 type rewrite func(file) (string, error)
 
-// proposed is what a file is now, and what it would become.
+// proposed returns a file as it is now and the content that it would get.
 func proposed(w *workspace.Workspace, call toolapi.Call, path string, next rewrite) (old file, text string, err error) {
 	rel, err := workspace.Rel(call.Dir, path)
 	if err != nil {
@@ -58,7 +58,7 @@ func proposed(w *workspace.Workspace, call toolapi.Call, path string, next rewri
 	return old, text, err
 }
 
-// preview is the diff of a change that is not made.
+// preview returns the diff of a change without making it.
 func preview(call toolapi.Call, path string, next rewrite) (string, error) {
 	w, err := workspace.Open(call.Dir)
 	if err != nil {
@@ -72,8 +72,8 @@ func preview(call toolapi.Call, path string, next rewrite) (string, error) {
 	return wholeDiff(old.path, old, text), nil
 }
 
-// change replaces a file's content with what next makes of it, and answers
-// with the diff and with what is wrong now.
+// change replaces the content of a file with the result of next. It returns
+// the diff and the diagnostics of the new content.
 func change(ctx context.Context, call toolapi.Call, path string, faults Diagnoser, next rewrite) (pawl.Result, error) {
 	w, err := workspace.Open(call.Dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func change(ctx context.Context, call toolapi.Call, path string, faults Diagnose
 	var note string
 	old, text, err := proposed(w, call, path, func(f file) (_ string, err error) {
 		if note, err = saved(ctx, call, f); err != nil {
-			return "", err // whatever else is wrong: to read it again would not help
+			return "", err // this comes before all other faults: the model cannot fix it by reading the file again
 		}
 		return next(f)
 	})
@@ -111,8 +111,8 @@ func change(ctx context.Context, call toolapi.Call, path string, faults Diagnose
 	return result, nil
 }
 
-// shownChange is the access of a change to a file whose result shows what is in
-// it: who may not read the file may not change it so either.
+// shownChange returns the accesses of a change whose result shows the content
+// of the file: it needs permission to read as well as to write.
 func shownChange(path string) []pawl.Access {
 	access := []pawl.Access{{Kind: pawl.AccessWrite, Target: path}}
 	if !weak.On("change.reads") {
@@ -121,7 +121,7 @@ func shownChange(path string) []pawl.Access {
 	return access
 }
 
-// addFaults adds what is wrong with the files now.
+// addFaults appends the diagnostics of the changed files to a result.
 func addFaults(ctx context.Context, r *pawl.Result, faults Diagnoser, dir string, paths ...string) {
 	if faults == nil || len(paths) == 0 {
 		return
@@ -131,7 +131,7 @@ func addFaults(ctx context.Context, r *pawl.Result, faults Diagnoser, dir string
 	}
 }
 
-// diffOf is the change as people and models read it, within DiffBytes.
+// diffOf returns the change as a unified diff of at most DiffBytes.
 func diffOf(rel string, old file, text string) string {
 	return headOfDiff(wholeDiff(rel, old, text), DiffBytes)
 }
@@ -144,8 +144,9 @@ func wholeDiff(rel string, old file, text string) string {
 	return udiff.Unified(from, "b/"+rel, old.text, text)
 }
 
-// current returns a file as it is, within the limit. It follows no link: nothing
-// is written through one, and what is behind it may not be read.
+// current reads a file that is to be changed, up to EditBytes. It does not
+// follow links: nothing is written through a link, and its target may be
+// unreadable for the session.
 func current(w *workspace.Workspace, rel string) (file, error) {
 	f, err := w.OpenReal(rel)
 	switch {
@@ -158,7 +159,7 @@ func current(w *workspace.Workspace, rel string) (file, error) {
 	return contentOf(f, rel)
 }
 
-// contentOf reads a file that is open, as one that can be changed.
+// contentOf reads an open file that is to be changed.
 func contentOf(f *os.File, path string) (file, error) {
 	info, err := f.Stat()
 	switch {
@@ -180,8 +181,8 @@ func tooLarge(path string, size int) error {
 	return fmt.Errorf("%s has %d bytes: more than the %d that can be edited", path, size, EditBytes)
 }
 
-// lineEnds gives text the line ends of the file that it goes into. The model
-// cannot see them: read shows lines without their ends.
+// lineEnds converts text to the line ends of the file that it goes into. The
+// model cannot know them, because read shows lines without their ends.
 func lineEnds(file, text string) string {
 	if n := strings.Count(file, "\r\n"); n == 0 || n != strings.Count(file, "\n") || strings.Contains(text, "\r") {
 		return text

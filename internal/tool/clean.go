@@ -6,34 +6,36 @@ import (
 	"unicode/utf8"
 )
 
-// escapeBytes bounds a terminal's control sequence. A longer one is not waited for.
+// escapeBytes is the length of the longest terminal control sequence that is
+// recognized. Longer ones are treated as text.
 const escapeBytes = 4 << 10
 
-// cleaner makes readable text of what a command prints, piece by piece. A rune
-// is never cut: its beginning is held back until the rest has come. Sequences
-// that steer a terminal are left out. Of a line that was written over with
-// carriage returns the last state is shown, as far as it is in the same piece.
-// Other control bytes, and what is not UTF-8, become a replacement character, a
-// run of them one.
+// cleaner turns the output of a command into readable text, piece by piece. It
+// never cuts a character: an incomplete one is held until the rest arrives. It
+// removes terminal control sequences. Of a line that was overwritten with
+// carriage returns it keeps the last state, as far as that is in the same
+// piece. Each run of other control characters or invalid UTF-8 becomes one
+// replacement character.
 type cleaner struct {
-	held  []byte // the beginning of a rune or a sequence
-	back  bool   // a carriage return came: what follows replaces the line
+	held  []byte // an incomplete character or control sequence
+	back  bool   // a carriage return came: the next text replaces the line
 	begun bool   // the line began in an earlier piece
-	bytes int64  // that were cleaned
-	bad   int64  // of these, not text
+	bytes int64  // read since the counters were reset
+	bad   int64  // of these, control characters and invalid UTF-8
 }
 
-// binary reports whether it was hardly text. A rune that was cut is no sign of it.
+// binary reports whether most of the output was not text. The length of one
+// character is tolerated, because the first may have been cut.
 func (c *cleaner) binary() bool { return c.bad >= utf8.UTFMax && c.bad*10 > c.bytes*3 }
 
-// clean appends the piece, as text, to dst. If it is the last one, nothing is held back.
+// clean appends the cleaned piece to dst. With last set, nothing is held back.
 func (c *cleaner) clean(dst, p []byte, last bool) []byte {
 	if len(c.held) > 0 {
 		p = append(c.held, p...)
 		c.held = nil
 	}
 	c.bytes += int64(len(p))
-	line := len(dst) // where the line begins that a carriage return would replace
+	line := len(dst) // start of the line that a carriage return would replace
 	replaced := false
 	show := func(text ...byte) {
 		if c.back && c.begun {
@@ -97,8 +99,8 @@ func printable(p []byte) int {
 	return len(p)
 }
 
-// runeLen returns the length of the rune that p begins with: 0 if its end has
-// not come, -1 if it is none or a control character.
+// runeLen returns the length of the character at the start of p: 0 if it is
+// incomplete, -1 if it is invalid or a control character.
 func runeLen(p []byte) int {
 	r, n := utf8.DecodeRune(p)
 	switch {
@@ -110,16 +112,16 @@ func runeLen(p []byte) int {
 	return n
 }
 
-// escape returns the length of the control sequence that p begins with: 0 if
-// its end has not come, -1 if it is none.
+// escape returns the length of the control sequence at the start of p: 0 if it
+// is incomplete, -1 if it is not one.
 func escape(p []byte) int {
 	if len(p) < 2 {
 		return 0
 	}
 	switch kind := p[1]; {
-	case kind == '[': // e.g. a color
+	case kind == '[': // CSI, e.g. a color
 		return until(p, ' ', '?', '@')
-	case kind == ']': // e.g. a title: to the bell or to ESC \
+	case kind == ']': // OSC, e.g. a title: up to BEL or ESC \
 		for i := 2; i < min(len(p), escapeBytes); i++ {
 			if p[i] == 0x07 || p[i] == '\\' && p[i-1] == 0x1b {
 				return i + 1
@@ -134,8 +136,8 @@ func escape(p []byte) int {
 	return -1
 }
 
-// until returns the length of a sequence of bytes from low to high whose last
-// byte is end or more.
+// until returns the length of a sequence of bytes from low to high that ends
+// with a byte of at least end.
 func until(p []byte, low, high, end byte) int {
 	for i, b := range p[2:min(len(p), escapeBytes)] {
 		switch {
@@ -148,7 +150,7 @@ func until(p []byte, low, high, end byte) int {
 	return open(p)
 }
 
-// open is the length of a sequence whose end is not in p.
+// open returns 0 for a sequence whose end may still come, -1 if it is too long.
 func open(p []byte) int {
 	if len(p) >= escapeBytes {
 		return -1
@@ -156,11 +158,11 @@ func open(p []byte) int {
 	return 0
 }
 
-// cleanReader reads text: what r yields, cleaned.
+// cleanReader returns the output of r, cleaned.
 type cleanReader struct {
 	r    io.Reader
 	c    *cleaner
-	last bool // nothing follows what r yields
+	last bool // r yields the end of the output
 	raw  []byte
 	text []byte
 	err  error

@@ -22,10 +22,11 @@ type codesearchInput struct {
 	Count int    `json:"count,omitempty" jsonschema:"results, 10 if left out, at most 20"`
 }
 
-// codeChars bounds a result of codesearch; some services send all in one.
+// codeChars bounds the text of one result of codesearch; some services return
+// everything in one result.
 const codeChars = 20_000
 
-// CodeSearch finds public code.
+// CodeSearch searches public code.
 func CodeSearch(s Searcher) toolapi.Tool {
 	finder := finder{s, CodeTimeout, codeChars}
 	return define(definition[codesearchInput]{

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// definition is a tool with a typed input.
+// definition describes a tool with a typed input.
 type definition[In any] struct {
 	name        string
 	description string
@@ -25,13 +25,13 @@ type definition[In any] struct {
 	run         func(ctx context.Context, call toolapi.Call, in In) (pawl.Result, error)
 }
 
-// define makes a tool whose schema is read off its input type. Input that does
-// not match the schema never reaches access or run: the error names the field,
-// so that the model can correct itself.
+// define returns a tool whose JSON schema is derived from its input type.
+// Input that does not match the schema never reaches access or run: the error
+// names the field, so that the model can correct itself.
 func define[In any](d definition[In]) toolapi.Tool {
 	schema, err := jsonschema.For[In](nil)
 	if err != nil {
-		panic(fmt.Sprintf("define tool %s: %v", d.name, err)) // its input type is wrong: a bug that any test finds
+		panic(fmt.Sprintf("define tool %s: %v", d.name, err)) // a bug in the input type, which any test finds
 	}
 	text, err := json.Marshal(brief(schema.CloneSchemas()))
 	if err != nil {
@@ -50,7 +50,7 @@ func define[In any](d definition[In]) toolapi.Tool {
 	}
 	t := toolapi.Tool{
 		Spec: toolapi.Spec{Name: d.name, Description: strings.TrimSpace(d.description), Schema: text},
-		Risk:     d.risk,
+		Risk: d.risk,
 		Access: func(_ context.Context, call toolapi.Call) ([]pawl.Access, error) {
 			in, err := decode(call.Input)
 			if err != nil {
@@ -78,8 +78,9 @@ func define[In any](d definition[In]) toolapi.Tool {
 	return t
 }
 
-// Simple makes a tool that touches nothing itself, for the rooms above: what it
-// does goes through its session. No other call runs beside it.
+// Simple returns a tool without accesses of its own, for packages above this
+// one: its effects go through the session. No other call runs at the same
+// time.
 func Simple[In any](name, description string, run func(ctx context.Context, call toolapi.Call, in In) (pawl.Result, error)) toolapi.Tool {
 	t := define(definition[In]{
 		name: name, description: description, risk: toolapi.RiskSafe, run: run,
@@ -89,9 +90,9 @@ func Simple[In any](name, description string, run func(ctx context.Context, call
 	return t
 }
 
-// brief leaves out of a schema what a model need not be told: that nothing else
-// is allowed, which the error says when it matters, and that a list may be null.
-// The tools are part of every request.
+// brief removes from a schema what a model does not need: that additional
+// properties are forbidden (the error says so when it matters) and that a list
+// may be null. The tool specs are part of every request.
 func brief(s *jsonschema.Schema) *jsonschema.Schema {
 	s.AdditionalProperties = nil
 	if slices.Contains(s.Types, "array") {
@@ -106,8 +107,8 @@ func brief(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// decodeInput decodes strictly and checks the input against the schema. A field
-// that is null counts as left out.
+// decodeInput decodes the input strictly and validates it against the schema.
+// A field that is null counts as missing.
 func decodeInput[In any](schema *jsonschema.Resolved, input json.RawMessage) (In, error) {
 	var in In
 	var given map[string]any
@@ -128,5 +129,5 @@ func decodeInput[In any](schema *jsonschema.Resolved, input json.RawMessage) (In
 			return in, fmt.Errorf("the field %q is missing", name)
 		}
 	}
-	return in, schema.Validate(given) // what is nested
+	return in, schema.Validate(given) // validates nested values
 }

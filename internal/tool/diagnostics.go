@@ -29,15 +29,15 @@ func (in diagnosticsInput) path() string {
 	return in.Path
 }
 
-// Checker finds what is wrong with files; with none given, with all that it
-// knows. When its context's deadline comes, it answers with what it has.
+// Checker returns the diagnostics of files, or of all files that it knows if
+// none are given. At its context's deadline it returns what it has.
 type Checker interface {
 	Check(ctx context.Context, dir string, paths []string) (lsp.Report, error)
 }
 
 var _ Checker = (*lsp.Servers)(nil)
 
-// Diagnostics shows what language servers find wrong with files.
+// Diagnostics returns what language servers report about files.
 func Diagnostics(c Checker) toolapi.Tool {
 	return define(definition[diagnosticsInput]{
 		name:        "diagnostics",
@@ -83,7 +83,7 @@ func diagnosePath(ctx context.Context, c Checker, call toolapi.Call, path string
 		if paths, err = filesIn(w, rel); err != nil {
 			return pawl.Result{}, fmt.Errorf("diagnostics: %w", err)
 		}
-		if call.Reads != nil { // what is wrong with a file says what is in it
+		if call.Reads != nil { // diagnostics reveal file contents, so the read permission applies
 			paths = slices.DeleteFunc(paths, func(path string) bool { return !call.Reads(path) })
 		}
 	}
@@ -102,7 +102,7 @@ func diagnosePath(ctx context.Context, c Checker, call toolapi.Call, path string
 		}
 	}
 	for _, n := range report.Notes {
-		if n.Kind != lsp.Unserved || !info.IsDir() { // a directory holds all kinds of files
+		if n.Kind != lsp.Unserved || !info.IsDir() { // a directory has files of many languages
 			shown.Notes = append(shown.Notes, n)
 		}
 	}
@@ -113,7 +113,8 @@ func diagnosePath(ctx context.Context, c Checker, call toolapi.Call, path string
 	return pawl.Result{Content: text}, nil
 }
 
-// filesIn returns the files of a directory, without those further down.
+// filesIn returns the files of a directory, without those of its
+// subdirectories.
 func filesIn(w *workspace.Workspace, rel string) ([]string, error) {
 	entries, err := fs.ReadDir(w.FS(), filepath.ToSlash(rel))
 	var paths []string

@@ -28,27 +28,28 @@ const (
 	formatHTML     = "html"
 )
 
-// document is what came, and what it is.
+// document is a response to webfetch.
 type document struct {
 	url     *url.URL
-	kind    string // its media type
-	charset string // as the server says; may be wrong
+	kind    string // media type
+	charset string // from the Content-Type header; may be wrong
 	data    []byte
-	size    int64 // of an image that was not read; -1 if the server does not say
-	cut     bool  // there is more of it
+	size    int64 // of an image, which is not read; -1 if unknown
+	cut     bool  // data is only the beginning
 }
 
 var (
-	// textual finds media types that are text, though they are not called so.
+	// textual matches media types that are text.
 	textual = regexp.MustCompile(`^text/|[/+](json|xml|yaml|toml|javascript|ecmascript|typescript|sql|graphql|ndjson|jsonl|json-seq)$|^application/(x-(yaml|javascript|sh|httpd-php|tex|latex|ndjson|perl|python|ruby|subrip)|rtf|pgp-signature|x-www-form-urlencoded)$`)
-	// plainType is what a media type looks like.
+	// plainType matches a well-formed media type without parameters.
 	plainType = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9.+_-]{1,80}$`)
 )
 
-// unknownType is what servers call what they know nothing of.
+// unknownType is the media type that servers send when they do not know it.
 const unknownType = "application/octet-stream"
 
-// readDocument reads what can be shown, up to the limit after decompression.
+// readDocument reads a response that can be shown, up to FetchBytes after
+// decompression.
 func readDocument(resp *http.Response) (document, error) {
 	doc := document{url: resp.Request.URL, size: -1}
 	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -88,7 +89,7 @@ func readDocument(resp *http.Response) (document, error) {
 	return doc, doc.unreadable()
 }
 
-// unreadable says why a document of this kind cannot be shown.
+// unreadable returns an error if a document of this type cannot be shown.
 func (d document) unreadable() error {
 	if d.image() || d.kind == "application/pdf" || textual.MatchString(d.kind) {
 		return nil
@@ -96,12 +97,12 @@ func (d document) unreadable() error {
 	return fmt.Errorf("it is %s, which cannot be shown as text", d.kind)
 }
 
-// image reports whether it is a picture; one made of text is not.
+// image reports whether the document is a binary image. SVG is text.
 func (d document) image() bool {
 	return strings.HasPrefix(d.kind, "image/") && !textual.MatchString(d.kind)
 }
 
-// render makes text of the document.
+// render returns the document as text in the given format.
 func (d document) render(ctx context.Context, format string) (string, error) {
 	switch {
 	case d.image() && d.size >= 0:
@@ -131,18 +132,18 @@ func (d document) render(ctx context.Context, format string) (string, error) {
 		return "", err
 	case text == "":
 		return "(it is empty)", nil
-	case len(text) > FetchBytes: // some things are longer in Markdown
+	case len(text) > FetchBytes: // Markdown can be longer than its HTML
 		return fmt.Sprintf("%s\n\n(cut: its text is longer than %d bytes)", text[:FetchBytes], FetchBytes), nil
 	}
 	return text, nil
 }
 
-// decode makes UTF-8 of the text. A mark at its beginning says how it is
-// written; else, text that is valid UTF-8 and more than ASCII is that, whatever
-// is said of it; else the server's word counts, then the page's own.
+// decode converts the text to UTF-8. A byte order mark decides the encoding;
+// without one, valid UTF-8 with a non-ASCII character is UTF-8, whatever the
+// headers say; then the server's charset counts, then the page's.
 func (d document) decode() (string, error) {
 	data := d.data
-	if d.cut { // perhaps in the middle of a character
+	if d.cut { // perhaps within a character
 		for range utf8.UTFMax - 1 {
 			if r, n := utf8.DecodeLastRune(data); r == utf8.RuneError && n == 1 {
 				data = data[:len(data)-1]

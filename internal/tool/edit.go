@@ -22,8 +22,9 @@ type editInput struct {
 	All  bool   `json:"all,omitempty" jsonschema:"replace every occurrence instead of the only one"`
 }
 
-// Edit replaces a text in a file. What to replace must be found in one place
-// only, unless all are wanted; textedit says how exactly it must be written.
+// Edit replaces a text in a file. The text must match in exactly one place,
+// unless all are to be replaced; package edit does the matching, exact and
+// fuzzy.
 func Edit(faults Diagnoser) toolapi.Tool {
 	return define(definition[editInput]{
 		name:        "edit",
@@ -60,7 +61,7 @@ func Edit(faults Diagnoser) toolapi.Tool {
 	})
 }
 
-// matchNotes say how old differs from the file.
+// matchNotes tell the model how old_string differed from the file.
 var matchNotes = map[edit.Pass]string{
 	edit.Folded:    "old was matched with other blanks at line ends, or with other quotes, dashes or spaces; the file's own were kept",
 	edit.Trimmed:   "old was matched with another indentation; the file's own was kept",

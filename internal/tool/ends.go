@@ -1,11 +1,12 @@
 package tool
 
-// ends keeps the head and the tail of what is written to it, half bytes each.
+// ends keeps the beginning and the end of what is written to it, half of its
+// capacity each.
 type ends struct {
 	half    int
 	head    []byte
-	tail    []byte // a ring once it is full
-	next    int    // where the ring goes on
+	tail    []byte // a ring buffer once it is full
+	next    int    // write position in the ring
 	dropped int64  // bytes between head and tail
 }
 
@@ -31,7 +32,7 @@ func (e *ends) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// last returns the tail in order, in memory of its own.
+// last returns a copy of the tail, in order.
 func (e *ends) last() []byte {
 	tail := make([]byte, 0, len(e.tail))
 	return append(append(tail, e.tail[e.next:]...), e.tail[:e.next]...)

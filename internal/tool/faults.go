@@ -11,18 +11,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
-// NewDiagnoser returns one that asks the checker. It never fails: the edit is
-// done, whatever is known of it.
+// NewDiagnoser returns a Diagnoser that uses the checker. It never fails: the
+// edit has been made, whether diagnostics are available or not.
 func NewDiagnoser(c Checker) Diagnoser { return diagnoser{c} }
 
 type diagnoser struct{ checker Checker }
 
-// otherFaults are the errors of a file that an edit shows although it is not
-// the one that was edited: enough to know what is wrong.
+// otherFaults is how many errors an edit shows for each file other than the
+// edited ones.
 const otherFaults = 3
 
-// After shows errors and warnings of the edited files, and the errors of other
-// files that have not been shown before.
+// After returns errors and warnings of the edited files, and errors of other
+// files that were not shown before.
 func (d diagnoser) After(ctx context.Context, dir string, paths []string) string {
 	ctx, cancel := context.WithTimeout(ctx, EditFaultsTime)
 	defer cancel()
@@ -71,7 +71,7 @@ func countErrors(faults []lsp.Fault) int {
 	return n
 }
 
-// allFaults shows a report, or says that there is nothing to show.
+// allFaults formats a report, or says that there are no problems.
 func allFaults(report lsp.Report, where string) string {
 	if len(report.Files) == 0 && len(report.Notes) == 0 {
 		return "no errors or warnings " + where + "\n"
@@ -79,8 +79,8 @@ func allFaults(report lsp.Report, where string) string {
 	return showFaults(report)
 }
 
-// showFaults shows a report within the limits: a line that counts, a line a
-// fault, and what was left out.
+// showFaults formats a report within the limits: a line with the counts, a
+// line for each diagnostic, and how many were left out.
 func showFaults(report lsp.Report) string {
 	files := slices.Clone(report.Files)
 	slices.SortStableFunc(files, func(a, b lsp.File) int { return min(b.Errors, 1) - min(a.Errors, 1) })
@@ -133,7 +133,7 @@ func showFile(out *strings.Builder, f lsp.File) {
 	}
 }
 
-// counts spells numbers of errors and warnings.
+// counts formats the numbers of errors and warnings.
 func counts(errors, warnings int) string {
 	var parts []string
 	if errors > 0 {

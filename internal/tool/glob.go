@@ -22,8 +22,8 @@ type globInput struct {
 	Path    string `json:"path,omitempty" jsonschema:"folder"`
 }
 
-// start checks the input and returns the directory to begin at, and what to look
-// for below it.
+// start validates the input and returns the directory to search and the name
+// patterns.
 func (in globInput) start(call toolapi.Call) (string, search.Names, error) {
 	if in.Pattern == "" {
 		return "", search.Names{}, errors.New("pattern is empty")
@@ -40,7 +40,7 @@ func (in globInput) start(call toolapi.Call) (string, search.Names, error) {
 	return filepath.ToSlash(rel), names, err
 }
 
-// Glob finds files by their names.
+// Glob finds files by name pattern.
 func Glob() toolapi.Tool {
 	return define(definition[globInput]{
 		name:        "glob",

@@ -25,7 +25,7 @@ type grepInput struct {
 	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"any case"`
 }
 
-// query checks the input.
+// query validates the input.
 func (in grepInput) query(call toolapi.Call) (search.Query, error) {
 	var q search.Query
 	var err error
@@ -47,7 +47,8 @@ func (in grepInput) query(call toolapi.Call) (search.Query, error) {
 	return q, err
 }
 
-// searchPath returns a path of the workspace, which is the default, with slashes.
+// searchPath returns a path relative to the workspace, with slashes. "" means
+// the workspace.
 func searchPath(dir, path string) (string, error) {
 	if path == "" {
 		return ".", nil
@@ -56,7 +57,7 @@ func searchPath(dir, path string) (string, error) {
 	return filepath.ToSlash(rel), err
 }
 
-// Grep finds lines in files.
+// Grep finds lines that match a pattern.
 func Grep(engine search.Engine) toolapi.Tool {
 	return define(definition[grepInput]{
 		name:        "grep",
@@ -90,7 +91,7 @@ func Grep(engine search.Engine) toolapi.Tool {
 	})
 }
 
-// showMatches writes what was found for the model.
+// showMatches formats the matches for the model.
 func showMatches(found search.Matches, in grepInput) string {
 	var out page
 	shown := 0
@@ -121,7 +122,8 @@ func showMatches(found search.Matches, in grepInput) string {
 	return out.String()
 }
 
-// showLines writes the lines of a file and returns how many of them match.
+// showLines writes the lines of a file and returns how many of them are
+// matches.
 func showLines(out *page, path string, lines []search.Line, context bool) int {
 	head, hits, last := path+"\n", 0, 0
 	if out.Len() > 0 {

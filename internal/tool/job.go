@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	lookBytes = 256 << 10             // output that is cleaned at once
-	settle    = 50 * time.Millisecond // what belongs together often comes in several writes
+	lookBytes = 256 << 10             // bytes of output that are cleaned at a time
+	settle    = 50 * time.Millisecond // wait after the first output, since related output often comes in several writes
 )
 
 // job is a command that bash has started.
@@ -28,14 +28,14 @@ type job struct {
 	began   time.Time
 	process *proc.Process
 	boxed   sandbox.Wrapped
-	news    []string      // what came up where other programs take orders from; once checked is closed
-	checked chan struct{} // closed when the command has ended and its sandbox was looked at
+	news    []string      // changes to protected files; set before checked is closed
+	checked chan struct{} // closed after the command has ended and its sandbox was inspected
 	out     *output
 	killed  atomic.Bool
 
 	looking chan struct{} // held by who looks, so that no output is shown twice
 	clean   cleaner
-	seen    atomic.Int64 // how much of the output was shown
+	seen    atomic.Int64 // bytes of output that were shown
 }
 
 // over reports whether the command has ended.
@@ -48,7 +48,8 @@ func (j *job) over() bool {
 	}
 }
 
-// attend looks at what the command has left, once it has ended, and closes its sandbox.
+// attend waits for the end of the command, collects what its sandbox reports
+// and closes the sandbox.
 func (j *job) attend() {
 	<-j.process.Done()
 	defer close(j.checked)
@@ -59,7 +60,8 @@ func (j *job) attend() {
 	}
 }
 
-// kill ends the command and all that it has started. It takes less than a second.
+// kill kills the command and all processes that it has started, within a
+// second.
 func (j *job) kill() {
 	if !j.over() {
 		j.killed.Store(true)
@@ -67,8 +69,7 @@ func (j *job) kill() {
 	j.process.Kill()
 }
 
-// await waits until the job has ended or has printed what was not shown yet,
-// but no longer than d.
+// await waits up to d until the job has ended or has printed something new.
 func (j *job) await(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -89,8 +90,8 @@ func (j *job) await(ctx context.Context, d time.Duration) {
 	}
 }
 
-// look returns what was printed since the last look, and whether that is the
-// last of it because the command is over.
+// look returns the output since the last look, and whether it is complete
+// because the command has ended.
 func (j *job) look(ctx context.Context, blobs store.Blobs, red *redact.Redactor) (r pawl.Result, over bool, err error) {
 	select {
 	case j.looking <- struct{}{}:
@@ -98,7 +99,7 @@ func (j *job) look(ctx context.Context, blobs store.Blobs, red *redact.Redactor)
 		return r, false, context.Cause(ctx)
 	}
 	defer func() { <-j.looking }()
-	over = j.over() // first: what was printed until then is there
+	over = j.over() // before reading: all output up to the end is there then
 	if over {
 		<-j.checked
 	}
@@ -115,7 +116,7 @@ func (j *job) look(ctx context.Context, blobs store.Blobs, red *redact.Redactor)
 	return r, over, nil
 }
 
-// meta is the command's state for people and programs.
+// meta returns the command's state as result metadata.
 func (j *job) meta(over bool) map[string]string {
 	took := time.Since(j.began)
 	meta := map[string]string{}
@@ -140,7 +141,7 @@ func (j *job) meta(over bool) map[string]string {
 	return meta
 }
 
-// state is the command's state for the model.
+// state returns the command's state as text for the model.
 func (j *job) state(over bool) string {
 	if !over {
 		return fmt.Sprintf("running, %.1f s", time.Since(j.began).Seconds())
@@ -157,13 +158,13 @@ func (j *job) state(over bool) string {
 	}
 }
 
-// failed reports whether a command that is over did not succeed.
+// failed reports whether a command that has ended was unsuccessful.
 func (j *job) failed() bool {
 	exit, err := j.process.Wait()
 	return err != nil || exit.Code != 0
 }
 
-// closing ends the content with a line on how it is.
+// closing appends a line with notes to the content of a result.
 func closing(r *pawl.Result, notes ...string) {
 	if r.Meta["binary"] != "" {
 		notes = append([]string{"binary output"}, notes...)

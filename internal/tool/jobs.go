@@ -19,10 +19,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// Jobs are the commands that bash has started in this process, by session.
-// They live no longer than the process.
+// Jobs holds the commands that bash has started in this process, by session.
+// They end with the process.
 type Jobs struct {
-	Redact *redact.Redactor // masks what commands print; set before the first one
+	Redact *redact.Redactor // masks secrets in output; set before the first command
 
 	blobs store.Blobs
 	box   Box
@@ -32,19 +32,19 @@ type Jobs struct {
 	closed   bool
 }
 
-// NewJobs returns a table without jobs. What they print beyond what a model is
-// given is kept in blobs. They run in the sandbox.
+// NewJobs returns an empty Jobs. Output beyond what a model gets is stored in
+// blobs. Commands run in the sandbox.
 func NewJobs(blobs store.Blobs, box Box) *Jobs {
 	return &Jobs{blobs: blobs, box: box, sessions: map[pawl.SessionID]*jobTable{}}
 }
 
 // jobTable holds one session's jobs, the oldest first.
 type jobTable struct {
-	scope string // what the session's commands have in common; see proc.KillAll
+	scope string // marks all processes of the session; see proc.KillAll
 
-	mu    sync.Mutex // also held while a command is started, so that end misses none
+	mu    sync.Mutex // also held while a command starts, so that end misses none
 	jobs  []*job
-	last  int // the number of the newest
+	last  int // number of the newest job
 	ended bool
 }
 
@@ -65,7 +65,7 @@ func (js *Jobs) table(id pawl.SessionID) (*jobTable, error) {
 	return t, nil
 }
 
-// start starts a command. In the background it is a job from the beginning, and
+// start starts a command. A background command is a job from the beginning and
 // is not started if there are too many.
 func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bashInput) (*job, error) {
 	t, err := js.table(call.Session)
@@ -110,7 +110,7 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 	return j, nil
 }
 
-// keep makes a job of a command that was started in the foreground.
+// keep turns a foreground command into a background job.
 func (js *Jobs) keep(j *job) error {
 	t, err := js.table(j.session)
 	if err != nil {
@@ -128,7 +128,7 @@ func (js *Jobs) keep(j *job) error {
 	return nil
 }
 
-// room says why no further job can run, or nothing.
+// room returns an error if the session has as many running jobs as it may.
 func (t *jobTable) room() error {
 	running := 0
 	for _, j := range t.jobs {
@@ -142,7 +142,7 @@ func (t *jobTable) room() error {
 	return nil
 }
 
-// add gives the job its name. Of those that have ended the oldest are forgotten.
+// add gives the job an id and forgets the oldest jobs that have ended.
 func (t *jobTable) add(j *job) {
 	t.last++
 	j.id = fmt.Sprintf("job_%d", t.last)
@@ -163,7 +163,8 @@ func (t *jobTable) add(j *job) {
 	})
 }
 
-// find returns the session's job of that name, or says which there are.
+// find returns the session's job with that id. The error lists the ids that
+// exist.
 func (js *Jobs) find(session pawl.SessionID, id string) (*job, error) {
 	js.mu.Lock()
 	t := js.sessions[session]
@@ -187,8 +188,9 @@ func (js *Jobs) find(session pawl.SessionID, id string) (*job, error) {
 	return nil, fmt.Errorf("there is no job %q; running: %s. Jobs end with pawl and with their session", id, strings.Join(running, ", "))
 }
 
-// End ends the session's commands and all that they have left behind, and
-// forgets its jobs. It takes less than a second. The session may start others.
+// End kills the session's commands and all processes they have left behind,
+// and forgets its jobs. It takes less than a second. The session can start new
+// ones.
 func (js *Jobs) End(id pawl.SessionID) {
 	js.mu.Lock()
 	t := js.sessions[id]
@@ -200,7 +202,8 @@ func (js *Jobs) End(id pawl.SessionID) {
 	js.box.End(id)
 }
 
-// Close ends the commands of all sessions. None can be started any more.
+// Close kills the commands of all sessions. No command can be started after
+// it.
 func (js *Jobs) Close() {
 	js.mu.Lock()
 	tables := slices.Collect(maps.Values(js.sessions))
@@ -213,7 +216,7 @@ func (js *Jobs) Close() {
 	js.box.Close()
 }
 
-// end ends all at once: looking for processes takes its time.
+// end ends all tables in parallel, because finding processes is slow.
 func end(tables ...*jobTable) {
 	var scopes []string
 	var processes []*proc.Process

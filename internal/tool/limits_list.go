@@ -2,14 +2,14 @@ package tool
 
 import "strconv"
 
-// Limit is a bound as people read it.
+// Limit is a limit of the tools for `pawl config limits`.
 type Limit struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	What  string `json:"what"`
 }
 
-// Limits are all of them, in the order above.
+// Limits lists all limits, in the order of the constants.
 var Limits = []Limit{
 	{"ReadLines", strconv.Itoa(ReadLines), "lines that read returns"},
 	{"ReadBytes", sizeText(ReadBytes), "bytes that read returns"},
@@ -55,7 +55,7 @@ var Limits = []Limit{
 	{"ResultBytes", sizeText(ResultBytes), "bytes of a result that the model is given"},
 }
 
-// sizeText spells a size.
+// sizeText formats a size in bytes.
 func sizeText(n int) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:

@@ -13,19 +13,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// readFunc makes a reader of a function.
+// readFunc is a function as an io.Reader.
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// readLines shows the wanted lines, within the limits, and says what it left out.
+// readLines returns the requested lines of r, within the limits, and a note on
+// what it left out.
 func readLines(ctx context.Context, r io.Reader, in readInput) (pawl.Result, error) {
 	first, limit := max(in.Offset, 1), ReadLines
 	if in.Limit > 0 {
 		limit = min(in.Limit, ReadLines)
 	}
 	lines := bufio.NewReaderSize(readFunc(func(p []byte) (int, error) {
-		if err := ctx.Err(); err != nil { // the wanted lines may be far down
+		if err := ctx.Err(); err != nil { // the first requested line may be far down
 			return 0, err
 		}
 		return r.Read(p)
@@ -65,7 +66,7 @@ func readLines(ctx context.Context, r io.Reader, in readInput) (pawl.Result, err
 	}
 }
 
-// skipLine passes over a line without holding it.
+// skipLine skips a line without storing it.
 func skipLine(r *bufio.Reader) error {
 	for some := false; ; some = true {
 		piece, err := r.ReadSlice('\n')
@@ -79,11 +80,11 @@ func skipLine(r *bufio.Reader) error {
 	}
 }
 
-// readLine returns the next line without its end: ReadLineChars characters from
-// the given column on. The rest is passed over without being held.
+// readLine returns up to ReadLineChars characters of the next line, starting
+// at a column, without the line end. It skips the rest without storing it.
 func readLine(r *bufio.Reader, column int) (string, error) {
 	var line []byte
-	skipped, some := 1, false // the column that line begins at
+	skipped, some := 1, false // the column at which the stored text begins
 	for {
 		piece, err := r.ReadSlice('\n')
 		some = some || len(piece) > 0

@@ -52,7 +52,7 @@ func List() toolapi.Tool {
 	})
 }
 
-// listFolder shows a directory of the workspace.
+// listFolder lists a directory of the workspace.
 func listFolder(ctx context.Context, w *workspace.Workspace, dir string, depth int) (pawl.Result, error) {
 	tree, err := search.List(ctx, w, dir, depth, search.Limits{
 		Results: ListEntries, Bytes: ResultBytes - noteBytes, Time: SearchTimeout,
@@ -63,7 +63,7 @@ func listFolder(ctx context.Context, w *workspace.Workspace, dir string, depth i
 	return pawl.Result{Content: showTree(tree)}, nil
 }
 
-// showTree writes a directory's entries, one a line, those of directories indented.
+// showTree formats a tree, one entry per line, indented by depth.
 func showTree(tree search.Tree) string {
 	var out page
 	showNodes(&out, tree.Root, "")

@@ -10,29 +10,30 @@ import (
 	"sync"
 )
 
-// output keeps what a command prints: in memory while it is little, then in a
-// file, and of more than that the beginning and the end.
+// output stores what a command prints: in memory while it is short, then in a
+// temporary file. Of output that exceeds both limits it keeps the beginning
+// and the end.
 type output struct {
 	progress *progress
 
-	memory int64 // bytes of it that are kept in memory
-	disk   int64 // bytes of it that are kept at all
+	memory int64 // bytes kept in memory
+	disk   int64 // bytes kept in the file
 
 	mu     sync.Mutex
 	total  int64
-	ends   ends     // of the size of memory
-	file   *os.File // the beginning, once it is too much for ends
+	ends   ends     // the beginning and the end, in memory
+	file   *os.File // the beginning, once ends is too small for it
 	filed  int64    // bytes in the file
-	failed error    // why the file holds no more
+	failed error    // why the file cannot be extended
 	closed bool
-	news   chan struct{} // closed when something comes; nil if nobody waits
+	news   chan struct{} // closed at the next write; nil if nobody waits
 }
 
 func newOutput(memory, disk int64, show func(string)) *output {
 	return &output{memory: memory, disk: disk, ends: ends{half: int(memory / 2)}, progress: &progress{show: show}}
 }
 
-// Write never fails. What comes after the output was closed is dropped.
+// Write never fails. It drops what is written after close.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	if o.closed {
@@ -53,7 +54,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// spool brings p to the file, after what is in memory if the file is new.
+// spool appends p to the file, preceded by what is in memory if the file is
+// new.
 func (o *output) spool(p []byte) {
 	write := func(p []byte) {
 		p = p[:min(int64(len(p)), o.disk-o.memory/2-o.filed)]
@@ -72,10 +74,10 @@ func (o *output) spool(p []byte) {
 	write(p)
 }
 
-// passingFile returns a file that nobody else can open and that is gone when
-// it is closed, or when pawl ends in whatever way.
+// passingFile returns a temporary file that is already unlinked: no other
+// process can open it, and it disappears when it is closed or pawl ends.
 func passingFile() (*os.File, error) {
-	dir, err := os.MkdirTemp("", "pawl-output-") // 0700
+	dir, err := os.MkdirTemp("", "pawl-output-") // with mode 0700
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ func passingFile() (*os.File, error) {
 	return f, err
 }
 
-// since returns what was printed from an offset on, and the offset where that ends.
+// since returns the output from an offset on, and the offset of its end.
 func (o *output) since(from int64) (r io.Reader, end int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +117,8 @@ func (o *output) since(from int64) (r io.Reader, end int64) {
 	return io.MultiReader(parts...), o.total
 }
 
-// after returns a channel that is closed when more than the offset was printed.
+// after returns a channel that is closed when there is output beyond the
+// offset.
 func (o *output) after(offset int64) <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,7 +133,7 @@ func (o *output) after(offset int64) <-chan struct{} {
 	return news
 }
 
-// close gives back what the output holds. It cannot be read any more.
+// close releases memory and file. The output cannot be read after it.
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

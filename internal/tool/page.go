@@ -7,20 +7,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/search"
 )
 
-// noteBytes is the room that a page keeps for its notes.
+// noteBytes is the space that a page reserves for notes.
 const noteBytes = 1 << 10
 
-// leftOut is said where something expected was not found.
+// leftOut explains why something expected may be missing.
 const leftOut = "what .gitignore names is left out unless it is the path"
 
-// page is the answer of a search. It never has to be cut: once something does
-// not fit, nothing more is added.
+// page is the text of a search result. It stays within its limit: after the
+// first text that does not fit, nothing is added.
 type page struct {
 	strings.Builder
 	full bool
 }
 
-// add writes text if there is room and returns how many texts it wrote: one or none.
+// add appends text if it fits and returns how many texts it appended: 1 or 0.
 func (p *page) add(text string) int {
 	if p.full = p.full || p.Len()+len(text) > ResultBytes-noteBytes; p.full {
 		return 0
@@ -29,12 +29,12 @@ func (p *page) add(text string) int {
 	return 1
 }
 
-// note writes a remark on a line of its own.
+// note appends a note on a line of its own.
 func (p *page) note(format string, args ...any) {
 	fmt.Fprintf(p, "("+format+")\n", args...)
 }
 
-// gaps writes what the search has not seen.
+// gaps appends notes on what the search could not read.
 func (p *page) gaps(g search.Gaps) {
 	if g.Large > 0 {
 		p.note("%s of more than %d MiB passed over: give one as path to search it", number(g.Large, "file"), GrepFileBytes>>20)
@@ -50,7 +50,7 @@ func (p *page) gaps(g search.Gaps) {
 	}
 }
 
-// number is a count of things.
+// number formats a count with the singular or plural of thing.
 func number(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

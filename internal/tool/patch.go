@@ -21,7 +21,8 @@ type patchInput struct {
 	Patch string `json:"patch" jsonschema:"the patch, from *** Begin Patch to *** End Patch"`
 }
 
-// ApplyPatch adds, changes, moves and deletes files, all or none.
+// ApplyPatch adds, changes, moves and deletes files. It makes all changes or
+// none.
 func ApplyPatch(faults Diagnoser) toolapi.Tool {
 	return define(definition[patchInput]{
 		name:        "apply_patch",
@@ -66,7 +67,7 @@ func ApplyPatch(faults Diagnoser) toolapi.Tool {
 	})
 }
 
-// patchAccess is what a patch would touch, each once.
+// patchAccess returns the accesses of a patch, without duplicates.
 func patchAccess(p patch.Patch) []pawl.Access {
 	var all []pawl.Access
 	for _, f := range p.Files {
@@ -86,17 +87,17 @@ func patchAccess(p patch.Patch) []pawl.Access {
 	return all
 }
 
-// written is what a patch left of a file.
+// written is a file after a patch.
 type written struct {
 	Path    string // relative to the workspace
 	Content string
-	Removed bool // there is no such file now
+	Removed bool // the file was deleted
 }
 
-// applyPatch makes the changes of a patch and returns, beside the diff, every
-// file that it touched. A file that is not as it was last seen is changed only
-// where the patch fits exactly. An error means that no file has changed, or is
-// a workspace.ErrHalfway.
+// applyPatch makes the changes of a patch and returns, besides the result,
+// every file that it touched. A file that has changed since the model last saw
+// it must match the patch exactly. An error means that no file has changed,
+// unless it is a workspace.ErrHalfway.
 func applyPatch(ctx context.Context, call toolapi.Call, text string) (pawl.Result, []written, error) {
 	note, err := savedOfPatch(ctx, call, text)
 	if err != nil {
@@ -129,7 +130,8 @@ func applyPatch(ctx context.Context, call toolapi.Call, text string) (pawl.Resul
 	return result, files, nil
 }
 
-// savedOfPatch is saved for the files of a patch, those that cannot be read apart.
+// savedOfPatch is saved for the files of a patch. It ignores files that cannot
+// be read.
 func savedOfPatch(ctx context.Context, call toolapi.Call, text string) (note string, err error) {
 	if call.Buffers == nil {
 		return "", nil
@@ -155,7 +157,7 @@ func savedOfPatch(ctx context.Context, call toolapi.Call, text string) (note str
 	return note, err
 }
 
-// openPatch opens the workspace and finds out what a patch would do to it.
+// openPatch opens the workspace and plans the changes of a patch.
 func openPatch(ctx context.Context, call toolapi.Call, text string) (*workspace.Workspace, []plannedFile, error) {
 	p, err := parsePatch(call.Dir, text)
 	if err != nil {
@@ -172,8 +174,8 @@ func openPatch(ctx context.Context, call toolapi.Call, text string) (*workspace.
 	return w, plan, nil
 }
 
-// parsePatch reads a patch and makes its paths relative to the workspace. A path
-// may be named once, or be deleted and then added, which replaces the content.
+// parsePatch parses a patch and makes its paths relative to the workspace. A
+// path must occur only once, except that a file can be deleted and then added.
 func parsePatch(dir, text string) (patch.Patch, error) {
 	if len(text) > PatchBytes {
 		return patch.Patch{}, fmt.Errorf("the patch has %d bytes: more than the %d of one patch; split it", len(text), PatchBytes)
@@ -185,7 +187,7 @@ func parsePatch(dir, text string) (patch.Patch, error) {
 	if n := len(p.Paths()); n > PatchFiles {
 		return patch.Patch{}, fmt.Errorf("the patch names %d files: more than the %d of one patch; split it", n, PatchFiles)
 	}
-	lines := map[string]int{} // of the section that names a path
+	lines := map[string]int{} // the line of the section that names a path
 	deleted := map[string]bool{}
 	for i := range p.Files {
 		f := &p.Files[i]

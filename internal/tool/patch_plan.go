@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// plannedFile is what a section does to its file, worked out.
+// plannedFile is the change of one file, computed but not made.
 type plannedFile struct {
-	path, to string // to is "" unless it is moved
+	path, to string // to is "" unless the file is moved
 	old, new string
 	existed  bool
 	removed  bool
@@ -44,7 +44,7 @@ func (f plannedFile) written() []written {
 	}
 }
 
-// letter is how a list of changes names what was done, as git does.
+// letter returns the status letter of the change, as git spells it.
 func (f plannedFile) letter() string {
 	switch {
 	case f.removed:
@@ -60,7 +60,7 @@ func (f plannedFile) letter() string {
 	}
 }
 
-// name is the file's name, and its new one.
+// name returns the file's path, and the new one if it is moved.
 func (f plannedFile) name() string {
 	switch {
 	case f.to != "":
@@ -72,7 +72,7 @@ func (f plannedFile) name() string {
 	}
 }
 
-// target is what the file is called now.
+// target returns the path after the change.
 func (f plannedFile) target() string {
 	if f.to != "" {
 		return f.to
@@ -80,15 +80,16 @@ func (f plannedFile) target() string {
 	return f.path
 }
 
-// patchRefusals is how many files a refusal speaks about: the model can put
-// them right at one go.
+// patchRefusals is how many files a refusal reports, so that the model can fix
+// them all at once.
 const patchRefusals = 4
 
-// planPatch works out all files. It refuses the patch if one cannot be done.
+// planPatch computes the change of every file. It returns an error if one of
+// them is impossible.
 func planPatch(ctx context.Context, w *workspace.Workspace, p patch.Patch, seen func(path string) string) ([]plannedFile, error) {
 	var plan []plannedFile
 	var refusals []string
-	at := map[string]int{} // in the plan
+	at := map[string]int{} // index in the plan
 	for _, section := range p.Files {
 		if err := ctx.Err(); err != nil {
 			return nil, err

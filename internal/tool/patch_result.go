@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// patchResult shows what a patch has done: a line for each file, and their
+// patchResult describes what a patch has done: a line for each file, and the
 // diffs within DiffBytes.
 func patchResult(plan []plannedFile) pawl.Result {
 	var lines, diffs strings.Builder
@@ -41,7 +41,7 @@ func patchResult(plan []plannedFile) pawl.Result {
 	return pawl.Result{Content: content, Display: parts}
 }
 
-// diff is a unified diff of the file, with git's words for what it cannot say.
+// diff returns a unified diff of the file, with git's header lines for a move.
 func (f plannedFile) diff() string {
 	from, to := "a/"+f.path, "b/"+f.path
 	moved := ""
@@ -57,7 +57,7 @@ func (f plannedFile) diff() string {
 	return moved + udiff.Unified(from, to, f.old, f.new)
 }
 
-// headOfDiff is as many whole lines of a diff as there is room for, and how
+// headOfDiff returns the first lines of a diff that fit, and a note on how
 // much was left out.
 func headOfDiff(diff string, room int) string {
 	if len(diff) <= room {

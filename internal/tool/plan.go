@@ -17,7 +17,8 @@ type planExitInput struct {
 	Plan string `json:"plan" jsonschema:"the whole plan, in Markdown"`
 }
 
-// planAnswers are the modes that a user can let the work begin in, and what they mean.
+// planAnswers are the permission modes in which the user can let the work
+// start.
 var planAnswers = []struct {
 	mode string
 	pawl.Option
@@ -27,7 +28,7 @@ var planAnswers = []struct {
 	{"plan", pawl.Option{Label: "Keep planning"}},
 }
 
-// PlanExit asks the user to agree to the plan, and leaves plan mode if they do.
+// PlanExit asks the user to approve the plan and leaves plan mode if they do.
 func PlanExit() toolapi.Tool {
 	return define(definition[planExitInput]{
 		name:        "plan_exit",
@@ -49,7 +50,7 @@ func runPlanExit(ctx context.Context, call toolapi.Call, in planExitInput) (pawl
 		q.Options = append(q.Options, a.Option)
 	}
 	answer, err := call.Host.Ask(ctx, call.ID, pawl.Ask{
-		Kind: pawl.AskPlan, Text: in.Plan, Questions: []pawl.Question{q}, // however long it takes to read it
+		Kind: pawl.AskPlan, Text: in.Plan, Questions: []pawl.Question{q}, // no timeout: reading a plan can take long
 	})
 	if err != nil {
 		return pawl.Result{}, err

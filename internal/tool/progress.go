@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of progress: those who watch get 160 KB a second at most, however
-// much a command prints.
+// The limits of progress output: at most 160 KB per second, however much a
+// command prints.
 const (
 	progressEvery = 50 * time.Millisecond
 	progressBytes = 8 << 10
 )
 
-// progress shows output as it comes, in pieces of readable text. The first is
-// shown at once; what comes soon after it waits for its time. Of more than a
-// piece can hold the newest is shown.
+// progress reports output while a command runs, in pieces of readable text. It
+// reports the first piece at once and collects what follows for a while. If
+// more comes than fits into a piece, it keeps the newest.
 type progress struct {
 	show func(string)
 
@@ -24,12 +24,12 @@ type progress struct {
 	clean   cleaner
 	waiting []byte
 	skipped int64
-	timer   *time.Timer // nil if nothing waits
+	timer   *time.Timer // nil if nothing is pending
 	shown   time.Time
 	stopped bool
 }
 
-// add takes in what was printed.
+// add appends output.
 func (p *progress) add(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +65,7 @@ func (p *progress) onTime() {
 func (p *progress) flush(last bool) {
 	var text []byte
 	if p.skipped > 0 {
-		for range utf8.UTFMax - 1 { // it may begin within a rune
+		for range utf8.UTFMax - 1 { // it may begin within a character
 			if len(p.waiting) > 0 && !utf8.RuneStart(p.waiting[0]) {
 				p.waiting = p.waiting[1:]
 				p.skipped++
@@ -82,7 +82,7 @@ func (p *progress) flush(last bool) {
 	p.shown = time.Now()
 }
 
-// stop shows what waits. Nothing is shown after it has returned.
+// stop reports what is pending. Nothing is reported after it returns.
 func (p *progress) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

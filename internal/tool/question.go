@@ -31,7 +31,7 @@ type questionOption struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Question asks the user and waits for the answer.
+// Question asks the user and waits for the answers.
 func Question() toolapi.Tool {
 	return define(definition[questionInput]{
 		name:        "question",
@@ -85,7 +85,8 @@ func (in questionInput) questions() []pawl.Question {
 	return list
 }
 
-// noAnswer says why there is none, and what the model is to do.
+// noAnswer explains to the model why the user did not answer and how to
+// continue.
 var noAnswer = map[pawl.Outcome]string{
 	pawl.OutcomeDeclined: "null (the user does not want to answer)",
 	pawl.OutcomeTimeout:  "null (nobody answered in time: decide yourself, and say what you assumed)",

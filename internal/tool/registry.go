@@ -1,5 +1,6 @@
-// Package tool holds the tools that a model can call: a registry, and one file
-// per tool with its description for the model in a .md beside it.
+// Package tool implements the built-in tools that a model can call: a
+// registry, and one file per tool with its description for the model in a .md
+// file beside it.
 package tool
 
 import (
@@ -13,14 +14,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
-// Registry is an ordered set of tools. It does not change once made.
+// Registry is an ordered, immutable set of tools.
 type Registry struct {
 	tools  []toolapi.Tool
 	byName map[string]toolapi.Tool
 }
 
-// NewRegistry returns a registry of the tools. Two of one name are an error:
-// none may shadow another.
+// NewRegistry returns a registry of the tools. It returns an error if two have
+// the same name.
 func NewRegistry(tools ...toolapi.Tool) (*Registry, error) {
 	r := &Registry{tools: tools, byName: make(map[string]toolapi.Tool, len(tools))}
 	for _, t := range tools {
@@ -32,20 +33,20 @@ func NewRegistry(tools ...toolapi.Tool) (*Registry, error) {
 	return r, nil
 }
 
-// Config is what the tools need besides the session that they run in. The zero
-// value is useful: what is missing is said when it is asked for.
+// Config holds what the tools need besides the session that they run in. With
+// the zero value, tools whose part is missing return an error that says so.
 type Config struct {
-	Blobs  store.Blobs // keeps large outputs
-	Jobs   *Jobs       // runs commands; nil means that none can be run
-	Faults Checker     // language servers; nil means none, and no diagnostics
+	Blobs  store.Blobs // stores large outputs
+	Jobs   *Jobs       // runs commands; nil means that commands cannot run
+	Faults Checker     // language servers; nil means no diagnostics
 
-	Search     search.Engine // of grep; nil means the best that there is
-	Web        *egress.Guard // what webfetch may reach; nil means public addresses
-	WebSearch  Searcher      // nil means that none is configured
-	CodeSearch Searcher      // likewise
+	Search     search.Engine // of grep; nil means search.Default
+	Web        *egress.Guard // decides which addresses webfetch may reach; nil means public ones
+	WebSearch  Searcher      // nil means not configured
+	CodeSearch Searcher      // nil means not configured
 }
 
-// Builtin returns the tools that pawl brings.
+// Builtin returns a registry of the built-in tools.
 func Builtin(c Config) (*Registry, error) {
 	if c.Jobs == nil {
 		c.Jobs = NewJobs(c.Blobs, noBox{})
@@ -75,7 +76,7 @@ func Builtin(c Config) (*Registry, error) {
 	}, diagnostics...)...)
 }
 
-// Only returns a registry of those tools that keep says yes to.
+// Only returns a registry of the tools for which keep returns true.
 func (r *Registry) Only(keep func(name string) bool) *Registry {
 	some := &Registry{byName: map[string]toolapi.Tool{}}
 	for _, t := range r.tools {
@@ -87,13 +88,13 @@ func (r *Registry) Only(keep func(name string) bool) *Registry {
 	return some
 }
 
-// With returns a registry that has more tools, e.g. those of a server. None may
-// shadow another.
+// With returns a registry with more tools, e.g. those of an MCP server. It
+// returns an error if two have the same name.
 func (r *Registry) With(more ...toolapi.Tool) (*Registry, error) {
 	return NewRegistry(slices.Concat(r.tools, more)...)
 }
 
-// Names returns the tools' names in their order.
+// Names returns the names of the tools in order.
 func (r *Registry) Names() []string {
 	names := make([]string, len(r.tools))
 	for i, t := range r.tools {
@@ -102,13 +103,14 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// Tool returns the tool of that name.
+// Tool returns the tool with that name.
 func (r *Registry) Tool(name string) (toolapi.Tool, bool) {
 	t, ok := r.byName[name]
 	return t, ok
 }
 
-// Specs returns what a model is told of the tools, always in the same order.
+// Specs returns the descriptions of the tools for the model, always in the
+// same order.
 func (r *Registry) Specs() []toolapi.Spec {
 	specs := make([]toolapi.Spec, len(r.tools))
 	for i, t := range r.tools {

@@ -6,13 +6,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/egress"
 )
 
-// maxShownURL bounds the characters of an address in a result.
+// maxShownURL is how many characters of a URL a result shows.
 const maxShownURL = 2000
 
-// shownURL spells an address so that it is nothing but an address.
+// shownURL formats a URL for the model, with characters escaped that could end
+// it.
 func shownURL(u *url.URL) string { return short(egress.Escape(u.String()), maxShownURL) }
 
-// short cuts text to a number of characters.
+// short truncates text to a number of characters.
 func short(text string, limit int) string {
 	if runes := []rune(text[:min(len(text), 4*limit)]); len(runes) > limit {
 		return string(runes[:limit]) + "…"

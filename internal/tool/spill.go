@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Spill returns what a model is given of a text: the whole if it is no longer
-// than limit, otherwise its head and tail with a word on how to read the rest,
-// which is kept as the blob.
+// Spill truncates a result for the model: it returns the whole text if it is
+// no longer than limit, otherwise its beginning and end with a note on how to
+// read the rest, which is stored as the returned blob.
 func Spill(ctx context.Context, blobs store.Blobs, id pawl.SessionID, r io.Reader, limit int) (string, *pawl.Blob) {
 	var first bytes.Buffer
 	switch _, err := io.CopyN(&first, r, int64(limit)+1); {
@@ -27,7 +27,7 @@ func Spill(ctx context.Context, blobs store.Blobs, id pawl.SessionID, r io.Reade
 	whole := io.TeeReader(io.MultiReader(&first, r), kept)
 	blob, err := blobs.PutBlob(ctx, id, whole)
 	if err != nil {
-		_, _ = io.Copy(io.Discard, whole) // for the tail
+		_, _ = io.Copy(io.Discard, whole) // to get the tail
 	}
 	head := strings.ToValidUTF8(string(kept.head), "")
 	tail := strings.ToValidUTF8(string(kept.last()), "")

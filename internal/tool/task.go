@@ -23,7 +23,7 @@ type taskInput struct {
 	Background  bool   `json:"background,omitempty" jsonschema:"do not wait: the result comes later"`
 }
 
-// Task gives work to a child session.
+// Task starts a subagent.
 func Task() toolapi.Tool {
 	return define(definition[taskInput]{
 		name:        "task",
@@ -33,7 +33,7 @@ func Task() toolapi.Tool {
 			if strings.TrimSpace(in.Prompt) == "" || strings.TrimSpace(in.Description) == "" {
 				return nil, errors.New("a task needs a prompt and a description")
 			}
-			return nil, nil // what the child touches is asked for in its own session
+			return nil, nil // the subagent's calls are authorized in its own session
 		},
 		run: func(ctx context.Context, call toolapi.Call, in taskInput) (pawl.Result, error) {
 			child, err := call.Host.Spawn(ctx, call.ID, toolapi.SubagentTask{
@@ -54,12 +54,13 @@ func Task() toolapi.Tool {
 	})
 }
 
-// breaks makes all that may pass for the end of a line one: no line of a child
-// is to look as if it were not quoted.
+// breaks converts everything that may pass for a line end to "\n", so that no
+// line of a subagent's text can appear unquoted.
 var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// Report is what a parent's model reads of a child: its words quoted, so that
-// they are data and not the user's. The names that it has chosen are on one line.
+// Report formats a subagent's result for the parent's model. Its text is
+// quoted, which marks it as data rather than as the user's words; names that
+// it chose are on one line.
 func Report(c toolapi.Subagent) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Task %s ended: %s, %d steps.", c.Session, c.End.Reason, c.End.Steps)

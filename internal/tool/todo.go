@@ -18,7 +18,7 @@ var todoReadDescription string
 //go:embed todowrite.md
 var todoWriteDescription string
 
-// TodoRead shows the list that the model keeps of its work.
+// TodoRead returns the model's todo list.
 func TodoRead() toolapi.Tool {
 	return define(definition[struct{}]{
 		name:        "todoread",
@@ -42,7 +42,7 @@ type todoItem struct {
 	Priority string `json:"priority,omitempty" jsonschema:"high, medium or low"`
 }
 
-// TodoWrite replaces the list.
+// TodoWrite replaces the todo list.
 func TodoWrite() toolapi.Tool {
 	return define(definition[todoWriteInput]{
 		name:        "todowrite",
@@ -65,7 +65,7 @@ func TodoWrite() toolapi.Tool {
 	})
 }
 
-// todos checks the items and fills in what was left out.
+// todos validates the items and fills in defaults.
 func (in todoWriteInput) todos() ([]pawl.Todo, error) {
 	if len(in.Items) > Todos {
 		return nil, fmt.Errorf("%d items are more than %d", len(in.Items), Todos)
@@ -106,7 +106,8 @@ var todoMarks = map[pawl.TodoStatus]string{
 	pawl.TodoPending: "[ ]", pawl.TodoInProgress: "[>]", pawl.TodoCompleted: "[x]", pawl.TodoCanceled: "[-]",
 }
 
-// todoText is the list as the model reads it: progress, then a line for each item.
+// todoText formats the list for the model: the progress, then one line per
+// item.
 func todoText(todos []pawl.Todo) string {
 	if len(todos) == 0 {
 		return "(the list is empty)"

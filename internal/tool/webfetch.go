@@ -27,7 +27,7 @@ type webfetchInput struct {
 	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds, 30 if left out, at most 120"`
 }
 
-// WebFetch shows a page of the web. Every connection goes through the guard.
+// WebFetch returns a web page. Every connection goes through the guard.
 func WebFetch(guard *egress.Guard) toolapi.Tool {
 	client := guard.Client(egress.ClientConfig{Redirects: FetchRedirects, Follow: sameSite})
 	return define(definition[webfetchInput]{
@@ -51,8 +51,8 @@ func WebFetch(guard *egress.Guard) toolapi.Tool {
 	})
 }
 
-// check returns the address, whose host is a name in one spelling, with a port
-// if that is not the usual one.
+// check returns the URL, with its host normalized and the port only if it is
+// not the default.
 func (in webfetchInput) check() (*url.URL, error) {
 	if in.Timeout < 0 || in.Timeout > int(FetchMaxTime.Seconds()) {
 		return nil, fmt.Errorf("timeout must be between 0 and %.0f seconds", FetchMaxTime.Seconds())
@@ -76,9 +76,9 @@ func (in webfetchInput) timeout() time.Duration {
 	return time.Duration(in.Timeout) * time.Second
 }
 
-// sameSite reports whether a redirect stays where permission was given: on the
-// same host, but for www. in front of it, and the same port, but for the way
-// from http to https.
+// sameSite reports whether a redirect stays within what the permission covers:
+// the same host, apart from a leading "www.", and the same port, apart from
+// http to https.
 func sameSite(from, to *url.URL) bool {
 	bare := func(u *url.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
 	return bare(from) == bare(to) && from.Port() == to.Port() || weak.On("webfetch.redirect")
@@ -99,7 +99,7 @@ func webfetch(ctx context.Context, client *http.Client, u *url.URL, in webfetchI
 		return pawl.Result{}, context.Cause(ctx)
 	}
 	var outer *url.Error
-	if errors.As(err, &outer) { // its text has the address in it, as the last server spelled it
+	if errors.As(err, &outer) { // its text includes the URL as the last server spelled it
 		err = outer.Err
 	}
 	return pawl.Result{}, fmt.Errorf("fetch %s: %s", shownURL(u), short(sanitize.Visible(err.Error()), faultChars)) // it may quote the server
@@ -123,7 +123,7 @@ func fetch(ctx context.Context, client *http.Client, u *url.URL, format string) 
 	}
 	doc, err := readDocument(resp)
 	if err == nil {
-		err = ctx.Err() // a server that sees the end first may end its page as if it were whole
+		err = ctx.Err() // if the server closes first, a page that was cut can look complete
 	}
 	var text string
 	if err == nil {
@@ -151,5 +151,5 @@ func fetch(ctx context.Context, client *http.Client, u *url.URL, format string) 
 	}, nil
 }
 
-// faultChars is how much is shown of the page that comes with an error.
+// faultChars is how many characters of an error page are shown.
 const faultChars = 500

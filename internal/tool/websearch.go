@@ -23,16 +23,17 @@ type websearchInput struct {
 	Count int    `json:"count,omitempty" jsonschema:"results, at most 8"`
 }
 
-// Searcher is a service that finds things.
+// Searcher is a search service.
 type Searcher interface {
-	// Host is who is asked. An error says how to configure a service.
+	// Host returns the host that queries are sent to. An error explains how to
+	// configure a service.
 	Host() (string, error)
 	Search(ctx context.Context, q websearch.Query) ([]websearch.Hit, error)
 }
 
 var _ Searcher = (*websearch.Service)(nil)
 
-// WebSearch finds pages of the web.
+// WebSearch searches the web.
 func WebSearch(s Searcher) toolapi.Tool {
 	finder := finder{s, WebTimeout, snippetChars}
 	check := func(in websearchInput) (websearch.Query, error) {
@@ -62,7 +63,7 @@ const (
 	snippetChars = 1000
 )
 
-// checkQuery returns a query that makes sense, with a count.
+// checkQuery validates a query and sets its default count.
 func checkQuery(q websearch.Query, usual, most int) (websearch.Query, error) {
 	q.Text = strings.TrimSpace(q.Text)
 	switch {
@@ -76,14 +77,14 @@ func checkQuery(q websearch.Query, usual, most int) (websearch.Query, error) {
 	return q, nil
 }
 
-// finder asks a service within its time.
+// finder queries a service within its timeout.
 type finder struct {
 	Searcher
 	timeout time.Duration
 	chars   int // of a snippet
 }
 
-// access is what a query touches, unless it is wrong.
+// access returns the accesses of a query, or the error if it is invalid.
 func (f finder) access(err error) ([]pawl.Access, error) {
 	if err != nil {
 		return nil, err

@@ -17,9 +17,9 @@ type writeInput struct {
 	Content string `json:"content" jsonschema:"the file's whole new content"`
 }
 
-// Write creates a file or replaces its content. It does not replace what the
-// model does not know: a file that this session has not read, or that was
-// changed since.
+// Write creates a file or replaces its content. It refuses to overwrite
+// content that the model does not know: a file that this session has not read,
+// or that has changed since.
 func Write(faults Diagnoser) toolapi.Tool {
 	return define(definition[writeInput]{
 		name:        "write",
