@@ -8,19 +8,20 @@ import (
 )
 
 const (
-	minAlike   = 0.65     // of what is between the anchors
-	minRival   = 0.50     // the same of another place that puts the first in doubt
+	minAlike   = 0.65     // similarity between the anchors that a match needs
+	minRival   = 0.50     // similarity at which another place makes the match ambiguous
 	minAnchors = 3        // lines that Old must have
-	maxPairs   = 2000     // of first and last lines that are looked at
+	maxPairs   = 2000     // pairs of first and last lines that are compared
 	maxWork    = 16 << 20 // bytes and table cells that are compared
 )
 
-// errConflict means that a line that New changes is not there as Old says.
+// errConflict means that the file lacks a line that New changes.
 var errConflict = errors.New("what new changes is not in the file as old says")
 
-// anchored finds lines of which the first and the last are Old's, and most
-// between them. Only what New leaves alone may differ: the lines that it
-// changes must be there as Old says, else the edit would hit another one.
+// anchored matches a block whose first and last lines are those of Old and
+// whose lines between them are similar. Only lines that New leaves unchanged
+// may differ: the lines that it changes must be in the file as in Old, or the
+// edit could change the wrong ones.
 func (j *job) anchored() (Done, bool, error) {
 	if j.All {
 		return Done{}, false, nil
@@ -59,7 +60,8 @@ func (j *job) anchored() (Done, bool, error) {
 	return done, ok, err
 }
 
-// tooMany is the number of lines that is out of proportion to n lines of Old.
+// tooMany returns the number of lines that is out of proportion to n lines of
+// Old.
 func tooMany(n int) int { return max(n+3, 2*n) }
 
 type anchorSearch struct {
@@ -73,7 +75,8 @@ type anchorMatch struct {
 	alike       float64
 }
 
-// run returns all matches and rivals, or false if it would take too long to find them.
+// run returns all matches, including those that only make another ambiguous.
+// It reports false if the search takes too long.
 func (s *anchorSearch) run() ([]anchorMatch, bool) {
 	var found []anchorMatch
 	n := len(s.ids)
@@ -104,8 +107,8 @@ func (s *anchorSearch) run() ([]anchorMatch, bool) {
 	return found, true
 }
 
-// compare returns which of the lines [first, last) are Old's, and how much of
-// what is between the first and the last is the same, from 0 to 1.
+// compare returns the line of Old's lines within the lines [first, last) of
+// the file, and the similarity of what is between the anchors, from 0 to 1.
 func (s *anchorSearch) compare(first, last int) ([]int, float64) {
 	n := len(s.ids)
 	middle, cells := common(s.ids[1:n-1], s.file[first+1:last-1])
@@ -125,7 +128,7 @@ func (s *anchorSearch) compare(first, last int) ([]int, float64) {
 		if at[i] < 0 {
 			continue
 		}
-		// Lines that differ go together in their order.
+		// Compare lines that differ in pairs, in their order.
 		for o, k := before+1, at[before]+1; k < at[i]; o, k = o+1, k+1 {
 			key := spacedKey(s.foldedLine(first + k))
 			size += len(key)
@@ -148,11 +151,11 @@ func (s *anchorSearch) compare(first, last int) ([]int, float64) {
 }
 
 // sure returns at without the lines that the file has more or less often than
-// Old: it could be any of them that goes with the one in Old.
+// Old: it is unclear which of them corresponds to the one in Old.
 func (s *anchorSearch) sure(at []int, first, last int) []int {
 	at = slices.Clone(at)
 	old, file := map[int32]int{}, map[int32]int{}
-	nth := make([]int, last-first) // how often the line was there before
+	nth := make([]int, last-first) // how often the same line occurred before
 	for k, id := range s.file[first:last] {
 		nth[k] = file[id]
 		file[id]++
@@ -176,10 +179,10 @@ func (s *anchorSearch) merger(f anchorMatch) *merger {
 	return m
 }
 
-// tellApart returns the one of several matches with the same first line whose
-// last line is indented as Old says: in most languages many lines are a lone
-// bracket. Old must show more than one level, and no other match may fit even
-// if the first line has lost its indentation.
+// tellApart resolves matches that share the first line: it returns the one
+// whose last line is indented as Old says, because in most languages many
+// lines are a lone bracket. Old must show more than one indentation level, and
+// no other match may fit even if the first line has lost its indentation.
 func (s *anchorSearch) tellApart(found []anchorMatch) []anchorMatch {
 	if len(found) < 2 || len(found) > maxNumbers {
 		return found

@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// trimmed finds whole lines that are Old's but for the blanks at their ends.
+// trimmed matches whole lines, ignoring leading and trailing whitespace.
 func (j *job) trimmed() (Done, bool, error) {
 	return j.blocks(Trimmed, j.block(LineTrimmed))
 }
 
-// spaced finds whole lines that are Old's but for their blanks. A blank may
-// not be missing: it could make another word.
+// spaced matches whole lines, treating all runs of whitespace alike.
+// Whitespace must not be missing altogether: without it, two words would
+// become one.
 func (j *job) spaced() (Done, bool, error) {
 	if j.All {
 		return Done{}, false, nil
@@ -37,8 +38,8 @@ func (j *job) blocks(pass Pass, b *block) (Done, bool, error) {
 	return j.apply(pass, places)
 }
 
-// block is Old as whole lines. A line end at the end of Old is that of its
-// last line; the file's own stays, unless New is empty.
+// block is Old as whole lines. A line end at the end of Old belongs to its
+// last line; the file keeps its own, unless New is empty.
 type block struct {
 	*job
 	old, wanted string
@@ -47,11 +48,12 @@ type block struct {
 	ids         []int32 // of the lines of Old, in the index
 	wantedIDs   []int32 // of the lines of New
 	file        []int32 // of the lines of the file; -1 for lines that neither Old nor New has
-	same        bool    // New is the same, as far as it is compared
-	cut         bool    // whole lines are taken out
+	same        bool    // New equals Old at this level
+	cut         bool    // whole lines are deleted
 }
 
-// spacedBlock is made once: it is the last one, and the basis of the reasons.
+// spacedBlock returns the block at LineSpaced. It is computed once, for the
+// last passes and for explaining a refusal.
 func (j *job) spacedBlock() *block {
 	if j.spaces == nil {
 		j.spaces = j.block(LineSpaced)
@@ -74,7 +76,8 @@ func (j *job) block(level Level) *block {
 	return b
 }
 
-// place is where the block is: the lines [first, last) of the file.
+// place returns the place of a block that matches the lines [first, last) of
+// the file.
 func (b *block) place(m *merger, first, last int) place {
 	l := b.line(last - 1)
 	s := Span{b.starts[first], b.starts[last-1] + len(l.text)}
@@ -82,7 +85,7 @@ func (b *block) place(m *merger, first, last int) place {
 		s.End += len(l.end)
 		return place{s, func() (string, error) {
 			if _, err := m.join(linesIn(b.text, s), ""); errors.Is(err, errConflict) {
-				return "", err // it is not all there
+				return "", err // the lines to delete are not complete
 			}
 			return "", nil
 		}}
@@ -99,7 +102,8 @@ func (b *block) place(m *merger, first, last int) place {
 	}}
 }
 
-// made reports whether New is there already, around the place that Old fits.
+// made reports whether New is already in the file, around the place that
+// matches Old.
 func (b *block) made(first, last int) bool {
 	more := len(b.wantedIDs) - len(b.ids)
 	if more <= 0 {

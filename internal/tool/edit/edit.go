@@ -1,12 +1,11 @@
-// Package edit replaces a text within a text, as the edit tool needs it:
-// the model writes down from memory what it has read, so the text to replace
-// may be slightly wrong. A wrong change is worse than a refusal: whatever is
-// in doubt is refused, with the reason.
+// Package edit implements the text replacement of the edit tool, with exact
+// and fuzzy matching: models write the text to replace from memory, so it may
+// be slightly wrong. A wrong change is worse than a refusal, so whatever is
+// ambiguous is refused, with the reason.
 //
-// Two rules hold for every pass but the exact one. What the edit leaves alone
-// keeps the file's own bytes, even where Old spells them otherwise. And a
-// pass never applies an edit whose whole point is a difference that the pass
-// does not see.
+// Two rules hold for every fuzzy pass. Text that the edit does not change
+// keeps the file's own bytes, even where Old spells it differently. And a pass
+// never applies an edit that only changes what the pass ignores.
 package edit
 
 import (
@@ -15,38 +14,40 @@ import (
 	"strings"
 )
 
-// Edit says what to replace. New is plain text: nothing in it is expanded.
+// Edit describes a replacement. New is inserted literally.
 type Edit struct {
 	Old, New string
 
-	// All replaces every place instead of the only one. It holds for the passes
-	// up to Shifted: the others are too loose to be trusted many times over.
+	// All replaces every match instead of the only one. It applies to the
+	// passes up to Shifted: the others are too loose for many replacements.
 	All bool
 
-	// ExactOnly is set when the file has changed since the model read it: what
-	// merely looks like Old may then be something else.
+	// ExactOnly disables fuzzy matching. It is set when the file has changed
+	// since the model read it: what is similar to Old may then be something
+	// else.
 	ExactOnly bool
 
-	// Limit is how many bytes the result may have; 0 means any number.
+	// Limit is the maximum size of the result in bytes; 0 means no limit.
 	Limit int
 }
 
-// Span is a part of a text, in bytes.
+// Span is a byte range of a text.
 type Span struct{ Start, End int }
 
-// Done is a text after an edit.
+// Done is the result of an edit.
 type Done struct {
 	Text  string
 	Pass  Pass
-	Spans []Span // what was replaced, in the text before, in order
+	Spans []Span // what was replaced, in order, as offsets in the original text
 }
 
 const bom = "\ufeff"
 
-// Replace returns text after the edit. An error says, for the model to act on,
-// why the edit was refused; nothing is changed then.
+// Replace applies an edit to text. An error explains to the model why the edit
+// was refused; nothing is changed then.
 func Replace(text string, e Edit) (Done, error) {
-	// read does not show a byte order mark: it stays, unless Old spells it out.
+	// The read tool does not show a byte order mark: keep it, unless Old
+	// spells it out.
 	skip := 0
 	if !strings.HasPrefix(e.Old, bom) || !strings.Contains(text, e.Old) {
 		if strings.HasPrefix(text, bom) || strings.HasPrefix(e.Old, bom) {
@@ -92,21 +93,21 @@ func replace(text string, e Edit) (Done, error) {
 	return Done{}, j.notFound()
 }
 
-// job is an edit on its way through the passes. Its lines end with LF only.
+// job is an edit while the fuzzy passes are tried. Old and New have LF line
+// ends.
 type job struct {
 	Edit
 	source
 	spaces *block
 }
 
-// place is where a pass would replace. The lines of the file that it covers
-// are found anew by insert, which returns what to put there.
+// place is a match of a pass. insert returns the text to put there.
 type place struct {
 	Span
 	insert func() (string, error)
 }
 
-// apply makes the edit at the places, which are in order.
+// apply makes the edit at the places, which are in ascending order.
 func (j *job) apply(pass Pass, places []place) (Done, bool, error) {
 	switch {
 	case len(places) == 0:

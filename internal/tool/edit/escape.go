@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// unescaped finds Old when its escapes stand for the characters themselves:
-// then the model has escaped the whole edit once too often, and New is read
-// the same way. That is only sure for escapes that Old has shown to be so.
+// unescaped matches Old with its escapes replaced by the characters that they
+// stand for: the model has escaped the whole edit once too often, so New is
+// unescaped too. That is certain only for the kinds of escapes that occur in
+// Old.
 func (j *job) unescaped() (Done, bool, error) {
 	old, kinds := unescape(j.Old)
 	if kinds == "" || j.All {
@@ -29,8 +30,8 @@ func (j *job) unescaped() (Done, bool, error) {
 	return done, true, nil
 }
 
-// unescape replaces the escapes that occur in JSON and in most languages, and
-// returns which there were. Others stay as they are.
+// unescape replaces the escapes that are common to JSON and most languages,
+// and returns which kinds there were. It leaves others as they are.
 func unescape(text string) (plain, kinds string) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

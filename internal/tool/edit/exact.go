@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	maxPlaces = 1 << 20 // that one edit replaces
-	maxCount  = 100     // places that are counted to tell the model, or replaced in a pass that is not exact
+	maxPlaces = 1 << 20 // matches that one edit replaces
+	maxCount  = 100     // matches that are counted for a message, or replaced by a fuzzy pass
 )
 
-// exact replaces what is there as Old says. Old without a CR was copied from
-// lines shown without their ends: then LF in it stands for the end that the
-// file has, and New gets the ends of the lines around it. Old with a CR means
-// each byte, and so does New.
+// exact replaces exact matches of Old. If Old has no CR, the model has copied
+// lines that were shown without line ends: then LF in Old also matches CRLF,
+// and New gets the line ends of the lines around it. If Old has a CR, both are
+// taken literally.
 func exact(text string, e Edit) (Done, bool, error) {
 	literal := strings.Contains(e.Old, "\r")
 	crlf := !literal && strings.Contains(text, "\r\n")
@@ -49,7 +49,7 @@ func exact(text string, e Edit) (Done, bool, error) {
 	for _, s := range hits {
 		put := insert(s)
 		if rest := text[s.End:]; !literal && (strings.HasPrefix(rest, "\n") || strings.HasPrefix(rest, "\r\n")) {
-			put = strings.TrimRight(put, "\r") // it would join the line end
+			put = strings.TrimRight(put, "\r") // it would become part of the line end
 		}
 		out.WriteString(text[last:s.Start])
 		out.WriteString(put)
@@ -65,7 +65,8 @@ func exact(text string, e Edit) (Done, bool, error) {
 	return Done{Text: out.String(), Pass: Exact, Spans: hits}, true, nil
 }
 
-// inserter returns what says what to put at a span, for spans in order.
+// inserter returns a function that returns the replacement for a span. Spans
+// must be passed in ascending order.
 func inserter(text string, e Edit, crlf bool) func(Span) string {
 	switch {
 	case !crlf || !strings.Contains(e.Old+e.New, "\n"):
@@ -78,7 +79,7 @@ func inserter(text string, e Edit, crlf bool) func(Span) string {
 		}
 	}
 	lf, cr := e.New, strings.ReplaceAll(e.New, "\n", "\r\n")
-	end, known := "", -1 // of all places up to known: many can be in one long line
+	end, known := "", -1 // the line end at all offsets up to known: a long line can have many matches
 	return func(s Span) string {
 		if s.End > known {
 			end, known = endAt(text, s.End), s.End+max(0, strings.IndexByte(text[s.End:], '\n'))
@@ -90,8 +91,9 @@ func inserter(text string, e Edit, crlf bool) func(Span) string {
 	}
 }
 
-// find returns where old is: for all, those that a reader from the left would
-// replace; otherwise overlapping ones too, because each could be the one meant.
+// find returns the matches of old. With all, they do not overlap, as in a
+// replacement from left to right; otherwise overlapping ones count too,
+// because each could be meant.
 func find(text, old string, all bool) []Span {
 	var hits []Span
 	step, most := 1, maxCount
@@ -114,18 +116,19 @@ func find(text, old string, all bool) []Span {
 	return hits
 }
 
-// cutsCharacter reports whether a text begins with an accent, say, that belongs
-// to the letter before it: "e" is not in "é", however that is encoded.
+// cutsCharacter reports whether a text begins with a combining mark, such as
+// an accent, that belongs to the letter before it: "e" does not match in "é",
+// however that is encoded.
 func cutsCharacter(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	return r > 0x7f && unicode.Is(unicode.M, r)
 }
 
-// withCRs turns spans of a text whose CRLFs were made LF into spans of the
-// text itself. A span that ends before a line end does not take its CR.
+// withCRs converts spans of a text with CRLF replaced by LF into spans of the
+// original text. A span that ends before a line end does not include its CR.
 func withCRs(text string, spans []Span) []Span {
 	moved := make([]Span, len(spans))
-	crs, next := 0, strings.Index(text, "\r\n") // CRs that were left out so far, and where the next one is
+	crs, next := 0, strings.Index(text, "\r\n") // CRs that were removed so far, and the offset of the next
 	to := func(want int) int {
 		for next >= 0 && next < want+crs {
 			crs++
@@ -138,7 +141,7 @@ func withCRs(text string, spans []Span) []Span {
 		}
 		return want + crs
 	}
-	for i, s := range spans { // in order, and none overlaps another
+	for i, s := range spans { // in order and without overlap
 		moved[i] = Span{to(s.Start), to(s.End)}
 	}
 	return moved

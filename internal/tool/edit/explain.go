@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	maxMessage = 2 << 10 // bytes of a refusal
+	maxMessage = 2 << 10 // bytes of an error message
 	maxNumbers = 10      // line numbers in it
 	maxLines   = 8       // lines of the file in it
 	maxReasons = 3       // differences in it
 	maxQuote   = 80      // bytes of a line in it
 )
 
-// ambiguous says that a text was found too often, and where.
+// ambiguous returns the error for a text with several matches and lists their
+// lines.
 func ambiguous(pass Pass, text string, spans []Span) error {
 	count := strconv.Itoa(len(spans))
 	if len(spans) > maxCount {
@@ -40,7 +41,8 @@ func alreadyMade(line int) error {
 	return fmt.Errorf("new is in the file already, at line %d: was the edit made before?", line)
 }
 
-// notFound says what old comes nearest to, and why it is not that.
+// notFound returns the error for a text without a match. It shows the nearest
+// lines and how they differ.
 func (j *job) notFound() error {
 	var b strings.Builder
 	b.WriteString("old was not found.")
@@ -63,7 +65,7 @@ func (j *job) notFound() error {
 	return errors.New(clip(b.String(), maxMessage))
 }
 
-// hint names the usual mistakes.
+// hint recognizes common mistakes.
 func (j *job) hint() string {
 	wanted := strings.TrimSpace(j.New)
 	switch {
@@ -82,8 +84,8 @@ func (j *job) hint() string {
 	return ""
 }
 
-// numbered reports whether the lines of a text have numbers as read shows them,
-// or other tools. One line alone must be in the file without its number.
+// numbered reports whether the lines have numbers as read or similar tools
+// show them. A single line counts only if the file has it without the number.
 func numbered(old, file string) bool {
 	last := -1
 	lines := strings.Split(strings.TrimSuffix(old, "\n"), "\n")
@@ -105,7 +107,7 @@ func numbered(old, file string) bool {
 	return true
 }
 
-// show returns the lines [first, last) with their numbers, as read does.
+// show formats the lines [first, last) with their numbers, as read does.
 func (s source) show(first, last int) string {
 	var b strings.Builder
 	for i := first; i < min(last, len(s.starts)); i++ {
@@ -118,7 +120,7 @@ func (s source) show(first, last int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// clip cuts a text between two characters.
+// clip truncates a text at a character boundary.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text

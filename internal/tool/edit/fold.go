@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// alike returns the plain characters that models write for r, or "?" if they
-// write r itself. Characters that mean something else, such as ² or ①, do not
-// belong here.
+// alike returns the ASCII characters that models write instead of r, or "?" if
+// they write r itself. Characters with a meaning of their own, such as ² or ①,
+// must not be added.
 func alike(r rune) string {
 	switch r {
 	case '‘', '’', '‚', '‛', '′', 'ʼ':
@@ -32,7 +32,7 @@ func alike(r rune) string {
 		return "ffi"
 	case 'ﬄ':
 		return "ffl"
-	case '\u00ad', '\u200b', '\u2060', '\ufeff', '\ufe0f': // nobody sees these; the last one asks for an emoji
+	case '\u00ad', '\u200b', '\u2060', '\ufeff', '\ufe0f': // invisible; the last one selects the emoji form
 		return ""
 	}
 	if r >= '\u2000' && r <= '\u200a' {
@@ -41,7 +41,8 @@ func alike(r rune) string {
 	return "?"
 }
 
-// Fold returns a line with plain characters for those that look like them.
+// Fold returns a line with look-alike characters (quotes, dashes, spaces,
+// ligatures) replaced by ASCII, in Unicode normal form C.
 func Fold(text string) string {
 	if isASCII(text) {
 		return text
@@ -52,7 +53,7 @@ func Fold(text string) string {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		if r == utf8.RuneError && size == 1 {
-			b.WriteRune(r) // as read shows it
+			b.WriteRune(r) // as the read tool shows it
 			at += badBytes(text[at:])
 			continue
 		}
@@ -66,8 +67,9 @@ func Fold(text string) string {
 	return b.String()
 }
 
-// unit returns where the character at an offset ends, and its fold. A letter
-// and its accents are one character, and so are bytes that are not UTF-8.
+// unit returns the end of the character at an offset and its folded form. A
+// letter with its combining marks is one character, and so is a run of invalid
+// UTF-8.
 func unit(text string, at int) (key string, to int) {
 	r, size := utf8.DecodeRuneInString(text[at:])
 	to = at + size

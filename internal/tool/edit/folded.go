@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// folded finds Old with other blanks at line ends, or with characters that
-// look alike. Unlike the looser passes it finds parts of lines too.
+// folded matches Old ignoring trailing whitespace and look-alike characters.
+// Unlike the looser passes it also matches parts of lines.
 func (j *job) folded() (Done, bool, error) {
 	old, tail := foldedOld(j.Old)
 	if wanted, end := foldedOld(j.New); strings.TrimRight(old+tail, " \t") == strings.TrimRight(wanted+end, " \t") {
@@ -31,8 +31,8 @@ func (j *job) folded() (Done, bool, error) {
 	return j.apply(Folded, places)
 }
 
-// foldedOld folds the lines of a text. The blanks at its very end come apart:
-// they may be in the middle of a line.
+// foldedOld folds the lines of a text. It returns the whitespace at the end
+// separately, because the text may end within a line.
 func foldedOld(text string) (folded, tail string) {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines[:len(lines)-1] {
@@ -43,8 +43,8 @@ func foldedOld(text string) (folded, tail string) {
 	return strings.Join(lines, "\n"), last[len(trimRight(last)):]
 }
 
-// findFolded returns where old is; atEnd, only at the end of a line. It stops when
-// there are too many.
+// findFolded returns the matches of old; with atEnd, only those at the end of
+// a line. It stops after maxCount matches.
 func (s source) findFolded(old string, atEnd bool) []Span {
 	var hits []Span
 	if old == "" {
@@ -69,15 +69,17 @@ func (s source) findFolded(old string, atEnd bool) []Span {
 	return hits
 }
 
-// cursor finds folded offsets in the text itself. They must come in order.
+// cursor maps offsets of the folded text to offsets of the original text. They
+// must be passed in ascending order.
 type cursor struct {
 	source
-	i   int // the line
-	at  int // in the line
-	sum int // the same, folded
+	i   int // line
+	at  int // offset in the line
+	sum int // the same offset in the folded line
 }
 
-// to goes to the line of an offset and returns the offset in it.
+// to moves to the line of a folded offset. It returns the offset within the
+// folded line and the original line.
 func (c *cursor) to(offset int) (want int, text string) {
 	i := sort.SearchInts(c.foldedAt, offset+1) - 1
 	if i != c.i {
@@ -86,7 +88,8 @@ func (c *cursor) to(offset int) (want int, text string) {
 	return offset - c.foldedAt[i], c.line(i).text
 }
 
-// start returns where the character begins whose folded form does.
+// start returns where the character begins whose folded form begins at offset.
+// It reports false if the offset is within a character.
 func (c *cursor) start(offset int) (int, bool) {
 	want, text := c.to(offset)
 	for c.at < len(text) {
@@ -100,7 +103,8 @@ func (c *cursor) start(offset int) (int, bool) {
 	return c.starts[c.i] + c.at, c.sum == want
 }
 
-// end returns where the character ends whose folded form does.
+// end returns where the character ends whose folded form ends at offset. It
+// reports false if the offset is within a character.
 func (c *cursor) end(offset int) (int, bool) {
 	if offset == len(c.folded) && strings.HasSuffix(c.folded, "\n") {
 		return len(c.text), true
@@ -114,7 +118,8 @@ func (c *cursor) end(offset int) (int, bool) {
 	return c.starts[c.i] + c.at, c.sum == want
 }
 
-// made reports whether New is there already, around the place that Old fits.
+// made reports whether New is already in the file, around the place that
+// matches Old.
 func made(text string, s Span, old, wanted string) bool {
 	more := len(wanted) - len(old)
 	if more <= 0 {

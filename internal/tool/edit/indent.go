@@ -5,32 +5,34 @@ import (
 	"slices"
 )
 
-// errIndent means that the indentation for New cannot be told.
+// errIndent means that the indentation of New in the file is ambiguous.
 var errIndent = errors.New("old is not in the file exactly, and the indentation for new cannot be told")
 
-// shift says how the indentation of Old becomes that of the file. nil leaves
-// everything as it is.
+// shift converts the indentation of Old to that of the file. nil changes
+// nothing.
 type shift struct {
-	pairs []indent // of the first line with text, then each of the others once
+	pairs []indent // of the first line with text, then each distinct pair of the others
 	rule  func(lead string) (string, bool)
 
-	// Without a rule: what goes for what. It is lost if one indentation of Old
-	// stands for several of the file.
+	// table maps indentations if there is no rule. It is lost if one
+	// indentation of Old corresponds to several of the file.
 	table map[string]string
 	lost  bool
 
-	// known are the file's indentations if there may be no others: the lines do
-	// not go one with one, so there is less to go by.
+	// known is the set of indentations that the result may have, or nil for
+	// any. It is set if lines of Old and of the file do not correspond one to
+	// one, so that a rule is less certain.
 	known map[string]bool
 
-	// cut means that the first line has no indentation in Old, and the rule is
-	// that of the others. No other line without indentation can be told, then.
+	// cut means that only the first line of Old has no indentation and that
+	// the rule is that of the others. Other lines without indentation are
+	// ambiguous then.
 	cut bool
 }
 
 type indent struct{ old, file string }
 
-// shift reads off the lines how they are indented in Old and in the file.
+// shift derives the shift from the indentation of Old and of the file's lines.
 func (m *merger) shift(file []line) *shift {
 	s := &shift{}
 	seen := map[indent]bool{}
@@ -69,8 +71,8 @@ func (m *merger) shift(file []line) *shift {
 	return s
 }
 
-// perhapsCut minds that the first line may have been copied from its first
-// letter on, when only it has no indentation.
+// perhapsCut handles a first line that was copied without its indentation,
+// while the others have theirs.
 func (s *shift) perhapsCut() {
 	if len(s.pairs) < 2 || s.pairs[0].old != "" || !all(s.pairs[1:], func(i indent) bool { return i.old != "" }) {
 		return
@@ -81,7 +83,7 @@ func (s *shift) perhapsCut() {
 	case whole == nil && rest != nil:
 		s.rule, s.cut = rest, true
 		if only := s.pairs[1].old; all(s.pairs[1:], func(i indent) bool { return i.old == only }) {
-			s.rule = func(lead string) (string, bool) { // one level says nothing about the first line's
+			s.rule = func(lead string) (string, bool) { // one level does not determine that of the first line
 				file, ok := rest(lead)
 				return file, ok && lead == only
 			}
@@ -91,7 +93,7 @@ func (s *shift) perhapsCut() {
 			file, ok := whole(lead)
 			if ok && !slices.ContainsFunc(s.pairs, func(i indent) bool { return i.old == lead }) {
 				ok = false
-				if rest != nil && len(lead) > len(least.old) { // between the two it would be half a level
+				if rest != nil && len(lead) > len(least.old) { // a level between the two would be half a level
 					same, sure := rest(lead)
 					ok = sure && same == file
 				}
@@ -101,7 +103,7 @@ func (s *shift) perhapsCut() {
 	}
 }
 
-// leads returns the indentations of lines with text.
+// leads returns the distinct indentations of the lines that have text.
 func leads(lines []string) map[string]bool {
 	known := map[string]bool{}
 	for _, l := range lines {
@@ -115,13 +117,14 @@ func leads(lines []string) map[string]bool {
 // regular reports whether one rule holds for all lines.
 func (s *shift) regular() bool { return s == nil || s.rule != nil }
 
-// tells reports whether a change can be made. When the indentation is lost,
-// only one line for one can: which of two equal lines goes would be a guess.
+// tells reports whether the indentation of the changes is unambiguous. If it
+// is lost, a change must replace one line with one line: which of two equal
+// lines is meant would be a guess.
 func (s *shift) tells(changes []change) bool {
 	return s == nil || !s.lost || !slices.ContainsFunc(changes, func(c change) bool { return c.b-c.a != 1 || c.d-c.c != 1 })
 }
 
-// moves reports whether one rule holds, and Old is not indented like the file.
+// moves reports whether a rule holds that changes the indentation.
 func (s *shift) moves() bool {
 	return s.rule != nil && !all(s.pairs, func(i indent) bool { return i.old == i.file })
 }
@@ -142,7 +145,8 @@ func (s *shift) line(text string, first bool) (string, bool) {
 	return lead + core + tail, ok
 }
 
-// indent returns the file's indentation for one of Old's or New's.
+// indent converts an indentation of Old or New to that of the file. It reports
+// false if that is ambiguous.
 func (s *shift) indent(lead string) (string, bool) {
 	if s == nil {
 		return lead, true
@@ -151,12 +155,12 @@ func (s *shift) indent(lead string) (string, bool) {
 		file, ok := s.rule(lead)
 		return file, ok && (!s.cut || lead != "") && (s.known == nil || s.known[file]) && s.likeFile(lead, file)
 	}
-	file, ok := s.table[lead] // no rule, but one that Old has
+	file, ok := s.table[lead] // without a rule, only indentations that Old has
 	return file, ok && !s.lost
 }
 
-// likeFile reports whether an indentation is of the file's kind, tabs or spaces,
-// unless Old has it too.
+// likeFile reports whether an indentation is of the same kind as the file's,
+// tabs or spaces, or occurs in Old.
 func (s *shift) likeFile(lead, file string) bool {
 	kind := ""
 	for _, p := range s.pairs {

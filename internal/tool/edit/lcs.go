@@ -1,13 +1,13 @@
 package edit
 
 const (
-	maxCells  = 4 << 20 // of the table of one comparison of lines
-	sameLimit = 512     // bytes of a text that is compared byte by byte
+	maxCells  = 4 << 20 // in the table of one comparison of lines
+	sameLimit = 512     // bytes of the texts that sameBytes compares
 )
 
 // common returns a longest common subsequence of a and b: for each element of
-// a, its index in b or -1. If the comparison would be too large, only what is
-// equal at both ends counts. The cells are how much work it was.
+// a, its index in b or -1. If the comparison would be too large, it finds only
+// common elements at both ends. cells is a measure of the work.
 func common[T comparable](a, b []T) (at []int, cells int) {
 	at = make([]int, len(a))
 	for i := range at {
@@ -33,7 +33,7 @@ func common[T comparable](a, b []T) (at []int, cells int) {
 	}
 	wide := len(y) + 1
 	cells = (len(x) + 1) * wide
-	best := make([]int32, cells) // of x[i:] and y[k:]
+	best := make([]int32, cells) // lengths for x[i:] and y[k:]
 	for i := len(x) - 1; i >= 0; i-- {
 		for k := len(y) - 1; k >= 0; k-- {
 			if x[i] == y[k] {
@@ -58,8 +58,8 @@ func common[T comparable](a, b []T) (at []int, cells int) {
 	return at, cells
 }
 
-// sameBytes returns the length of a longest common subsequence of two short
-// texts; of longer ones, how much is equal at both ends.
+// sameBytes returns the length of a longest common subsequence of two texts.
+// For texts longer than sameLimit it counts only equal bytes at both ends.
 func sameBytes(a, b string) int {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

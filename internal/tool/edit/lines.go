@@ -5,12 +5,12 @@ import (
 	"unicode"
 )
 
-// source is a text in lines. What follows the last line end is a line if it is
-// not empty. The text is kept folded too, line by line, without the blanks at
-// line ends, and with LF only.
+// source is a text as lines. Text after the last line end is a line if it is
+// not empty. folded is the same text with each line folded, without trailing
+// whitespace and with LF line ends.
 type source struct {
 	text, folded     string
-	starts, foldedAt []int // where each line starts
+	starts, foldedAt []int // offsets of the lines
 }
 
 func split(text string) source {
@@ -38,7 +38,7 @@ func split(text string) source {
 	return s
 }
 
-// foldedLine returns a line as it is compared.
+// foldedLine returns a line in folded form.
 func (s source) foldedLine(i int) string {
 	to := len(s.folded)
 	if i+1 < len(s.foldedAt) {
@@ -47,7 +47,7 @@ func (s source) foldedLine(i int) string {
 	return strings.TrimSuffix(s.folded[s.foldedAt[i]:to], "\n")
 }
 
-// line is a line of a file and its end: LF, CRLF or nothing.
+// line is a line of a file with its end: LF, CRLF or "".
 type line struct{ text, end string }
 
 func (s source) line(i int) line {
@@ -68,9 +68,9 @@ func cutEnd(text string) line {
 	return line{text: text}
 }
 
-// linesIn returns the lines that a span touches, the first and the last cut to
-// it, but each with the end that it has in the file. There is always one line
-// more than there are line ends in the span.
+// linesIn returns the lines of a span. The first and the last are cut to the
+// span, but each keeps its line end. There is always one line more than line
+// ends in the span.
 func linesIn(text string, s Span) []line {
 	var lines []line
 	at := s.Start
@@ -90,8 +90,8 @@ func linesIn(text string, s Span) []line {
 	}
 }
 
-// endAt returns how lines end around a place: as the line itself does, or else
-// the line before it.
+// endAt returns the line end at an offset: that of its line or, if it has
+// none, of the line before it.
 func endAt(text string, at int) string {
 	if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
 		return cutEnd(text[:at+n+1]).end
@@ -102,7 +102,7 @@ func endAt(text string, at int) string {
 	return "\n"
 }
 
-// unixEnds returns text with LF for CRLF.
+// unixEnds replaces CRLF with LF.
 func unixEnds(text string) string {
 	if !strings.Contains(text, "\r\n") {
 		return text
@@ -114,14 +114,14 @@ func unixEnds(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// lineOf returns the number, from 1, of the line at an offset.
+// lineOf returns the line number, from 1, of an offset.
 func lineOf(text string, at int) int { return strings.Count(text[:at], "\n") + 1 }
 
 func hasWord(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// ends cuts the blanks off both ends of a line.
+// ends splits a line into leading whitespace, text and trailing whitespace.
 func ends(text string) (lead, core, tail string) {
 	rest := strings.TrimLeftFunc(text, isBlank)
 	core = strings.TrimRightFunc(rest, isBlank)

@@ -2,24 +2,25 @@ package edit
 
 import "strings"
 
-// change says that the lines [a, b) of Old become the lines [c, d) of New.
+// change replaces the lines [a, b) of Old with the lines [c, d) of New.
 type change struct{ a, b, c, d int }
 
-// merger puts New in place of lines of the file that Old stands for. Lines
-// that New takes over from Old stay as the file has them.
+// merger replaces the lines of the file that match Old with New. Lines that
+// are in both Old and New stay as the file has them.
 type merger struct {
 	old, wanted []string
 	changes     []change
-	loose       bool // Old's lines may differ from the file's in their blanks
+	loose       bool // the lines of Old may differ from the file's in whitespace
 
-	// The file's line for each of Old, or -1; nil if one goes with one. What is
-	// in like only could be another one.
+	// at is the line of the file for each line of Old, or -1; nil means that
+	// they correspond one to one. like also has the correspondences that are
+	// not certain.
 	at, like []int
 }
 
 func newMerger(old, wanted string) *merger {
 	m := &merger{old: strings.Split(old, "\n"), wanted: strings.Split(wanted, "\n")}
-	// A line that only moves in or out is one line for one.
+	// A line whose indentation changes is a change of one line.
 	at, _ := common(cores(m.old), cores(m.wanted))
 	a, c := 0, 0
 	for i := 0; i <= len(at); i++ {
@@ -48,9 +49,9 @@ func cores(lines []string) []string {
 	return cores
 }
 
-// join returns the file's lines after the change. Line ends of the file stay;
-// a new line gets the end of the line that it replaces or follows, or end if
-// that has none. The last line is returned without its end.
+// join returns the lines of the file after the change. The file's line ends
+// stay; a new line gets the end of the line that it replaces or follows, or
+// end if that has none. The last line has no end.
 func (m *merger) join(file []line, end string) (string, error) {
 	var s *shift
 	if m.loose {
@@ -98,9 +99,9 @@ func (m *merger) join(file []line, end string) (string, error) {
 	return b.String(), nil
 }
 
-// where returns the file's lines that a change replaces. It is false if they
-// are not there as Old says: the lines to change must be, one after the other,
-// and so must the place for new ones.
+// where returns the lines of the file that a change replaces. It reports false
+// if the file lacks them: the lines to change must be there consecutively, and
+// so must the neighbors of an insertion.
 func (m *merger) where(ch change, lines int) (from, to int, ok bool) {
 	if m.at == nil {
 		return ch.a, ch.b, true
@@ -125,7 +126,8 @@ func (m *merger) where(ch change, lines int) (from, to int, ok bool) {
 	for m.at[after] < 0 {
 		after++
 	}
-	// Between them are as many lines as in Old, and one is next to the place.
+	// The distance of the neighbors must be that in Old, and one must be next
+	// to the insertion.
 	if after-before != m.at[after]-m.at[before] || before < ch.a-1 && after > ch.a {
 		return 0, 0, false
 	}
@@ -133,8 +135,8 @@ func (m *merger) where(ch change, lines int) (from, to int, ok bool) {
 	return from, from, true
 }
 
-// adapt returns what the file's line becomes when was becomes text; was is how
-// Old spells the file's line. What both share stays as the file has it.
+// adapt returns the file's line after a change of was to text, where was is
+// Old's spelling of the file's line. What both share stays as the file has it.
 func adapt(was, file, text string, s *shift) (string, bool) {
 	oldLead, oldCore, oldTail := ends(was)
 	lead, core, tail := ends(file)
@@ -154,9 +156,9 @@ func adapt(was, file, text string, s *shift) (string, bool) {
 	return lead + carry(oldCore, core, newCore) + tail, true
 }
 
-// carry returns text, where what it has in common with was at both ends is
-// spelled as in file. The three have no blanks at their ends; was and file
-// differ in runs of blanks and in how characters are spelled, not otherwise.
+// carry returns text with its common prefix and suffix with was spelled as in
+// file. The three have no whitespace at their ends; was and file differ only
+// in runs of whitespace and look-alike characters.
 func carry(was, file, text string) string {
 	if was == file {
 		return text
@@ -169,10 +171,10 @@ func carry(was, file, text string) string {
 		tail++
 	}
 	grown := len(text) - len(was)
-	within := func(at int) bool { // a run of blanks of text
+	within := func(at int) bool { // at is within a run of whitespace in text
 		return at > 0 && at < len(text) && isBlank(rune(text[at-1])) && isBlank(rune(text[at]))
 	}
-	var a, b walker // what stays is before a and after b
+	var a, b walker // the file's spelling stays before a and after b
 	b.at = len(was)
 	fileA, fileB := 0, len(file)
 	w, f := walker{text: was}, walker{text: file}
@@ -193,11 +195,12 @@ func carry(was, file, text string) string {
 	return file[:fileA] + text[a.at:b.at+grown] + file[fileB:]
 }
 
-// walker goes through a line, character by character; a run of blanks is one.
+// walker iterates over the characters of a line. A run of whitespace counts as
+// one.
 type walker struct {
 	text string
 	at   int
-	sum  int // the same in what is compared
+	sum  int // offset in the folded form
 }
 
 func (w *walker) step() bool {

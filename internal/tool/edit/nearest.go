@@ -13,8 +13,8 @@ func (j *job) nearest() (int, bool) {
 	return b.index.Nearest(b.keys, j.foldedLine)
 }
 
-// reasons says how the lines from first on differ from Old, and where the
-// lines that it has looked at end.
+// reasons describes how the file's lines from first on differ from Old. It
+// returns the line after the last that it has compared.
 func (j *job) reasons(first int) (reasons []string, last int) {
 	old := strings.Split(strings.TrimSuffix(j.Old, "\n"), "\n")
 	last = first + len(old)
@@ -40,8 +40,8 @@ func (j *job) reasons(first int) (reasons []string, last int) {
 	return reasons, max(at, last)
 }
 
-// reason says how a line differs from the first of old, and how many lines of
-// the file to go on.
+// reason describes how a line differs from the first line of old. It returns
+// how many lines of the file to advance.
 func (j *job) reason(old []string, at int) (reason string, step int) {
 	was, file := old[0], j.line(at).text
 	key, fileKey := spacedKey(Fold(was)), spacedKey(j.foldedLine(at))
@@ -80,7 +80,7 @@ func diffAt(a, b string) int {
 	return n
 }
 
-// quote returns the part of a line around an offset.
+// quote returns the part of a line around an offset, quoted.
 func quote(text string, around int) string {
 	if text == "" {
 		return "an empty line"
@@ -99,7 +99,7 @@ func quote(text string, around int) string {
 	return "`" + part + "`"
 }
 
-// blanks describes an indentation.
+// blanks describes an indentation in words.
 func blanks(lead string) string {
 	switch {
 	case lead == "":

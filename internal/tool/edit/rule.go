@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// rule returns how to turn an indentation of Old into the file's, or nil if the
-// lines follow no rule. An indentation that the rule cannot tell is false.
+// rule returns a function that converts an indentation of Old to the file's,
+// or nil if the pairs follow no rule. The function reports false for an
+// indentation that the rule does not determine.
 func rule(pairs []indent) func(string) (string, bool) {
 	if len(pairs) == 0 {
 		return nil
 	}
 	p := pairs[0]
-	// With one level only, fewer blanks may mean any outer level: two spaces
-	// instead of four, say, look like a shift by two.
+	// With one level only, less whitespace may mean any outer level: two
+	// spaces instead of four, for example, look like a shift by two.
 	level := all(pairs, func(i indent) bool { return i.old == p.old })
 	outer := func(lead string) bool {
 		return level && len(lead) < len(p.old) && strings.Contains(p.old+p.file, " ")
@@ -33,7 +34,8 @@ func rule(pairs []indent) func(string) (string, bool) {
 	return scale(pairs)
 }
 
-// scale is the rule for other units: tabs for spaces, two spaces for four.
+// scale returns the rule for a different indentation unit: tabs instead of
+// spaces, two spaces instead of four.
 func scale(pairs []indent) func(string) (string, bool) {
 	var olds, files strings.Builder
 	low, high := pairs[0], pairs[0]
@@ -51,16 +53,17 @@ func scale(pairs []indent) func(string) (string, bool) {
 		return nil
 	}
 	level := len(low.old) == len(high.old)
-	if level { // it is so and so many units, then
+	if level { // assume that no indentation stays none
 		low = indent{}
 	}
 	dx, dy := len(high.old)-len(low.old), len(high.file)-len(low.file)
 	if dx == 0 || dy <= 0 || dx%dy != 0 && dy%dx != 0 {
 		return nil
 	}
-	// Two points are always on a line. Other levels follow only if no indentation
-	// stays none, or from a third point; from one point, if a tab has a usual
-	// width: four spaces for two tabs, say, is rather a shift.
+	// Two points are always on a line. Other levels are certain only if no
+	// indentation maps to none, or with a third point; with one point, if a
+	// tab has a usual width. Four spaces for two tabs, for example, are rather
+	// a shift.
 	width := max(dx/dy, dy/dx)
 	sure := len(low.file)*dx == len(low.old)*dy || slices.ContainsFunc(pairs, func(p indent) bool {
 		return len(p.old) != len(low.old) && len(p.old) != len(high.old)

@@ -9,13 +9,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
-// Apply returns what the hunks make of a file. An error says which hunk has no
-// place in it, or more than one, and what to write instead.
+// Apply applies hunks to the text of a file. An error names the hunk that
+// matches nowhere or in several places and says what to write instead.
 //
-// Lines that the patch keeps stay as the file spells them, however loosely they
-// were found. Added lines end as the ones they replace or follow. The file keeps
-// its byte order mark and, where it had no end of line at its end, has none.
-// isExact reports whether each hunk was found as it is written.
+// Lines that the patch keeps stay as the file spells them, however loosely
+// they matched. Added lines get the line ends of those that they replace or
+// follow. The file keeps its byte order mark and a missing line end at its
+// end. isExact reports whether each hunk matched exactly.
 func Apply(ctx context.Context, file string, hunks []Hunk) (result string, isExact bool, err error) {
 	t := cut(file)
 	if t.bom != "" {
@@ -28,7 +28,7 @@ func Apply(ctx context.Context, file string, hunks []Hunk) (result string, isExa
 	}
 	isExact = !slices.ContainsFunc(places, func(p place) bool { return p.level != edit.LineExact })
 	b := builder{text: t}
-	for _, inOrder := range []bool{true, false} { // what is added at the end comes last, wherever in the patch it stands
+	for _, inOrder := range []bool{true, false} { // text to append at the end comes last, wherever it is in the patch
 		for i := range hunks {
 			if places[i].order != inOrder {
 				continue
@@ -41,24 +41,24 @@ func Apply(ctx context.Context, file string, hunks []Hunk) (result string, isExa
 	return b.finish(), isExact, nil
 }
 
-// builder writes the new file from its beginning to its end.
+// builder writes the new file from beginning to end.
 type builder struct {
 	text  *text
 	out   strings.Builder
 	next  int    // the first line of the old file that is not written yet
-	open  bool   // the line written last has no end
-	added string // the line written last, if it was added; with its end
+	open  bool   // the last line written has no line end
+	added string // the last line written, with its end, if it was added
 }
 
-// hunk writes what is before the hunk, and the hunk.
+// hunk writes the lines before the hunk, and the hunk.
 func (b *builder) hunk(h *Hunk, p place) error {
 	b.keep(p.at)
 	shift, err := b.shift(h, p)
 	if err != nil {
 		return err
 	}
-	var ends []string // of the lines removed last, that the added ones may stand for
-	used := 0         // by added lines
+	var ends []string // line ends of the removed lines that the added ones replace
+	used := 0         // number of ends used by added lines
 	for i, l := range h.Lines {
 		switch l.Kind {
 		case Kept:
@@ -89,7 +89,8 @@ func (b *builder) hunk(h *Hunk, p place) error {
 	return nil
 }
 
-// endsAhead are the ends of the lines that are removed after the added ones.
+// endsAhead returns the ends of the lines that are removed after the added
+// ones.
 func (b *builder) endsAhead(lines []Line) []string {
 	var ends []string
 	for _, l := range lines {
@@ -103,7 +104,8 @@ func (b *builder) endsAhead(lines []Line) []string {
 	return ends
 }
 
-// endNear is the end of the line before the one to come, or after it.
+// endNear returns the line end of the line before the next one or, at the
+// beginning, of the first line.
 func (b *builder) endNear() string {
 	switch {
 	case b.next > 0:
@@ -115,7 +117,7 @@ func (b *builder) endNear() string {
 	}
 }
 
-// keep writes the lines of the old file up to one.
+// keep copies the lines of the old file up to the given one.
 func (b *builder) keep(to int) {
 	if to <= b.next {
 		return
@@ -133,18 +135,19 @@ func (b *builder) add(text, end string) {
 	}
 	b.flush()
 	b.added, b.open = text+end, end == ""
-	if b.added == "" { // it would not be a line at all
+	if b.added == "" { // an empty line without an end would not be a line
 		b.added, b.open = b.text.usualEnd(), false
 	}
 }
 
-// flush writes the added line that is held back.
+// flush writes the pending added line.
 func (b *builder) flush() {
 	b.out.WriteString(b.added)
 	b.added = ""
 }
 
-// endLine ends the line written last, since another follows.
+// endLine adds a missing end to the last line written, because another
+// follows.
 func (b *builder) endLine() {
 	b.flush()
 	if b.open {
@@ -153,8 +156,8 @@ func (b *builder) endLine() {
 	}
 }
 
-// finish writes the rest. An added line at the end of a file that had no end
-// of line there gets none.
+// finish writes the rest. If the file had no line end at its end, an added
+// last line gets none.
 func (b *builder) finish() string {
 	n := b.text.len()
 	b.keep(n)

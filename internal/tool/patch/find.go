@@ -66,7 +66,7 @@ func (f *finder) find(pattern []string, l edit.Level) []int {
 	return x.Find(x.IDs(lineKeys(pattern, l)), 0)
 }
 
-// from returns the places that are not before a line.
+// from returns the places at or after a line. The places must be sorted.
 func from(places []int, line int) []int {
 	i, _ := slices.BinarySearch(places, line)
 	return places[i:]

@@ -6,16 +6,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
-// shift turns the indentation of a patch into that of the file, where all lines
-// that both have differ in the same way.
+// shift converts the indentation of a patch to that of the file. All lines
+// that both have must differ in the same way.
 type shift struct {
-	cut, add string // from and to the beginning of each line
-	width    int    // if not 0: so many spaces of the patch are one tab of the file, or the other way round
-	spaces   bool   // the file has the spaces
+	cut, add string // removed from and added to the beginning of each line
+	width    int    // if not 0, the number of spaces for one tab
+	spaces   bool   // the file is indented with spaces
 }
 
-// findShift returns how the patch's lines are to be indented, given lines of
-// the patch and, for each, the line of the file that it stands for.
+// findShift derives the shift from lines of the patch and the corresponding
+// lines of the file. It reports false if they do not all differ in the same
+// way.
 func findShift(patch, file []string) (shift, bool) {
 	var from, to []string
 	for i := range patch {
@@ -41,7 +42,8 @@ func findShift(patch, file []string) (shift, bool) {
 	return shift{}, false
 }
 
-// tabWidth is how many spaces stand for a tab, by the first line that has any.
+// tabWidth returns the number of spaces per tab in the first line that is
+// indented.
 func tabWidth(spaces, tabs []string) int {
 	for i := range tabs {
 		if tabs[i] != "" {
@@ -60,8 +62,8 @@ func (s shift) fits(from, to []string) bool {
 	return true
 }
 
-// apply indents a line of the patch as the file does. It is false if the line
-// is not indented the way that the others are.
+// apply indents a line of the patch as the file is. It reports false if the
+// line is not indented like the lines the shift was derived from.
 func (s shift) apply(line string) (string, bool) {
 	if blank(line) {
 		return line, true

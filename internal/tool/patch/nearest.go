@@ -8,14 +8,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
-// The bounds of what a refusal shows of a file.
+// The limits of an error message.
 const (
 	nearestBytes = 2000
 	nearestChars = 160 // of a line
-	nearestLines = 64  // of a hunk that are looked for
+	nearestLines = 64  // lines of a hunk that are compared
 )
 
-// nearest shows the lines of the file that are most like those of a hunk.
+// nearest formats the lines of the file that are most similar to those of a
+// hunk.
 func (f *finder) nearest(lines []string) string {
 	if f.text.len() == 0 {
 		return "The file is empty."
@@ -32,7 +33,7 @@ func (f *finder) nearest(lines []string) string {
 }
 
 // nearestAt returns the line of the file at which the lines of a hunk would
-// start, were they in it.
+// start.
 func (f *finder) nearestAt(lines []string) (int, bool) {
 	keys := lineKeys(lines[:min(len(lines), nearestLines)], edit.LineSpaced)
 	line := func(i int) string { return lineKey(f.text.line(i), edit.LineSpaced) }
@@ -40,8 +41,8 @@ func (f *finder) nearestAt(lines []string) (int, bool) {
 	return max(at, 0), ok
 }
 
-// compare shows lines of the patch and of the file, which begin at a line, from
-// the first difference on.
+// compare formats lines of the patch and of the file from the first difference
+// on. at is the index of the file's first line.
 func compare(patch, file []string, at int) string {
 	var out strings.Builder
 	first := 0
@@ -71,12 +72,12 @@ func compare(patch, file []string, at int) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// show is a line, cut, with what cannot be seen spelled out where it matters.
+// show formats a line, truncated, with invisible characters spelled out.
 func show(line string) string {
 	return strings.NewReplacer("\r", `\r`, "\u00a0", `\u00a0`, bom, `\ufeff`).Replace(strings.ToValidUTF8(begin(line, nearestChars), "\uFFFD"))
 }
 
-// why says in a few words how a line of the patch differs from one of the file.
+// why describes how a line of the patch differs from one of the file.
 func why(patch, file string) string {
 	switch {
 	case strings.TrimRightFunc(patch, unicode.IsSpace) == strings.TrimRightFunc(file, unicode.IsSpace):

@@ -16,9 +16,10 @@ const (
 	eofMark    = "*** End of File"
 )
 
-// Parse reads a patch. It takes a patch with CRLF line ends, in a code fence or
-// in a here-document, and an empty line for an empty line of the file. All else
-// that is not in the format is an error that names the line.
+// Parse parses a patch. It tolerates CRLF line ends, a code fence or
+// here-document around the patch, and an empty line for an empty line of the
+// file. Anything else that is not in the format is an error that names the
+// line.
 func Parse(text string) (Patch, error) {
 	p := parser{lines: strings.Split(strings.TrimPrefix(text, bom), "\n")}
 	if err := p.begin(); err != nil {
@@ -50,19 +51,19 @@ func Parse(text string) (Patch, error) {
 	return Patch{}, p.wrong("the patch ends without %q: it may have been cut, so write all of it again", endMark)
 }
 
-// parser goes through the lines of a patch.
+// parser reads the lines of a patch.
 type parser struct {
 	lines []string
-	next  int    // the line to read
-	word  string // that ends the here-document around the patch, or ""
+	next  int    // index of the next line
+	word  string // the delimiter of the here-document around the patch, or ""
 }
 
 func (p *parser) more() bool { return p.next < len(p.lines) }
 
-// mark is the line to read, without what may follow a mark by mistake.
+// mark returns the next line without trailing whitespace.
 func (p *parser) mark() string { return strings.TrimRight(p.lines[p.next], " \t\r") }
 
-// wrong is an error about the line to read, or the last one.
+// wrong returns an error about the next line, or the last one.
 func (p *parser) wrong(format string, args ...any) error {
 	return fmt.Errorf("line %d of the patch: %s", min(p.next+1, len(p.lines)), fmt.Sprintf(format, args...))
 }
@@ -72,13 +73,13 @@ var (
 	unifiedRange = regexp.MustCompile(`^@@+ -\d+(,\d+)? \+\d+(,\d+)?( @@|$)`)
 )
 
-// begin passes over what may stand around the patch, and its first line.
+// begin skips what may be around the patch, and its first line.
 func (p *parser) begin() error {
 	for ; p.more(); p.next++ {
 		mark := p.mark()
 		switch word := hereDocument.FindStringSubmatch(mark); {
 		case mark == beginMark:
-			if strings.HasSuffix(p.lines[p.next], "\r") { // then CR is the spelling of the whole patch
+			if strings.HasSuffix(p.lines[p.next], "\r") { // then all lines of the patch end in CRLF
 				for i, line := range p.lines {
 					p.lines[i] = strings.TrimSuffix(line, "\r")
 				}
@@ -97,7 +98,7 @@ func (p *parser) begin() error {
 	return p.wrong("%q is missing: a patch begins with it and ends with %q", beginMark, endMark)
 }
 
-// end refuses text after the patch, which would be lost.
+// end returns an error if text follows the patch, because it would be lost.
 func (p *parser) end() error {
 	for ; p.more(); p.next++ {
 		mark := p.mark()
@@ -109,7 +110,8 @@ func (p *parser) end() error {
 	return nil
 }
 
-// sections says how each kind of section begins and what reads the rest of it.
+// sections lists how each kind of section begins and the function that parses
+// its rest.
 var sections = []struct {
 	mark string
 	op   Op
@@ -120,7 +122,7 @@ var sections = []struct {
 	{updateMark, Update, (*parser).hunks},
 }
 
-// section reads what one file is to become.
+// section parses the section of one file.
 func (p *parser) section(mark string) (File, error) {
 	for _, s := range sections {
 		path, ok := strings.CutPrefix(mark, s.mark)
@@ -150,14 +152,14 @@ func (p *parser) section(mark string) (File, error) {
 	}
 }
 
-// content reads the lines of a new file.
+// content parses the lines of a new file.
 func (p *parser) content(f *File) error {
 	var text strings.Builder
 	for blank := 0; p.more(); p.next++ {
 		line := p.lines[p.next]
 		switch {
 		case strings.HasPrefix(line, "+"):
-			text.WriteString(strings.Repeat("\n", blank)) // they turned out to be within the file
+			text.WriteString(strings.Repeat("\n", blank)) // the blank lines are within the file
 			text.WriteString(line[1:] + "\n")
 			blank = 0
 		case strings.TrimSpace(line) == "":
@@ -170,13 +172,13 @@ func (p *parser) content(f *File) error {
 		}
 	}
 	f.Content = text.String()
-	return nil // Parse misses the end mark
+	return nil // Parse reports the missing end mark
 }
 
-// quote shows the beginning of a line.
+// quote returns the beginning of a line, quoted.
 func quote(line string) string { return fmt.Sprintf("%q", begin(line, 80)) }
 
-// begin cuts a line after so many characters.
+// begin truncates a line after a number of characters.
 func begin(line string, chars int) string {
 	for at := range line {
 		if chars == 0 {

@@ -2,7 +2,7 @@ package patch
 
 import "strings"
 
-// hunks reads what follows *** Update File.
+// hunks parses what follows *** Update File.
 func (p *parser) hunks(f *File) error {
 	if p.more() {
 		if path, ok := strings.CutPrefix(p.mark(), moveMark); ok {
@@ -39,7 +39,7 @@ func (p *parser) someHunk(f *File) error {
 	return nil
 }
 
-// hunk reads the headers and lines of one hunk.
+// hunk parses the headers and lines of one hunk.
 func (p *parser) hunk(first bool) (Hunk, error) {
 	h := Hunk{Line: p.next + 1}
 	for ; p.more() && strings.HasPrefix(p.lines[p.next], "@@"); p.next++ {
@@ -65,10 +65,10 @@ func (p *parser) hunk(first bool) (Hunk, error) {
 	return h, p.wrong("the hunk changes nothing: lines to add begin with +, lines to remove with -")
 }
 
-// header is the text after @@.
+// header returns the text after @@.
 func header(mark string) string {
 	text := strings.TrimPrefix(mark, "@@")
-	text = strings.TrimSuffix(text, "@@") // some close it as a unified diff does
+	text = strings.TrimSuffix(text, "@@") // some models close it as a unified diff does
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
@@ -76,7 +76,7 @@ func header(mark string) string {
 }
 
 func (p *parser) hunkLines(h *Hunk) error {
-	blank := 0 // empty lines at the end: more likely a space between hunks than lines of the file
+	blank := 0 // empty lines at the end: more likely a gap between hunks than lines of the file
 	defer func() { h.Lines = h.Lines[:len(h.Lines)-blank] }()
 	for ; p.more(); p.next++ {
 		line := p.lines[p.next]

@@ -1,11 +1,12 @@
-// Package patch reads the patches that models write between *** Begin Patch
-// and *** End Patch, and works out what a file becomes. It does no I/O.
+// Package patch parses the patches that models write between *** Begin Patch
+// and *** End Patch (the format of the apply_patch tool) and applies them to
+// the text of files. It does no I/O.
 //
-// A hunk is never put in one of several places that fit alike: a patch that
-// lands in the wrong place is worse than one that is refused.
+// A hunk that matches several places equally well is refused: a patch applied
+// in the wrong place is worse than one that is refused.
 package patch
 
-// Patch is what was written between *** Begin Patch and *** End Patch.
+// Patch is a parsed patch.
 type Patch struct {
 	Files []File
 }
@@ -24,38 +25,38 @@ const (
 type File struct {
 	Op      Op
 	Path    string
-	MoveTo  string // of an Update, "" if the name stays
+	MoveTo  string // of an Update; "" if the path stays
 	Content string // of an Add
 	Hunks   []Hunk // of an Update; none if the file is only moved
-	Line    int    // of the patch, from 1, where the section begins
+	Line    int    // line of the patch, from 1, where the section begins
 }
 
 // Hunk is one change within a file.
 type Hunk struct {
-	Headers []string // lines of the file that lead to the place, outermost first
-	Lines   []Line   // at least one of them is added or removed
-	AtEnd   bool     // nothing but blank lines follows
-	Line    int      // of the patch, from 1, where the hunk begins
+	Headers []string // lines of the file above the change that identify its place, outermost first
+	Lines   []Line   // at least one is added or removed
+	AtEnd   bool     // only blank lines follow in the file
+	Line    int      // line of the patch, from 1, where the hunk begins
 }
 
 // Line is one line of a hunk.
 type Line struct {
 	Kind Kind
-	Text string // without its end; an added one may end in CR, which is meant
+	Text string // without its end; an added line may end in CR, which is kept
 }
 
-// Kind says what becomes of a line.
+// Kind says whether a line is kept, removed or added.
 type Kind byte
 
-// The kinds, as a patch spells them.
+// The kinds, with the values that a patch uses.
 const (
 	Kept    Kind = ' '
 	Removed Kind = '-'
 	Added   Kind = '+'
 )
 
-// Paths returns every path that the patch names, both names of a moved file
-// among them, as the patch spells them and in its order.
+// Paths returns all paths of the patch, including both names of a moved file,
+// as spelled and in order.
 func (p Patch) Paths() []string {
 	var paths []string
 	for _, f := range p.Files {

@@ -7,27 +7,27 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
-// place is where a hunk goes.
+// place is where a hunk matches.
 type place struct {
-	at    int // the first line of the file that it covers, or before which it adds
-	size  int // how many it covers
-	lead  int // how many of them stay before the first change
-	trail int // and after the last
+	at    int // the first line of the file that it covers, or before which it inserts
+	size  int // number of lines that it covers
+	lead  int // how many of them are kept before the first change
+	trail int // how many of them are kept after the last change
 	level edit.Level
-	order bool // it follows the hunks before it; what is added at the end does not
+	order bool // it must follow the hunks before it; text appended at the end need not
 }
 
-// end is the line after the last change.
+// end returns the line after the last change.
 func (p place) end() int { return p.at + p.size - p.trail }
 
-// places finds the one place of each hunk. Their changes stand in the file in
-// the order of the patch. A hunk that fits in several places is refused unless
-// its headers or the hunks around it leave only one of them.
+// places finds the place of each hunk. Their changes must be in the order of
+// the patch. A hunk that matches several places is refused, unless its headers
+// or the hunks around it leave only one of them.
 func (f *finder) places(ctx context.Context) ([]place, error) {
 	places := make([]place, len(f.hunks))
-	starts := make([]int, len(f.hunks)) // the first line at which each may stand
+	starts := make([]int, len(f.hunks)) // the first line at which each may match
 	several := make([]bool, len(f.hunks))
-	next := 0 // the first line that may change
+	next := 0 // the first line that may still change
 	for i := range f.hunks {
 		p := f.hunks[i].measure()
 		starts[i] = max(next-p.lead, 0)
@@ -60,12 +60,12 @@ func (f *finder) places(ctx context.Context) ([]place, error) {
 	return places, nil
 }
 
-// unique refuses places of which there are others. Each hunk stands as far up
-// as it can. Where one can also stand further down, and leave those behind it
-// where they are, nobody knows which is meant. That hunks must not overlap
-// decides nothing here: they may share lines that stay, by mistake.
+// unique refuses ambiguous places. Each hunk is placed as early as possible; a
+// hunk that could also be later, with the hunks after it unmoved, is
+// ambiguous. That hunks must not overlap resolves nothing here: they may share
+// kept lines by mistake.
 func (f *finder) unique(ctx context.Context, places []place, starts []int, several []bool) error {
-	limit := f.text.len() // no change may go beyond
+	limit := f.text.len() // no change may be at or after it
 	for i := len(places) - 1; i >= 0; i-- {
 		p := places[i]
 		if several[i] {
@@ -85,7 +85,7 @@ func (f *finder) unique(ctx context.Context, places []place, starts []int, sever
 	return nil
 }
 
-// measure returns the hunk's place without where it is.
+// measure returns the hunk's place without its position.
 func (h *Hunk) measure() place {
 	p := place{order: len(h.Headers) > 0}
 	changed := false
@@ -108,8 +108,8 @@ func (h *Hunk) measure() place {
 	return p
 }
 
-// spots returns where the hunk may stand from a line on, in order, by the first
-// level at which it may stand anywhere.
+// spots returns where the hunk matches from a line on, in order, at the
+// strictest level that matches anywhere.
 func (f *finder) spots(ctx context.Context, h *Hunk, start int) ([]int, edit.Level, error) {
 	old := h.old()
 	scopes, err := f.scopes(h.Headers, len(old) == 0)
@@ -148,8 +148,8 @@ func (f *finder) spots(ctx context.Context, h *Hunk, start int) ([]int, edit.Lev
 	return f.beyond(old, max(start, scopes[0]), h)
 }
 
-// beyond returns where a hunk stands that is not in the block of its header.
-// The header then counts for little, so that the place must be the only one.
+// beyond returns where a hunk matches outside the block of its header. The
+// header is not reliable then, so the match must be the only one.
 func (f *finder) beyond(old []string, start int, h *Hunk) ([]int, edit.Level, error) {
 	for l := edit.LineExact; l <= looseLevel; l++ {
 		spots := f.find(old, l)
@@ -166,7 +166,7 @@ func (f *finder) beyond(old []string, start int, h *Hunk) ([]int, edit.Level, er
 	return nil, edit.LineExact, nil
 }
 
-// atEnd returns the spots after which nothing but blank lines follows.
+// atEnd returns the spots after which only blank lines follow.
 func (f *finder) atEnd(spots []int, size int) []int {
 	last := f.text.len()
 	for last > 0 && blank(f.text.line(last-1)) {

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
-// refusal says which hunk an error is about.
+// refusal adds to an error which hunk it is about.
 func (f *finder) refusal(i int, err error) error {
 	return fmt.Errorf("hunk %d (line %d of the patch): %w", i+1, f.hunks[i].Line, err)
 }
@@ -23,7 +23,7 @@ func overlap(at, before int, p place) error {
 	return fmt.Errorf("its lines, at line %d, overlap those of hunk %d, at line %d: make one hunk of both", at+1, before+1, p.at+1)
 }
 
-// list names lines of the file as people count them.
+// list formats line numbers, counted from 1.
 func list(lines []int) string {
 	const most = 10
 	if len(lines) == 1 {
@@ -47,7 +47,7 @@ func list(lines []int) string {
 	return out.String()
 }
 
-// missing says why a hunk has no place from a line on.
+// missing explains why a hunk matches nowhere from a line on.
 func (f *finder) missing(i int, before []place, start int) error {
 	h := &f.hunks[i]
 	old := h.old()

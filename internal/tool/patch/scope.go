@@ -9,9 +9,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/edit"
 )
 
-// scopes returns the lines at which the innermost of the headers stands, each
-// of which may be meant. A header stands in the block of the one before it,
-// unless there is only one such line in the file.
+// scopes returns the lines that match the innermost header; each of them may
+// be meant. A header must be in the block of the one before it, unless it
+// matches only one line of the file.
 func (f *finder) scopes(headers []string, whole bool) ([]int, error) {
 	var scopes []int
 	for i, header := range headers {
@@ -31,10 +31,10 @@ func (f *finder) scopes(headers []string, whole bool) ([]int, error) {
 	return scopes, nil
 }
 
-// headerLines returns where a header stands, by the first level at which it
-// stands anywhere. Models leave the indentation of a header out, so that none
-// means any. They cut it short, so that in the end it need only begin the line,
-// unless the whole line is wanted.
+// headerLines returns the lines that match a header, at the strictest level
+// that matches anywhere. Models omit the indentation of headers, so none
+// matches any. They also truncate headers, so as a last resort a header
+// matches the beginning of a line, unless whole is set.
 func (f *finder) headerLines(header string, whole bool) []int {
 	first := edit.LineExact
 	if indent(header) == "" {
@@ -58,7 +58,7 @@ func (f *finder) headerLines(header string, whole bool) []int {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// within returns the places that lie in the block of one of the scopes.
+// within returns the places in the block of one of the scopes.
 func (f *finder) within(scopes, places []int) []int {
 	var inside []int
 	for i, scope := range scopes {
@@ -68,7 +68,7 @@ func (f *finder) within(scopes, places []int) []int {
 		}
 		here := from(places, scope)
 		here = here[:len(here)-len(from(here, next))]
-		if len(here) > 0 && here[0] <= scope+1 { // the header is as good as a line of the hunk
+		if len(here) > 0 && here[0] <= scope+1 { // the header also serves as a line of the hunk
 			inside = append(inside, here[0])
 			continue
 		}
@@ -82,7 +82,8 @@ func (f *finder) within(scopes, places []int) []int {
 	return inside
 }
 
-// depth is how far the first line from here on that is not blank is indented.
+// depth returns the length of the indentation of the next line that is not
+// blank.
 func (f *finder) depth(line int) int {
 	for line < f.text.len()-1 && blank(f.text.line(line)) {
 		line++
@@ -90,10 +91,10 @@ func (f *finder) depth(line int) int {
 	return len(indent(f.text.line(line)))
 }
 
-// block returns where the block of a header ends for lines that are indented
-// deeper than it, and for lines that are not. The first is the next line that
-// is not deeper; the second, for text without indentation, the next line that
-// begins as the header does: another [section], ## chapter or func.
+// block returns where the block of a header ends: deep for lines that are
+// indented deeper than the header, flat for others. deep is the next line that
+// is not deeper; flat, for text without indentation, the next line that begins
+// with the same word as the header: another [section], ## chapter or func.
 func (f *finder) block(scope, last int) (deep, flat int) {
 	depth, word := f.depth(scope), firstWord(f.text.line(scope))
 	deep, flat = last, last
@@ -112,14 +113,15 @@ func (f *finder) block(scope, last int) (deep, flat int) {
 	return deep, flat
 }
 
-// continues reports whether a line that is not deeper than the header is all
-// the same no end of its block: the rest of the header, or a remark.
+// continues reports whether a line that is not deeper than the header does not
+// end its block: the rest of the header, or a comment.
 func continues(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.HasPrefix(line, "{") || strings.HasPrefix(line, ")") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//")
 }
 
-// firstWord is the run of letters, or of signs, that a line begins with.
+// firstWord returns the letters, or the punctuation, at the beginning of a
+// line.
 func firstWord(line string) string {
 	line = strings.TrimSpace(line)
 	first, _ := utf8.DecodeRuneInString(line)

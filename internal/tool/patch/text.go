@@ -9,11 +9,11 @@ import (
 const bom = "\ufeff"
 
 // text is a file as lines. A line is its content and its end: LF, CRLF or, at
-// the end of the file, nothing.
+// the end of the file, "".
 type text struct {
 	bom    string
 	body   string
-	starts []int // of the lines in body, and where the last one ends
+	starts []int // offsets of the lines in body, and of the end of the last
 }
 
 func cut(file string) *text {
@@ -33,7 +33,7 @@ func cut(file string) *text {
 
 func (t *text) len() int { return len(t.starts) - 1 }
 
-// raw returns the lines from one up to another, with their ends.
+// raw returns the lines [from, to) with their ends.
 func (t *text) raw(from, to int) string { return t.body[t.starts[from]:t.starts[to]] }
 
 func (t *text) line(i int) string {
@@ -54,7 +54,7 @@ func lineEnd(line string) string {
 	}
 }
 
-// usualEnd is the end that most lines have.
+// usualEnd returns the line end that most lines have.
 func (t *text) usualEnd() string {
 	if 2*strings.Count(t.body, "\r\n") > strings.Count(t.body, "\n") {
 		return "\r\n"
@@ -63,7 +63,7 @@ func (t *text) usualEnd() string {
 }
 
 // unmarked returns the hunks without byte order marks, which are not part of a
-// line here. A model copies the mark from what it read, or it does not.
+// line here. Some models copy the mark from what they read.
 func unmarked(hunks []Hunk) []Hunk {
 	hunks = slices.Clone(hunks)
 	for i := range hunks {
@@ -75,7 +75,7 @@ func unmarked(hunks []Hunk) []Hunk {
 	return hunks
 }
 
-// indent is the space at the beginning of a line.
+// indent returns the whitespace at the beginning of a line.
 func indent(line string) string {
 	return line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))]
 }
