@@ -85,7 +85,7 @@ func runLinear(cmd *cobra.Command, a *app, c tui.Config) error {
 		Pending: func() bool { return linePending(in) }, Forget: func() { flushTyped(in) },
 		Columns: terminalColumns, Bell: func() { _, _ = os.Stdout.WriteString("\a") },
 		Onboarding: lineui.Onboarding{Help: c.First.Help, Save: c.First.Save},
-		Show:  func(ctx context.Context, w io.Writer, s pawl.Session) error { return showSession(ctx, w, a.Service, s) },
+		Show:       func(ctx context.Context, w io.Writer, s pawl.Session) error { return showSession(ctx, w, a.Service, s) },
 	})
 	var killed signalError
 	if errors.As(err, &killed) {

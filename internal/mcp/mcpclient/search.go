@@ -35,7 +35,7 @@ func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) too
 	}
 	return toolapi.Tool{
 		Spec: toolapi.Spec{Name: SearchTool, Schema: searchSchema, Description: s.searchDescription(dir, keep) + hint},
-		Risk:     toolapi.RiskSafe,
+		Risk: toolapi.RiskSafe,
 		Access: func(_ context.Context, call toolapi.Call) ([]pawl.Access, error) {
 			_, err := decode(call)
 			return nil, err

@@ -74,8 +74,8 @@ func openService(t *testing.T, w *world, path string, owner proc.Identity) (*ser
 		}
 	})
 	tools, err := tool.NewRegistry(toolapi.Tool{
-		Spec: toolapi.Spec{Name: "think", Schema: []byte(`{}`)},
-		Access:   func(context.Context, toolapi.Call) ([]pawl.Access, error) { return nil, nil },
+		Spec:   toolapi.Spec{Name: "think", Schema: []byte(`{}`)},
+		Access: func(context.Context, toolapi.Call) ([]pawl.Access, error) { return nil, nil },
 		Run: func(_ context.Context, c toolapi.Call) (pawl.Result, error) {
 			dawdle()
 			return pawl.Result{Content: string(c.ID)}, nil
