@@ -71,7 +71,7 @@ func ErrorOf(code Code) error {
 // BusyError is an [ErrBusy] that knows who holds the session.
 type BusyError struct {
 	Session SessionID
-	Holder  Owner // "" when what is in the way is the session's own open turn
+	Holder  string // the process that works on the session; "" if the session's own open turn is in the way
 }
 
 func (e *BusyError) Error() string {
@@ -83,34 +83,3 @@ func (e *BusyError) Error() string {
 
 // Is makes errors.Is(err, ErrBusy) hold.
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
-
-// Stop is how a step ends the turn: with a reason that people and scripts can act on.
-// Any other error from a step is a fault of the machinery (the store is gone, say);
-// the turn then stays open in the log and can be resumed.
-type Stop struct {
-	Reason  Reason
-	Fault   Fault
-	Message string
-	UpTo    Seq // of a cancel: prompts that were accepted later are not meant
-}
-
-func (s *Stop) Error() string {
-	if s.Message == "" {
-		return string(s.Reason)
-	}
-	return fmt.Sprintf("%s: %s", s.Reason, s.Message)
-}
-
-// StopOf says how a turn ended, given what the loop returned. An error that is
-// no Stop comes back as it is: the turn has not ended.
-func StopOf(reason Reason, err error) (Stop, error) {
-	var stop *Stop
-	switch {
-	case err == nil:
-		return Stop{Reason: reason}, nil
-	case errors.As(err, &stop):
-		return *stop, nil
-	default:
-		return Stop{}, err
-	}
-}

@@ -52,7 +52,7 @@ func (h *History) inject(e Event, b Injected) error {
 			h.open.Kept++
 		}
 	}
-	if b.Source == SourceMission && h.mission != nil {
+	if b.Source == sourceMission && h.mission != nil {
 		h.mission.News = nil
 		h.mission.Nudges++
 	}

@@ -176,15 +176,5 @@ func (GateResult) kind() Kind     { return "mission.judged" }
 func (Sealed) kind() Kind         { return "mission.sealed" }
 func (Blocked) kind() Kind        { return "mission.blocked" }
 
-// SourceMission is the source of what mission control tells the Commander.
-const SourceMission = "mission"
-
-// OfMission reports whether a body is one that mission control writes.
-func OfMission(b Body) bool {
-	switch b.(type) {
-	case Planned, CriteriaFrozen, Delegated, TaskStarted, TaskMerged, TaskReturned, CheckRan, ReviewStarted, Reviewed, GateResult, Sealed, Blocked:
-		return true
-	default:
-		return false
-	}
-}
+// sourceMission is the [Injected.Source] of what mission control tells the Commander.
+const sourceMission = "mission"

@@ -15,9 +15,6 @@ type Filter struct {
 	Limit      int       // 0 means 100, at most 1000
 }
 
-// Owner names a process that works on sessions.
-type Owner string
-
 // Draft is what has come of a reply that is still growing. It is written at
 // most a few times a second, so that a crash loses little.
 type Draft struct {

@@ -2,20 +2,6 @@ package pawl
 
 import "time"
 
-// Turn names the work on one prompt, and where in it the loop stands. It is
-// all that crosses a step's border: what it stands for is in the log.
-type Turn struct {
-	Session  SessionID `json:"session"`
-	Number   int       `json:"number"`
-	Prompt   Seq       `json:"prompt"`
-	Step     int       `json:"step"`                // from 1, counted by the loop
-	MaxSteps int       `json:"max_steps,omitempty"` // 0 means no limit
-}
-
-// Last reports whether this is the last permitted step: tools are withheld and
-// the model is told to wrap up.
-func (t Turn) Last() bool { return t.MaxSteps > 0 && t.Step >= t.MaxSteps }
-
 // Reply is what the loop needs to know of a model's reply.
 type Reply struct {
 	Finish Finish   `json:"finish"`

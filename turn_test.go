@@ -6,20 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTurnLast(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		step, max int
-		want      bool
-	}{
-		{1, 0, false}, {1000, 0, false}, {1, 2, false}, {2, 2, true}, {3, 2, true}, {1, 1, true},
-	} {
-		if got := (Turn{Step: tt.step, MaxSteps: tt.max}).Last(); got != tt.want {
-			t.Errorf("step %d of %d: last is %v, want %v", tt.step, tt.max, got, tt.want)
-		}
-	}
-}
-
 func TestFinishReason(t *testing.T) {
 	t.Parallel()
 	for finish, want := range map[Finish]Reason{

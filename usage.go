@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"slices"
 	"time"
 )
 
@@ -61,70 +60,25 @@ type UsageFilter struct {
 	Owner   *User     // of this user's sessions only, wherever they are; nil means any
 }
 
-// Day is the date under which usage at that time is counted.
-func Day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
-
-// maxUsageName bounds a model's or agent's name in a UsageRow, in bytes: they
-// are part of a key, which PostgreSQL bounds.
-const maxUsageName = 500
-
-// UsageOf returns what the replies among the events consumed, a row for each
-// session, day, model and agent, in the order in which they first occur. Parent
-// is not set: a part of a log does not tell it.
-func UsageOf(events []Event) []UsageRow {
-	var rows []UsageRow
-	for _, e := range events[copiedIn(events):] {
-		spent, agent := spending(e.Body)
-		if spent.Model == "" && spent.Usage == (Usage{}) {
-			if _, replied := e.Body.(Replied); !replied {
-				continue
-			}
-		}
-		row := UsageRow{Session: e.Session, Day: Day(e.At), Model: cutText(spent.Model, maxUsageName), Agent: cutText(agent, maxUsageName)}
-		i := slices.IndexFunc(rows, func(r UsageRow) bool {
-			return r.Session == row.Session && r.Day == row.Day && r.Model == row.Model && r.Agent == row.Agent
-		})
-		if i < 0 {
-			i = len(rows)
-			rows = append(rows, row)
-		}
-		rows[i].Replies++
-		rows[i].Usage = rows[i].Add(spent.Usage)
-	}
-	return rows
-}
-
-// copiedIn returns how many of the events a fork has from its origin, where they
-// are counted. It begins with all of them at once.
-func copiedIn(events []Event) int {
-	if len(events) == 0 {
-		return 0
-	}
-	created, ok := events[0].Body.(SessionCreated)
-	if !ok || created.Forked == nil {
-		return 0
-	}
-	return max(0, min(int(created.Forked.At)-1, len(events)))
-}
-
-// The agents that write beside the conversation.
+// The agents that work beside the conversation; see [Event.ModelUsage].
 const (
-	AgentTitle      = "title"
-	AgentSummary    = "summary"
-	AgentCompaction = "compaction"
+	agentTitle      = "title"
+	agentSummary    = "summary"
+	agentCompaction = "compaction"
 )
 
-// spending returns the model call behind a body, and the agent it was made for.
-func spending(b Body) (spent ModelUsage, agent string) {
-	switch b := b.(type) {
+// ModelUsage returns the model call that the event records, and the agent that
+// made it. Both are zero for an event that records none.
+func (e Event) ModelUsage() (usage ModelUsage, agent string) {
+	switch b := e.Body.(type) {
 	case Replied:
 		return ModelUsage{b.Model, b.Usage}, b.Agent
 	case SessionTitled:
-		return b.ModelUsage, AgentTitle
+		return b.ModelUsage, agentTitle
 	case SessionSummarized:
-		return b.ModelUsage, AgentSummary
+		return b.ModelUsage, agentSummary
 	case Compacted:
-		return b.ModelUsage, AgentCompaction
+		return b.ModelUsage, agentCompaction
 	default:
 		return ModelUsage{}, ""
 	}

@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"context"
 	"strings"
 	"unicode"
 )
@@ -20,9 +19,6 @@ func (u User) Valid() bool {
 	}) < 0
 }
 
-// MaxShared bounds with how many users a session is shared.
-const MaxShared = 100
-
 // Actor is who did something: a person, and by which token if they came from
 // afar. The zero value is the one who runs pawl.
 type Actor struct {
@@ -40,18 +36,4 @@ func (a Actor) String() string {
 	default:
 		return string(a.User) + " (token " + a.Token + ")"
 	}
-}
-
-type actorKey struct{}
-
-// WithActor says who asks. The service writes it into the events that a person's
-// request makes.
-func WithActor(ctx context.Context, a Actor) context.Context {
-	return context.WithValue(ctx, actorKey{}, a)
-}
-
-// ActorOf returns who asks: whoever runs pawl, unless it was said.
-func ActorOf(ctx context.Context) Actor {
-	a, _ := ctx.Value(actorKey{}).(Actor)
-	return a
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -30,7 +31,7 @@ var today = time.Date(2026, 11, 15, 23, 0, 0, 0, time.UTC)
 
 func usageRows() []pawl.UsageRow {
 	row := func(id, parent pawl.SessionID, day int, model, agent string, replies int, u pawl.Usage) pawl.UsageRow {
-		return pawl.UsageRow{Session: id, Parent: parent, Day: pawl.Day(today.AddDate(0, 0, -day)), Model: model, Agent: agent, Replies: replies, Usage: u}
+		return pawl.UsageRow{Session: id, Parent: parent, Day: store.Day(today.AddDate(0, 0, -day)), Model: model, Agent: agent, Replies: replies, Usage: u}
 	}
 	return []pawl.UsageRow{
 		row(single, "", 9, "ollama/qwen3:8b", "build", 3, pawl.Usage{Input: 900, Output: 120}),

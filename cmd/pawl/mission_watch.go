@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
 // lookAgain is how often a board in a terminal is drawn anew without news: times
@@ -100,7 +101,7 @@ func changes(b pawl.Body) bool {
 	case pawl.TurnStarted, pawl.TurnFinished, pawl.Withdrawn:
 		return true
 	default:
-		return pawl.OfMission(b)
+		return missionapi.IsEvent(b)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // What a line of statistics stands for.
@@ -53,9 +54,9 @@ type stats struct {
 }
 
 func newStats(rows []pawl.UsageRow, by string, f pawl.UsageFilter, now time.Time) stats {
-	s := stats{Until: pawl.Day(now), By: by, Rows: append([]pawl.UsageRow{}, rows...), Groups: []group{}, now: now.UTC()}
+	s := stats{Until: store.Day(now), By: by, Rows: append([]pawl.UsageRow{}, rows...), Groups: []group{}, now: now.UTC()}
 	if !f.Since.IsZero() {
-		s.Since = pawl.Day(f.Since)
+		s.Since = store.Day(f.Since)
 	}
 	at := map[string]int{}
 	for _, r := range rows {
@@ -173,7 +174,7 @@ func (s *stats) days(n int) (from string, weights []int64) {
 		sums[r.Day].add(r.Replies, r.Usage)
 	}
 	for i := range n {
-		day := pawl.Day(s.now.AddDate(0, 0, -i))
+		day := store.Day(s.now.AddDate(0, 0, -i))
 		if day < s.Since {
 			break
 		}

@@ -88,7 +88,7 @@ func (w *world) turn() error {
 		w.t.Fatal("nothing to do", err)
 	}
 	reason, err := agent.Run(w.t.Context(), w.Stepper, turn)
-	stop, err := pawl.StopOf(reason, err)
+	stop, err := agent.StopOf(reason, err)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (w *world) told() (log, said []pawl.Event) {
 type narrow struct{ model.Model }
 
 func (m narrow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
-	if req.Agent == pawl.AgentCompaction || prompt.Estimate(req.Messages) <= 6000 {
+	if req.Agent == model.AgentCompaction || prompt.Estimate(req.Messages) <= 6000 {
 		return m.Model.Stream(ctx, req)
 	}
 	return says(fmt.Errorf("ask: %w", &model.ProviderError{Kind: pawl.ErrorOverflow, Status: 400, Message: "too long"}), []model.Chunk{text("I beg")}).Stream(ctx, req)
@@ -259,7 +259,7 @@ func TestGatewayDies(t *testing.T) {
 // checkOpen checks that a failure is the way's and not the model's.
 func checkOpen(t *testing.T, w *world, err error) {
 	t.Helper()
-	var stop *pawl.Stop
+	var stop *agent.Stop
 	var provider *model.ProviderError
 	if !errors.Is(err, pawl.ErrUnavailable) || errors.As(err, &stop) || errors.As(err, &provider) {
 		t.Errorf("got %#v: %v", err, err)
@@ -276,7 +276,7 @@ func TestGatewayDiesInACompaction(t *testing.T) {
 	m := narrow{openScript(t, talks(8, `{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`)...)}
 	away := true
 	failing := stream(func(ctx context.Context, req model.Request, yield func(model.Chunk, error) bool) {
-		if away && req.Agent == pawl.AgentCompaction {
+		if away && req.Agent == model.AgentCompaction {
 			away = false
 			panic(http.ErrAbortHandler) // the gateway fails
 		}

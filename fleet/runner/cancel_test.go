@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 )
 
 // cancels returns a step during which the turn is canceled; it ends when its host is interrupted.
@@ -18,7 +19,7 @@ func (c *fakeWorkers) cancels(interrupt string) func(context.Context, StepReques
 	return func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflow(signalCancel, pawl.Seq(2))
 		<-interrupted
-		return StepResult{}, encodeError(&pawl.Stop{Reason: pawl.ReasonCanceled})
+		return StepResult{}, encodeError(&agent.Stop{Reason: pawl.ReasonCanceled})
 	}
 }
 
@@ -40,14 +41,14 @@ func TestCancelAtWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newFakeWorkers(t)
 			c.on[test.during] = c.cancels(interrupts)
-			var stop pawl.Stop
+			var stop agent.Stop
 			c.on[ended] = func(_ context.Context, req StepRequest) (StepResult, error) {
 				stop = *req.Stop
 				return StepResult{}, nil
 			}
 			ok(t, c.run(job))
 			c.check(test.want...)
-			if want := (pawl.Stop{Reason: pawl.ReasonCanceled, UpTo: 2}); stop != want {
+			if want := (agent.Stop{Reason: pawl.ReasonCanceled, UpTo: 2}); stop != want {
 				t.Errorf("the turn ends with %+v, want %+v", stop, want)
 			}
 		})
@@ -60,7 +61,7 @@ func TestCancelTooLateForTheHost(t *testing.T) {
 	c := newFakeWorkers(t)
 	c.on[answers] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(2))
-		return c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 2}})
+		return c.usual("Think", StepRequest{Turn: agent.Turn{Step: 2}})
 	}
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, ended)
@@ -81,7 +82,7 @@ func TestCancelBetweenTurns(t *testing.T) {
 	c := newFakeWorkers(t)
 	c.on[ends] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(9))
-		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
+		return StepResult{Turn: agent.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
 	}
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, ends, "Finish h1 canceled canceled to 9")
@@ -93,7 +94,7 @@ func TestCancelSparesWhatCameLater(t *testing.T) {
 	c := newFakeWorkers(t)
 	c.on[ends] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalCancel, pawl.Seq(8))
-		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
+		return StepResult{Turn: agent.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
 	}
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, ends,
@@ -149,7 +150,7 @@ func TestCancelWhileNobodyIsThere(t *testing.T) {
 		return Place{Host: "h1", Dir: "/w", Epoch: 1}, nil
 	}
 	c.on[thinks] = fails(notTaken)
-	c.on["Think 1 h1 canceled to 2 again"] = fails(encodeError(&pawl.Stop{Reason: pawl.ReasonCanceled}))
+	c.on["Think 1 h1 canceled to 2 again"] = fails(encodeError(&agent.Stop{Reason: pawl.ReasonCanceled}))
 	c.env.RegisterDelayedCallback(func() { c.env.SignalWorkflow(signalCancel, pawl.Seq(2)) }, 20*time.Second)
 	ok(t, c.run(job))
 	if c.count("Think 1 h1 canceled to 2 again") != 1 || c.count(ended) != 1 {

@@ -17,9 +17,9 @@ import (
 // Stepper does the work of the activities. *agent.Stepper implements it.
 type Stepper interface {
 	agent.Steps[context.Context]
-	Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok bool, err error)
-	StepsTaken(ctx context.Context, t pawl.Turn) (int, error)
-	Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
+	Begin(ctx context.Context, id pawl.SessionID) (t agent.Turn, ok bool, err error)
+	StepsTaken(ctx context.Context, t agent.Turn) (int, error)
+	Finish(ctx context.Context, t agent.Turn, stop agent.Stop) error
 	Interrupt(id pawl.SessionID, upTo pawl.Seq)
 	Forget(id pawl.SessionID)
 }
@@ -64,8 +64,8 @@ func (h *Executor) Begin(ctx context.Context, t StepRequest) (StepResult, error)
 // The fleet as a whole owns the lease of a session: Temporal makes sure that a single host works on it, and the lease
 // keeps other runners away for leaseTime after the last turn began.
 const (
-	owner     pawl.Owner = "fleet"
-	leaseTime            = time.Hour
+	owner     store.Owner = "fleet"
+	leaseTime             = time.Hour
 )
 
 // beginNext begins the next turn of the session. If there is none it releases the lease and drops what is cached for
@@ -79,7 +79,7 @@ func (h *Executor) beginNext(ctx context.Context, t StepRequest) (StepResult, er
 	if err != nil {
 		return StepResult{}, err
 	}
-	var large *pawl.Stop
+	var large *agent.Stop
 	if err := h.Workspaces.Save(ctx, t.Place.Dir); err != nil && !errors.As(err, &large) { // the call that made the workspace too large has already failed with this error
 		return StepResult{}, err
 	}
@@ -130,12 +130,12 @@ func (h *Executor) Act(ctx context.Context, t StepRequest) (StepResult, error) {
 }
 
 // before returns the turn at its previous step.
-func before(t pawl.Turn) pawl.Turn {
+func before(t agent.Turn) agent.Turn {
 	t.Step--
 	return t
 }
 
-func (h *Executor) act(ctx context.Context, t pawl.Turn, calls []pawl.CallID) error {
+func (h *Executor) act(ctx context.Context, t agent.Turn, calls []pawl.CallID) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (h *Executor) Settle(ctx context.Context, t StepRequest) (StepResult, error
 // Finish records the end of a turn and returns the next one.
 func (h *Executor) Finish(ctx context.Context, t StepRequest) (StepResult, error) {
 	end := t
-	end.Turn = pawl.Turn{} // without a turn the step cannot be canceled: the end of a canceled turn is recorded too
+	end.Turn = agent.Turn{} // without a turn the step cannot be canceled: the end of a canceled turn is recorded too
 	return h.runStep(ctx, "finish", end, func(ctx context.Context) (StepResult, error) {
 		if err := h.Stepper.Finish(ctx, t.Turn, *t.Stop); err != nil {
 			return StepResult{}, err
@@ -218,12 +218,12 @@ func (h *Executor) runOnHost(ctx context.Context, t StepRequest, do func(context
 	defer over()
 	out, err := do(step)
 	var suspended *agent.Suspended
-	var stop *pawl.Stop
+	var stop *agent.Stop
 	switch {
 	case errors.As(err, &suspended):
 		out, err = StepResult{Waits: true, Until: suspended.Until}, nil
 	case err != nil && step.Err() != nil && ctx.Err() == nil && !errors.As(err, &stop):
-		err = &pawl.Stop{Reason: pawl.ReasonCanceled}
+		err = &agent.Stop{Reason: pawl.ReasonCanceled}
 	}
 	out.Leave = h.Workspaces.Draining()
 	return out, err

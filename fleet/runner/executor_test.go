@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 )
 
 // stalls is a stepper whose Generate lasts until its context ends.
@@ -20,9 +21,9 @@ type stalls struct {
 	began chan context.Context
 }
 
-func (s stalls) Prepare(context.Context, pawl.Turn) error { return nil }
+func (s stalls) Prepare(context.Context, agent.Turn) error { return nil }
 
-func (s stalls) Generate(ctx context.Context, _ pawl.Turn) (pawl.Reply, error) {
+func (s stalls) Generate(ctx context.Context, _ agent.Turn) (pawl.Reply, error) {
 	s.began <- ctx
 	<-ctx.Done()
 	return pawl.Reply{}, context.Cause(ctx)
@@ -49,7 +50,7 @@ func stalled(t *testing.T) (*Executor, stalls, func(StepRequest) error) {
 // canceledTurn fails unless a person's cancel ended the step.
 func canceledTurn(t *testing.T, err error) {
 	t.Helper()
-	var stop *pawl.Stop
+	var stop *agent.Stop
 	if !errors.As(err, &stop) || stop.Reason != pawl.ReasonCanceled {
 		t.Errorf("the step ended with %v, want that it was canceled", err)
 	}
@@ -64,7 +65,7 @@ func interrupted(t *testing.T, h *Executor, upTo pawl.Seq) {
 // TestInterrupt: a step ends whether its cancel comes before it, with it or after it.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
-	turn := pawl.Turn{Session: "s", Number: 1, Prompt: 5, Step: 1}
+	turn := agent.Turn{Session: "s", Number: 1, Prompt: 5, Step: 1}
 	t.Run("before", func(t *testing.T) {
 		h, _, think := stalled(t)
 		interrupted(t, h, 5)
@@ -90,7 +91,7 @@ func TestInterrupt(t *testing.T) {
 		h, _, think := stalled(t)
 		for n := pawl.Seq(1); n <= 30; n++ {
 			var group sync.WaitGroup
-			group.Go(func() { canceledTurn(t, think(StepRequest{Turn: pawl.Turn{Session: "s", Prompt: n, Step: 1}})) })
+			group.Go(func() { canceledTurn(t, think(StepRequest{Turn: agent.Turn{Session: "s", Prompt: n, Step: 1}})) })
 			group.Go(func() { interrupted(t, h, n) })
 			group.Wait()
 		}
@@ -112,7 +113,7 @@ func TestInterruptBoth(t *testing.T) {
 	var group sync.WaitGroup
 	for _, again := range []bool{false, true} {
 		group.Go(func() {
-			canceledTurn(t, think(StepRequest{Turn: pawl.Turn{Session: "s", Prompt: 5, Step: 1}, Again: again}))
+			canceledTurn(t, think(StepRequest{Turn: agent.Turn{Session: "s", Prompt: 5, Step: 1}, Again: again}))
 		})
 		<-s.began
 	}
@@ -130,7 +131,7 @@ func TestEncodeError(t *testing.T) {
 		err   error
 		final bool
 	}{
-		"stop":      {&pawl.Stop{Reason: pawl.ReasonError, Message: "m"}, true},
+		"stop":      {&agent.Stop{Reason: pawl.ReasonError, Message: "m"}, true},
 		"not found": {pawl.ErrNotFound, true},
 		"invalid":   {pawl.ErrInvalid, true},
 		"canceled":  {temporal.NewCanceledError(), false}, // as a step's own error it is a fault

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	sdklog "go.temporal.io/sdk/log"
@@ -16,9 +17,8 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 )
 
 // fakeWorkers answers a workflow in place of coordinators and executors, and records the requests.
@@ -39,7 +39,7 @@ type fakeWorkers struct {
 }
 
 // oneTurn is the turn that the fake executors offer: a call, then a text.
-var oneTurn = pawl.Turn{Session: "s", Number: 1, Prompt: 2}
+var oneTurn = agent.Turn{Session: "s", Number: 1, Prompt: 2}
 
 const (
 	begins  = "Begin h1 again"

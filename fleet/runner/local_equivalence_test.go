@@ -100,18 +100,18 @@ func TestModelFails(t *testing.T) {
 // altered is a stepper whose long steps a test can change.
 type altered struct {
 	*agent.Stepper
-	generate func(context.Context, pawl.Turn) (pawl.Reply, error)
-	execute  func(context.Context, pawl.Turn, []pawl.CallID) error
+	generate func(context.Context, agent.Turn) (pawl.Reply, error)
+	execute  func(context.Context, agent.Turn, []pawl.CallID) error
 }
 
-func (a altered) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error) {
+func (a altered) Generate(ctx context.Context, t agent.Turn) (pawl.Reply, error) {
 	if a.generate == nil {
 		return a.Stepper.Generate(ctx, t)
 	}
 	return a.generate(ctx, t)
 }
 
-func (a altered) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) error {
+func (a altered) Execute(ctx context.Context, t agent.Turn, ids []pawl.CallID) error {
 	if a.execute == nil {
 		return a.Stepper.Execute(ctx, t, ids)
 	}
@@ -167,7 +167,7 @@ func TestRetryAfterEffect(t *testing.T) {
 	onLocal.runLocal()
 	attempts := 0
 	err := onFleet.runFleet(func(s *agent.Stepper) Stepper {
-		return altered{Stepper: s, execute: func(ctx context.Context, turn pawl.Turn, ids []pawl.CallID) error {
+		return altered{Stepper: s, execute: func(ctx context.Context, turn agent.Turn, ids []pawl.CallID) error {
 			attempts++
 			err := s.Execute(ctx, turn, ids)
 			if attempts == 1 {
@@ -246,7 +246,7 @@ func TestOldAttemptStillAtWork(t *testing.T) {
 	var oldErr error
 	first := true
 	err := w.runFleet(func(s *agent.Stepper) Stepper {
-		return altered{Stepper: s, execute: func(ctx context.Context, turn pawl.Turn, ids []pawl.CallID) error {
+		return altered{Stepper: s, execute: func(ctx context.Context, turn agent.Turn, ids []pawl.CallID) error {
 			if !first {
 				err := s.Execute(ctx, turn, ids)
 				close(goOn)
@@ -277,7 +277,7 @@ func TestGivesUp(t *testing.T) {
 	w.send("go", pawl.DeliverNow, settings)
 	attempts := 0
 	err := w.runFleet(func(s *agent.Stepper) Stepper {
-		return altered{Stepper: s, generate: func(ctx context.Context, turn pawl.Turn) (pawl.Reply, error) {
+		return altered{Stepper: s, generate: func(ctx context.Context, turn agent.Turn) (pawl.Reply, error) {
 			if turn.Step == 1 {
 				return s.Generate(ctx, turn)
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 )
 
 // The results reported to Observe.
@@ -26,7 +27,7 @@ const (
 )
 
 func resultOf(out StepResult, err error) string {
-	var stop *pawl.Stop
+	var stop *agent.Stop
 	switch {
 	case err == nil && out.Waits:
 		return resultWaits

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 )
 
 func TestResultOf(t *testing.T) {
@@ -20,7 +21,7 @@ func TestResultOf(t *testing.T) {
 	}{
 		{want: "ok"},
 		{want: "waits", out: StepResult{Waits: true}},
-		{want: "stop", err: fmt.Errorf("act: %w", &pawl.Stop{Reason: pawl.ReasonCanceled})},
+		{want: "stop", err: fmt.Errorf("act: %w", &agent.Stop{Reason: pawl.ReasonCanceled})},
 		{want: "moved", err: fmt.Errorf("workspace /w: %w", errMoved)},
 		{want: "moved", err: fmt.Errorf("save /w: %w", pawl.ErrConflict)},
 		{want: "full", err: errors.Join(fmt.Errorf("%w: %w", errFull, pawl.ErrUnavailable))},

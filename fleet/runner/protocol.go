@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -56,15 +57,15 @@ type Place struct {
 type StepRequest struct {
 	Job
 	Place Place         `json:"place"`
-	Turn  pawl.Turn     `json:"turn,omitzero"`
+	Turn  agent.Turn    `json:"turn,omitzero"`
 	Calls []pawl.CallID `json:"calls,omitempty"`
-	Stop  *pawl.Stop    `json:"stop,omitempty"`
+	Stop  *agent.Stop   `json:"stop,omitempty"`
 	Again bool          `json:"again,omitempty"` // it was asked before, and nobody knows what came of it
 }
 
 // StepResult is the result of a step.
 type StepResult struct {
-	Turn    pawl.Turn  `json:"turn,omitzero"` // the next one; the zero Turn if nothing is left to do
+	Turn    agent.Turn `json:"turn,omitzero"` // the next one; the zero Turn if nothing is left to do
 	Taken   int        `json:"taken,omitempty"`
 	Reply   pawl.Reply `json:"reply,omitzero"`
 	Settled bool       `json:"settled,omitempty"` // whether the turn goes on was asked too, and Again is the answer
@@ -76,14 +77,14 @@ type StepResult struct {
 
 // The types of application errors that a workflow knows.
 const (
-	stopType  = "Stop"  // carries a pawl.Stop
+	stopType  = "Stop"  // carries a agent.Stop
 	finalType = "Final" // another try would end the same
 )
 
 // sent makes of a step's error what crosses the border: a Stop ends the turn, and
 // what nobody can cure is final; all else is worth another try.
 func encodeError(err error) error {
-	var stop *pawl.Stop
+	var stop *agent.Stop
 	switch {
 	case err == nil:
 		return nil
@@ -100,7 +101,7 @@ func encodeError(err error) error {
 func decodeError(err error) error {
 	var failed *temporal.ApplicationError
 	if errors.As(err, &failed) && failed.Type() == stopType {
-		var stop pawl.Stop
+		var stop agent.Stop
 		if err := failed.Details(&stop); err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func decodeError(err error) error {
 
 // final reports whether another try would end the same.
 func final(err error) bool {
-	var stop *pawl.Stop
+	var stop *agent.Stop
 	var failed *temporal.ApplicationError
 	return errors.As(err, &stop) || temporal.IsCanceledError(err) || errors.As(err, &failed) && failed.Type() == finalType
 }

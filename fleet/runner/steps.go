@@ -22,7 +22,7 @@ var _ agent.Steps[workflow.Context] = (*steps)(nil)
 
 // Prepare is part of the Think activity. When the history gets long it continues as a new workflow, which finds in the
 // log what is still to be done.
-func (s *steps) Prepare(ctx workflow.Context, t pawl.Turn) error {
+func (s *steps) Prepare(ctx workflow.Context, t agent.Turn) error {
 	if t.Step > s.taken+1 && workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 		return errContinueAsNew
 	}
@@ -30,14 +30,14 @@ func (s *steps) Prepare(ctx workflow.Context, t pawl.Turn) error {
 }
 
 // checkCanceled returns a Stop if the turn was canceled.
-func (s *steps) checkCanceled(t pawl.Turn) error {
+func (s *steps) checkCanceled(t agent.Turn) error {
 	if s.canceled(t) {
-		return &pawl.Stop{Reason: pawl.ReasonCanceled}
+		return &agent.Stop{Reason: pawl.ReasonCanceled}
 	}
 	return nil
 }
 
-func (s *steps) Generate(ctx workflow.Context, t pawl.Turn) (pawl.Reply, error) {
+func (s *steps) Generate(ctx workflow.Context, t agent.Turn) (pawl.Reply, error) {
 	if t.Step <= s.taken {
 		return pawl.Reply{Finish: pawl.FinishToolUse}, nil // an earlier workflow did this step
 	}
@@ -50,7 +50,7 @@ func (s *steps) Generate(ctx workflow.Context, t pawl.Turn) (pawl.Reply, error) 
 }
 
 // Authorize leaves the calls to the next Generate. If there is none it runs them in an activity of their own.
-func (s *steps) Authorize(ctx workflow.Context, t pawl.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
+func (s *steps) Authorize(ctx workflow.Context, t agent.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
 	if s.expectsMore && !t.Last() {
 		s.calls = ids
 		return nil, nil
@@ -60,9 +60,9 @@ func (s *steps) Authorize(ctx workflow.Context, t pawl.Turn, ids []pawl.CallID) 
 }
 
 // Execute does nothing: Authorize or the next Generate executes the calls.
-func (s *steps) Execute(workflow.Context, pawl.Turn, []pawl.CallID) error { return nil }
+func (s *steps) Execute(workflow.Context, agent.Turn, []pawl.CallID) error { return nil }
 
-func (s *steps) Settle(ctx workflow.Context, t pawl.Turn) (again bool, err error) {
+func (s *steps) Settle(ctx workflow.Context, t agent.Turn) (again bool, err error) {
 	if s.settled != nil {
 		return *s.settled, nil
 	}

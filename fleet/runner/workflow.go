@@ -99,7 +99,7 @@ func (s *session) interrupt(ctx workflow.Context) {
 }
 
 // canceled reports whether a turn was canceled.
-func (s *session) canceled(t pawl.Turn) bool {
+func (s *session) canceled(t agent.Turn) bool {
 	s.receiveSignals()
 	return t.Prompt <= s.job.Canceled
 }
@@ -108,9 +108,9 @@ func (s *session) canceled(t pawl.Turn) bool {
 func (s *session) turn(ctx workflow.Context, begun StepResult) (next StepResult, seen int, err error) {
 	t := begun.Turn
 	reason, err := agent.Run(ctx, &steps{session: s, taken: begun.Taken}, t)
-	stop, err := pawl.StopOf(reason, err)
+	stop, err := agent.StopOf(reason, err)
 	if s.canceled(t) && !final(err) {
-		stop, err = pawl.Stop{Reason: pawl.ReasonCanceled, UpTo: s.job.Canceled}, nil // whatever the turn returned: the cancel was accepted
+		stop, err = agent.Stop{Reason: pawl.ReasonCanceled, UpTo: s.job.Canceled}, nil // whatever the turn returned: the cancel was accepted
 	}
 	if err != nil {
 		return StepResult{}, 0, err

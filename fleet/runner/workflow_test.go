@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 )
 
 // job is one of a session.
@@ -59,7 +60,7 @@ func TestLeave(t *testing.T) {
 	t.Parallel()
 	c := newFakeWorkers(t)
 	c.on[thinks] = func(context.Context, StepRequest) (StepResult, error) {
-		out, err := c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 1}})
+		out, err := c.usual("Think", StepRequest{Turn: agent.Turn{Step: 1}})
 		out.Leave = true
 		return out, err
 	}
@@ -137,7 +138,7 @@ func TestWakeBeforeTheEnd(t *testing.T) {
 	c := newFakeWorkers(t)
 	c.on[answers] = func(context.Context, StepRequest) (StepResult, error) {
 		c.env.SignalWorkflowSkippingWorkflowTask(signalWake, nil)
-		return c.usual("Think", StepRequest{Turn: pawl.Turn{Step: 2}})
+		return c.usual("Think", StepRequest{Turn: agent.Turn{Step: 2}})
 	}
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, ends)
@@ -151,7 +152,7 @@ func TestNextTurn(t *testing.T) {
 		if req.Turn.Number == 2 {
 			return StepResult{}, nil
 		}
-		return StepResult{Turn: pawl.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
+		return StepResult{Turn: agent.Turn{Session: "s", Number: 2, Prompt: 9}}, nil
 	}
 	ok(t, c.run(job))
 	c.check("Place", begins, thinks, answers, ends, thinks, answers, ends)
@@ -183,10 +184,10 @@ func TestFinal(t *testing.T) {
 // A Stop is passed on completely.
 func TestStop(t *testing.T) {
 	t.Parallel()
-	stop := pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "no credit", UpTo: 7}
+	stop := agent.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "no credit", UpTo: 7}
 	c := newFakeWorkers(t)
 	c.on[thinks] = fails(encodeError(&stop))
-	var got pawl.Stop
+	var got agent.Stop
 	c.on["Finish h1 error"] = func(_ context.Context, req StepRequest) (StepResult, error) {
 		got = *req.Stop
 		return StepResult{}, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -175,7 +176,7 @@ func (s *Workspaces) ensure(ctx context.Context, w *workspace, p Place) error {
 		}
 	}
 	w.state = workspaceState{Dir: p.Dir, Tenant: tenant, Epoch: p.Epoch, Checkpoint: row.Checkpoint, Boot: s.Boot}
-	var large *pawl.Stop
+	var large *agent.Stop
 	if err := s.save(ctx, w); err != nil && !errors.As(err, &large) { // the first call that changes something gets this error
 		w.state = workspaceState{}
 		return err
@@ -262,7 +263,7 @@ func (s *Workspaces) SaveRetrying(ctx context.Context, dir string) error {
 	began := time.Now()
 	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
 		err := s.Save(ctx, dir)
-		var stop *pawl.Stop
+		var stop *agent.Stop
 		if err == nil || errors.As(err, &stop) || errors.Is(err, errMoved) || errors.Is(err, pawl.ErrConflict) ||
 			ctx.Err() != nil || time.Since(began) > saveTimeout {
 			return err
@@ -287,7 +288,7 @@ func (s *Workspaces) save(ctx context.Context, w *workspace) error {
 	}
 	s.observe(spaceSave, began, size, err)
 	if errors.Is(err, pawl.ErrInvalid) {
-		return &pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()} // too large: a retry would fail too
+		return &agent.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()} // too large: a retry would fail too
 	}
 	if err != nil {
 		return fmt.Errorf("keep workspace %s: %w", w.state.Dir, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/fleet/blob"
 	"github.com/pawl-dev/pawl/fleet/checkpoint"
+	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
@@ -359,7 +360,7 @@ func TestTooLarge(t *testing.T) {
 	e.write("f", strings.Repeat("x", 100)) // it was too large when it came
 	leave := e.enter(a, p)
 	err := a.Save(t.Context(), e.dir)
-	var stop *pawl.Stop
+	var stop *agent.Stop
 	if !errors.As(err, &stop) || stop.Reason != pawl.ReasonError || !strings.Contains(stop.Message, "delete what is not needed") {
 		t.Errorf("it ends with %v", err)
 	}

@@ -36,7 +36,7 @@ func (e *internalError) Error() string { return e.err.Error() }
 // Authorize returns the calls that may run: the tool exists, the input is valid, the step
 // may use tools, and the policy or the user allows it. Every other call gets its denial as
 // a result. If the user denies a call without a message to the model, the turn ends.
-func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
+func (s *Stepper) Authorize(ctx context.Context, t Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID)
 	for _, id := range ids {
 		call := j.history.Call(id)
 		if call.Finished {
-			var stop *pawl.Stop
+			var stop *Stop
 			if errors.As(earlierAnswerError(call), &stop) {
 				return nil, stop // an earlier attempt was killed before it ended the turn
 			}
@@ -64,7 +64,7 @@ func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID)
 		if err := s.reject(ctx, j, call, err); err != nil {
 			return nil, err
 		}
-		var stop *pawl.Stop
+		var stop *Stop
 		if errors.As(err, &stop) {
 			return nil, stop
 		}
@@ -73,7 +73,7 @@ func (s *Stepper) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID)
 }
 
 // authorizeCall returns nil if a call may run, else why not. It asks the user if it must.
-func (s *Stepper) authorizeCall(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) error {
+func (s *Stepper) authorizeCall(ctx context.Context, j *journal, t Turn, c *pawl.CallState) error {
 	switch {
 	case t.Last():
 		return errors.New("not run: this was the last permitted step, and no tools were offered")
@@ -191,7 +191,7 @@ func (s *Stepper) rejection(ctx context.Context, j *journal, c *pawl.CallState, 
 	}
 	f := pawl.CallFinished{Call: c.Call.ID, Status: pawl.CallRefused, Result: toolapi.ErrorResult(why.Error())}
 	var no *deniedError
-	var stop *pawl.Stop
+	var stop *Stop
 	if errors.As(why, &no) || errors.As(why, &stop) {
 		f.Status = pawl.CallDenied
 	}

@@ -178,7 +178,7 @@ func TestDeniedBeforeItRunsAgain(t *testing.T) {
 }
 
 // askedTurn is a world whose log ends with the ask for a call of act.
-func askedTurn(t *testing.T, d *diary) (*world, pawl.Turn) {
+func askedTurn(t *testing.T, d *diary) (*world, Turn) {
 	t.Helper()
 	w := newWorld(t, setup{tools: []toolapi.Tool{d.tool("act", pawl.AccessWrite, nil)}, script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}})
 	w.prompt("go", inMode("ask"))

@@ -40,7 +40,7 @@ func TestContract_R7_CancelInMidStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
+			check(t, Stop{Reason: pawl.ReasonCanceled}, stop)
 			check(t, []pawl.Body{
 				pawl.Replied{Step: 1, Model: modelRef, Agent: Default, Parts: test.kept, Finish: pawl.FinishCanceled},
 				pawl.TurnFinished{Reason: pawl.ReasonCanceled, Steps: 1},
@@ -84,7 +84,7 @@ func TestCancelAHangingScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
+	check(t, Stop{Reason: pawl.ReasonCanceled}, stop)
 	check(t, []pawl.Message{user("go"), says(pawl.Text{Text: "half "})}, w.conversation())
 }
 
@@ -114,7 +114,7 @@ func TestCancelInMidTool(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
+			check(t, Stop{Reason: pawl.ReasonCanceled}, stop)
 			w.checkCalls()
 			conversation := w.conversation()
 			var want pawl.Parts
@@ -147,7 +147,7 @@ func TestCancelThatComesTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, pawl.Stop{Reason: pawl.ReasonCanceled}, stop)
+	check(t, Stop{Reason: pawl.ReasonCanceled}, stop)
 	check(t, []pawl.CallFinished{
 		{Call: "call_1_1", Status: pawl.CallDone, Result: pawl.Result{Content: "done"}},
 		{Call: "call_1_2", Status: pawl.CallCanceled, Result: toolapi.ErrorResult("not run: canceled")},

@@ -22,7 +22,7 @@ type compaction struct {
 
 // fit makes the conversation smaller if a person has ordered it, or if it would
 // not fit the model's window soon. What that costs counts for the turn's budgets.
-func (s *Stepper) fitContext(ctx context.Context, j *journal, t pawl.Turn) error {
+func (s *Stepper) fitContext(ctx context.Context, j *journal, t Turn) error {
 	before := j.history.Compaction()
 	for _, o := range j.history.Orders() {
 		if _, waits := o.Body.(pawl.ShellAsked); waits {

@@ -99,7 +99,7 @@ func (w *world) compactions() []pawl.Compacted {
 func (w *world) asides() []model.Request {
 	var all []model.Request
 	for _, r := range w.model.requests {
-		if r.Agent == pawl.AgentCompaction {
+		if r.Agent == model.AgentCompaction {
 			all = append(all, r)
 		}
 	}
@@ -154,7 +154,7 @@ func TestCompactsBeforeTheWindowIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range rows {
-		if row.Agent == pawl.AgentCompaction {
+		if row.Agent == model.AgentCompaction {
 			check(t, len(done), row.Replies)
 		}
 	}
@@ -181,7 +181,7 @@ func TestCompactionRequest(t *testing.T) {
 	}
 	text := asides[0].Messages[0].Text()
 	check(t, model.Request{
-		Session: session, Agent: pawl.AgentCompaction, System: compactionPrompt,
+		Session: session, Agent: model.AgentCompaction, System: compactionPrompt,
 		Messages: []pawl.Message{{Seq: asides[0].Messages[0].Seq, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: text}}}},
 	}, asides[0])
 	var own []string
@@ -281,7 +281,7 @@ func TestAQuarterStays(t *testing.T) {
 	w.prompt("Look.")
 	var before []pawl.Message
 	w.model.begins = func(r model.Request) {
-		if r.Agent == pawl.AgentCompaction && before == nil {
+		if r.Agent == model.AgentCompaction && before == nil {
 			before = w.conversationNow()
 		}
 	}
@@ -454,7 +454,7 @@ func TestCompactionIsCanceled(t *testing.T) {
 
 func TestHiddenAgents(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{pawl.AgentCompaction, pawl.AgentTitle, pawl.AgentSummary} {
+	for _, name := range []string{model.AgentCompaction, model.AgentTitle, model.AgentSummary} {
 		if _, err := Lookup(name); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "takes no prompts") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -463,7 +463,7 @@ func TestHiddenAgents(t *testing.T) {
 		}
 	}
 	w := newWorld(t, setup{script: []string{`{"text":"Hello."}`, `{"agent":"compaction","text":"Sum."}`}})
-	w.prompt("Hello.", func(p *pawl.Prompted) { p.Agent = pawl.AgentCompaction })
+	w.prompt("Hello.", func(p *pawl.Prompted) { p.Agent = model.AgentCompaction })
 	stop := w.mustTurn(pawl.ReasonError)
 	if !strings.Contains(stop.Message, "choose another") || len(w.model.requests) > 0 {
 		t.Error(stop.Message)

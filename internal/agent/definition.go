@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/suggest"
 	"github.com/pawl-dev/pawl/internal/weak"
@@ -101,9 +102,9 @@ var team = map[string]Definition{
 // hidden are the agents that pawl calls itself, outside of the conversation. They have
 // neither tools nor turns.
 var hidden = map[string]Definition{
-	pawl.AgentCompaction: {Name: pawl.AgentCompaction, Prompt: compactionPrompt},
-	pawl.AgentTitle:      {Name: pawl.AgentTitle, Prompt: titlePrompt},
-	pawl.AgentSummary:    {Name: pawl.AgentSummary, Prompt: summaryPrompt},
+	model.AgentCompaction: {Name: model.AgentCompaction, Prompt: compactionPrompt},
+	model.AgentTitle:      {Name: model.AgentTitle, Prompt: titlePrompt},
+	model.AgentSummary:    {Name: model.AgentSummary, Prompt: summaryPrompt},
 }
 
 // Lookup returns the built-in agent of that name; "" means Default.

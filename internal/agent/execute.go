@@ -22,7 +22,7 @@ const maxParallel = 8
 // Execute runs the calls in order; consecutive read-only calls run in parallel. Each call
 // is logged before it starts and after it ends. A call that an earlier attempt started
 // runs again only if it is read-only; the outcome of any other is unknown (see resume.go).
-func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) error {
+func (s *Stepper) Execute(ctx context.Context, t Turn, ids []pawl.CallID) error {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Stepper) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) e
 // nextCalls returns the calls that run next, in parallel, and those after them. It plans
 // each call again and checks that it is still allowed: earlier calls, or somebody else,
 // may have changed what it would do since it was authorized.
-func (s *Stepper) nextCalls(ctx context.Context, j *journal, t pawl.Turn, ids []pawl.CallID) (batch []plannedCall, rest []pawl.CallID, err error) {
+func (s *Stepper) nextCalls(ctx context.Context, j *journal, t Turn, ids []pawl.CallID) (batch []plannedCall, rest []pawl.CallID, err error) {
 	for i, id := range ids {
 		if len(batch) > 0 && (!batch[0].started.ReadOnly || batch[0].tool.Alone || len(batch) == maxParallel) {
 			return batch, ids[i:], nil
@@ -86,7 +86,7 @@ func (s *Stepper) nextCalls(ctx context.Context, j *journal, t pawl.Turn, ids []
 
 // snapshotBefore takes a snapshot before a call that may change the workspace. That may
 // take a while, so the call is planned again afterwards.
-func (s *Stepper) snapshotBefore(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState, p plannedCall) (plannedCall, error) {
+func (s *Stepper) snapshotBefore(ctx context.Context, j *journal, t Turn, c *pawl.CallState, p plannedCall) (plannedCall, error) {
 	if p.startedBefore || s.Snapshots == nil || j.inMissionTeam() { // a worker is undone by not merging its worktree
 		return p, nil
 	}

@@ -16,7 +16,7 @@ const draftEvery = 250 * time.Millisecond
 
 // Generate makes one model call. It logs ReplyStarted before it reads the stream, publishes
 // and drafts the growing reply, and logs Replied at the end.
-func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error) {
+func (s *Stepper) Generate(ctx context.Context, t Turn) (pawl.Reply, error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return pawl.Reply{}, err
@@ -26,7 +26,7 @@ func (s *Stepper) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error)
 	if len(open.Steps) >= t.Step && open.Steps[t.Step-1].Reply != nil { // an earlier attempt has it
 		reply := *open.Steps[t.Step-1].Reply
 		if reply.Finish == pawl.FinishCanceled {
-			return reply, &pawl.Stop{Reason: pawl.ReasonCanceled}
+			return reply, &Stop{Reason: pawl.ReasonCanceled}
 		}
 		return reply, nil
 	}
@@ -75,14 +75,14 @@ func modelStop(err error) error {
 	if errors.Is(err, pawl.ErrUnavailable) {
 		return err
 	}
-	return &pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: err.Error()}
+	return &Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: err.Error()}
 }
 
 // reply is a model's reply while it is being read.
 type reply struct {
 	stepper   *Stepper
 	journal   *journal
-	turn      pawl.Turn
+	turn      Turn
 	started   pawl.Seq
 	lastDraft time.Time
 

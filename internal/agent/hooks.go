@@ -72,7 +72,7 @@ func (s *Stepper) notice(j *journal, turn int, text string) {
 
 // hookStop returns the end of the turn that a hook asked for.
 func hookStop(o hook.Outcome) error {
-	return &pawl.Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("the hook %s ended the turn: %s", o.By, o.StopReason)}
+	return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("the hook %s ended the turn: %s", o.By, o.StopReason)}
 }
 
 // injections returns the events that show texts of hooks to the model.
@@ -101,7 +101,7 @@ func hookFault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return &pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()}
+	return &Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()}
 }
 
 // errPromptCanceled is the cause when the user cancels a prompt that waits for hooks.

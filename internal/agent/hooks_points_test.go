@@ -177,7 +177,7 @@ func TestHookPointsResumed(t *testing.T) {
 				break
 			}
 			reason, err := Run(t.Context(), s, turn)
-			stop, err := pawl.StopOf(reason, err)
+			stop, err := StopOf(reason, err)
 			if err != nil {
 				t.Fatal(err)
 			}

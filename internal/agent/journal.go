@@ -65,7 +65,7 @@ func (j *journal) leave() { <-j.step }
 
 // enterTurn is enter for a step of a turn. It returns errTakenOver if that turn is not
 // the open one.
-func (s *Stepper) enterTurn(ctx context.Context, t pawl.Turn) (*journal, error) {
+func (s *Stepper) enterTurn(ctx context.Context, t Turn) (*journal, error) {
 	j, err := s.enter(ctx, t.Session)
 	if err != nil {
 		return nil, err

@@ -7,25 +7,25 @@ import "github.com/pawl-dev/pawl"
 //
 // A step that is repeated, after a crash or by an engine that retries, finds its
 // earlier attempt in the log and repeats no effect. A step ends the turn by
-// returning a *pawl.Stop.
+// returning a *Stop.
 type Steps[C any] interface {
 	// Prepare adds steering prompts and other messages for the model, and compacts
 	// the conversation when the context window is nearly full.
-	Prepare(C, pawl.Turn) error
+	Prepare(C, Turn) error
 	// Generate makes one model call; the reply is in the log when it returns.
-	Generate(C, pawl.Turn) (pawl.Reply, error)
+	Generate(C, Turn) (pawl.Reply, error)
 	// Authorize returns the calls that may run; the others have a result already.
-	Authorize(C, pawl.Turn, []pawl.CallID) ([]pawl.CallID, error)
+	Authorize(C, Turn, []pawl.CallID) ([]pawl.CallID, error)
 	// Execute runs the calls; their results are in the log when it returns.
-	Execute(C, pawl.Turn, []pawl.CallID) error
+	Execute(C, Turn, []pawl.CallID) error
 	// Settle reports whether the turn goes on though the model made no more calls.
-	Settle(C, pawl.Turn) (again bool, err error)
+	Settle(C, Turn) (again bool, err error)
 }
 
 // Run runs the agent loop for one turn until it ends. It only decides: no I/O, no
 // clock, no goroutine. To resume a turn, run it again from the start: the steps
 // that were taken answer from the log.
-func Run[C any](c C, s Steps[C], t pawl.Turn) (pawl.Reason, error) {
+func Run[C any](c C, s Steps[C], t Turn) (pawl.Reason, error) {
 	for t.Step = 1; ; t.Step++ {
 		if err := s.Prepare(c, t); err != nil {
 			return "", err

@@ -25,12 +25,12 @@ type plan struct {
 	settle  map[int]bool // by step: go on?
 	refuse  pawl.CallID  // a call that is not permitted
 	fail    string       // the step that fails, as the trace shows it
-	steps   []pawl.Turn  // what the steps were given
+	steps   []Turn       // what the steps were given
 }
 
 var errFail = errors.New("fail")
 
-func (p *plan) step(c *trace, t pawl.Turn, format string, args ...any) error {
+func (p *plan) step(c *trace, t Turn, format string, args ...any) error {
 	c.add(format, args...)
 	p.steps = append(p.steps, t)
 	if p.fail != "" && (*c)[len(*c)-1] == p.fail {
@@ -39,16 +39,16 @@ func (p *plan) step(c *trace, t pawl.Turn, format string, args ...any) error {
 	return nil
 }
 
-func (p *plan) Prepare(c *trace, t pawl.Turn) error { return p.step(c, t, "prepare %d", t.Step) }
+func (p *plan) Prepare(c *trace, t Turn) error { return p.step(c, t, "prepare %d", t.Step) }
 
-func (p *plan) Generate(c *trace, t pawl.Turn) (pawl.Reply, error) {
+func (p *plan) Generate(c *trace, t Turn) (pawl.Reply, error) {
 	if err := p.step(c, t, "generate %d", t.Step); err != nil {
 		return pawl.Reply{}, err
 	}
 	return p.replies[t.Step-1], nil
 }
 
-func (p *plan) Authorize(c *trace, t pawl.Turn, ids []pawl.CallID) (permitted []pawl.CallID, err error) {
+func (p *plan) Authorize(c *trace, t Turn, ids []pawl.CallID) (permitted []pawl.CallID, err error) {
 	for _, id := range ids {
 		if id != p.refuse {
 			permitted = append(permitted, id)
@@ -57,11 +57,11 @@ func (p *plan) Authorize(c *trace, t pawl.Turn, ids []pawl.CallID) (permitted []
 	return permitted, p.step(c, t, "authorize %v", ids)
 }
 
-func (p *plan) Execute(c *trace, t pawl.Turn, ids []pawl.CallID) error {
+func (p *plan) Execute(c *trace, t Turn, ids []pawl.CallID) error {
 	return p.step(c, t, "execute %v", ids)
 }
 
-func (p *plan) Settle(c *trace, t pawl.Turn) (bool, error) {
+func (p *plan) Settle(c *trace, t Turn) (bool, error) {
 	return p.settle[t.Step], p.step(c, t, "settle %d", t.Step)
 }
 
@@ -156,7 +156,7 @@ func TestContract_R6_Loop(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var did trace
-			turn := pawl.Turn{Session: "s", Number: 3, Prompt: 7, MaxSteps: test.max, Step: 99}
+			turn := Turn{Session: "s", Number: 3, Prompt: 7, MaxSteps: test.max, Step: 99}
 			reason, err := Run(&did, &test.plan, turn)
 			if errors.Is(err, errFail) != test.fails || !test.fails && err != nil {
 				t.Errorf("got the error %v", err)

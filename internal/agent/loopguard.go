@@ -30,7 +30,7 @@ func (s *Stepper) guardLoops(ctx context.Context, j *journal) ([]pawl.Body, erro
 	case len(j.steeringPrompts()) > 0:
 		return nil, nil // the user is there and steers
 	case open.Settings.Absent || j.history.Created().Parent != "":
-		return nil, &pawl.Stop{Reason: pawl.ReasonLoop, Message: verdict.Report()}
+		return nil, &Stop{Reason: pawl.ReasonLoop, Message: verdict.Report()}
 	default:
 		return s.askToGoOn(ctx, j, verdict.Report())
 	}
@@ -46,9 +46,9 @@ func (s *Stepper) askToGoOn(ctx context.Context, j *journal, what string) ([]paw
 	message := strings.TrimSpace(answer.Text)
 	switch {
 	case answer.Outcome == pawl.OutcomeCanceled:
-		return nil, &pawl.Stop{Reason: pawl.ReasonCanceled}
+		return nil, &Stop{Reason: pawl.ReasonCanceled}
 	case answer.Outcome != pawl.OutcomeAnswered:
-		return nil, &pawl.Stop{Reason: pawl.ReasonLoop, Message: what}
+		return nil, &Stop{Reason: pawl.ReasonLoop, Message: what}
 	case message == "":
 		return nil, nil
 	default:

@@ -94,7 +94,7 @@ func TestCirclesEndTheTurn(t *testing.T) {
 			w := newWorld(t, setup{script: times(9, looks), tools: blind(), parent: tt.parent})
 			w.prompt("go", tt.change)
 			stop := w.mustTurn(pawl.ReasonLoop)
-			check(t, pawl.Stop{Reason: pawl.ReasonLoop, Message: report}, stop)
+			check(t, Stop{Reason: pawl.ReasonLoop, Message: report}, stop)
 			check(t, []string{repeats}, w.told())
 			check(t, 6, len(w.results()))
 			check(t, 0, len(w.bodies(pawl.Asked{})))

@@ -36,12 +36,12 @@ func (s *Stepper) advanceMission(ctx context.Context, j *journal) ([]pawl.Body, 
 	if err != nil || news == "" {
 		return nil, s.missionFault(ctx, err)
 	}
-	return []pawl.Body{pawl.Injected{Source: pawl.SourceMission, Text: news}}, nil
+	return []pawl.Body{pawl.Injected{Source: missionapi.Source, Text: news}}, nil
 }
 
 // settleMission reports whether mission control keeps the turn going. The reason goes to
 // the log, so that a repeated step goes on too.
-func (s *Stepper) settleMission(ctx context.Context, j *journal, t pawl.Turn) (again bool, err error) {
+func (s *Stepper) settleMission(ctx context.Context, j *journal, t Turn) (again bool, err error) {
 	open := j.history.Open()
 	if !s.hasMission(j) || t.Last() || open.Steps[t.Step-1].Reply.Finish == pawl.FinishCanceled {
 		return false, nil
@@ -60,12 +60,12 @@ func (s *Stepper) settleMission(ctx context.Context, j *journal, t pawl.Turn) (a
 	if news == "" {
 		return false, nil
 	}
-	_, err = j.append(ctx, pawl.Injected{Source: pawl.SourceMission, Text: news})
+	_, err = j.append(ctx, pawl.Injected{Source: missionapi.Source, Text: news})
 	return true, err
 }
 
 // missionFault returns what an error of mission control means for the step: the turn ends
-// with it, unless ctx has ended, the step is suspended or the error is a *pawl.Stop
+// with it, unless ctx has ended, the step is suspended or the error is a *Stop
 // itself. Runners that suspend steps also retry ErrUnavailable.
 func (s *Stepper) missionFault(ctx context.Context, err error) error {
 	var suspended *Suspended
@@ -79,10 +79,10 @@ func (s *Stepper) missionFault(ctx context.Context, err error) error {
 	case s.Suspend && errors.Is(err, pawl.ErrUnavailable):
 		return err
 	}
-	if stop, ok := err.(*pawl.Stop); ok { //nolint:errorlint // it is returned as it is
+	if stop, ok := err.(*Stop); ok { //nolint:errorlint // it is returned as it is
 		return stop
 	}
-	return &pawl.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()}
+	return &Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()}
 }
 
 // cancelWorker cancels a worker, unless it has ended.

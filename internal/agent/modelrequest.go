@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/model"
 )
@@ -17,7 +16,7 @@ type modelRequest struct {
 }
 
 // modelRequest opens the model of the open turn and builds the next request.
-func (s *Stepper) modelRequest(j *journal, t pawl.Turn) (modelRequest, error) {
+func (s *Stepper) modelRequest(j *journal, t Turn) (modelRequest, error) {
 	settings := j.history.Open().Settings
 	def, err := j.agent(settings.Agent)
 	if err != nil {

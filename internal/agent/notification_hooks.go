@@ -47,7 +47,7 @@ const endHooksTimeout = 10 * time.Second
 
 // notifyEnd runs the notification hooks when a turn has ended and pawl waits for the
 // user, unless the user has canceled it.
-func (s *Stepper) notifyEnd(ctx context.Context, j *journal, settings pawl.Settings, stop pawl.Stop) {
+func (s *Stepper) notifyEnd(ctx context.Context, j *journal, settings pawl.Settings, stop Stop) {
 	if stop.Reason == pawl.ReasonCanceled || j.history.Created().Parent != "" || len(j.history.Waiting()) > 0 {
 		return
 	}
@@ -57,7 +57,7 @@ func (s *Stepper) notifyEnd(ctx context.Context, j *journal, settings pawl.Setti
 }
 
 // endText says why pawl waits for the user.
-func endText(m *pawl.Mission, stop pawl.Stop) string {
+func endText(m *pawl.Mission, stop Stop) string {
 	switch {
 	case m != nil && m.Sealed != nil:
 		return "pawl waits for you: the mission is sealed"

@@ -9,7 +9,7 @@ import (
 // TestEnded: hooks are told whether a mission is sealed or blocked.
 func TestEnded(t *testing.T) {
 	t.Parallel()
-	stop := pawl.Stop{Reason: pawl.ReasonEndTurn}
+	stop := Stop{Reason: pawl.ReasonEndTurn}
 	for want, m := range map[string]*pawl.Mission{
 		"pawl waits for you: the turn has ended (end_turn)":      nil,
 		"pawl waits for you: the mission is sealed":              {Sealed: &pawl.Sealed{}},

@@ -28,7 +28,7 @@ type narrow struct {
 }
 
 func (m narrow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
-	if req.Agent == pawl.AgentCompaction || prompt.Estimate(req.Messages) <= m.takes {
+	if req.Agent == model.AgentCompaction || prompt.Estimate(req.Messages) <= m.takes {
 		return m.Model.Stream(ctx, req)
 	}
 	return func(yield func(model.Chunk, error) bool) {
@@ -111,7 +111,7 @@ func (w *world) goOn(id pawl.SessionID, head pawl.Seq) *recorder {
 			continue
 		}
 		reason, err := Run(w.t.Context(), s, turn)
-		stop, err := pawl.StopOf(reason, err)
+		stop, err := StopOf(reason, err)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestALongTurnFits(t *testing.T) {
 		if got := prompt.Estimate(r.Messages) + fixedOf(r); got > room.Input {
 			t.Fatalf("request %d takes %d tokens of %d", i, got, room.Input)
 		}
-		if r.Agent == pawl.AgentCompaction {
+		if r.Agent == model.AgentCompaction {
 			continue
 		}
 		requests++

@@ -60,13 +60,13 @@ func answerError(tool string, a pawl.Answer) error {
 	case a.Outcome == pawl.OutcomeAbsent:
 		return denied("not permitted: nobody is there to be asked")
 	case a.Outcome == pawl.OutcomeCanceled:
-		return &internalError{&pawl.Stop{Reason: pawl.ReasonCanceled}}
+		return &internalError{&Stop{Reason: pawl.ReasonCanceled}}
 	case a.Outcome == pawl.OutcomeTimeout:
-		return &pawl.Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("nobody said in time whether %s may run", tool)}
+		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("nobody said in time whether %s may run", tool)}
 	case a.Outcome == pawl.OutcomeDeclined && strings.TrimSpace(a.Text) != "":
 		return denied("the user declined, and says: %s", a.Text)
 	default:
-		return &pawl.Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("%s was declined", tool)}
+		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("%s was declined", tool)}
 	}
 }
 

@@ -25,7 +25,7 @@ type plannedCall struct {
 }
 
 // planCall finds the tool of a call and asks it what the call would access.
-func (s *Stepper) planCall(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState) (p plannedCall, err error) {
+func (s *Stepper) planCall(ctx context.Context, j *journal, t Turn, c *pawl.CallState) (p plannedCall, err error) {
 	tool, input, changed, err := s.resolveTool(ctx, j, c)
 	if err != nil {
 		return p, err

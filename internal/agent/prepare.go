@@ -10,7 +10,7 @@ import (
 // Prepare adds to the conversation what the model must know before the next step (prompts
 // that steer, results of background subagents, news of the mission, a warning about the
 // budget, a loop or the last step) and compacts it when the context window is nearly full.
-func (s *Stepper) Prepare(ctx context.Context, t pawl.Turn) error {
+func (s *Stepper) Prepare(ctx context.Context, t Turn) error {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return err

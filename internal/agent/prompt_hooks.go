@@ -56,7 +56,7 @@ func (s *Stepper) openingEvents(ctx context.Context, j *journal, w pawl.Waiting)
 			err = hookFault(ctx, err)
 		}
 	}
-	var stop *pawl.Stop
+	var stop *Stop
 	switch {
 	case errors.As(err, &stop):
 		return append(begin, pawl.TurnFinished{Reason: stop.Reason, Fault: stop.Fault, Message: stop.Message}), nil
@@ -104,7 +104,7 @@ func (s *Stepper) steeringEvents(ctx context.Context, j *journal, w pawl.Waiting
 // runStopHooks runs the assistant.done or subagent.stop hooks before the turn ends, and
 // reports whether they keep it going. The reason goes to the log, so that a repeated
 // step goes on too.
-func (s *Stepper) runStopHooks(ctx context.Context, j *journal, t pawl.Turn) (bool, error) {
+func (s *Stepper) runStopHooks(ctx context.Context, j *journal, t Turn) (bool, error) {
 	open := j.history.Open()
 	finish := open.Steps[t.Step-1].Reply.Finish
 	if s.Hooks == nil || t.Last() || finish != pawl.FinishEndTurn {

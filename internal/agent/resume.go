@@ -92,7 +92,7 @@ func (s *Stepper) finishOpenCalls(ctx context.Context, j *journal, status pawl.C
 
 // StepsTaken returns how many steps of the open turn are finished. A runner that
 // resumes the turn can skip them.
-func (s *Stepper) StepsTaken(ctx context.Context, t pawl.Turn) (int, error) {
+func (s *Stepper) StepsTaken(ctx context.Context, t Turn) (int, error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return 0, err

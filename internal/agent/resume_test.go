@@ -177,7 +177,7 @@ func resumeCopy(t *testing.T, st store.Store, id pawl.SessionID, events []pawl.E
 			return
 		}
 		reason, err := Run(t.Context(), w, turn)
-		stop, err := pawl.StopOf(reason, err)
+		stop, err := StopOf(reason, err)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,27 +301,27 @@ func TestGoldenSession(t *testing.T) {
 // twice takes every step twice, as an engine does that lost the first answer.
 type twice struct{ s *Stepper }
 
-func (w twice) Prepare(ctx context.Context, t pawl.Turn) error {
+func (w twice) Prepare(ctx context.Context, t Turn) error {
 	_ = w.s.Prepare(ctx, t)
 	return w.s.Prepare(ctx, t)
 }
 
-func (w twice) Generate(ctx context.Context, t pawl.Turn) (pawl.Reply, error) {
+func (w twice) Generate(ctx context.Context, t Turn) (pawl.Reply, error) {
 	_, _ = w.s.Generate(ctx, t)
 	return w.s.Generate(ctx, t)
 }
 
-func (w twice) Authorize(ctx context.Context, t pawl.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
+func (w twice) Authorize(ctx context.Context, t Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
 	_, _ = w.s.Authorize(ctx, t, ids)
 	return w.s.Authorize(ctx, t, ids)
 }
 
-func (w twice) Execute(ctx context.Context, t pawl.Turn, ids []pawl.CallID) error {
+func (w twice) Execute(ctx context.Context, t Turn, ids []pawl.CallID) error {
 	_ = w.s.Execute(ctx, t, ids)
 	return w.s.Execute(ctx, t, ids)
 }
 
-func (w twice) Settle(ctx context.Context, t pawl.Turn) (bool, error) {
+func (w twice) Settle(ctx context.Context, t Turn) (bool, error) {
 	_, _ = w.s.Settle(ctx, t)
 	return w.s.Settle(ctx, t)
 }
@@ -350,7 +350,7 @@ func TestEveryStepTwice(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range i + 1 {
-				if err := w.Finish(t.Context(), turn, pawl.Stop{Reason: reason}); err != nil {
+				if err := w.Finish(t.Context(), turn, Stop{Reason: reason}); err != nil {
 					t.Fatal(err)
 				}
 			}

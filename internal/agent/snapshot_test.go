@@ -166,7 +166,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := w.Finish(t.Context(), turn, pawl.Stop{Reason: pawl.ReasonCanceled}); err != nil {
+					if err := w.Finish(t.Context(), turn, Stop{Reason: pawl.ReasonCanceled}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -207,7 +207,7 @@ func TestStepOfAClosedTurn(t *testing.T) {
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	before := w.events()
-	turn := pawl.Turn{Session: session, Number: 1, Prompt: 2, Step: 1}
+	turn := Turn{Session: session, Number: 1, Prompt: 2, Step: 1}
 	_, generate := w.Generate(t.Context(), turn)
 	_, authorize := w.Authorize(t.Context(), turn, nil)
 	_, settle := w.Settle(t.Context(), turn)
@@ -219,7 +219,7 @@ func TestStepOfAClosedTurn(t *testing.T) {
 			t.Errorf("%s: got %v, want errTakenOver", name, err)
 		}
 	}
-	if err := w.Finish(t.Context(), turn, pawl.Stop{Reason: pawl.ReasonError}); err != nil {
+	if err := w.Finish(t.Context(), turn, Stop{Reason: pawl.ReasonError}); err != nil {
 		t.Errorf("finish: %v", err)
 	}
 	check(t, before, w.events())

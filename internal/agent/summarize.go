@@ -31,7 +31,7 @@ func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room pr
 	if room.Input > 0 {
 		most = room.Input * transcriptPercent / 100
 	}
-	def := hidden[pawl.AgentCompaction]
+	def := hidden[model.AgentCompaction]
 	ask := "Sum this up now, as you were told."
 	if instructions != "" {
 		ask = fmt.Sprintf("Sum this up now, as you were told. The user asks you to mind this:\n\n%.*s", instructionBytes, instructions)

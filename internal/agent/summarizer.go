@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -58,12 +59,12 @@ func (a *Summarizer) Writing() int {
 
 // Title has the session named.
 func (a *Summarizer) Title(ctx context.Context, id pawl.SessionID) {
-	a.start(ctx, summaryKey{id, pawl.AgentTitle, 0}, func(ctx context.Context) error { return a.stepper.Title(ctx, id) })
+	a.start(ctx, summaryKey{id, model.AgentTitle, 0}, func(ctx context.Context) error { return a.stepper.Title(ctx, id) })
 }
 
 // Summarize has a turn that has ended summarized.
-func (a *Summarizer) Summarize(ctx context.Context, t pawl.Turn) {
-	a.start(ctx, summaryKey{t.Session, pawl.AgentSummary, t.Number}, func(ctx context.Context) error { return a.stepper.Summarize(ctx, t) })
+func (a *Summarizer) Summarize(ctx context.Context, t Turn) {
+	a.start(ctx, summaryKey{t.Session, model.AgentSummary, t.Number}, func(ctx context.Context) error { return a.stepper.Summarize(ctx, t) })
 }
 
 // beside begins to write something and waits for nothing, unless it is being

@@ -79,7 +79,7 @@ func TestBridge_Park(t *testing.T) {
 func TestMissionFault(t *testing.T) {
 	t.Parallel()
 	away, suspended := fmt.Errorf("no store: %w", pawl.ErrUnavailable), &Suspended{Ask: 1}
-	var stop *pawl.Stop
+	var stop *Stop
 	for name, tt := range map[string]struct {
 		park bool
 		err  error
@@ -89,7 +89,7 @@ func TestMissionFault(t *testing.T) {
 		"away, tried again":    {true, away, true},
 		"away, not":            {false, away, false},
 		"broken":               {true, errTest, false},
-		"a stop of its own":    {true, &pawl.Stop{Reason: pawl.ReasonBudget}, true},
+		"a stop of its own":    {true, &Stop{Reason: pawl.ReasonBudget}, true},
 		"nothing has happened": {true, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {

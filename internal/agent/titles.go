@@ -35,7 +35,7 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 	if err != nil || strings.TrimSpace(prompt) == "" {
 		return err
 	}
-	text, spent, err := s.askSmallModel(ctx, id, small, pawl.AgentTitle, hidden[pawl.AgentTitle].Prompt, "The message:"+dashed(prompt))
+	text, spent, err := s.askSmallModel(ctx, id, small, model.AgentTitle, hidden[model.AgentTitle].Prompt, "The message:"+dashed(prompt))
 	if err != nil {
 		return fmt.Errorf("title session %s: %w", id, err)
 	}
@@ -53,7 +53,7 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 // a long one or wrote files. Like Title, it takes no lease; a summary of this
 // turn or a later one that is in the log already stays the newest, and a turn
 // that a person undoes meanwhile has none.
-func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
+func (s *Stepper) Summarize(ctx context.Context, t Turn) error {
 	row, small, err := s.summaryModel(ctx, t.Session)
 	if err != nil || small == "" {
 		return err
@@ -62,7 +62,7 @@ func (s *Stepper) Summarize(ctx context.Context, t pawl.Turn) error {
 	if err != nil || w.summarized || w.end.Steps < summarySteps && len(w.writes.Paths()) == 0 {
 		return err
 	}
-	text, spent, err := s.askSmallModel(ctx, t.Session, small, pawl.AgentSummary, hidden[pawl.AgentSummary].Prompt, w.String())
+	text, spent, err := s.askSmallModel(ctx, t.Session, small, model.AgentSummary, hidden[model.AgentSummary].Prompt, w.String())
 	if err != nil {
 		return fmt.Errorf("summarize session %s: %w", t.Session, err)
 	}
@@ -151,7 +151,7 @@ type turnWork struct {
 }
 
 // workOf reads a turn's part of the log.
-func (s *Stepper) readTurnWork(ctx context.Context, t pawl.Turn) (turnWork, error) {
+func (s *Stepper) readTurnWork(ctx context.Context, t Turn) (turnWork, error) {
 	var w turnWork
 	for e, err := range s.Store.Events(ctx, t.Session, t.Prompt-1) {
 		if err != nil {

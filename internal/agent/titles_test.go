@@ -49,7 +49,7 @@ func TestTitle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, pawl.AgentTitle, rows[len(rows)-1].Agent)
+	check(t, model.AgentTitle, rows[len(rows)-1].Agent)
 
 	check(t, 2, len(w.model.requests))
 	req := w.model.requests[1]
@@ -58,7 +58,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("the model was shown %d bytes: %.60q", len(text), text)
 	}
 	req.Messages = nil
-	check(t, model.Request{Session: session, Agent: pawl.AgentTitle, System: hidden[pawl.AgentTitle].Prompt, MaxTokens: maxSummaryTokens}, req)
+	check(t, model.Request{Session: session, Agent: model.AgentTitle, System: hidden[model.AgentTitle].Prompt, MaxTokens: maxSummaryTokens}, req)
 }
 
 // What has a title, or nobody to write one, is left alone.
@@ -115,7 +115,7 @@ func TestNoTitleOfAChild(t *testing.T) {
 	if err := w.Title(t.Context(), child); err != nil {
 		t.Error(err)
 	}
-	if err := w.Summarize(t.Context(), pawl.Turn{Session: child, Number: 1, Prompt: 2}); err != nil {
+	if err := w.Summarize(t.Context(), Turn{Session: child, Number: 1, Prompt: 2}); err != nil {
 		t.Error(err)
 	}
 	check(t, 0, len(w.model.requests))
@@ -253,7 +253,7 @@ func TestSummarize(t *testing.T) {
 			}
 			steps := len(w.model.requests)
 			for range 2 { // the second attempt finds the first
-				if err := w.Summarize(t.Context(), pawl.Turn{Session: session, Number: 1, Prompt: seq}); err != nil {
+				if err := w.Summarize(t.Context(), Turn{Session: session, Number: 1, Prompt: seq}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -269,7 +269,7 @@ func TestSummarize(t *testing.T) {
 				}
 			}
 			req.Messages = nil
-			check(t, model.Request{Session: session, Agent: pawl.AgentSummary, System: hidden[pawl.AgentSummary].Prompt, MaxTokens: maxSummaryTokens}, req)
+			check(t, model.Request{Session: session, Agent: model.AgentSummary, System: hidden[model.AgentSummary].Prompt, MaxTokens: maxSummaryTokens}, req)
 			check(t, []pawl.Body{pawl.SessionSummarized{
 				Summary: "It was done.", ModelUsage: pawl.ModelUsage{Model: "small", Usage: pawl.Usage{Output: 9}},
 			}}, w.bodies(pawl.SessionSummarized{}))
@@ -310,7 +310,7 @@ func TestSummarizeLate(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := w.Summarize(t.Context(), pawl.Turn{Session: session, Number: 1, Prompt: seq}); err != nil {
+			if err := w.Summarize(t.Context(), Turn{Session: session, Number: 1, Prompt: seq}); err != nil {
 				t.Fatal(err)
 			}
 			check(t, test.want, w.bodies(pawl.SessionSummarized{}))

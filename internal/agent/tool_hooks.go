@@ -92,7 +92,7 @@ func FindRepetition(e hook.Event) hook.Finding {
 
 // runToolBeforeHooks runs the tool.before hooks of a call, once, and returns the call as
 // they changed it. With a changed input it is planned again, so that its tool checks it.
-func (s *Stepper) runToolBeforeHooks(ctx context.Context, j *journal, t pawl.Turn, c *pawl.CallState, p plannedCall) (plannedCall, error) {
+func (s *Stepper) runToolBeforeHooks(ctx context.Context, j *journal, t Turn, c *pawl.CallState, p plannedCall) (plannedCall, error) {
 	if s.Hooks == nil || p.startedBefore {
 		return p, nil
 	}

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/pawl-dev/pawl"
 )
@@ -9,33 +11,33 @@ import (
 // Begin returns the turn to work on: the open one, or a new one for the oldest waiting
 // prompt. While no turn is open, it first carries out the session's orders. ok is false
 // if there is nothing to do.
-func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok bool, err error) {
+func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t Turn, ok bool, err error) {
 	j, err := s.enter(ctx, id)
 	if err != nil {
-		return pawl.Turn{}, false, err
+		return Turn{}, false, err
 	}
 	defer j.leave()
 	for j.history.Open() == nil {
 		if orders := j.history.Orders(); len(orders) > 0 {
 			if err := s.carryOut(ctx, j, orders[0]); err != nil {
-				return pawl.Turn{}, false, err
+				return Turn{}, false, err
 			}
 			continue
 		}
 		waiting := j.history.Waiting()
 		if len(waiting) == 0 {
-			return pawl.Turn{}, false, nil
+			return Turn{}, false, nil
 		}
 		if err := s.startTurn(ctx, j, waiting[0]); err != nil {
-			return pawl.Turn{}, false, err
+			return Turn{}, false, err
 		}
 	}
 	open := j.history.Open()
 	if err := s.loadProject(ctx, j); err != nil {
-		return pawl.Turn{}, false, err
+		return Turn{}, false, err
 	}
 	s.runStartHooksOnResume(ctx, j, open)
-	t = pawl.Turn{Session: id, Number: open.Number, Prompt: open.Prompt, MaxSteps: open.Settings.MaxSteps}
+	t = Turn{Session: id, Number: open.Number, Prompt: open.Prompt, MaxSteps: open.Settings.MaxSteps}
 	if def, err := j.agent(open.Settings.Agent); err == nil && t.MaxSteps == 0 {
 		t.MaxSteps = def.Steps
 	}
@@ -45,7 +47,7 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t pawl.Turn, ok
 // Settle reports whether the turn goes on after the model's last reply: because a prompt
 // steers it, a background subagent returns, mission control has news, or a hook wants it.
 // It waits for background subagents and for mission control.
-func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err error) {
+func (s *Stepper) Settle(ctx context.Context, t Turn) (again bool, err error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return false, err
@@ -67,7 +69,7 @@ func (s *Stepper) Settle(ctx context.Context, t pawl.Turn) (again bool, err erro
 // Finish ends the turn: it cancels subagents and open asks, gives a result to each call
 // that has none, and writes why the turn ended. If the turn has ended already, Finish does
 // nothing.
-func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error {
+func (s *Stepper) Finish(ctx context.Context, t Turn, stop Stop) error {
 	j, err := s.enter(ctx, t.Session)
 	if err != nil {
 		return err
@@ -106,7 +108,7 @@ func (s *Stepper) Finish(ctx context.Context, t pawl.Turn, stop pawl.Stop) error
 
 // requeueSteered returns the prompts again that came after a cancel but steered the turn
 // before the cancel took effect: they get a turn of their own.
-func requeueSteered(open *pawl.OpenTurn, stop pawl.Stop) []pawl.Body {
+func requeueSteered(open *pawl.OpenTurn, stop Stop) []pawl.Body {
 	if stop.Reason != pawl.ReasonCanceled || stop.UpTo == 0 {
 		return nil
 	}
@@ -120,3 +122,48 @@ func requeueSteered(open *pawl.OpenTurn, stop pawl.Stop) []pawl.Body {
 	}
 	return bodies
 }
+
+// Stop is how a step ends the turn: with a reason that people and scripts can act on.
+// Any other error from a step is a fault of the machinery (the store is gone, say);
+// the turn then stays open in the log and can be resumed.
+type Stop struct {
+	Reason  pawl.Reason
+	Fault   pawl.Fault
+	Message string
+	UpTo    pawl.Seq // of a cancel: prompts that were accepted later are not meant
+}
+
+func (s *Stop) Error() string {
+	if s.Message == "" {
+		return string(s.Reason)
+	}
+	return fmt.Sprintf("%s: %s", s.Reason, s.Message)
+}
+
+// StopOf says how a turn ended, given what the loop returned. An error that is
+// no Stop comes back as it is: the turn has not ended.
+func StopOf(reason pawl.Reason, err error) (Stop, error) {
+	var stop *Stop
+	switch {
+	case err == nil:
+		return Stop{Reason: reason}, nil
+	case errors.As(err, &stop):
+		return *stop, nil
+	default:
+		return Stop{}, err
+	}
+}
+
+// Turn names the work on one prompt, and where in it the loop stands. It is
+// all that crosses a step's border: what it stands for is in the log.
+type Turn struct {
+	Session  pawl.SessionID `json:"session"`
+	Number   int            `json:"number"`
+	Prompt   pawl.Seq       `json:"prompt"`
+	Step     int            `json:"step"`                // from 1, counted by the loop
+	MaxSteps int            `json:"max_steps,omitempty"` // 0 means no limit
+}
+
+// Last reports whether this is the last permitted step: tools are withheld and
+// the model is told to wrap up.
+func (t Turn) Last() bool { return t.MaxSteps > 0 && t.Step >= t.MaxSteps }

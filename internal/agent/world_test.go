@@ -151,28 +151,28 @@ func maxSteps(n int) func(*pawl.Prompted) {
 }
 
 // turn works on the next turn and writes its end, as a runner does.
-func (w *world) turn(ctx context.Context) (pawl.Stop, error) {
+func (w *world) turn(ctx context.Context) (Stop, error) {
 	w.t.Helper()
 	t, ok, err := w.Begin(ctx, session)
 	if err != nil || !ok {
-		return pawl.Stop{}, errors.Join(err, fmt.Errorf("nothing to do"))
+		return Stop{}, errors.Join(err, fmt.Errorf("nothing to do"))
 	}
 	reason, err := Run(ctx, w.Stepper, t)
-	stop, err := pawl.StopOf(reason, err)
+	stop, err := StopOf(reason, err)
 	switch {
 	case err == nil:
 	case lostSession(ctx) != nil:
-		return pawl.Stop{}, lostSession(ctx)
+		return Stop{}, lostSession(ctx)
 	case ctx.Err() != nil:
-		stop = pawl.Stop{Reason: pawl.ReasonCanceled}
+		stop = Stop{Reason: pawl.ReasonCanceled}
 	default:
-		return pawl.Stop{}, err
+		return Stop{}, err
 	}
 	return stop, w.Finish(context.WithoutCancel(ctx), t, stop)
 }
 
 // mustTurn works on the next turn and fails the test unless it ends with this reason.
-func (w *world) mustTurn(want pawl.Reason) pawl.Stop {
+func (w *world) mustTurn(want pawl.Reason) Stop {
 	w.t.Helper()
 	stop, err := w.turn(w.t.Context())
 	if err != nil {

@@ -122,10 +122,10 @@ type Fault struct {
 
 // FaultBody says what is wrong, for scripts and for people.
 type FaultBody struct {
-	Code    pawl.Code  `json:"code"`
-	Message string     `json:"message"`
-	Holder  pawl.Owner `json:"holder,omitempty"`     // of a busy session: who works on it
-	Request string     `json:"request_id,omitempty"` // to be found in the server's log
+	Code    pawl.Code `json:"code"`
+	Message string    `json:"message"`
+	Holder  string    `json:"holder,omitempty"`     // of a busy session: who works on it
+	Request string    `json:"request_id,omitempty"` // to be found in the server's log
 }
 
 // Empty is what a route returns that has nothing to say.

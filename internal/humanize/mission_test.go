@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -86,7 +87,7 @@ func TestMissionComplete(t *testing.T) {
 		}
 		_, begins := b.(pawl.MissionStarted)
 		line, _ := Mission(b)
-		if (line != "") != (begins || pawl.OfMission(b)) {
+		if (line != "") != (begins || missionapi.IsEvent(b)) {
 			t.Errorf("%s is told as %q", kind, line)
 		}
 		if line != "" {

@@ -87,3 +87,10 @@ func (e *ProviderError) Error() string {
 	}
 	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
 }
+
+// The agents that write beside the conversation.
+const (
+	AgentTitle      = "title"
+	AgentSummary    = "summary"
+	AgentCompaction = "compaction"
+)

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // StartMission begins a mission and sees that it is worked on. Its session, its
@@ -51,7 +52,7 @@ func (s *Service) mission(ctx context.Context, n pawl.NewMission) (pawl.SessionI
 	if err != nil {
 		return "", nil, err
 	}
-	by := pawl.ActorOf(ctx)
+	by := access.ActorOf(ctx)
 	return id, []pawl.Event{
 		s.event(pawl.SessionCreated{Dir: n.Dir, Owner: owner}),
 		s.event(pawl.MissionStarted{Order: n.Order.Complete(), By: by}),

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // Compact orders the conversation to be made smaller.
@@ -38,7 +39,7 @@ func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) 
 		if err := noMission(row); err != nil {
 			return nil, fmt.Errorf("shell: %w", err)
 		}
-		return pawl.ShellAsked{Command: command, By: pawl.ActorOf(ctx)}, nil
+		return pawl.ShellAsked{Command: command, By: access.ActorOf(ctx)}, nil
 	}
 	return s.order(ctx, id, order)
 }
@@ -59,7 +60,7 @@ func (s *Service) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) 
 		if way := plan.InTheWay(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse && plan.Scope.Files() {
 			return nil, fmt.Errorf("revert: files were changed by somebody else since (%s): keep them aside or leave them: %w", strings.Join(way, ", "), pawl.ErrConflict)
 		}
-		return pawl.RevertAsked{Revert: plan.Revert, By: pawl.ActorOf(ctx)}, nil
+		return pawl.RevertAsked{Revert: plan.Revert, By: access.ActorOf(ctx)}, nil
 	}
 	return s.order(ctx, id, order)
 }

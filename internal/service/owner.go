@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // ownerOf says whose a new session is: a subagent has its parent's owner, whoever
@@ -28,8 +29,8 @@ func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, er
 // Share says who may read the session beside its owner.
 func (s *Service) Share(ctx context.Context, id pawl.SessionID, with []pawl.User) error {
 	with = slices.Compact(slices.Sorted(slices.Values(with)))
-	if len(with) > pawl.MaxShared {
-		return fmt.Errorf("share: with %d users, of %d that are possible: %w", len(with), pawl.MaxShared, pawl.ErrInvalid)
+	if len(with) > MaxShared {
+		return fmt.Errorf("share: with %d users, of %d that are possible: %w", len(with), MaxShared, pawl.ErrInvalid)
 	}
 	for _, u := range with {
 		if !u.Valid() {
@@ -37,7 +38,7 @@ func (s *Service) Share(ctx context.Context, id pawl.SessionID, with []pawl.User
 		}
 	}
 	_, err := s.append(ctx, id, func(pawl.Session) (pawl.Body, error) {
-		return pawl.SessionShared{With: with, By: pawl.ActorOf(ctx)}, nil
+		return pawl.SessionShared{With: with, By: access.ActorOf(ctx)}, nil
 	})
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -204,7 +205,7 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if err := s.check(ctx, row.Dir, p.Settings); err != nil {
 			return 0, fmt.Errorf("send: %w", err)
 		}
-		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, By: pawl.ActorOf(ctx), Settings: p.Settings}))
+		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, By: access.ActorOf(ctx), Settings: p.Settings}))
 		if err == nil {
 			return stored[0].Seq, nil
 		}
@@ -249,7 +250,7 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 		if err != nil {
 			return fmt.Errorf("answer: %w: %w", err, pawl.ErrInvalid)
 		}
-		answered := s.event(pawl.Answered{Ask: ask, By: pawl.ActorOf(ctx), Answer: a})
+		answered := s.event(pawl.Answered{Ask: ask, By: access.ActorOf(ctx), Answer: a})
 		answered.Turn = asked.Turn
 		_, err = s.Bus.Append(ctx, id, head, answered)
 		if err == nil {
@@ -405,3 +406,6 @@ func (s *Service) leave(ctx context.Context, row pawl.Session) error {
 }
 
 func (s *Service) event(b pawl.Body) pawl.Event { return pawl.Event{At: s.Clock(), Body: b} }
+
+// MaxShared bounds with how many users a session is shared.
+const MaxShared = 100

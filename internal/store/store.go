@@ -76,7 +76,7 @@ type Store interface {
 
 // Lease says who works on a session. It lapses by itself when not renewed.
 type Lease struct {
-	Owner   pawl.Owner
+	Owner   Owner
 	Expires time.Time
 }
 
@@ -86,10 +86,10 @@ type Leases interface {
 	// already, and returns the owner it was taken from: "" if it was free.
 	// A lease that another owner holds and that has not lapsed is a *BusyError,
 	// unless that owner is gone, which the caller knows for certain.
-	Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (from pawl.Owner, err error)
+	Acquire(ctx context.Context, id pawl.SessionID, owner Owner, ttl time.Duration, gone Owner) (from Owner, err error)
 
 	// Release gives the lease up if owner holds it.
-	Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner) error
+	Release(ctx context.Context, id pawl.SessionID, owner Owner) error
 }
 
 // Blobs keep large outputs beside the log.
@@ -111,3 +111,6 @@ func SpillOf(b pawl.Body) *pawl.Blob {
 		return nil
 	}
 }
+
+// Owner names a process that works on sessions.
+type Owner string

@@ -24,11 +24,11 @@ type Journal interface {
 	Mission() *pawl.Mission  // a copy
 	Rules() string           // those of the user and the project, for workers, whose directories are not trusted
 
-	// Record writes bodies of the mission, see [pawl.OfMission], all of them or none: those
+	// Record writes bodies of the mission, see [IsEvent], all of them or none: those
 	// that do not follow from the mission as it is at that moment are refused.
 	Record(ctx context.Context, bodies ...pawl.Body) error
 
-	// Spent returns a [pawl.Stop] once a budget of the turn, with all that its workers have
+	// Spent returns a [agent.Stop] once a budget of the turn, with all that its workers have
 	// spent, is used up.
 	Spent(ctx context.Context) error
 
@@ -51,4 +51,17 @@ type Journal interface {
 // Tools are the tools that only the team of a mission has.
 func Tools() []string {
 	return []string{"plan", "delegate", "task_status", "task_result", "task_message", "task_cancel", "seal", "block", "verdict"}
+}
+
+// Source is the source of what mission control tells the Commander.
+const Source = "mission"
+
+// IsEvent reports whether a body is one that mission control writes.
+func IsEvent(b pawl.Body) bool {
+	switch b.(type) {
+	case pawl.Planned, pawl.CriteriaFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan, pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
+		return true
+	default:
+		return false
+	}
 }

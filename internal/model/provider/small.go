@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model"
 )
 
 // noModel is how a user says that titles and summaries are not wanted.
@@ -62,7 +62,7 @@ func (o *Opener) smallScript(ref string) (string, error) {
 		return "", err
 	}
 	agents := m.Agents()
-	if slices.Contains(agents, pawl.AgentTitle) || slices.Contains(agents, pawl.AgentSummary) {
+	if slices.Contains(agents, model.AgentTitle) || slices.Contains(agents, model.AgentSummary) {
 		return ref, nil
 	}
 	return "", nil

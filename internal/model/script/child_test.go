@@ -148,10 +148,10 @@ func TestBeside(t *testing.T) { //nolint:paralleltest // it changes the working 
 		want string // the text, or the fault
 	}{
 		{"the conversation", model.Request{}, "main"},
-		{"the first", model.Request{Agent: pawl.AgentTitle}, "one"},
-		{"the second, in a child", model.Request{Agent: pawl.AgentTitle, ParentCall: "call_1_1", Replies: 1}, "two"},
-		{"the last stands for all after it", model.Request{Agent: pawl.AgentTitle, Replies: 9}, "two"},
-		{"another one", model.Request{Agent: pawl.AgentSummary}, `script: misfit: main.jsonl: no line has agent "summary"`},
+		{"the first", model.Request{Agent: model.AgentTitle}, "one"},
+		{"the second, in a child", model.Request{Agent: model.AgentTitle, ParentCall: "call_1_1", Replies: 1}, "two"},
+		{"the last stands for all after it", model.Request{Agent: model.AgentTitle, Replies: 9}, "two"},
+		{"another one", model.Request{Agent: model.AgentSummary}, `script: misfit: main.jsonl: no line has agent "summary"`},
 		{"too large", model.Request{Messages: long}, "context overflow: 100 tokens are too many: the window takes 100, and 20 of them are for the reply"},
 	}
 	for _, tt := range tests {

@@ -203,7 +203,7 @@ func (m *Model) overflow(req model.Request) error {
 }
 
 // aside are the agents that write beside the conversation, in any session.
-var aside = []string{pawl.AgentTitle, pawl.AgentSummary, pawl.AgentCompaction}
+var aside = []string{model.AgentTitle, model.AgentSummary, model.AgentCompaction}
 
 // block finds the lines that belong to the request's session.
 func (m *Model) block(req model.Request) (block, error) {

@@ -57,7 +57,7 @@ func (s *service) all() bool { return s.who.User == "" || weak.On("access.owner"
 
 // by says who asks, for the log.
 func (s *service) by(ctx context.Context) context.Context {
-	return pawl.WithActor(ctx, pawl.Actor{User: s.who.User, Token: s.who.Token})
+	return WithActor(ctx, pawl.Actor{User: s.who.User, Token: s.who.Token})
 }
 
 func notFound(id pawl.SessionID) error {

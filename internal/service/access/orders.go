@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -166,7 +167,7 @@ func (s *service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 // claimed is the body of an event as a user may bring it in: it is theirs, shared
 // with nobody, said by nobody else, and has not earned them anything.
 func (s *service) claimed(ctx context.Context, e pawl.Event) (pawl.Body, error) {
-	for _, r := range pawl.UsageOf([]pawl.Event{e}) {
+	for _, r := range store.UsageOf([]pawl.Event{e}) {
 		if u := r.Usage; min(u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost)) < 0 {
 			return nil, fmt.Errorf("event %d has used less than nothing: %w", e.Seq, pawl.ErrInvalid)
 		}
@@ -179,22 +180,22 @@ func (s *service) claimed(ctx context.Context, e pawl.Event) (pawl.Body, error) 
 		}
 		return b, nil
 	case pawl.SessionShared:
-		b.With, b.By = nil, pawl.ActorOf(ctx)
+		b.With, b.By = nil, ActorOf(ctx)
 		return b, nil
 	case pawl.MissionStarted:
-		b.By = pawl.ActorOf(ctx)
+		b.By = ActorOf(ctx)
 		return b, nil
 	case pawl.Prompted:
-		b.By = pawl.ActorOf(ctx)
+		b.By = ActorOf(ctx)
 		return b, nil
 	case pawl.Answered:
-		b.By = pawl.ActorOf(ctx)
+		b.By = ActorOf(ctx)
 		return b, nil
 	case pawl.RevertAsked:
-		b.By = pawl.ActorOf(ctx)
+		b.By = ActorOf(ctx)
 		return b, nil
 	case pawl.ShellAsked:
-		b.By = pawl.ActorOf(ctx)
+		b.By = ActorOf(ctx)
 		return b, nil
 	default:
 		return b, nil

@@ -112,7 +112,7 @@ func TestTitleIsMadeLater(t *testing.T) {
 		first.Close()
 		check(t, nil, of[pawl.SessionTitled](w))
 
-		model := &counted{Model: w.model, agent: pawl.AgentTitle}
+		model := &counted{Model: w.model, agent: model.AgentTitle}
 		w.model = model
 		second := w.small()
 		for _, text := range []string{"two", "three"} {

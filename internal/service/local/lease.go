@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // lease takes the session for this process. A holder of this machine that has
@@ -22,9 +23,9 @@ func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 			return err
 		}
 		if !holder.Gone() {
-			return &pawl.BusyError{Session: id, Holder: pawl.Owner(fmt.Sprintf("process %d on %s", holder.PID, holder.Host))}
+			return &pawl.BusyError{Session: id, Holder: fmt.Sprintf("process %d on %s", holder.PID, holder.Host)}
 		}
-		from, err = r.acquire(ctx, id, busy.Holder)
+		from, err = r.acquire(ctx, id, store.Owner(busy.Holder))
 	}
 	if err != nil {
 		return fmt.Errorf("take session %s: %w", id, err)
@@ -35,8 +36,8 @@ func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 	return nil
 }
 
-func (r *Runner) acquire(ctx context.Context, id pawl.SessionID, gone pawl.Owner) (pawl.Owner, error) {
-	return r.Stepper.Store.Acquire(ctx, id, pawl.Owner(r.Owner.String()), r.LeaseTTL, gone)
+func (r *Runner) acquire(ctx context.Context, id pawl.SessionID, gone store.Owner) (store.Owner, error) {
+	return r.Stepper.Store.Acquire(ctx, id, store.Owner(r.Owner.String()), r.LeaseTTL, gone)
 }
 
 // heartbeat renews the lease until ctx ends. If it cannot, the work is stopped

@@ -23,18 +23,18 @@ const ttl = 15 * time.Second
 // hold takes the session's lease for a process.
 func (w *world) hold(owner proc.Identity, ttl time.Duration) {
 	w.t.Helper()
-	if _, err := w.store.Acquire(context.Background(), session, pawl.Owner(owner.String()), ttl, ""); err != nil {
+	if _, err := w.store.Acquire(context.Background(), session, store.Owner(owner.String()), ttl, ""); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 // holder is who has the session's lease: a process that asks for it is told, or gets it.
-func (w *world) holder() pawl.Owner {
+func (w *world) holder() store.Owner {
 	w.t.Helper()
 	_, err := w.store.Acquire(context.Background(), session, "the test", time.Microsecond, "")
 	var busy *pawl.BusyError
 	if errors.As(err, &busy) {
-		return busy.Holder
+		return store.Owner(busy.Holder)
 	}
 	if err != nil {
 		w.t.Error(err)
@@ -193,7 +193,7 @@ type stumbles struct {
 	release func(release func())
 }
 
-func (s *stumbles) Acquire(ctx context.Context, id pawl.SessionID, o pawl.Owner, ttl time.Duration, gone pawl.Owner) (pawl.Owner, error) {
+func (s *stumbles) Acquire(ctx context.Context, id pawl.SessionID, o store.Owner, ttl time.Duration, gone store.Owner) (store.Owner, error) {
 	if s.acquire != nil {
 		var err error
 		if ctx, err = s.acquire(ctx); err != nil {
@@ -221,7 +221,7 @@ func (s *stumbles) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq
 	return s.Store.Append(ctx, id, after, events...)
 }
 
-func (s *stumbles) Release(ctx context.Context, id pawl.SessionID, o pawl.Owner) (err error) {
+func (s *stumbles) Release(ctx context.Context, id pawl.SessionID, o store.Owner) (err error) {
 	if s.release == nil {
 		return s.Store.Release(ctx, id, o)
 	}
@@ -329,13 +329,13 @@ func TestLeaseIsTaken(t *testing.T) {
 		a := w.runner(here, ttl)
 		mustStart(t, a, session)
 		w.hall.wait()
-		owner := pawl.Owner(here.String())
-		if from, err := w.store.Acquire(t.Context(), session, pawl.Owner(there.String()), time.Hour, owner); err != nil || from != owner {
+		owner := store.Owner(here.String())
+		if from, err := w.store.Acquire(t.Context(), session, store.Owner(there.String()), time.Hour, owner); err != nil || from != owner {
 			t.Fatalf("%s, %v", from, err)
 		}
 		w.interrupted(session)
 		synctest.Wait()
-		check(t, pawl.Owner(there.String()), w.holder())
+		check(t, store.Owner(there.String()), w.holder())
 		check(t, pawl.StateRunning, w.row(session).State())
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Config is what a Runner needs.
@@ -257,7 +258,7 @@ func (r *Runner) work(id pawl.SessionID, w *run) {
 	stop(nil)
 	beat.Wait() // or it would take the lease once more
 	// The session is given back even when the process is on its way out.
-	released := r.Stepper.Store.Release(context.WithoutCancel(ctx), id, pawl.Owner(r.Owner.String()))
+	released := r.Stepper.Store.Release(context.WithoutCancel(ctx), id, store.Owner(r.Owner.String()))
 	r.mu.Lock()
 	delete(r.runs, id)
 	r.mu.Unlock()
@@ -304,7 +305,7 @@ func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 }
 
 // turn works on one turn and writes its end, unless the process ends first.
-func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
+func (r *Runner) turn(ctx context.Context, w *run, t agent.Turn) error {
 	turnCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.mu.Lock()
@@ -318,12 +319,12 @@ func (r *Runner) turn(ctx context.Context, w *run, t pawl.Turn) error {
 	w.cancelTurn = nil
 	canceled := w.canceled
 	r.mu.Unlock()
-	stop, err := pawl.StopOf(reason, err)
+	stop, err := agent.StopOf(reason, err)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx) // the process ends, or the lease is lost: the turn stays open
 	case turnCtx.Err() != nil && ctx.Err() == nil:
-		stop = pawl.Stop{Reason: pawl.ReasonCanceled, UpTo: canceled} // however far it has come: the cancel was accepted
+		stop = agent.Stop{Reason: pawl.ReasonCanceled, UpTo: canceled} // however far it has come: the cancel was accepted
 	case err == nil:
 	default:
 		return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // A command of the person's that waits is not run after a cancel. A cancel that
@@ -30,7 +31,7 @@ func TestCancelOfACommandThatWaits(t *testing.T) {
 			err := r.Cancel(t.Context(), session, asked)
 			if c.busy {
 				checkBusy(t, err, there.Host)
-				if err := w.store.Release(context.Background(), session, pawl.Owner(there.String())); err != nil {
+				if err := w.store.Release(context.Background(), session, store.Owner(there.String())); err != nil {
 					t.Fatal(err)
 				}
 				mustStart(t, r, session)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/service"
 )
 
 // ids are those that a filter picks.
@@ -70,7 +71,7 @@ func testShare(b *box) {
 	check(b, nil, b.fork(id, 0).Shared) // a copy is not shared
 
 	var many []pawl.User
-	for i := range pawl.MaxShared + 1 {
+	for i := range service.MaxShared + 1 {
 		many = append(many, pawl.User(fmt.Sprint("user", i)))
 	}
 	for _, with := range [][]pawl.User{{""}, {"a b"}, {"bob", "\x1b[0m"}, many} {

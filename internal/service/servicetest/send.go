@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 )
 
 func testSend(b *box) {
@@ -93,7 +94,7 @@ func testSendRefuses(b *box) {
 // orElse makes a missing error one that has no class.
 func orElse(err error) error {
 	if err == nil {
-		return &pawl.Stop{}
+		return &agent.Stop{}
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
@@ -131,16 +132,16 @@ func columns(rows []record.Row) []any {
 }
 
 // rowOf returns what is done to the session's row, and the parameters from $9 on.
-func rowOf(after pawl.Seq, c pawl.Change) (statement, []any) {
+func rowOf(after pawl.Seq, c store.Change) (statement, []any) {
 	switch {
 	case after == 0:
 		var s pawl.Session
-		s.Apply(c)
-		return create, append(changes(pawl.Change{
+		c.Apply(&s)
+		return create, append(changes(store.Change{
 			Updated: &s.Updated, Turns: s.Turns, TurnOpen: &s.TurnOpen, Queued: s.Queued, Usage: s.Usage,
 			Model: &s.Model, Title: &s.Title, Prompt: &s.Prompt, Shared: &s.Shared, Mission: &s.Mission,
 		}), quote(string(s.Parent)), quote(s.Dir), s.Created, quote(string(s.Owner)))
-	case c == pawl.Change{}:
+	case c == store.Change{}:
 		return advance, nil
 	default:
 		return change, changes(c)
@@ -148,7 +149,7 @@ func rowOf(after pawl.Seq, c pawl.Change) (statement, []any) {
 }
 
 // changes returns what a change sets or adds as $9 to $25; nil leaves a column as it is.
-func changes(c pawl.Change) []any {
+func changes(c store.Change) []any {
 	return []any{
 		c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
 		c.Updated, c.Turns, c.TurnOpen, c.Queued, quoted(c.Model), quoted(c.Title), words(c.Title), quoted(c.Prompt), words(c.Prompt),

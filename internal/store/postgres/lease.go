@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // acquire changes the lease only if it may be had, and returns whom it was
@@ -24,11 +25,11 @@ const acquire = `INSERT INTO leases AS held (session_id, owner, taken_from, expi
 const acquireTries = 5
 
 // Acquire implements [store.Leases].
-func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (pawl.Owner, error) {
+func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, gone store.Owner) (store.Owner, error) {
 	if owner == "" || ttl <= 0 {
 		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
 	}
-	var holder pawl.Owner
+	var holder store.Owner
 	for range acquireTries {
 		from, err := s.acquire(ctx, id, owner, ttl, gone)
 		if err == nil {
@@ -45,11 +46,11 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 		}
 		break
 	}
-	return "", fmt.Errorf("acquire %s: %w", id, &pawl.BusyError{Session: id, Holder: holder})
+	return "", fmt.Errorf("acquire %s: %w", id, &pawl.BusyError{Session: id, Holder: string(holder)})
 }
 
 // acquire returns ErrNoRows if another owner holds the lease.
-func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (from pawl.Owner, err error) {
+func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, gone store.Owner) (from store.Owner, err error) {
 	err = s.pool.QueryRow(ctx, acquire, pgx.StrictNamedArgs{
 		"id": key(id), "owner": string(owner), "ttl": ttl, "gone": string(gone),
 	}).Scan(&from)
@@ -57,7 +58,7 @@ func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 }
 
 // Release implements [store.Leases].
-func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner) error {
+func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner store.Owner) error {
 	_, err := s.pool.Exec(ctx, "DELETE FROM leases WHERE session_id = $1 AND owner = $2", key(id), string(owner))
 	if err != nil {
 		return fmt.Errorf("release %s: %w", id, classify(err))

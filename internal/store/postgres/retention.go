@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Delete implements [store.Store]. This file is the only place where events may
@@ -27,14 +28,14 @@ func deleteSession(ctx context.Context, tx pgx.Tx, id pawl.SessionID) error {
 	if err := tx.QueryRow(ctx, "SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE", key(id)).Scan(&one); err != nil {
 		return err
 	}
-	var holder pawl.Owner
+	var holder store.Owner
 	var held bool
 	err := tx.QueryRow(ctx, "SELECT owner, expires > now() FROM leases WHERE session_id = $1 FOR UPDATE", key(id)).Scan(&holder, &held)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
 	if held {
-		return &pawl.BusyError{Session: id, Holder: holder}
+		return &pawl.BusyError{Session: id, Holder: string(holder)}
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM events WHERE session_id = $1", key(id)); err != nil {
 		return err

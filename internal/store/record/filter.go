@@ -35,7 +35,7 @@ func UsageFilter(f pawl.UsageFilter) (_ pawl.UsageFilter, since string) {
 	f.Dir, f.Session = text(f.Dir), pawl.SessionID(text(string(f.Session)))
 	f.Owner = user(f.Owner)
 	if !f.Since.IsZero() {
-		since = pawl.Day(f.Since)
+		since = store.Day(f.Since)
 	}
 	return f, since
 }

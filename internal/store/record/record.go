@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Row is one event as it is stored.
@@ -24,7 +25,7 @@ type Row struct {
 type Batch struct {
 	Rows   []Row
 	Events []pawl.Event    // what reading the rows will yield
-	Change pawl.Change     // what they do to the session's row
+	Change store.Change    // what they do to the session's row
 	Usage  []pawl.UsageRow // what they add to the sums, each key once
 }
 
@@ -56,8 +57,8 @@ func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, er
 		}
 		b.Rows[i] = row
 	}
-	b.Change = pawl.ChangeOf(b.Events)
-	b.Usage = pawl.UsageOf(b.Events)
+	b.Change = store.ChangeOf(b.Events)
+	b.Usage = store.UsageOf(b.Events)
 	return b, nil
 }
 

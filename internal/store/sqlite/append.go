@@ -98,7 +98,7 @@ func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.
 	head := after + pawl.Seq(len(batch.Rows))
 	if after == 0 {
 		row := pawl.Session{ID: id, Head: head}
-		row.Apply(c)
+		c.Apply(&row)
 		columns, err := columnsOf(row)
 		if err != nil {
 			return nil, err
@@ -107,7 +107,7 @@ func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.
 	}
 	tail := []any{c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
 		int64(head), string(id), int64(after)}
-	if c == (pawl.Change{Usage: c.Usage}) {
+	if c == (store.Change{Usage: c.Usage}) {
 		return w.advance.ExecContext(ctx, tail...)
 	}
 	var updated *int64

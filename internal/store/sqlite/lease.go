@@ -13,7 +13,7 @@ import (
 
 // Acquire implements [store.Leases]. All who use the file are on this machine,
 // so its clock is everyone's.
-func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner, ttl time.Duration, gone pawl.Owner) (from pawl.Owner, err error) {
+func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, gone store.Owner) (from store.Owner, err error) {
 	if owner == "" || ttl <= 0 {
 		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
 	}
@@ -25,7 +25,7 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 		}
 		if held.Owner != owner {
 			if held.Owner != gone && held.Expires.After(now) {
-				return &pawl.BusyError{Session: id, Holder: held.Owner}
+				return &pawl.BusyError{Session: id, Holder: string(held.Owner)}
 			}
 			from = held.Owner
 		}
@@ -41,7 +41,7 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner pawl.Owner
 }
 
 // Release implements [store.Leases].
-func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner pawl.Owner) error {
+func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner store.Owner) error {
 	err := s.write.passing(ctx, func(ctx context.Context) error {
 		_, err := s.write.conn.ExecContext(ctx, "DELETE FROM leases WHERE session_id = ? AND owner = ?", string(id), string(owner))
 		return err

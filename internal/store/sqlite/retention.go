@@ -34,7 +34,7 @@ func (w *writer) delete(ctx context.Context, id pawl.SessionID) error {
 		return err
 	}
 	if held.Expires.After(time.Now()) {
-		return &pawl.BusyError{Session: id, Holder: held.Owner}
+		return &pawl.BusyError{Session: id, Holder: string(held.Owner)}
 	}
 	gone, err := w.conn.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", string(id)) // drafts, leases and usage go with it
 	if err != nil {

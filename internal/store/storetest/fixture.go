@@ -92,12 +92,12 @@ func fails(t *testing.T, what string, err, class error) {
 }
 
 // busy wants a BusyError that names the holder.
-func busy(t *testing.T, what string, err error, id pawl.SessionID, holder pawl.Owner) {
+func busy(t *testing.T, what string, err error, id pawl.SessionID, holder store.Owner) {
 	t.Helper()
 	fails(t, what, err, pawl.ErrBusy)
 	var b *pawl.BusyError
 	if !errors.As(err, &b) {
 		t.Fatalf("%s: error %v is no BusyError", what, err)
 	}
-	equal(t, what, *b, pawl.BusyError{Session: id, Holder: holder})
+	equal(t, what, *b, pawl.BusyError{Session: id, Holder: string(holder)})
 }

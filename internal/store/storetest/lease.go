@@ -12,7 +12,7 @@ import (
 )
 
 // acquired takes a lease for long and wants to be told whom it was taken from.
-func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, gone, from pawl.Owner) {
+func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, gone, from store.Owner) {
 	t.Helper()
 	got, err := s.Acquire(t.Context(), id, owner, time.Hour, gone)
 	if err != nil {
@@ -21,7 +21,7 @@ func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, gone, from 
 	equal(t, "taken from", got, from)
 }
 
-func released(t *testing.T, s store.Store, id pawl.SessionID, owner pawl.Owner) {
+func released(t *testing.T, s store.Store, id pawl.SessionID, owner store.Owner) {
 	t.Helper()
 	if err := s.Release(t.Context(), id, owner); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func leaseRace(t *testing.T, s store.Store) {
 	const owners = 50
 	id := create(t, s).Session
 	errs := make([]error, owners)
-	name := func(i int) pawl.Owner { return pawl.Owner(fmt.Sprint("owner ", i)) }
+	name := func(i int) store.Owner { return store.Owner(fmt.Sprint("owner ", i)) }
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range owners {
@@ -118,7 +118,7 @@ func leaseRace(t *testing.T, s store.Store) {
 	}
 	close(start)
 	wg.Wait()
-	winner := pawl.Owner("")
+	winner := store.Owner("")
 	for i, err := range errs {
 		if err == nil {
 			equal(t, "an earlier winner", winner, "")

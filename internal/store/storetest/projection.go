@@ -41,7 +41,7 @@ func fold(t *testing.T, s store.Store, id pawl.SessionID) pawl.Session {
 	t.Helper()
 	want := pawl.Session{ID: id}
 	for _, e := range log(t, s, id, 0) {
-		want.Apply(pawl.ChangeOf([]pawl.Event{e}))
+		store.ChangeOf([]pawl.Event{e}).Apply(&want)
 		want.Head = e.Seq
 	}
 	return want

@@ -66,7 +66,7 @@ func usageFold(t *testing.T, s store.Store) {
 			head, events = head+pawl.Seq(n), events[n:]
 
 			session := row(t, s, id)
-			want := pawl.UsageOf(log(t, s, id, 0))
+			want := store.UsageOf(log(t, s, id, 0))
 			for i := range want {
 				want[i].Parent = session.Parent
 			}
@@ -157,7 +157,7 @@ func usageConflict(t *testing.T, s store.Store) {
 	fails(t, "a batch with a bad event", err, pawl.ErrInvalid)
 	_, err = s.Append(t.Context(), NewID(), 1, replied(0, "m", "build", 1))
 	fails(t, "a missing session", err, pawl.ErrConflict)
-	want := pawl.UsageOf(log(t, s, id, 0))
+	want := store.UsageOf(log(t, s, id, 0))
 	equal(t, "replies", want[0].Replies, 1)
 	equal(t, "usage", used(t, s, pawl.UsageFilter{}), want)
 }
@@ -169,7 +169,7 @@ func usageDelete(t *testing.T, s store.Store) {
 	events := log(t, s, mine, 0)
 	before := used(t, s, pawl.UsageFilter{})
 	deleted(t, s, mine)
-	equal(t, "what is left", used(t, s, pawl.UsageFilter{}), pawl.UsageOf(log(t, s, theirs, 0)))
+	equal(t, "what is left", used(t, s, pawl.UsageFilter{}), store.UsageOf(log(t, s, theirs, 0)))
 
 	appended(t, s, mine, 0, events...) // as an import does
 	equal(t, "after an import", used(t, s, pawl.UsageFilter{}), before)
@@ -181,5 +181,5 @@ func TakesUsage(t *testing.T, s store.Store, id pawl.SessionID, head pawl.Seq) {
 	t.Helper()
 	equal(t, "usage before the first reply", used(t, s, pawl.UsageFilter{}), nil)
 	got := appended(t, s, id, head, replied(0, "m", "build", 1))
-	equal(t, "usage", used(t, s, pawl.UsageFilter{Dir: "/w"}), pawl.UsageOf(got))
+	equal(t, "usage", used(t, s, pawl.UsageFilter{Dir: "/w"}), store.UsageOf(got))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/transcript/export"
 )
@@ -107,7 +108,7 @@ func events(bodies ...pawl.Body) []pawl.Event {
 // document is a session with these events, and a row that fits them.
 func document(events []pawl.Event) export.Document {
 	s := pawl.Session{ID: session, Head: pawl.Seq(len(events))}
-	s.Apply(pawl.ChangeOf(events))
+	store.ChangeOf(events).Apply(&s)
 	return export.Document{Session: s, Events: all(events)}
 }
 

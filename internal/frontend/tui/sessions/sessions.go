@@ -43,7 +43,7 @@ type Dialog struct {
 	stale   bool   // what is being read is not what is there by now
 	loaded  search // what rows are of
 	asks    map[pawl.SessionID]bool
-	held    map[pawl.SessionID]pawl.Owner // who works on them, as far as it was told
+	held    map[pawl.SessionID]string // who works on them, as far as it was told
 
 	renaming *line // the title that is written
 	fault    error
@@ -65,7 +65,7 @@ var _ ui.Dialog = (*Dialog)(nil)
 func NewDialog(s *ui.Shared, shown pawl.SessionID) *Dialog {
 	return &Dialog{
 		shared: s, shown: shown, now: time.Now, more: true, views: map[pawl.SessionID]*chat.View{},
-		asks: map[pawl.SessionID]bool{}, held: map[pawl.SessionID]pawl.Owner{},
+		asks: map[pawl.SessionID]bool{}, held: map[pawl.SessionID]string{},
 	}
 }
 

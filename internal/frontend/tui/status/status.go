@@ -57,7 +57,8 @@ func (l *Line) Open(s pawl.Session, events []pawl.Event) {
 func (l *Line) Apply(e pawl.Event) {
 	if e.Seq > l.head {
 		l.head = e.Seq
-		l.session.Apply(pawl.ChangeOf([]pawl.Event{e}))
+		spent, _ := e.ModelUsage()
+		l.session.Usage = l.session.Usage.Add(spent.Usage)
 	}
 	switch b := e.Body.(type) {
 	case pawl.TurnStarted:

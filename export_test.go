@@ -1,0 +1,8 @@
+package pawl
+
+// For tests of the root that need packages above it.
+var (
+	DrawLog  = drawLog
+	LogOf    = logOf
+	PromptOf = prompted
+)

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Change is what events do to a session's row, in a form that a store can apply
+// without reading the row first: nil leaves a column, numbers are added.
+type Change struct {
+	Parent   *pawl.SessionID
+	Owner    *pawl.User
+	Shared   *[]pawl.User
+	Dir      *string
+	Title    *string
+	Prompt   *string // sets the column only while it is empty
+	Model    *string
+	Turns    int
+	TurnOpen *bool
+	Queued   int
+	Usage    pawl.Usage
+	Mission  *pawl.MissionState
+	Created  *time.Time
+	Updated  *time.Time
+}
+
+// maxPromptColumn bounds the first prompt's copy in the row, in bytes.
+const maxPromptColumn = 300
+
+// ChangeOf returns what the events do to their session's row.
+func ChangeOf(events []pawl.Event) Change {
+	var c Change
+	for _, e := range events {
+		touched := true
+		switch b := e.Body.(type) {
+		case pawl.SessionCreated:
+			c.Parent, c.Owner, c.Dir, c.Created = &b.Parent, &b.Owner, &b.Dir, &e.At
+		case pawl.SessionShared:
+			c.Shared = &b.With
+			touched = false
+		case pawl.SessionTitled:
+			c.Title = &b.Title
+			c.Usage = c.Usage.Add(b.Usage)
+		case pawl.SessionSummarized:
+			c.Usage = c.Usage.Add(b.Usage)
+			touched = false
+		case pawl.CompactionAsked, pawl.RevertAsked, pawl.ShellAsked:
+			c.Queued++
+		case pawl.Reverted, pawl.ShellRan:
+			c.Queued--
+		case pawl.Compacted:
+			c.Usage = c.Usage.Add(b.Usage)
+			if b.Asked != 0 {
+				c.Queued--
+			}
+			touched = b.Asked != 0
+		case pawl.Prompted:
+			if c.Prompt == nil || *c.Prompt == "" { // as Apply does
+				text := cutText(b.Parts.Text(), maxPromptColumn)
+				c.Prompt = &text
+			}
+			c.Model = &b.Model
+			c.Queued++
+		case pawl.Withdrawn:
+			c.Queued--
+		case pawl.TurnStarted:
+			open := true
+			c.TurnOpen = &open
+			c.Turns++
+			c.Queued--
+		case pawl.TurnFinished:
+			open := false
+			c.TurnOpen = &open
+		case pawl.Injected:
+			if b.Prompt != 0 {
+				c.Queued--
+			}
+		case pawl.Replied:
+			c.Usage = c.Usage.Add(b.Usage)
+			touched = false
+		case pawl.MissionStarted, pawl.Planned, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.GateResult:
+			c.Mission = ptr(pawl.MissionWorking)
+		case pawl.Sealed:
+			c.Mission = ptr(pawl.MissionSealed)
+		case pawl.Blocked:
+			c.Mission = ptr(pawl.MissionBlocked)
+		case pawl.CriteriaFrozen, pawl.CheckRan, pawl.ReviewStarted, pawl.Reviewed, pawl.Reworded, pawl.ReplyStarted, pawl.Retried, pawl.CallStarted, pawl.CallFinished, pawl.Asked, pawl.Answered, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned, pawl.ShellStarted, pawl.Delta, pawl.Progress, pawl.Status:
+			touched = false
+		}
+		if touched {
+			c.Updated = &e.At
+		}
+	}
+	return c
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func set[T any](dst, src *T) {
+	if src != nil {
+		*dst = *src
+	}
+}
+
+// cutText returns the longest prefix of at most n bytes that ends between runes.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// Apply makes the change to a row.
+func (c Change) Apply(s *pawl.Session) {
+	set(&s.Parent, c.Parent)
+	set(&s.Owner, c.Owner)
+	set(&s.Shared, c.Shared)
+	set(&s.Dir, c.Dir)
+	set(&s.Title, c.Title)
+	if s.Prompt == "" {
+		set(&s.Prompt, c.Prompt)
+	}
+	set(&s.Model, c.Model)
+	s.Turns += c.Turns
+	set(&s.TurnOpen, c.TurnOpen)
+	s.Queued += c.Queued
+	s.Usage = s.Usage.Add(c.Usage)
+	set(&s.Mission, c.Mission)
+	set(&s.Created, c.Created)
+	set(&s.Updated, c.Updated)
+}
