@@ -10,39 +10,39 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// Engine counts the lines of files that match. All engines give the same
-// answer: which files are searched, and what is shown of them, is decided
-// elsewhere.
+// Engine counts matching lines in files. All engines give the same results:
+// which files are searched and what is shown of them is decided elsewhere.
 type Engine interface {
-	// Count searches the files of a job. When ctx ends it returns what it has.
+	// Count searches the files of a job. When ctx ends, it returns what it has
+	// found.
 	Count(ctx context.Context, job Job) Counts
-	// Batch is how many files a job for a pattern should have.
+	// Batch returns how many files a job with this pattern should have.
 	Batch(p *Pattern) int
 }
 
-// Job is a number of files to search.
+// Job is a set of files to search.
 type Job struct {
 	Workspace *workspace.Workspace
-	Dir       string // of the workspace
+	Dir       string // directory of the workspace
 	Pattern   *Pattern
-	Files     []string // regular files, by their paths from the workspace
+	Files     []string // regular files, by paths relative to the workspace
 }
 
-// Counts are an engine's findings.
+// Counts is the result of an engine.
 type Counts struct {
-	Files  []File // in which lines match, in any order
+	Files  []File // files with matching lines, in any order
 	Unread int    // files that could not be read
 }
 
-// File is a file in which lines match.
+// File is a file with matching lines.
 type File struct {
 	Path  string
-	Count int    // lines that match
+	Count int    // matching lines
 	Lines []Line // the first of them, with context
 }
 
-// Default returns the engine for this machine. Where ripgrep is installed, it
-// gets the patterns that it is better at.
+// Default returns the engine for this machine. If ripgrep is installed, it
+// gets the patterns at which it is faster.
 func Default() Engine {
 	if programs := installed(); len(programs) > 0 {
 		return either{ripgrep{programs}}
@@ -50,11 +50,12 @@ func Default() Engine {
 	return Own()
 }
 
-// either is Ripgrep for patterns without a fixed text, and Own for others: it
-// looks for the text about as fast, and needs no process.
+// either uses ripgrep for patterns without a fixed text. For others Own is
+// about as fast and needs no process.
 type either struct{ ripgrep Engine }
 
-// fixedBytes is the length from which on a text is rare enough to be worth looking for.
+// fixedBytes is the length from which a fixed text is rare enough to be worth
+// searching for first.
 const fixedBytes = 3
 
 func (e either) engine(p *Pattern) Engine {
@@ -70,7 +71,7 @@ func (e either) Count(ctx context.Context, job Job) Counts {
 
 func (e either) Batch(p *Pattern) int { return e.engine(p).Batch(p) }
 
-// Own returns the engine that needs nothing installed.
+// Own returns the engine in Go, which needs no installed program.
 func Own() Engine { return own{} }
 
 type own struct{}
@@ -102,13 +103,14 @@ func (own) Count(ctx context.Context, job Job) Counts {
 	return found
 }
 
-// unread reports whether an error means that a file could not be read. One
-// that has gone meanwhile, is binary or was being read when ctx ended does not count.
+// unread reports whether an error means that a file could not be read. Files
+// that were deleted, are binary or were being read when ctx ended do not
+// count.
 func unread(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() == nil && !errors.Is(err, errBinary) && !errors.Is(err, fs.ErrNotExist)
 }
 
-// counter is a sink that counts the lines that match.
+// counter is a sink that counts matching lines.
 type counter int
 
 func (c *counter) skip([]byte) {}
@@ -118,16 +120,16 @@ func (c *counter) hit([]byte) bool {
 	return true
 }
 
-// opener opens files. It keeps the last one's directory open, because the next
-// is mostly in the same.
+// opener opens files. It keeps the directory of the last one open, because the
+// next is usually in the same.
 type opener struct {
 	ws     *workspace.Workspace
 	dir    string
 	folder *os.Root
 }
 
-// file opens a regular file for reading. It follows no link: one that has come
-// up since the file was found may lead to what may not be read.
+// file opens a regular file for reading. It follows no link: a link created
+// since the file was found may lead to a file that must not be read.
 func (o *opener) file(name string) (*os.File, error) {
 	if dir := path.Dir(name); o.folder == nil || dir != o.dir {
 		o.close()
@@ -139,14 +141,14 @@ func (o *opener) file(name string) (*os.File, error) {
 	}
 	f, err := workspace.OpenIn(o.folder, path.Base(name))
 	if errors.Is(err, workspace.ErrLink) {
-		return nil, fs.ErrNotExist // the file that was there has gone
+		return nil, fs.ErrNotExist // replaced by a link since the walk
 	}
 	if err != nil {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, fs.ErrNotExist // the file that was there has gone
+		return nil, fs.ErrNotExist // replaced by something else since the walk
 	}
 	return f, nil
 }

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	ignoreBytes   = 1 << 20 // of an ignore file; the rest is not heeded
-	folderEntries = 512     // read at a time
+	ignoreBytes   = 1 << 20 // bytes of an ignore file; the rest is ignored
+	folderEntries = 512     // entries that are read at a time
 )
 
-// directory is an open directory and the rules for what is in it.
+// folder is an open directory with the ignore rules for its entries.
 type folder struct {
-	path  string // from the workspace, with slashes; "." is the workspace
+	path  string // relative to the workspace, with slashes; "." is the workspace
 	root  *os.Root
 	rules *ignore.Rules
 }
 
-// checkFolder returns an error unless the path leads to a directory in the
-// workspace. What else is there may block when it is opened.
+// checkFolder returns an error unless path is a directory in the workspace.
+// Opening anything else, such as a pipe, could block.
 func checkFolder(ws *workspace.Workspace, path string) error {
 	info, err := ws.Stat(path)
 	if err == nil && !info.IsDir() {
@@ -37,7 +37,7 @@ func checkFolder(ws *workspace.Workspace, path string) error {
 	return err
 }
 
-// openFolder opens a directory. The rules are its parent's.
+// openFolder opens a directory. rules are those of its parent.
 func openFolder(ws *workspace.Workspace, path string, rules *ignore.Rules) (*folder, error) {
 	root, err := ws.OpenFolder(path)
 	if err != nil {
@@ -49,8 +49,9 @@ func openFolder(ws *workspace.Workspace, path string, rules *ignore.Rules) (*fol
 	})}, nil
 }
 
-// rulesAbove returns the rules of the directories above the one at dir. What is
-// named is wanted: if the rules ignore that directory, they are not heeded in it.
+// rulesAbove returns the ignore rules of the directories above dir. A
+// directory that is named explicitly is searched even if it is ignored: it
+// returns no rules then.
 func rulesAbove(ws *workspace.Workspace, dir string) (*ignore.Rules, error) {
 	top, err := ws.OpenFolder(".")
 	if err != nil {
@@ -77,8 +78,8 @@ func rulesAbove(ws *workspace.Workspace, dir string) (*ignore.Rules, error) {
 	return rules, nil
 }
 
-// readRules returns an ignore file's text, or nil. One that cannot be read, is
-// a link or no file at all ignores nothing.
+// readRules returns the content of an ignore file. It returns nil if the file
+// cannot be read, is a link or is not a regular file.
 func readRules(root *os.Root, name string) []byte {
 	info, err := root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -104,14 +105,14 @@ func (f *folder) join(name string) string {
 	return f.path + "/" + name
 }
 
-// ignored reports whether the rules pass an entry over. Git's own directory
-// always is.
+// ignored reports whether the rules exclude an entry. The .git directory is
+// always excluded.
 func (f *folder) ignored(e fs.DirEntry) bool {
 	return e.Name() == ".git" || f.rules.Ignored(f.join(e.Name()), e.IsDir())
 }
 
-// each calls visit for the entries, in no order, until ctx ends. Few are held
-// at a time, however many there are.
+// each calls visit for the entries, in no particular order, until ctx ends. It
+// holds only a few entries at a time.
 func (f *folder) each(ctx context.Context, visit func(fs.DirEntry)) error {
 	dir, err := f.root.Open(".")
 	if err != nil {

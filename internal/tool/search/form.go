@@ -10,24 +10,25 @@ import (
 	"unicode/utf8"
 )
 
-// form spells a parsed pattern so that Go and ripgrep understand the same.
+// form formats a parsed pattern so that it means the same to Go and to
+// ripgrep.
 type form struct {
-	word    string // how a word boundary is spelled
-	lacking bool   // something in it can be said in Go only
+	word    string // syntax of a word boundary
+	lacking bool   // the pattern cannot be expressed for ripgrep
 	err     error
 }
 
-// spell returns the pattern's text.
+// spell returns the text of the pattern.
 func (f *form) spell(re *syntax.Regexp) string {
 	text, possible := f.node(re)
 	if !possible {
-		return "a" + f.word + "a" // there is none between two letters
+		return "a" + f.word + "a" // never matches: there is no boundary between two letters
 	}
 	return text
 }
 
-// node spells a part, with a group around it where it needs one. It reports
-// false if the part matches nothing, because what it asks for is in no line.
+// node formats a part of the pattern, in a group if it needs one. It reports
+// false if the part cannot match in any line.
 func (f *form) node(re *syntax.Regexp) (string, bool) {
 	switch re.Op {
 	case syntax.OpNoMatch:
@@ -47,7 +48,7 @@ func (f *form) node(re *syntax.Regexp) (string, bool) {
 	case syntax.OpWordBoundary:
 		return f.word, true
 	case syntax.OpNoWordBoundary:
-		f.lacking = true // ripgrep's would match within a character
+		f.lacking = true // ripgrep's \B also matches within a character
 		return `\B`, true
 	case syntax.OpCapture:
 		return f.node(re.Sub[0])
@@ -69,7 +70,7 @@ func (f *form) literal(re *syntax.Regexp) (string, bool) {
 		case utf16.IsSurrogate(r):
 			return "", false
 		case r == utf8.RuneError:
-			f.lacking = true // to Go it is every broken byte too
+			f.lacking = true // in Go it also matches every invalid byte
 			fallthrough
 		case re.Flags&syntax.FoldCase == 0:
 			fmt.Fprintf(&b, `\x{%X}`, r)
@@ -84,7 +85,7 @@ func (f *form) literal(re *syntax.Regexp) (string, bool) {
 	return `(?:` + b.String() + `)`, true
 }
 
-// class spells a class of pairs.
+// class formats a character class given as pairs of runes.
 func class(pairs []rune) (string, bool) {
 	var b strings.Builder
 	for pair := range slices.Chunk(without(pairs, noRunes), 2) {
@@ -115,7 +116,7 @@ func (f *form) alternate(subs []*syntax.Regexp) (string, bool) {
 	return `(?:` + strings.Join(texts, "|") + `)`, len(texts) > 0
 }
 
-// repeat spells *, +, ? and {n,m}.
+// repeat formats *, +, ? and {n,m}.
 func (f *form) repeat(re *syntax.Regexp) (string, bool) {
 	least, most := re.Min, re.Max
 	switch re.Op {

@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// Paths are what Glob found.
+// Paths is the result of Glob.
 type Paths struct {
-	Paths []string // the newest ones, newest first, then by name
-	Count int      // of all
+	Paths []string // the newest, newest first, then by name
+	Count int      // number of all matching paths
 	Gaps  Gaps
 }
 
@@ -39,7 +39,7 @@ func Glob(ctx context.Context, ws *workspace.Workspace, dir string, names Names,
 	return found, nil
 }
 
-// globber keeps the newest of the paths that match.
+// globber keeps the newest matching paths.
 type globber struct {
 	dir   string
 	names Names
@@ -49,7 +49,7 @@ type globber struct {
 	count  int
 }
 
-// dated is a path with the time of its last change.
+// dated is a path with its modification time.
 type dated struct {
 	path string
 	at   time.Time
@@ -72,7 +72,7 @@ func (g *globber) visit(f *folder, e fs.DirEntry) {
 	}
 	info, err := e.Info()
 	if err != nil {
-		return // it has gone meanwhile
+		return // deleted since it was listed
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

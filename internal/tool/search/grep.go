@@ -11,29 +11,29 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// Query is what Grep looks for, and where.
+// Query is what Grep searches for, and where.
 type Query struct {
 	Pattern *Pattern
-	Path    string // a directory or a file, from the workspace; what it leads to is searched, and named in what is found
-	Names   Names  // the files to search in a directory
-	Lines   bool   // show the lines that match, not only their files
-	Context int    // lines to show around each
+	Path    string // a directory or a file, relative to the workspace; links are resolved, and results name the target
+	Names   Names  // which files of a directory to search
+	Lines   bool   // return matching lines, not only their files
+	Context int    // lines around each match
 
-	Reads func(path string) bool // whether a file in which lines match may be shown; nil means all
+	Reads func(path string) bool // whether a file with matches may be shown; nil means all
 }
 
-// Matches are what Grep found.
+// Matches is the result of Grep.
 type Matches struct {
-	Files     []File // the first ones by path, as far as there was room
-	FileCount int    // files in which lines match
-	LineCount int    // lines that match
-	Searched  int    // files
+	Files     []File // the first by path, within the limits
+	FileCount int    // files with matching lines
+	LineCount int    // matching lines
+	Searched  int    // files that were searched
 	Gaps      Gaps
 }
 
-// Grep finds the lines that match. First it counts them in all files, in any
-// order; then it reads once more what it shows. So the order is always the
-// same, and what is shown was read through the workspace's handle.
+// Grep finds matching lines. It first counts them in all files, in any order,
+// and then reads the files to show once more. So the order is always the same,
+// and what is shown was read through the workspace's handle.
 func Grep(ctx context.Context, ws *workspace.Workspace, dir string, engine Engine, q Query, limits Limits) (Matches, error) {
 	var err error
 	if q.Path, err = workspace.Readable(dir, q.Path, q.Reads); err != nil {
@@ -48,7 +48,7 @@ func Grep(ctx context.Context, ws *workspace.Workspace, dir string, engine Engin
 	}
 	whole, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
-	counting, cancelCounting := context.WithTimeout(ctx, limits.Time*5/6) // what is left is for showing
+	counting, cancelCounting := context.WithTimeout(ctx, limits.Time*5/6) // the rest is for reading the lines to show
 	defer cancelCounting()
 	g := &grepper{
 		job:    Job{Workspace: ws, Dir: dir, Pattern: q.Pattern},
@@ -85,7 +85,7 @@ func Grep(ctx context.Context, ws *workspace.Workspace, dir string, engine Engin
 
 // grepper is one run of Grep.
 type grepper struct {
-	job    Job // but for its files
+	job    Job // without its files
 	query  Query
 	engine Engine
 	limits Limits
@@ -100,7 +100,7 @@ type grepper struct {
 
 func (f File) compare(other File) int { return strings.Compare(f.Path, other.Path) }
 
-// directory searches all files of a directory.
+// folder searches all files of a directory.
 func (g *grepper) folder(ctx context.Context) error {
 	g.jobs = make(chan []string)
 	var wg sync.WaitGroup
@@ -118,7 +118,7 @@ func (g *grepper) folder(ctx context.Context) error {
 	return err
 }
 
-// visit takes a file into the next job.
+// visit adds a file to the next job.
 func (g *grepper) visit(ctx context.Context, f *folder, e fs.DirEntry) {
 	path := f.join(e.Name())
 	if !e.Type().IsRegular() || !g.query.Names.match(below(g.query.Path, path)) {
@@ -126,7 +126,7 @@ func (g *grepper) visit(ctx context.Context, f *folder, e fs.DirEntry) {
 	}
 	info, err := e.Info()
 	if err != nil || !info.Mode().IsRegular() {
-		return // it has gone meanwhile
+		return // deleted since it was listed
 	}
 	g.mu.Lock()
 	if info.Size() > g.limits.FileBytes {
@@ -152,7 +152,7 @@ func (g *grepper) send(ctx context.Context, files []string) {
 	}
 }
 
-// count searches files and adds up what is found.
+// count searches files and adds up the counts.
 func (g *grepper) count(ctx context.Context, files []string) {
 	job := g.job
 	job.Files = files
@@ -181,7 +181,7 @@ func (g *grepper) matches() Matches {
 	return found
 }
 
-// show reads the lines to show of the files, as many as there is room for.
+// show reads the matching lines of the files, up to the limit.
 func (g *grepper) show(ctx context.Context, files []File) []File {
 	var shown []File
 	var mu sync.Mutex
@@ -196,7 +196,7 @@ func (g *grepper) show(ctx context.Context, files []File) []File {
 			}
 			f, err := open.file(file.Path)
 			if err != nil {
-				continue // it has gone meanwhile
+				continue // deleted since it was searched
 			}
 			x := excerpt{pattern: g.query.Pattern, hits: room, context: g.query.Context, chars: g.limits.LineChars}
 			_ = s.scan(ctx, f, &x)

@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a line of a file in an answer.
+// Line is a line of a file in a result.
 type Line struct {
 	Number int
-	Text   string // valid UTF-8, cut if it is long
-	Hit    bool   // it matches; otherwise it is context
+	Text   string // valid UTF-8, truncated if it is long
+	Hit    bool   // a match; otherwise context
 }
 
-// excerpt is a sink that keeps the first lines that match, with context.
+// excerpt is a sink that keeps the first matching lines with context.
 type excerpt struct {
 	pattern *Pattern
-	hits    int // still wanted
+	hits    int // matches still to keep
 	context int
-	chars   int // of a line
+	chars   int // characters to keep of a line
 
 	lines  []Line
-	number int    // lines read
-	before []Line // the latest lines that are not in the answer, for context
-	after  int    // lines of context still wanted
+	number int    // lines read so far
+	before []Line // the last lines that are not in the result, for context
+	after  int    // lines of context still to keep
 }
 
 func (x *excerpt) skip(lines []byte) {
@@ -61,7 +61,8 @@ func (x *excerpt) hit(line []byte) bool {
 	return x.hits > 0 || x.after > 0
 }
 
-// read counts lines. A piece of a line has no break and is counted with its end.
+// read counts lines. A part of a line without a line break counts when its end
+// is read.
 func (x *excerpt) read(lines []byte) { x.number += bytes.Count(lines, []byte{'\n'}) }
 
 func (x *excerpt) line(text []byte, number int, hit bool) Line {
@@ -75,8 +76,8 @@ func (x *excerpt) line(text []byte, number int, hit bool) Line {
 	return Line{Number: number, Text: cut(text, at, x.chars), Hit: hit}
 }
 
-// cut returns so many characters of a text, around a place in it, with marks
-// where something is missing.
+// cut returns up to chars characters of a text around an offset, with marks
+// where text is missing.
 func cut(text []byte, at, chars int) string {
 	start := back(text, at, chars/4)
 	end, n := start, 0
@@ -95,7 +96,7 @@ func cut(text []byte, at, chars int) string {
 	return shown
 }
 
-// back returns the place so many characters before another.
+// back returns the offset of the position chars characters before another.
 func back(text []byte, at, chars int) int {
 	for ; chars > 0 && at > 0; chars-- {
 		_, size := utf8.DecodeLastRune(text[:at])

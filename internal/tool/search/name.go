@@ -10,19 +10,20 @@ import (
 )
 
 const (
-	nameBytes  = 1000 // of a name pattern
-	nameBraces = 8    // of a name pattern: each may double the work of a match
+	nameBytes  = 1000 // bytes of a name pattern
+	nameBraces = 8    // braces in a name pattern: each may double the work of a match
 )
 
-// Names is a pattern for paths, with *, **, ?, [classes] and {alternatives}.
-// One without a slash is matched with names in any directory, one with a slash
-// with the path below the directory that is searched. "" matches all.
+// Names is a pattern for paths, with *, **, ?, [classes] and {alternatives}. A
+// pattern without a slash matches file names in any directory; one with a
+// slash matches the path relative to the searched directory. "" matches
+// everything.
 type Names struct {
 	pattern string
-	base    bool // match the last element only
+	base    bool // match the last path element only
 }
 
-// ParseNames checks a pattern.
+// ParseNames parses a name pattern.
 func ParseNames(pattern string) (Names, error) {
 	switch {
 	case len(pattern) > nameBytes || strings.Count(pattern, "{") > nameBraces:
@@ -37,14 +38,14 @@ func ParseNames(pattern string) (Names, error) {
 	return Names{pattern, base}, nil
 }
 
-// Split returns the directory that a pattern begins with, "." if with none, and
-// the pattern for what is below it. So src/**/*.go needs no look beside src.
+// Split returns the directory that a pattern starts with ("." if none) and the
+// pattern for paths below it, so that src/**/*.go searches src only.
 func (n Names) Split() (dir string, below Names) {
 	dir, pattern := doublestar.SplitPattern(n.pattern)
 	return dir, Names{pattern: pattern, base: n.base}
 }
 
-// match matches a path below the directory that is searched.
+// match reports whether a path relative to the searched directory matches.
 func (n Names) match(p string) bool {
 	if n.pattern == "" {
 		return true
@@ -55,7 +56,7 @@ func (n Names) match(p string) bool {
 	return doublestar.MatchUnvalidated(n.pattern, p)
 }
 
-// below returns a path as seen from a directory that it is in.
+// below returns path p relative to dir, which contains it.
 func below(dir, p string) string {
 	if dir == "." {
 		return p

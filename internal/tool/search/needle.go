@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	maxNeedles   = 16 // texts that are looked for at once
-	maxSpellings = 8  // of a text whose case is ignored
+	maxNeedles   = 16 // texts that are searched for at once
+	maxSpellings = 8  // spellings of a text whose case is ignored
 )
 
-// needles returns texts of which every match holds at least one, or nil if
-// there are no such texts. Looking for them first is many times faster than
-// running the pattern over everything.
+// needles returns texts of which every match contains at least one, or nil.
+// Searching for them first is many times faster than matching the pattern
+// everywhere.
 func needles(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -49,7 +49,7 @@ func needles(re *syntax.Regexp) []string {
 	return nil
 }
 
-// better prefers longer texts, then fewer.
+// better reports whether a is preferable to b: longer texts, then fewer.
 func better(a, b []string) bool {
 	if a == nil || b == nil {
 		return a != nil
@@ -64,11 +64,11 @@ func shortest(list []string) int {
 	return len(slices.MinFunc(list, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// spellings returns a literal's text, or, if its case is ignored, all spellings
-// of the longest part of it that has few.
+// spellings returns the text of a literal or, if its case is ignored, all
+// spellings of its longest part that has few.
 func spellings(re *syntax.Regexp) []string {
 	if slices.Contains(re.Rune, utf8.RuneError) {
-		return nil // to Go it is every broken byte too
+		return nil // in Go it also matches every invalid byte
 	}
 	if re.Flags&syntax.FoldCase == 0 {
 		return []string{string(re.Rune)}
@@ -90,7 +90,7 @@ func spellings(re *syntax.Regexp) []string {
 	return best
 }
 
-// spell returns the texts, each followed by each rune of a class.
+// spell returns the texts, each extended by each rune of a class.
 func spell(texts []string, class []rune) []string {
 	var all []string
 	for _, text := range texts {
@@ -101,19 +101,19 @@ func spell(texts []string, class []rune) []string {
 	return all
 }
 
-// finder looks for needles in a block from front to back. Each needle is
-// looked for only as far as it is needed.
+// finder searches a block for needles from front to back. It searches for each
+// needle only as far as needed.
 type finder struct {
 	needles []string
 	block   []byte
-	at      []int // where each needle is next; before the place asked for if that is not known
+	at      []int // the next offset of each needle; smaller than the requested offset if not known
 }
 
 func newFinder(needles []string, block []byte) *finder {
 	return &finder{needles, block, slices.Repeat([]int{-1}, len(needles))}
 }
 
-// next returns where the first needle is, from a place on, or len(block).
+// next returns the offset of the first needle at or after from, or len(block).
 func (f *finder) next(from int) int {
 	first := len(f.block)
 	for i, needle := range f.needles {

@@ -10,23 +10,23 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern is what lines are matched with: Go's RE2 syntax, applied to each line
-// by itself. In a line,
+// Pattern is a regular expression in Go's RE2 syntax that is matched with each
+// line by itself. In a line,
 //
-//   - ^ and $ stand for its ends; a carriage return at the end may be there or not;
-//   - no class, . included, matches a byte that is not UTF-8 (nor U+FFFD, which
-//     Go takes such bytes for).
+//   - ^ and $ match its ends; $ also matches before a carriage return at the end;
+//   - no class, including ., matches invalid UTF-8 or U+FFFD, because Go does not
+//     distinguish them.
 //
-// So that both engines agree, a pattern is parsed once and printed in a form
-// that means the same to both: classes and case folding are spelled out.
+// So that both engines agree, a pattern is parsed once and formatted in a way
+// that means the same to both, with classes and case folding spelled out.
 type Pattern struct {
 	line    *regexp.Regexp
-	needles []string // a line that matches holds one of them; none if there are no such texts
-	plain   bool     // and a line that holds one of them matches
-	rg      string   // for ripgrep; "" if it has no way to say it
+	needles []string // each matching line contains one of them; empty if there are no such texts
+	plain   bool     // each line that contains a needle matches
+	rg      string   // the pattern for ripgrep; "" if it cannot be expressed
 }
 
-// Options say how a pattern is meant.
+// Options modify a pattern.
 type Options struct {
 	Literal    bool // no character is special
 	IgnoreCase bool
@@ -34,7 +34,7 @@ type Options struct {
 
 var errLineBreak = errors.New("it has a line break, and lines are searched one by one: search for one of the lines")
 
-// ParsePattern reads a pattern. Its errors say how to do better.
+// ParsePattern parses a pattern. Its errors say how to correct it.
 func ParsePattern(text string, opts Options) (*Pattern, error) {
 	if text == "" {
 		return nil, errors.New("the pattern is empty")
@@ -64,7 +64,7 @@ func ParsePattern(text string, opts Options) (*Pattern, error) {
 	return p, nil
 }
 
-// explain says what is wrong with a pattern and what to do about it.
+// explain says what is wrong with a pattern and how to correct it.
 func explain(err error) error {
 	var wrong *syntax.Error
 	switch {
@@ -77,12 +77,12 @@ func explain(err error) error {
 	}
 }
 
-// noRunes are never matched by a class: the line break, surrogates, which no
-// UTF-8 text has, and U+FFFD.
+// noRunes are runes that no class matches: the line break, surrogates (not
+// valid in UTF-8) and U+FFFD.
 var noRunes = []rune{'\n', '\n', 0xD800, 0xDFFF, utf8.RuneError, utf8.RuneError}
 
-// without returns the ranges of a class with others taken out. Both are
-// sorted pairs.
+// without returns the ranges of class without those of out. Both are sorted
+// pairs of runes.
 func without(class, out []rune) []rune {
 	var rest []rune
 	for i := 0; i < len(class); i += 2 {
@@ -103,7 +103,7 @@ func without(class, out []rune) []rune {
 	return rest
 }
 
-// folds returns a rune and those that differ from it by case only, as a class.
+// folds returns a rune and those that differ from it only in case, as a class.
 func folds(r rune) []rune {
 	class := []rune{r, r}
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {

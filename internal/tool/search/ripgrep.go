@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	rgFiles        = 2000     // of one run
-	rgArgBytes     = 96 << 10 // of one run's paths: well below what any system permits
-	rgPatternBytes = 64 << 10 // so is this
+	rgFiles        = 2000     // files of one run
+	rgArgBytes     = 96 << 10 // bytes of the paths of one run: well below the limits of all systems
+	rgPatternBytes = 64 << 10 // bytes of a pattern: likewise
 	rgPathBytes    = 4000     // a longer path cannot be opened by name
 )
 
-// Ripgrep returns the engine that runs the first of these programs that does
-// not lie in the workspace, where a session may have put it. The program reads
-// no configuration, is told every file by name and decides nothing but how
-// many lines match. Where it cannot, Own does it: the pattern or a path is
-// nothing for it, or it fails.
+// Ripgrep returns an engine that runs the first of these programs that is not
+// in the workspace, where a session could have put it. The program reads no
+// configuration, gets every file by name and only counts matching lines. If
+// the pattern or a path cannot be passed to it, or it fails, Own counts
+// instead.
 func Ripgrep(programs ...string) Engine { return ripgrep{programs} }
 
-// installed returns the programs named rg on the PATH, links resolved.
+// installed returns the programs named rg in the PATH, with links resolved.
 func installed() []string {
 	var found []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
-			continue // it would be another program in every directory
+			continue // a relative entry means another program in every directory
 		}
 		path, err := filepath.EvalSymlinks(filepath.Join(dir, "rg"))
 		if err != nil {
@@ -77,7 +77,7 @@ func (r ripgrep) Count(ctx context.Context, job Job) Counts {
 	return all
 }
 
-// program returns the first program outside of the workspace, or "".
+// program returns the first program outside the workspace, or "".
 func (r ripgrep) program(dir string) string {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -91,8 +91,7 @@ func (r ripgrep) program(dir string) string {
 	return ""
 }
 
-// run runs the program once. It reports false if the program did not do what
-// it should.
+// run runs the program once. It reports false if the program failed.
 func (r ripgrep) run(ctx context.Context, program string, job Job) (Counts, bool) {
 	args := []string{
 		program, "--no-config", "--no-ignore", "--hidden", "--text", "--encoding=none",
@@ -100,12 +99,12 @@ func (r ripgrep) run(ctx context.Context, program string, job Job) (Counts, bool
 		"-e", job.Pattern.rg, "--",
 	}
 	for _, name := range job.Files {
-		args = append(args, "./"+name) // or - would be the standard input
+		args = append(args, "./"+name) // a file named - would be standard input
 	}
 	var out bytes.Buffer
 	exit, err := proc.Run(ctx, proc.Command{Args: args, Dir: job.Dir, Output: &out})
 	lines, ok := parseCounts(out.Bytes())
-	const none, fault = 1, 2 // the exit codes: no line matches, something could not be read
+	const none, fault = 1, 2 // exit codes: no match; something could not be read
 	if ctx.Err() == nil && (err != nil || !ok || exit.Code < 0 || exit.Code > fault) {
 		return Counts{}, false
 	}
@@ -128,9 +127,9 @@ func (r ripgrep) run(ctx context.Context, program string, job Job) (Counts, bool
 	return found, true
 }
 
-// parseCounts reads what the program prints: a path, a NUL, a number and a
-// line break for each file in which lines match. It reports false if it reads
-// anything else, a complaint say.
+// parseCounts parses the program's output: for each file with matches a path,
+// a NUL, a number and a line break. It reports false for any other output,
+// such as an error message.
 func parseCounts(out []byte) (map[string]int, bool) {
 	lines := map[string]int{}
 	for len(out) > 0 {

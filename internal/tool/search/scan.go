@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	binaryBytes = 8 << 10  // a NUL among the first so many bytes makes a file binary; read looks as far
+	binaryBytes = 8 << 10  // a NUL in the first so many bytes makes a file binary, as for the read tool
 	blockBytes  = 64 << 10 // read at a time
-	longBytes   = 1 << 20  // a longer text is matched in a way that can be interrupted
-	lineBytes   = 64 << 20 // of a line that is matched as a whole
+	longBytes   = 1 << 20  // longer lines are matched in a way that can be interrupted
+	lineBytes   = 64 << 20 // longest line that is matched as a whole
 )
 
 var errBinary = errors.New("it is a binary file")
@@ -22,29 +22,29 @@ func binary(head []byte) bool {
 	return bytes.IndexByte(head[:min(len(head), binaryBytes)], 0) >= 0
 }
 
-// sink takes a file's lines, in order. Each has its line break, but for a last
-// line that has none.
+// sink receives the lines of a file, in order. Each has its line break, except
+// possibly the last.
 type sink interface {
-	skip(lines []byte)    // they do not match
-	hit(line []byte) bool // it does; false ends the scan
+	skip(lines []byte)    // lines without a match
+	hit(line []byte) bool // a matching line; false ends the scan
 }
 
-// scanner reads files in blocks of whole lines. Its buffer is used again for
-// the next file.
+// scanner reads files in blocks of whole lines. It reuses its buffer for the
+// next file.
 type scanner struct {
 	pattern *Pattern
 	buffer  []byte
-	longest int // a longer line is matched in pieces; 0 means lineBytes
+	longest int // longer lines are matched in pieces; 0 means lineBytes
 }
 
-// scan hands all lines of r to a sink. It ends early with errBinary, or with
+// scan passes all lines of r to a sink. It stops early with errBinary, or with
 // the error of ctx or r.
 func (s *scanner) scan(ctx context.Context, r io.Reader, to sink) error {
 	if len(s.buffer) == 0 || len(s.buffer) > longBytes {
 		s.buffer = make([]byte, blockBytes)
 	}
 	longest := cmp.Or(s.longest, lineBytes)
-	held, known := 0, false // known: the line that goes on in this block is a hit already
+	held, known := 0, false // known: the line that continues in this block has matched already
 	for first := true; ; first = false {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -61,7 +61,7 @@ func (s *scanner) scan(ctx context.Context, r io.Reader, to sink) error {
 		whole := len(data)
 		if !ended {
 			whole = 0
-			if last := bytes.LastIndexByte(data[held:], '\n'); last >= 0 { // none is in what was held
+			if last := bytes.LastIndexByte(data[held:], '\n'); last >= 0 { // the held bytes contain no line break
 				whole = held + last + 1
 			}
 		}
@@ -89,8 +89,8 @@ func (s *scanner) scan(ctx context.Context, r io.Reader, to sink) error {
 	}
 }
 
-// block hands whole lines to a sink. It reports whether the last line is a
-// hit, and whether the sink wants more.
+// block passes whole lines to a sink. It reports whether the last line
+// matched, and whether the sink wants more.
 func (s *scanner) block(ctx context.Context, data []byte, to sink) (last, more bool) {
 	find := newFinder(s.pattern.needles, data)
 	for from := 0; from < len(data); {
@@ -109,7 +109,7 @@ func (s *scanner) block(ctx context.Context, data []byte, to sink) (last, more b
 	return len(data) > 0, true
 }
 
-// next returns the bounds of the next line that matches, or the end of data.
+// next returns the bounds of the next matching line, or len(data) twice.
 func (s *scanner) next(ctx context.Context, find *finder, data []byte, from int) (start, end int) {
 	for from < len(data) {
 		at := from
@@ -128,7 +128,7 @@ func (s *scanner) next(ctx context.Context, find *finder, data []byte, from int)
 	return len(data), len(data)
 }
 
-// lineEnd returns where the line ends that a place is in, after its break.
+// lineEnd returns the end of the line at an offset, after its line break.
 func lineEnd(data []byte, at int) int {
 	if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
 		return at + n + 1
@@ -136,7 +136,7 @@ func lineEnd(data []byte, at int) int {
 	return len(data)
 }
 
-// matches reports whether a line matches, or false when ctx has ended.
+// matches reports whether a line matches. It returns false if ctx has ended.
 func (p *Pattern) matches(ctx context.Context, line []byte) bool {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	if len(line) > longBytes {
@@ -145,7 +145,7 @@ func (p *Pattern) matches(ctx context.Context, line []byte) bool {
 	return p.line.Match(line)
 }
 
-// runes reads a text until its end or until done says so.
+// runes reads a text until its end or until done returns an error.
 type runes struct {
 	done func() error
 	text []byte

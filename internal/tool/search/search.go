@@ -1,9 +1,9 @@
-// Package search finds files by name and lines by pattern in a workspace, and
-// shows directories as trees.
+// Package search implements the grep, glob and list tools: it finds files by
+// name and lines by pattern in a workspace, and lists directories as trees.
 //
-// There is one walk, one set of ignore rules and one pattern language. Only
-// how lines are counted has two engines; see Engine. Nothing is read but
-// through the workspace's handle, links are not followed, and no answer or
+// There is one walk, one set of ignore rules and one pattern syntax. Only
+// counting of matching lines has two engines; see Engine. All files are read
+// through the workspace's handle, links are not followed, and no result or
 // buffer grows with the size of the workspace.
 package search
 
@@ -15,31 +15,31 @@ import (
 	"unicode/utf8"
 )
 
-// Limits are the bounds of one search, as far as it has them. With a zero
-// nothing is found.
+// Limits are the limits of one search. Zero fields that apply to the search
+// allow nothing.
 type Limits struct {
-	Results   int           // paths, files, lines or entries in the answer
-	LineChars int           // characters of a line in the answer
-	Bytes     int           // of a tree's text
-	FileBytes int64         // larger files are passed over, unless one is named by itself
-	Time      time.Duration // then the answer is what was found
+	Results   int           // paths, files, lines or entries in the result
+	LineChars int           // characters of a line in the result
+	Bytes     int           // bytes of the text of a tree
+	FileBytes int64         // larger files are skipped, unless named explicitly
+	Time      time.Duration // after it, the search returns what it has found
 }
 
-// Gaps say what a search did not see.
+// Gaps is what a search could not examine.
 type Gaps struct {
-	Folders int  // could not be read
-	Files   int  // could not be read
-	Large   int  // files passed over for their size
-	TimeUp  bool // the time was over before the end
+	Folders int  // directories that could not be read
+	Files   int  // files that could not be read
+	Large   int  // files that were too large
+	TimeUp  bool // the time limit was reached
 }
 
-// grace is how long a search that has ended waits for its own goroutines: a
-// file system that hangs must not hold up a cancel.
+// grace is how long a canceled search waits for its goroutines: a file system
+// that hangs must not delay a cancel.
 const grace = 500 * time.Millisecond
 
-// bounded runs work, which must heed ctx, and returns when it has ended, or a
-// while after the end of ctx. It reports whether work has ended: if not, it
-// may still be writing.
+// bounded runs work, which must respect ctx, and returns when it has ended or
+// shortly after ctx has. It reports whether work has ended; if not, work may
+// still write to its variables.
 func bounded(ctx context.Context, work func()) bool {
 	done := make(chan struct{})
 	go func() {
@@ -61,8 +61,8 @@ func bounded(ctx context.Context, work func()) bool {
 	}
 }
 
-// ShowPath returns a path as it is, or quoted if it could be mistaken for
-// something else: a line break or a broken character is part of it.
+// ShowPath returns a path, quoted if it contains line breaks, invalid UTF-8 or
+// unprintable characters.
 func ShowPath(path string) string {
 	for _, r := range path {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {

@@ -2,14 +2,14 @@ package search
 
 import "slices"
 
-// top keeps the first few of many values, in an order.
+// top keeps the smallest of many values.
 type top[T any] struct {
 	limit   int
 	compare func(a, b T) int
 	kept    []T
 }
 
-// add takes a value. At most twice the limit is held.
+// add adds a value. At most about twice the limit is held.
 func (t *top[T]) add(v T) {
 	if t.kept = append(t.kept, v); len(t.kept) >= 2*t.limit+16 {
 		t.cut()
@@ -21,7 +21,7 @@ func (t *top[T]) cut() {
 	t.kept = t.kept[:min(len(t.kept), t.limit)]
 }
 
-// values returns the first values in order.
+// values returns the kept values in order.
 func (t *top[T]) values() []T {
 	t.cut()
 	return slices.Clone(t.kept)

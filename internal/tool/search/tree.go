@@ -13,25 +13,25 @@ import (
 // Node is a file, link or directory of a tree.
 type Node struct {
 	Name     string
-	Type     fs.FileMode // its type bits
-	Children []*Node     // of a directory: its entries, by name, as far as they are shown
-	Hidden   int         // of a directory: entries that are not shown
+	Type     fs.FileMode // type bits only
+	Children []*Node     // of a directory: the entries that are shown, by name
+	Hidden   int         // of a directory: how many entries are not shown
 	Unread   bool        // of a directory: it could not be read
 
 	path  string
-	rules *ignore.Rules // of its parent
+	rules *ignore.Rules // of the parent directory
 }
 
-// Tree is what List shows of a directory.
+// Tree is the result of List.
 type Tree struct {
 	Root    *Node
-	Ignored int // entries that the rules leave out of the directories shown
+	Ignored int // entries of the shown directories that the rules exclude
 	TimeUp  bool
 }
 
-// List reads a directory and those below it, depth levels of them. When there is
-// no room for all, what is further up is shown first; of a directory whose
-// entries are not shown, they are counted. Git's own directory is shown closed.
+// List reads a directory and its subdirectories to the given depth. If not
+// everything fits, upper levels come first, and the entries of directories
+// that are not shown are counted. The .git directory is not expanded.
 func List(ctx context.Context, ws *workspace.Workspace, dir string, depth int, limits Limits) (Tree, error) {
 	if err := checkFolder(ws, dir); err != nil {
 		return Tree{}, err
@@ -45,7 +45,7 @@ func List(ctx context.Context, ws *workspace.Workspace, dir string, depth int, l
 	switch {
 	case ctx.Err() != nil:
 		return Tree{}, context.Cause(ctx)
-	case !ended: // what it has is still being changed
+	case !ended: // the goroutine still changes the tree
 		return Tree{Root: &Node{}, TimeUp: true}, nil
 	}
 	return tree, err
@@ -53,7 +53,7 @@ func List(ctx context.Context, ws *workspace.Workspace, dir string, depth int, l
 
 type lister struct {
 	ws      *workspace.Workspace
-	room    int // entries
+	room    int // entries that still fit
 	bytes   int
 	ignored int
 }
@@ -87,9 +87,8 @@ func (l *lister) list(ctx context.Context, dir string, depth int) (Tree, error) 
 	return Tree{Root: root, Ignored: l.ignored, TimeUp: ctx.Err() != nil}, nil
 }
 
-// open reads a directory and shows its entries if it is one of the first levels
-// and there is room for all of them. The directory at level 0 shows as many as
-// there is room for.
+// open reads a directory. It shows the entries if the level is above depth and
+// all of them fit. The directory at level 0 shows as many as fit.
 func (l *lister) open(ctx context.Context, n *Node, level, depth int) error {
 	f, err := openFolder(l.ws, n.path, n.rules)
 	if err != nil {
@@ -123,13 +122,13 @@ func (l *lister) open(ctx context.Context, n *Node, level, depth int) error {
 	return nil
 }
 
-// fit returns the first nodes for which there is room, and the bytes that they take.
+// fit returns the first nodes that fit, and the bytes that they take.
 func (l *lister) fit(nodes []*Node, level int) ([]*Node, int) {
 	size := 0
 	for i, n := range nodes {
 		more := 2*level + len(ShowPath(n.Name)) + 1
 		if !n.Type.IsRegular() {
-			more += 2*level + 24 // for what is said of a directory or a link
+			more += 2*level + 24 // for the suffix of a directory or a link
 		}
 		if size+more > l.bytes {
 			return nodes[:i], size

@@ -11,26 +11,27 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
 
-// maxWorkers bounds the goroutines of one search that read directories, and those
-// that read files.
+// maxWorkers is the maximum number of goroutines of one search that read
+// directories, and of those that read files.
 const maxWorkers = 8
 
 func workers() int { return min(runtime.GOMAXPROCS(0), maxWorkers) }
 
-// walk visits what is below a directory and not ignored. Several goroutines read
-// directories; those that wait are a stack, so that it stays short.
+// walk visits the entries below a directory that are not ignored. Several
+// goroutines read directories; pending directories are a stack, which keeps it
+// short.
 type walk struct {
 	ws    *workspace.Workspace
-	visit func(f *folder, e fs.DirEntry) // of all but directories; called by several goroutines
+	visit func(f *folder, e fs.DirEntry) // called for all entries except directories, by several goroutines
 
 	mu      sync.Mutex
 	changed sync.Cond
 	stack   []step
-	busy    int // goroutines at work
-	unread  int // directories
+	busy    int // goroutines that are reading a directory
+	unread  int // directories that could not be read
 }
 
-// step is a directory to visit, and the rules of its parent.
+// step is a directory to visit, with the rules of its parent.
 type step struct {
 	path  string
 	rules *ignore.Rules
@@ -42,9 +43,9 @@ func newWalk(ws *workspace.Workspace, visit func(*folder, fs.DirEntry)) *walk {
 	return w
 }
 
-// run walks until all is visited or ctx ends. It fails only if the directory at
-// path cannot be opened. It returns when its goroutines have ended, which a
-// hanging file system may delay.
+// run walks until everything is visited or ctx ends. It fails only if the
+// directory at path cannot be opened. It returns when its goroutines have
+// ended, which a hanging file system may delay.
 func (w *walk) run(ctx context.Context, path string) error {
 	rules, err := rulesAbove(w.ws, path)
 	if err != nil {
@@ -87,7 +88,7 @@ func (w *walk) work(ctx context.Context) {
 		w.mu.Lock()
 		w.stack = append(w.stack, below...)
 		w.busy--
-		if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) { // it may have gone meanwhile
+		if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) { // it may have been deleted
 			w.unread++
 		}
 		w.changed.Broadcast()
@@ -95,7 +96,7 @@ func (w *walk) work(ctx context.Context) {
 	}
 }
 
-// take returns the next directory, or false when there will be none.
+// take returns the next directory, or false if there are no more.
 func (w *walk) take(ctx context.Context) (step, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +113,7 @@ func (w *walk) take(ctx context.Context) (step, bool) {
 	return s, true
 }
 
-// directory visits one directory and returns those in it.
+// folder visits one directory and returns its subdirectories.
 func (w *walk) folder(ctx context.Context, s step) ([]step, error) {
 	f, err := openFolder(w.ws, s.path, s.rules)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// kept says by what name an element is kept. An element that is not listed
-// leaves its content behind and nothing else.
+// kept maps the elements that are kept to their names in the tree. Of other
+// elements only the content is kept.
 var kept = map[string]string{
 	"p": "p", "dt": "p", "dd": "p",
 	"div": "div", "section": "div", "article": "div", "main": "div", "header": "div", "footer": "div", "nav": "div",
@@ -24,15 +24,15 @@ var kept = map[string]string{
 }
 
 var (
-	// dropped are elements whose content nobody sees, or that is no text.
+	// dropped are elements whose content is invisible or not text.
 	dropped = set("head script style noscript template iframe object svg math canvas audio video select textarea button noembed noframes")
-	// void are elements without an end.
+	// void are elements without an end tag.
 	void = set("br hr img wbr input meta link area base col embed source track param")
 
 	blocks = set("p div h1 h2 h3 h4 h5 h6 ul ol li blockquote pre hr table tr td th")
 	cells  = set("td th")
 	lists  = set("ul ol")
-	walls  = set("table td th") // an end tag does not reach across them
+	walls  = set("table td th") // end tags do not close elements across these
 )
 
 func set(words string) map[string]bool {
@@ -43,7 +43,8 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// implied says which element a new one ends, and what it does not look across.
+// implied lists, for a start tag, the open elements that it closes and the
+// elements across which it does not.
 var implied = map[string]struct{ names, limits map[string]bool }{
 	"li": {set("li"), set("ul ol table")},
 	"tr": {set("tr"), set("table")},
@@ -52,17 +53,17 @@ var implied = map[string]struct{ names, limits map[string]bool }{
 	"a":  {set("a"), blocks},
 }
 
-// paragraph is what every block but itself ends.
+// paragraph is the element that every block element closes.
 var paragraph, inline = set("p"), set("div h1 h2 h3 h4 h5 h6 ul ol li blockquote pre table tr td th")
 
-// element is what is read of a start tag.
+// element is a start tag.
 type element struct {
 	tag                          string
 	href, src, alt, class, start string
 	hidden                       bool
 }
 
-// unseen finds the styles by which text is hidden from people, but not from a model.
+// unseen matches styles that hide text from people, but not from a model.
 var unseen = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*hidden|(font-size|opacity)\s*:\s*0(\.0*)?(px|em|rem|pt|%)?\s*(;|!|$)`)
 
 func readElement(z *html.Tokenizer) element {
@@ -98,7 +99,7 @@ func (b *builder) start(e element) {
 	case "title":
 		b.head = b.title == ""
 		return
-	case "body": // ends a head that was never closed
+	case "body": // closes a head that was left open
 		b.closeUp(set("head"), nil)
 		return
 	case "base":
@@ -135,8 +136,8 @@ func (b *builder) start(e element) {
 	}
 }
 
-// node makes the node of an element, with the attributes that matter. An
-// element that would say nothing has none.
+// node returns the node of an element with the attributes that matter. It
+// reports false for a link or an image without a target.
 func (b *builder) node(e element, name string) (*html.Node, bool) {
 	n := &html.Node{Type: html.ElementNode, Data: name}
 	attr := func(key, value string) { n.Attr = append(n.Attr, html.Attribute{Key: key, Val: value}) }
@@ -163,7 +164,7 @@ func (b *builder) node(e element, name string) (*html.Node, bool) {
 	return n, true
 }
 
-// link makes an address absolute. It returns "" for what leads nowhere.
+// link makes a URL absolute. It returns "" for URLs that cannot be opened.
 func (b *builder) link(ref string) string {
 	ref = strings.TrimSpace(ref)
 	if ref == "" || ref[0] == '#' || len(ref) > maxLink || b.links > maxLinks {
@@ -180,10 +181,10 @@ func (b *builder) link(ref string) string {
 	return link
 }
 
-// linkEscapes are for what would end a link in Markdown.
+// linkEscapes escapes characters that would end a link in Markdown.
 var linkEscapes = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E")
 
-// indents counts the lists and quotes that are open.
+// indents returns how many lists and quotes are open.
 func (b *builder) indents() (n int) {
 	for _, f := range b.open {
 		if lists[f.name] || f.name == "blockquote" {
@@ -193,7 +194,7 @@ func (b *builder) indents() (n int) {
 	return n
 }
 
-// count keeps the size of the innermost table.
+// count updates the size of the innermost table.
 func (b *builder) count(name string) {
 	if name != "tr" && !cells[name] {
 		return

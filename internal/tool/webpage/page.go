@@ -1,6 +1,6 @@
-// Package webpage makes Markdown or plain text of a page in HTML: what people
-// see of it, with absolute links, and nothing of what they do not see. Pages
-// come from anywhere, so the work and its result are bounded.
+// Package webpage converts HTML pages to Markdown or plain text: the visible
+// content with absolute links. Pages are untrusted, so work and results are
+// bounded.
 package webpage
 
 import (
@@ -16,7 +16,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Markdown returns the page whose address is at as Markdown, its title first.
+// Markdown converts the page with the URL at to Markdown, starting with its
+// title.
 func Markdown(ctx context.Context, source string, at *url.URL) (string, error) {
 	t, err := parse(ctx, source, at)
 	if err != nil {
@@ -32,7 +33,8 @@ func Markdown(ctx context.Context, source string, at *url.URL) (string, error) {
 	return t.show(entities.Replace(string(text))), nil
 }
 
-// Text returns the text of the page, a line for each block, its title first.
+// Text returns the text of the page, one line per block, starting with its
+// title.
 func Text(ctx context.Context, source string, at *url.URL) (string, error) {
 	t, err := parse(ctx, source, at)
 	if err != nil {
@@ -53,13 +55,12 @@ func (t tree) show(text string) string {
 	return text
 }
 
-// entities undoes what the converter does to characters that matter to a
-// browser only.
+// entities undoes the converter's escapes, which only a browser needs.
 var entities = strings.NewReplacer("&lt;", "<", "&gt;", ">")
 
-// newConverter returns a converter that comes to its end when the context does.
-// It escapes nothing: a model reads what is meant, and the search for what
-// needs an escape takes time that grows with the square of a text.
+// newConverter returns a converter that stops when the context ends. It
+// escapes nothing: a model understands the text without, and looking for what
+// needs an escape takes quadratic time.
 func newConverter(ctx context.Context) *converter.Converter {
 	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),

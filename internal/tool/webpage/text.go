@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// plain writes the text of a tree, a line for each block.
+// plain writes the text of a tree, one line per block.
 func plain(n *html.Node, out *strings.Builder, pre bool) {
 	if n.Type == html.TextNode {
 		if !pre {
@@ -34,7 +34,7 @@ func plain(n *html.Node, out *strings.Builder, pre bool) {
 	}
 }
 
-// writeWords writes text with single blanks between its words.
+// writeWords writes text with single spaces between its words.
 func writeWords(text string, out *strings.Builder) {
 	words := strings.Join(strings.Fields(text), " ")
 	so := out.String()

@@ -9,46 +9,46 @@ import (
 )
 
 const (
-	maxNodes   = 100_000 // of a page; the rest is left out
-	maxDepth   = 200     // elements within each other; deeper ones are flattened
-	maxIndents = 8       // lists and quotes within each other, each of which lengthens all of its lines
-	maxCells   = 50_000  // of a table, with the empty ones that make its rows equal; a larger one is made of blocks
-	maxLink    = 2000    // bytes of an address; a longer one is left out
-	maxLinks   = 2 << 20 // bytes of all addresses of a page
-	maxTitle   = 300     // bytes
+	maxNodes   = 100_000 // nodes of a page; the rest is left out
+	maxDepth   = 200     // nesting of elements; deeper ones are flattened
+	maxIndents = 8       // nesting of lists and quotes, each of which lengthens all of its lines
+	maxCells   = 50_000  // cells of a table, including the empty ones that fill its rows; larger tables become blocks
+	maxLink    = 2000    // bytes of a URL; longer ones are left out
+	maxLinks   = 2 << 20 // bytes of all URLs of a page
+	maxTitle   = 300     // bytes of a title
 )
 
-// tree is a page, made of the elements that matter.
+// tree is a page reduced to the elements that matter.
 type tree struct {
 	title string
 	body  *html.Node
-	cut   bool // there is more of the page
+	cut   bool // the page has more
 }
 
 // frame is an open element.
 type frame struct {
 	node *html.Node
-	tag  string // as the page has it
-	name string // as it is kept; its node may have another, for the sake of the bounds
+	tag  string // name in the page
+	name string // name to keep; the node may have another because of the limits
 
-	rows, width, widest int // of a table: its rows, and the cells of this one and of the longest
+	rows, width, widest int // of a table: its rows, the cells of the current row and of the longest
 }
 
-// builder makes a tree of tokens. The parser of the library follows the
-// standard, by which a page can have elements copied without end; this one
-// makes at most one node of a token.
+// builder builds a tree from tokens. The parser of golang.org/x/net/html
+// follows the standard, by which elements can be copied without bound; this
+// one creates at most one node per token.
 type builder struct {
 	tree
 	base  *url.URL
 	open  []frame
 	over  int // open elements beyond maxDepth
 	nodes int
-	links int // bytes of the addresses
+	links int // bytes of the URLs so far
 	text  strings.Builder
-	head  bool // the text that comes is the title's
+	head  bool // the next text is the title
 }
 
-// parse reads a page whose address is base. It looks at the context all along.
+// parse parses the page with the URL base. It checks the context regularly.
 func parse(ctx context.Context, source string, base *url.URL) (tree, error) {
 	body := &html.Node{Type: html.ElementNode, Data: "div"}
 	b := &builder{tree: tree{body: body}, base: base, open: []frame{{node: body}}}
@@ -58,7 +58,7 @@ func parse(ctx context.Context, source string, base *url.URL) (tree, error) {
 			return tree{}, context.Cause(ctx)
 		}
 		switch z.Next() {
-		case html.ErrorToken: // the end: a string has no other error
+		case html.ErrorToken: // the end: reading a string has no other error
 			b.leave(1)
 			return b.tree, nil
 		case html.TextToken:
@@ -82,10 +82,10 @@ func parse(ctx context.Context, source string, base *url.URL) (tree, error) {
 	return b.tree, nil
 }
 
-// at is the innermost open element.
+// at returns the innermost open element.
 func (b *builder) at() *html.Node { return b.open[len(b.open)-1].node }
 
-// flush puts the text that has come into the tree.
+// flush adds the collected text to the tree.
 func (b *builder) flush() {
 	if b.text.Len() == 0 {
 		return
@@ -93,7 +93,7 @@ func (b *builder) flush() {
 	b.nodes++
 	text := b.text.String()
 	b.text.Reset()
-	if b.indents() > 0 { // in code, each line gets longer
+	if b.indents() > 0 { // in code, every line gets the indentation
 		kept := 0
 		for line := range strings.Lines(text) {
 			if kept += len(line); b.nodes < maxNodes {
@@ -107,8 +107,8 @@ func (b *builder) flush() {
 	b.at().AppendChild(&html.Node{Type: html.TextNode, Data: text})
 }
 
-// push makes an element the innermost one. What is not seen is no part of the
-// tree, and so is nothing within it.
+// push opens an element. If it is not seen, neither it nor its content is
+// added to the tree.
 func (b *builder) push(f frame, seen bool) {
 	if len(b.open) > maxDepth {
 		b.over++
@@ -122,8 +122,8 @@ func (b *builder) push(f frame, seen bool) {
 	b.open = append(b.open, f)
 }
 
-// closeUp ends the innermost open element that is one of names, and all within
-// it, unless one of limits is in between.
+// closeUp closes the innermost open element that is in names, and everything
+// within it, unless an element of limits is in between.
 func (b *builder) closeUp(names, limits map[string]bool) {
 	for i := len(b.open) - 1; i > 0; i-- {
 		switch name := b.open[i].name; {
@@ -136,14 +136,14 @@ func (b *builder) closeUp(names, limits map[string]bool) {
 	}
 }
 
-// leave ends the open elements from the i-th on.
+// leave closes the open elements from the i-th on.
 func (b *builder) leave(i int) {
 	b.flush()
 	b.open = b.open[:i]
 	b.over = 0
 }
 
-// end handles an end tag. One that ends nothing is passed over.
+// end handles an end tag. It ignores one that closes nothing.
 func (b *builder) end(tag string) {
 	switch {
 	case tag == "title":

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// code are the services that search code.
+// code lists the services for code search.
 var code = []kind{
 	{
 		id: "sourcegraph", url: "https://sourcegraph.com", urlVars: []string{"SRC_ENDPOINT"}, keyVars: []string{"SRC_ACCESS_TOKEN"}, open: true,
@@ -38,10 +38,10 @@ var code = []kind{
 	},
 }
 
-// contextTokens is how much Exa is asked for.
+// contextTokens is the size of the answer that is requested from Exa.
 const contextTokens = 5000
 
-// lineLength bounds the lines of code that Sourcegraph sends.
+// lineLength is the maximum length of a line of code from Sourcegraph.
 const lineLength = 300
 
 func sourcegraphRequest(base *url.URL, key string, q Query) (*http.Request, error) {
@@ -65,7 +65,7 @@ func sourcegraphRequest(base *url.URL, key string, q Query) (*http.Request, erro
 	return req, nil
 }
 
-// match is a file in which Sourcegraph found something.
+// match is a file in Sourcegraph's answer.
 type match struct {
 	Type, Repository, Path, Commit string
 	ChunkMatches                   []struct {
@@ -78,7 +78,7 @@ type match struct {
 	}
 }
 
-// parseSourcegraph reads a stream of events.
+// parseSourcegraph parses a stream of server-sent events.
 func parseSourcegraph(base *url.URL, body []byte) ([]Hit, error) {
 	var hits []Hit
 	events := protocol.NewReader(bytes.NewReader(body))
@@ -144,7 +144,7 @@ func (m match) hit(base *url.URL) Hit {
 	return Hit{m.Repository + " " + m.Path, u.String(), strings.Join(lines, "\n")}
 }
 
-// parseContext reads Exa's one text of examples.
+// parseContext parses Exa's answer, a single text with examples.
 func parseContext(_ *url.URL, body []byte) ([]Hit, error) {
 	var answer struct {
 		Response string

@@ -12,19 +12,20 @@ import (
 	"strings"
 )
 
-// maxAnswer bounds an answer.
+// maxAnswer is the maximum size of an answer in bytes.
 const maxAnswer = 4 << 20
 
-// Service is a service that can be asked. Safe for concurrent use.
+// Service is a search service. It is safe for concurrent use.
 type Service struct {
 	kind
 	base    *url.URL
 	client  *http.Client
 	key     func() (string, error)
-	missing error // why there is no service
+	missing error // why no service is available
 }
 
-// Host returns the host that is asked, with its port if that is not the usual one.
+// Host returns the host that queries go to, with its port if it is not the
+// default.
 func (s *Service) Host() (string, error) {
 	if s.missing != nil {
 		return "", s.missing
@@ -32,8 +33,8 @@ func (s *Service) Host() (string, error) {
 	return s.base.Host, nil
 }
 
-// Search returns at most q.Count hits, the best first. Its errors hold neither
-// the key nor what the service says: some quote the key.
+// Search returns at most q.Count hits, the best first. Its errors contain
+// neither the key nor text of the service, which may quote the key.
 func (s *Service) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if s.missing != nil {
 		return nil, s.missing
@@ -60,7 +61,7 @@ func (s *Service) search(ctx context.Context, q Query) ([]Hit, error) {
 	switch {
 	case ctx.Err() != nil:
 		if err == nil {
-			_ = resp.Body.Close() // nobody waits for it any more
+			_ = resp.Body.Close() // the caller no longer waits for it
 		}
 		return nil, context.Cause(ctx)
 	case errors.As(err, &outer):
@@ -84,7 +85,7 @@ func (s *Service) search(ctx context.Context, q Query) ([]Hit, error) {
 	return s.parse(s.base, body)
 }
 
-// refusal says what a status means, and what to do about it.
+// refusal returns the error for an HTTP status, with what to do about it.
 func (s *Service) refusal(resp *http.Response) error {
 	status := resp.StatusCode
 	switch {
@@ -107,7 +108,7 @@ func (s *Service) refusal(resp *http.Response) error {
 	}
 }
 
-// get makes a request for a path below the base.
+// get returns a GET request for a path below base.
 func get(base *url.URL, path string, params url.Values) (*http.Request, error) {
 	u := base.JoinPath(path)
 	u.RawQuery = params.Encode()
@@ -119,7 +120,7 @@ func get(base *url.URL, path string, params url.Values) (*http.Request, error) {
 	return req, nil
 }
 
-// post makes a request with a JSON body.
+// post returns a POST request with a JSON body.
 func post(base *url.URL, path string, body any) (*http.Request, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -134,8 +135,8 @@ func post(base *url.URL, path string, body any) (*http.Request, error) {
 	return req, nil
 }
 
-// decode reads an answer. What it does not know it passes over: services add
-// fields at will.
+// decode decodes an answer. It ignores unknown fields, because services add
+// fields at any time.
 func decode(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
 		return errors.New("its answer is not what it should be: " + strings.TrimPrefix(err.Error(), "json: "))

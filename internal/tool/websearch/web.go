@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// web are the services that search the web.
+// web lists the services for web search.
 var web = []kind{
 	{
 		id: "exa", url: "https://api.exa.ai", keyVars: []string{"EXA_API_KEY"},
@@ -48,7 +48,7 @@ var web = []kind{
 	},
 }
 
-// withHeader adds a header to a request, unless there is none.
+// withHeader sets a header of a request unless req is nil.
 func withHeader(req *http.Request, name, value string) *http.Request {
 	if req != nil {
 		req.Header.Set(name, value)
@@ -93,7 +93,7 @@ func parseBrave(_ *url.URL, body []byte) ([]Hit, error) {
 	return hits, nil
 }
 
-// parseContent reads the answers of Tavily and SearXNG.
+// parseContent parses the answers of Tavily and SearXNG.
 func parseContent(_ *url.URL, body []byte) ([]Hit, error) {
 	var answer struct {
 		Results []struct{ Title, URL, Content string }
@@ -110,5 +110,5 @@ func parseContent(_ *url.URL, body []byte) ([]Hit, error) {
 
 var tag = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
 
-// untag takes the marks out of a snippet that is written in HTML.
+// untag removes HTML tags from a snippet.
 func untag(s string) string { return html.UnescapeString(tag.ReplaceAllString(s, "")) }

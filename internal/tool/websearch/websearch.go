@@ -1,4 +1,5 @@
-// Package websearch asks the services that search the web and public code.
+// Package websearch implements clients of services that search the web and
+// public code.
 package websearch
 
 import (
@@ -16,41 +17,41 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/egress"
 )
 
-// Query is what is looked for.
+// Query is a search query.
 type Query struct {
 	Text  string
-	Count int // at most
-	// Repo and Lang narrow a search for code; "" means all.
+	Count int // maximum number of hits
+	// Repo and Lang restrict a code search; "" means all.
 	Repo, Lang string
 }
 
-// Hit is what was found.
+// Hit is a search result.
 type Hit struct {
 	Title   string
-	URL     string // "" if the service names none
+	URL     string // "" if the service returns none
 	Snippet string
 }
 
-// Config is which service the user wants to ask. The zero value means the
-// first one that the environment has a variable of.
+// Config selects a service. The zero value means the first one for which an
+// environment variable is set.
 type Config struct {
 	Service string
-	URL     string // "" means the service's own
+	URL     string // "" means the service's default
 }
 
-// Opener has what all services need.
+// Opener opens services.
 type Opener struct {
 	Guard  *egress.Guard
 	Keys   *auth.Keys
 	Getenv func(string) string // nil means os.Getenv
 }
 
-// Web returns the service for searches of the web. Where none is configured, it
-// returns one that says how to do it. A configuration that makes no sense is
+// Web returns the service for web searches. If none is configured, it returns
+// a service whose errors explain how to do it. An invalid configuration is
 // pawl.ErrInvalid.
 func (o Opener) Web(c Config) (*Service, error) { return o.open("websearch", web, c) }
 
-// Code returns the service for searches of code, like Web.
+// Code returns the service for code searches, like Web.
 func (o Opener) Code(c Config) (*Service, error) { return o.open("codesearch", code, c) }
 
 func (o Opener) open(tool string, kinds []kind, c Config) (*Service, error) {
@@ -76,7 +77,7 @@ func (o Opener) open(tool string, kinds []kind, c Config) (*Service, error) {
 		return nil, fmt.Errorf("%s: the URL of %s: %w: %w", tool, k.id, err, pawl.ErrInvalid)
 	}
 	guard := *o.Guard
-	if own != "" { // the user has named it, wherever it is
+	if own != "" { // the user has configured it, so any address is allowed
 		guard.Allow = func(host string, _ netip.Addr) bool { return host == base.Hostname() }
 	}
 	return &Service{
@@ -85,7 +86,8 @@ func (o Opener) open(tool string, kinds []kind, c Config) (*Service, error) {
 	}, nil
 }
 
-// None returns a service that is not configured: of websearch or codesearch.
+// None returns a service that is not configured. tool is websearch or
+// codesearch.
 func None(tool string) *Service {
 	if tool == "codesearch" {
 		return unconfigured(tool, code)
@@ -97,8 +99,8 @@ func unconfigured(tool string, kinds []kind) *Service {
 	return &Service{missing: fmt.Errorf("%s is not configured: %s", tool, help(tool, kinds))}
 }
 
-// choose returns the kind that is asked for, or else the first that the
-// environment has a variable of.
+// choose returns the service with that id or, without one, the first for which
+// an environment variable is set.
 func choose(kinds []kind, id string, getenv func(string) string) (kind, bool) {
 	for _, k := range kinds {
 		if k.id == id || id == "" && fromEnv(getenv, append(k.urlVars, k.keyVars...)) != "" {
@@ -117,7 +119,7 @@ func fromEnv(getenv func(string) string, names []string) string {
 	return ""
 }
 
-// key returns the key of a service, "" if it needs none.
+// key returns the API key of a service, "" if it needs none.
 func (o Opener) key(k kind) (string, error) {
 	if len(k.keyVars) == 0 {
 		return "", nil
@@ -137,7 +139,7 @@ func ids(kinds []kind) string {
 	return strings.Join(list, ", ")
 }
 
-// help says what to set, to whoever reads the result.
+// help lists the environment variables to set.
 func help(tool string, kinds []kind) string {
 	var vars []string
 	for _, k := range kinds {
@@ -146,7 +148,7 @@ func help(tool string, kinds []kind) string {
 	return fmt.Sprintf("ask the user to set one of %s, or %q in pawl.json to a service (%s)", strings.Join(vars, ", "), tool, ids(kinds))
 }
 
-// Providers returns the services that take a key, for those who keep keys.
+// Providers returns the services that need a key, for `pawl auth`.
 func Providers() []auth.Provider {
 	var out []auth.Provider
 	seen := map[string]bool{}
@@ -159,13 +161,13 @@ func Providers() []auth.Provider {
 	return out
 }
 
-// kind is what is known of a service.
+// kind describes a service.
 type kind struct {
 	id      string
-	url     string   // "" if it has none of its own
-	urlVars []string // the variables that may hold its address
-	keyVars []string // and its key
-	open    bool     // it answers without a key as well
+	url     string   // "" if it has no default
+	urlVars []string // environment variables for the URL
+	keyVars []string // environment variables for the key
+	open    bool     // it also works without a key
 	request func(base *url.URL, key string, q Query) (*http.Request, error)
 	parse   func(base *url.URL, body []byte) ([]Hit, error)
 }
