@@ -11,14 +11,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// commandPattern names commands by their first words.
+// commandPattern matches commands by their first words.
 type commandPattern struct {
 	words []string
 	rest  bool // any words may follow, or none
 }
 
-// parseCommand reads a pattern: words as a shell reads them, with quotes where
-// they are needed, and perhaps a * at the end for any rest.
+// parseCommand parses a pattern: words in shell syntax, quoted where needed, with
+// an optional * at the end that matches any further words.
 func parseCommand(s string) (commandPattern, error) {
 	var p commandPattern
 	if err := checkText(s); err != nil {
@@ -54,7 +54,7 @@ func parseCommand(s string) (commandPattern, error) {
 	return p, nil
 }
 
-// quoteCommand is the pattern that means exactly these words.
+// quoteCommand returns the pattern that matches exactly these words.
 func quoteCommand(words []word) (string, error) {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -70,8 +70,8 @@ func quoteCommand(words []word) (string, error) {
 	return strings.Join(quoted, " "), nil
 }
 
-// allows reports whether the pattern names a plain segment as it stands. A *
-// does not cover words that make a program run others or write files.
+// allows reports whether the pattern, in an allow rule, matches a plain segment. A
+// * does not cover options that make a program run others or write files.
 func (p commandPattern) allows(s Segment) bool {
 	if !s.Plain() || len(s.words) < len(p.words) || len(s.words) > len(p.words) && !p.rest {
 		return false
@@ -81,10 +81,10 @@ func (p commandPattern) allows(s Segment) bool {
 			return false
 		}
 	}
-	return !p.rest || hatch(s.words, len(p.words)) == ""
+	return !p.rest || riskyOption(s.words, len(p.words)) == ""
 }
 
-// likeness says how sure it is that a pattern names a command.
+// likeness tells how surely a pattern matches a command.
 type likeness int
 
 const (
@@ -93,11 +93,12 @@ const (
 	alike
 )
 
-// maxSkipped bounds the options that are looked past.
+// maxSkipped bounds the options that resembles skips.
 const maxSkipped = 32
 
-// resembles is for refusing: the program may be named by a path or in another
-// case, and options may stand before what the pattern says.
+// resembles reports how surely the pattern, in a rule that asks or denies, matches
+// a command. It matches generously: the program may be given by a path or in
+// another case, and options may precede the words of the pattern.
 func (p commandPattern) resembles(words []word) likeness {
 	if len(p.words) == 0 {
 		return alike
@@ -130,7 +131,7 @@ func (p commandPattern) resembles(words []word) likeness {
 	return best
 }
 
-// args compares what comes after the program.
+// args compares the words after the program.
 func (p commandPattern) args(words []word) likeness {
 	for i, w := range p.words[1:] {
 		switch {
@@ -153,8 +154,8 @@ func (p commandPattern) args(words []word) likeness {
 	return alike
 }
 
-// abbreviates reports whether an option may be another, cut as many programs
-// accept it, or with a value: --forc, --force=x.
+// abbreviates reports whether a program may take option for the option long: as
+// an abbreviation (--forc) or with a value (--force=x).
 func abbreviates(option, long string) bool {
 	option, value, inline := strings.Cut(option, "=")
 	return strings.HasPrefix(long, "--") && len(option) > 2 && strings.HasPrefix(long, option) && (option != long || inline && value != "") && !weak.On("shell.abbrev")
@@ -166,5 +167,5 @@ func sameProgram(a, b string) bool {
 	return strings.TrimSuffix(program(a), ".exe") == strings.TrimSuffix(program(b), ".exe")
 }
 
-// program is the name of a program, without its path, folded.
+// program returns the name of a program without its path, folded.
 func program(name string) string { return foldName(path.Base(name)) }

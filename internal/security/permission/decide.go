@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// Policy is what holds where a call would run.
+// Policy is the permission mode with the rules and grants that apply to a call.
 type Policy struct {
 	Mode    Mode
 	Rules   []Rule  // the user's and the project's
@@ -22,7 +22,7 @@ type Policy struct {
 	Session pawl.SessionID
 }
 
-// Call is a call that is decided on.
+// Call is a tool call to decide on.
 type Call struct {
 	Tool   string
 	Risk   toolapi.Risk
@@ -31,16 +31,16 @@ type Call struct {
 	Change string          // what it would change, as a diff: for [Show]
 }
 
-// Verdict is what becomes of a call, and why.
+// Verdict is the decision on a call, with its reasons.
 type Verdict struct {
 	Decision Decision  `json:"decision"`
 	Why      string    `json:"why"`               // for people
 	Offer    []Rule    `json:"offer,omitempty"`   // what "always" would add, exactly; nil if it may not be offered
-	Findings []Finding `json:"findings"`          // one for each thing that was judged
+	Findings []Finding `json:"findings"`          // one for each access, or segment of a command
 	Ignored  []Rule    `json:"ignored,omitempty"` // the project's rules that would have allowed something of it: they may only tighten
 }
 
-// Finding is what becomes of one access, or one segment of a command.
+// Finding is the decision on one access, or on one segment of a command.
 type Finding struct {
 	Access   pawl.Access `json:"access"`            // of kind "" it is the call itself
 	Segment  *Segment    `json:"segment,omitempty"` // of a command that could be read
@@ -51,13 +51,13 @@ type Finding struct {
 	offer *Rule
 }
 
-// Decide says what becomes of a call. The strictest wins over all accesses,
-// segments, rules and the mode: deny, then ask, then allow. A rule of the user's
-// that allows, or a grant, turns an ask of the mode's into allow for what it
-// names; a grant also an ask of a rule's. Neither loosens a deny rule, the no of
-// plan mode, a protected name, or what could not be judged. It is pure.
+// Decide decides whether a call may run. The strictest decision over all accesses,
+// segments, rules and the mode wins: deny, then ask, then allow. For what they
+// match, the user's allow rules and grants turn an ask of the mode into allow, and
+// grants also an ask of a rule. Neither overrides a deny rule, a denial of plan
+// mode, a protected name, or an access that cannot be analyzed. Decide does no I/O.
 func Decide(p Policy, c Call) Verdict {
-	j := newJudge(p, c)
+	j := newDecider(p, c)
 	for _, a := range c.Access {
 		j.access(a)
 	}
@@ -67,11 +67,12 @@ func Decide(p Policy, c Call) Verdict {
 	return j.verdict()
 }
 
-// leaves reports whether an access says by itself how a moderate tool leaves the sandbox.
+// leaves reports whether an access by itself leaves the sandbox, so that the risk
+// of its tool need not be decided on too.
 func leaves(a pawl.Access) bool { return a.Kind == pawl.AccessNet || a.Kind == pawl.AccessMCP }
 
-// verdict is the strictest of the findings.
-func (j *judge) verdict() Verdict {
+// verdict returns the strictest of the findings.
+func (j *decider) verdict() Verdict {
 	v := Verdict{Decision: Allow, Findings: j.findings, Ignored: j.matched}
 	for _, f := range j.findings {
 		if f.Decision.rank() > v.Decision.rank() || v.Why == "" {
@@ -84,10 +85,10 @@ func (j *judge) verdict() Verdict {
 	return v
 }
 
-// maxWhat bounds how much of a thing its reason repeats.
+// maxWhat bounds the characters of a target that a reason repeats.
 const maxWhat = 120
 
-// describe is the finding on one line.
+// describe returns the finding on one line.
 func (f Finding) describe() string {
 	what := []rune(f.What())
 	if len(what) > maxWhat {
@@ -96,7 +97,7 @@ func (f Finding) describe() string {
 	return string(what) + ": " + f.Why
 }
 
-// What says on one line what the finding is about, safe to show.
+// What returns the subject of the finding on one line, sanitized.
 func (f Finding) What() string {
 	switch {
 	case f.Segment != nil:

@@ -7,9 +7,10 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Fingerprint names a call by what a person is shown of it: the tool, what it
-// would touch, and its input, whatever the order of keys and the blanks. An
-// approval is of this name; before the call runs, it is compared.
+// Fingerprint returns a hash of what a permission prompt shows of a call: the
+// tool, its accesses, and its input regardless of the order of keys and of white
+// space. An approval applies to one fingerprint, which is compared again before
+// the call runs.
 func Fingerprint(c Call) string {
 	d := newHash("pawl call 1")
 	d.text(c.Tool)
@@ -28,8 +29,8 @@ func Fingerprint(c Call) string {
 	return d.sum()
 }
 
-// canonicalJSON sorts the keys and drops the blanks. Numbers stay as written.
-// A text with a key that is there twice has no canonical form.
+// canonicalJSON sorts keys and removes white space; numbers stay as written. It
+// returns false for JSON with duplicate keys.
 func canonicalJSON(text json.RawMessage) ([]byte, bool) {
 	var v any
 	if pawl.Decode(text, &v) != nil {

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns a path as the most forgiving of file systems sees it: names that
-// any of them takes for the same come out the same. It is for refusing, never
-// for allowing.
+// fold normalizes a path so that names which any file system treats as equal
+// compare equal. Use it to deny, never to allow.
 func fold(p string) string {
 	parts := strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' })
 	for i, part := range parts {
@@ -23,7 +22,7 @@ func fold(p string) string {
 }
 
 // foldName folds one name: case, composed characters, the characters that HFS+
-// does not see, and what Windows drops from a name's end: dots, blanks and streams.
+// ignores, and what Windows drops from the end of a name: dots, blanks and streams.
 func foldName(name string) string {
 	if name == "." || name == ".." {
 		return name
@@ -46,8 +45,7 @@ func foldName(name string) string {
 	return name
 }
 
-// foldText folds case, and characters that are composed or that look alike but
-// for their width, and leaves all else alone.
+// foldText folds case, composed characters and full-width forms only.
 func foldText(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return strings.ToLower(s)

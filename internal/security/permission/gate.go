@@ -9,11 +9,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// gates returns, for each segment, what it would do that must never pass
-// unseen, whatever the mode and the rules: delete the root, the home directory or
-// the workspace, or anything outside of it, write to a device, stop the machine.
-// It is a net for accidents: who means harm can spell it so that it is not found.
-func (j *judge) gates(s script, r *runs) []string {
+// gates returns, for each segment, why a person must approve it regardless of mode
+// and rules, or "": it deletes the root, the home directory, the workspace or
+// anything outside of it, writes to a device, or stops the machine. This prevents
+// accidents only: a malicious command can be spelled so that it is not detected.
+func (j *decider) gates(s script, r *runs) []string {
 	why := make([]string, len(s.segments))
 	if weak.On("shell.gate") {
 		return why
@@ -42,8 +42,8 @@ var (
 	fileMovers = set("cp mv install truncate ln")
 )
 
-// gate says what a command would do that must never pass unseen, or "".
-func (j *judge) gate(r run) string {
+// gate returns why a person must approve a command in every mode, or "".
+func (j *decider) gate(r run) string {
 	if len(r.words) == 0 {
 		return ""
 	}
@@ -80,7 +80,7 @@ func (j *judge) gate(r run) string {
 	return gateDevice(name, args)
 }
 
-// gateDevice looks for a device that is written to.
+// gateDevice detects commands that write to a device.
 func gateDevice(name string, args []word) string {
 	switch {
 	case name == "dd":
@@ -98,7 +98,7 @@ func gateDevice(name string, args []word) string {
 	return ""
 }
 
-// except is why, unless that is a reason that does not count here.
+// except returns why, or "" if it equals reason and that is harmless here.
 func except(why, reason string, harmless bool) string {
 	if harmless && why == reason {
 		return ""
@@ -123,12 +123,13 @@ func isRecursive(args []word) bool {
 	})
 }
 
-// optionR finds what may become an option -r: $(echo -rf /).
+// optionR matches text that may expand to an option -r: $(echo -rf /).
 var optionR = regexp.MustCompile(`-[A-Za-z]*[rR]`)
 
-// gateTargets looks at the operands of a command that removes or changes them.
-// With rootsOnly, only the great directories matter, not all that is outside.
-func (j *judge) gateTargets(r run, args []word, rootsOnly bool) string {
+// gateTargets checks the operands of a command that removes or changes them. With
+// rootsOnly, only the root, the home directory and the workspace matter, not every
+// path outside of the workspace.
+func (j *decider) gateTargets(r run, args []word, rootsOnly bool) string {
 	recursive := isRecursive(args) || slices.ContainsFunc(args, func(w word) bool { return !w.known && optionR.MatchString(w.raw) })
 	operandsOnly := false
 	for _, w := range args {
@@ -148,10 +149,10 @@ func (j *judge) gateTargets(r run, args []word, rootsOnly bool) string {
 	return ""
 }
 
-// aboutWorkspace is a reason that does not always count.
+// aboutWorkspace is a reason that some callers ignore; see except.
 const aboutWorkspace = "it is about the workspace as a whole"
 
-func (j *judge) gateTarget(dir string, w word, recursive, rootsOnly bool) string {
+func (j *decider) gateTarget(dir string, w word, recursive, rootsOnly bool) string {
 	target, known := w.text, w.known || w.glob
 	if !known {
 		target, known = wellKnown(w.raw)
@@ -168,7 +169,7 @@ func (j *judge) gateTarget(dir string, w word, recursive, rootsOnly bool) string
 	return "it deletes what is not known: " + w.raw
 }
 
-// wellKnown reads the variables that everybody knows.
+// wellKnown expands $HOME, $PWD and the like.
 func wellKnown(raw string) (string, bool) {
 	raw = strings.NewReplacer(`"`, "", `'`, "").Replace(raw)
 	for _, v := range [][2]string{{"$HOME", "~"}, {"${HOME}", "~"}, {"$PWD", "."}, {"${PWD}", "."}, {"$(pwd)", "."}, {"`pwd`", "."}} {
@@ -179,8 +180,8 @@ func wellKnown(raw string) (string, bool) {
 	return "", false
 }
 
-// wholeFolder turns a pattern for all that is in a directory into the directory: to
-// lose the one is as bad as to lose the other.
+// wholeFolder turns a pattern that matches everything in a directory into the
+// directory itself.
 func wholeFolder(target string) string {
 	target = path.Clean(target)
 	for base := path.Base(target); strings.Trim(base, "*.?[!]") == "" && strings.Contains(base, "*"); base = path.Base(target) {
@@ -189,9 +190,9 @@ func wholeFolder(target string) string {
 	return target
 }
 
-// gatePlace says why a path, as a command in dir would write it, must not be
-// deleted unseen; or "".
-func (j *judge) gatePlace(dir, target string, rootsOnly bool) string {
+// gatePlace returns why a person must approve deleting a path, which is relative
+// to dir, or "".
+func (j *decider) gatePlace(dir, target string, rootsOnly bool) string {
 	full := joinDir(dir, target)
 	switch {
 	case full == "?" && strings.Trim(target, "./") == "":
@@ -218,8 +219,9 @@ func (j *judge) gatePlace(dir, target string, rootsOnly bool) string {
 	return ""
 }
 
-// gatePath says why a whole directory, or a device, must never be changed unseen.
-func (j *judge) gatePath(at place) string {
+// gatePath returns why a person must approve changing a whole directory or a
+// device, or "".
+func (j *decider) gatePath(at place) string {
 	switch {
 	case at.abs == "/":
 		return "it is about the root of all files"
@@ -240,8 +242,8 @@ func (j *judge) gatePath(at place) string {
 	return ""
 }
 
-// gateFind looks at what find deletes, or does to each file.
-func (j *judge) gateFind(r run, args []word) string {
+// gateFind checks the -delete and -exec actions of find.
+func (j *decider) gateFind(r run, args []word) string {
 	var starts []word
 	for len(args) > 0 && slices.Contains([]string{"-H", "-L", "-P"}, args[0].text) {
 		args = args[1:]
@@ -286,8 +288,7 @@ func isTemporary(p string) bool {
 	return false
 }
 
-// isDevice reports whether a path is a device that one can lose something by
-// writing to.
+// isDevice reports whether a path is a device on which writing can destroy data.
 func isDevice(p string) bool {
 	rest, ok := below("/dev", path.Clean(p))
 	if !ok || rest == "." {

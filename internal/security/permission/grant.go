@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Scope is how far an answer of a person's reaches.
+// Scope tells how long an answer to a permission prompt applies.
 type Scope string
 
 // The scopes.
@@ -22,7 +22,7 @@ const (
 	ScopeProject Scope = "project" // this directory, for good
 )
 
-// Grant is a rule that a person has allowed when they were asked.
+// Grant is a rule that a person allowed in a permission prompt.
 type Grant struct {
 	Rule    Rule           `json:"rule"`
 	Scope   Scope          `json:"scope"`
@@ -31,7 +31,7 @@ type Grant struct {
 	At      time.Time      `json:"at"`
 }
 
-// ID names what is granted: the same grant has the same id.
+// ID returns a hash of what is granted: equal grants have equal ids.
 func (g Grant) ID() string {
 	h := newHash("pawl grant 1")
 	for _, s := range []string{g.Rule.Tool, string(g.Rule.Kind), g.Rule.Pattern, string(g.Rule.Decision), string(g.Scope), g.Dir, string(g.Session)} {
@@ -40,7 +40,7 @@ func (g Grant) ID() string {
 	return h.sum()[:12]
 }
 
-// Where says on one line where the grant holds, safe to show.
+// Where returns on one line where the grant applies, sanitized.
 func (g Grant) Where() string {
 	if g.Scope == ScopeSession {
 		return sanitize.Line(fmt.Sprintf("session %s in %s", g.Session, g.Dir))
@@ -48,7 +48,7 @@ func (g Grant) Where() string {
 	return sanitize.Line(g.Dir)
 }
 
-// check returns what is wrong with a grant.
+// check returns an error if the grant is invalid.
 func (g Grant) check() error {
 	switch {
 	case !path.IsAbs(g.Dir) || path.Clean(g.Dir) != g.Dir:
@@ -68,12 +68,13 @@ func (g Grant) check() error {
 	return nil
 }
 
-// appliesTo reports whether a grant is about this directory and session.
+// appliesTo reports whether a grant applies to the policy's directory and session.
 func (g Grant) appliesTo(p Policy) bool {
 	return g.Dir == p.Dir && (g.Scope == ScopeProject || g.Scope == ScopeSession && g.Session == p.Session)
 }
 
-// digest hashes texts so that no two lists of them look alike.
+// digest hashes a list of texts, each with its length, so that different lists
+// have different hashes.
 type digest struct{ data []byte }
 
 func newHash(domain string) *digest {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// host is a host that is reached, in the one spelling that names are compared in.
+// host is a network host in canonical spelling.
 type host struct {
 	name     string // lower case, without the last dot, in ASCII; or an address
 	port     string // "" if it is not told
@@ -23,8 +23,8 @@ type host struct {
 
 var lookup = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(false), idna.StrictDomainName(true), idna.VerifyDNSLength(true))
 
-// parseHost reads a host, host:port or URL. What programs read in more than one
-// way is an error.
+// parseHost parses a host, host:port or URL. Ambiguous texts, which programs parse
+// in different ways, are errors.
 func parseHost(target string) (host, error) {
 	if strings.ContainsAny(target, "\\%") || strings.ContainsFunc(target, func(r rune) bool { return sanitize.Strange(r) || r == ' ' }) {
 		return host{}, errors.New("the host is not spelled in a plain way")
@@ -73,7 +73,7 @@ func addressHost(addr netip.Addr) (host, error) {
 	return host{name: addr.Unmap().String(), address: true}, nil
 }
 
-// hostPattern names hosts: one, all below a domain (*.x.org), or all (*).
+// hostPattern matches one host, all hosts below a domain (*.x.org), or all (*).
 type hostPattern struct {
 	name     string
 	port     string
@@ -99,7 +99,7 @@ func parseHostPattern(s string) (hostPattern, error) {
 	return hostPattern{name: h.name, port: h.port, below: isBelow}, nil
 }
 
-// names reports whether the name is the pattern's, or below it: by whole labels.
+// names reports whether the pattern matches the host's name, by whole labels.
 func (p hostPattern) names(h host) bool {
 	switch {
 	case p.everyone:
@@ -113,7 +113,8 @@ func (p hostPattern) names(h host) bool {
 	}
 }
 
-// allows: without a port the pattern allows the web's usual ones.
+// allows reports whether the pattern, in an allow rule, matches a host. A pattern
+// without a port matches ports 80 and 443 only.
 func (p hostPattern) allows(h host) bool {
 	if h.userinfo || !p.names(h) {
 		return false
@@ -124,12 +125,13 @@ func (p hostPattern) allows(h host) bool {
 	return p.port == h.port
 }
 
-// covers is for refusing: a port that is not told may be any.
+// covers reports whether the pattern, in a rule that asks or denies, matches a
+// host. A missing port, on either side, matches any.
 func (p hostPattern) covers(h host) bool {
 	return p.names(h) && (p.port == "" || h.port == "" || p.port == h.port)
 }
 
-// String is the host as a pattern that means it alone.
+// String returns the pattern that matches only this host.
 func (h host) String() string {
 	name := h.name
 	if h.address && strings.Contains(name, ":") {

@@ -38,7 +38,7 @@ func TestRulesThatDoNotMatch(t *testing.T) { //nolint:paralleltest // it counts 
 	for i := range rules {
 		p.Rules = append(p.Rules, Rule{Kind: pawl.AccessRead, Pattern: fmt.Sprintf("/secret/%d", i), Decision: Deny, Origin: OriginPawl})
 	}
-	j := newJudge(p, Call{Tool: "grep"})
+	j := newDecider(p, Call{Tool: "grep"})
 	allocs := testing.AllocsPerRun(10, func() { j.access(pawl.Access{Kind: pawl.AccessRead, Target: "a.txt"}) })
 	if allocs > rules*each {
 		t.Errorf("a file costs %.0f allocations beside %d rules that are not about it, at most %d each", allocs, rules, each)

@@ -7,9 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// misread says what in a command line the parser and bash do not read alike, or
-// "". All of it was found by running lines in both; what bash would run must not
-// pass for a text.
+// misread returns what the parser and bash parse differently in a command line, or
+// "". The cases were found by running lines in both: what bash would run must not
+// be taken for text.
 func misread(file *syntax.File, command string) string {
 	if mereDollar.MatchString(command) {
 		return "what is behind a $ may be one thing or another"
@@ -31,17 +31,17 @@ func misread(file *syntax.File, command string) string {
 	return why
 }
 
-// mereDollar finds what the parser takes for a $ and no more. To bash a line's
-// end before a bracket is not there, and <( begins a substitution.
+// mereDollar matches what the parser takes for a literal $, while bash ignores the
+// escaped line end and sees a substitution.
 var mereDollar = regexp.MustCompile(`\$(\\\n|[<>]+\()`)
 
 func substitutes(text string) bool {
 	return strings.Contains(text, "<(") || strings.Contains(text, ">(")
 }
 
-// misreadHash looks for a # that begins a comment for one of them only, and for
-// a comment whose last character is a backslash: the parser takes the next line
-// for more words, bash for a command.
+// misreadHash detects a # that begins a comment for only one of the two, and a
+// comment that ends with a backslash: the parser continues the comment's line, bash
+// runs the next line as a command.
 //
 //	ls # \
 //	touch x
@@ -70,7 +70,7 @@ func misreadHash(file *syntax.File, command string) string {
 	return ""
 }
 
-// hashesInWords tells which bytes are in a word, where a # is no comment.
+// hashesInWords tells which bytes are within a word, where a # begins no comment.
 func hashesInWords(file *syntax.File, command string) []bool {
 	in := make([]bool, len(command))
 	mark := func(from, to syntax.Pos) {
@@ -94,7 +94,7 @@ func hashesInWords(file *syntax.File, command string) []bool {
 	return in
 }
 
-// hasSubstitution reports whether commands stand below a node.
+// hasSubstitution reports whether there is a command substitution below a node.
 func hasSubstitution(n syntax.Node) bool {
 	found := false
 	syntax.Walk(n, func(n syntax.Node) bool {

@@ -1,6 +1,7 @@
-// Package permission decides whether a call may run: allowed, asked for or
-// denied. It is pure but for the file of grants. The sandbox is the boundary;
-// what is read out of a command line here only makes for better questions.
+// Package permission decides whether a tool call is allowed, denied or needs a
+// person's approval, by permission mode, rules and grants. It does no I/O except
+// for the file of grants. The sandbox is the security boundary: analyzing command
+// lines only makes for better permission prompts.
 package permission
 
 import (
@@ -9,16 +10,16 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Mode says how much an agent may do without asking.
+// Mode is the permission mode: how much an agent may do without asking.
 type Mode string
 
-// The modes.
+// The permission modes.
 const (
-	ModePlan  Mode = "plan"  // looks, changes nothing
+	ModePlan  Mode = "plan"  // reads only
 	ModeAsk   Mode = "ask"   // asks before each change and command
 	ModeGuard Mode = "guard" // asks before what leaves the sandbox
-	ModeAuto  Mode = "auto"  // is refused what leaves the sandbox
-	ModeYolo  Mode = "yolo"  // may do everything
+	ModeAuto  Mode = "auto"  // denies what leaves the sandbox
+	ModeYolo  Mode = "yolo"  // allows everything, without a sandbox
 )
 
 // ParseMode returns the mode of that name.
@@ -30,7 +31,7 @@ func ParseMode(name string) (Mode, error) {
 	return "", fmt.Errorf("unknown mode %q: use plan, ask, guard, auto or yolo: %w", name, pawl.ErrInvalid)
 }
 
-// Decision is what becomes of a call. The zero value counts as Deny.
+// Decision tells whether a call may run. The zero value counts as Deny.
 type Decision string
 
 // The decisions, from the loosest to the strictest.
@@ -59,7 +60,7 @@ func (d Decision) rank() int {
 	}
 }
 
-// class is what kind of thing an access is, as far as modes care.
+// class groups accesses that modes treat alike.
 type class int
 
 const (
@@ -69,43 +70,43 @@ const (
 	classLeave              // leaves the sandbox
 )
 
-// stance is what a mode says of a class.
-type stance struct {
+// modeDecision is the decision of a mode on a class.
+type modeDecision struct {
 	decision Decision
-	firm     bool // no rule and no grant of the user's can loosen it
+	firm     bool // no allow rule and no grant of the user can loosen it
 	why      string
 }
 
-// stance returns what the mode says. Auto refuses where guard asks: that is an
-// ask which nobody is there to answer, so what the user has allowed before is
-// allowed. The no of plan is firm.
-func (m Mode) stance(c class) stance {
+// decide returns the mode's decision on a class. Auto denies where guard asks, but
+// not firmly: what the user has allowed before stays allowed. A denial of plan
+// mode is firm.
+func (m Mode) decide(c class) modeDecision {
 	switch {
 	case m == ModeYolo, c == classRead && m.known():
-		return stance{decision: Allow, why: fmt.Sprintf("the mode %s allows it", m)}
+		return modeDecision{decision: Allow, why: fmt.Sprintf("the mode %s allows it", m)}
 	case m == ModePlan && c == classRun:
-		return stance{decision: Allow, why: "the mode plan lets it run where it can change nothing"}
+		return modeDecision{decision: Allow, why: "the mode plan lets it run where it can change nothing"}
 	case m == ModePlan:
-		return stance{decision: Deny, firm: true, why: "the mode plan changes nothing and does not leave the box"}
+		return modeDecision{decision: Deny, firm: true, why: "the mode plan changes nothing and does not leave the box"}
 	case m == ModeAsk && c == classLeave:
-		return stance{decision: Ask, why: "it leaves the box"}
+		return modeDecision{decision: Ask, why: "it leaves the box"}
 	case m == ModeAsk:
-		return stance{decision: Ask, why: "the mode ask asks before each change and command"}
+		return modeDecision{decision: Ask, why: "the mode ask asks before each change and command"}
 	case m.known() && c != classLeave:
-		return stance{decision: Allow, why: fmt.Sprintf("the mode %s allows it", m)}
+		return modeDecision{decision: Allow, why: fmt.Sprintf("the mode %s allows it", m)}
 	case m == ModeGuard:
-		return stance{decision: Ask, why: "it leaves the box"}
+		return modeDecision{decision: Ask, why: "it leaves the box"}
 	case m == ModeAuto:
-		return stance{decision: Deny, why: "the mode auto refuses what leaves the box"}
+		return modeDecision{decision: Deny, why: "the mode auto refuses what leaves the box"}
 	default:
-		return stance{decision: Deny, firm: true, why: fmt.Sprintf("the mode %q is unknown", m)}
+		return modeDecision{decision: Deny, firm: true, why: fmt.Sprintf("the mode %q is unknown", m)}
 	}
 }
 
-// closed is the stance on what cannot be judged, or must never pass unseen: no
-// rule, grant or mode allows it.
-func (m Mode) closed(why string) stance {
-	s := stance{decision: Deny, firm: true, why: why}
+// closed returns the decision on what cannot be analyzed, or always needs approval:
+// no rule, grant or mode allows it.
+func (m Mode) closed(why string) modeDecision {
+	s := modeDecision{decision: Deny, firm: true, why: why}
 	if m == ModeAsk || m == ModeGuard || m == ModeYolo {
 		s.decision = Ask
 	}

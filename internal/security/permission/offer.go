@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// equal compares what rules say, not their examples.
+// equal compares rules without their examples.
 func (r Rule) equal(o Rule) bool {
 	return r.Tool == o.Tool && r.Kind == o.Kind && r.Pattern == o.Pattern && r.Decision == o.Decision
 }
@@ -31,8 +31,8 @@ func (r Rule) owner() string {
 	}
 }
 
-// offers returns the rules that would allow all that is asked for, or nil if
-// that cannot be had.
+// offers returns the rules that would allow everything that needs approval, or nil
+// if no rules can.
 func offers(findings []Finding) []Rule {
 	var rules []Rule
 	for _, f := range findings {
@@ -49,9 +49,9 @@ func offers(findings []Finding) []Rule {
 	return rules
 }
 
-// rule is one that allows the call's tool what the pattern names; nil if it
-// cannot be written down, or must not be offered.
-func (j *judge) rule(kind pawl.AccessKind, pattern string) *Rule {
+// rule returns a rule that allows the call's tool what the pattern matches, or nil
+// if there is no such rule or it must not be offered.
+func (j *decider) rule(kind pawl.AccessKind, pattern string) *Rule {
 	r := Rule{Tool: j.c.Tool, Kind: kind, Pattern: pattern, Decision: Allow}
 	if kindOf[r.Tool] == kind && pattern != "" {
 		r.Kind = ""
@@ -62,8 +62,8 @@ func (j *judge) rule(kind pawl.AccessKind, pattern string) *Rule {
 	return &r
 }
 
-// offerCommand offers the command's very words.
-func (j *judge) offerCommand(a pawl.Access, s Segment) *Rule {
+// offerCommand offers a rule for exactly the words of the command.
+func (j *decider) offerCommand(a pawl.Access, s Segment) *Rule {
 	if !s.Plain() {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (j *judge) offerCommand(a pawl.Access, s Segment) *Rule {
 	return r
 }
 
-func (j *judge) offerPath(a pawl.Access, at place) *Rule {
+func (j *decider) offerPath(a pawl.Access, at place) *Rule {
 	name := at.rel
 	if name == "" {
 		name = at.abs
@@ -99,10 +99,10 @@ func (j *judge) offerPath(a pawl.Access, at place) *Rule {
 	return r
 }
 
-// Offerable says why a rule may not be granted with a click, or nil. Only what
-// names a definite thing may: no shell, interpreter or wrapper, no program that
-// is a file which may change, no protected name, not everything. A person who
-// wants more writes it into their configuration.
+// Offerable returns why a rule may not be granted in a permission prompt, or nil.
+// Only rules for something definite may: no shell, interpreter or wrapper, no
+// program in a file that may change, no protected name, not everything. People who
+// want more write it into their configuration.
 func Offerable(r Rule) error {
 	m, err := r.compile()
 	switch {
@@ -160,13 +160,13 @@ func offerableCommand(p commandPattern) error {
 	for i, w := range p.words {
 		words[i] = word{raw: w, text: w, known: true}
 	}
-	if why := hatch(words, 1); why != "" {
+	if why := riskyOption(words, 1); why != "" {
 		return errors.New(why)
 	}
 	return nil
 }
 
-// ParseOffer reads rules that a person wants to grant, as offered or edited.
+// ParseOffer parses rules that a person wants to grant, as offered or edited.
 func ParseOffer(texts []json.RawMessage) ([]Rule, error) {
 	var rules []Rule
 	for _, text := range texts {

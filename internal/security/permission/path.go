@@ -14,15 +14,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// place is a path in all the spellings that a rule may use for it.
+// place is a path in all spellings that a rule may use for it.
 type place struct {
 	rel  string // from the workspace; "" if it is outside
 	abs  string // "" if it is not known
 	home string // from the home directory, with a ~; "" if it is not below
 }
 
-// place finds a target in the world of the policy. It looks at the spelling
-// only: whoever names a target has followed the links.
+// place returns the spellings of a target. It does not follow links: callers have
+// resolved the target.
 func (p Policy) place(target string) (place, error) {
 	switch {
 	case target == "":
@@ -61,7 +61,8 @@ func (p Policy) place(target string) (place, error) {
 	return at, nil
 }
 
-// below returns the way from a directory to what is it, or below it, by whole names.
+// below returns the relative path from a directory to p, and whether p is the
+// directory or below it.
 func below(dir, p string) (string, bool) {
 	if dir = path.Clean(dir); !path.IsAbs(dir) {
 		return "", false
@@ -73,7 +74,7 @@ func below(dir, p string) (string, bool) {
 	return rest, ok
 }
 
-// pathPattern names paths.
+// pathPattern is a glob that matches paths.
 type pathPattern struct {
 	glob    string // relative to the workspace, absolute, or from ~
 	folder  bool   // written with a slash at its end: all that is below too
@@ -84,13 +85,13 @@ const (
 	wildcards = `*?[{\`
 
 	maxPath = 4096 // bytes: Linux knows no longer path
-	// The time to match grows with every way to choose from braces.
+	// The time to match grows with the number of combinations of braces.
 	maxBraces  = 4
 	maxChoices = 32
 )
 
-// parsePath reads a pattern. It is cleaned first, so that it means the same as
-// the path that a program would make of it.
+// parsePath parses a pattern. It cleans it first, so that it matches the path that
+// a program would open.
 func parsePath(s string) (pathPattern, error) {
 	p := pathPattern{folder: strings.HasSuffix(s, "/"), literal: !strings.ContainsAny(s, wildcards)}
 	for part := range strings.SplitSeq(s, "/") {
@@ -120,9 +121,9 @@ func parsePath(s string) (pathPattern, error) {
 	return p, nil
 }
 
-// Follow returns the rule for what its paths really are, if that is another: real
-// says what the beginning of its pattern leads to, as far as it has no wildcard,
-// or "". A rule that names a link is about what is behind it.
+// Follow returns the rule with symbolic links in its pattern resolved, and whether
+// that changes it. real resolves the part of the pattern before the first
+// wildcard; it returns "" if there is nothing to resolve.
 func (r Rule) Follow(real func(path string) string) (Rule, bool) {
 	m, err := r.compile()
 	if err != nil || m.any || m.kind != pawl.AccessRead && m.kind != pawl.AccessWrite {
@@ -143,7 +144,8 @@ func (r Rule) Follow(real func(path string) string) (Rule, bool) {
 	return r, true
 }
 
-// spelling is the place as the pattern would spell it; "" if it cannot.
+// spelling returns the place in the form that the pattern uses (relative, absolute
+// or from ~), or "" if it has none.
 func (p pathPattern) spelling(at place) string {
 	switch {
 	case path.IsAbs(p.glob):
@@ -155,7 +157,7 @@ func (p pathPattern) spelling(at place) string {
 	}
 }
 
-// allows reports whether the pattern names the place, letter by letter.
+// allows reports whether the pattern, in an allow rule, matches the place exactly.
 func (p pathPattern) allows(at place) bool {
 	name := p.spelling(at)
 	if name == "" {
@@ -164,9 +166,10 @@ func (p pathPattern) allows(at place) bool {
 	return matchPath(p.glob, name) || p.folder && slices.ContainsFunc(parents(name), func(parent string) bool { return matchPath(p.glob, parent) })
 }
 
-// covers is for refusing: names are folded, a pattern covers all that is below
-// what it names, one that begins with **/ is about paths outside too, and a
-// change to a directory is a change to what the pattern names in it.
+// covers reports whether the pattern, in a rule that asks or denies, matches the
+// place. It matches generously: names are folded, a pattern covers everything below
+// what it matches, one that begins with **/ also matches paths outside of the
+// workspace, and writing a directory counts as writing what it contains.
 func (p pathPattern) covers(at place, write bool) bool {
 	glob, name := foldText(p.glob), p.spelling(at)
 	if name == "" && strings.HasPrefix(glob, "**/") {
@@ -191,7 +194,7 @@ func matchPath(glob, name string) bool {
 	return ok && err == nil
 }
 
-// parents returns the directories above a path, but for the top.
+// parents returns the directories above a path, without the root.
 func parents(p string) []string {
 	var all []string
 	for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
@@ -203,7 +206,7 @@ func parents(p string) []string {
 	return all
 }
 
-// hasWildcard reports whether a pattern may mean more than one path.
+// hasWildcard reports whether a pattern may match more than one path.
 func hasWildcard(glob string) bool {
 	for i := 0; i < len(glob); i++ {
 		if glob[i] == '\\' {
@@ -215,7 +218,7 @@ func hasWildcard(glob string) bool {
 	return false
 }
 
-// QuotePath returns the pattern that means exactly this path.
+// QuotePath returns the pattern that matches exactly this path.
 func QuotePath(p string) string {
 	var b strings.Builder
 	for _, r := range p {
@@ -227,7 +230,7 @@ func QuotePath(p string) string {
 	return b.String()
 }
 
-// shown is a place as people are told of it: the whole path where it is known.
+// shown returns the place for display: the absolute path where it is known.
 func (at place) shown(target string) string {
 	if at.abs != "" {
 		return at.abs

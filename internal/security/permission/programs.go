@@ -22,27 +22,27 @@ const (
 		"cpulimit trickle chpst setuidgid softlimit hyperfine ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
 	interpreterNames = "python pypy ipython perl ruby irb node nodejs deno bun tsx ts-node php lua luajit tclsh wish rscript r julia ghci runghc " +
 		"java jshell groovy scala kotlin clojure elixir iex erl escript osascript awk gawk mawk nawk sed gsed ed ex vi vim nvim emacs gdb lldb"
-	// They run what a file of the workspace tells them to, or a stranger.
+	// They run what a file of the workspace, or a remote server, tells them to.
 	runnerNames = "make gmake ninja just task rake npx pnpx bunx uvx pipx docker podman kubectl ftp crontab open xdg-open rsync scp dotnet " +
 		"less more man nano sqlite psql mysql"
 )
 
 var (
 	shells = set(shellNames)
-	// carriers run the words, or the text, that they are given.
+	// carriers run the command in their arguments.
 	carriers = set(shellNames, wrapperNames, "find fd fdfind")
-	// readers are those of them that read a text as a shell does.
+	// readers are those carriers that parse a text as a shell does.
 	readers = set(shellNames, "eval trap su sg runuser ssh hyperfine watch env script flock parallel tmux screen at batch xargs")
-	// feeders add words to a command that do not stand there.
+	// feeders append arguments to a command, from their input or from file names.
 	feeders = set("xargs parallel find fd fdfind")
-	// laters run what they read, later.
+	// laters run the commands that they read later.
 	laters = set("at batch")
-	// namers let a word stand for a command.
+	// namers define names for commands.
 	namers = set("alias hash mapfile readarray complete compgen fc bind enable")
-	// joiners make one text of all their words.
+	// joiners join their arguments into one text.
 	joiners = set("eval watch ssh")
-	// powerful are programs that run whatever they are told to: a rule that
-	// names no more than one of them does not say what will happen.
+	// powerful are programs that run arbitrary code: a rule that only names one of
+	// them does not limit what happens.
 	powerful = set(shellNames, wrapperNames, interpreterNames)
 	runners  = set(runnerNames)
 	awks     = set("awk gawk mawk nawk")
@@ -52,7 +52,7 @@ var (
 // isPowerful reports whether a program is powerful, by its name.
 func isPowerful(name string) bool { return isOneOf(powerful, name) }
 
-// isOneOf looks at a program's name without its path and version: python3.12 is
+// isOneOf looks a program up by its name, without path and version: python3.12 is
 // python.
 func isOneOf(names map[string]bool, name string) bool {
 	name = strings.TrimSuffix(program(name), ".exe")

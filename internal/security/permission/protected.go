@@ -7,9 +7,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// protectedNames are files and directories that other programs take orders from:
-// git, editors, shells, agents. Whoever writes them runs code later, outside of
-// the sandbox.
+// protectedNames are files and directories that configure other programs: git,
+// editors, shells, agents. Writing them can run code later, outside of the sandbox.
 var protectedNames = []string{
 	".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info", ".git/modules",
 	".gitmodules", ".gitconfig", ".husky",
@@ -28,14 +27,13 @@ var protectedNames = []string{
 	".ssh",
 }
 
-// ProtectedNames returns the names that are protected wherever they are in a
-// workspace, also while they do not exist. One with a slash is the path's end.
+// ProtectedNames returns the names that are protected anywhere in a workspace,
+// whether they exist or not. A name with a slash matches the end of a path.
 func ProtectedNames() []string { return slices.Clone(protectedNames) }
 
-// Protected reports whether writing to a path could change what other programs
-// do: one of the names is in it, in any spelling that a file system may take
-// for the same. Within .git that is everything, and .git itself: no tool but
-// git has a business there.
+// Protected reports whether a path contains a protected name, in any spelling that
+// a file system may treat as equal. Everything in .git is protected, and .git
+// itself: only git writes there.
 func Protected(path string) bool {
 	if weak.On("protected") {
 		return false
@@ -48,7 +46,7 @@ func Protected(path string) bool {
 	return false
 }
 
-// protectedFolded has the names' first parts, as fold leaves them.
+// protectedFolded has the first parts of the protected names, folded.
 var protectedFolded = func() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range protectedNames {

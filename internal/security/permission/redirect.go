@@ -6,9 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// redirects notes where a command's input comes from and its output goes. Only
-// /dev/null and the copying of one stream to another leave it plain: a rule
-// names words, and would not show the rest.
+// redirects records the redirects of a command. Only redirects to /dev/null and
+// copies of one stream to another leave the segment plain: a rule names words, and
+// would not show the others.
 func (w *walker) redirects(seg *Segment, list []*syntax.Redirect) {
 	for _, r := range list {
 		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
@@ -55,14 +55,14 @@ func (w *walker) writes(seg *Segment, target word) {
 	}
 }
 
-// isStream reports whether the word after >& or <& is a stream's number, with or
+// isStream reports whether the word after >& or <& is a file descriptor, with or
 // without a dash, or a dash alone.
 func isStream(s string) bool {
 	digits := strings.TrimSuffix(s, "-")
 	return s != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// hereText is a here-document's text, if nothing in it expands.
+// hereText returns the text of a here-document, if nothing in it expands.
 func hereText(doc *syntax.Word) (string, bool) {
 	var b strings.Builder
 	if doc == nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Rule decides on what its tool, kind and pattern name.
+// Rule allows, asks for or denies what its tool, kind and pattern match.
 //
-// A pattern is read by the kind: paths are globs on the cleaned path, relative
-// to the workspace, absolute or from ~; commands are words, with * for any
-// rest, held against each segment of a command line; hosts are a name,
-// *.domain or *; tools of MCP servers are server/tool or server/*, and what is
-// granted with a click is for the tool as it was then. Without a pattern, a rule that asks or denies is about all of
-// its kind, or all calls of its tool; one that allows is about the call of a
-// tool that names nothing it would touch.
+// The kind determines the syntax of the pattern. Paths are globs on the cleaned
+// path: relative to the workspace, absolute or from ~. Commands are words, with *
+// for any further words, and are compared with each segment of a command line.
+// Hosts are a name, *.domain or *. Tools of MCP servers are server/tool or
+// server/*; a grant from a permission prompt is for the tool as it was then.
+// Without a pattern, a rule that asks or denies matches all accesses of its kind,
+// or all calls of its tool; one that allows matches calls without accesses.
 type Rule struct {
 	Tool     string          `json:"tool,omitempty"`
 	Kind     pawl.AccessKind `json:"kind,omitempty"` // may be left out where the tool tells it
@@ -29,21 +29,21 @@ type Rule struct {
 	Origin   Origin          `json:"-"`
 }
 
-// Origin says who made a rule. A rule whose origin is not known, like one of
-// the project's, may only tighten.
+// Origin tells where a rule comes from. Rules of the project, or of unknown origin,
+// may only tighten permissions.
 type Origin string
 
 // The origins.
 const (
 	OriginUser    Origin = "user"
 	OriginProject Origin = "project"
-	OriginPawl    Origin = "pawl" // built in: like a project's, it may only tighten
+	OriginPawl    Origin = "pawl" // built in; like the project's, it may only tighten
 )
 
 // maxRules bounds the rules of one origin.
 const maxRules = 1000
 
-// kindOf tells the kind of a rule's pattern by its tool.
+// kindOf maps a tool to the kind of pattern in its rules.
 var kindOf = map[string]pawl.AccessKind{
 	"bash": pawl.AccessExec,
 	"read": pawl.AccessRead, "list": pawl.AccessRead, "glob": pawl.AccessRead, "grep": pawl.AccessRead, "diagnostics": pawl.AccessRead,
@@ -51,8 +51,8 @@ var kindOf = map[string]pawl.AccessKind{
 	"webfetch": pawl.AccessNet, "websearch": pawl.AccessNet, "codesearch": pawl.AccessNet,
 }
 
-// ParseRules reads a JSON array of rules, strictly, and checks their examples.
-// Nothing is no rules.
+// ParseRules parses a JSON array of rules, strictly, and checks their examples.
+// Empty text means no rules.
 func ParseRules(text json.RawMessage, origin Origin) ([]Rule, error) {
 	var rules []Rule
 	if len(text) == 0 {
@@ -73,7 +73,7 @@ func ParseRules(text json.RawMessage, origin Origin) ([]Rule, error) {
 	return rules, nil
 }
 
-// String is the rule on one line, safe to show.
+// String returns the rule on one line, sanitized.
 func (r Rule) String() string {
 	text := string(r.Decision)
 	for _, s := range []string{r.Tool, string(r.Kind)} {
@@ -87,7 +87,7 @@ func (r Rule) String() string {
 	return sanitize.Line(text)
 }
 
-// Check returns what is wrong with a rule, its examples included.
+// Check returns an error if the rule, or one of its examples, is wrong.
 func (r Rule) Check() error {
 	m, err := r.compile()
 	if err != nil {
@@ -106,7 +106,7 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// matcher is a rule that is ready to be held against accesses.
+// matcher is a compiled rule.
 type matcher struct {
 	rule    Rule
 	kind    pawl.AccessKind // of the pattern; "" if there is none
@@ -167,8 +167,8 @@ func (r Rule) compile() (matcher, error) {
 	return m, nil
 }
 
-// example reports whether the rule is about what an example stands for: with
-// deny and ask if any of it is, with allow if all of it is.
+// example reports whether the rule matches an example: any part of it for deny and
+// ask, all of it for allow.
 func (m matcher) example(text string) bool {
 	switch m.kind {
 	case pawl.AccessExec, pawl.AccessEscape:
@@ -203,7 +203,8 @@ func (m matcher) example(text string) bool {
 	}
 }
 
-// commandLikeness is the greatest one of the runs of a segment.
+// commandLikeness returns the greatest likeness over the commands that a segment
+// may run.
 func (m matcher) commandLikeness(r *runs, segment int) likeness {
 	best := unlike
 	if r.vague[segment] {

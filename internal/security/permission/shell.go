@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// maxCommand bounds a command line: Linux gives a program no longer argument.
+	// maxCommand bounds a command line, in bytes: Linux allows no longer argument.
 	maxCommand = 128 << 10
-	// maxNesting bounds the brackets that are open at once.
+	// maxNesting bounds the depth of brackets.
 	maxNesting = 500
 )
 
-// Segment is one simple command of a command line, or what stands around some:
-// a loop's head, a redirect.
+// Segment is one simple command of a command line, or a part around commands: the
+// head of a loop, a redirect.
 type Segment struct {
 	Text   string   `json:"text"`             // as written
 	Dir    string   `json:"dir,omitempty"`    // where it runs, as far as each cd before it can be read; "" is where the line starts, "?" is unknown
@@ -32,8 +32,8 @@ type Segment struct {
 	stdin []string // texts that it is given to read
 }
 
-// Plain reports whether the text tells all of what will run. Nothing else may
-// be allowed by a rule.
+// Plain reports whether the text alone tells what will run. Rules can only allow
+// plain segments.
 func (s Segment) Plain() bool {
 	return len(s.words) > 0 && (len(s.Doubts) == 0 || weak.On("shell.doubts"))
 }
@@ -44,15 +44,15 @@ func (s *Segment) doubt(format string, args ...any) {
 	}
 }
 
-// script is a command line that was read.
+// script is a parsed command line.
 type script struct {
 	segments []Segment
 	dirs     []string // where its commands may run: the start, "", and what each cd names
 }
 
-// parse finds the simple commands of a command line as bash reads it, in the
-// order of the text, those within substitutions and compound commands too. What
-// bash and the parser may not read alike is an error.
+// parse returns the simple commands of a bash command line in the order of the
+// text, including those within substitutions and compound commands. Text that
+// bash and the parser may parse differently is an error.
 func parse(command string) (s script, err error) {
 	defer func() {
 		if v := recover(); v != nil { // a fault of ours or the parser's, on a text that a stranger may have written
@@ -89,7 +89,7 @@ func read(command string) (script, error) {
 	return collect(file, command)
 }
 
-// collect walks the tree of a command line.
+// collect walks the syntax tree of a command line.
 func collect(file *syntax.File, command string) (script, error) {
 	w := walker{wordReader: wordReader{src: command}, dirs: []string{""}}
 	w.stmts(file.Stmts)
@@ -104,8 +104,8 @@ func collect(file *syntax.File, command string) (script, error) {
 	return script{segments: w.segments, dirs: w.dirs}, nil
 }
 
-// checkText refuses what bash and the parser would not read alike, or what
-// takes long to read.
+// checkText rejects text that bash and the parser would parse differently, or that
+// takes long to parse.
 func checkText(command string) error {
 	switch {
 	case strings.TrimSpace(command) == "":
@@ -131,7 +131,8 @@ func checkText(command string) error {
 	return nil
 }
 
-// countCalls counts the simple commands of a tree, the other way than the walker does.
+// countCalls counts the simple commands of a tree independently of the walker, as
+// a check that it misses none.
 func countCalls(file *syntax.File) int {
 	n := 0
 	syntax.Walk(file, func(node syntax.Node) bool {

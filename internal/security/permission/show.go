@@ -12,10 +12,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Show is the text that a person decides by. It has all of the command, every
-// segment, the whole paths, the hosts and the rest of the input, whatever their
-// length, and what "always" would add, word for word. What would not show as itself is escaped,
-// and what the model wrote stands behind a bar, so that it cannot pass for ours.
+// Show returns the text of a permission prompt. It contains the whole command,
+// every segment, the full paths, the hosts and the rest of the input, whatever
+// their length, and the exact rules that "always allow" would add. Invisible and
+// misleading characters are escaped, and what the model wrote stands behind a bar,
+// so that it cannot imitate our text.
 func Show(c Call, v Verdict) string {
 	var b strings.Builder
 	risk := c.Risk
@@ -42,7 +43,8 @@ func Show(c Call, v Verdict) string {
 	return weakened(b.String())
 }
 
-// showAccess shows a command once, though it be run and leave the sandbox.
+// showAccess shows an access. A command that both runs and leaves the sandbox is
+// shown once.
 func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 	switch a.Kind {
 	case pawl.AccessExec, pawl.AccessEscape:
@@ -76,7 +78,7 @@ func showWarnings(b *strings.Builder, warnings []string) {
 	}
 }
 
-// showSegments shows what each part of a command comes to.
+// showSegments shows the decision on each segment of a command.
 func showSegments(b *strings.Builder, findings []Finding) {
 	n := 0
 	for _, f := range findings {
@@ -135,8 +137,8 @@ func showChange(b *strings.Builder, diff string) {
 	showWarnings(b, textWarnings(diff))
 }
 
-// showInput shows what else the model wrote: what would be put into a file, the
-// directory that a command starts in. What was shown as a command is left out.
+// showInput shows the rest of the input, such as the content of a file or the
+// directory of a command. What was shown as a command is left out.
 func showInput(b *strings.Builder, input json.RawMessage, shown map[string]bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil { // not even an object: as it is
@@ -186,7 +188,7 @@ func showOffer(b *strings.Builder, v Verdict) {
 	}
 }
 
-// json is the rule as it would be kept, on one line, safe to show.
+// json returns the rule as it would be stored, on one line, sanitized.
 func (r Rule) json() string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

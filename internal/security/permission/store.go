@@ -14,13 +14,13 @@ const (
 	maxGrants    = 1000
 )
 
-// Store keeps grants in one file, readable by its owner alone, in a directory that
-// is pawl's own.
+// Store keeps grants in one file in pawl's data directory, which only its owner can
+// read.
 type Store struct{ Path string }
 
-// List returns the grants, the oldest first; none if there is no file. A file
-// that others may write to, that is a link, or that holds what was never
-// granted is an error: nothing in it counts.
+// List returns the grants, oldest first; none if there is no file. It returns an
+// error if others may write to the file, if it is a link, or if it contains an
+// invalid grant.
 func (s Store) List() ([]Grant, error) {
 	text, err := userfile.Read(s.Path, maxGrantFile)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s Store) List() ([]Grant, error) {
 	return grants, nil
 }
 
-// Add keeps grants. One that is there already stays as it is.
+// Add adds grants. One that already exists stays as it is.
 func (s Store) Add(grants ...Grant) error {
 	for _, g := range grants {
 		if err := g.check(); err != nil {
@@ -61,8 +61,8 @@ func (s Store) Add(grants ...Grant) error {
 	})
 }
 
-// Revoke takes grants back. If one is not there it returns pawl.ErrNotFound, and
-// none is.
+// Revoke removes grants. If one does not exist it returns pawl.ErrNotFound and
+// removes none.
 func (s Store) Revoke(ids ...string) error {
 	return s.change(func(kept []Grant) ([]Grant, error) {
 		var missing []string
@@ -78,8 +78,7 @@ func (s Store) Revoke(ids ...string) error {
 	})
 }
 
-// change reads the file, lets f work on the grants, and replaces it as a whole.
-// Others who change it wait.
+// change replaces the file with what f makes of the grants, under a lock.
 func (s Store) change(f func([]Grant) ([]Grant, error)) error {
 	unlock, err := userfile.Lock(s.Path)
 	if err != nil {

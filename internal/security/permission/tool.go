@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// serverTool is a tool of an MCP server, as an access names it.
+// serverTool is a tool of an MCP server, parsed from the target of an access.
 type serverTool struct {
 	server, tool string
 	print        string // the fingerprint of what the server says of it; "" in an example
@@ -22,7 +22,7 @@ func parseTool(target string) (serverTool, error) {
 	return serverTool{server: m[1], tool: m[2], print: m[3], changed: m[4] != ""}, nil
 }
 
-// String is the tool as a rule names it.
+// String returns the pattern that matches only this tool.
 func (t serverTool) String() string {
 	if t.print == "" {
 		return t.server + "/" + t.tool
@@ -30,7 +30,7 @@ func (t serverTool) String() string {
 	return t.server + "/" + t.tool + "@" + t.print
 }
 
-// toolPattern names a tool, in one state or in any, or all of a server.
+// toolPattern matches a tool, with one fingerprint or any, or all tools of a server.
 type toolPattern struct{ server, tool, print string }
 
 var toolRule = regexp.MustCompile(`^([a-zA-Z0-9_-]+)/(\*|[a-zA-Z0-9_-]+)(?:@([0-9a-f]{16}))?$`)

@@ -14,15 +14,15 @@ const (
 	maxUnwrapped = 1 << 20 // bytes of such texts, all together
 )
 
-// run is a command that a segment may come to run.
+// run is a command that a segment may run.
 type run struct {
 	words []word
 	dirs  []string // where it may run
 }
 
-// runs are the commands that a script may run, as far as they can be found in
-// wrappers, in texts for shells and in git's settings. It errs on the side of
-// too many, so it is for refusing only.
+// runs are the commands that a script may run, including those in the arguments of
+// wrappers, in texts for shells and in git's settings. It finds too many rather
+// than too few, so use it to deny only.
 type runs struct {
 	of    [][]run // by segment
 	vague []bool  // by segment: it runs a text that is not known
@@ -30,12 +30,12 @@ type runs struct {
 	read  int // bytes of texts within texts
 }
 
-// evaluated finds what bash takes for text with commands in it, quoted or not: a
+// evaluated matches text in which bash evaluates commands even if it is quoted: a
 // subscript, and a variable that is expanded as a prompt.
 var evaluated = regexp.MustCompile("@P}|[A-Za-z0-9_]\\[[^]]*(\\$\\(|`)")
 
-// isIndirect reports whether a command runs, or gives a name to, what is not seen
-// in its words.
+// isIndirect reports whether a command runs, or defines a name for, a command that
+// its words do not show.
 func (s Segment) isIndirect() bool {
 	if len(s.words) > 1 && s.words[0].known && namers[s.words[0].text] {
 		return true
@@ -53,7 +53,7 @@ func (s script) runs() *runs {
 	return r
 }
 
-// unwrap adds what a segment runs beside itself.
+// unwrap adds the commands that a segment runs in addition to its own program.
 func (r *runs) unwrap(seg Segment, at int, dirs []string, depth int) {
 	if len(seg.words) == 0 || !seg.words[0].known || weak.On("shell.unwrap") {
 		return
@@ -98,14 +98,14 @@ func (r *runs) unwrap(seg Segment, at int, dirs []string, depth int) {
 	}
 }
 
-// given is the doubt about words that a program adds to a command: what it reads,
-// or finds.
+// given is the doubt about words that a program such as xargs or find adds to a
+// command.
 const given = "what it is given"
 
 func isGiven(w word) bool { return w.doubt == given }
 
-// fed are the words of such a program: some come at the end, or for a mark such
-// as {} within.
+// fed returns the words of such a command, with unknown words at the end or in
+// place of a placeholder such as {}.
 func fed(args []word) []word {
 	mark := "{}"
 	for i, w := range args {
@@ -125,8 +125,8 @@ func fed(args []word) []word {
 	return append(words, word{raw: "…", doubt: given})
 }
 
-// beginsCommand reports whether the command that such a program runs may begin
-// with a word: it follows an option that is not -I, or the mark of -I.
+// beginsCommand reports whether the command that such a program runs may begin at
+// word i: it follows an option that is not -I, or the placeholder of -I.
 func beginsCommand(args []word, i int) bool {
 	switch {
 	case i+1 == len(args): // what fed has added: without a command there is none
@@ -138,7 +138,7 @@ func beginsCommand(args []word, i int) bool {
 	}
 }
 
-// append notes a run, unless there are too many.
+// append adds a run, unless there are too many.
 func (r *runs) append(words []word, at int, dirs []string) bool {
 	if r.count++; r.count > maxRuns {
 		r.vague[at] = true
@@ -148,7 +148,7 @@ func (r *runs) append(words []word, at int, dirs []string) bool {
 	return true
 }
 
-// inWord reads a word as the text of a command, if it can be one: "rm x",
+// inWord adds the commands of a word that may be the text of a command: "rm x",
 // -crm, --command='rm x'.
 func (r *runs) inWord(text string, at int, dirs []string, depth int, strict bool) {
 	switch {
@@ -163,8 +163,8 @@ func (r *runs) inWord(text string, at int, dirs []string, depth int, strict bool
 	}
 }
 
-// text adds the commands of a text. If it is strict, one that cannot be read
-// may run anything; else it is no command.
+// text adds the commands of a text. If strict, a text that cannot be parsed may
+// run anything; otherwise it is taken for no command.
 func (r *runs) text(text string, at int, dirs []string, depth int, strict bool) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -191,14 +191,15 @@ func (r *runs) text(text string, at int, dirs []string, depth int, strict bool) 
 	}
 }
 
-// isSimple reports whether a text is one word that means itself.
+// isSimple reports whether a text is one word without shell syntax.
 func isSimple(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./", c)
 	})
 }
 
-// joined is the text that a program makes of its words, but for its own options.
+// joined returns the text that a program makes of its arguments, without its own
+// options.
 func joined(words []word) string {
 	var texts []string
 	for _, w := range words {
@@ -209,8 +210,8 @@ func joined(words []word) string {
 	return strings.Join(texts, " ")
 }
 
-// git adds what git is told to run: by a setting, by an option, or for each
-// commit or submodule.
+// git adds the commands that git runs because of a setting, an option, or a
+// subcommand that runs them for each commit or submodule.
 func (r *runs) git(args []word, at int, dirs []string, depth int) {
 	for i, w := range args {
 		if value, ok := gitSetting(args, i, w); ok {
@@ -229,7 +230,7 @@ func (r *runs) git(args []word, at int, dirs []string, depth int) {
 	}
 }
 
-// gitRunners are words of git's after which a command stands.
+// gitRunners are words of git that a command follows.
 var gitRunners = set("run foreach -x --exec --extcmd --upload-pack --receive-pack --tree-filter --index-filter --msg-filter --env-filter")
 
 // gitSetting returns the value of a -c key=value, which may name a command: an

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// walker collects the segments of a tree.
+// walker collects the segments of a syntax tree.
 type walker struct {
 	wordReader
 	segments []Segment
@@ -25,7 +25,7 @@ func (w *walker) stmts(list []*syntax.Stmt) {
 	}
 }
 
-// apart walks what runs in a shell of its own: its cd is not seen by the rest.
+// apart walks the statements of a subshell: its cd does not affect the rest.
 func (w *walker) apart(list ...*syntax.Stmt) {
 	dir := w.dir
 	w.stmts(list)
@@ -121,7 +121,7 @@ func (w *walker) segment(n syntax.Node, text string) Segment {
 
 func (w *walker) add(s Segment) { w.segments = append(w.segments, s) }
 
-// head adds a segment for what is no command but has a say in what runs.
+// head adds a segment for syntax that is no command but affects what runs.
 func (w *walker) head(n syntax.Node, doubt string) {
 	seg := w.segment(n, "")
 	seg.doubt("%s", doubt)
@@ -131,7 +131,7 @@ func (w *walker) head(n syntax.Node, doubt string) {
 	}
 }
 
-// builtin adds a segment for a command with a grammar of its own.
+// builtin adds a segment for a builtin with its own syntax.
 func (w *walker) builtin(n syntax.Node, name, doubt string) {
 	seg := w.segment(n, "")
 	seg.words = []word{{raw: name, text: name, known: true}, {raw: "…", doubt: doubt}}
@@ -166,7 +166,8 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 	}
 }
 
-// hasExpansion tells a word with a variable or a substitution from a mere pattern.
+// hasExpansion reports whether a word has a variable or a substitution, and is not
+// merely a glob pattern.
 func hasExpansion(w *syntax.Word) bool {
 	found := false
 	syntax.Walk(w, func(n syntax.Node) bool {
@@ -236,7 +237,8 @@ func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	w.changeDir(seg.words)
 }
 
-// span is a node as written, with redirects but without the text of here-documents.
+// span returns the source of a node with its redirects, without the text of
+// here-documents.
 func (w *walker) span(n syntax.Node, redirs []*syntax.Redirect) string {
 	from, to := n.Pos().Offset(), n.Pos().Offset()
 	if c, ok := n.(*syntax.CallExpr); ok {
@@ -251,11 +253,10 @@ func (w *walker) span(n syntax.Node, redirs []*syntax.Redirect) string {
 	return w.src[from:to]
 }
 
-// reserved are words that bash takes for more than a program's name.
+// reserved are the reserved words of bash.
 var reserved = set("! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until while")
 
-// changesShell are builtins after which text no longer means what it says, or
-// that run text.
+// changesShell are builtins that run text, or change what later text means.
 var changesShell = set(
 	"eval source . exec trap alias unalias builtin command enable hash bind complete compgen compopt set shopt unset read mapfile readarray getopts",
 	"export declare typeset readonly local let coproc fc history jobs ulimit umask",
@@ -266,7 +267,7 @@ const (
 	maxDirs = 64   // directories that are followed
 )
 
-// changeDir follows a cd whose target is plain.
+// changeDir follows a cd whose target is known.
 func (w *walker) changeDir(words []word) {
 	if len(words) == 0 || !words[0].known || weak.On("shell.dir") {
 		return

@@ -12,10 +12,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// maxWarnings bounds the words that are warned of, one by one.
+// maxWarnings bounds the words with a warning each.
 const maxWarnings = 10
 
-// textWarnings says what in a text may deceive the eye.
+// textWarnings returns warnings about misleading characters in a text.
 func textWarnings(text string) []string {
 	var warnings []string
 	if s := sanitize.FirstStrange(text); s != "" {
@@ -32,8 +32,8 @@ func textWarnings(text string) []string {
 	return warnings
 }
 
-// twinWarnings says which words of a text look like others, though they are
-// spelled in letters that have nothing to do with those.
+// twinWarnings returns warnings about words that look like Latin ones but consist
+// of letters of other scripts (homoglyphs).
 func twinWarnings(text string) []string {
 	var warnings []string
 	for _, w := range words(text) {
@@ -44,12 +44,12 @@ func twinWarnings(text string) []string {
 	return warnings
 }
 
-// words are the parts of a text that are read as one.
+// words splits a text into words.
 func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/"'=:;|&()<>`, r) })
 }
 
-// twins are letters that look like a Latin one.
+// twins maps letters to the Latin letters that they look like.
 var twins = func() map[rune]rune {
 	m := map[rune]rune{}
 	latin := []rune("aeopcyxsijdlhqwABEKMHOPCTYXSIJaovpikuxABEZHIKMNOPTYX")
@@ -59,8 +59,8 @@ var twins = func() map[rune]rune {
 	return m
 }()
 
-// latinTwin returns the word of ASCII that a word of other letters looks like; or
-// "". Single letters are words in some languages.
+// latinTwin returns the ASCII word that a word of other letters looks like, or "".
+// It ignores single letters, which are words in some languages.
 func latinTwin(word string) string {
 	var b strings.Builder
 	foreign := 0
@@ -89,7 +89,7 @@ func hiddenWarning(first string) string {
 	return "it holds characters that do not show, the first is " + first
 }
 
-// hostWarnings says what a host's name hides.
+// hostWarnings returns warnings about a misleading host name.
 func hostWarnings(target string) []string {
 	h, err := parseHost(target)
 	if err != nil {
@@ -112,11 +112,10 @@ func hostWarnings(target string) []string {
 	return warnings
 }
 
-// writtenTogether are scripts that one language uses side by side.
+// writtenTogether are scripts that one language mixes.
 var writtenTogether = []string{"Bopomofo", "Han", "Hangul", "Hiragana", "Katakana"}
 
-// mixedScripts names the scripts of a word if it has letters of several that
-// look alike; or "".
+// mixedScripts returns the scripts of a word that mixes several, or "".
 func mixedScripts(word string) string {
 	var found []string
 	for _, r := range word {

@@ -15,7 +15,7 @@ type word struct {
 	doubt string // why it is not known
 }
 
-// wordReader reads the words of one source text.
+// wordReader evaluates the words of one source text.
 type wordReader struct {
 	src        string
 	backquotes int // how deep in `…`, where a backslash means more than one thing
@@ -29,7 +29,7 @@ func (r *wordReader) raw(n syntax.Node) string {
 	return r.src[from:to]
 }
 
-// word reads a word. One that expands is not known: it may become several
+// word evaluates a word. One that expands is not known: it may become several
 // words, or options.
 func (r *wordReader) word(w *syntax.Word) word {
 	out := word{raw: r.raw(w), known: true}
@@ -71,7 +71,7 @@ func (r *wordReader) word(w *syntax.Word) word {
 	return out
 }
 
-// quoted reads a text in double quotes.
+// quoted evaluates a text in double quotes.
 func (r *wordReader) quoted(q *syntax.DblQuoted, text *strings.Builder) (doubt string) {
 	if q.Dollar {
 		return `a translated text ($"…")`
@@ -89,7 +89,7 @@ func (r *wordReader) quoted(q *syntax.DblQuoted, text *strings.Builder) (doubt s
 	return ""
 }
 
-// litDoubt says what makes an unquoted text uncertain.
+// litDoubt returns what makes an unquoted text uncertain, or "".
 func (r *wordReader) litDoubt(value, special string) string {
 	switch {
 	case r.backquotes > 0 && strings.Contains(value, `\`):
@@ -120,9 +120,9 @@ func partDoubt(part syntax.WordPart) string {
 	}
 }
 
-// unescape takes the backslashes out of an unquoted text. It also returns those
-// of its characters, unescaped ones, that make a shell expand a word; and a
-// backslash if one stands at the end and escapes nothing.
+// unescape removes the backslashes from an unquoted text. special has the
+// unescaped characters that make a shell expand the word, and a backslash if the
+// text ends with one that escapes nothing.
 func unescape(s string) (text, special string) {
 	var b, sp strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -143,7 +143,7 @@ func unescape(s string) (text, special string) {
 	return b.String(), sp.String()
 }
 
-// unescapeQuoted does it for a text in double quotes.
+// unescapeQuoted is unescape for a text in double quotes.
 func unescapeQuoted(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

@@ -7,16 +7,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// hatches are a program's options that run other programs, write files or
-// throw things away. The list cannot be complete: it keeps the * of a rule from
-// covering what nobody thought of when they wrote it. The sandbox does the rest.
-type hatches struct {
+// riskyOptions are a program's options that run other programs, write files or
+// delete data. They keep the * of a rule from covering what its author did not
+// think of. The list cannot be complete; the sandbox remains the boundary.
+type riskyOptions struct {
 	short string   // letters: -z, also within -nz and -zFILE
 	long  []string // --pre, also --pre=x, and cut as programs accept it: --pr
 	words []string // -exec: words as they are
 }
 
-var hatchesOf = map[string]hatches{
+var riskyOptionsOf = map[string]riskyOptions{
 	"rg":     {short: "z", long: []string{"pre", "hostname-bin", "search-zip"}},
 	"find":   {words: []string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fls", "-fprint", "-fprint0", "-fprintf"}},
 	"fd":     {short: "xX", long: []string{"exec", "exec-batch"}},
@@ -40,27 +40,27 @@ var hatchesOf = map[string]hatches{
 	"wget":   {short: "Oi", long: []string{"output-document", "use-askpass", "execute", "config", "post-file", "body-file"}},
 }
 
-// evaluators are builtins that evaluate the subscript in a word like a[$(id)].
+// evaluators are shell builtins that evaluate the subscript in a word like a[$(id)].
 var evaluators = set("test [ printf wait")
 
-// sedPrint is the only script of sed's that is known to print and nothing else.
+// sedPrint matches the only sed scripts that are known to do nothing but print.
 var sedPrint = regexp.MustCompile(`^[0-9]+(,[0-9]+)?p$`)
 
-// hatch says what keeps a rule's * from covering the words from index from on,
-// or "". What a rule names behind a wrapper has its options too.
-func hatch(words []word, from int) string {
+// riskyOption returns why a rule's * does not cover the words from index from on,
+// or "". It also checks the options of a program behind a wrapper.
+func riskyOption(words []word, from int) string {
 	if len(words) <= from || weak.On("shell.hatch") {
 		return ""
 	}
-	why := hatchOf(words, from)
+	why := riskyOptionOf(words, from)
 	for i := 1; i < from && why == "" && wrappers[program(words[0].text)]; i++ {
-		why = hatchOf(words[i:], from-i)
+		why = riskyOptionOf(words[i:], from-i)
 	}
 	return why
 }
 
-// hatchOf is hatch for the program that is the first word.
-func hatchOf(words []word, from int) string {
+// riskyOptionOf is riskyOption for the program in the first word.
+func riskyOptionOf(words []word, from int) string {
 	name := strings.TrimSuffix(program(words[0].text), ".exe")
 	switch {
 	case isSed(name) && !sedPrints(words[1:]):
@@ -75,14 +75,14 @@ func hatchOf(words []word, from int) string {
 		if name == "git" && (strings.HasPrefix(w.text, "+") || strings.HasPrefix(w.text, ":") && words[1].text == "push") {
 			return "a + forces, a : deletes"
 		}
-		if hatchesOf[name].has(w.text) {
+		if riskyOptionsOf[name].has(w.text) {
 			return name + " " + w.text + " may run a program, write a file or throw something away"
 		}
 	}
 	return ""
 }
 
-func (h hatches) has(arg string) bool {
+func (h riskyOptions) has(arg string) bool {
 	for _, w := range h.words {
 		if arg == w || strings.HasPrefix(arg, w+"=") {
 			return true

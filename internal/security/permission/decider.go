@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// judge collects the findings on one call.
-type judge struct {
+// decider collects the findings on one call.
+type decider struct {
 	Policy
 	c        Call
 	refusing []matcher // that ask or deny
@@ -24,8 +24,8 @@ type judge struct {
 	matched  []Rule // of ignored
 }
 
-func newJudge(p Policy, c Call) *judge {
-	j := &judge{Policy: p, c: c}
+func newDecider(p Policy, c Call) *decider {
+	j := &decider{Policy: p, c: c}
 	for _, r := range p.Rules {
 		m, err := r.compile()
 		if err != nil && r.Decision != Allow { // a rule that cannot be read is about everything
@@ -50,8 +50,8 @@ func newJudge(p Policy, c Call) *judge {
 	return j
 }
 
-// access judges one access.
-func (j *judge) access(a pawl.Access) {
+// access decides on one access.
+func (j *decider) access(a pawl.Access) {
 	switch a.Kind {
 	case pawl.AccessRead, pawl.AccessWrite:
 		j.path(a)
@@ -66,7 +66,7 @@ func (j *judge) access(a pawl.Access) {
 	}
 }
 
-func (j *judge) path(a pawl.Access) {
+func (j *decider) path(a pawl.Access) {
 	f := Finding{Access: a}
 	at, err := j.place(a.Target)
 	if err != nil {
@@ -78,12 +78,12 @@ func (j *judge) path(a pawl.Access) {
 	if a.Kind == pawl.AccessWrite {
 		c = classEdit
 	}
-	// The workspace's own path does not count: people work below such names too.
+	// Names above the workspace do not count: it may be below a protected name.
 	protected := a.Kind == pawl.AccessWrite && (Protected(cmp.Or(at.rel, f.Path)) || !path.IsAbs(a.Target) && Protected(a.Target))
 	if at.rel == "" || protected {
 		c = classLeave
 	}
-	s := j.Mode.stance(c)
+	s := j.Mode.decide(c)
 	if protected && j.Mode != ModeYolo {
 		s.firm = true
 		s.why = "it is a protected name: other programs take orders from it"
@@ -99,16 +99,16 @@ func (j *judge) path(a pawl.Access) {
 	})
 }
 
-func (j *judge) net(a pawl.Access) {
+func (j *decider) net(a pawl.Access) {
 	f := Finding{Access: a}
 	h, err := parseHost(a.Target)
 	if err != nil {
 		j.find(f, j.Mode.closed(err.Error()), matching{})
 		return
 	}
-	s := j.Mode.stance(classLeave)
+	s := j.Mode.decide(classLeave)
 	if weak.On("net.asked") {
-		s = j.Mode.stance(classRead)
+		s = j.Mode.decide(classRead)
 	}
 	if h.userinfo {
 		s = j.Mode.closed("a name stands before the host: what it looks like is not where it leads")
@@ -119,16 +119,16 @@ func (j *judge) net(a pawl.Access) {
 	})
 }
 
-// mcp judges the call of a server's tool. A tool that has changed what it says
-// of itself is asked for, whatever the rules say.
-func (j *judge) mcp(a pawl.Access) {
+// mcp decides on the call of an MCP server's tool. A tool whose description has
+// changed always needs approval, whatever the rules say.
+func (j *decider) mcp(a pawl.Access) {
 	f := Finding{Access: a}
 	t, err := parseTool(a.Target)
 	if err != nil {
 		j.find(f, j.Mode.closed(err.Error()), matching{})
 		return
 	}
-	s := j.Mode.stance(classLeave)
+	s := j.Mode.decide(classLeave)
 	if t.changed && !weak.On("mcp.changed") {
 		s = j.Mode.closed("the server has changed what it says of this tool: look at the difference")
 	}
@@ -144,8 +144,8 @@ func (j *judge) mcp(a pawl.Access) {
 	})
 }
 
-// command judges a command line, segment by segment.
-func (j *judge) command(a pawl.Access) {
+// command decides on a command line, segment by segment.
+func (j *decider) command(a pawl.Access) {
 	script, err := parse(a.Target)
 	if err != nil {
 		j.find(Finding{Access: a}, j.Mode.closed(err.Error()), matching{})
@@ -155,7 +155,7 @@ func (j *judge) command(a pawl.Access) {
 	if a.Kind == pawl.AccessEscape && !weak.On("shell.escape") || !j.Boxed {
 		c = classLeave
 	}
-	base := j.Mode.stance(c)
+	base := j.Mode.decide(c)
 	if a.Kind == pawl.AccessExec && !j.Boxed && base.decision != Allow && j.Mode != ModePlan {
 		base.why += ": there is no sandbox"
 	}
@@ -182,13 +182,13 @@ func (j *judge) command(a pawl.Access) {
 	}
 }
 
-// call judges a call by the risk of its tool alone.
-func (j *judge) call() {
+// call decides on a call without accesses, by the risk of its tool.
+func (j *decider) call() {
 	c := classLeave
 	if j.c.Risk == toolapi.RiskSafe {
 		c = classRead
 	}
-	s := j.Mode.stance(c)
+	s := j.Mode.decide(c)
 	if s.decision == Ask {
 		s.why = "the tool does not say what it touches"
 	}
@@ -203,8 +203,8 @@ func (j *judge) call() {
 	})
 }
 
-// matching says which rules are about what is judged, and which rule would
-// allow it. Without matches, only rules without a pattern are.
+// matching tells which rules match a subject, and which rule would allow it. If
+// matches is nil, only rules without a pattern match.
 type matching struct {
 	matches func(matcher) likeness
 	offer   func() *Rule
@@ -217,7 +217,7 @@ func sure(yes bool) likeness {
 	return unlike
 }
 
-// about holds a rule against what is judged.
+// about reports how surely a rule matches the subject.
 func (w matching) about(m matcher, kind pawl.AccessKind) likeness {
 	allow := m.rule.Decision == Allow
 	switch {
@@ -232,8 +232,8 @@ func (w matching) about(m matcher, kind pawl.AccessKind) likeness {
 	return unlike
 }
 
-// find adds a finding: the stance, tightened and loosened by the rules.
-func (j *judge) find(f Finding, s stance, w matching) {
+// find adds a finding: the decision of the mode, tightened or loosened by the rules.
+func (j *decider) find(f Finding, s modeDecision, w matching) {
 	f.Decision, f.Why = s.decision, s.why
 	first := func(list []matcher) *matcher {
 		for i := range list {
