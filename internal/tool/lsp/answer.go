@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// wait returns when the server has answered the question, and reports whether
-// it has; false means that ctx ended before, or the server.
+// wait waits until the server has answered the question. It reports false if
+// ctx or the server ended before.
 func (s *server) wait(ctx context.Context, q question) bool {
 	if len(q.docs) == 0 {
-		return true // there is nothing that the server could say something of
+		return true // no document: the server has nothing to report
 	}
 	listen := false
 	for {
@@ -23,7 +23,7 @@ func (s *server) wait(ctx context.Context, q question) bool {
 			}
 			listen = true
 		}
-		asks := false // a server may offer to be asked only after the greeting
+		asks := false // a server may register pull diagnostics only after the handshake
 		came := s.until(ctx, func(now time.Time) time.Duration {
 			if asks = s.canPull() && !listen; asks {
 				return 0
@@ -40,14 +40,16 @@ func (s *server) wait(ctx context.Context, q question) bool {
 	}
 }
 
-// canPull reports whether the server can be asked for a file's faults.
+// canPull reports whether the server supports requests for the diagnostics of
+// a file.
 func (s *server) canPull() bool { return s.pull != nil || s.spec.TSServer }
 
-// newsOnly is a rest that nothing but news can shorten.
+// newsOnly is a waiting time that only an event of the server ends.
 const newsOnly = time.Hour
 
-// until waits until rest, asked at every piece of news, is 0; then it calls
-// then. Both are called with mu held. It reports whether it came to that.
+// until waits until rest, called after every event of the server, returns 0;
+// then it calls then. Both are called with mu held. It reports whether then
+// was called.
 func (s *server) until(ctx context.Context, rest func(now time.Time) time.Duration, then func()) bool {
 	for {
 		s.mu.Lock()
@@ -74,11 +76,11 @@ func (s *server) until(ctx context.Context, rest func(now time.Time) time.Durati
 	}
 }
 
-// rest is how long the question must still be waited for if there is no news.
+// rest returns how long to wait for the answer if there are no further events.
 //
-// A server answers by publishing for the version asked about: then it is done,
-// but for what it has to say of other files, which comes at once. For one that
-// names no versions see guess.
+// A server answers by publishing diagnostics for the requested version.
+// Diagnostics of other files follow at once. For servers that name no versions
+// see guess.
 func (s *server) rest(q question, now time.Time) time.Duration {
 	left := time.Duration(0)
 	for path, version := range q.docs {
@@ -91,10 +93,10 @@ func (s *server) rest(q question, now time.Time) time.Duration {
 	return left
 }
 
-// guess is rest where the answer cannot be recognized for certain. A server that
-// names no versions is done when it has published and is quiet for a while. One
-// that publishes nothing may have nothing to say, if it has ever answered, is
-// not at work, and is not known to answer always.
+// guess is rest for answers that cannot be identified. A server that names no
+// versions has answered when it has published and is silent for a while. A
+// server that publishes nothing may have nothing to report, if it has answered
+// before, is not working, and is not known to answer always.
 func (s *server) guess(q question, path string, now time.Time) time.Duration {
 	v := s.verdicts[path]
 	switch {
@@ -109,7 +111,7 @@ func (s *server) guess(q question, path string, now time.Time) time.Duration {
 	}
 }
 
-// settle notes that the question is answered.
+// settle records that the question is answered.
 func (s *server) settle(q question) {
 	s.answered = true
 	s.heard()

@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// The bounds of asking.
+// The limits of pull diagnostics.
 const (
 	asksAtOnce = 4
-	askRounds  = 10 // a server may take its answers back
+	askRounds  = 10 // a server may invalidate its answers
 	askOthers  = openDocs
 )
 
-// Codes by which a server says that it did not get to answer.
+// Error codes by which a server says that it has not processed a request.
 const (
 	codeServerCancelled = -32802
 	codeContentModified = -32801
 )
 
-// ask asks for the faults of each document of the question, until the answers
-// hold: a server that is at work, or takes them back, is asked again. able is
-// false if it does not answer such questions after all.
+// ask requests the diagnostics of each document of the question until the
+// answers are valid: it repeats requests if the server is working or
+// invalidates its answers. able is false if the server does not support such
+// requests after all.
 func (s *server) ask(ctx context.Context, q question) (whole, able bool) {
 	for range askRounds {
 		s.mu.Lock()
@@ -52,9 +53,9 @@ func (s *server) ask(ctx context.Context, q question) (whole, able bool) {
 	return false, true
 }
 
-// settled waits until the server is quiet after its answers, and reports whether
-// it came to that and whether they hold: it may have been at work when it gave
-// them, or have taken them back.
+// settled waits until the server is silent after its answers. It reports
+// whether that happened and whether the answers are valid: the server may have
+// been working when it gave them, or have invalidated them.
 func (s *server) settled(ctx context.Context, q question, revision int) (hold, quiet bool) {
 	answered := time.Now()
 	quiet = s.until(ctx, func(now time.Time) time.Duration {
@@ -64,11 +65,11 @@ func (s *server) settled(ctx context.Context, q question, revision int) (hold, q
 		case s.revision != revision:
 			return 0
 		}
-		return settleTime - now.Sub(later(answered, s.newsAt)) // work may be about to begin
+		return settleTime - now.Sub(later(answered, s.newsAt)) // the server may be about to start working
 	}, func() { hold = s.revision == revision })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle(q) // even if it is at work on more: what it said is said of this version
+	s.settle(q) // even if it is working on something else: the answers are for this version
 	return hold, quiet
 }
 
@@ -79,8 +80,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// askAround asks about other files that the change may have broken, as far as
-// that goes in a short time.
+// askAround requests the diagnostics of other files that the change may have
+// broken, as many as a short time allows.
 func (s *server) askAround(ctx context.Context, q question) {
 	ctx, cancel := context.WithTimeout(ctx, othersTime)
 	defer cancel()
@@ -105,10 +106,10 @@ func (s *server) askAround(ctx context.Context, q question) {
 	})
 	slices.Sort(others)
 	others = slices.Compact(others)
-	_ = s.askEach(ctx, others[:min(len(others), askOthers)]) // what is known now is known
+	_ = s.askEach(ctx, others[:min(len(others), askOthers)]) // partial results are useful: ignore the error
 }
 
-// askEach asks about each of the files and returns the first error.
+// askEach requests the diagnostics of each file and returns the first error.
 func (s *server) askEach(ctx context.Context, paths []string) error {
 	var (
 		group sync.WaitGroup
@@ -117,7 +118,7 @@ func (s *server) askEach(ctx context.Context, paths []string) error {
 		slots = make(chan struct{}, asksAtOnce)
 	)
 	for _, path := range paths {
-		slots <- struct{}{} // given back at the latest when ctx ends
+		slots <- struct{}{} // released at the latest when ctx ends
 		group.Go(func() {
 			defer func() { <-slots }()
 			if err := s.askOne(ctx, path); err != nil {
@@ -129,7 +130,7 @@ func (s *server) askEach(ctx context.Context, paths []string) error {
 	return first
 }
 
-// askOne asks about one file and keeps the answer.
+// askOne requests the diagnostics of one file and stores the answer.
 func (s *server) askOne(ctx context.Context, path string) error {
 	if s.spec.TSServer {
 		found, err := s.askTSServer(ctx, path)

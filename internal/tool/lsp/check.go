@@ -14,20 +14,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// job is what one server is to look at.
+// job is the part of a Check for one server.
 type job struct {
 	key   key
 	spec  Spec
-	paths []string // absolute; none means what it has open
+	paths []string // absolute; none means the open documents
 }
 
-// Check brings the servers up to date with the files on the disk and returns
-// what they find wrong with them, and with others on the way. Without paths it
-// is about all files that were checked before.
+// Check updates the servers with the files on disk and returns their
+// diagnostics, including those of other files that they report. Without paths
+// it covers all files that were checked before.
 //
 // It returns when the servers have answered or ctx ends. A deadline is not an
-// error: the Report says who had not answered. A server that crashes meanwhile
-// is started again and asked again, within its bounds.
+// error: the Report names the servers that have not answered. A server that
+// crashes is restarted and asked again, within its limits.
 func (m *Servers) Check(ctx context.Context, dir string, paths []string) (Report, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -82,7 +82,7 @@ func (m *Servers) known(dir string) []job {
 	return jobs
 }
 
-// plan says which server looks at which of the files.
+// plan assigns the files to servers.
 func (m *Servers) plan(w *workspace.Workspace, dir, real string, paths []string) ([]job, []Note, error) {
 	var notes []Note
 	jobs := map[key]*job{}
@@ -126,7 +126,8 @@ func (m *Servers) plan(w *workspace.Workspace, dir, real string, paths []string)
 	return list, notes, nil
 }
 
-// serve returns the server for a file, or says why there is none.
+// serve returns the server for a file, or a note that says why no server
+// handles it.
 func (m *Servers) serve(dir, rel string) (Spec, Note) {
 	table := m.Table
 	if table == nil {
@@ -149,7 +150,7 @@ func (m *Servers) serve(dir, rel string) (Spec, Note) {
 	return Spec{}, missing(fitting, why)
 }
 
-// run asks one server.
+// run executes the job of one server.
 func (m *Servers) run(ctx context.Context, w *workspace.Workspace, j job) ([]File, []Note) {
 	for range maxRestarts + 1 {
 		s, err := m.use(ctx, j.key, j.spec)
@@ -166,7 +167,7 @@ func (m *Servers) run(ctx context.Context, w *workspace.Workspace, j job) ([]Fil
 			return s.report(j.paths), nil
 		}
 		select {
-		case <-s.conn.failed: // once more, with a new one
+		case <-s.conn.failed: // repeat with a new server
 			if ctx.Err() == nil {
 				continue
 			}
@@ -177,7 +178,7 @@ func (m *Servers) run(ctx context.Context, w *workspace.Workspace, j job) ([]Fil
 	return nil, []Note{{Failed, j.spec.Name + " does not run: it has crashed again and again"}}
 }
 
-// late says why the server has not answered.
+// late returns a note that says why the server has not answered.
 func (s *server) late() Note {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,20 +13,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// Entry is what a user says of a server, by its name. Of one that pawl knows,
-// what is left out stays as it is.
+// Entry is a user's configuration of a server. Fields that are not set keep
+// the built-in values.
 type Entry struct {
-	Command        string            // its name or its absolute path
-	Args           []string          // nil means as they are
-	Extensions     []string          // such as .go, or whole names such as Makefile
-	Env            map[string]string // beside what every server gets
-	Initialization json.RawMessage   // an object: options to start with, over those that it has
-	Disabled       bool              // it is not used
+	Command        string            // name or absolute path
+	Args           []string          // nil keeps the arguments
+	Extensions     []string          // such as .go, or whole file names such as Makefile
+	Env            map[string]string // added to the environment of every server
+	Initialization json.RawMessage   // an object: initialization options, merged over the built-in ones
+	Disabled       bool              // the server is not used
 }
 
-// Configure returns the table as a user wants it. Servers that are not known
-// come first: who adds one for some files means it to be taken for them. An error
-// names the entry and says what to do.
+// Configure returns the table with the user's configuration applied. Servers
+// that are not built in come first, so that they are preferred for their
+// files. An error names the entry and says how to correct it.
 func Configure(table []Spec, entries map[string]Entry) ([]Spec, error) {
 	var added []Spec
 	known := names(table)
@@ -68,7 +68,7 @@ func ask(unknown bool, name string, known []string) string {
 	return suggest.Ask("", name, known)
 }
 
-// check returns what is wrong with an entry for a server.
+// check returns an error if the entry is not valid for a server.
 func (e Entry) check(s Spec) error {
 	if len(s.Files) == 0 && len(e.Extensions) == 0 {
 		return errors.New(`pawl knows no server of this name: say for which files it is, e.g. "extensions": [".x"]`)
@@ -99,7 +99,7 @@ func (e Entry) check(s Spec) error {
 	return nil
 }
 
-// apply returns the server as the entry, which is right, wants it.
+// apply returns the server with a valid entry applied.
 func (e Entry) apply(s Spec, table []Spec) Spec {
 	if e.Command != "" {
 		s.Program = e.Command
@@ -123,7 +123,7 @@ func (e Entry) apply(s Spec, table []Spec) Spec {
 	return s
 }
 
-// options are those of the entry over those that the server has.
+// options merges the options of the entry over those of the server.
 func (e Entry) options(own func(string) (any, error)) func(string) (any, error) {
 	return func(program string) (any, error) {
 		all := map[string]any{}
@@ -145,8 +145,8 @@ func (e Entry) options(own func(string) (any, error)) func(string) (any, error) 
 	}
 }
 
-// languageOf is the language id of files by the end of their names: that which
-// the first server has that knows them, else the end itself.
+// languageOf returns the language id for a file name extension: that of the
+// first server with this extension, or else the extension itself.
 func languageOf(end string, table []Spec) string {
 	for _, s := range table {
 		if id := s.Files[end]; id != "" {
@@ -156,13 +156,13 @@ func languageOf(end string, table []Spec) string {
 	return strings.ToLower(strings.TrimPrefix(end, "."))
 }
 
-// Installed is a server whose program is there.
+// Installed is a server whose program is installed.
 type Installed struct {
 	Spec
 	Path string
 }
 
-// Look returns the servers of a table that are installed for a workspace, by the
+// Look returns the servers of a table that are installed, according to the
 // search path. It starts none.
 func Look(table []Spec, dir, path string) []Installed {
 	var found []Installed

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 )
 
-// message is a request, a notification or a reply of JSON-RPC.
+// message is a JSON-RPC request, notification or response.
 type message struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -24,7 +24,7 @@ type message struct {
 	Error   *rpcError       `json:"error,omitempty"`
 }
 
-// rpcError is a reply that says no.
+// rpcError is a JSON-RPC error.
 type rpcError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -35,34 +35,34 @@ func (e *rpcError) Error() string { return oneLine(e.Message) }
 
 const codeMethodNotFound = -32601
 
-// peer answers what the other side asks. Its methods are called one at a time,
-// in the order in which the messages came, and must not wait for anything.
+// peer handles the messages of the other side. Its methods are called one at a
+// time, in the order of the messages, and must not block.
 type peer interface {
 	request(method string, params json.RawMessage) (any, *rpcError)
 	notification(method string, params json.RawMessage)
 }
 
-// conn is a connection to a server. It fails as a whole, once: when the other
-// side ends, breaks the protocol or does not read.
+// conn is a JSON-RPC connection to a server. It fails as a whole, once: when
+// the other side exits, breaks the protocol or does not read.
 type conn struct {
 	peer    peer
 	sends   chan []byte
 	replies chan []byte
-	flood   int64        // bytes that may come unasked
-	unasked atomic.Int64 // those that came since the last question
+	flood   int64        // bytes that may arrive without a request
+	unasked atomic.Int64 // bytes that have arrived since the last request
 
 	failed chan struct{}
 	once   sync.Once
-	err    error          // why, once failed is closed
-	busy   sync.WaitGroup // the reader and the writer
+	err    error          // the cause; valid once failed is closed
+	busy   sync.WaitGroup // the reading and the writing goroutine
 
 	mu      sync.Mutex
 	lastID  int64
 	pending map[int64]chan message
 }
 
-// newConn serves the connection until it fails. The caller then closes w and r,
-// which frees whoever still reads or writes, and may wait for busy.
+// newConn serves the connection until it fails. The caller then closes w and
+// r, which ends blocked reads and writes, and may wait for busy.
 func newConn(w io.Writer, r io.Reader, p peer, flood int64) *conn {
 	c := &conn{
 		peer:    p,
@@ -122,7 +122,7 @@ func (c *conn) readAll(r io.Reader) {
 	}
 }
 
-// readMessage returns the next message's body.
+// readMessage returns the body of the next message.
 func readMessage(r *bufio.Reader) ([]byte, error) {
 	size := -1
 	for range headerLines {
@@ -181,7 +181,7 @@ func (c *conn) receive(m message) {
 	default:
 		id, err := strconv.ParseInt(string(m.ID), 10, 64)
 		if err != nil {
-			return // a reply to nothing that was asked
+			return // no response to one of our requests
 		}
 		c.mu.Lock()
 		waiting := c.pending[id]
@@ -193,12 +193,12 @@ func (c *conn) receive(m message) {
 	}
 }
 
-// notify hands the notification to the writer. An error means that it was not sent.
+// notify queues a notification. An error means that it was not sent.
 func (c *conn) notify(ctx context.Context, method string, params any) error {
 	return c.send(ctx, nil, method, params)
 }
 
-// call sends a request and decodes its reply into result.
+// call sends a request and decodes its response into result.
 func (c *conn) call(ctx context.Context, method string, params, result any) error {
 	c.mu.Lock()
 	if len(c.pending) >= pendingCalls {
@@ -238,8 +238,8 @@ func (c *conn) call(ctx context.Context, method string, params, result any) erro
 	}
 }
 
-// drop tells the server that nobody waits for the reply any more. It may not
-// read: then there is no point in telling.
+// drop cancels a request at the server. If the server does not read, the
+// message is dropped.
 func (c *conn) drop(id int64) {
 	params, _ := json.Marshal(map[string]any{"id": id}) // cannot fail
 	select {
@@ -276,7 +276,7 @@ func (c *conn) send(ctx context.Context, id []byte, method string, params any) e
 	}
 }
 
-// encode cannot fail: what is raw in a message has been JSON before.
+// encode cannot fail: all raw values in a message are valid JSON.
 func encode(m message) []byte {
 	body, err := json.Marshal(m)
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 
 // document is a file that is open at the server.
 type document struct {
-	version int // of all that was sent, so that it also says which was used last
+	version int // increases over all documents, so it also shows which was used last
 	stamp   stamp
 	sum     [sha256.Size]byte // of its text
 	done    bool              // the server has answered for this version
-	changes int               // the server's count of changes when it did
+	changes int               // the server's change count at that time
 }
 
-// content is a file as it was read.
+// content is the text of a file.
 type content struct {
 	stamp stamp
 	text  string
@@ -31,8 +31,8 @@ type content struct {
 
 var errNotText = errors.New("it is not a text file of a size that is checked")
 
-// read returns the texts of the files asked for and of the open ones that were
-// touched; and what must be closed, with the reason.
+// read returns the texts of the given files and of open documents that have
+// changed, and the documents that must be closed, with the reason.
 func (s *server) read(w *workspace.Workspace, paths []string) (texts map[string]content, closed map[string]error) {
 	s.mu.Lock()
 	look := make(map[string]stamp, len(s.docs)+len(paths))
@@ -62,8 +62,8 @@ func (s *server) read(w *workspace.Workspace, paths []string) (texts map[string]
 	return texts, closed
 }
 
-// readText reads a file through the workspace. It follows no link: what a server
-// finds wrong tells what is in the file.
+// readText reads a file through the workspace. It follows no link: diagnostics
+// would reveal the content of the target.
 func readText(w *workspace.Workspace, dir, path string) (content, error) {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
@@ -87,7 +87,7 @@ func readText(w *workspace.Workspace, dir, path string) (content, error) {
 
 func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime().UnixNano()} }
 
-// closeOld closes the documents beyond the bound that were sent first.
+// closeOld closes the least recently sent documents beyond the limit.
 func (s *server) closeOld(ctx context.Context, keep []string) error {
 	s.mu.Lock()
 	old := slices.DeleteFunc(slices.Collect(maps.Keys(s.docs)), func(path string) bool { return slices.Contains(keep, path) })
@@ -102,8 +102,8 @@ func (s *server) closeOld(ctx context.Context, keep []string) error {
 	return nil
 }
 
-// closeDoc closes a document if it is open and drops what was asked about it;
-// if the file is gone, also what was published.
+// closeDoc closes a document if it is open and drops its pulled diagnostics;
+// if the file is deleted, also the published ones.
 func (s *server) closeDoc(ctx context.Context, path string, gone bool) error {
 	s.mu.Lock()
 	open := s.docs[path] != nil

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// Fault is a mistake that a server found.
+// Fault is a diagnostic of a server.
 type Fault struct {
 	Line, Column int // from 1; columns count characters
 	Error        bool
-	Message      string // one line
-	Source       string // which check found it; "" if the server does not say
-	New          bool   // no earlier Report of this workspace has named it
+	Message      string // a single line
+	Source       string // the tool that reports it; "" if unknown
+	New          bool   // not in an earlier Report of this workspace
 }
 
-// faults are those of one file, within the bounds, errors first.
+// faults are the diagnostics of one file, within the limits, errors first.
 type faults struct {
 	list             []Fault
-	errors, warnings int // all that there are
+	errors, warnings int // total counts
 }
 
-// newFaults takes over errors and warnings. Hints are for people who look at
-// the file in an editor.
+// newFaults converts errors and warnings. It drops hints, which are for people
+// who see the file in an editor.
 func newFaults(found []diagnostic) faults {
 	var f faults
 	for _, d := range found {
 		switch d.Severity {
-		case 0, 1: // a server that leaves it out leaves it to us
+		case 0, 1: // a missing severity counts as an error
 			f.errors++
 		case 2:
 			f.warnings++
@@ -51,7 +51,7 @@ func newFaults(found []diagnostic) faults {
 	return f
 }
 
-// cut sorts the faults and drops what is beyond the bound.
+// cut sorts the diagnostics and drops those beyond the limit.
 func (f *faults) cut() {
 	slices.SortStableFunc(f.list, func(a, b Fault) int {
 		if a.Error != b.Error {
@@ -65,7 +65,7 @@ func (f *faults) cut() {
 	f.list = f.list[:min(len(f.list), keptFaults)]
 }
 
-// join adds the faults that were found in another way, without those that both found.
+// join merges pulled and published diagnostics without duplicates.
 func (f faults) join(g faults) faults {
 	if len(f.list) == 0 {
 		return g
@@ -84,12 +84,12 @@ func (f faults) join(g faults) faults {
 	return j
 }
 
-// verdict is what a server last said of a file.
+// verdict is what a server last reported about a file.
 type verdict struct {
 	published faults
 	pulled    faults
 	version   int    // that it was published for, or noVersion
-	news      uint64 // the server's count of publications when this one came
+	news      uint64 // the server's publication count at that time
 }
 
 const noVersion = -1

@@ -7,8 +7,8 @@ import (
 
 var _ peer = (*server)(nil)
 
-// request answers what the server asks: it may know the settings and the
-// directory, and gets nothing done.
+// request answers requests of the server. The server may read its settings and
+// directories; requests to change something are refused.
 func (s *server) request(method string, params json.RawMessage) (any, *rpcError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,14 +33,14 @@ func (s *server) request(method string, params json.RawMessage) (any, *rpcError)
 	return nil, &rpcError{Code: codeMethodNotFound, Message: "pawl does not know " + oneLine(method)}
 }
 
-// configuration has one answer for each item that is asked for.
+// configuration returns one value for each requested item.
 func (s *server) configuration(params json.RawMessage) any {
 	var p struct {
 		Items []struct {
 			Section string `json:"section"`
 		} `json:"items"`
 	}
-	_ = json.Unmarshal(params, &p) // no items, no answers
+	_ = json.Unmarshal(params, &p) // no items on error
 	answers := make([]any, len(p.Items))
 	for i, item := range p.Items {
 		answers[i] = s.spec.Settings[item.Section]
@@ -80,8 +80,8 @@ func (s *server) notification(method string, params json.RawMessage) {
 	}
 }
 
-// published takes in what the server says of a file. What asked-for answers say
-// is the truth where they are the way.
+// published stores published diagnostics of a file. For servers with pull
+// diagnostics, those take precedence.
 func (s *server) published(p publishParams) {
 	path := fromURI(p.URI)
 	found := newFaults(p.Diagnostics)
@@ -105,7 +105,7 @@ func (s *server) published(p publishParams) {
 	s.forget(path)
 }
 
-// verdict returns the file's, or nil if there are too many already. Open
+// verdict returns the entry of a file, or nil if there are too many. Open
 // documents always have one.
 func (s *server) verdict(path string) *verdict {
 	v := s.verdicts[path]
@@ -116,14 +116,14 @@ func (s *server) verdict(path string) *verdict {
 	return v
 }
 
-// forget drops a verdict that says nothing, unless someone may wait for it.
+// forget removes an empty entry, unless the document is open.
 func (s *server) forget(path string) {
 	if v := s.verdicts[path]; v != nil && v.empty() && s.docs[path] == nil {
 		delete(s.verdicts, path)
 	}
 }
 
-// progress notes which work the server says it is at.
+// progress records which work the server reports.
 func (s *server) progress(token, kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,10 +138,10 @@ func (s *server) progress(token, kind string) {
 	s.tell()
 }
 
-// heard notes a sign of life.
+// heard records that the server has sent something.
 func (s *server) heard() { s.askedAt = time.Time{} }
 
-// tell wakes those who wait for news. The caller holds mu.
+// tell wakes all waiters. The caller holds mu.
 func (s *server) tell() {
 	close(s.change)
 	s.change = make(chan struct{})

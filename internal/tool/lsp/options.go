@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 )
 
-// goplsOptions are how gopls is set. Its delay is for people who type.
+// goplsOptions disables gopls's delay, which is for people who type.
 var goplsOptions = map[string]any{"diagnosticsDelay": "0s"}
 
-// tsOptions makes the server use the TypeScript that is installed beside it,
-// not the one of the project: a repository must not bring the program that is
-// run. Types are not fetched from the network.
+// tsOptions makes the server use the TypeScript that is installed with it, not
+// that of the project: a repository must not supply a program that is run. It
+// disables the download of types.
 func tsOptions(program string) (any, error) {
 	lib, err := typeScript(program)
 	if err != nil {
@@ -23,7 +23,7 @@ func tsOptions(program string) (any, error) {
 	}, nil
 }
 
-// sdkOptions is the same for servers of files that have TypeScript in them.
+// sdkOptions is tsOptions for servers of files that contain TypeScript.
 func sdkOptions(program string) (any, error) {
 	lib, err := typeScript(program)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// The few messages of the protocol that are used, with the few fields of them
-// that matter here.
+// The messages of the Language Server Protocol that are used, reduced to the
+// fields that matter.
 
 type textDocument struct {
 	URI     string `json:"uri"`
@@ -41,7 +41,7 @@ type publishParams struct {
 	Diagnostics []diagnostic `json:"diagnostics"`
 }
 
-// pullReport is the answer to textDocument/diagnostic.
+// pullReport is the response to textDocument/diagnostic.
 type pullReport struct {
 	Kind    string                `json:"kind"`
 	Items   []diagnostic          `json:"items"`
@@ -87,8 +87,8 @@ type fileEvent struct {
 	Type int    `json:"type"`
 }
 
-// capabilities is what pawl tells a server of itself: it takes faults in both
-// ways, and what it does not name it does not do.
+// capabilities are the client capabilities: both kinds of diagnostics, and
+// nothing that is not listed.
 var capabilities = map[string]any{
 	"general": map[string]any{"positionEncodings": []string{"utf-32", "utf-16"}},
 	"textDocument": map[string]any{
@@ -105,13 +105,13 @@ var capabilities = map[string]any{
 	},
 }
 
-// toURI is the address of a path.
+// toURI returns the file URI of a path.
 func toURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// fromURI is the path of an address, "" if it is none of a file. Servers spell
-// addresses in different ways, so paths are what is compared.
+// fromURI returns the path of a file URI, "" for other URIs. Servers spell
+// URIs differently, so paths are compared.
 func fromURI(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || !strings.HasPrefix(u.Path, "/") {
@@ -120,8 +120,8 @@ func fromURI(uri string) string {
 	return filepath.Clean(filepath.FromSlash(u.Path))
 }
 
-// oneLine makes a text from a server fit for a line: no breaks, no control
-// characters, not too long.
+// oneLine makes the text of a server safe for a single line: no line breaks,
+// no control characters, limited length.
 func oneLine(text string) string {
 	if len(text) > messageChars*8 {
 		text = text[:messageChars*8]

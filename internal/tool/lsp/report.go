@@ -9,44 +9,45 @@ import (
 	"strings"
 )
 
-// Report is what the servers know of the files of a workspace.
+// Report holds the diagnostics of the files of a workspace.
 type Report struct {
-	Files []File // that have faults: first those asked about, then others, by path
-	Notes []Note // why some may be missing
+	Files []File // files with diagnostics: first the requested ones, then others, by path
+	Notes []Note // why diagnostics may be missing
 }
 
-// File is a file with faults.
+// File is a file with diagnostics.
 type File struct {
 	Path             string  // relative to the workspace
-	Asked            bool    // the Check named it
-	Faults           []Fault // errors first, then by line; the first of many
-	Errors, Warnings int     // how many there are
+	Asked            bool    // the Check requested it
+	Faults           []Fault // errors first, then by line; possibly not all
+	Errors, Warnings int     // total counts
 }
 
-// Kind says why faults may be missing from a Report.
+// Kind says why diagnostics may be missing from a Report.
 type Kind string
 
 // The kinds of notes.
 const (
-	Waiting  Kind = "waiting"  // the server had not answered when the time was over
+	Waiting  Kind = "waiting"  // the server has not answered in time
 	Missing  Kind = "missing"  // no server for the file is installed
 	Failed   Kind = "failed"   // the server does not run
-	Off      Kind = "off"      // servers are not to be started in this directory
+	Off      Kind = "off"      // servers must not be started in this directory
 	Unserved Kind = "unserved" // no server is known for the file
-	Left     Kind = "left"     // the file was not looked at
+	Left     Kind = "left"     // the file was not checked
 )
 
-// Note is a sentence for the reader of a Report.
+// Note explains to the reader of a Report why diagnostics may be missing.
 type Note struct {
 	Kind Kind
 	Text string
 }
 
-// shownFault recognizes an error when it is reported again. Its line may have moved.
+// shownFault identifies an error that was reported before. Its line may have
+// changed.
 type shownFault struct{ path, message string }
 
-// report returns what the server knows. Of a file that has changed since the
-// server last answered for it, nothing is known.
+// report returns the server's diagnostics, except those of files that have
+// changed since the server last answered for them.
 func (s *server) report(asked []string) []File {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +81,7 @@ func (s *server) report(asked []string) []File {
 	return files
 }
 
-// sort orders what several servers had to say.
+// sort orders the results of several servers.
 func (r *Report) sort() {
 	slices.SortFunc(r.Files, func(a, b File) int {
 		if a.Asked != b.Asked {
@@ -95,7 +96,8 @@ func (r *Report) sort() {
 	r.Notes = slices.Compact(r.Notes)
 }
 
-// missing says what to install for a file; specs are those that would serve it.
+// missing returns a note that says what to install for a file. specs are the
+// servers for the file.
 func missing(specs []Spec, why error) Note {
 	names := make([]string, len(specs))
 	for i, spec := range specs {

@@ -17,42 +17,43 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// server is a language server that runs.
+// server is a running language server.
 type server struct {
 	spec    Spec
 	dir     string // the workspace
-	root    string // the project's directory in it
+	root    string // the project's directory within the workspace
 	process *proc.Process
-	pid     any    // pawl's number, as the server knows it; nil if it does not
-	leave   func() // its sandbox
+	pid     any    // pawl's process id in the server's namespace; nil if it has none there
+	leave   func() // leaves the sandbox
 	conn    *conn
-	gone    chan struct{} // closed when all that it started has ended
-	err     error         // why, once gone is closed
+	gone    chan struct{} // closed when all its processes have ended
+	err     error         // the cause; valid once gone is closed
 
-	// turn is held by the one who brings the server up to date.
+	// turn is a lock that the sender of updates holds.
 	turn  chan struct{}
 	watch watch
-	save  bool // it wants to know of saved files
+	save  bool // it wants notifications of saved files
 	full  bool // with their text
 
 	mu        sync.Mutex
-	change    chan struct{} // closed and replaced at every piece of news
+	change    chan struct{} // closed and replaced at every event
 	docs      map[string]*document
-	versions  int // of documents, given out so far
-	changes   int // that it was told of
+	versions  int // document versions used so far
+	changes   int // changes sent to it so far
 	verdicts  map[string]*verdict
 	news      uint64       // publications so far
-	newsAt    time.Time    // of the last one
-	askedAt   time.Time    // of the first question since it was last heard of; zero if there is none
+	newsAt    time.Time    // time of the last publication
+	askedAt   time.Time    // time of the first request since the last message; zero without an open request
 	answered  bool         // it has answered a Check at least once
-	versioned bool         // it says for which version it publishes
-	pull      *pullOptions // how it answers questions for a file's faults; nil if it does not
-	revision  int          // grows when such answers may not hold any more: it took them back, or has done some work
+	versioned bool         // it names versions in publications
+	pull      *pullOptions // pull diagnostics; nil if it does not support them
+	revision  int          // grows when pulled diagnostics may be outdated: they were invalidated, or work has ended
 	work      map[string]bool
 	shown     map[shownFault]bool
 }
 
-// startServer starts the program and greets it. ctx is for the greeting only.
+// startServer starts the program and does the LSP handshake, for which ctx is
+// used.
 func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program, path string) (*server, error) {
 	s := &server{
 		spec: spec, dir: dir, root: root,
@@ -112,7 +113,7 @@ func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program,
 
 type boxing = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
-// enter puts the command into a sandbox, if there is one.
+// enter wraps the command in a sandbox, if there is one.
 func (s *server) enter(ctx context.Context, box boxing, c *proc.Command) error {
 	s.pid, s.leave = os.Getpid(), func() {}
 	if box == nil {
@@ -122,17 +123,18 @@ func (s *server) enter(ctx context.Context, box boxing, c *proc.Command) error {
 	if err != nil {
 		return err
 	}
-	s.pid, s.leave = nil, w.Close // in there pawl has no number, and a server that misses it ends
+	s.pid, s.leave = nil, w.Close // pawl's process id does not exist in the sandbox, and servers exit if the client's process is missing
 	c.Args, c.Env, c.Bare, c.Files = w.Args, w.Env, true, w.Files
 	return nil
 }
 
-// attend sees the server to its end and takes all with it that it started.
+// attend waits for the end of the server and kills all processes that it has
+// started.
 func (s *server) attend(in, out io.Closer) {
 	select {
 	case <-s.conn.failed:
 		if pipeEnded(s.conn.err) {
-			select { // it may be about to exit with a reason
+			select { // wait for an exit code that explains the failure
 			case <-s.process.Done():
 			case <-time.After(endGrace):
 			}
@@ -153,14 +155,14 @@ func (s *server) attend(in, out io.Closer) {
 	close(s.gone)
 }
 
-// pipeEnded reports whether nobody is at the other end any more.
+// pipeEnded reports whether the other end of the pipe is closed.
 func pipeEnded(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE)
 }
 
-// greet does the handshake.
+// greet does the LSP handshake (initialize, initialized).
 func (s *server) greet(ctx context.Context, options any) error {
-	s.watch.look(ctx) // what changes from here on is told
+	s.watch.look(ctx) // the baseline for later changes
 	var hello initializeResult
 	err := s.conn.call(ctx, "initialize", map[string]any{
 		"processId":             s.pid,
@@ -185,13 +187,13 @@ func (s *server) folders() any {
 	return []any{map[string]any{"uri": toURI(s.root), "name": filepath.Base(s.root)}}
 }
 
-// wantsSaves reads the capability, which has three shapes.
+// wantsSaves decodes the save capability, which has three forms.
 func wantsSaves(sync json.RawMessage) (save, full bool) {
 	var options struct {
 		Save json.RawMessage `json:"save"`
 	}
 	if json.Unmarshal(sync, &options) != nil {
-		return true, false // a number: the old way, in which all is told
+		return true, false // a number: the old form, which includes save notifications
 	}
 	var text struct {
 		IncludeText bool `json:"includeText"`
@@ -202,8 +204,8 @@ func wantsSaves(sync json.RawMessage) (save, full bool) {
 	return json.Unmarshal(options.Save, &text) == nil, text.IncludeText
 }
 
-// end asks the server to end and makes it end if it does not. It returns when
-// nothing of it is left.
+// end shuts the server down and kills it if it does not exit. It returns when
+// all its processes have ended.
 func (s *server) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), endGrace)
 	defer cancel()
@@ -234,7 +236,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the first line that says something.
+// line returns the first line that is not empty.
 func (h *head) line() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

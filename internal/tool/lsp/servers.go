@@ -11,39 +11,40 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// Servers are the language servers of this process, started when they are
-// first needed and shared by all who work in the same directory. The zero value is
-// ready for use; the fields are set before the first Check. Close ends all.
+// Servers manages the language servers of this process. They are started on
+// first use and shared by all sessions in the same directory. The zero value
+// is ready for use; fields must be set before the first Check. Close ends all
+// servers.
 type Servers struct {
-	Table   []Spec                // the servers that are known; nil means Table()
-	Enabled func(dir string) bool // whether servers may run in a workspace: they run code of the project; nil means that they may
-	Path    string                // where the programs are looked for; "" means $PATH
+	Table   []Spec                // the known servers; nil means Table()
+	Enabled func(dir string) bool // whether servers may run in a workspace, since they run code of the project; nil means always
+	Path    string                // search path for programs; "" means $PATH
 
-	// Sandbox puts a server into a sandbox: it may run what a model has written. nil
-	// means that it runs as it is.
+	// Box wraps a server's command in a sandbox, since it may run what a model
+	// has written. nil means no sandbox.
 	Box func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
 	mu      sync.Mutex
 	entries map[key]*entry
 	closed  chan struct{}  // closed by Close; nil before the first use
-	busy    sync.WaitGroup // servers that start or end
+	busy    sync.WaitGroup // servers that are starting or ending
 	times   times
 }
 
-// times are the bounds of a server's life; tests shorten them.
+// times are the limits of a server's lifetime; tests shorten them.
 type times struct{ start, rest, idle, hang time.Duration }
 
-// key names a server: one runs for each project of a workspace.
+// key identifies a server: one runs for each project of a workspace.
 type key struct{ dir, root, name string }
 
-// entry is a server as it is remembered.
+// entry is a known server, running or not.
 type entry struct {
 	spec    Spec
 	server  *server       // nil unless it runs
-	ready   chan struct{} // closed when the start under way has come to an end; nil if none is
+	ready   chan struct{} // closed when the current start has ended; nil if it is not starting
 	err     error         // why it does not run
-	retry   time.Time     // when it may be tried again
-	crashes int           // since it last rested
+	retry   time.Time     // when it may be started again
+	crashes int           // since its last rest
 	users   int
 	used    time.Time
 	idle    *time.Timer
@@ -55,7 +56,7 @@ var (
 	errHung    = errors.New("it does not answer any more")
 )
 
-// setUp makes the zero value ready. The caller holds mu.
+// setUp initializes the zero value. The caller holds mu.
 func (m *Servers) setUp() {
 	if m.closed != nil {
 		return
@@ -75,8 +76,9 @@ func (m *Servers) isClosed() bool {
 	}
 }
 
-// use returns the server, started if need be, until it is released. It waits
-// for a start as long as ctx lasts; the start goes on after that.
+// use returns the server, starting it if necessary. The caller must release
+// it. It waits for a start as long as ctx lasts; the start continues after
+// that.
 func (m *Servers) use(ctx context.Context, k key, spec Spec) (*server, error) {
 	for {
 		m.mu.Lock()
@@ -105,7 +107,7 @@ func (m *Servers) use(ctx context.Context, k key, spec Spec) (*server, error) {
 	}
 }
 
-// entry returns one whose server runs or is being started.
+// entry returns the entry of a server that runs or is starting.
 func (m *Servers) entry(k key, spec Spec) (*entry, error) {
 	if m.isClosed() {
 		return nil, errClosed
@@ -135,9 +137,8 @@ func (m *Servers) entry(k key, spec Spec) (*entry, error) {
 	return e, nil
 }
 
-// dead reports whether the connection has failed. It has if a question has been
-// open for too long without a word, from a server that does not say that it is
-// at work.
+// dead reports whether the connection has failed. It makes it fail if a
+// request has been unanswered for too long by a server that reports no work.
 func (s *server) dead(now time.Time, limit time.Duration) bool {
 	s.mu.Lock()
 	hung := !s.askedAt.IsZero() && now.Sub(s.askedAt) > limit && len(s.work) == 0
@@ -153,8 +154,8 @@ func (s *server) dead(now time.Time, limit time.Duration) bool {
 	}
 }
 
-// bury sees a crashed server to its end. It is started again, so many times;
-// then it rests. The caller holds mu.
+// bury handles a crashed server. It can be started again up to maxRestarts
+// times; then it rests. The caller holds mu.
 func (m *Servers) bury(e *entry) {
 	s, ready := e.server, make(chan struct{})
 	e.server, e.ready = nil, ready
@@ -171,7 +172,7 @@ func (m *Servers) bury(e *entry) {
 	})
 }
 
-// start starts the entry's server. It outlives the call that wanted it.
+// start starts the entry's server. The start outlives the call that needed it.
 func (m *Servers) start(k key, e *entry) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), m.times.start, errors.New("it did not answer in time"))
 	defer cancel()
@@ -209,7 +210,7 @@ func (m *Servers) path() string {
 	return os.Getenv("PATH")
 }
 
-// release gives a server back. When nobody has used it for a while, it ends.
+// release returns a server. It ends after it has been unused for a while.
 func (m *Servers) release(k key, s *server) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -237,8 +238,8 @@ func (m *Servers) retire(e *entry) {
 	m.busy.Go(s.end)
 }
 
-// makeRoom sees to it that one more server may run, if need be by ending the
-// one that was not used for the longest time.
+// makeRoom makes sure that one more server may run. If necessary it ends the
+// least recently used one.
 func (m *Servers) makeRoom() bool {
 	running := 0
 	var oldest *entry
@@ -261,7 +262,7 @@ func (m *Servers) makeRoom() bool {
 	return true
 }
 
-// forget drops the entries of servers that do not run.
+// forget removes the entries of servers that do not run.
 func (m *Servers) forget() {
 	for k, e := range m.entries {
 		if e.server == nil && e.ready == nil && e.users == 0 {
@@ -270,8 +271,7 @@ func (m *Servers) forget() {
 	}
 }
 
-// Close ends all servers and returns when nothing of them is left. None is
-// started after it.
+// Close ends all servers and waits for them. No server is started after it.
 func (m *Servers) Close() {
 	m.mu.Lock()
 	m.setUp()

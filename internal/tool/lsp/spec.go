@@ -9,34 +9,35 @@ import (
 	"strings"
 )
 
-// Spec says how a language server is started and for which files.
+// Spec describes a language server: how to start it and for which files.
 type Spec struct {
-	Name    string            // people know the server by it
-	Program string            // its name, looked for on the search path, or an absolute path; "" means Name
-	Args    []string          // after the program
-	Env     []string          // NAME=value, beside what every server gets
-	Files   map[string]string // language ids by the ends of names, such as ".go", or by names
-	Reads   []string          // other files that the server reads, by name or end: it is told when they change
-	Roots   []string          // files that mark a project's directory; an earlier one counts, wherever it is found, before a later one
-	Marked  bool              // it serves only what is in a directory that is marked so
-	Install string            // what a person does to have it
+	Name    string // name for people
+	Program string // name in the search path, or an absolute path; "" means Name
+	Args    []string
+	Env     []string          // NAME=value, added to the environment of every server
+	Files   map[string]string // language ids by file name extension, such as ".go", or by file name
+	Reads   []string          // other files that the server reads, by name or extension: it is notified when they change
+	Roots   []string          // files that mark the root of a project; earlier ones take precedence, wherever they are
+	Marked  bool              // it only serves files below a marked root
+	Install string            // how to install it
 
-	// Options returns the options to start with, given the program's path.
-	// An error says what else must be installed. Nil means none.
+	// Options returns the initialization options, given the program's path. An
+	// error says what else must be installed. nil means none.
 	Options func(program string) (any, error)
-	// Settings are the answers to what the server asks of the configuration.
+	// Settings are the answers to workspace/configuration requests.
 	Settings map[string]any
-	// Always says that the server publishes for each text that it is sent, so
-	// that its silence means that it is not done.
+	// Always means that the server publishes diagnostics for every text it
+	// gets, so that silence means that it is still working.
 	Always bool
-	// TSServer says that faults are asked for by tsserver's own requests.
+	// TSServer means that diagnostics are requested with tsserver commands.
 	TSServer bool
 }
 
-// program is what is started.
+// program returns the program to start.
 func (s Spec) program() string { return cmp.Or(s.Program, s.Name) }
 
-// language returns the language id of a file, "" if it is not the server's.
+// language returns the language id of a file, "" if the server does not handle
+// it.
 func (s Spec) language(path string) string {
 	if id := s.Files[filepath.Base(path)]; id != "" {
 		return id
@@ -44,16 +45,16 @@ func (s Spec) language(path string) string {
 	return s.Files[filepath.Ext(path)]
 }
 
-// reads reports whether a change of the file matters to the server.
+// reads reports whether the server must be notified of changes of the file.
 func (s Spec) reads(name string) bool {
 	return s.language(name) != "" || slices.ContainsFunc(s.Reads, func(end string) bool {
 		return name == end || strings.HasPrefix(end, ".") && strings.HasSuffix(name, end)
 	})
 }
 
-// root returns the directory, at or below dir, of the project that the file
-// belongs to. Both are absolute. It is dir if nothing marks another; marked says
-// whether something does.
+// root returns the root, at or below dir, of the project that the file belongs
+// to. Both paths are absolute. It is dir if no file marks another; marked
+// reports whether one does.
 func (s Spec) root(dir, path string) (folder string, marked bool) {
 	for _, marker := range s.Roots {
 		for folder := filepath.Dir(path); within(dir, folder); folder = filepath.Dir(folder) {
@@ -68,7 +69,7 @@ func (s Spec) root(dir, path string) (folder string, marked bool) {
 	return dir, false
 }
 
-// serves reports whether the file, which is absolute, is one for the server.
+// serves reports whether the server handles the file at an absolute path.
 func (s Spec) serves(dir, path string) bool {
 	if s.language(path) == "" {
 		return false
@@ -77,17 +78,18 @@ func (s Spec) serves(dir, path string) bool {
 	return marked || !s.Marked
 }
 
-// within reports whether a path is the directory or below it. Both are clean and absolute.
+// within reports whether path is dir or below it. Both are clean and absolute.
 func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// errInside says that a program was found only where it must not be taken from.
+// errInside means that a program was found only inside the workspace, from
+// where it must not be run.
 var errInside = errors.New("it is inside the workspace")
 
-// find returns the program's path. A name is looked for on the search path.
-// Programs inside the workspace do not count, whatever the way to them: a
-// repository must not bring the program that is run.
+// find returns the path of a program. A name is looked up in the search path.
+// Programs inside the workspace do not count, even through links: a repository
+// must not supply a program that is run.
 func find(name, dir, path string) (string, error) {
 	if filepath.IsAbs(name) {
 		path, name = filepath.Dir(name), filepath.Base(name)
@@ -107,15 +109,15 @@ func find(name, dir, path string) (string, error) {
 	return "", missing
 }
 
-// outside reports whether a path leads out of the workspace from wherever one
-// stands, both as it is spelled and through its links.
+// outside reports whether a path is absolute and outside the workspace, both
+// as spelled and with links resolved.
 func outside(dir, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && filepath.IsAbs(path) && !within(dir, filepath.Clean(path)) && !within(dir, real)
 }
 
-// safePath is the search path without the directories in the workspace: a server
-// looks for its own programs there.
+// safePath returns the search path without directories inside the workspace,
+// because servers look up programs in it too.
 func safePath(dir, path string) string {
 	folders := slices.DeleteFunc(filepath.SplitList(path), func(folder string) bool { return !outside(dir, folder) })
 	return strings.Join(folders, string(os.PathListSeparator))

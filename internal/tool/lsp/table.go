@@ -2,16 +2,16 @@ package lsp
 
 import "slices"
 
-// Table returns the servers that pawl knows. Of those for the same files, the
-// first that is installed is taken. None is ever downloaded.
+// Table returns the built-in servers. Of several for the same files, the first
+// that is installed is used. None is ever downloaded.
 func Table() []Spec {
 	return slices.Concat(system(), scripting(), web(), managed(), functional(), files())
 }
 
-// stdio are the arguments of most servers that are written in JavaScript.
+// stdio returns the arguments of most servers that are written in JavaScript.
 func stdio() []string { return []string{"--stdio"} }
 
-// system are the servers of languages that are compiled to programs.
+// system returns the servers of compiled languages.
 func system() []Spec {
 	return []Spec{
 		{
@@ -46,7 +46,7 @@ func system() []Spec {
 	}
 }
 
-// scripting are the servers of languages that are run as they are.
+// scripting returns the servers of scripting languages.
 func scripting() []Spec {
 	python := map[string]string{".py": "python", ".pyi": "python"}
 	pythonRoots := []string{"pyrightconfig.json", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"}
@@ -73,7 +73,7 @@ func scripting() []Spec {
 	}
 }
 
-// web are the servers of what runs in browsers and on node.
+// web returns the servers of web languages.
 func web() []Spec {
 	script := map[string]string{
 		".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
@@ -113,7 +113,7 @@ func web() []Spec {
 	}
 }
 
-// managed are the servers of languages of the JVM and of .NET.
+// managed returns the servers of JVM and .NET languages.
 func managed() []Spec {
 	gradle := []string{"settings.gradle.kts", "settings.gradle", "build.gradle.kts", "build.gradle", "pom.xml"}
 	kotlin := map[string]string{".kt": "kotlin", ".kts": "kotlin"}
@@ -131,7 +131,7 @@ func managed() []Spec {
 	}
 }
 
-// functional are the servers of functional languages.
+// functional returns the servers of functional languages.
 func functional() []Spec {
 	return []Spec{
 		{Name: "elixir-ls", Files: map[string]string{".ex": "elixir", ".exs": "elixir", ".heex": "phoenix-heex"}, Reads: []string{"mix.lock"}, Roots: []string{"mix.exs"}, Install: "from github.com/elixir-lsp/elixir-ls"},
@@ -147,7 +147,7 @@ func functional() []Spec {
 	}
 }
 
-// files are the servers of what programs are built, described and set up with.
+// files returns the servers of build, markup and configuration files.
 func files() []Spec {
 	nix := map[string]string{".nix": "nix"}
 	return []Spec{

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// The TypeScript server publishes no versions, publishes nothing for a file that
-// stays clean, and waits before it looks. It passes requests on to tsserver,
-// though, which has exact answers.
+// The TypeScript server publishes no versions, publishes nothing for a file
+// without problems, and delays its checks. But it forwards requests to
+// tsserver, which gives exact answers.
 
 type tsDiagnostic struct {
 	Start struct {
@@ -21,7 +21,7 @@ type tsDiagnostic struct {
 	Category string `json:"category"`
 }
 
-// tsRequest passes a request about a file on to tsserver.
+// tsRequest sends a request about a file to tsserver.
 func (s *server) tsRequest(ctx context.Context, command, path string, body any) error {
 	reply := struct {
 		Body any `json:"body"`
@@ -32,7 +32,7 @@ func (s *server) tsRequest(ctx context.Context, command, path string, body any) 
 	}, &reply)
 }
 
-// askTSServer returns a file's faults.
+// askTSServer returns the diagnostics of a file.
 func (s *server) askTSServer(ctx context.Context, path string) ([]diagnostic, error) {
 	severities := map[string]int{"error": 1, "warning": 2}
 	var found []diagnostic
@@ -50,7 +50,7 @@ func (s *server) askTSServer(ctx context.Context, path string) ([]diagnostic, er
 			found = append(found, d)
 		}
 		if len(found) > 0 {
-			break // of a text that cannot be read, the rest is guesswork
+			break // after a syntax error, semantic errors are guesswork
 		}
 	}
 	return found, nil
@@ -66,7 +66,7 @@ func (s *server) importers(ctx context.Context, q question) []string {
 			} `json:"refs"`
 		}
 		if err := s.tsRequest(ctx, "fileReferences", path, &body); err != nil {
-			break // the time is over, or the server is too old to know
+			break // out of time, or the server does not support it
 		}
 		for _, ref := range body.Refs {
 			if within(s.dir, ref.File) && !slices.Contains(found, ref.File) {

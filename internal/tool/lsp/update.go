@@ -15,20 +15,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// question is what a Check wants to be answered.
+// question is the set of documents for which a Check waits.
 type question struct {
 	docs    map[string]int  // versions of open documents, by path
-	same    map[string]bool // those of them whose text is as it was
-	other   bool            // something else has changed
-	changes int             // the server's count of changes, the latest included
-	since   uint64          // the server's count of publications before
+	same    map[string]bool // documents whose text has not changed
+	other   bool            // other files have changed
+	changes int             // the server's change count, including the latest
+	since   uint64          // the server's publication count before
 	at      time.Time
 }
 
-// update tells the server what has changed on the disk and asks for the faults
-// of the files; with none given, of the documents that are open. What it was
-// told before, with nothing changed since, it is not told again. A second
-// attempt sends what the first did not get to send.
+// update sends the server what has changed on disk and returns the question
+// for the diagnostics of the files; without paths, of the open documents. It
+// does not repeat what the server already knows. A second attempt sends what
+// the first could not.
 func (s *server) update(ctx context.Context, w *workspace.Workspace, paths []string) (question, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -58,7 +58,7 @@ func (s *server) update(ctx context.Context, w *workspace.Workspace, paths []str
 			delete(texts, path)
 		}
 		if open {
-			delete(s.watch.untold, path) // it has the text from us
+			delete(s.watch.untold, path) // the server has the text from us
 		}
 	}
 	if events := s.watch.events(); len(events) > 0 {
@@ -82,8 +82,8 @@ func (s *server) update(ctx context.Context, w *workspace.Workspace, paths []str
 	return q, s.aim(ctx, w, &q, paths, len(texts) > 0)
 }
 
-// isSent reports whether the server has the text already, and whether the
-// document is open; it notes that the file was touched.
+// isSent reports whether the server already has the text, and whether the
+// document is open. It records that the file has changed.
 func (s *server) isSent(path string, c content) (sent, open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,13 +95,13 @@ func (s *server) isSent(path string, c content) (sent, open bool) {
 	return true, true
 }
 
-// aim fills in which documents the question is for. Those for which the server
-// has answered before something else changed are sent again: its next answer
-// names the new version.
+// aim determines the documents of the question. Documents for which the server
+// answered before something else changed are sent again, so that its next
+// answer names the new version.
 //
-// A server that always answers gets the document that was sent last once more,
-// as the last of all that it is told: it may break off an answer for what
-// comes after the question, and then some of the other files are missing.
+// A server that always answers gets the last document once more at the very
+// end: it may abort an answer when something follows the question, and then
+// diagnostics of other files would be missing.
 func (s *server) aim(ctx context.Context, w *workspace.Workspace, q *question, paths []string, changed bool) error {
 	var again []string
 	s.mu.Lock()
@@ -122,7 +122,7 @@ func (s *server) aim(ctx context.Context, w *workspace.Workspace, q *question, p
 	for _, path := range again {
 		text, err := readText(w, s.dir, path)
 		if err != nil {
-			continue // it has just gone: the next look finds it
+			continue // it was just deleted: the next scan finds that
 		}
 		if err := s.sendText(ctx, path, text); err != nil {
 			return err
@@ -142,9 +142,9 @@ func (s *server) aim(ctx context.Context, w *workspace.Workspace, q *question, p
 	return nil
 }
 
-// witness returns a document by whose answer the server shows that it has seen
-// what else has changed: the one that was sent last, or else a file near those
-// asked about, which are gone. There may be none.
+// witness returns a document whose answer shows that the server has processed
+// other changes: the one that was sent last, or else a file in the directory
+// of the deleted ones that were requested. It may return none.
 func (s *server) witness(paths []string) []string {
 	best := ""
 	for path, d := range s.docs {
@@ -201,7 +201,7 @@ func (s *server) sendText(ctx context.Context, path string, c content) error {
 	return nil
 }
 
-// sendSaved says that the document is saved, to a server that wants to know.
+// sendSaved notifies the server that the document was saved, if it wants that.
 func (s *server) sendSaved(ctx context.Context, path string, c content) error {
 	if !s.save {
 		return nil

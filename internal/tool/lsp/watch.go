@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// stamp tells one state of a file from another.
+// stamp distinguishes states of a file.
 type stamp struct {
 	size int64
 	time int64
 }
 
-// watch tells what has changed in a directory since it last looked. Commands change
-// files too, and servers rely on being told. It looks when it is asked, so that
-// nothing runs in between and the answer is never late.
+// watch finds the changes in a directory since its last scan. Commands change
+// files too, and servers rely on notifications. It scans on demand, so that
+// nothing runs in between and the result is never late.
 type watch struct {
 	root     string
 	reads    func(name string) bool
 	seen     map[string]stamp
-	untold   map[string]int // the kinds of changes, by path, until told is called
+	untold   map[string]int // pending changes by path, until told is called
 	failures int
 }
 
-// look notes the changes since the look before. A directory that is too large to
-// be looked through has none.
+// look scans for changes since the last scan. It finds none in a directory
+// that is too large.
 func (w *watch) look(ctx context.Context) {
 	if w.failures >= scanFailures {
 		return
@@ -65,7 +65,7 @@ func (w *watch) note(path string, kind int) {
 	w.untold[path] = kind
 }
 
-// events are the changes that the server has not been told of.
+// events returns the changes that the server has not been notified of.
 func (w *watch) events() []fileEvent {
 	var events []fileEvent
 	for _, path := range slices.Sorted(maps.Keys(w.untold)) {
@@ -74,10 +74,11 @@ func (w *watch) events() []fileEvent {
 	return events
 }
 
-// told notes that the server knows.
+// told records that the server was notified.
 func (w *watch) told() { w.untold = nil }
 
-// scan returns the files that the server reads, and whether it saw them all.
+// scan returns the files that the server reads, and whether the scan was
+// complete.
 func (w *watch) scan(ctx context.Context) (map[string]stamp, bool) {
 	short, cancel := context.WithTimeout(ctx, scanTime)
 	defer cancel()
@@ -90,7 +91,7 @@ func (w *watch) scan(ctx context.Context) (map[string]stamp, bool) {
 		case err != nil && path == w.root:
 			return err
 		case err != nil:
-			return nil // what cannot be read cannot be checked either
+			return nil // unreadable directories cannot be checked anyway
 		case path == w.root:
 			return nil
 		case d.IsDir() && strings.HasPrefix(d.Name(), "."), d.Name() == "node_modules" && !w.reads("package.json"):
@@ -110,8 +111,8 @@ func (w *watch) scan(ctx context.Context) (map[string]stamp, bool) {
 	return found, err == nil && entries <= scanFiles && short.Err() == nil
 }
 
-// isPackage reports whether a directory is a package of npm, which comes and goes
-// as a whole: …/node_modules/name or …/node_modules/@owner/name.
+// isPackage reports whether a directory is an npm package, which changes as a
+// whole: …/node_modules/name or …/node_modules/@owner/name.
 func isPackage(path string) bool {
 	parent, name := filepath.Split(path)
 	parent = filepath.Clean(parent)

@@ -7,7 +7,7 @@ type matrix struct{ a, b, c, d, e, f float64 }
 
 var identity = matrix{a: 1, d: 1}
 
-// times applies m first, then n.
+// times returns the matrix that applies m first, then n.
 func (m matrix) times(n matrix) matrix {
 	return matrix{
 		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d,
@@ -16,30 +16,30 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
-// state is what q saves and Q restores.
+// state is the graphics state that q saves and Q restores.
 type state struct {
 	ctm     matrix
 	font    *font
 	size    float64
 	leading float64
-	char    float64 // extra space after each character
-	space   float64 // and after each blank
+	char    float64 // extra space after each character (Tc)
+	space   float64 // extra space after each blank (Tw)
 	scale   float64
 }
 
 const (
-	maxForms  = 8   // forms within forms
-	maxStates = 256 // states that are saved
+	maxForms  = 8   // nesting of forms
+	maxStates = 256 // saved states
 	maxArgs   = 64  // arguments of an operator; the last ones count
 )
 
-// interpreter runs the operators of a page that have to do with text.
+// interpreter executes the text operators of a page.
 type interpreter struct {
 	*file
 	out *writer
 }
 
-// run is the interpretation of one content stream.
+// run is the execution of one content stream.
 type run struct {
 	*interpreter
 	state
@@ -66,7 +66,7 @@ func (in *interpreter) content(data []byte, resources dict, ctm matrix, depth in
 			}
 			continue
 		}
-		if op == "BI" { // an image within the content
+		if op == "BI" { // an inline image
 			l.pos = afterImage(l.data, l.pos)
 		}
 		r.operator(op)
@@ -74,7 +74,8 @@ func (in *interpreter) content(data []byte, resources dict, ctm matrix, depth in
 	}
 }
 
-// afterImage finds the end of an image, which may hold anything.
+// afterImage returns the end of an inline image, which may contain arbitrary
+// bytes.
 func afterImage(data []byte, pos int) int {
 	for {
 		i := bytes.Index(data[pos:], []byte("EI"))
@@ -88,7 +89,7 @@ func afterImage(data []byte, pos int) int {
 	}
 }
 
-// num is the i-th argument counted from the last one, which is 1.
+// num returns the i-th argument from the end; the last is 1.
 func (r *run) num(i int) float64 {
 	if i > len(r.args) {
 		return 0
@@ -165,7 +166,7 @@ func (r *run) operator(op word) {
 	}
 }
 
-// move begins a line at an offset from the one before.
+// move starts a line at an offset from the start of the previous one.
 func (r *run) move(x, y float64) {
 	r.line = matrix{a: 1, d: 1, e: x, f: y}.times(r.line)
 	r.text = r.line
@@ -191,7 +192,7 @@ func (r *run) advance(x float64) {
 	r.text = matrix{a: 1, d: 1, e: x * r.scale}.times(r.text)
 }
 
-// form runs the content of a form, which is a page within the page.
+// form executes the content of a form XObject.
 func (r *run) form() {
 	key, _ := r.last().(name)
 	s, ok := r.get(r.dict(r.resources["XObject"])[key]).(stream)

@@ -5,27 +5,27 @@ import (
 	"strconv"
 )
 
-// file knows where the objects are. It finds them by going through the whole
-// file once and does not look at the table of contents at its end: that is
-// where broken and hostile files lie, and what it says is in the file anyway.
-// Where an object is there twice, the later one counts, as it is meant to.
+// file is an index of the objects of a PDF. It scans the whole file once and
+// ignores the cross-reference table: broken and hostile files have wrong ones,
+// and the objects are found without it. If an object occurs twice, the later
+// one counts, as the format says.
 type file struct {
 	*meter
 	data    []byte
 	objects map[int]place
 	root    any
-	locked  bool // it is encrypted
+	locked  bool // the file is encrypted
 	fonts   map[ref]*font
-	mapped  int // entries of the fonts' tables
+	mapped  int // entries of all character maps so far
 }
 
-// place is where an object's value begins.
+// place is where the value of an object begins.
 type place struct {
 	data []byte // the file, or an object stream
 	pos  int
 }
 
-// maxObjects bounds the objects of a file.
+// maxObjects is the maximum number of objects of a file.
 const maxObjects = 500_000
 
 func open(data []byte, m *meter) *file {
@@ -48,8 +48,8 @@ func open(data []byte, m *meter) *file {
 	return f
 }
 
-// object looks at the word obj that ends at pos and returns where to look on.
-// Nothing before from is looked at again.
+// object handles the keyword obj that ends at pos and returns where to
+// continue. It does not read anything before from.
 func (f *file) object(pos, from int) int {
 	after := pos + len("obj")
 	num, ok := numberBefore(f.data[from:pos])
@@ -79,7 +79,7 @@ func (f *file) object(pos, from int) int {
 	return l.pos
 }
 
-// numberBefore reads the number of an object: "12 0 " at the end of data.
+// numberBefore parses the number of an object: "12 0 " at the end of data.
 func numberBefore(data []byte) (int, bool) {
 	fields := bytes.Fields(data[max(0, len(data)-24):])
 	if len(fields) < 2 {
@@ -89,7 +89,7 @@ func numberBefore(data []byte) (int, bool) {
 		return 0, false
 	}
 	digits := fields[len(fields)-2]
-	for i := len(digits) - 1; i >= 0; i-- { // what stands before may stick to it: endobj12
+	for i := len(digits) - 1; i >= 0; i-- { // it may follow other text directly: endobj12
 		if digits[i] < '0' || digits[i] > '9' {
 			digits = digits[i+1:]
 			break
@@ -99,7 +99,7 @@ func numberBefore(data []byte) (int, bool) {
 	return int(num), err == nil
 }
 
-// streamAt reads the stream that follows its dictionary, if one does.
+// streamAt returns the stream that follows its dictionary, if there is one.
 func (f *file) streamAt(l *lexer, d dict) (stream, bool) {
 	l.skipSpace()
 	rest := l.data[l.pos:]
@@ -120,7 +120,7 @@ func (f *file) streamAt(l *lexer, d dict) (stream, bool) {
 			stop = start + int(n)
 		}
 	}
-	if stop < 0 { // the length is wrong, or kept elsewhere
+	if stop < 0 { // the length is wrong, or a reference
 		i := bytes.Index(l.data[start:], []byte("endstream"))
 		if i < 0 {
 			i = len(l.data) - start
@@ -149,7 +149,7 @@ func (f *file) useTrailer(d dict) {
 	}
 }
 
-// objectStream notes the objects that a stream holds.
+// objectStream records the objects in an object stream.
 func (f *file) objectStream(s stream) {
 	data := f.decode(s)
 	n, _ := s.dict["N"].(float64)
@@ -168,9 +168,9 @@ func (f *file) objectStream(s stream) {
 	}
 }
 
-// get returns a value itself, where it is a reference the object.
+// get returns a value, with references resolved.
 func (f *file) get(v any) any {
-	for range 10 { // a reference to a reference is odd, but read
+	for range 10 { // references to references are unusual but accepted
 		r, ok := v.(ref)
 		if !ok {
 			return v

@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// maxStream bounds what one stream may grow to.
+// maxStream is the maximum decoded size of a stream in bytes.
 const maxStream = 16 << 20
 
 var errFilter = errors.New("unknown filter")
 
-// decode returns what a stream holds: nothing if it cannot be read, and what
-// came before the fault if it is damaged.
+// decode returns the decoded content of a stream: nothing if the filter is not
+// supported, and what precedes the error if it is damaged.
 func (f *file) decode(s stream) []byte {
 	filters := f.list(s.dict["Filter"])
 	params := f.list(s.dict["DecodeParms"])
@@ -35,7 +35,7 @@ func (f *file) decode(s stream) []byte {
 	return data
 }
 
-// list makes a list of a value that may be one thing or many.
+// list returns a value that may be one item or an array as an array.
 func (f *file) list(v any) array {
 	switch v := f.get(v).(type) {
 	case nil:
@@ -62,12 +62,12 @@ func (f *file) apply(filter name, param dict, data []byte) ([]byte, error) {
 	case "ASCIIHexDecode", "AHx":
 		out, _ := (&lexer{data: data}).hex().(text)
 		return []byte(out), nil
-	default: // images, and LZW, which nobody has written for decades
+	default: // images, and LZW, which has not been written for decades
 		return nil, errFilter
 	}
 }
 
-// readAll reads what can be read, within the bound, and stops when the time is up.
+// readAll reads as much as possible within the limits.
 func (f *file) readAll(r io.Reader) []byte {
 	var out bytes.Buffer
 	for out.Len() < maxStream && f.spend(1) {
@@ -78,7 +78,7 @@ func (f *file) readAll(r io.Reader) []byte {
 	return out.Bytes()
 }
 
-// unpredict undoes the filters of PNG, by which tables are made to pack better.
+// unpredict undoes the PNG predictors, which make tables compress better.
 func unpredict(data []byte, predictor, columns int) []byte {
 	if predictor < 10 || columns < 1 || columns > 1<<16 {
 		return data
@@ -110,7 +110,7 @@ func unpredict(data []byte, predictor, columns int) []byte {
 	return out
 }
 
-// paeth returns the neighbor that is nearest to left+above-corner.
+// paeth returns the neighbor that is closest to left+above-corner.
 func paeth(left, above, corner byte) byte {
 	p := int(left) + int(above) - int(corner)
 	a, b, c := distance(p, left), distance(p, above), distance(p, corner)

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// font turns the bytes of a string into characters and their width.
+// font converts the bytes of a string to characters and their width.
 type font struct {
-	bytes  int            // of a code
-	table  map[int]string // characters by code; nil if it has none
+	bytes  int            // bytes per code
+	table  map[int]string // characters by code; nil without a character map
 	base   func(code int) rune
 	widths map[int]float64
-	width  float64 // of codes without one
+	width  float64 // default width
 }
 
 const maxFonts = 500
@@ -71,8 +71,8 @@ func (f *file) simple(d dict, out *font) {
 	}
 }
 
-// differences reads a list of codes, each followed by the names of the glyphs
-// from there on.
+// differences reads a Differences array: codes, each followed by glyph names
+// for the codes from there on.
 func (f *file) differences(list array, out *font) {
 	out.table = map[int]string{}
 	code := 0
@@ -107,7 +107,7 @@ func (f *file) composite(d dict, out *font) {
 	f.compositeWidths(f.array(inner["W"]), out)
 }
 
-// compositeWidths reads a list of "first [w w w]" and "first last w".
+// compositeWidths reads a W array: "first [w w w]" and "first last w".
 func (f *file) compositeWidths(list array, out *font) {
 	for i := 0; i+1 < len(list) && f.spend(1); {
 		first := int(f.number(list[i]))

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// glyphs returns the characters of the glyphs that have a name in the fonts of
-// Latin scripts, Greek and mathematics. Each field is a name, then the
-// character, or characters.
+// glyphs returns the characters of the glyph names of Latin, Greek and
+// mathematical fonts. Each field of the list is a name followed by its
+// characters.
 var glyphs = sync.OnceValue(func() map[string]string {
 	fields := strings.Fields(glyphList)
 	out := make(map[string]string, len(fields)/2+2)
@@ -50,7 +50,7 @@ arrowleft ← arrowright → arrowup ↑ arrowdown ↓ arrowboth ↔ arrowdblrig
 nabla ∇ lozenge ◊ angleleft ⟨ angleright ⟩ asteriskmath ∗ dotmath ⋅ equivalence ≡ similar ∼ proportional ∝ prime ′
 `
 
-// glyph returns the characters of a glyph by its name, or "".
+// glyph returns the characters of a glyph name, or "".
 func glyph(name string) string {
 	name, _, _ = strings.Cut(name, ".") // a variant: a.sc
 	if s, ok := glyphs()[name]; ok {

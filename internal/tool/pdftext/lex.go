@@ -2,7 +2,7 @@ package pdftext
 
 import "strconv"
 
-// The values of a PDF, besides nil, bool and float64.
+// The types of PDF values, besides nil, bool and float64.
 type (
 	name   string
 	text   string // a string: bytes in some encoding
@@ -17,12 +17,12 @@ type (
 )
 
 const (
-	maxDepth = 50      // arrays and dictionaries within each other
-	maxItems = 200_000 // values of one object, all levels together
+	maxDepth = 50      // nesting of arrays and dictionaries
+	maxItems = 200_000 // values of one object, on all levels
 )
 
-// lexer reads values. What it cannot read it passes over: there is always a
-// next value, until the end.
+// lexer reads values. It skips what it cannot read: there is always a next
+// value, until the end.
 type lexer struct {
 	data  []byte
 	pos   int
@@ -30,7 +30,7 @@ type lexer struct {
 	items int
 }
 
-// mark is what ends an array or a dictionary, or the data.
+// mark is the end of an array, a dictionary or the data.
 type mark byte
 
 const end mark = 0
@@ -63,7 +63,7 @@ func (l *lexer) skipSpace() {
 	}
 }
 
-// next returns a value, a word, or a mark.
+// next returns a value, a word or a mark.
 func (l *lexer) next() any {
 	if l.depth == 0 {
 		l.items = 0
@@ -88,7 +88,7 @@ func (l *lexer) next() any {
 			return mark('>')
 		case c == ']':
 			return mark(']')
-		case !isDelimiter(c): // else it is a stray one
+		case !isDelimiter(c): // otherwise it is a stray delimiter
 			l.pos--
 			return l.regular()
 		}
@@ -122,7 +122,7 @@ func (l *lexer) regular() any {
 		if n, err := strconv.ParseFloat(s, 64); err == nil {
 			return n
 		}
-		return 0.0 // some producers write things like 0.-5
+		return 0.0 // some producers write numbers like 0.-5
 	}
 	return word(s)
 }
@@ -158,7 +158,7 @@ func (l *lexer) dict() any {
 	return out
 }
 
-// joinRef makes one reference of the two numbers before an R.
+// joinRef replaces the two numbers before an R by a reference.
 func joinRef(values array) array {
 	n := len(values)
 	if n < 2 {
@@ -171,8 +171,8 @@ func joinRef(values array) array {
 	return append(values[:n-2], ref(num))
 }
 
-// values yields what comes before the closing mark. Beyond the bounds it reads
-// on, so as to find the end, and yields nothing.
+// values yields the values before the closing mark. Beyond the limits it
+// continues to read, to find the end, but yields nothing.
 func (l *lexer) values(closing mark) func(yield func(any) bool) {
 	return func(yield func(any) bool) {
 		l.depth++
@@ -190,7 +190,7 @@ func (l *lexer) values(closing mark) func(yield func(any) bool) {
 			if _, stray := v.(mark); stray {
 				continue
 			}
-			if v == any(word("endobj")) { // it was never closed
+			if v == any(word("endobj")) { // it was not closed
 				l.pos = before
 				return
 			}

@@ -1,12 +1,13 @@
 package pdftext
 
-// page is what is needed to show a page.
+// page holds what is needed to extract the text of a page.
 type page struct {
 	contents  array
 	resources any
 }
 
-// pages returns the pages in order. A tree that leads back to itself ends.
+// pages returns the pages in order. It visits each node of the page tree once,
+// so cycles end.
 func (f *file) pages() []page {
 	var out []page
 	seen := map[ref]bool{}

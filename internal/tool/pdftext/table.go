@@ -1,10 +1,10 @@
 package pdftext
 
-// maxMapped bounds the entries of all tables of a file.
+// maxMapped is the maximum number of entries of all character maps of a file.
 const maxMapped = 1 << 19
 
-// readTable reads a font's table of characters: a program in PostScript of
-// which only the lists between begin… and end… matter.
+// readTable reads a ToUnicode character map: a PostScript program of which
+// only the lists between begin… and end… matter.
 func (f *file) readTable(data []byte, out *font) {
 	if out.table == nil {
 		out.table = map[int]string{}
@@ -50,8 +50,8 @@ func firstText(args array) (text, bool) {
 	return s, ok
 }
 
-// mapRange maps the codes from low to high to characters that count up, or to
-// those of a list.
+// mapRange maps the codes from low to high to consecutive characters, or to
+// those of an array.
 func (f *file) mapRange(out *font, low, high, to any) {
 	first, ok1 := code(low)
 	last, ok2 := code(high)
@@ -77,7 +77,7 @@ func (f *file) mapRange(out *font, low, high, to any) {
 	}
 }
 
-// count adds i to the last unit of s.
+// count adds i to the last code unit of s.
 func count(s text, i int) text {
 	b := []byte(s)
 	n := int(b[len(b)-2])<<8 | int(b[len(b)-1])
@@ -86,7 +86,7 @@ func count(s text, i int) text {
 	return text(b)
 }
 
-// code reads the one or two bytes of a code.
+// code returns the value of a code of one or two bytes.
 func code(v any) (int, bool) {
 	s, ok := v.(text)
 	switch {

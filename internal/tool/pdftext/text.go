@@ -1,8 +1,8 @@
-// Package pdftext reads the text of a PDF, for a model to read: no layout, no
-// images. The file may come from anywhere, so all work is bounded: it ends in
-// time whatever the file says, and takes no more memory than a few times the
-// file's size. It knows what writers of the last decades make; files that are
-// encrypted, and old fonts without a table of characters, are beyond it.
+// Package pdftext extracts the text of PDF files for models, without layout
+// and images. Files are untrusted, so all work is bounded: extraction always
+// ends in time and needs no more memory than a few times the file's size. It
+// supports what producers of the last decades write, but not encrypted files
+// and old fonts without a character map.
 package pdftext
 
 import (
@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// The reasons for which there is no text. Compare with errors.Is.
+// Reasons why no text was extracted.
 var (
 	ErrNotPDF    = errors.New("it is not a PDF")
 	ErrTooLarge  = errors.New("it is too large")
@@ -26,22 +26,22 @@ var (
 const (
 	maxFile  = 64 << 20         // bytes of a file
 	maxTime  = 20 * time.Second // for one file
-	maxWork  = 1 << 28          // steps: bytes that are read and decoded, operators that are run
+	maxWork  = 1 << 28          // steps: bytes that are read and decoded, operators that are executed
 	maxPages = 5000
 )
 
-// errWork is the end of the steps.
+// errWork means that maxWork is exhausted.
 var errWork = errors.New("it takes too much work")
 
-// Text returns the text of the PDF of the given size in r, page after page. It
-// stops at limit bytes and says so at the end of the text. It returns within a
-// moment of the context's end.
+// Text returns the text of the PDF of the given size in r, page by page. It
+// stops at limit bytes and says so at the end of the text. It returns shortly
+// after the context ends.
 func Text(ctx context.Context, r io.ReaderAt, size int64, limit int) (_ string, err error) {
 	if size > maxFile {
 		return "", fmt.Errorf("read PDF: %w: %d bytes, %d are read", ErrTooLarge, size, maxFile)
 	}
 	defer func() {
-		if fault := recover(); fault != nil { // a hole in the reader must not end the program
+		if fault := recover(); fault != nil { // a bug in the reader must not end the program
 			err = fmt.Errorf("read PDF: it is broken: %v", fault)
 		}
 	}()
@@ -91,8 +91,7 @@ func read(data []byte, m *meter, limit int) (string, error) {
 	return text, nil
 }
 
-// tidy takes out blanks at the ends of lines, and all but one of the empty lines
-// that follow each other.
+// tidy removes trailing whitespace and all but one of consecutive empty lines.
 func tidy(text string) string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -104,7 +103,7 @@ func tidy(text string) string {
 	return strings.TrimSpace(strings.Join(out, "\n"))
 }
 
-// meter bounds the work on a file.
+// meter limits the work on a file.
 type meter struct {
 	left int
 	stop func() error
@@ -112,16 +111,16 @@ type meter struct {
 	err  error
 }
 
-// What takes longer than reading a byte costs more steps.
+// The costs, in steps, of operations that take longer than reading a byte.
 const (
 	cheap  = 20
 	costly = 1000
 )
 
-// checkEvery is how many steps pass between two looks at the clock.
+// checkEvery is how many steps pass between two checks of the context.
 const checkEvery = 1 << 16
 
-// spend takes n steps and reports whether the work may go on.
+// spend uses n steps and reports whether the work may continue.
 func (m *meter) spend(n int) bool {
 	m.left -= n
 	m.tick += n + 1

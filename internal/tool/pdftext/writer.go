@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// writer puts pieces of text into lines: a piece that stands lower begins a
-// new line, one that stands apart gets a blank before it.
+// writer arranges pieces of text in lines: a lower piece starts a new line, a
+// piece at a distance is preceded by a space.
 type writer struct {
 	b     strings.Builder
 	limit int
@@ -18,7 +18,7 @@ type writer struct {
 
 func (w *writer) full() bool { return w.b.Len() >= w.limit }
 
-// page begins a page.
+// page starts a page.
 func (w *writer) page() {
 	if w.b.Len() > 0 {
 		w.b.WriteString("\n\n")
@@ -26,11 +26,11 @@ func (w *writer) page() {
 	w.begun = false
 }
 
-// wordGap is the part of the font's size that parts two words: a blank is about
-// a quarter, while letters are moved by less than a tenth.
+// wordGap is the gap between words as a part of the font size: a space is
+// about a quarter, while kerning moves letters by less than a tenth.
 const wordGap = 0.15
 
-// write adds a piece that begins and ends at the given places.
+// write adds a piece that begins and ends at the given positions.
 func (w *writer) write(s string, from, to matrix, size float64) {
 	if s == "" {
 		return
