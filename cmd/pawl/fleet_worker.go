@@ -181,7 +181,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, execu
 
 // spread has the subagents of sessions work wherever there is room, and come back.
 func (w *fleetWorker) spread(a *app, executor *runner.Executor, runner *runner.Runner) {
-	a.control.Offer, a.control.Fetch, a.control.Vacated = w.spaces.Offer, w.spaces.Recall, w.spaces.Drop
+	a.control.Offer, a.control.Fetch, a.control.Drop = w.spaces.Offer, w.spaces.Recall, w.spaces.Drop
 	a.safety.Whole, a.safety.Allow = true, w.spaces.Allow
 	w.spaces.Clear = func(dir string) error { return errors.Join(a.safety.DropCache(dir), a.safety.Adopt(dir, "")) }
 	w.spaces.Admit = func(ctx context.Context, dir string) error {

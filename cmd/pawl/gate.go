@@ -26,7 +26,7 @@ type gateFlags struct {
 	tests, report string
 	network       []string
 	timeout       time.Duration
-	agreed        gate.Agreed
+	agreed        pawl.Approval
 	reviewed      bool
 }
 
@@ -109,31 +109,31 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.print(cmd.OutOrStdout(), frozen, o); err != nil {
 		return err
 	}
-	if !o.Open() {
+	if !o.Passed() {
 		return &exitError{code: exitGate, err: fmt.Errorf("the gate is not passed: %d reasons", len(o.Faults))}
 	}
 	return nil
 }
 
 // prepare freezes what must hold, and makes a place to find out whether it does.
-func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.Check) (*gate.Gate, gate.Frozen, string, error) {
+func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.Check) (*gate.Gate, pawl.Criteria, string, error) {
 	var c change
 	repo, err := openRepo(ctx)
 	if err != nil {
-		return nil, gate.Frozen{}, "", err
+		return nil, pawl.Criteria{}, "", err
 	}
 	candidate, err := c.resolve(ctx, repo, f.base, f.head)
 	if err != nil {
-		return nil, gate.Frozen{}, "", err
+		return nil, pawl.Criteria{}, "", err
 	}
 	status, err := repo.Status(ctx)
 	if err != nil {
-		return nil, gate.Frozen{}, "", err
+		return nil, pawl.Criteria{}, "", err
 	}
 	if len(status.Files) > 0 {
 		fmt.Fprintf(notes, "pawl: note: %d files differ from what is committed: they are not looked at\n", len(status.Files))
 	}
-	frozen, err := gate.Freeze(ctx, repo, c.base, checks, gate.Frozen{Agreed: f.agreed})
+	frozen, err := gate.NewCriteria(ctx, repo, c.base, checks, pawl.Criteria{Agreed: f.agreed})
 	if err != nil {
 		return nil, frozen, "", err
 	}
@@ -148,12 +148,12 @@ func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.
 	if err != nil {
 		return nil, frozen, "", err
 	}
-	g.Ran = func(r gate.Ran) error {
-		fmt.Fprintf(notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Word())
+	g.OnRun = func(r gate.CheckResult) error {
+		fmt.Fprintf(notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Summary())
 		return nil
 	}
 	if f.reviewed {
-		g.Review = func(context.Context, gate.Dossier) ([]pawl.GateFault, error) { return nil, nil }
+		g.Review = func(context.Context, gate.Report) ([]pawl.GateFault, error) { return nil, nil }
 	}
 	return g, frozen, candidate, nil
 }
@@ -167,7 +167,7 @@ func openRepo(ctx context.Context) (*git.Repo, error) {
 }
 
 // print shows the report; with a file, the file has it, and people the text.
-func (f *gateFlags) print(w io.Writer, frozen gate.Frozen, o gate.Outcome) error {
+func (f *gateFlags) print(w io.Writer, frozen pawl.Criteria, o gate.Outcome) error {
 	if f.file == "" {
 		return f.write(w, frozen, o)
 	}
@@ -181,10 +181,10 @@ func (f *gateFlags) print(w io.Writer, frozen gate.Frozen, o gate.Outcome) error
 	return writeGateText(w, o)
 }
 
-func (f *gateFlags) write(w io.Writer, frozen gate.Frozen, o gate.Outcome) error {
+func (f *gateFlags) write(w io.Writer, frozen pawl.Criteria, o gate.Outcome) error {
 	switch f.format {
 	case "json":
-		return writeJSON(w, gated{o.Open(), o, frozen})
+		return writeJSON(w, gated{o.Passed(), o, frozen})
 	case "markdown":
 		_, err := io.WriteString(w, o.Markdown(frozen))
 		return err
@@ -203,7 +203,7 @@ func (f *gateFlags) write(w io.Writer, frozen gate.Frozen, o gate.Outcome) error
 type gated struct {
 	Passed bool `json:"passed"`
 	gate.Outcome
-	Checks gate.Frozen `json:"checks"`
+	Checks pawl.Criteria `json:"checks"`
 }
 
 func writeGateText(w io.Writer, o gate.Outcome) error {
@@ -211,7 +211,7 @@ func writeGateText(w io.Writer, o gate.Outcome) error {
 	for _, f := range o.Faults {
 		fmt.Fprintf(&b, "%s: %s\n", f.Rule, sanitize.Text(f.Text))
 	}
-	if o.Open() {
+	if o.Passed() {
 		fmt.Fprintf(&b, "passed: nothing speaks against %.12s\n", o.Candidate)
 	}
 	for _, name := range o.Before {

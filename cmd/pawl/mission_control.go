@@ -15,14 +15,14 @@ import (
 // newControl makes mission control. Where it makes sessions is set later.
 func newControl(s *policy.Safety) *mission.Control {
 	return mission.New(mission.Config{
-		Repo:       repoOf,
-		Workplaces: func(_ context.Context, repo *git.Repo) (string, error) { return s.Allot(repo) },
-		Furnish: func(ctx context.Context, g *gate.Gate, dir string) error {
+		Repo:      repoOf,
+		Worktrees: func(_ context.Context, repo *git.Repo) (string, error) { return s.Allot(repo) },
+		ShareCache: func(ctx context.Context, g *gate.Gate, dir string) error {
 			cache, err := s.Cache(dir)
 			if err != nil {
 				return err
 			}
-			return g.Lend(ctx, cache)
+			return g.CopyCache(ctx, cache)
 		},
 		Clear: s.DropCache,
 		Gate:  func(repo *git.Repo) (*gate.Gate, error) { return openGate(repo, s) },
@@ -45,7 +45,7 @@ func openGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	seed := filepath.Join(cache, "gate", gate.Place(repo.Common))
+	seed := filepath.Join(cache, "gate", gate.DirName(repo.Common))
 	if err := os.MkdirAll(seed, 0o700); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func openGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &gate.Gate{Repo: repo, Dir: dir, Box: s.WrapCheck, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
+	return &gate.Gate{Repo: repo, Dir: dir, Sandbox: s.WrapCheck, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
 }
 
 // The git that can put work together without a directory of its own.

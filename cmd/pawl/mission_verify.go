@@ -119,9 +119,9 @@ func (v *verification) judge(ctx context.Context, a *app, repo *git.Repo, candid
 		return err
 	}
 	defer func() { _ = g.Close() }() // it is below the directory for temporary files
-	g.Review = v.evidence.Vouch
-	g.Ran = func(r gate.Ran) error {
-		_, err := fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Word())
+	g.Review = v.evidence.ReviewFromLog
+	g.OnRun = func(r gate.CheckResult) error {
+		_, err := fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Summary())
 		return err
 	}
 	o, err := g.Run(ctx, *v.mission.Frozen, candidate)

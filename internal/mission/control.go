@@ -34,23 +34,23 @@ type Sessions interface {
 type Config struct {
 	Sessions   Sessions
 	Repo       func(ctx context.Context, dir string) (*git.Repo, error)          // finds the repository of a project
-	Workplaces func(ctx context.Context, repo *git.Repo) (dir string, err error) // the directory for the worktrees of a repository
+	Worktrees  func(ctx context.Context, repo *git.Repo) (dir string, err error) // the directory for the worktrees of a repository
 	Gate       func(repo *git.Repo) (*gate.Gate, error)                          // opens a gate; Leave closes it
-	Furnish    func(ctx context.Context, g *gate.Gate, dir string) error         // if not nil, gives a worktree a copy of the cache of the checks
+	ShareCache func(ctx context.Context, g *gate.Gate, dir string) error         // if not nil, gives a worktree a copy of the cache of the checks
 	Clear      func(dir string) error                                            // if not nil, removes what commands left outside of a worktree
 	Clock      func() time.Time                                                  // nil means time.Now
 
-	// Offer, Fetch and Vacated support workers on other hosts: Offer makes a new worktree available to all
-	// hosts, Fetch brings its content back to this host, and Vacated deletes it everywhere. If nil, all workers
+	// Offer, Fetch and Drop support workers on other hosts: Offer makes a new worktree available to all
+	// hosts, Fetch brings its content back to this host, and Drop deletes it everywhere. If nil, all workers
 	// run on this host.
-	Offer, Fetch, Vacated func(ctx context.Context, dir string) error
+	Offer, Fetch, Drop func(ctx context.Context, dir string) error
 }
 
 // Control runs missions.
 type Control struct {
 	Config
 	mu     sync.Mutex
-	fields map[pawl.SessionID]*field
+	opened map[pawl.SessionID]*resources
 }
 
 // New returns a Control.
@@ -58,29 +58,29 @@ func New(c Config) *Control {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	return &Control{Config: c, fields: map[pawl.SessionID]*field{}}
+	return &Control{Config: c, opened: map[pawl.SessionID]*resources{}}
 }
 
-// field holds the open resources of a mission.
-type field struct {
+// resources holds the open resources of a mission.
+type resources struct {
 	repo  *git.Repo
 	trees *worktree.Trees
 	gate  *gate.Gate
-	seen  map[pawl.SessionID]*sign // the workers that this process has looked after
+	live  map[pawl.SessionID]*liveness // the workers that this process has looked after
 }
 
-// field returns the resources of a mission, opening them on first use.
-func (c *Control) field(ctx context.Context, b missionapi.Journal) (*field, error) {
+// open returns the resources of a mission, opening them on first use.
+func (c *Control) open(ctx context.Context, b missionapi.Journal) (*resources, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f := c.fields[b.Session()]; f != nil {
+	if f := c.opened[b.Session()]; f != nil {
 		return f, nil
 	}
 	repo, err := c.Repo(ctx, b.Dir())
 	if err != nil {
 		return nil, fmt.Errorf("a mission needs a git repository: 'git init' makes one, with a commit of what there is: %w", err)
 	}
-	dir, err := c.Workplaces(ctx, repo)
+	dir, err := c.Worktrees(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -89,17 +89,17 @@ func (c *Control) field(ctx context.Context, b missionapi.Journal) (*field, erro
 		return nil, err
 	}
 	g.Hidden = append(g.Hidden, dir)
-	f := &field{repo: repo, trees: &worktree.Trees{Repo: repo, Dir: dir, Whole: c.Offer != nil}, gate: g, seen: map[pawl.SessionID]*sign{}}
+	f := &resources{repo: repo, trees: &worktree.Trees{Repo: repo, Dir: dir, Whole: c.Offer != nil}, gate: g, live: map[pawl.SessionID]*liveness{}}
 	// Remove the worktrees of abandoned missions, so that they do not fill the disk.
 	if _, err := sweep(ctx, f.trees, func(dir string) bool { return Needed(ctx, c.Sessions.Get, dir) }, false); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	c.fields[b.Session()] = f
+	c.opened[b.Session()] = f
 	return f, nil
 }
 
 // hasCommit returns an error if the repository has no commit to start from.
-func (f *field) hasCommit(ctx context.Context) error {
+func (f *resources) hasCommit(ctx context.Context) error {
 	if _, err := f.repo.Commit(ctx, "HEAD"); err != nil {
 		return fmt.Errorf("a mission begins from a commit: make one, with 'git add' and 'git commit': %w", err)
 	}
@@ -110,38 +110,38 @@ func (f *field) hasCommit(ctx context.Context) error {
 // done. Those of running tasks stay for the next turn.
 func (c *Control) Leave(ctx context.Context, b missionapi.Journal) error {
 	c.mu.Lock()
-	f := c.fields[b.Session()]
-	delete(c.fields, b.Session())
+	f := c.opened[b.Session()]
+	delete(c.opened, b.Session())
 	c.mu.Unlock()
 	if f == nil {
 		return nil
 	}
 	m := b.Mission()
-	err := c.show(b, m)
+	err := c.writeFiles(b, m)
 	for _, id := range m.Children {
-		if m.Sealed == nil && atWork(m, id) {
+		if m.Sealed == nil && isRunning(m, id) {
 			continue
 		}
-		err = errors.Join(err, c.vacate(ctx, f, id))
+		err = errors.Join(err, c.removeWorktree(ctx, f, id))
 	}
 	return errors.Join(err, f.gate.Close())
 }
 
-// vacate removes a worker's worktree, and what its commands left elsewhere.
-func (c *Control) vacate(ctx context.Context, f *field, id pawl.SessionID) error {
+// removeWorktree removes a worker's worktree, and what its commands left elsewhere.
+func (c *Control) removeWorktree(ctx context.Context, f *resources, id pawl.SessionID) error {
 	var err error
-	dir := f.trees.Path(place(id))
+	dir := f.trees.Path(worktreeName(id))
 	if c.Clear != nil {
 		err = c.Clear(dir) // needs the worktree to exist
 	}
-	if err = errors.Join(err, f.trees.Remove(place(id))); err != nil || c.Vacated == nil {
+	if err = errors.Join(err, f.trees.Remove(worktreeName(id))); err != nil || c.Drop == nil {
 		return err
 	}
-	return c.Vacated(ctx, dir)
+	return c.Drop(ctx, dir)
 }
 
-// atWork reports whether a worker has a task that is not collected yet.
-func atWork(m *pawl.Mission, id pawl.SessionID) bool {
+// isRunning reports whether a worker has a task that is not collected yet.
+func isRunning(m *pawl.Mission, id pawl.SessionID) bool {
 	for _, t := range m.In(pawl.PhaseRunning) {
 		if t.Child == id {
 			return true
@@ -150,15 +150,15 @@ func atWork(m *pawl.Mission, id pawl.SessionID) bool {
 	return false
 }
 
-// place returns the name of a worker's worktree.
-func place(id pawl.SessionID) string { return strings.ToLower(string(id)) }
+// worktreeName returns the name of a worker's worktree.
+func worktreeName(id pawl.SessionID) string { return strings.ToLower(string(id)) }
 
 // Advance collects finished work and starts the tasks that are ready.
 func (c *Control) Advance(ctx context.Context, b missionapi.Journal) (string, error) {
-	if over(b.Mission()) {
+	if isOver(b.Mission()) {
 		return "", nil
 	}
-	f, err := c.field(ctx, b)
+	f, err := c.open(ctx, b)
 	switch {
 	case err != nil:
 		return "", err
@@ -170,15 +170,15 @@ func (c *Control) Advance(ctx context.Context, b missionapi.Journal) (string, er
 		return "", err
 	}
 	m := b.Mission()
-	return joined(edits, news(m)), c.show(b, m)
+	return paragraphs(edits, news(m)), c.writeFiles(b, m)
 }
 
-// over reports whether the mission has ended.
-func over(m *pawl.Mission) bool { return m.Sealed != nil || m.Blocked != nil }
+// isOver reports whether the mission has ended.
+func isOver(m *pawl.Mission) bool { return m.Sealed != nil || m.Blocked != nil }
 
 // step does everything that is possible without waiting for a worker. It returns problems with the user's edits
 // of the plan, for the Commander.
-func (c *Control) step(ctx context.Context, b missionapi.Journal, f *field) (edits string, err error) {
+func (c *Control) step(ctx context.Context, b missionapi.Journal, f *resources) (edits string, err error) {
 	if err := b.Spent(ctx); err != nil { // first, or a worker stopped by the budget would count as failed
 		return "", err
 	}
@@ -186,29 +186,29 @@ func (c *Control) step(ctx context.Context, b missionapi.Journal, f *field) (edi
 		return "", err
 	}
 	for _, t := range b.Mission().In(pawl.PhaseRunning) {
-		if err := c.lookAfter(ctx, b, f, t); err != nil {
+		if err := c.supervise(ctx, b, f, t); err != nil {
 			return "", err
 		}
 	}
 	return edits, c.startReady(ctx, b, f)
 }
 
-// sealWords in the Commander's last message request the seal, as the seal tool does.
-const sealWords = "<mission_seal>SEALED</mission_seal>"
+// sealMarker in the Commander's last message request the seal, as the seal tool does.
+const sealMarker = "<mission_seal>SEALED</mission_seal>"
 
 // Settle waits for the workers until the Commander has a decision to make.
 func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string) (string, error) {
 	m := b.Mission()
-	if over(m) {
-		return "", c.show(b, m)
+	if isOver(m) {
+		return "", c.writeFiles(b, m)
 	}
-	if why := bound(m); why != "" {
+	if why := limitReached(m); why != "" {
 		return "", b.Record(ctx, pawl.Blocked{By: "pawl", Reason: why})
 	}
 	if len(m.Tasks) == 0 || m.Frozen == nil {
 		return noPlan, nil
 	}
-	f, err := c.field(ctx, b)
+	f, err := c.open(ctx, b)
 	if err != nil {
 		return "", err
 	}
@@ -218,11 +218,11 @@ func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string)
 			return "", err
 		}
 		m := b.Mission()
-		if err := c.show(b, m); err != nil {
+		if err := c.writeFiles(b, m); err != nil {
 			return "", err
 		}
 		switch {
-		case strings.Contains(said, sealWords) && len(m.Open()) == 0:
+		case strings.Contains(said, sealMarker) && len(m.Open()) == 0:
 			text, err := c.seal(ctx, b, f, func(string) {})
 			switch {
 			case errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil:
@@ -231,8 +231,8 @@ func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string)
 				return "", err
 			}
 			return text, nil
-		case edits != "" || calls(m):
-			return joined(edits, standing(m)), nil
+		case edits != "" || needsDecision(m):
+			return paragraphs(edits, openWork(m)), nil
 		}
 		if prompted, err := c.wait(ctx, b, f, m); err != nil || prompted {
 			return "", err
@@ -240,9 +240,9 @@ func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string)
 	}
 }
 
-// calls reports whether the Commander has a decision to make: a task was returned too often, or no task is
+// needsDecision reports whether the Commander has a decision to make: a task was returned too often, or no task is
 // running and none can start.
-func calls(m *pawl.Mission) bool {
+func needsDecision(m *pawl.Mission) bool {
 	for _, id := range m.News {
 		if t := m.Task(id); t != nil && t.Phase == pawl.PhaseReturned {
 			return true
@@ -251,8 +251,8 @@ func calls(m *pawl.Mission) bool {
 	return len(m.In(pawl.PhaseRunning)) == 0
 }
 
-// bound returns which limit the mission has reached, or "".
-func bound(m *pawl.Mission) string {
+// limitReached returns which limit the mission has reached, or "".
+func limitReached(m *pawl.Mission) string {
 	switch {
 	case m.Nudges >= pawl.MissionNudges:
 		return fmt.Sprintf("The Commander ended its work %d times without a step forward.", m.Nudges)
@@ -273,7 +273,7 @@ func branch(id pawl.SessionID) string {
 // Dir returns the directory with a mission's files for people, relative to the project.
 func Dir(id pawl.SessionID) string { return filepath.Join(".pawl", "missions", string(id)) }
 
-func joined(texts ...string) string {
+func paragraphs(texts ...string) string {
 	var some []string
 	for _, t := range texts {
 		if t != "" {

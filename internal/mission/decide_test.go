@@ -83,7 +83,7 @@ func TestCalls(t *testing.T) {
 		"one was dropped":            {news(mission(3, at("T1", pawl.PhaseRunning), at("T2", pawl.PhaseDropped)), "T2"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := calls(test.m); got != test.want {
+			if got := needsDecision(test.m); got != test.want {
 				t.Errorf("%v", got)
 			}
 		})
@@ -109,7 +109,7 @@ func TestChosen(t *testing.T) {
 		"an unknown one":       {[]string{"T2", "T9"}, "", `no task "T9"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := chosen(m, test.ids)
+			got, err := selectTasks(m, test.ids)
 			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%v, want %q", err, test.err)
 			}
@@ -137,7 +137,7 @@ func TestStanding(t *testing.T) {
 		"open ones":     {told, []string{"T2 came back (check) after 3 attempts", "it fails", "untrusted", "- T2: returned\n", "- T3: queued, after T2\n", "call block"}, []string{"call seal", "T9", "- T1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := standing(test.m)
+			got := openWork(test.m)
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in %s", want, got)
@@ -196,7 +196,7 @@ func anyPlan(t *rapid.T) (pawl.Plan, map[string]State) {
 	states := map[string]State{}
 	for i := range rapid.IntRange(1, 4).Draw(t, "tasks") {
 		task := pawl.Task{ID: "T" + string(rune('1'+i)), Title: word.Draw(t, "title")}
-		task.Detail = strings.Join(rapid.SliceOfN(rapid.OneOf(word, rapid.SampledFrom([]string{"", mark, mark + "00 -->", "- [ ] **T1**: a"})), 0, 4).Draw(t, "detail"), "\n")
+		task.Detail = strings.Join(rapid.SliceOfN(rapid.OneOf(word, rapid.SampledFrom([]string{"", hashPrefix, hashPrefix + "00 -->", "- [ ] **T1**: a"})), 0, 4).Draw(t, "detail"), "\n")
 		p.Tasks = append(p.Tasks, task)
 		states[task.ID] = rapid.SampledFrom([]State{"", Working, Returned, Merged}).Draw(t, "state")
 	}
@@ -216,11 +216,11 @@ func TestEdited(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plan, states := anyPlan(t)
 		goal := rapid.StringMatching(`[a-z<!\n -]{1,20}`).Draw(t, "goal")
-		text := marked(Write(goal, plan, states))
+		text := withHash(Write(goal, plan, states))
 		if err := write(root, path, text); err != nil {
 			t.Fatal(err)
 		}
-		if got, edited := unread(root, path); edited {
+		if got, edited := readPlan(root, path); edited {
 			t.Fatalf("pawl's own is taken for an edit: %q", got)
 		}
 		lines := strings.SplitAfter(text, "\n")
@@ -229,7 +229,7 @@ func TestEdited(t *testing.T) {
 		if err := write(root, path, strings.Join(lines[:i], "")+added+strings.Join(lines[i:], "")); err != nil {
 			t.Fatal(err)
 		}
-		got, edited := unread(root, path)
+		got, edited := readPlan(root, path)
 		if !edited || !strings.Contains(got, strings.TrimSpace(added)) {
 			t.Fatalf("an edit at line %d is lost: %v, %q", i, edited, got)
 		}
@@ -250,14 +250,14 @@ func TestNoEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	if _, edited := unread(root, "away.md"); edited {
+	if _, edited := readPlan(root, "away.md"); edited {
 		t.Error("what is away is an edit")
 	}
-	for text, want := range map[string]bool{"": false, "\n \n": false, "mine\n": true, strings.TrimSuffix(marked("a\n"), "\n"): true} {
+	for text, want := range map[string]bool{"": false, "\n \n": false, "mine\n": true, strings.TrimSuffix(withHash("a\n"), "\n"): true} {
 		if err := os.WriteFile(filepath.Join(dir, "TODO.md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, edited := unread(root, "TODO.md"); edited != want {
+		if got, edited := readPlan(root, "TODO.md"); edited != want {
 			t.Errorf("%q: %v, %q", text, edited, got)
 		}
 	}

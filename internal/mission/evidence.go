@@ -12,7 +12,7 @@ import (
 
 // Evidence is what a mission's log proves: the latest gate result, with the runs and reviews it is based on.
 type Evidence struct {
-	Outcome *gate.Outcome   `json:"outcome"` // nil if the gate has not judged anything yet
+	Outcome *gate.Outcome   `json:"outcome"` // nil if the gate has not run yet
 	Round   int             `json:"round,omitempty"`
 	Reviews []pawl.Reviewed `json:"reviews,omitempty"`
 	Chain   Chain           `json:"chain"`
@@ -28,7 +28,7 @@ type Chain struct {
 // ReadEvidence rebuilds the evidence from a log. It recomputes every hash.
 func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 	var e Evidence
-	var frozen pawl.Criteria
+	var fixed pawl.Criteria
 	var base []pawl.CheckRun
 	runs, reviews := map[int][]pawl.CheckRun{}, map[int][]pawl.Reviewed{}
 	for event, err := range events {
@@ -37,7 +37,7 @@ func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 		}
 		switch b := event.Body.(type) {
 		case pawl.CriteriaFrozen:
-			frozen = b.Frozen
+			fixed = b.Frozen
 		case pawl.CheckRan:
 			e.Chain.add(event.Seq, b)
 			switch {
@@ -50,8 +50,7 @@ func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 			reviews[b.Round] = append(reviews[b.Round], b)
 		case pawl.GateResult:
 			e.Round, e.Reviews = b.Round, reviews[b.Round]
-			e.Outcome = &gate.Outcome{
-				Frozen: frozen.Hash(), Base: frozen.Base, Candidate: b.Candidate, Tree: b.Tree, Runs: slices.Concat(base, runs[b.Round]),
+			e.Outcome = &gate.Outcome{Criteria: fixed.Hash(), Base: fixed.Base, Candidate: b.Candidate, Tree: b.Tree, Runs: slices.Concat(base, runs[b.Round]),
 				Faults: append([]pawl.GateFault{}, b.Faults...), Suspicions: b.Suspicions, Flaky: b.Flaky, Before: b.Before,
 			}
 		case pawl.Sealed:
@@ -78,18 +77,18 @@ func (c *Chain) ends(head string) {
 	}
 }
 
-// Vouch serves as Gate.Review when a sealed mission is verified again: it reuses the recorded reviews. Every
+// ReviewFromLog serves as Gate.Review when a sealed mission is verified again: it reuses the recorded reviews. Every
 // suspicion must have been reviewed on this commit, and cleared; others are reported as faults.
-func (e Evidence) Vouch(_ context.Context, d gate.Dossier) (found []pawl.GateFault, err error) {
+func (e Evidence) ReviewFromLog(_ context.Context, d gate.Report) (found []pawl.GateFault, err error) {
 	for _, s := range d.Outcome.Suspicions {
-		if !e.judged(d.Outcome.Candidate, s) {
+		if !e.cleared(d.Outcome.Candidate, s) {
 			found = append(found, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": no reviewer has judged this"})
 		}
 	}
 	return found, nil
 }
 
-func (e Evidence) judged(candidate string, s pawl.GateFault) bool {
+func (e Evidence) cleared(candidate string, s pawl.GateFault) bool {
 	if e.Outcome == nil || e.Outcome.Candidate != candidate || len(e.Reviews) == 0 {
 		return false
 	}

@@ -45,11 +45,11 @@ func cut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// standing describes the open work, after the Commander has ended its reply.
-func standing(m *pawl.Mission) string {
+// openWork describes the open work, after the Commander has ended its reply.
+func openWork(m *pawl.Mission) string {
 	open := m.Open()
 	var b strings.Builder
-	b.WriteString(joined(news(m), "The mission is not done."))
+	b.WriteString(paragraphs(news(m), "The mission is not done."))
 	if len(open) == 0 {
 		b.WriteString(" All tasks are merged: call seal, or plan what is missing.")
 		if m.Judged != nil && len(m.Judged.Faults) > 0 {

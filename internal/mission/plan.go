@@ -74,8 +74,8 @@ func (in planInput) check() error {
 	return errors.Join(faults...)
 }
 
-// errFrozen rejects a change of the criteria.
-var errFrozen = errors.New("what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone")
+// errCriteriaFixed rejects a change of the criteria.
+var errCriteriaFixed = errors.New("what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone")
 
 // takePlan records a plan. The first plan also fixes the criteria.
 func (c *Control) takePlan(ctx context.Context, call toolapi.Call, b missionapi.Journal, in planInput, by string) (string, error) {
@@ -86,27 +86,27 @@ func (c *Control) takePlan(ctx context.Context, call toolapi.Call, b missionapi.
 	if err := in.replaces(m.Order); err != nil {
 		return "", err
 	}
-	if m.Frozen != nil && !frozenAlready(*m.Frozen, in) {
-		return "", errFrozen
+	if m.Frozen != nil && !hasCriteria(*m.Frozen, in) {
+		return "", errCriteriaFixed
 	}
 	if m.Plans == 0 || !reflect.DeepEqual(m.Plan(), in.plan()) {
 		if err := b.Record(ctx, pawl.Planned{Plan: in.plan(), By: by}); err != nil {
 			return "", err
 		}
 	}
-	f, err := c.field(ctx, b)
+	f, err := c.open(ctx, b)
 	if err != nil {
 		return "", err
 	}
 	text := fmt.Sprintf("The plan has %d tasks.", len(in.Tasks))
 	if m.Frozen == nil {
-		more, err := c.freeze(ctx, call, b, f, in)
+		more, err := c.fixCriteria(ctx, call, b, f, in)
 		if err != nil {
 			return "", err
 		}
 		text += " " + more
 	}
-	return text, c.show(b, b.Mission())
+	return text, c.writeFiles(b, b.Mission())
 }
 
 // replaces returns an error if the plan redefines one of the user's criteria.
@@ -119,9 +119,9 @@ func (in planInput) replaces(o pawl.MissionOrder) error {
 	return nil
 }
 
-// frozenAlready reports whether the fixed criteria include all criteria, checks and approvals of a plan, as
+// hasCriteria reports whether the fixed criteria include all criteria, checks and approvals of a plan, as
 // when a planner's plan is taken over twice.
-func frozenAlready(f pawl.Criteria, in planInput) bool {
+func hasCriteria(f pawl.Criteria, in planInput) bool {
 	for _, c := range in.Criteria {
 		if !slices.ContainsFunc(f.Criteria, func(o pawl.Criterion) bool { return reflect.DeepEqual(o, pawl.Criterion(c)) }) {
 			return false
@@ -144,8 +144,8 @@ func within(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
-// criteria returns the goal itself, the user's criteria and those of the plan.
-func criteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
+// allCriteria returns the goal itself, the user's criteria and those of the plan.
+func allCriteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
 	list := []pawl.Criterion{{ID: "goal", Text: o.Goal}}
 	list = append(list, o.Criteria...)
 	for _, c := range in.Criteria {
@@ -154,15 +154,15 @@ func criteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
 	return list
 }
 
-// freeze fixes the criteria, runs the checks on the base commit, and creates the mission's branch.
-func (c *Control) freeze(ctx context.Context, call toolapi.Call, b missionapi.Journal, f *field, in planInput) (string, error) {
+// fixCriteria fixes the criteria, runs the checks on the base commit, and creates the mission's branch.
+func (c *Control) fixCriteria(ctx context.Context, call toolapi.Call, b missionapi.Journal, f *resources, in planInput) (string, error) {
 	m := b.Mission()
-	agreed, err := c.agree(ctx, call, m.Order.Agreed, in)
+	approval, err := c.askApproval(ctx, call, m.Order.Agreed, in)
 	if err != nil {
 		return "", err
 	}
-	frozen := pawl.Criteria{Criteria: criteria(m.Order, in), Protected: m.Order.Protected, Agreed: agreed}
-	frozen, err = c.freezeChecks(ctx, f, m.Order.Checks, in.Checks, frozen)
+	fixed := pawl.Criteria{Criteria: allCriteria(m.Order, in), Protected: m.Order.Protected, Agreed: approval}
+	fixed, err = c.fixChecks(ctx, f, m.Order.Checks, in.Checks, fixed)
 	switch {
 	case errors.Is(err, pawl.ErrInvalid) && len(m.Order.Checks)+len(in.Checks) == 0:
 		return "", fmt.Errorf("plan with checks that prove it, or block, so that the user names some with --check: %w", err)
@@ -170,22 +170,22 @@ func (c *Control) freeze(ctx context.Context, call toolapi.Call, b missionapi.Jo
 		return "", err
 	}
 	name := branch(b.Session())
-	if err := f.trees.Advance(ctx, name, "", frozen.Base); err != nil {
+	if err := f.trees.Advance(ctx, name, "", fixed.Base); err != nil {
 		return "", err
 	}
 	if err := b.Keep(ctx); err != nil {
 		return "", err
 	}
-	if err := b.Record(ctx, pawl.CriteriaFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: name}); err != nil {
+	if err := b.Record(ctx, pawl.CriteriaFrozen{Frozen: fixed, Hash: fixed.Hash(), Branch: name}); err != nil {
 		return "", err
 	}
-	f.records(ctx, b, pawl.CheckRan{}, call.Progress)
-	runs, err := f.gate.Baseline(ctx, frozen)
+	f.recordRuns(ctx, b, pawl.CheckRan{}, call.Progress)
+	runs, err := f.gate.Baseline(ctx, fixed)
 	if err != nil {
 		return "", err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Frozen: %d criteria, %d checks, beginning at %.12s. The checks on what is there:\n", len(frozen.Criteria), len(frozen.Checks), frozen.Base)
+	fmt.Fprintf(&text, "Frozen: %d criteria, %d checks, beginning at %.12s. The checks on what is there:\n", len(fixed.Criteria), len(fixed.Checks), fixed.Base)
 	for _, r := range runs {
 		word := "passes"
 		if !r.OK() {
@@ -196,14 +196,14 @@ func (c *Control) freeze(ctx context.Context, call toolapi.Call, b missionapi.Jo
 	return text.String(), nil
 }
 
-// freezeChecks finds the checks: the user's or else the project's, and those of the plan.
-func (c *Control) freezeChecks(ctx context.Context, f *field, given []pawl.Check, more []checkInput, frozen pawl.Criteria) (pawl.Criteria, error) {
+// fixChecks finds the checks: the user's or else the project's, and those of the plan.
+func (c *Control) fixChecks(ctx context.Context, f *resources, given []pawl.Check, more []checkInput, fixed pawl.Criteria) (pawl.Criteria, error) {
 	if len(more) == 0 {
-		return gate.Freeze(ctx, f.repo, "HEAD", given, frozen)
+		return gate.NewCriteria(ctx, f.repo, "HEAD", given, fixed)
 	}
-	found, err := gate.Freeze(ctx, f.repo, "HEAD", given, pawl.Criteria{})
+	found, err := gate.NewCriteria(ctx, f.repo, "HEAD", given, pawl.Criteria{})
 	if err != nil && !errors.Is(err, pawl.ErrInvalid) { // the project has no checks; those of the plan suffice
-		return frozen, err
+		return fixed, err
 	}
 	checks := found.Checks
 	for _, one := range more {
@@ -213,16 +213,16 @@ func (c *Control) freezeChecks(ctx context.Context, f *field, given []pawl.Check
 		}
 		checks = append(checks, pawl.Check{ID: one.ID, Kind: kind, Args: one.Command})
 	}
-	return gate.Freeze(ctx, f.repo, "HEAD", checks, frozen)
+	return gate.NewCriteria(ctx, f.repo, "HEAD", checks, fixed)
 }
 
 const yes = "Yes, it may"
 
-// agree asks the user to approve the plan's changes to protected files and tests. Anything but a yes is an
+// askApproval asks the user to approve the plan's changes to protected files and tests. Anything but a yes is an
 // error.
-func (c *Control) agree(ctx context.Context, call toolapi.Call, agreed pawl.Approval, in planInput) (pawl.Approval, error) {
+func (c *Control) askApproval(ctx context.Context, call toolapi.Call, approval pawl.Approval, in planInput) (pawl.Approval, error) {
 	if len(in.AgreeFiles)+len(in.AgreeTests) == 0 {
-		return agreed, nil
+		return approval, nil
 	}
 	question := fmt.Sprintf("The plan wants to change what is protected. Files: %s. Tests: %s. May it?",
 		strings.Join(in.AgreeFiles, ", "), strings.Join(in.AgreeTests, ", "))
@@ -230,11 +230,11 @@ func (c *Control) agree(ctx context.Context, call toolapi.Call, agreed pawl.Appr
 		Header: "Protected files", Question: question, Options: []pawl.Option{{Label: yes}, {Label: "No"}},
 	}}})
 	if err != nil {
-		return agreed, err
+		return approval, err
 	}
 	if answer.Outcome != pawl.OutcomeAnswered || len(answer.Answers) != 1 || !slices.Equal(answer.Answers[0], []string{yes}) {
-		return agreed, fmt.Errorf("the user has not agreed that %s change: plan without it", strings.Join(slices.Concat(in.AgreeFiles, in.AgreeTests), ", "))
+		return approval, fmt.Errorf("the user has not agreed that %s change: plan without it", strings.Join(slices.Concat(in.AgreeFiles, in.AgreeTests), ", "))
 	}
-	agreed.Files, agreed.Tests = append(agreed.Files, in.AgreeFiles...), append(agreed.Tests, in.AgreeTests...)
-	return agreed, nil
+	approval.Files, approval.Tests = append(approval.Files, in.AgreeFiles...), append(approval.Tests, in.AgreeTests...)
+	return approval, nil
 }

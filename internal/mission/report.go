@@ -63,8 +63,8 @@ func NewReport(b pawl.Board, e Evidence) Report {
 	return r
 }
 
-// Stands reports whether the evidence is about the report's commit.
-func (r Report) Stands() bool {
+// IsCurrent reports whether the evidence is about the report's commit.
+func (r Report) IsCurrent() bool {
 	return r.Evidence.Outcome != nil && r.Evidence.Outcome.Candidate == r.Commit
 }
 
@@ -73,7 +73,7 @@ func (r Report) proof() string {
 	switch o := r.Evidence.Outcome; {
 	case o == nil:
 		return "The gate has not judged it yet: nothing is proven."
-	case !r.Stands():
+	case !r.IsCurrent():
 		return fmt.Sprintf("The gate has judged %s, and the branch has moved since: what it found is below, and proves nothing of %s.", humanize.Commit(o.Candidate), humanize.Commit(r.Commit))
 	case r.State == pawl.MissionSealed:
 		return fmt.Sprintf("The gate found nothing against %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)

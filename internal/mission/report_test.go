@@ -14,7 +14,7 @@ import (
 
 const attack = "<script>x</script>\x1b[2J|\u202e"
 
-var frozen = pawl.Criteria{
+var fixed = pawl.Criteria{
 	Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}},
 	Criteria: []pawl.Criterion{{ID: "goal", Text: "make it fast"}}, Tools: map[string]string{"/bin/true": "sha256:1"},
 }
@@ -34,13 +34,13 @@ func proven() []pawl.Body {
 	}
 	suspicion := pawl.GateFault{Rule: "ends-early", Item: "a.go", Text: attack}
 	list := []pawl.Body{
-		pawl.CriteriaFrozen{Frozen: frozen, Hash: frozen.Hash()}, ran(0, "base", "t0", 1), merge(), ran(1, "candidate", "t1", 1),
+		pawl.CriteriaFrozen{Frozen: fixed, Hash: fixed.Hash()}, ran(0, "base", "t0", 1), merge(), ran(1, "candidate", "t1", 1),
 		pawl.GateResult{Round: 1, Candidate: "c1", Tree: "t1", Faults: []pawl.GateFault{{Rule: "check-failed", Text: "no"}}},
 		ran(2, "candidate", "t2", 0),
 		pawl.Reviewed{Round: 2, Child: "R", Holds: []pawl.Judgment{{ID: "goal", Holds: true, Why: "seen " + attack}, {ID: "S1", Holds: true, Why: "honest"}}},
 		pawl.GateResult{Round: 2, Candidate: "c2", Tree: "t2", Suspicions: []pawl.GateFault{suspicion}},
 	}
-	return append(list, pawl.Sealed{Round: 2, Candidate: "c2", Tree: "t2", Frozen: frozen.Hash(), Chain: chain})
+	return append(list, pawl.Sealed{Round: 2, Candidate: "c2", Tree: "t2", Frozen: fixed.Hash(), Chain: chain})
 }
 
 func logged(bodies []pawl.Body) iter.Seq2[pawl.Event, error] {
@@ -67,8 +67,7 @@ func TestReadEvidence(t *testing.T) {
 	t.Parallel()
 	log := proven()
 	e := read(t, log)
-	want := &gate.Outcome{
-		Frozen: frozen.Hash(), Base: "b0", Candidate: "c2", Tree: "t2", Runs: []pawl.CheckRun{log[1].(pawl.CheckRan).CheckRun, log[5].(pawl.CheckRan).CheckRun},
+	want := &gate.Outcome{Criteria: fixed.Hash(), Base: "b0", Candidate: "c2", Tree: "t2", Runs: []pawl.CheckRun{log[1].(pawl.CheckRan).CheckRun, log[5].(pawl.CheckRan).CheckRun},
 		Faults: []pawl.GateFault{}, Suspicions: log[7].(pawl.GateResult).Suspicions,
 	}
 	if diff := cmp.Diff(want, e.Outcome); diff != "" {
@@ -129,7 +128,7 @@ func TestVouch(t *testing.T) {
 		{"nobody has looked", read(t, append(other, proven()[7])), "c2", same, 1},
 		{"nothing was judged", Evidence{}, "c2", same, 1},
 	} {
-		found, err := c.evidence.Vouch(t.Context(), gate.Dossier{Outcome: gate.Outcome{Candidate: c.candidate, Suspicions: []pawl.GateFault{c.suspicion}}})
+		found, err := c.evidence.ReviewFromLog(t.Context(), gate.Report{Outcome: gate.Outcome{Candidate: c.candidate, Suspicions: []pawl.GateFault{c.suspicion}}})
 		if err != nil || len(found) != c.found {
 			t.Errorf("%s: %v, %v", c.name, found, err)
 		}
@@ -140,7 +139,7 @@ func sampleReport(t *testing.T) Report {
 	b := pawl.Board{
 		Session: pawl.Session{ID: "M"}, State: pawl.MissionSealed, Team: make([]pawl.Session, 3), Usage: pawl.Usage{Input: 1200, Cost: pawl.MoneyOf(0.5)},
 		Mission: pawl.Mission{
-			Order: pawl.MissionOrder{Goal: "make it fast\n" + attack}, Began: time.Unix(0, 0), Frozen: &frozen, Branch: "pawl/mission-m", Tip: "c2",
+			Order: pawl.MissionOrder{Goal: "make it fast\n" + attack}, Began: time.Unix(0, 0), Frozen: &fixed, Branch: "pawl/mission-m", Tip: "c2",
 			Tasks: []pawl.TaskState{
 				{Task: pawl.Task{ID: "T1", Title: "one " + attack}, Phase: pawl.PhaseMerged, Attempt: 2, Commit: "c2aaaaaaaaaa"},
 				{Task: pawl.Task{ID: "T2", Title: "two"}, Phase: pawl.PhaseDropped, Attempt: 1, Why: pawl.ReturnCheck},

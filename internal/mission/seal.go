@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
-// unready returns why the gate cannot run yet, or "".
-func unready(m *pawl.Mission) string {
+// notReady returns why the gate cannot run yet, or "".
+func notReady(m *pawl.Mission) string {
 	var b strings.Builder
 	switch {
 	case m.Frozen == nil:
@@ -40,20 +40,20 @@ func unready(m *pawl.Mission) string {
 
 // seal runs the gate on the merged commit, and seals the mission if it passes. The returned text is for the
 // Commander.
-func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *field, progress func(string)) (string, error) {
+func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *resources, progress func(string)) (string, error) {
 	m := b.Mission()
 	if m.Sealed != nil {
 		return "The mission is sealed already.", nil
 	}
-	if why := unready(m); why != "" {
+	if why := notReady(m); why != "" {
 		return why, nil
 	}
-	if err := f.sameTip(ctx, m); err != nil {
+	if err := f.checkTip(ctx, m); err != nil {
 		return "", err
 	}
 	round := m.Round + 1
-	f.records(ctx, b, pawl.CheckRan{Round: round}, progress)
-	f.gate.Review = func(ctx context.Context, d gate.Dossier) ([]pawl.GateFault, error) {
+	f.recordRuns(ctx, b, pawl.CheckRan{Round: round}, progress)
+	f.gate.Review = func(ctx context.Context, d gate.Report) ([]pawl.GateFault, error) {
 		progress("reviewers look at it\n")
 		return c.review(ctx, b, f, d, round)
 	}
@@ -61,31 +61,31 @@ func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *field, prog
 	if err != nil {
 		return "", err
 	}
-	if o.Open() && !slices.ContainsFunc(o.Runs, func(r pawl.CheckRun) bool { return r.Tree == o.Tree && r.OK() }) {
+	if o.Passed() && !slices.ContainsFunc(o.Runs, func(r pawl.CheckRun) bool { return r.Tree == o.Tree && r.OK() }) {
 		o.Faults = append(o.Faults, pawl.GateFault{Rule: "nothing-proven", Text: "no check passes on what is merged, so nothing proves it: have one of them pass, or block and ask for a check that can"})
 	}
-	judged := pawl.GateResult{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
-	bodies := []pawl.Body{judged}
-	if err := f.sameTip(ctx, m); err != nil { // the branch may have moved while the gate ran
+	result := pawl.GateResult{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
+	bodies := []pawl.Body{result}
+	if err := f.checkTip(ctx, m); err != nil { // the branch may have moved while the gate ran
 		return "", err
 	}
-	if o.Open() {
+	if o.Passed() {
 		bodies = append(bodies, pawl.Sealed{Round: round, Candidate: o.Candidate, Tree: o.Tree, Frozen: m.Hash, Chain: b.Mission().Chain})
 	}
 	if err := b.Record(ctx, bodies...); err != nil {
 		return "", err
 	}
-	if err := c.show(b, b.Mission()); err != nil {
+	if err := c.writeFiles(b, b.Mission()); err != nil {
 		return "", err
 	}
-	if !o.Open() {
+	if !o.Passed() {
 		return "Not sealed. The gate has found:\n" + listed(o.Faults) + "Plan tasks that mend this, and do not touch what checks it.", nil
 	}
 	return fmt.Sprintf("Sealed: %.12s on the branch %s is proven to be done. Say so to the user in a few sentences, and end.", o.Candidate, m.Branch), nil
 }
 
-// sameTip returns an error if somebody else has moved the mission's branch.
-func (f *field) sameTip(ctx context.Context, m *pawl.Mission) error {
+// checkTip returns an error if somebody else has moved the mission's branch.
+func (f *resources) checkTip(ctx context.Context, m *pawl.Mission) error {
 	at, err := f.repo.Commit(ctx, m.Branch)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ const maxPatch = 100_000
 
 // review runs the reviewers on a candidate, one after the other, without knowledge of each other. A fault found
 // by one of them is enough.
-func (c *Control) review(ctx context.Context, b missionapi.Journal, f *field, d gate.Dossier, round int) ([]pawl.GateFault, error) {
+func (c *Control) review(ctx context.Context, b missionapi.Journal, f *resources, d gate.Report, round int) ([]pawl.GateFault, error) {
 	models := b.Mission().Order.Reviewers
 	if len(models) == 0 {
 		models = []string{""}
@@ -123,35 +123,35 @@ func (c *Control) review(ctx context.Context, b missionapi.Journal, f *field, d 
 	return all, nil
 }
 
-func (c *Control) reviewBy(ctx context.Context, b missionapi.Journal, f *field, d gate.Dossier, round, n int, model string) (pawl.Reviewed, error) {
+func (c *Control) reviewBy(ctx context.Context, b missionapi.Journal, f *resources, d gate.Report, round, n int, model string) (pawl.Reviewed, error) {
 	child := pawl.SessionID(ulid.Make().String())
 	r := pawl.Reviewed{Round: round, Child: child}
 	if err := b.Record(ctx, pawl.ReviewStarted{Round: round, Child: child, Model: cmp.Or(model, b.Settings().Model)}); err != nil {
 		return r, err
 	}
-	err := c.employ(ctx, b, f, post{
+	err := c.startSession(ctx, b, f, assignment{
 		child: child, from: d.Outcome.Candidate, agent: missionapi.AgentReviewer, model: model,
-		title: fmt.Sprintf("Review %d.%d", round, n), call: call("review", round, n), prompt: d.Markdown(maxPatch),
+		title: fmt.Sprintf("Review %d.%d", round, n), call: callID("review", round, n), prompt: d.Markdown(maxPatch),
 	})
 	if err != nil {
 		return r, err
 	}
-	if err := c.attend(ctx, b, child); err != nil {
+	if err := c.awaitReviewer(ctx, b, child); err != nil {
 		return r, err
 	}
 	if r.Holds, r.Faults, err = c.verdict(ctx, d, child); err != nil {
 		return r, err
 	}
-	return r, c.vacate(ctx, f, child)
+	return r, c.removeWorktree(ctx, f, child)
 }
 
-// attend waits until a reviewer has ended. It stops a reviewer that is stuck or takes longer than reviewTime; a
+// awaitReviewer waits until a reviewer has ended. It stops a reviewer that is stuck or takes longer than reviewTime; a
 // verdict given before that counts.
-func (c *Control) attend(ctx context.Context, b missionapi.Journal, child pawl.SessionID) error {
+func (c *Control) awaitReviewer(ctx context.Context, b missionapi.Journal, child pawl.SessionID) error {
 	waiting, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
-	signs, over := make(chan heard, 64), make(chan error, 1)
-	if err := c.listen(waiting, child, signs); err != nil {
+	signs, over := make(chan activity, 64), make(chan error, 1)
+	if err := c.follow(waiting, child, signs); err != nil {
 		return err
 	}
 	go func() {
@@ -170,7 +170,7 @@ func (c *Control) attend(ctx context.Context, b missionapi.Journal, child pawl.S
 			case waiting.Err() == nil:
 				return err
 			}
-			_, _ = c.end(ctx, child) // a verdict given so far is in its log
+			_, _ = c.cancelAndWait(ctx, child) // a verdict given so far is in its log
 			return nil
 		case <-signs:
 			last = c.Clock()
@@ -179,7 +179,7 @@ func (c *Control) attend(ctx context.Context, b missionapi.Journal, child pawl.S
 				return err
 			}
 			if c.Clock().Sub(last) > stuck {
-				_, _ = c.end(ctx, child) // a verdict given so far is in its log
+				_, _ = c.cancelAndWait(ctx, child) // a verdict given so far is in its log
 				return nil
 			}
 		}
@@ -187,7 +187,7 @@ func (c *Control) attend(ctx context.Context, b missionapi.Journal, child pawl.S
 }
 
 // verdict reads a reviewer's last accepted verdict from its log. A missing verdict is a fault.
-func (c *Control) verdict(ctx context.Context, d gate.Dossier, child pawl.SessionID) ([]pawl.Judgment, []pawl.GateFault, error) {
+func (c *Control) verdict(ctx context.Context, d gate.Report, child pawl.SessionID) ([]pawl.Judgment, []pawl.GateFault, error) {
 	input, err := c.lastCall(ctx, child, "verdict")
 	if err != nil {
 		return nil, nil, err
@@ -199,7 +199,7 @@ func (c *Control) verdict(ctx context.Context, d gate.Dossier, child pawl.Sessio
 	if err != nil {
 		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(child), Text: fmt.Sprintf("a reviewer's verdict cannot be read: %v", err)}}, nil
 	}
-	return slices.Concat(v.Criteria, v.Suspicions), d.Judge(v), nil
+	return slices.Concat(v.Criteria, v.Suspicions), d.Faults(v), nil
 }
 
 // lastCall returns the input of a session's last successful call of a tool, or nil.
@@ -210,7 +210,7 @@ func (c *Control) lastCall(ctx context.Context, id pawl.SessionID, tool string) 
 	}
 	calls := map[pawl.CallID][]byte{}
 	var last []byte
-	for e, err := range c.past(ctx, row) {
+	for e, err := range c.log(ctx, row) {
 		if err != nil {
 			return nil, err
 		}

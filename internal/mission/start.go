@@ -42,7 +42,7 @@ func ready(m *pawl.Mission) []pawl.TaskState {
 }
 
 // startReady starts workers for the tasks that are ready.
-func (c *Control) startReady(ctx context.Context, b missionapi.Journal, f *field) error {
+func (c *Control) startReady(ctx context.Context, b missionapi.Journal, f *resources) error {
 	for _, t := range ready(b.Mission()) {
 		tip := b.Mission().Tip
 		started := pawl.TaskStarted{Task: t.Task.ID, Attempt: t.Attempt + 1, Child: pawl.SessionID(ulid.Make().String()), Base: tip, From: tip}
@@ -61,18 +61,18 @@ func (c *Control) startReady(ctx context.Context, b missionapi.Journal, f *field
 
 // ensure creates the worker of a task and sends it the prompt, unless that was done before a crash, and resumes
 // it if it was interrupted.
-func (c *Control) ensure(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState) error {
+func (c *Control) ensure(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState) error {
 	row, err := c.Sessions.Get(ctx, t.Child)
 	if err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return err
 	}
 	if row.Turns == 0 && row.Queued == 0 {
-		return c.employ(ctx, b, f, post{
+		return c.startSession(ctx, b, f, assignment{
 			child: t.Child, from: t.From, agent: missionapi.AgentWorker, model: b.Mission().Order.Model,
-			title: t.Task.ID + ": " + t.Task.Title, call: call(t.Task.ID, t.Attempt), prompt: errand(b.Mission(), t, b.Rules()), known: err == nil,
+			title: t.Task.ID + ": " + t.Task.Title, call: callID(t.Task.ID, t.Attempt), prompt: taskPrompt(b.Mission(), t, b.Rules()), known: err == nil,
 		})
 	}
-	if row.State() != pawl.StateIdle && f.seen[t.Child] == nil {
+	if row.State() != pawl.StateIdle && f.live[t.Child] == nil {
 		if err := c.Sessions.Resume(ctx, t.Child); err != nil && !errors.Is(err, pawl.ErrBusy) {
 			return fmt.Errorf("go on with the worker %s: %w", t.Child, err)
 		}
@@ -80,8 +80,8 @@ func (c *Control) ensure(ctx context.Context, b missionapi.Journal, f *field, t 
 	return nil
 }
 
-// call returns the ParentCall of a mission's session, in place of the tool call that other subagents have.
-func call(words ...any) pawl.CallID {
+// callID returns the ParentCall of a mission's session, in place of the tool call that other subagents have.
+func callID(words ...any) pawl.CallID {
 	id := "mission"
 	for _, w := range words {
 		id += fmt.Sprintf(":%v", w)
@@ -89,8 +89,8 @@ func call(words ...any) pawl.CallID {
 	return pawl.CallID(id)
 }
 
-// post describes a worker or reviewer to start.
-type post struct {
+// assignment describes a worker or reviewer to start.
+type assignment struct {
 	child        pawl.SessionID
 	from         string // the commit in its worktree
 	agent, model string
@@ -100,17 +100,17 @@ type post struct {
 	known        bool // its session exists already
 }
 
-// employ creates a worktree and a session in it, and sends the prompt.
-func (c *Control) employ(ctx context.Context, b missionapi.Journal, f *field, p post) error {
-	name := place(p.child)
+// startSession creates a worktree and a session in it, and sends the prompt.
+func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *resources, p assignment) error {
+	name := worktreeName(p.child)
 	if err := f.trees.Remove(name); err != nil { // left by an earlier attempt
 		return err
 	}
 	if err := f.trees.Make(ctx, p.from, name); err != nil {
-		return fmt.Errorf("make a workplace: %w", err)
+		return fmt.Errorf("make a worktree: %w", err)
 	}
-	if c.Furnish != nil && p.agent == missionapi.AgentWorker {
-		if err := c.Furnish(ctx, f.gate, f.trees.Path(name)); err != nil {
+	if c.ShareCache != nil && p.agent == missionapi.AgentWorker {
+		if err := c.ShareCache(ctx, f.gate, f.trees.Path(name)); err != nil {
 			return err
 		}
 	}
@@ -136,8 +136,8 @@ func (c *Control) employ(ctx context.Context, b missionapi.Journal, f *field, p 
 	return nil
 }
 
-// errand returns the prompt of a worker.
-func errand(m *pawl.Mission, t pawl.TaskState, rules string) string {
+// taskPrompt returns the prompt of a worker.
+func taskPrompt(m *pawl.Mission, t pawl.TaskState, rules string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The mission: %s\n\nYour task, %s: %s\n", m.Order.Goal, t.Task.ID, t.Task.Title)
 	if t.Task.Detail != "" {

@@ -18,7 +18,7 @@ import (
 // needed if that cannot be determined, and also if it is younger than a day, because its session may be about
 // to be created.
 func Needed(ctx context.Context, get func(context.Context, pawl.SessionID) (pawl.Session, error), dir string) bool {
-	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < young {
+	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < minAge {
 		return true
 	}
 	name := filepath.Base(dir)
@@ -32,18 +32,18 @@ func Needed(ctx context.Context, get func(context.Context, pawl.SessionID) (pawl
 	return err != nil || worker.Mission != pawl.MissionSealed
 }
 
-// young is the age up to which a worktree is always kept.
-const young = 24 * time.Hour
+// minAge is the age up to which a worktree is always kept.
+const minAge = 24 * time.Hour
 
 // Sweep removes the worktrees under top, of all repositories, that are not needed, and the leftovers of killed
 // processes. It returns the removed directories; with dry, those that it would remove.
-func Sweep(ctx context.Context, top string, needed func(dir string) bool, dry bool) (gone []string, err error) {
+func Sweep(ctx context.Context, top string, needed func(dir string) bool, dry bool) (removed []string, err error) {
 	repositories, err := os.ReadDir(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sweep workplaces: %w", err)
+		return nil, fmt.Errorf("sweep worktrees: %w", err)
 	}
 	for _, r := range repositories {
 		if !r.IsDir() {
@@ -52,11 +52,11 @@ func Sweep(ctx context.Context, top string, needed func(dir string) bool, dry bo
 		t := &worktree.Trees{Dir: filepath.Join(top, r.Name())}
 		names, sweepErr := sweep(ctx, t, needed, dry)
 		for _, name := range names {
-			gone = append(gone, t.Path(name))
+			removed = append(removed, t.Path(name))
 		}
 		err = errors.Join(err, sweepErr)
 	}
-	return gone, err
+	return removed, err
 }
 
 func sweep(ctx context.Context, t *worktree.Trees, needed func(dir string) bool, dry bool) ([]string, error) {

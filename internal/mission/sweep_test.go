@@ -35,7 +35,7 @@ func TestSweep(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(top, "repo", name, "folder"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		made := time.Now().Add(-2 * young)
+		made := time.Now().Add(-2 * minAge)
 		if name == "w7" { // its session is about to be made
 			made = time.Now()
 		}

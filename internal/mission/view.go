@@ -23,9 +23,9 @@ const (
 	ignored = "/.gitignore\n/missions/\n/verification-checklist.md\n"
 )
 
-// show writes the mission's files into the project: the plan, which people may edit, and the checklist, which
+// writeFiles writes the mission's files into the project: the plan, which people may edit, and the checklist, which
 // they may not.
-func (c *Control) show(b missionapi.Journal, m *pawl.Mission) error {
+func (c *Control) writeFiles(b missionapi.Journal, m *pawl.Mission) error {
 	if len(m.Tasks) == 0 {
 		return nil
 	}
@@ -44,8 +44,8 @@ func (c *Control) show(b missionapi.Journal, m *pawl.Mission) error {
 		}
 	}
 	todo := filepath.Join(dir, "TODO.md")
-	if _, edited := unread(root, todo); !edited { // an edited plan must be read first
-		if err := write(root, todo, marked(Write(m.Order.Goal, m.Plan(), states(m)))); err != nil {
+	if _, edited := readPlan(root, todo); !edited { // an edited plan must be read first
+		if err := write(root, todo, withHash(Write(m.Order.Goal, m.Plan(), states(m)))); err != nil {
 			return err
 		}
 	}
@@ -67,35 +67,35 @@ func states(m *pawl.Mission) map[string]State {
 	return s
 }
 
-// mark starts the last line of a plan written by Pawl, followed by the hash of the text before it. If the hash
+// hashPrefix starts the last line of a plan written by Pawl, followed by the hash of the text before it. If the hash
 // does not match, a person has edited the plan.
-const mark = "<!-- pawl: "
+const hashPrefix = "<!-- pawl: "
 
-var markLine = regexp.MustCompile(`^` + mark + `[0-9a-f]* -->`)
+var hashLine = regexp.MustCompile(`^` + hashPrefix + `[0-9a-f]* -->`)
 
-func marked(text string) string { return text + "\n" + mark + hashOf(text) + " -->\n" }
+func withHash(text string) string { return text + "\n" + hashPrefix + hashOf(text) + " -->\n" }
 
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// unread returns the text of a plan and whether a person has edited it.
-func unread(root *os.Root, path string) (text string, edited bool) {
+// readPlan returns the text of a plan and whether a person has edited it.
+func readPlan(root *os.Root, path string) (text string, edited bool) {
 	data, err := root.ReadFile(path)
 	if err != nil {
 		return "", false
 	}
 	whole := string(data)
-	i := strings.LastIndex(whole, "\n"+mark)
+	i := strings.LastIndex(whole, "\n"+hashPrefix)
 	if i < 0 {
 		return whole, strings.TrimSpace(whole) != ""
 	}
 	text = whole[:i]
-	if whole == marked(text) {
+	if whole == withHash(text) {
 		return text, false
 	}
-	return text + "\n" + markLine.ReplaceAllString(whole[i+1:], ""), true // text after the hash line is an edit too
+	return text + "\n" + hashLine.ReplaceAllString(whole[i+1:], ""), true // text after the hash line is an edit too
 }
 
 // readEdits takes over a person's edits of the plan. It moves an invalid plan aside and returns the problem.
@@ -106,7 +106,7 @@ func (c *Control) readEdits(ctx context.Context, b missionapi.Journal) (string, 
 	}
 	defer func() { _ = root.Close() }() // only closes the handle
 	path := filepath.Join(Dir(b.Session()), "TODO.md")
-	text, edited := unread(root, path)
+	text, edited := readPlan(root, path)
 	if !edited {
 		return "", nil
 	}
@@ -118,7 +118,7 @@ func (c *Control) readEdits(ctx context.Context, b missionapi.Journal) (string, 
 		err = b.Record(ctx, pawl.Planned{Plan: plan, By: "user"})
 	}
 	if err == nil {
-		return "", write(root, path, marked(text)) // mark it as read; show writes it again
+		return "", write(root, path, withHash(text)) // mark it as read; writeFiles writes it again
 	}
 	if !errors.Is(err, pawl.ErrInvalid) {
 		return "", err

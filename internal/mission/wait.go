@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
-// sign is when a worker last showed activity.
-type sign struct {
-	at    time.Time
-	asked bool // it was asked for a sign of life since then
+// liveness is when a worker last showed activity.
+type liveness struct {
+	at     time.Time
+	pinged bool // it was asked for a sign of life since then
 }
 
 // maxTick bounds the interval between two checks of budgets and stuck workers.
@@ -20,19 +20,19 @@ const maxTick = 15 * time.Second
 
 // wait waits until a worker has ended or is stuck, or a person steers the session (prompted). It enforces the
 // budgets in the meantime.
-func (c *Control) wait(ctx context.Context, b missionapi.Journal, f *field, m *pawl.Mission) (prompted bool, err error) {
+func (c *Control) wait(ctx context.Context, b missionapi.Journal, f *resources, m *pawl.Mission) (prompted bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	heard := make(chan heard, 64)
+	heard := make(chan activity, 64)
 	for _, t := range m.In(pawl.PhaseRunning) {
-		if err := c.listen(ctx, t.Child, heard); err != nil {
+		if err := c.follow(ctx, t.Child, heard); err != nil {
 			return false, err
 		}
 	}
-	if err := c.listen(ctx, b.Session(), heard); err != nil {
+	if err := c.follow(ctx, b.Session(), heard); err != nil {
 		return false, err
 	}
-	if prompted, err = b.Steered(ctx); err != nil || prompted { // a prompt from before listen
+	if prompted, err = b.Steered(ctx); err != nil || prompted { // a prompt from before follow
 		return prompted, err
 	}
 	tick := time.NewTicker(tickOf(stuckAfter(m)))
@@ -49,14 +49,14 @@ func (c *Control) wait(ctx context.Context, b missionapi.Journal, f *field, m *p
 			case h.over:
 				return false, nil
 			default:
-				f.heard(h.session, c.Clock())
+				f.noteActivity(h.session, c.Clock())
 			}
 		case <-tick.C:
 			if err := b.Spent(ctx); err != nil {
 				return false, err
 			}
 			for _, t := range m.In(pawl.PhaseRunning) {
-				if f.silent(t.Child, c.Clock()) > stuckAfter(m) {
+				if f.idleFor(t.Child, c.Clock()) > stuckAfter(m) {
 					return false, nil // step asks or stops it
 				}
 			}
@@ -79,21 +79,21 @@ func stuckAfter(m *pawl.Mission) time.Duration {
 	return pawl.MissionStuck
 }
 
-// heard is an activity of a session.
-type heard struct {
+// activity is an activity of a session.
+type activity struct {
 	session pawl.SessionID
 	over    bool // its turn has ended, or was interrupted
 	prompt  bool // a steering prompt
 }
 
-// listen sends the activity of a session to a channel until ctx ends or the session does. It reports an idle
+// follow sends the activity of a session to a channel until ctx ends or the session does. It reports an idle
 // session at once.
-func (c *Control) listen(ctx context.Context, id pawl.SessionID, to chan<- heard) error {
+func (c *Control) follow(ctx context.Context, id pawl.SessionID, to chan<- activity) error {
 	row, err := c.Sessions.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	send := func(h heard) bool {
+	send := func(h activity) bool {
 		select {
 		case to <- h:
 			return true
@@ -102,11 +102,11 @@ func (c *Control) listen(ctx context.Context, id pawl.SessionID, to chan<- heard
 		}
 	}
 	go func() {
-		if row.State() == pawl.StateIdle && !send(heard{session: id, over: true}) {
+		if row.State() == pawl.StateIdle && !send(activity{session: id, over: true}) {
 			return
 		}
 		for e, err := range c.Sessions.Events(ctx, id, row.Head) {
-			h := heard{session: id, over: err != nil}
+			h := activity{session: id, over: err != nil}
 			switch body := e.Body.(type) {
 			case pawl.TurnFinished:
 				h.over = true
@@ -124,46 +124,46 @@ func (c *Control) listen(ctx context.Context, id pawl.SessionID, to chan<- heard
 	return nil
 }
 
-// heard records activity of a worker.
-func (f *field) heard(id pawl.SessionID, at time.Time) {
-	if s := f.seen[id]; s != nil {
-		*s = sign{at: at}
+// noteActivity records activity of a worker.
+func (f *resources) noteActivity(id pawl.SessionID, at time.Time) {
+	if s := f.live[id]; s != nil {
+		*s = liveness{at: at}
 	}
 }
 
-// told records activity by the session's update time, in case nobody was listening.
-func (f *field) told(row pawl.Session) {
-	if s := f.seen[row.ID]; s != nil && row.Updated.After(s.at) {
-		*s = sign{at: row.Updated}
+// noteUpdate records activity by the session's update time, in case nobody was listening.
+func (f *resources) noteUpdate(row pawl.Session) {
+	if s := f.live[row.ID]; s != nil && row.Updated.After(s.at) {
+		*s = liveness{at: row.Updated}
 	}
 }
 
-// silent returns how long a worker has shown no activity.
-func (f *field) silent(id pawl.SessionID, now time.Time) time.Duration {
-	if s := f.seen[id]; s != nil {
+// idleFor returns how long a worker has shown no activity.
+func (f *resources) idleFor(id pawl.SessionID, now time.Time) time.Duration {
+	if s := f.live[id]; s != nil {
 		return now.Sub(s.at)
 	}
 	return 0
 }
 
-const areYouThere = "There was no sign of you for a while. If you wait for something, stop waiting for it. Say in one sentence where you are, and go on."
+const pingText = "There was no sign of you for a while. If you wait for something, stop waiting for it. Say in one sentence where you are, and go on."
 
-// watch asks a stuck worker for a sign of life, and stops it if it stays stuck.
-func (c *Control) watch(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState) error {
-	s := f.seen[t.Child]
+// checkStuck asks a stuck worker for a sign of life, and stops it if it stays stuck.
+func (c *Control) checkStuck(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState) error {
+	s := f.live[t.Child]
 	if c.Clock().Sub(s.at) <= stuckAfter(b.Mission()) {
 		return nil
 	}
-	if !s.asked {
-		err := c.steer(ctx, t.Child, areYouThere)
-		*s = sign{at: c.Clock(), asked: true} // any later activity counts as an answer
+	if !s.pinged {
+		err := c.steer(ctx, t.Child, pingText)
+		*s = liveness{at: c.Clock(), pinged: true} // any later activity counts as an answer
 		return err
 	}
-	end, err := c.end(ctx, t.Child)
+	end, err := c.cancelAndWait(ctx, t.Child)
 	if err != nil {
 		return err
 	}
-	return c.sendBack(ctx, b, f, t, labelOf(b.Session(), t, end), pawl.ReturnStuck, "Its worker gave no sign for too long and was ended.\n"+end.text)
+	return c.returnPartial(ctx, b, f, t, labelOf(b.Session(), t, end), pawl.ReturnStuck, "Its worker gave no sign for too long and was ended.\n"+end.text)
 }
 
 // steer sends a steering prompt to a worker.
@@ -174,13 +174,13 @@ func (c *Control) steer(ctx context.Context, worker pawl.SessionID, text string)
 	return err
 }
 
-// endGrace bounds how long end waits.
+// endGrace bounds how long cancelAndWait waits.
 const endGrace = 20 * time.Second
 
-// end cancels a session and waits until it has ended, up to endGrace.
-func (c *Control) end(ctx context.Context, id pawl.SessionID) (ended, error) {
+// cancelAndWait cancels a session and waits until it has ended, up to endGrace.
+func (c *Control) cancelAndWait(ctx context.Context, id pawl.SessionID) (turnEnd, error) {
 	if err := c.Sessions.Cancel(ctx, id); err != nil && !errors.Is(err, pawl.ErrNotFound) {
-		return ended{}, err
+		return turnEnd{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, endGrace)
 	defer cancel()
@@ -188,32 +188,32 @@ func (c *Control) end(ctx context.Context, id pawl.SessionID) (ended, error) {
 }
 
 // await waits until a session is idle.
-func (c *Control) await(ctx context.Context, id pawl.SessionID) (ended, error) {
+func (c *Control) await(ctx context.Context, id pawl.SessionID) (turnEnd, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for {
 		row, err := c.Sessions.Get(ctx, id)
 		if err != nil {
-			return ended{}, err
+			return turnEnd{}, err
 		}
 		if row.State() == pawl.StateIdle {
-			return c.endOf(ctx, row)
+			return c.lastTurn(ctx, row)
 		}
 		if err := c.Sessions.Resume(ctx, id); err != nil && !errors.Is(err, pawl.ErrBusy) {
-			return ended{}, err
+			return turnEnd{}, err
 		}
-		to := make(chan heard)
+		to := make(chan activity)
 		listening, stop := context.WithCancel(ctx)
-		if err := c.listen(listening, id, to); err != nil {
+		if err := c.follow(listening, id, to); err != nil {
 			stop()
-			return ended{}, err
+			return turnEnd{}, err
 		}
-		for h := (heard{}); !h.over; {
+		for h := (activity{}); !h.over; {
 			select {
 			case h = <-to:
 			case <-ctx.Done():
 				stop()
-				return ended{}, context.Cause(ctx)
+				return turnEnd{}, context.Cause(ctx)
 			}
 		}
 		stop()

@@ -13,17 +13,17 @@ import (
 
 // baseline holds the results of the checks on the base. It is computed once and shared by all candidates.
 type baseline struct {
-	frozen string // hash of the criteria
-	plot   *plot
-	ran    map[string]Ran             // the first run of each check
-	runs   []pawl.CheckRun            // all runs, in order
-	failed map[string]map[string]bool // by check: tests that passed in the first run and failed in another
-	more   map[string]int             // by check: number of further runs
+	criteria string // hash of the criteria
+	checkout *checkout
+	ran      map[string]CheckResult     // the first run of each check
+	runs     []pawl.CheckRun            // all runs, in order
+	failed   map[string]map[string]bool // by check: tests that passed in the first run and failed in another
+	more     map[string]int             // by check: number of further runs
 }
 
 // Baseline runs the checks on the base, unless that was done already, and returns the runs. A gate caches one
 // baseline, by the hash of the criteria. Run and Check compute it if needed.
-func (g *Gate) Baseline(ctx context.Context, f Frozen) ([]pawl.CheckRun, error) {
+func (g *Gate) Baseline(ctx context.Context, f pawl.Criteria) ([]pawl.CheckRun, error) {
 	b, err := g.baseline(ctx, f)
 	if err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func (g *Gate) Baseline(ctx context.Context, f Frozen) ([]pawl.CheckRun, error) 
 }
 
 // baseline returns the cached baseline, or computes a new one.
-func (g *Gate) baseline(ctx context.Context, f Frozen) (*baseline, error) {
-	if g.base != nil && g.base.frozen == f.Hash() {
+func (g *Gate) baseline(ctx context.Context, f pawl.Criteria) (*baseline, error) {
+	if g.base != nil && g.base.criteria == f.Hash() {
 		return g.base, nil
 	}
 	if changed := changedTools(f); len(changed) > 0 {
@@ -42,7 +42,7 @@ func (g *Gate) baseline(ctx context.Context, f Frozen) (*baseline, error) {
 	if g.base != nil {
 		old := g.base
 		g.base = nil
-		if err := g.remove(old.plot); err != nil {
+		if err := g.remove(old.checkout); err != nil {
 			return nil, err
 		}
 	}
@@ -50,42 +50,42 @@ func (g *Gate) baseline(ctx context.Context, f Frozen) (*baseline, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := g.plant(ctx, "base", entries)
+	p, err := g.newCheckout(ctx, "base", entries)
 	if err != nil {
 		return nil, err
 	}
-	b := &baseline{frozen: f.Hash(), plot: p, failed: map[string]map[string]bool{}, more: map[string]int{}}
-	if err := g.found(ctx, b, f); err != nil {
+	b := &baseline{criteria: f.Hash(), checkout: p, failed: map[string]map[string]bool{}, more: map[string]int{}}
+	if err := g.runBaseline(ctx, b, f); err != nil {
 		return nil, errors.Join(err, g.remove(p))
 	}
 	g.base = b
 	return b, nil
 }
 
-// found runs the checks for a baseline. After that its tree stays apart: code of a candidate never runs in it.
-func (g *Gate) found(ctx context.Context, b *baseline, f Frozen) error {
-	if err := g.fromSeed(ctx, b.plot.cache); err != nil {
+// runBaseline runs the checks for a baseline. After that its tree stays apart: code of a candidate never runs in it.
+func (g *Gate) runBaseline(ctx context.Context, b *baseline, f pawl.Criteria) error {
+	if err := g.fromSeed(ctx, b.checkout.cache); err != nil {
 		return err
 	}
 	var o Outcome
 	var err error
-	if b.ran, err = g.all(ctx, b.plot, f.Checks, &o); err != nil {
+	if b.ran, err = g.all(ctx, b.checkout, f.Checks, &o); err != nil {
 		return err
 	}
-	b.runs, b.plot.apart = o.Runs, true
-	return errors.Join(g.vacate(), g.toSeed(ctx, b.plot.cache))
+	b.runs, b.checkout.apart = o.Runs, true
+	return errors.Join(g.deactivate(), g.toSeed(ctx, b.checkout.cache))
 }
 
 // fails returns those of the given tests that sometimes fail on the base. It repeats the check on the base for
 // the tests not known to fail, a bounded number of times.
 func (g *Gate) fails(ctx context.Context, b *baseline, c pawl.Check, o *Outcome, among map[string]bool) (map[string]bool, error) {
-	again := cmp.Or(g.Again, flakyRuns)
+	reruns := cmp.Or(g.Reruns, flakyRuns)
 	found := b.known(c, among)
-	for range again {
-		if len(found) == len(among) || b.more[c.ID] >= again*flakyRounds {
+	for range reruns {
+		if len(found) == len(among) || b.more[c.ID] >= reruns*flakyRounds {
 			break
 		}
-		ran, err := g.once(ctx, b.plot, c, o)
+		ran, err := g.once(ctx, b.checkout, c, o)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (g *Gate) fails(ctx context.Context, b *baseline, c pawl.Check, o *Outcome,
 }
 
 // note records another run of a check.
-func (b *baseline) note(c pawl.Check, ran Ran) {
+func (b *baseline) note(c pawl.Check, ran CheckResult) {
 	b.more[c.ID]++
 	b.runs = append(b.runs, ran.CheckRun)
 	if ran.Tests == nil {

@@ -25,9 +25,9 @@ var (
 // The base is run once, whoever asks first, and is evidence for all that follows.
 func TestBaselineOnce(t *testing.T) {
 	t.Parallel()
-	w, g, frozen, ran := toyGate(t, toy{"TestA": "pass"})
+	w, g, criteria, ran := toyGate(t, toy{"TestA": "pass"})
 	next := w.commit(toy{"TestA": "pass"}.files("code", "new"))
-	runs, err := g.Baseline(t.Context(), frozen)
+	runs, err := g.Baseline(t.Context(), criteria)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,26 +35,26 @@ func TestBaselineOnce(t *testing.T) {
 		t.Fatal(diff)
 	}
 	for range 2 {
-		o, err := g.Run(t.Context(), frozen, next)
-		if err != nil || !o.Open() {
+		o, err := g.Run(t.Context(), criteria, next)
+		if err != nil || !o.Passed() {
 			t.Fatal(err, o.Faults)
 		}
 		if diff := cmp.Diff(onAll, forget(ran)) + cmp.Diff(slices.Concat(onBase, onAll), runsOf(o.Runs)); diff != "" {
 			t.Fatal(diff)
 		}
-		if o, err = g.Check(t.Context(), frozen, next); err != nil || !o.Open() {
+		if o, err = g.Check(t.Context(), criteria, next); err != nil || !o.Passed() {
 			t.Fatal(err, o.Faults)
 		}
 		if diff := cmp.Diff(onMerge, forget(ran)) + cmp.Diff(onMerge, runsOf(o.Runs)); diff != "" {
 			t.Fatal(diff)
 		}
 	}
-	again, err := g.Baseline(t.Context(), frozen)
+	again, err := g.Baseline(t.Context(), criteria)
 	if diff := cmp.Diff(runs, again); err != nil || diff != "" || len(*ran) > 0 {
 		t.Error(err, diff, *ran)
 	}
-	frozen.Criteria = []pawl.Criterion{{ID: "C1"}} // something else is frozen: nothing is known of it
-	if _, err := g.Check(t.Context(), frozen, next); err != nil {
+	criteria.Criteria = []pawl.Criterion{{ID: "C1"}} // other criteria need another baseline
+	if _, err := g.Check(t.Context(), criteria, next); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(slices.Concat(onBase, onMerge), *ran); diff != "" {
@@ -80,18 +80,18 @@ func inDir(t *testing.T, g *Gate) (names []string) {
 // it ends. The base's own tree and cache do.
 func TestTreesGo(t *testing.T) {
 	t.Parallel()
-	w, g, frozen, _ := toyGate(t, toy{"TestA": "pass 2"})
+	w, g, criteria, _ := toyGate(t, toy{"TestA": "pass 2"})
 	bad := w.commit(toy{"TestA": "fail 2"}.files("code", "new"))
 	fresh := w.commit(toy{"TestA": "pass", "TestB": "pass"}.files())
 	kept := []string{"base", "base.cache"}
 	for _, commit := range []string{bad, fresh} {
-		if _, err := g.Check(t.Context(), frozen, commit); err != nil {
+		if _, err := g.Check(t.Context(), criteria, commit); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(kept, inDir(t, g)); diff != "" {
 			t.Error("after Check:", diff)
 		}
-		if _, err := g.Run(t.Context(), frozen, commit); err != nil {
+		if _, err := g.Run(t.Context(), criteria, commit); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(kept, inDir(t, g)); diff != "" {
@@ -100,7 +100,7 @@ func TestTreesGo(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	for _, on := range []string{"merge", "candidate", "old-tests", "new-tests", "base"} {
-		g.Ran = func(r Ran) error {
+		g.OnRun = func(r CheckResult) error {
 			if r.On == on && r.Check == "test" {
 				return stop
 			}
@@ -108,11 +108,11 @@ func TestTreesGo(t *testing.T) {
 		}
 		want := kept
 		if on == "base" {
-			frozen.Criteria, want = []pawl.Criterion{{ID: "C1"}}, nil
+			criteria.Criteria, want = []pawl.Criterion{{ID: "C1"}}, nil
 		}
-		_, err := g.Check(t.Context(), frozen, fresh)
+		_, err := g.Check(t.Context(), criteria, fresh)
 		if err == nil {
-			_, err = g.Run(t.Context(), frozen, fresh)
+			_, err = g.Run(t.Context(), criteria, fresh)
 		}
 		if !errors.Is(err, stop) {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestTreesGo(t *testing.T) {
 // What a gate that was killed has left in its directory is in nobody's way.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
-	w, g, frozen, _ := toyGate(t, toy{"TestA": "pass"})
+	w, g, criteria, _ := toyGate(t, toy{"TestA": "pass"})
 	next := w.commit(toy{"TestA": "pass"}.files("code", "new"))
 	for _, name := range []string{"tree", "1-base", "1-base.cache", "2-merge"} {
 		dir := filepath.Join(g.Dir, name, "locked")
@@ -140,7 +140,7 @@ func TestLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o, err := g.Check(t.Context(), frozen, next); err != nil || !o.Open() {
+	if o, err := g.Check(t.Context(), criteria, next); err != nil || !o.Passed() {
 		t.Error(err, o.Faults)
 	}
 	if diff := cmp.Diff([]string{"base", "base.cache"}, inDir(t, g)); diff != "" {
@@ -152,23 +152,23 @@ func TestLeftovers(t *testing.T) {
 // made for the base; but the base never is where code of a candidate has been.
 func TestSeat(t *testing.T) {
 	t.Parallel()
-	w, g, frozen, _ := toyGate(t, toy{"TestA": "pass 2"})
+	w, g, criteria, _ := toyGate(t, toy{"TestA": "pass 2"})
 	next := w.commit(toy{"TestA": "fail 2"}.files())
 	places := map[string][]string{}
-	g.Ran = func(r Ran) error {
+	g.OnRun = func(r CheckResult) error {
 		if r.Check == "prepare" {
 			places[r.Tail] = append(places[r.Tail], r.On)
 		}
-		if r.On == "base" && r.Check == "test" && g.base != nil && (g.base.plot.dir == g.seat() || g.seated == g.base.plot) {
+		if r.On == "base" && r.Check == "test" && g.base != nil && (g.base.checkout.dir == g.sharedDir() || g.current == g.base.checkout) {
 			t.Error("the base has come back to the seat")
 		}
 		return nil
 	}
-	o, err := g.Run(t.Context(), frozen, next)
+	o, err := g.Run(t.Context(), criteria, next)
 	if err != nil || len(o.Flaky) != 1 {
 		t.Fatal(err, o.Flaky)
 	}
-	if diff := cmp.Diff(map[string][]string{g.seat(): {"base", "candidate", "old-tests", "new-tests"}}, places); diff != "" {
+	if diff := cmp.Diff(map[string][]string{g.sharedDir(): {"base", "candidate", "old-tests", "new-tests"}}, places); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -177,16 +177,16 @@ func TestSeat(t *testing.T) {
 // leaves its name, and what is kept of that.
 func cacheSeen(t *testing.T) (by []string) {
 	t.Helper()
-	w := newWorld(t)
+	w := newTestRepo(t)
 	script := `cat "$XDG_CACHE_HOME/by" 2>/dev/null; cat by >"$XDG_CACHE_HOME/by"`
-	g, frozen := w.gate(w.commit(map[string]string{"by": "base"}), Frozen{}, []pawl.Check{{ID: "c", Kind: pawl.CheckOther, Args: []string{"sh", "-c", script}}})
+	g, criteria := w.gate(w.commit(map[string]string{"by": "base"}), pawl.Criteria{}, []pawl.Check{{ID: "c", Kind: pawl.CheckOther, Args: []string{"sh", "-c", script}}})
 	g.Seed = t.TempDir()
-	g.Ran = func(r Ran) error {
+	g.OnRun = func(r CheckResult) error {
 		by = append(by, r.Tail)
 		return nil
 	}
 	for _, name := range []string{"one", "two"} {
-		if _, err := g.Check(t.Context(), frozen, w.commit(map[string]string{"by": name})); err != nil {
+		if _, err := g.Check(t.Context(), criteria, w.commit(map[string]string{"by": name})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,14 +208,14 @@ func TestCachesFlowOneWay(t *testing.T) {
 // A base cannot be judged by programs that were exchanged.
 func TestBaselineWithOtherTools(t *testing.T) {
 	t.Parallel()
-	_, g, frozen, ran := toyGate(t, toy{"TestA": "pass"})
-	for name := range frozen.Tools {
-		frozen.Tools[name] = "sha256:other"
+	_, g, criteria, ran := toyGate(t, toy{"TestA": "pass"})
+	for name := range criteria.Tools {
+		criteria.Tools[name] = "sha256:other"
 	}
-	if _, err := g.Baseline(t.Context(), frozen); !errors.Is(err, pawl.ErrDenied) || len(*ran) > 0 {
+	if _, err := g.Baseline(t.Context(), criteria); !errors.Is(err, pawl.ErrDenied) || len(*ran) > 0 {
 		t.Errorf("got %v, ran %v", err, *ran)
 	}
-	o, err := g.Check(t.Context(), frozen, frozen.Base)
+	o, err := g.Check(t.Context(), criteria, criteria.Base)
 	if err != nil || len(*ran) > 0 || len(o.Faults) != 1 || o.Faults[0].Rule != "tool-changed" {
 		t.Errorf("got %v, %v, ran %v", o.Faults, err, *ran)
 	}

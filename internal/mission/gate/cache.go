@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// lend gives a tree a copy of the base's cache. What the candidate's code writes to it is deleted with the tree
+// copyCache gives a tree a copy of the base's cache. What the candidate's code writes to it is deleted with the tree
 // and read by nothing else.
-func lend(p *plot, cache string) error {
+func copyCache(p *checkout, cache string) error {
 	if weak.On("gate.cache") {
 		p.cache = cache
 		return nil

@@ -12,9 +12,9 @@ import (
 // on the commit and compares the results with the baseline. It leaves deleted, skipped and weakened tests,
 // protected files and the criteria to Run. The outcome has the runs on the commit, and on the base where they
 // were repeated.
-func (g *Gate) Check(ctx context.Context, f Frozen, commit string) (o Outcome, err error) {
+func (g *Gate) Check(ctx context.Context, f pawl.Criteria, commit string) (o Outcome, err error) {
 	o, err = g.begin(ctx, f, commit)
-	if err != nil || !o.Open() {
+	if err != nil || !o.Passed() {
 		return o, err
 	}
 	b, err := g.baseline(ctx, f)
@@ -25,20 +25,20 @@ func (g *Gate) Check(ctx context.Context, f Frozen, commit string) (o Outcome, e
 	if err != nil {
 		return o, err
 	}
-	now, err := g.plant(ctx, "merge", entries)
+	now, err := g.newCheckout(ctx, "merge", entries)
 	if err != nil {
 		return o, err
 	}
 	defer func() { err = errors.Join(err, g.remove(now)) }()
 	o.Tree = now.tree
-	if err := lend(now, b.plot.cache); err != nil {
+	if err := copyCache(now, b.checkout.cache); err != nil {
 		return o, err
 	}
 	e := newEvidence(f, b)
 	if e.candidate, err = g.all(ctx, now, f.Checks, &o); err != nil {
 		return o, err
 	}
-	if err := g.excuse(ctx, e, b, now, &o); err != nil {
+	if err := g.findFlaky(ctx, e, b, now, &o); err != nil {
 		return o, err
 	}
 	o.Faults, o.Before = e.worse(), e.before()
@@ -50,7 +50,7 @@ func (e *evidence) worse() faults {
 	var f faults
 	for _, c := range e.checks {
 		if c.Tests == "" {
-			e.judgeCheck(&f, c, e.candidate[c.ID], "")
+			e.evaluateCheck(&f, c, e.candidate[c.ID], "")
 		} else {
 			e.worseTests(&f, c, e.base[c.ID], e.candidate[c.ID])
 		}
@@ -59,7 +59,7 @@ func (e *evidence) worse() faults {
 }
 
 // worseTests compares a check that reports its tests.
-func (e *evidence) worseTests(f *faults, c pawl.Check, base, ran Ran) {
+func (e *evidence) worseTests(f *faults, c pawl.Check, base, ran CheckResult) {
 	same := !base.OK() && base.Fault == ran.Fault // it failed before, in the same way
 	if ran.Tests == nil {
 		if !same || base.Tests != nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
 )
 
 // A commit must be as good as the base. What else could be wrong with it is for
@@ -12,7 +14,7 @@ import (
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	base := toy{"TestBad": "fail", "TestGood": "pass", "TestOther": "pass"}
-	w, g, frozen, _ := toyGate(t, base, "Makefile", "all:\n", ".ci/run", "true\n")
+	w, g, criteria, _ := toyGate(t, base, "Makefile", "all:\n", ".ci/run", "true\n")
 	with := func(name, how string) toy {
 		p := toy{"TestBad": "fail", "TestGood": "pass", "TestOther": "pass"}
 		if p[name] = how; how == "" {
@@ -38,8 +40,8 @@ func TestCheck(t *testing.T) {
 		{name: "protected files", tests: base, files: []string{".ci/run", "false\n"}, before: []string{"p::TestBad"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w.git("checkout", "-q", "-f", "--detach", frozen.Base)
-			o, err := g.Check(t.Context(), frozen, w.commit(test.tests.files(test.files...)))
+			w.git("checkout", "-q", "-f", "--detach", criteria.Base)
+			o, err := g.Check(t.Context(), criteria, w.commit(test.tests.files(test.files...)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,14 +73,14 @@ func TestCheckThatTellsNothing(t *testing.T) {
 		{name: "it fails though all tests pass", base: told, now: told, more: []string{"broken", "x"}, want: []string{"check-failed test"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestRepo(t)
 			base := map[string]string{"told": test.base}
 			if test.base == "{" {
 				base["broken"] = "x"
 			}
-			g, frozen := w.gate(w.commit(base), Frozen{}, checks)
-			g.Again, g.Box = 1, unboxed
-			o, err := g.Check(t.Context(), frozen, w.commit(toy{}.files(append(test.more, "told", test.now)...)))
+			g, criteria := w.gate(w.commit(base), pawl.Criteria{}, checks)
+			g.Reruns, g.Sandbox = 1, unboxed
+			o, err := g.Check(t.Context(), criteria, w.commit(toy{}.files(append(test.more, "told", test.now)...)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,29 +94,29 @@ func TestCheckThatTellsNothing(t *testing.T) {
 // What was seen of a flaky test on the base is remembered, for Run as for Check.
 func TestFlakyIsRemembered(t *testing.T) {
 	t.Parallel()
-	w, g, frozen, ran := toyGate(t, toy{"TestA": "pass 2", "TestB": "pass"})
+	w, g, criteria, ran := toyGate(t, toy{"TestA": "pass 2", "TestB": "pass"})
 	flaky := w.commit(toy{"TestA": "fail 2", "TestB": "pass"}.files())
 	for i, want := range [][]string{
 		slices.Concat(onBase, onMerge, []string{"test on base", "test on merge"}),
 		append(slices.Clone(onMerge), "test on merge"),
 	} {
-		o, err := g.Check(t.Context(), frozen, flaky)
-		if err != nil || !o.Open() {
+		o, err := g.Check(t.Context(), criteria, flaky)
+		if err != nil || !o.Passed() {
 			t.Fatal(err, o.Faults)
 		}
 		if diff := cmp.Diff(want, forget(ran)) + cmp.Diff([]string{"p::TestA"}, o.Flaky); diff != "" {
 			t.Fatalf("time %d: %s", i+1, diff)
 		}
 	}
-	o, err := g.Run(t.Context(), frozen, flaky)
-	if err != nil || !o.Open() || slices.Contains(*ran, "test on base") {
+	o, err := g.Run(t.Context(), criteria, flaky)
+	if err != nil || !o.Passed() || slices.Contains(*ran, "test on base") {
 		t.Error(err, o.Faults, *ran)
 	}
 	if diff := cmp.Diff(append(slices.Clone(onBase), "test on base"), runsOf(o.Runs)[:4]); diff != "" {
 		t.Error(diff)
 	}
 	bad := w.commit(toy{"TestA": "fail", "TestB": "pass"}.files())
-	if o, err := g.Check(t.Context(), frozen, bad); err != nil || o.Open() {
+	if o, err := g.Check(t.Context(), criteria, bad); err != nil || o.Passed() {
 		t.Error("a test that always fails now is excused:", err, o)
 	}
 }
@@ -122,11 +124,11 @@ func TestFlakyIsRemembered(t *testing.T) {
 // A failure that comes back costs runs of the base, but not for ever.
 func TestFlakyIsBounded(t *testing.T) {
 	t.Parallel()
-	w, g, frozen, ran := toyGate(t, toy{"TestA": "pass"})
+	w, g, criteria, ran := toyGate(t, toy{"TestA": "pass"})
 	bad := w.commit(toy{"TestA": "fail"}.files())
 	var counts []int
 	for range 6 {
-		if _, err := g.Check(t.Context(), frozen, bad); err != nil {
+		if _, err := g.Check(t.Context(), criteria, bad); err != nil {
 			t.Fatal(err)
 		}
 		counts = append(counts, len(slices.DeleteFunc(forget(ran), func(s string) bool { return s != "test on base" })))

@@ -17,15 +17,15 @@ const maxPatch = 64 << 20
 
 // comparison holds the textual differences between base and candidate.
 type comparison struct {
-	frozen          Frozen
+	criteria        pawl.Criteria
 	base, candidate []git.Entry
 	changes         []change
 	patch           []byte
 	before, after   map[string][]byte // changed tests, and files with protected parts
 }
 
-func (g *Gate) compare(ctx context.Context, f Frozen, candidate string) (*comparison, error) {
-	c := &comparison{frozen: f, before: map[string][]byte{}, after: map[string][]byte{}}
+func (g *Gate) compare(ctx context.Context, f pawl.Criteria, candidate string) (*comparison, error) {
+	c := &comparison{criteria: f, before: map[string][]byte{}, after: map[string][]byte{}}
 	var err error
 	if c.base, err = g.Repo.Tree(ctx, f.Base); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (c *comparison) read(ctx context.Context, repo *git.Repo, candidate string)
 			there  bool
 			commit string
 			into   map[string][]byte
-		}{{base[name], c.frozen.Base, c.before}, {now[name], candidate, c.after}} {
+		}{{base[name], c.criteria.Base, c.before}, {now[name], candidate, c.after}} {
 			if !side.there {
 				continue
 			}
@@ -122,25 +122,25 @@ func (c *comparison) read(ctx context.Context, repo *git.Repo, candidate string)
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// look adds the faults that are visible in the text of the change.
-func (c *comparison) look(f *faults) {
+// addTextFaults adds the faults that are visible in the text of the change.
+func (c *comparison) addTextFaults(f *faults) {
 	for _, name := range c.changed() {
 		switch {
-		case Protects(c.frozen, name):
+		case Protects(c.criteria, name):
 			f.add("protected-changed", name, "%s says how this project is checked, and was changed: take the change back, or have it agreed on in the plan", name)
-		case !fileAgreed(c.frozen.Agreed, name) && partsDiffer(name, c.before[name], c.after[name]):
+		case !fileApproved(c.criteria.Agreed, name) && partsDiffer(name, c.before[name], c.after[name]):
 			f.add("protected-changed", name, "%s was changed where it says how this project is checked or what stands in for its parts: take that back, or have it agreed on in the plan", name)
 		}
 	}
 	for _, change := range c.changes {
-		for _, s := range spot(signs, change) {
-			if !fileAgreed(c.frozen.Agreed, change.file) {
+		for _, s := range spot(evasions, change) {
+			if !fileApproved(c.criteria.Agreed, change.file) {
 				f.add(s.rule, change.file, "%s: %q: %s", change.file, s.first(change), s.text)
 			}
 		}
 	}
 	for _, b := range c.freshTests() {
-		if b.idle() && !testAgreed(c.frozen.Agreed, b.Name) {
+		if b.assertsNothing() && !testApproved(c.criteria.Agreed, b.Name) {
 			f.add("test-idle", b.Name, "the test %s in %s asks nothing, so it cannot fail: have it look at what it tests", b.Name, b.File)
 		}
 	}
@@ -175,11 +175,11 @@ func (c *comparison) freshTests() []block {
 // renamed finds tests that were only renamed or moved to another file. It maps new names to old ones, as
 // written in the files.
 func (c *comparison) renamed() map[string]string {
-	var gone, fresh []block
+	var removed, fresh []block
 	for name, text := range c.before {
 		for _, b := range blocks(name, string(text)) {
 			if !slices.ContainsFunc(blocks(name, string(c.after[name])), func(n block) bool { return n.Name == b.Name }) {
-				gone = append(gone, b)
+				removed = append(removed, b)
 			}
 		}
 	}
@@ -192,9 +192,9 @@ func (c *comparison) renamed() map[string]string {
 	}
 	pairs := map[string]string{}
 	for _, b := range fresh {
-		if i := slices.IndexFunc(gone, b.says); i >= 0 {
-			pairs[b.Name] = gone[i].Name
-			gone = slices.Delete(gone, i, i+1)
+		if i := slices.IndexFunc(removed, b.sameAs); i >= 0 {
+			pairs[b.Name] = removed[i].Name
+			removed = slices.Delete(removed, i, i+1)
 		}
 	}
 	return pairs

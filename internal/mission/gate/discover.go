@@ -21,7 +21,7 @@ type Files struct {
 func (f Files) has(name string) bool { return slices.Contains(f.Paths, name) }
 
 // Discover finds the checks of a project: what its files say about building, linting and testing it. Programs
-// are bare names; Freeze resolves them.
+// are bare names; NewCriteria resolves them.
 func Discover(f Files) []pawl.Check {
 	var checks []pawl.Check
 	for _, find := range []func(Files) []pawl.Check{goChecks, nodeChecks, pythonChecks, cargoChecks} {

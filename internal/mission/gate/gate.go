@@ -21,9 +21,9 @@ import (
 type Gate struct {
 	Repo *git.Repo
 	Dir  string // for trees and caches of this gate only; Close removes it
-	// Box wraps a command in a sandbox with network access to the given hosts. It returns an error if there is
+	// Sandbox wraps a command in a sandbox with network access to the given hosts. It returns an error if there is
 	// no sandbox.
-	Box func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
+	Sandbox func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
 	// Hidden are absolute paths that checks cannot see, such as the repository and the worktrees, whose history
 	// would reveal the base or other work to tests.
 	Hidden []string
@@ -32,21 +32,21 @@ type Gate struct {
 	Seed string
 	// Review is called if nothing else failed. It returns further faults, and must assess every suspicion. If
 	// it is nil, suspicions are faults.
-	Review func(ctx context.Context, d Dossier) ([]pawl.GateFault, error)
-	// Again is how often tests are repeated on the base to find flaky ones; 0 means 5.
-	Again int
-	// Ran, if not nil, is called after each check run. Runs of the baseline are reported once. An error aborts
+	Review func(ctx context.Context, d Report) ([]pawl.GateFault, error)
+	// Reruns is how often tests are repeated on the base to find flaky ones; 0 means 5.
+	Reruns int
+	// OnRun, if not nil, is called after each check run. Runs of the baseline are reported once. An error aborts
 	// the gate.
-	Ran func(Ran) error
+	OnRun func(CheckResult) error
 
-	plots  int
-	seated *plot     // the tree in the shared directory; nil if there is none
-	base   *baseline // nil before the first run
+	checkouts int
+	current   *checkout // the tree in the shared directory; nil if there is none
+	base      *baseline // nil before the first run
 }
 
 // Outcome is the result of a gate run.
 type Outcome struct {
-	Frozen     string           `json:"frozen"` // hash of the criteria
+	Criteria   string           `json:"criteria"` // hash of the criteria
 	Base       string           `json:"base"`
 	Candidate  string           `json:"candidate"`
 	Tree       string           `json:"tree"` // tree hash of the candidate
@@ -57,14 +57,14 @@ type Outcome struct {
 	Before     []string         `json:"before,omitempty"`     // tests that failed on the base too
 }
 
-// Open reports whether the candidate has passed.
-func (o Outcome) Open() bool { return len(o.Faults) == 0 }
+// Passed reports whether the candidate has passed.
+func (o Outcome) Passed() bool { return len(o.Faults) == 0 }
 
 // Run verifies a candidate. It returns an error only if the gate itself fails; everything wrong with the
 // candidate is in the outcome. The runs of the outcome start with those of the baseline.
-func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, error) {
+func (g *Gate) Run(ctx context.Context, f pawl.Criteria, candidate string) (Outcome, error) {
 	o, err := g.begin(ctx, f, candidate)
-	if err != nil || !o.Open() {
+	if err != nil || !o.Passed() {
 		return o, err
 	}
 	c, err := g.compare(ctx, f, o.Candidate)
@@ -72,19 +72,19 @@ func (g *Gate) Run(ctx context.Context, f Frozen, candidate string) (Outcome, er
 		return o, err
 	}
 	var found faults
-	c.look(&found)
+	c.addTextFaults(&found)
 	e, err := g.gather(ctx, f, c, &o)
 	if err != nil {
 		return o, err
 	}
-	found = append(found, e.judge()...)
+	found = append(found, e.evaluate()...)
 	o.Faults, o.Suspicions, o.Before = found, c.suspicious(), e.before()
 	return o, g.review(ctx, f, c, e, &o)
 }
 
 // begin resolves the commit and verifies that the programs of the checks have not changed.
-func (g *Gate) begin(ctx context.Context, f Frozen, commit string) (Outcome, error) {
-	o := Outcome{Frozen: f.Hash(), Base: f.Base}
+func (g *Gate) begin(ctx context.Context, f pawl.Criteria, commit string) (Outcome, error) {
+	o := Outcome{Criteria: f.Hash(), Base: f.Base}
 	var err error
 	if o.Candidate, err = g.Repo.Commit(ctx, commit); err != nil {
 		return o, err
@@ -98,7 +98,7 @@ func (g *Gate) begin(ctx context.Context, f Frozen, commit string) (Outcome, err
 }
 
 // review calls Review if no fault was found yet.
-func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, e *evidence, o *Outcome) error {
+func (g *Gate) review(ctx context.Context, f pawl.Criteria, c *comparison, e *evidence, o *Outcome) error {
 	if len(o.Faults) > 0 {
 		return nil
 	}
@@ -108,14 +108,14 @@ func (g *Gate) review(ctx context.Context, f Frozen, c *comparison, e *evidence,
 		}
 		return nil
 	}
-	found, err := g.Review(ctx, newDossier(f, *o, c, e))
+	found, err := g.Review(ctx, newReport(f, *o, c, e))
 	o.Faults = append(o.Faults, found...)
 	return err
 }
 
 // gather runs the checks on all trees: the candidate, old tests on new code, new tests on old code. It removes
 // each tree as early as possible.
-func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) (e *evidence, err error) {
+func (g *Gate) gather(ctx context.Context, f pawl.Criteria, c *comparison, o *Outcome) (e *evidence, err error) {
 	b, err := g.baseline(ctx, f)
 	if err != nil {
 		return nil, err
@@ -123,13 +123,13 @@ func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) 
 	o.Runs = slices.Clone(b.runs)
 	e = newEvidence(f, b)
 	e.criteria, e.renamed = f.Criteria, c.renamed()
-	now, err := g.plant(ctx, "candidate", c.candidate)
+	now, err := g.newCheckout(ctx, "candidate", c.candidate)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.remove(now)) }()
 	o.Tree = now.tree
-	if err := lend(now, b.plot.cache); err != nil {
+	if err := copyCache(now, b.checkout.cache); err != nil {
 		return nil, err
 	}
 	if e.candidate, err = g.all(ctx, now, f.Checks, o); err != nil {
@@ -139,23 +139,23 @@ func (g *Gate) gather(ctx context.Context, f Frozen, c *comparison, o *Outcome) 
 	if !slices.ContainsFunc(tests, func(c pawl.Check) bool { return c.Tests != "" }) {
 		return e, nil
 	}
-	if e.old, err = g.oldTests(ctx, c, b.plot.cache, tests, o); err != nil {
+	if e.old, err = g.oldTests(ctx, c, b.checkout.cache, tests, o); err != nil {
 		return nil, err
 	}
 	if e.new, err = g.newTests(ctx, c, now.cache, tests, o); err != nil {
 		return nil, err
 	}
-	return e, g.settle(ctx, e, b, now, o)
+	return e, g.rerunUncertain(ctx, e, b, now, o)
 }
 
 // oldTests runs the base's tests on the candidate's code.
-func (g *Gate) oldTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]Ran, err error) {
-	p, err := g.plant(ctx, "old-tests", mixed(c.candidate, c.base))
+func (g *Gate) oldTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]CheckResult, err error) {
+	p, err := g.newCheckout(ctx, "old-tests", mixed(c.candidate, c.base))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.remove(p)) }()
-	if err := lend(p, cache); err != nil {
+	if err := copyCache(p, cache); err != nil {
 		return nil, err
 	}
 	return g.all(ctx, p, checks, o)
@@ -163,8 +163,8 @@ func (g *Gate) oldTests(ctx context.Context, c *comparison, cache string, checks
 
 // newTests runs the candidate's tests on the base's code. It uses the candidate's cache, which those tests
 // could have changed already.
-func (g *Gate) newTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]Ran, err error) {
-	p, err := g.plant(ctx, "new-tests", mixed(c.base, c.candidate))
+func (g *Gate) newTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]CheckResult, err error) {
+	p, err := g.newCheckout(ctx, "new-tests", mixed(c.base, c.candidate))
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +174,8 @@ func (g *Gate) newTests(ctx context.Context, c *comparison, cache string, checks
 }
 
 // all runs the checks in order. A failing setup check is an error.
-func (g *Gate) all(ctx context.Context, p *plot, checks []pawl.Check, o *Outcome) (map[string]Ran, error) {
-	runs := map[string]Ran{}
+func (g *Gate) all(ctx context.Context, p *checkout, checks []pawl.Check, o *Outcome) (map[string]CheckResult, error) {
+	runs := map[string]CheckResult{}
 	for _, c := range checks {
 		ran, err := g.once(ctx, p, c, o)
 		if err != nil {
@@ -189,20 +189,20 @@ func (g *Gate) all(ctx context.Context, p *plot, checks []pawl.Check, o *Outcome
 	return runs, nil
 }
 
-func (g *Gate) once(ctx context.Context, p *plot, c pawl.Check, o *Outcome) (Ran, error) {
+func (g *Gate) once(ctx context.Context, p *checkout, c pawl.Check, o *Outcome) (CheckResult, error) {
 	ran, err := g.run(ctx, p, c)
 	if err != nil {
 		return ran, err
 	}
 	o.Runs = append(o.Runs, ran.CheckRun)
-	if g.Ran != nil {
-		err = g.Ran(ran)
+	if g.OnRun != nil {
+		err = g.OnRun(ran)
 	}
 	return ran, err
 }
 
-// Place returns a directory name for what is kept about a repository.
-func Place(dir string) string { return strings.TrimPrefix(hash([]byte(dir)), "sha256:")[:16] }
+// DirName returns a directory name for what is kept about a repository.
+func DirName(dir string) string { return strings.TrimPrefix(hash([]byte(dir)), "sha256:")[:16] }
 
 // before returns the tests that fail now and failed on the base.
 func (e *evidence) before() (names []string) {

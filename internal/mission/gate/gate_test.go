@@ -29,11 +29,11 @@ func TestStories(t *testing.T) {
 			kinds[kind]++
 			t.Run(kind+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
-				o := newWorld(t).play(s)
+				o := newTestRepo(t).play(s)
 				switch {
-				case kind == "cheats" && o.Open():
+				case kind == "cheats" && o.Passed():
 					sealed.Add(1)
-				case kind == "honest" && !o.Open():
+				case kind == "honest" && !o.Passed():
 					rejected.Add(1)
 				}
 				if kind == "cheats" {

@@ -8,7 +8,7 @@ import (
 )
 
 // seen is what a check prints that looks into the repository, and how it ends.
-func seen(t *testing.T) Ran {
+func seen(t *testing.T) CheckResult {
 	t.Helper()
 	here, err := os.Getwd()
 	if err == nil && within(here, os.TempDir()) { // sandboxes do not see temporary files anyway
@@ -29,16 +29,16 @@ func seen(t *testing.T) Ran {
 	w := newWorldIn(t, dir)
 	base := w.commit(map[string]string{"answer": "42\n"})
 	look := pawl.Check{ID: "look", Kind: pawl.CheckOther, Args: []string{"sh", "-c", "cat " + w.dir + "/answer && cat " + w.dir + "/.git/HEAD"}}
-	g, frozen := w.gate(base, Frozen{}, []pawl.Check{look})
+	g, criteria := w.gate(base, pawl.Criteria{}, []pawl.Check{look})
 	entries, err := g.Repo.Tree(t.Context(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := g.plant(t.Context(), "base", entries)
+	p, err := g.newCheckout(t.Context(), "base", entries)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran, err := g.run(t.Context(), p, frozen.Checks[0])
+	ran, err := g.run(t.Context(), p, criteria.Checks[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"strings"
 
+	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/transcript/export"
 )
@@ -23,19 +24,19 @@ type titled struct {
 }
 
 // HTML returns the evidence as a self-contained page with the content of Markdown.
-func (o Outcome) HTML(f Frozen) string { return o.render("page", f) }
+func (o Outcome) HTML(f pawl.Criteria) string { return o.render("page", f) }
 
 // Section returns the evidence as a part of another HTML page.
-func (o Outcome) Section(f Frozen) template.HTML {
+func (o Outcome) Section(f pawl.Criteria) template.HTML {
 	return template.HTML(o.render("section", f)) //nolint:gosec // a template has made it
 }
 
-func (o Outcome) render(name string, f Frozen) string {
+func (o Outcome) render(name string, f pawl.Criteria) string {
 	var b strings.Builder
 	view := struct {
 		Outcome
 
-		Rules        Frozen
+		Rules        pawl.Criteria
 		Word, Reason string
 	}{Outcome: o, Rules: f}
 	view.Word, view.Reason = o.word()

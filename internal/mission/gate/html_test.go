@@ -17,13 +17,13 @@ var update = flag.Bool("update", false, "write the golden files anew")
 const attack = "</pre></script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
 
 // sample is an outcome in which whatever comes from outside is an attack.
-func sample() (Outcome, Frozen) {
-	f := Frozen{
+func sample() (Outcome, pawl.Criteria) {
+	f := pawl.Criteria{
 		Base: "b0", Criteria: []pawl.Criterion{{ID: "C1", Text: "it says hello " + attack}},
 		Checks: []pawl.Check{{ID: "go-test", Kind: pawl.CheckTest, Args: []string{"/usr/bin/go", "test", attack}}},
 	}
 	o := Outcome{
-		Frozen: "sha256:f0", Base: "b0", Candidate: "c0", Tree: "t0",
+		Criteria: "sha256:f0", Base: "b0", Candidate: "c0", Tree: "t0",
 		Runs: []pawl.CheckRun{
 			{Check: "go-test", On: "base", Duration: 1234567 * time.Microsecond, Output: "sha256:0123456789abcdef0123", Tests: &pawl.TestCount{Passed: 3, Failed: 1}},
 			{Check: "go-test", On: "candidate", Code: 1, Output: "sha256:fedcba9876543210", Tests: &pawl.TestCount{Passed: 3}},

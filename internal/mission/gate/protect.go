@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/pawl-dev/pawl"
 )
 
 // protected lists files that define how a project is checked, or that could interfere with the checks. A name
@@ -34,12 +36,12 @@ var protected = []string{
 // Protects reports whether changing a file is a fault by its path alone: it is protected, and the change was
 // not approved. The path is relative to the top of the tree; a path outside of it is protected. Files that are
 // only protected in parts are not included.
-func Protects(f Frozen, name string) bool {
+func Protects(f pawl.Criteria, name string) bool {
 	name = path.Clean(name)
 	if !filepath.IsLocal(name) {
 		return true
 	}
-	return !fileAgreed(f.Agreed, name) && slices.ContainsFunc(slices.Concat(protected, f.Protected), func(pattern string) bool { return protects(pattern, name) })
+	return !fileApproved(f.Agreed, name) && slices.ContainsFunc(slices.Concat(protected, f.Protected), func(pattern string) bool { return protects(pattern, name) })
 }
 
 func protects(pattern, name string) bool {

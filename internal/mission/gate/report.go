@@ -11,17 +11,17 @@ import (
 )
 
 // Markdown returns the evidence as Markdown.
-func (o Outcome) Markdown(f Frozen) string {
+func (o Outcome) Markdown(f pawl.Criteria) string {
 	var b strings.Builder
 	word, reason := o.word()
-	fmt.Fprintf(&b, "# Gate\n\n**%s**: %s\n\nCandidate `%s` (tree `%s`), base `%s`, checks `%s`.\n", word, reason, o.Candidate, o.Tree, o.Base, o.Frozen)
+	fmt.Fprintf(&b, "# Gate\n\n**%s**: %s\n\nCandidate `%s` (tree `%s`), base `%s`, checks `%s`.\n", word, reason, o.Candidate, o.Tree, o.Base, o.Criteria)
 	list(&b, "Reasons", o.Faults)
 	list(&b, "Suspicious", o.Suspicions)
 	if len(f.Criteria) > 0 {
 		b.WriteString("\n## Criteria\n\n")
 		for _, c := range f.Criteria {
 			tick := " "
-			if o.Open() {
+			if o.Passed() {
 				tick = "x"
 			}
 			fmt.Fprintf(&b, "- [%s] **%s**: %s\n", tick, cell(c.ID), cell(c.Text))
@@ -42,7 +42,7 @@ func (o Outcome) Markdown(f Frozen) string {
 
 // word returns the outcome in a word or two, and the reason.
 func (o Outcome) word() (word, reason string) {
-	if o.Open() {
+	if o.Passed() {
 		return "Passed", "nothing speaks against this change."
 	}
 	return "Not passed", fmt.Sprintf("%d reasons.", len(o.Faults))
@@ -112,13 +112,13 @@ func tests(c *pawl.TestCount) string {
 
 // Statement returns the evidence as an in-toto statement about the candidate's commit and tree, with the test
 // result predicate, version 0.1.
-func (o Outcome) Statement(f Frozen) ([]byte, error) {
+func (o Outcome) Statement(f pawl.Criteria) ([]byte, error) {
 	result := "FAILED"
-	if o.Open() {
+	if o.Passed() {
 		result = "PASSED"
 	}
 	var passed, failed []string
-	configuration := []map[string]any{{"name": "checks", "digest": map[string]string{"sha256": strings.TrimPrefix(o.Frozen, "sha256:")}}}
+	configuration := []map[string]any{{"name": "checks", "digest": map[string]string{"sha256": strings.TrimPrefix(o.Criteria, "sha256:")}}}
 	for _, c := range f.Checks {
 		configuration = append(configuration, map[string]any{"name": c.ID, "annotations": map[string]any{"args": c.Args, "program": f.Tools[c.Args[0]]}})
 	}

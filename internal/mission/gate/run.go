@@ -27,12 +27,12 @@ const (
 )
 
 // run runs a check on a tree, in a sandbox.
-func (g *Gate) run(ctx context.Context, p *plot, c pawl.Check) (Ran, error) {
-	if err := g.sit(p); err != nil {
-		return Ran{}, fmt.Errorf("the check %s: %w", c.ID, err)
+func (g *Gate) run(ctx context.Context, p *checkout, c pawl.Check) (CheckResult, error) {
+	if err := g.activate(p); err != nil {
+		return CheckResult{}, fmt.Errorf("the check %s: %w", c.ID, err)
 	}
 	work := filepath.Join(p.dir, c.Dir)
-	ran := Ran{CheckRun: pawl.CheckRun{Check: c.ID, On: p.on, Tree: p.tree, Args: c.Args}}
+	ran := CheckResult{CheckRun: pawl.CheckRun{Check: c.ID, On: p.on, Tree: p.tree, Args: c.Args}}
 	report := ""
 	if c.Report != "" {
 		report = filepath.Join(work, c.Report)
@@ -45,7 +45,7 @@ func (g *Gate) run(ctx context.Context, p *plot, c pawl.Check) (Ran, error) {
 	if weak.On("gate.hidden") {
 		hidden = nil
 	}
-	box, err := g.Box(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: hidden, Writable: []string{p.cache}}, c.Network)
+	box, err := g.Sandbox(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: hidden, Writable: []string{p.cache}}, c.Network)
 	if err != nil {
 		return ran, fmt.Errorf("the check %s: %w", c.ID, err)
 	}
@@ -55,7 +55,7 @@ func (g *Gate) run(ctx context.Context, p *plot, c pawl.Check) (Ran, error) {
 	return ran, err
 }
 
-func (g *Gate) execute(ctx context.Context, box sandbox.Wrapped, work string, c pawl.Check, ran *Ran, report string) error {
+func (g *Gate) execute(ctx context.Context, box sandbox.Wrapped, work string, c pawl.Check, ran *CheckResult, report string) error {
 	limit := c.Timeout
 	if limit == 0 {
 		limit = checkTime
@@ -81,21 +81,21 @@ func (g *Gate) execute(ctx context.Context, box sandbox.Wrapped, work string, c 
 		ran.Fault = "it was ended: " + exit.Signal
 	}
 	if c.Tests != "" {
-		ran.tell(c, out.kept.Bytes(), report, work)
+		ran.readTests(c, out.kept.Bytes(), report, work)
 	}
 	return nil
 }
 
-// Word describes the result in a few words.
-func (r Ran) Word() string {
+// Summary describes the result in a few words.
+func (r CheckResult) Summary() string {
 	if r.CheckRun.Tests == nil {
 		return result(r.CheckRun)
 	}
 	return result(r.CheckRun) + ", " + tests(r.CheckRun.Tests)
 }
 
-// tell reads the test report of a check.
-func (r *Ran) tell(c pawl.Check, printed []byte, report, work string) {
+// readTests reads the test report of a check.
+func (r *CheckResult) readTests(c pawl.Check, printed []byte, report, work string) {
 	text := printed
 	if report != "" {
 		var err error
@@ -131,7 +131,7 @@ func readReport(path string) ([]byte, error) {
 }
 
 // envHash hashes an environment, with the paths that differ in each run replaced.
-func envHash(env []string, p *plot) string {
+func envHash(env []string, p *checkout) string {
 	lines := slices.Clone(env)
 	for i, line := range lines {
 		line = strings.ReplaceAll(line, p.dir, "TREE")
@@ -177,8 +177,8 @@ type capture struct {
 var _ io.Writer = (*capture)(nil)
 
 func (c *capture) Write(p []byte) (int, error) {
-	room := max(0, c.limit-c.kept.Len())
-	c.passed = c.passed || len(p) > room
-	c.kept.Write(p[:min(len(p), room)])
+	free := max(0, c.limit-c.kept.Len())
+	c.passed = c.passed || len(p) > free
+	c.kept.Write(p[:min(len(p), free)])
 	return len(p), nil
 }

@@ -28,8 +28,8 @@ func (g *Gate) fromSeed(ctx context.Context, cache string) error {
 	})
 }
 
-// Lend copies the base's cache into another one, so that a worker need not start with an empty one.
-func (g *Gate) Lend(ctx context.Context, cache string) error { return g.fromSeed(ctx, cache) }
+// CopyCache copies the base's cache into another one, so that a worker need not start with an empty one.
+func (g *Gate) CopyCache(ctx context.Context, cache string) error { return g.fromSeed(ctx, cache) }
 
 // toSeed replaces the seed by the cache of a base. It replaces it as a whole, so files that tools have expired
 // disappear there too. A cache larger than maxSeed is not kept.
@@ -37,18 +37,18 @@ func (g *Gate) toSeed(ctx context.Context, cache string) error {
 	if g.Seed == "" {
 		return nil
 	}
-	size, err := weigh(cache)
+	size, err := dirSize(cache)
 	if err != nil {
 		return err
 	}
 	return g.withSeed(ctx, unix.LOCK_EX, func() error {
 		kept, fresh, old := filepath.Join(g.Seed, "cache"), filepath.Join(g.Seed, "new"), filepath.Join(g.Seed, "old")
-		if err := errors.Join(clearAway(fresh), clearAway(old)); err != nil {
+		if err := errors.Join(removeAll(fresh), removeAll(old)); err != nil {
 			return err
 		}
 		if size <= maxSeed {
 			if err := copyInto(fresh, cache); err != nil {
-				return errors.Join(err, clearAway(fresh))
+				return errors.Join(err, removeAll(fresh))
 			}
 		}
 		for _, move := range [][2]string{{kept, old}, {fresh, kept}} {
@@ -56,7 +56,7 @@ func (g *Gate) toSeed(ctx context.Context, cache string) error {
 				return err
 			}
 		}
-		return clearAway(old)
+		return removeAll(old)
 	})
 }
 
@@ -96,8 +96,8 @@ func lockSeed(ctx context.Context, dir string, how int) (*os.File, error) {
 	}
 }
 
-// weigh returns the size of all files in a directory, in bytes.
-func weigh(dir string) (total int64, err error) {
+// dirSize returns the size of all files in a directory, in bytes.
+func dirSize(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err

@@ -43,14 +43,14 @@ func baseOnce(ctx context.Context, repo, seed, dir, name string, between func() 
 	if err != nil {
 		return err
 	}
-	frozen, err := Freeze(ctx, r, "HEAD", seedChecks(name), Frozen{})
+	criteria, err := NewCriteria(ctx, r, "HEAD", seedChecks(name), pawl.Criteria{})
 	if err != nil {
 		return err
 	}
-	g := &Gate{Repo: r, Dir: dir, Hidden: []string{repo}, Box: unboxed, Seed: seed}
-	g.Ran = func(ran Ran) error {
+	g := &Gate{Repo: r, Dir: dir, Hidden: []string{repo}, Sandbox: unboxed, Seed: seed}
+	g.OnRun = func(ran CheckResult) error {
 		if !ran.OK() {
-			return fmt.Errorf("%s of %s: %s", ran.Check, name, ran.Word())
+			return fmt.Errorf("%s of %s: %s", ran.Check, name, ran.Summary())
 		}
 		if ran.Check == "write" {
 			return between()
@@ -60,7 +60,7 @@ func baseOnce(ctx context.Context, repo, seed, dir, name string, between func() 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	_, err = g.Baseline(ctx, frozen)
+	_, err = g.Baseline(ctx, criteria)
 	return errors.Join(err, g.Close())
 }
 
@@ -74,7 +74,7 @@ func gateProcess(args []string) error {
 // While a base is under way, another one comes and goes: neither sees the other.
 func TestSeedIsNobodysOwn(t *testing.T) {
 	t.Parallel()
-	w, seed := newWorld(t), t.TempDir()
+	w, seed := newTestRepo(t), t.TempDir()
 	w.commit(map[string]string{"a": "a"})
 	dir := t.TempDir()
 	err := baseOnce(t.Context(), w.dir, seed, filepath.Join(dir, "first"), "first", func() error {
@@ -94,7 +94,7 @@ func TestSeedIsNobodysOwn(t *testing.T) {
 // another has left there.
 func TestSeedAmongMany(t *testing.T) {
 	t.Parallel()
-	w, seed := newWorld(t), t.TempDir()
+	w, seed := newTestRepo(t), t.TempDir()
 	w.commit(map[string]string{"a": "a"})
 	dir := t.TempDir()
 	ctx := t.Context()

@@ -117,13 +117,13 @@ func body(lines []string) string {
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// says reports whether two tests are equal except for their names.
-func (b block) says(other block) bool {
+// sameAs reports whether two tests are equal except for their names.
+func (b block) sameAs(other block) bool {
 	return strings.ReplaceAll(b.Text, b.Name, "·") == strings.ReplaceAll(other.Text, other.Name, "·")
 }
 
-// idle reports whether a test can never fail, because it asserts nothing.
-func (b block) idle() bool {
+// assertsNothing reports whether a test can never fail, because it asserts nothing.
+func (b block) assertsNothing() bool {
 	l, ok := languageOf(b.File)
 	if !ok {
 		return false

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl"
 )
 
 func TestBlocks(t *testing.T) {
@@ -49,7 +51,7 @@ func TestIdle(t *testing.T) {
 		"func TestA(t *testing.T) {\n\trequire.NoError(t, err)\n}":  false,
 		"func TestA(t *testing.T) { t.Parallel(); t.Fatal(\"x\") }": false,
 	} {
-		if got := (block{"a_test.go", "TestA", text}).idle(); got != want {
+		if got := (block{"a_test.go", "TestA", text}).assertsNothing(); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -89,16 +91,16 @@ func TestProtected(t *testing.T) {
 		"src/vendor/x.go": true, "vendors/x.go": false, "main.go": false, "Makefile": false, ".pawl/config.json": true, "a/b.pth": true,
 		"node_modules": true, "sub/.cargo": true, "./.ci/run": true, "a/../.ci/run": true, "a//vendor//b": true, "../x": true, "/x": true, "": false,
 	} {
-		if got := Protects(Frozen{}, name); got != want {
+		if got := Protects(pawl.Criteria{}, name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if !Protects(Frozen{Protected: []string{"Makefile"}}, "x/Makefile") {
+	if !Protects(pawl.Criteria{Protected: []string{"Makefile"}}, "x/Makefile") {
 		t.Error("what a gate adds is not protected")
 	}
-	agreed := Frozen{Agreed: Agreed{Files: []string{".ci/*"}}}
+	approved := pawl.Criteria{Agreed: pawl.Approval{Files: []string{".ci/*"}}}
 	for name, want := range map[string]bool{".ci/run": false, "a/../.ci/run": false, ".cirun": false, "a/.ci/run": true, ".ci/../vendor/x": true, ".ci/../../x": true} {
-		if got := Protects(agreed, name); got != want {
+		if got := Protects(approved, name); got != want {
 			t.Errorf("%s, with .ci/* agreed on: %v", name, got)
 		}
 	}

@@ -51,17 +51,17 @@ func toyChecks() []pawl.Check {
 }
 
 // toyGate is a gate for a toy's base, and the list of what it says that it ran.
-func toyGate(t *testing.T, base toy, more ...string) (*world, *Gate, Frozen, *[]string) {
+func toyGate(t *testing.T, base toy, more ...string) (*testRepo, *Gate, pawl.Criteria, *[]string) {
 	t.Helper()
-	w := newWorld(t)
-	g, frozen := w.gate(w.commit(base.files(more...)), Frozen{}, toyChecks())
-	g.Box = unboxed
+	w := newTestRepo(t)
+	g, criteria := w.gate(w.commit(base.files(more...)), pawl.Criteria{}, toyChecks())
+	g.Sandbox = unboxed
 	ran := &[]string{}
-	g.Ran = func(r Ran) error {
+	g.OnRun = func(r CheckResult) error {
 		*ran = append(*ran, r.Check+" on "+r.On)
 		return nil
 	}
-	return w, g, frozen, ran
+	return w, g, criteria, ran
 }
 
 // unboxed runs a check as it is. What a sandbox keeps from a check is not what these

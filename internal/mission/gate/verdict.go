@@ -37,19 +37,19 @@ func ReadVerdict(data []byte) (Verdict, error) {
 	return v, nil
 }
 
-// Judge returns the faults of a verdict. Each criterion and each suspicion needs exactly one judgment with a
+// Faults returns the faults of a verdict. Each criterion and each suspicion needs exactly one judgment with a
 // reason; otherwise the verdict is unreliable.
-func (d Dossier) Judge(v Verdict) []pawl.GateFault {
+func (d Report) Faults(v Verdict) []pawl.GateFault {
 	var f faults
 	var criteria, suspicions []string
-	for _, c := range d.Frozen.Criteria {
+	for _, c := range d.Criteria.Criteria {
 		criteria = append(criteria, c.ID)
 	}
 	for i := range d.Outcome.Suspicions {
 		suspicions = append(suspicions, SuspicionID(i))
 	}
-	f.judged("criterion", criteria, v.Criteria)
-	f.judged("suspicion", suspicions, v.Suspicions)
+	f.addJudgments("criterion", criteria, v.Criteria)
+	f.addJudgments("suspicion", suspicions, v.Suspicions)
 	for _, problem := range v.Problems {
 		if problem = strings.TrimSpace(problem); problem == "" {
 			f.add("review-unreadable", "", "the reviewer names a problem without a word on it: say what it is, or leave it out")
@@ -60,8 +60,8 @@ func (d Dossier) Judge(v Verdict) []pawl.GateFault {
 	return f
 }
 
-// judged checks the judgments against the ids they must cover.
-func (f *faults) judged(kind string, ids []string, judgments []Judgment) {
+// addJudgments checks the judgments against the ids they must cover.
+func (f *faults) addJudgments(kind string, ids []string, judgments []Judgment) {
 	wanted, given := map[string]int{}, map[string]int{}
 	for _, id := range ids {
 		wanted[id]++
@@ -69,10 +69,10 @@ func (f *faults) judged(kind string, ids []string, judgments []Judgment) {
 	for _, j := range judgments {
 		given[j.ID]++
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, id := range ids {
-		if (given[id] != 1 || wanted[id] != 1) && !told[id] {
-			told[id] = true
+		if (given[id] != 1 || wanted[id] != 1) && !reported[id] {
+			reported[id] = true
 			f.add("review-unreadable", id, "the %s %q has %d judgments, and must have one of its own: judge each once, by its id", kind, id, given[id])
 		}
 	}

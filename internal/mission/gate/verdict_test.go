@@ -58,10 +58,10 @@ func TestVerdictSchema(t *testing.T) {
 }
 
 // judgedDossier has two criteria and two suspicions.
-func judgedDossier() Dossier {
-	return Dossier{
-		Frozen:  Frozen{Criteria: []pawl.Criterion{{ID: "C1"}, {ID: "C2"}}},
-		Outcome: Outcome{Suspicions: []pawl.GateFault{{Rule: "skips"}, {Rule: "ends-early"}}},
+func judgedDossier() Report {
+	return Report{
+		Criteria: pawl.Criteria{Criteria: []pawl.Criterion{{ID: "C1"}, {ID: "C2"}}},
+		Outcome:  Outcome{Suspicions: []pawl.GateFault{{Rule: "skips"}, {Rule: "ends-early"}}},
 	}
 }
 
@@ -97,14 +97,14 @@ func TestJudge(t *testing.T) {
 	} {
 		v := goodVerdict()
 		test.change(&v)
-		if diff := cmp.Diff(test.want, rules(Outcome{Faults: judgedDossier().Judge(v)})); diff != "" {
+		if diff := cmp.Diff(test.want, rules(Outcome{Faults: judgedDossier().Faults(v)})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	v := goodVerdict()
 	v.Problems = []string{"it leaks"}
 	want := []pawl.GateFault{{Rule: "review", Text: "the reviewer found a problem: it leaks"}}
-	if diff := cmp.Diff(want, judgedDossier().Judge(v)); diff != "" {
+	if diff := cmp.Diff(want, judgedDossier().Faults(v)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -112,13 +112,13 @@ func TestJudge(t *testing.T) {
 // Two criteria of one name cannot be told apart, so no judgment is on both.
 func TestJudgeOfDoubledCriteria(t *testing.T) {
 	t.Parallel()
-	d := Dossier{Frozen: Frozen{Criteria: []pawl.Criterion{{ID: "C1", Text: "a"}, {ID: "C1", Text: "b"}}}}
+	d := Report{Criteria: pawl.Criteria{Criteria: []pawl.Criterion{{ID: "C1", Text: "a"}, {ID: "C1", Text: "b"}}}}
 	for n := range 3 {
 		var v Verdict
 		for range n {
 			v.Criteria = append(v.Criteria, Judgment{ID: "C1", Holds: true, Why: "seen"})
 		}
-		if diff := cmp.Diff([]string{"review-unreadable C1"}, rules(Outcome{Faults: d.Judge(v)})); diff != "" {
+		if diff := cmp.Diff([]string{"review-unreadable C1"}, rules(Outcome{Faults: d.Faults(v)})); diff != "" {
 			t.Errorf("%d judgments: %s", n, diff)
 		}
 	}
@@ -144,7 +144,7 @@ func TestJudgeProperty(t *testing.T) {
 			}
 			good = good && len(list) == 2 && seen[prefix+"1"] && seen[prefix+"2"]
 		}
-		if got := len(judgedDossier().Judge(v)) == 0; got != good {
+		if got := len(judgedDossier().Faults(v)) == 0; got != good {
 			t.Errorf("nothing against it: %v", got)
 		}
 	})

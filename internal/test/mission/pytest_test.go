@@ -58,7 +58,7 @@ func inGo(s story) story {
 	team := s.team
 	s.team = func(w *World) {
 		seed, kept := filepath.Join(os.TempDir(), "pawl-gate-seed-"+strconv.Itoa(os.Getuid())), filepath.Join(w.Dir+"-home", ".cache", "pawl", "gate")
-		link := filepath.Join(kept, gate.Place(filepath.Join(w.Dir, ".git")))
+		link := filepath.Join(kept, gate.DirName(filepath.Join(w.Dir, ".git")))
 		if err := errors.Join(os.MkdirAll(seed, 0o700), os.MkdirAll(kept, 0o700), os.Symlink(seed, link)); err != nil {
 			w.t.Fatal(err)
 		}

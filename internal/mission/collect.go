@@ -14,40 +14,40 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
-// ended is the result of a session's latest turn.
-type ended struct {
+// turnEnd is the result of a session's latest turn.
+type turnEnd struct {
 	finish pawl.TurnFinished
 	text   string // its last text
 }
 
-// lookAfter collects the work of a worker that has ended, and otherwise makes sure that it is running and not
+// supervise collects the work of a worker that has ended, and otherwise makes sure that it is running and not
 // stuck.
-func (c *Control) lookAfter(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState) error {
+func (c *Control) supervise(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState) error {
 	if err := c.ensure(ctx, b, f, t); err != nil {
 		return err
 	}
-	if f.seen[t.Child] == nil {
-		f.seen[t.Child] = &sign{at: c.Clock()}
+	if f.live[t.Child] == nil {
+		f.live[t.Child] = &liveness{at: c.Clock()}
 	}
 	row, err := c.Sessions.Get(ctx, t.Child)
 	if err != nil {
 		return err
 	}
 	if row.State() == pawl.StateIdle {
-		end, err := c.endOf(ctx, row)
+		end, err := c.lastTurn(ctx, row)
 		if err != nil {
 			return err
 		}
-		return c.take(ctx, b, f, t, end)
+		return c.collect(ctx, b, f, t, end)
 	}
-	f.told(row)
-	return c.watch(ctx, b, f, t)
+	f.noteUpdate(row)
+	return c.checkStuck(ctx, b, f, t)
 }
 
-// endOf reads how a session's latest turn ended.
-func (c *Control) endOf(ctx context.Context, row pawl.Session) (ended, error) {
-	var e ended
-	for event, err := range c.past(ctx, row) {
+// lastTurn reads how a session's latest turn ended.
+func (c *Control) lastTurn(ctx context.Context, row pawl.Session) (turnEnd, error) {
+	var e turnEnd
+	for event, err := range c.log(ctx, row) {
 		if err != nil {
 			return e, err
 		}
@@ -64,8 +64,8 @@ func (c *Control) endOf(ctx context.Context, row pawl.Session) (ended, error) {
 	return e, nil
 }
 
-// past yields the events of a session up to row.Head.
-func (c *Control) past(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Event, error] {
+// log yields the events of a session up to row.Head.
+func (c *Control) log(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -82,8 +82,8 @@ func (c *Control) past(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Eve
 	}
 }
 
-// take merges a worker's result into the mission's branch, or returns the task.
-func (c *Control) take(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, end ended) error {
+// collect merges a worker's result into the mission's branch, or returns the task.
+func (c *Control) collect(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, end turnEnd) error {
 	label := labelOf(b.Session(), t, end)
 	if commit, ok, err := f.trees.Merged(ctx, b.Mission().Branch, t.Base, label); err != nil {
 		return err
@@ -93,30 +93,30 @@ func (c *Control) take(ctx context.Context, b missionapi.Journal, f *field, t pa
 	switch end.finish.Reason {
 	case pawl.ReasonEndTurn:
 	case pawl.ReasonCanceled:
-		return c.sendBack(ctx, b, f, t, label, pawl.ReturnStopped, "The mission was stopped while it was at work.")
+		return c.returnPartial(ctx, b, f, t, label, pawl.ReturnStopped, "The mission was stopped while it was at work.")
 	default:
-		return c.sendBack(ctx, b, f, t, label, pawl.ReturnFailed, fmt.Sprintf("Its work ended with %s: %s\n%s", end.finish.Reason, end.finish.Message, end.text))
+		return c.returnPartial(ctx, b, f, t, label, pawl.ReturnFailed, fmt.Sprintf("Its work ended with %s: %s\n%s", end.finish.Reason, end.finish.Message, end.text))
 	}
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err
 	}
-	got, err := f.trees.Harvest(ctx, place(t.Child), t.Base, label)
+	got, err := f.trees.Harvest(ctx, worktreeName(t.Child), t.Base, label)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnRefused, Text: err.Error()})
+		return c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnRefused, Text: err.Error()})
 	case got.Commit == "":
 		return c.merged(ctx, b, f, t, b.Mission().Tip) // the worker says that nothing had to change; the gate verifies that
 	}
 	if touched := protected(*b.Mission().Frozen, got.Changes); len(touched) > 0 {
-		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnProtected, Text: "It changed: " + strings.Join(touched, ", ")})
+		return c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnProtected, Text: "It changed: " + strings.Join(touched, ", ")})
 	}
 	switch marked, err := f.marked(ctx, t, got); {
 	case err != nil:
 		return err
 	case len(marked) > 0:
-		return c.giveBack(ctx, b, f, t, pawl.TaskReturned{
+		return c.returnTask(ctx, b, f, t, pawl.TaskReturned{
 			Why: pawl.ReturnConflict, Text: "The marks of git are still in: " + strings.Join(marked, ", "), Base: t.Base, From: got.Commit,
 		})
 	}
@@ -124,18 +124,18 @@ func (c *Control) take(ctx context.Context, b missionapi.Journal, f *field, t pa
 }
 
 // fetch brings the worktree back to this host if the worker ran on another.
-func (c *Control) fetch(ctx context.Context, f *field, t pawl.TaskState) error {
+func (c *Control) fetch(ctx context.Context, f *resources, t pawl.TaskState) error {
 	if c.Fetch == nil {
 		return nil
 	}
-	return c.Fetch(ctx, f.trees.Path(place(t.Child)))
+	return c.Fetch(ctx, f.trees.Path(worktreeName(t.Child)))
 }
 
 // conflictMark matches a conflict marker as git writes it in a merge of two commits.
 var conflictMark = regexp.MustCompile(`(?m)^(<{7}|>{7}) [0-9a-f]{40,64}\r?$`)
 
 // marked returns the files in which a worker left conflict markers that it had to resolve.
-func (f *field) marked(ctx context.Context, t pawl.TaskState, got worktree.Harvested) (paths []string, err error) {
+func (f *resources) marked(ctx context.Context, t pawl.TaskState, got worktree.Harvested) (paths []string, err error) {
 	if t.From == t.Base {
 		return nil, nil // its worktree had no conflicts
 	}
@@ -157,7 +157,7 @@ func (f *field) marked(ctx context.Context, t pawl.TaskState, got worktree.Harve
 	return paths, nil
 }
 
-func labelOf(id pawl.SessionID, t pawl.TaskState, end ended) worktree.Label {
+func labelOf(id pawl.SessionID, t pawl.TaskState, end turnEnd) worktree.Label {
 	return worktree.Label{Mission: string(id), Task: t.Task.ID, Attempt: t.Attempt, Title: t.Task.Title, Text: cut(end.text, 4000), At: t.Began}
 }
 
@@ -175,7 +175,7 @@ func protected(f pawl.Criteria, changes []worktree.Change) (paths []string) {
 const maxTries = 5
 
 // merge puts a commit on top of the branch, runs the checks on the result, and moves the branch to it.
-func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, commit string, label worktree.Label) error {
+func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string, label worktree.Label) error {
 	m := b.Mission()
 	for range maxTries {
 		put, err := f.trees.Merge(ctx, m.Branch, commit, label)
@@ -183,14 +183,14 @@ func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *field, t p
 			return err
 		}
 		if len(put.Conflicts) > 0 {
-			return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnConflict, Text: conflicts(put.Conflicts), Base: put.Onto, From: put.Marked})
+			return c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnConflict, Text: conflicts(put.Conflicts), Base: put.Onto, From: put.Marked})
 		}
 		faults, err := c.check(ctx, b, f, t, put.Commit)
 		if err != nil {
 			return err
 		}
 		if len(faults) > 0 {
-			return c.giveBack(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnCheck, Text: listed(faults), Base: put.Onto, From: put.Commit})
+			return c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnCheck, Text: listed(faults), Base: put.Onto, From: put.Commit})
 		}
 		err = f.trees.Advance(ctx, m.Branch, put.Onto, put.Commit)
 		if err == nil {
@@ -204,8 +204,8 @@ func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *field, t p
 }
 
 // check runs the checks on a merged commit.
-func (c *Control) check(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
-	f.records(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {})
+func (c *Control) check(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
+	f.recordRuns(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {})
 	o, err := f.gate.Check(ctx, *b.Mission().Frozen, commit)
 	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // the setup check fails on this tree
 		return []pawl.GateFault{{Rule: "setup-failed", Text: err.Error()}}, nil
@@ -213,11 +213,11 @@ func (c *Control) check(ctx context.Context, b missionapi.Journal, f *field, t p
 	return o.Faults, err
 }
 
-// records makes the gate record each check run in the evidence chain and report it to progress. example holds
+// recordRuns makes the gate record each check run in the evidence chain and report it to progress. example holds
 // the other fields of the event.
-func (f *field) records(ctx context.Context, b missionapi.Journal, example pawl.CheckRan, progress func(string)) {
-	f.gate.Ran = func(r gate.Ran) error {
-		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Word()))
+func (f *resources) recordRuns(ctx context.Context, b missionapi.Journal, example pawl.CheckRan, progress func(string)) {
+	f.gate.OnRun = func(r gate.CheckResult) error {
+		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Summary()))
 		next := example
 		next.CheckRun = r.CheckRun
 		return b.Record(ctx, next.Link(b.Mission().Chain))
@@ -226,18 +226,18 @@ func (f *field) records(ctx context.Context, b missionapi.Journal, example pawl.
 
 // merged records that a task is done, after saving the commit that the event refers to. It then removes the
 // worktree; if it is interrupted before that, Leave removes it.
-func (c *Control) merged(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, commit string) error {
+func (c *Control) merged(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string) error {
 	if err := b.Keep(ctx); err != nil {
 		return err
 	}
 	if err := b.Record(ctx, pawl.TaskMerged{Task: t.Task.ID, Attempt: t.Attempt, Commit: commit}); err != nil {
 		return err
 	}
-	return c.vacate(ctx, f, t.Child)
+	return c.removeWorktree(ctx, f, t.Child)
 }
 
-// giveBack records that an attempt has failed.
-func (c *Control) giveBack(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, r pawl.TaskReturned) error {
+// returnTask records that an attempt has failed.
+func (c *Control) returnTask(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, r pawl.TaskReturned) error {
 	r.Task, r.Attempt, r.Text = t.Task.ID, t.Attempt, cut(r.Text, 16<<10)
 	if r.From != "" { // the next attempt starts from this commit
 		if err := b.Keep(ctx); err != nil {
@@ -247,17 +247,17 @@ func (c *Control) giveBack(ctx context.Context, b missionapi.Journal, f *field, 
 	if err := b.Record(ctx, r); err != nil {
 		return err
 	}
-	return c.vacate(ctx, f, t.Child)
+	return c.removeWorktree(ctx, f, t.Child)
 }
 
-// sendBack is giveBack for interrupted work: it keeps the partial result for the next attempt if it still
+// returnPartial is returnTask for interrupted work: it keeps the partial result for the next attempt if it still
 // merges.
-func (c *Control) sendBack(ctx context.Context, b missionapi.Journal, f *field, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
+func (c *Control) returnPartial(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, label worktree.Label, why pawl.ReturnReason, text string) error {
 	r := pawl.TaskReturned{Why: why, Text: text}
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err
 	}
-	got, err := f.trees.Harvest(ctx, place(t.Child), t.Base, label)
+	got, err := f.trees.Harvest(ctx, worktreeName(t.Child), t.Base, label)
 	if err == nil && got.Commit != "" && len(protected(*b.Mission().Frozen, got.Changes)) == 0 {
 		if put, err := f.trees.Merge(ctx, b.Mission().Branch, got.Commit, label); err == nil && len(put.Conflicts) == 0 {
 			r.Base, r.From = put.Onto, put.Commit
@@ -266,7 +266,7 @@ func (c *Control) sendBack(ctx context.Context, b missionapi.Journal, f *field, 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return c.giveBack(ctx, b, f, t, r)
+	return c.returnTask(ctx, b, f, t, r)
 }
 
 func conflicts(list []worktree.Conflict) string {

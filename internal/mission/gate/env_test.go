@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 //	reject: RULE ITEM     it must be refused for this; none means that it must not be
 //	delete: PATH          the change deletes this
 //	rename: PATH PATH     or gives it another path
-//	agree-tests: PATTERN  what was agreed on
+//	agree-tests: PATTERN  what was approved on
 //	agree-files: PATTERN
 //	check: ID FORMAT COMMAND...  in place of what is found
 type story struct {
@@ -89,20 +89,20 @@ func readStory(t *testing.T, path string) story {
 	return s
 }
 
-// world is a repository with a base and a candidate.
-type world struct {
+// testRepo is a repository with a base and a candidate.
+type testRepo struct {
 	t   *testing.T
 	dir string
 }
 
-func newWorld(t *testing.T) *world {
+func newTestRepo(t *testing.T) *testRepo {
 	t.Helper()
 	return newWorldIn(t, t.TempDir())
 }
 
-func newWorldIn(t *testing.T, dir string) *world {
+func newWorldIn(t *testing.T, dir string) *testRepo {
 	t.Helper()
-	w := &world{t, filepath.Join(dir, "repo")}
+	w := &testRepo{t, filepath.Join(dir, "repo")}
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func newWorldIn(t *testing.T, dir string) *world {
 	return w
 }
 
-func (w *world) git(args ...string) string {
+func (w *testRepo) git(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)...)
 	cmd.Dir = w.dir
@@ -122,7 +122,7 @@ func (w *world) git(args ...string) string {
 }
 
 // commit writes files and commits them. One that begins with #! can be run.
-func (w *world) commit(files map[string]string, deleted ...string) string {
+func (w *testRepo) commit(files map[string]string, deleted ...string) string {
 	w.t.Helper()
 	for _, name := range deleted {
 		w.git("rm", "-q", "-r", name)
@@ -145,13 +145,13 @@ func (w *world) commit(files map[string]string, deleted ...string) string {
 	return w.git("rev-parse", "HEAD")
 }
 
-// play makes the story's base and candidate and has the gate judge it.
-func (w *world) play(s story) Outcome {
+// play makes the story's base and candidate and runs the gate on it.
+func (w *testRepo) play(s story) Outcome {
 	w.t.Helper()
 	base := w.commit(s.base)
-	var agreed Agreed
-	agreed.Tests, agreed.Files = s.keys["agree-tests"], s.keys["agree-files"]
-	g, frozen := w.gate(base, Frozen{Agreed: agreed}, s.checks())
+	var approved pawl.Approval
+	approved.Tests, approved.Files = s.keys["agree-tests"], s.keys["agree-files"]
+	g, criteria := w.gate(base, pawl.Criteria{Agreed: approved}, s.checks())
 	if s.base["go.mod"] != "" {
 		g.Seed = seed(w.t)
 	}
@@ -163,7 +163,7 @@ func (w *world) play(s story) Outcome {
 		w.git("mv", from, to)
 	}
 	candidate := w.commit(s.change, s.keys["delete"]...)
-	o, err := g.Run(w.t.Context(), frozen, candidate)
+	o, err := g.Run(w.t.Context(), criteria, candidate)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func (s story) checks() []pawl.Check {
 	return checks
 }
 
-func (w *world) gate(base string, f Frozen, checks []pawl.Check) (*Gate, Frozen) {
+func (w *testRepo) gate(base string, f pawl.Criteria, checks []pawl.Check) (*Gate, pawl.Criteria) {
 	w.t.Helper()
 	found, err := git.Find(w.t.Context(), w.dir)
 	if err != nil {
@@ -196,11 +196,11 @@ func (w *world) gate(base string, f Frozen, checks []pawl.Check) (*Gate, Frozen)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	frozen, err := Freeze(w.t.Context(), repo, base, checks, f)
+	criteria, err := NewCriteria(w.t.Context(), repo, base, checks, f)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Box: boxed, Again: 2}
+	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Sandbox: boxed, Reruns: 2}
 	if err := os.Mkdir(g.Dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func (w *world) gate(base string, f Frozen, checks []pawl.Check) (*Gate, Frozen)
 			w.t.Error(err)
 		}
 	})
-	return g, frozen
+	return g, criteria
 }
 
 // seed is a cache that all stories share: the standard library is built once.

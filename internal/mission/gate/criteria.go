@@ -18,17 +18,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Frozen is an alias of pawl.Criteria.
-type Frozen = pawl.Criteria
-
 func hash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Freeze completes the criteria f: it resolves the base commit, finds the checks (those given, or else the
+// NewCriteria completes the criteria f: it resolves the base commit, finds the checks (those given, or else the
 // project's own at the base), resolves and hashes their programs, and protects the scripts they run.
-func Freeze(ctx context.Context, repo *git.Repo, base string, checks []pawl.Check, f Frozen) (Frozen, error) {
+func NewCriteria(ctx context.Context, repo *git.Repo, base string, checks []pawl.Check, f pawl.Criteria) (pawl.Criteria, error) {
 	var err error
 	if f.Base, err = repo.Commit(ctx, base); err != nil {
 		return f, err
@@ -66,7 +63,7 @@ var interpreter = regexp.MustCompile(`^((ba|da|z|k)?sh|python[0-9.]*|node|deno|b
 
 // scriptsOf returns the files of the base that checks run with an interpreter. They define the check, so they
 // are protected.
-func scriptsOf(ctx context.Context, repo *git.Repo, f Frozen) (paths []string, err error) {
+func scriptsOf(ctx context.Context, repo *git.Repo, f pawl.Criteria) (paths []string, err error) {
 	for _, c := range f.Checks {
 		i := slices.IndexFunc(c.Args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }) + 1
 		if i == 0 || !interpreter.MatchString(filepath.Base(c.Args[0])) {
@@ -85,7 +82,7 @@ func scriptsOf(ctx context.Context, repo *git.Repo, f Frozen) (paths []string, e
 }
 
 // findProgram returns the check with the absolute path of its program.
-func findProgram(f Frozen, c pawl.Check, top string) (pawl.Check, error) {
+func findProgram(f pawl.Criteria, c pawl.Check, top string) (pawl.Check, error) {
 	if c.ID == "" || len(c.Args) == 0 || slices.ContainsFunc(f.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
 		return c, fmt.Errorf("a check needs an id of its own and a command, and this has not: %q: %w", c.ID, pawl.ErrInvalid)
 	}
@@ -139,7 +136,7 @@ func fileHash(path string) (string, error) {
 }
 
 // changedTools returns the programs that differ from their recorded hashes.
-func changedTools(f Frozen) (changed []string) {
+func changedTools(f pawl.Criteria) (changed []string) {
 	for path, want := range f.Tools {
 		if got, err := fileHash(path); err != nil || got != want {
 			changed = append(changed, path)

@@ -16,27 +16,27 @@ const (
 	newRuns     = 2 // additional runs of the candidate's new tests: they must pass each time
 )
 
-// settle repeats tests where one run is not conclusive: a failing test may be flaky on the base too, and a new
+// rerunUncertain repeats tests where one run is not conclusive: a failing test may be flaky on the base too, and a new
 // test may be flaky.
-func (g *Gate) settle(ctx context.Context, e *evidence, b *baseline, now *plot, o *Outcome) error {
-	if err := g.excuse(ctx, e, b, now, o); err != nil {
+func (g *Gate) rerunUncertain(ctx context.Context, e *evidence, b *baseline, now *checkout, o *Outcome) error {
+	if err := g.findFlaky(ctx, e, b, now, o); err != nil {
 		return err
 	}
 	for _, c := range e.checks {
-		if !e.told(c) {
+		if !e.reportsTests(c) {
 			continue
 		}
-		if err := g.again(ctx, e, now, c, o); err != nil {
+		if err := g.rerunNew(ctx, e, now, c, o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// excuse finds the tests that fail now and are flaky on the base.
-func (g *Gate) excuse(ctx context.Context, e *evidence, b *baseline, now *plot, o *Outcome) error {
+// findFlaky finds the tests that fail now and are flaky on the base.
+func (g *Gate) findFlaky(ctx context.Context, e *evidence, b *baseline, now *checkout, o *Outcome) error {
 	for _, c := range e.checks {
-		if !e.told(c) {
+		if !e.reportsTests(c) {
 			continue
 		}
 		if err := g.flaky(ctx, e, b, now, c, o); err != nil {
@@ -47,16 +47,16 @@ func (g *Gate) excuse(ctx context.Context, e *evidence, b *baseline, now *plot, 
 	return nil
 }
 
-// told reports whether a check has reported its tests, on the base and on the candidate.
-func (e *evidence) told(c pawl.Check) bool {
+// reportsTests reports whether a check has reported its tests, on the base and on the candidate.
+func (e *evidence) reportsTests(c pawl.Check) bool {
 	return c.Tests != "" && e.base[c.ID].Tests != nil && e.candidate[c.ID].Tests != nil
 }
 
 // flaky finds failing tests that are flaky on the base. They are excused if they also pass sometimes on the
 // candidate.
-func (g *Gate) flaky(ctx context.Context, e *evidence, b *baseline, now *plot, c pawl.Check, o *Outcome) error {
+func (g *Gate) flaky(ctx context.Context, e *evidence, b *baseline, now *checkout, c pawl.Check, o *Outcome) error {
 	suspects := map[string]bool{}
-	for _, runs := range []map[string]Ran{e.candidate, e.old} {
+	for _, runs := range []map[string]CheckResult{e.candidate, e.old} {
 		tests := runs[c.ID].Tests
 		if tests == nil {
 			continue
@@ -84,9 +84,9 @@ func (g *Gate) flaky(ctx context.Context, e *evidence, b *baseline, now *plot, c
 }
 
 // passes repeats a check, and returns those of the given tests that passed at least once.
-func (g *Gate) passes(ctx context.Context, p *plot, c pawl.Check, o *Outcome, among map[string]bool) (map[string]bool, error) {
+func (g *Gate) passes(ctx context.Context, p *checkout, c pawl.Check, o *Outcome, among map[string]bool) (map[string]bool, error) {
 	found := map[string]bool{}
-	for range cmp.Or(g.Again, flakyRuns) {
+	for range cmp.Or(g.Reruns, flakyRuns) {
 		if len(found) == len(among) {
 			break
 		}
@@ -103,8 +103,8 @@ func (g *Gate) passes(ctx context.Context, p *plot, c pawl.Check, o *Outcome, am
 	return found, nil
 }
 
-// again repeats new tests: the worst of all runs counts.
-func (g *Gate) again(ctx context.Context, e *evidence, now *plot, c pawl.Check, o *Outcome) error {
+// rerunNew repeats new tests: the worst of all runs counts.
+func (g *Gate) rerunNew(ctx context.Context, e *evidence, now *checkout, c pawl.Check, o *Outcome) error {
 	ran := e.candidate[c.ID]
 	fresh := slices.DeleteFunc(ran.Tests.Names(inventory.Passed), func(name string) bool {
 		_, old := e.base[c.ID].Tests.Tests[name]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/weak"
@@ -14,15 +15,15 @@ import (
 // maxListed bounds the names of files or tests in a report.
 const maxListed = 500
 
-// Dossier is the input of a reviewer: the criteria, the results and the change, and nothing that its author
+// Report is the input of a reviewer: the criteria, the results and the change, and nothing that its author
 // says about it.
-type Dossier struct {
-	Frozen  Frozen
-	Outcome Outcome
-	Files   []FileChange
-	Added   []string // tests that the base did not have
-	Removed []string // tests that only the base has
-	Patch   []byte   // from base to candidate
+type Report struct {
+	Criteria pawl.Criteria
+	Outcome  Outcome
+	Files    []FileChange
+	Added    []string // tests that the base did not have
+	Removed  []string // tests that only the base has
+	Patch    []byte   // from base to candidate
 }
 
 // FileChange is a file that differs from the base.
@@ -32,8 +33,8 @@ type FileChange struct {
 	Added, Removed int    // lines; 0 for binary files
 }
 
-func newDossier(f Frozen, o Outcome, c *comparison, e *evidence) Dossier {
-	d := Dossier{Frozen: f, Outcome: o, Files: c.files(), Patch: c.patch}
+func newReport(f pawl.Criteria, o Outcome, c *comparison, e *evidence) Report {
+	d := Report{Criteria: f, Outcome: o, Files: c.files(), Patch: c.patch}
 	for _, check := range e.checks {
 		before, now := e.base[check.ID].Tests, e.candidate[check.ID].Tests
 		d.Added = append(d.Added, without(now, before)...)
@@ -76,14 +77,14 @@ func (c *comparison) files() []FileChange {
 
 // Markdown formats the report for a model. Everything that the author could have written is marked as
 // untrusted. At most maxPatch bytes of the patch are included.
-func (d Dossier) Markdown(maxPatch int) string {
+func (d Report) Markdown(maxPatch int) string {
 	var b strings.Builder
 	o := d.Outcome
 	fmt.Fprintf(&b, "# Change\n\nFrom `%s` to `%s` (tree `%s`).\n\n## Criteria\n\n", o.Base, o.Candidate, o.Tree)
-	for _, c := range d.Frozen.Criteria {
+	for _, c := range d.Criteria.Criteria {
 		fmt.Fprintf(&b, "- **%s**: %s\n", sanitize.Line(c.ID), sanitize.Line(c.Text))
 	}
-	if len(d.Frozen.Criteria) == 0 {
+	if len(d.Criteria.Criteria) == 0 {
 		b.WriteString("None.\n")
 	}
 	b.WriteString("\n## Checks\n\n| check | on | result | tests |\n|---|---|---|---|\n")
@@ -91,14 +92,14 @@ func (d Dossier) Markdown(maxPatch int) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(r.Check), r.On, cell(result(r)), tests(r.Tests))
 	}
 	d.suspicious(&b)
-	fmt.Fprintf(&b, "\n## Files\n\n%s\n", fenced("names of changed files", d.fileList()))
-	fmt.Fprintf(&b, "\n## Tests\n\n%s\n", fenced("names of tests", d.testList()))
+	fmt.Fprintf(&b, "\n## Files\n\n%s\n", untrusted("names of changed files", d.fileList()))
+	fmt.Fprintf(&b, "\n## Tests\n\n%s\n", untrusted("names of tests", d.testList()))
 	d.patch(&b, maxPatch)
 	return b.String()
 }
 
-// fenced marks text that the author could have written as untrusted.
-func fenced(source, text string) string {
+// untrusted marks text that the author could have written as untrusted.
+func untrusted(source, text string) string {
 	if weak.On("gate.fence") {
 		return text
 	}
@@ -109,7 +110,7 @@ func fenced(source, text string) string {
 func SuspicionID(i int) string { return fmt.Sprintf("S%d", i+1) }
 
 // suspicious lists the suspicions. Their texts quote lines of the change.
-func (d Dossier) suspicious(b *strings.Builder) {
+func (d Report) suspicious(b *strings.Builder) {
 	b.WriteString("\n## Suspicions\n\n")
 	if len(d.Outcome.Suspicions) == 0 {
 		b.WriteString("None.\n")
@@ -120,10 +121,10 @@ func (d Dossier) suspicious(b *strings.Builder) {
 		fmt.Fprintf(b, "- **%s**: %s\n", SuspicionID(i), s.Rule)
 		lines = append(lines, SuspicionID(i)+": "+sanitize.Line(s.Text))
 	}
-	fmt.Fprintf(b, "\n%s\n", fenced("lines of the change", strings.Join(lines, "\n")))
+	fmt.Fprintf(b, "\n%s\n", untrusted("lines of the change", strings.Join(lines, "\n")))
 }
 
-func (d Dossier) fileList() string {
+func (d Report) fileList() string {
 	var lines []string
 	for _, f := range d.Files {
 		lines = append(lines, fmt.Sprintf("%s +%d -%d %s", f.State, f.Added, f.Removed, sanitize.Line(f.Path)))
@@ -131,7 +132,7 @@ func (d Dossier) fileList() string {
 	return listed(lines)
 }
 
-func (d Dossier) testList() string {
+func (d Report) testList() string {
 	var parts []string
 	for _, kind := range []struct {
 		word  string
@@ -157,12 +158,12 @@ func listed(lines []string) string {
 }
 
 // patch adds the patch, truncated at a line end if it is too long.
-func (d Dossier) patch(b *strings.Builder, most int) {
+func (d Report) patch(b *strings.Builder, most int) {
 	text := string(d.Patch)
 	if len(text) > most {
 		text = text[:strings.LastIndexByte(text[:max(0, most)], '\n')+1]
 	}
-	fmt.Fprintf(b, "\n## Patch\n\n%s\n", fenced("patch", text))
+	fmt.Fprintf(b, "\n## Patch\n\n%s\n", untrusted("patch", text))
 	if cut := len(d.Patch) - len(text); cut > 0 {
 		fmt.Fprintf(b, "\nThe patch is cut: %d of its %d bytes are not shown. Read the files that are listed above in the tree for the rest. What you have not read you cannot vouch for.\n", cut, len(d.Patch))
 	}

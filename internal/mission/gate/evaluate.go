@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
-// Ran is a check run with its test results.
-type Ran struct {
+// CheckResult is a check run with its test results.
+type CheckResult struct {
 	pawl.CheckRun
 
 	Tests *inventory.Inventory // nil if the check reports no tests, or its report could not be read
@@ -22,23 +22,20 @@ type Ran struct {
 type evidence struct {
 	checks    []pawl.Check
 	criteria  []pawl.Criterion
-	base      map[string]Ran
-	candidate map[string]Ran
-	old       map[string]Ran // the base's tests on the candidate's code
-	new       map[string]Ran // the candidate's tests on the base's code
+	base      map[string]CheckResult
+	candidate map[string]CheckResult
+	old       map[string]CheckResult // the base's tests on the candidate's code
+	new       map[string]CheckResult // the candidate's tests on the base's code
 	flaky     map[string]bool
-	agreed    Agreed
+	approved  pawl.Approval
 	renamed   map[string]string // old names of tests by new ones, as written in the files
 }
 
 // newEvidence returns the evidence known before the candidate is checked.
-func newEvidence(f Frozen, b *baseline) *evidence {
+func newEvidence(f pawl.Criteria, b *baseline) *evidence {
 	proofs := slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
-	return &evidence{checks: proofs, agreed: f.Agreed, base: b.ran, flaky: map[string]bool{}}
+	return &evidence{checks: proofs, approved: f.Agreed, base: b.ran, flaky: map[string]bool{}}
 }
-
-// Agreed is an alias of pawl.Approval.
-type Agreed = pawl.Approval
 
 // faults collects the reasons why a candidate does not pass.
 type faults []pawl.GateFault
@@ -47,8 +44,8 @@ func (f *faults) add(rule, item, format string, args ...any) {
 	*f = append(*f, pawl.GateFault{Rule: rule, Item: item, Text: fmt.Sprintf(format, args...)})
 }
 
-// judge returns the faults that the runs show.
-func (e *evidence) judge() faults {
+// evaluate returns the faults that the runs show.
+func (e *evidence) evaluate() faults {
 	var f faults
 	required := map[string]string{}
 	for _, c := range e.criteria {
@@ -61,16 +58,16 @@ func (e *evidence) judge() faults {
 		case !ok:
 			f.add("check-missing", c.ID, "the check %s was not run: nothing is proven without it", c.ID)
 		case c.Tests != "":
-			e.judgeTests(&f, c, ran, required[c.ID])
+			e.evaluateTests(&f, c, ran, required[c.ID])
 		default:
-			e.judgeCheck(&f, c, ran, required[c.ID])
+			e.evaluateCheck(&f, c, ran, required[c.ID])
 		}
 	}
 	return f
 }
 
-// judgeCheck evaluates a check that only passes or fails.
-func (e *evidence) judgeCheck(f *faults, c pawl.Check, ran Ran, criterion string) {
+// evaluateCheck evaluates a check that only passes or fails.
+func (e *evidence) evaluateCheck(f *faults, c pawl.Check, ran CheckResult, criterion string) {
 	before, known := e.base[c.ID]
 	switch {
 	case ran.OK():
@@ -82,15 +79,15 @@ func (e *evidence) judgeCheck(f *faults, c pawl.Check, ran Ran, criterion string
 	}
 }
 
-func ended(r Ran) string {
+func ended(r CheckResult) string {
 	if r.Fault != "" {
 		return "did not come to an end: " + r.Fault
 	}
 	return fmt.Sprintf("exits with %d", r.Code)
 }
 
-// judgeTests evaluates a check that reports its tests.
-func (e *evidence) judgeTests(f *faults, c pawl.Check, ran Ran, criterion string) {
+// evaluateTests evaluates a check that reports its tests.
+func (e *evidence) evaluateTests(f *faults, c pawl.Check, ran CheckResult, criterion string) {
 	base := e.base[c.ID]
 	if ran.Tests == nil {
 		f.add("check-failed", c.ID, "%s %s and does not tell of its tests (%s):\n%s", c.ID, ended(ran), ran.Text, ran.Tail)
@@ -101,7 +98,7 @@ func (e *evidence) judgeTests(f *faults, c pawl.Check, ran Ran, criterion string
 		before = &inventory.Inventory{}
 	}
 	known := len(*f)
-	e.kept(f, before, ran.Tests)
+	e.missing(f, before, ran.Tests)
 	e.failing(f, before, ran.Tests)
 	e.oldTests(f, c, before)
 	e.newTests(f, c, before, ran.Tests)
@@ -120,10 +117,10 @@ func (e *evidence) excused(v *inventory.Inventory) bool {
 	return len(failed) > 0 && len(v.Broken) == 0 && !slices.ContainsFunc(failed, func(n string) bool { return !e.flaky[n] })
 }
 
-// kept reports tests that passed on the base and are now missing or skipped.
-func (e *evidence) kept(f *faults, before, now *inventory.Inventory) {
+// missing reports tests that passed on the base and are now missing or skipped.
+func (e *evidence) missing(f *faults, before, now *inventory.Inventory) {
 	for _, name := range before.Names(inventory.Passed) {
-		if testAgreed(e.agreed, name) || e.flaky[name] {
+		if testApproved(e.approved, name) || e.flaky[name] {
 			continue
 		}
 		switch status, there := now.Tests[name]; {
@@ -198,7 +195,7 @@ func (e *evidence) oldTests(f *faults, c pawl.Check, before *inventory.Inventory
 		holder := inventory.Holder(name)
 		status, there := ran.Tests.Tests[name]
 		switch {
-		case status == inventory.Passed, testAgreed(e.agreed, name), e.flaky[name]:
+		case status == inventory.Passed, testApproved(e.approved, name), e.flaky[name]:
 		case !there && slices.Contains(ran.Tests.Broken, holder):
 			broken[holder] = true
 		case before.Whole(name) != name && before.Tests[before.Whole(name)] == inventory.Passed && ran.Tests.Tests[before.Whole(name)] != inventory.Passed:
@@ -221,7 +218,7 @@ func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inve
 		return
 	}
 	for _, name := range now.Names(inventory.Passed) {
-		if _, old := before.Tests[name]; old || now.Whole(name) != name || testAgreed(e.agreed, name) || e.wasRenamed(now, name) {
+		if _, old := before.Tests[name]; old || now.Whole(name) != name || testApproved(e.approved, name) || e.wasRenamed(now, name) {
 			continue
 		}
 		if ran.Tests.Tests[name] == inventory.Passed {
@@ -230,13 +227,13 @@ func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inve
 	}
 }
 
-// testAgreed reports whether the change of a test was approved.
-func testAgreed(a Agreed, name string) bool {
+// testApproved reports whether the change of a test was approved.
+func testApproved(a pawl.Approval, name string) bool {
 	return slices.ContainsFunc(a.Tests, func(pattern string) bool { return match(pattern, name) })
 }
 
-// fileAgreed reports whether the change of a protected file was approved.
-func fileAgreed(a Agreed, name string) bool {
+// fileApproved reports whether the change of a protected file was approved.
+func fileApproved(a pawl.Approval, name string) bool {
 	return slices.ContainsFunc(a.Files, func(pattern string) bool { return match(pattern, name) })
 }
 

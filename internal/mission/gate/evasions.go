@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sign is a pattern in added lines that indicates that a check is evaded.
-type sign struct {
+// evasion is a pattern in added lines that indicates that a check is evaded.
+type evasion struct {
 	rule  string
 	in    func(file string) bool
 	match *regexp.Regexp
@@ -16,9 +16,9 @@ type sign struct {
 func anywhere(string) bool       { return true }
 func outsideTests(f string) bool { return !isTest(f) }
 
-// signs are patterns that are faults by themselves. Moved lines do not count: a pattern must be added more
+// evasions are patterns that are faults by themselves. Moved lines do not count: a pattern must be added more
 // often than it is removed.
-var signs = []sign{
+var evasions = []evasion{
 	{"lint-silenced", anywhere, regexp.MustCompile(
 		`//\s*nolint|#\s*noqa|#\s*type:\s*ignore|#\s*pylint:\s*disable|#\s*fmt:\s*off|eslint-disable|@ts-(ignore|nocheck|expect-error)|biome-ignore|#!?\[allow\(|#\s*pyright:\s*ignore|//\s*#nosec|staticcheck:ignore|//lint:(file-)?ignore`),
 		"it silences a check: fix what the check says, or agree on the exception in the plan"},
@@ -30,7 +30,7 @@ var signs = []sign{
 }
 
 // suspicions are patterns that a reviewer must assess: there are honest reasons for them.
-var suspicions = []sign{
+var suspicions = []evasion{
 	{"ends-early", anywhere, regexp.MustCompile(`os\.Exit\(0\)|os\._exit\(|sys\.exit\(0?\)|process\.exit\(0?\)|std::process::exit\(0\)|atexit\.register|syscall\.Exit\(0\)`),
 		"it can end a program early and well"},
 	{"reads-results", outsideTests, regexp.MustCompile(`junitxml|--outputFile|test2json|/proc/self/(fd|cmdline)|sys\.argv.*junit`),
@@ -48,8 +48,8 @@ type change struct {
 }
 
 // spot returns the patterns that a change adds more often than it removes.
-func spot(list []sign, c change) []sign {
-	var found []sign
+func spot(list []evasion, c change) []evasion {
+	var found []evasion
 	for _, s := range list {
 		if s.in(c.file) && count(s.match, c.added) > count(s.match, c.removed) {
 			found = append(found, s)
@@ -69,7 +69,7 @@ func count(re *regexp.Regexp, lines []string) (n int) {
 const maxQuote = 300
 
 // first returns the first added line with the pattern; of a long line, the part that starts with it.
-func (s sign) first(c change) string {
+func (s evasion) first(c change) string {
 	for _, line := range c.added {
 		at := s.match.FindStringIndex(line)
 		switch {
