@@ -3,13 +3,13 @@ package chat
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -45,23 +45,19 @@ func (v *View) findKey(k tea.KeyPressMsg) {
 	case "down", "shift+enter":
 		v.seek(1)
 		return
-	case "backspace":
-		_, n := utf8.DecodeLastRuneInString(v.find.query)
-		v.find.query = v.find.query[:len(v.find.query)-n]
-	case "ctrl+u":
-		v.find.query = ""
 	default:
-		if k.Text == "" {
+		query := textinput.LineKey(v.find.query, k)
+		if query == v.find.query {
 			return
 		}
-		v.find.query += k.Text
+		v.find.query = query
 	}
 	v.again()
 }
 
 func (v *View) findPaste(text string) {
 	if v.find.open {
-		v.find.query += strings.Join(strings.Fields(text), " ")
+		v.find.query = textinput.LinePaste(v.find.query, text)
 		v.again()
 	}
 }

@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
@@ -153,7 +153,7 @@ func (c *Complete) show(files []string) {
 // does not show, or could not be read out of the prompt again.
 func spelled(path string) (string, bool) {
 	switch {
-	case text.Mentionable(path):
+	case textinput.Mentionable(path):
 		return path, true
 	case sanitize.Line(path) != path || strings.Contains(path, `"`):
 		return "", false

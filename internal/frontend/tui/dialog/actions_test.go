@@ -54,8 +54,8 @@ func TestFieldKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newField(&ui.Shared{Context: t.Context(), Styles: theme.New(theme.Builtin[0]), Keys: k}, "x", "a")
-	if end, _ := f.update(tea.KeyPressMsg{Code: tea.KeyEnter}); end != fieldOpen || f.area.Value() != "a\n" {
-		t.Errorf("%v, %q", end, f.area.Value())
+	if end, _ := f.update(tea.KeyPressMsg{Code: tea.KeyEnter}); end != fieldOpen || f.buf.String() != "a\n" {
+		t.Errorf("%v, %q", end, f.buf.String())
 	}
 	if end, _ := f.update(tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModCtrl}); end != fieldDone {
 		t.Error("it is not sent")

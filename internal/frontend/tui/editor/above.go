@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
@@ -109,7 +109,7 @@ func (e *Editor) editAbove() tea.Cmd {
 			e.draft.kept = append(e.draft.kept, p)
 		}
 	}
-	e.draft.text.Set([]text.Piece{{Text: w.Prompt.Parts.Text(), Pasted: true}})
+	e.draft.text.Set([]textinput.Piece{{Text: w.Prompt.Parts.Text(), Pasted: true}})
 	e.above.focus = false
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
@@ -49,14 +49,14 @@ type Editor struct {
 
 // draft is what is written and not yet sent.
 type draft struct {
-	text   *text.Buffer
+	text   *textinput.Buffer
 	files  []*Attachment
 	reword pawl.Seq   // the prompt that waits and gets these words
 	kept   pawl.Parts // of that prompt, besides the words
-	before []text.Piece
+	before []textinput.Piece
 }
 
-func newDraft() draft { return draft{text: &text.Buffer{}} }
+func newDraft() draft { return draft{text: &textinput.Buffer{}} }
 
 func (d draft) empty() bool { return d.text.Len() == 0 && len(d.files) == 0 && d.reword == 0 }
 
@@ -128,7 +128,7 @@ func (e *Editor) Text() string { return e.draft.text.String() }
 // SetText replaces what is written. It is a text that was written before: it
 // counts as typed.
 func (e *Editor) SetText(s string) {
-	e.draft.text.Set([]text.Piece{{Text: s}})
+	e.draft.text.Set([]textinput.Piece{{Text: s}})
 	e.complete.Close()
 }
 
@@ -139,7 +139,7 @@ func (e *Editor) Return(parts pawl.Parts) bool {
 	if !e.draft.empty() {
 		return false
 	}
-	e.draft.text.Set([]text.Piece{{Text: parts.Text(), Pasted: true}})
+	e.draft.text.Set([]textinput.Piece{{Text: parts.Text(), Pasted: true}})
 	e.complete.Close()
 	return true
 }

@@ -5,63 +5,10 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
-
-// moves are the keys that move the cursor, as in every line of a terminal; with
-// shift they select.
-var moves = map[string]func(b *text.Buffer) int{
-	"left":       func(b *text.Buffer) int { return b.At() - 1 },
-	"right":      func(b *text.Buffer) int { return b.At() + 1 },
-	"ctrl+left":  (*text.Buffer).WordLeft,
-	"alt+left":   (*text.Buffer).WordLeft,
-	"alt+b":      (*text.Buffer).WordLeft,
-	"ctrl+right": (*text.Buffer).WordRight,
-	"alt+right":  (*text.Buffer).WordRight,
-	"alt+f":      (*text.Buffer).WordRight,
-	"home":       (*text.Buffer).LineStart,
-	"ctrl+a":     (*text.Buffer).LineStart,
-	"end":        (*text.Buffer).LineEnd,
-	"alt+<":      func(*text.Buffer) int { return 0 },
-	"alt+>":      (*text.Buffer).Len,
-}
-
-// selects are the keys that move and select.
-var selects = map[string]string{
-	"shift+left": "left", "shift+right": "right", "shift+home": "home", "shift+end": "end",
-	"ctrl+shift+left": "ctrl+left", "ctrl+shift+right": "ctrl+right", "alt+shift+left": "alt+left", "alt+shift+right": "alt+right",
-}
-
-// edits are the keys that change the text.
-var edits = map[string]func(b *text.Buffer){
-	"backspace":     func(b *text.Buffer) { deleteOr(b, b.At()-1, b.At()) },
-	"ctrl+h":        func(b *text.Buffer) { deleteOr(b, b.At()-1, b.At()) },
-	"delete":        func(b *text.Buffer) { deleteOr(b, b.At(), b.At()+1) },
-	"ctrl+w":        func(b *text.Buffer) { b.Kill(b.BlankLeft(), b.At()) },
-	"alt+backspace": func(b *text.Buffer) { b.Kill(b.WordLeft(), b.At()) },
-	"alt+d":         func(b *text.Buffer) { b.Kill(b.At(), b.WordRight()) },
-	"ctrl+k":        killLine,
-	"ctrl+u":        func(b *text.Buffer) { b.Kill(b.LineStart(), b.At()) },
-	"alt+y":         (*text.Buffer).Yank,
-	"alt+a":         (*text.Buffer).SelectAll,
-}
-
-func deleteOr(b *text.Buffer, from, to int) {
-	if !b.DeleteSelected() {
-		b.Delete(from, to)
-	}
-}
-
-// killLine takes out the rest of the line, or its end if nothing is left of it.
-func killLine(b *text.Buffer) {
-	to := b.LineEnd()
-	if to == b.At() {
-		to++
-	}
-	b.Kill(b.At(), to)
-}
 
 // Takes reports whether a key is the editor's even if it means something else
 // elsewhere: while something is offered, or a list above the text is looked at.
@@ -123,7 +70,7 @@ func (e *Editor) offerKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 func (e *Editor) take() tea.Cmd {
 	c, _ := e.complete.Choice()
 	b := e.draft.text
-	at := text.Range{From: 0, To: b.At()}
+	at := textinput.Range{From: 0, To: b.At()}
 	if e.complete.Kind() == completion.Mentions {
 		_, at, _ = b.Mention()
 	}
@@ -143,7 +90,7 @@ func (e *Editor) runChoice() (tea.Cmd, bool) {
 	if e.complete.Kind() != completion.Commands || c.Needs || b.At() != b.Len() {
 		return nil, false
 	}
-	b.Put(text.Range{From: 0, To: b.Len()}, c.Text)
+	b.Put(textinput.Range{From: 0, To: b.Len()}, c.Text)
 	e.complete.Close()
 	return e.submit(pawl.DeliverSteer), true
 }
@@ -194,25 +141,21 @@ func (e *Editor) vertical(by int) tea.Cmd {
 
 // editKey takes the keys that every line of a terminal knows.
 func (e *Editor) editKey(k tea.KeyPressMsg) tea.Cmd {
-	b, name := e.draft.text, k.String()
-	switch {
-	case name == "ctrl+c" || name == "ctrl+x":
+	switch name := k.String(); name {
+	case "ctrl+c", "ctrl+x":
 		return e.copy(name == "ctrl+x")
-	case name == "esc":
+	case "esc":
 		e.endReword()
-	case name == "tab":
+		return nil
+	case "tab":
 		return e.tab()
-	case selects[name] != "":
-		b.Move(moves[selects[name]](b), true)
-	case moves[name] != nil:
-		b.Move(moves[name](b), false)
+	}
+	switch e.draft.text.Key(k) {
+	case textinput.Moved:
 		return e.follow()
-	case edits[name] != nil:
-		edits[name](b)
+	case textinput.Edited:
 		return e.offer()
-	case k.Text != "":
-		b.Type(k.Text)
-		return e.offer()
+	case textinput.Ignored, textinput.Selected:
 	}
 	return nil
 }

@@ -12,20 +12,20 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
 // outsideMsg is a file that is ready for the person's own editor.
 type outsideMsg struct {
 	folder string
-	pieces []text.Piece
+	pieces []textinput.Piece
 	args   []string
 }
 
 // writtenMsg is what was written there.
 type writtenMsg struct {
-	pieces []text.Piece // as it was
+	pieces []textinput.Piece // as it was
 	text   string
 	err    error
 }
@@ -94,11 +94,11 @@ func (e *Editor) written(m writtenMsg) tea.Cmd {
 // again finds the pastes of a text in what has become of it. If one was changed
 // nobody can tell any more what was pasted: then all of it is, and it returns
 // false.
-func again(before []text.Piece, now string) ([]text.Piece, bool) {
-	var pieces []text.Piece
+func again(before []textinput.Piece, now string) ([]textinput.Piece, bool) {
+	var pieces []textinput.Piece
 	typed := func(s string) {
 		if s != "" {
-			pieces = append(pieces, text.Piece{Text: s})
+			pieces = append(pieces, textinput.Piece{Text: s})
 		}
 	}
 	rest := now
@@ -108,7 +108,7 @@ func again(before []text.Piece, now string) ([]text.Piece, bool) {
 		}
 		i := strings.Index(rest, p.Text)
 		if i < 0 {
-			return []text.Piece{{Text: now, Pasted: true}}, false
+			return []textinput.Piece{{Text: now, Pasted: true}}, false
 		}
 		typed(rest[:i])
 		pieces = append(pieces, p)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -162,17 +162,17 @@ func TestPastedNamesComeBack(t *testing.T) {
 // TestOutside: what was pasted stays pasted through the person's own editor.
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	paste := text.Piece{Text: "@secret\nx", Pasted: true}
+	paste := textinput.Piece{Text: "@secret\nx", Pasted: true}
 	for _, c := range []struct {
 		name   string
-		before []text.Piece
+		before []textinput.Piece
 		now    string
-		want   []text.Piece
+		want   []textinput.Piece
 	}{
-		{"typed", []text.Piece{{Text: "a"}}, "b @c", []text.Piece{{Text: "b @c"}}},
-		{"kept", []text.Piece{{Text: "a "}, paste}, "new @b @secret\nx end", []text.Piece{{Text: "new @b "}, paste, {Text: " end"}}},
-		{"changed", []text.Piece{{Text: "a "}, paste}, "a @secret\ny", []text.Piece{{Text: "a @secret\ny", Pasted: true}}},
-		{"taken out", []text.Piece{{Text: "a "}, paste}, "a @b", []text.Piece{{Text: "a @b", Pasted: true}}},
+		{"typed", []textinput.Piece{{Text: "a"}}, "b @c", []textinput.Piece{{Text: "b @c"}}},
+		{"kept", []textinput.Piece{{Text: "a "}, paste}, "new @b @secret\nx end", []textinput.Piece{{Text: "new @b "}, paste, {Text: " end"}}},
+		{"changed", []textinput.Piece{{Text: "a "}, paste}, "a @secret\ny", []textinput.Piece{{Text: "a @secret\ny", Pasted: true}}},
+		{"taken out", []textinput.Piece{{Text: "a "}, paste}, "a @b", []textinput.Piece{{Text: "a @b", Pasted: true}}},
 	} {
 		if got, _ := again(c.before, c.now); !cmp.Equal(c.want, got) {
 			t.Errorf("%s: %s", c.name, cmp.Diff(c.want, got))

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
@@ -23,7 +23,7 @@ import (
 func TestSend(t *testing.T) {
 	t.Parallel()
 	prompt := func(words string, d pawl.Delivery) tea.Msg {
-		return Submit{Number: 1, Pieces: []text.Piece{{Text: words}}, Delivery: d}
+		return Submit{Number: 1, Pieces: []textinput.Piece{{Text: words}}, Delivery: d}
 	}
 	for _, c := range []struct {
 		name, keys string
@@ -326,7 +326,7 @@ func TestReturn(t *testing.T) {
 	if !e.Return(pawl.Parts{pawl.Text{Text: "/quit @secret"}, pawl.File{Name: "a.png"}}) {
 		t.Fatal("nothing was written, and it did not come back")
 	}
-	if diff := cmp.Diff([]text.Piece{{Text: "/quit @secret", Pasted: true}}, e.draft.text.Pieces()); diff != "" {
+	if diff := cmp.Diff([]textinput.Piece{{Text: "/quit @secret", Pasted: true}}, e.draft.text.Pieces()); diff != "" {
 		t.Error(diff)
 	}
 	if e.Return(pawl.Parts{pawl.Text{Text: "another"}}) || e.Text() != "/quit @secret" {

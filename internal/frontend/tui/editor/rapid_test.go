@@ -1,7 +1,6 @@
 package editor
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 )
 
 // styles are the only sequences that may come.
@@ -19,7 +19,7 @@ var styles = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 // keyNames are all keys that mean something to the editor, but those that run
 // programs.
 func keyNames() []string {
-	names := slices.Concat(slices.Collect(maps.Keys(moves)), slices.Collect(maps.Keys(selects)), slices.Collect(maps.Keys(edits)), []string{"esc", "tab", "ctrl+c", "ctrl+x"})
+	names := append(textinput.KeyNames(), "esc", "tab", "ctrl+c", "ctrl+x")
 	for _, b := range keys.Default {
 		if b.Scope == keys.Editor && b.Action != keys.Paste && b.Action != keys.EditOutside {
 			names = append(names, b.Keys...)

@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
@@ -21,9 +21,9 @@ const recallID = "prompts"
 // recall brings earlier prompts back.
 type recall struct {
 	store   history.Store
-	entries []history.Entry // the oldest first
-	back    int             // how many prompts back the one that is shown is
-	now     []text.Piece    // what was written before
+	entries []history.Entry   // the oldest first
+	back    int               // how many prompts back the one that is shown is
+	now     []textinput.Piece // what was written before
 }
 
 // loadedMsg are the prompts of earlier runs.
@@ -74,7 +74,7 @@ func (r *recall) add(e history.Entry) tea.Cmd {
 func (r *recall) leave() { r.back, r.now = 0, nil }
 
 // step shows an earlier prompt, or a later one; the last is what was written.
-func (r *recall) step(by int, b *text.Buffer) {
+func (r *recall) step(by int, b *textinput.Buffer) {
 	to := min(max(r.back-by, 0), len(r.entries))
 	if to == r.back {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
@@ -21,7 +21,7 @@ import (
 // Submit is a prompt that was written.
 type Submit struct {
 	Number   int // of what the editor has sent, from 1: messages may pass each other
-	Pieces   []text.Piece
+	Pieces   []textinput.Piece
 	Files    []*Attachment
 	Delivery pawl.Delivery // while a turn is open
 	Reword   pawl.Seq      // the prompt that waits and gets these words; 0 means a new one
@@ -158,7 +158,7 @@ func (s Submit) Prompt(ctx context.Context, desk pawl.Projects, dir string, sett
 // mask puts marks in place of what was pasted, which nobody can have written
 // before, so that nothing in it is taken for a command or a mention; the replacer
 // puts it back. What may stand before a mention stays at the end of a paste.
-func mask(pieces []text.Piece) (string, *strings.Replacer) {
+func mask(pieces []textinput.Piece) (string, *strings.Replacer) {
 	var words strings.Builder
 	var pairs []string
 	nonce := rand.Text()

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 )
 
 // placeholder is what stands where nothing is written.
@@ -69,25 +69,25 @@ func (e *Editor) scroll(shown, rows int) {
 }
 
 // marks say how parts of the text look.
-func (e *Editor) marks() []text.Mark {
+func (e *Editor) marks() []textinput.Mark {
 	s := e.shared.Styles
 	b := e.draft.text
-	var marks []text.Mark
-	mark := func(r text.Range) { marks = append(marks, text.Mark{Range: r, Style: s.Accent}) }
+	var marks []textinput.Mark
+	mark := func(r textinput.Range) { marks = append(marks, textinput.Mark{Range: r, Style: s.Accent}) }
 	for _, r := range b.Mentions() {
 		mark(r)
 	}
 	if b.Begins("!") {
-		marks = append(marks, text.Mark{Range: text.Range{From: 0, To: 1}, Style: s.Warn})
+		marks = append(marks, textinput.Mark{Range: textinput.Range{From: 0, To: 1}, Style: s.Warn})
 	}
 	if r := b.First(); b.Begins("/") && completion.IsName(b.Slice(1, r.To)) {
 		mark(r)
 	}
 	for _, r := range b.Folds() {
-		marks = append(marks, text.Mark{Range: r, Style: s.User})
+		marks = append(marks, textinput.Mark{Range: r, Style: s.User})
 	}
 	if from, to := b.Selected(); from < to {
-		marks = append(marks, text.Mark{Range: text.Range{From: from, To: to}, Style: s.Selected})
+		marks = append(marks, textinput.Mark{Range: textinput.Range{From: from, To: to}, Style: s.Selected})
 	}
 	return marks
 }

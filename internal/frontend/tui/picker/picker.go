@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
@@ -232,7 +233,7 @@ func (p *Picker) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 			return d, cmd
 		}
 	case tea.PasteMsg:
-		p.search(p.query + strings.Join(strings.Fields(m.Content), " "))
+		p.search(textinput.LinePaste(p.query, m.Content))
 	case tea.MouseWheelMsg:
 		p.wheel(m)
 	case tea.MouseClickMsg:
@@ -295,17 +296,9 @@ func (p *Picker) edit(k tea.KeyPressMsg) {
 		p.move(-len(p.rows))
 	case "end":
 		p.move(len(p.rows))
-	case "backspace":
-		if r := []rune(p.query); len(r) > 0 {
-			p.search(string(r[:len(r)-1]))
-		}
-	case "ctrl+w", "alt+backspace":
-		p.search(p.query[:strings.LastIndexByte(strings.TrimRight(p.query, " "), ' ')+1])
-	case "ctrl+u":
-		p.search("")
 	default:
-		if k.Text != "" {
-			p.search(p.query + k.Text)
+		if query := textinput.LineKey(p.query, k); query != p.query {
+			p.search(query)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -60,7 +61,8 @@ func (d *Dialog) done(m doneMsg) (ui.Dialog, tea.Cmd) {
 // rename begins to write another title, in the session's row.
 func (d *Dialog) rename() {
 	if s, ok := d.session(); ok {
-		d.renaming = &line{s.Name()}
+		title := s.Name()
+		d.renaming = &title
 	}
 }
 
@@ -71,7 +73,7 @@ func (d *Dialog) renameKey(k tea.KeyPressMsg) tea.Cmd {
 		d.renaming = nil
 	case keys.Choose:
 		s, ok := d.session()
-		title := d.renaming.text
+		title := *d.renaming
 		d.renaming = nil
 		if !ok || title == s.Name() {
 			return nil
@@ -79,7 +81,7 @@ func (d *Dialog) renameKey(k tea.KeyPressMsg) tea.Cmd {
 		svc, ctx := d.shared.Service, d.shared.Context
 		return d.do(s.ID, func() (tea.Msg, error) { return nil, svc.Rename(ctx, s.ID, title) })
 	default:
-		d.renaming.key(k)
+		*d.renaming = textinput.LineKey(*d.renaming, k)
 	}
 	return nil
 }

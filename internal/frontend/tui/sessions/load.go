@@ -27,11 +27,11 @@ type foundMsg struct {
 	err    error
 }
 
-func (d *Dialog) search() search { return search{d.query.text, d.all} }
+func (d *Dialog) search() search { return search{d.query, d.all} }
 
 // filter is what is asked of the service.
 func (d *Dialog) filter() pawl.Filter {
-	f := pawl.Filter{Query: d.query.text, Limit: pageRows}
+	f := pawl.Filter{Query: d.query, Limit: pageRows}
 	if !d.all {
 		f.Dir = d.shared.Dir
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
@@ -32,7 +33,7 @@ type Dialog struct {
 	now    func() time.Time
 
 	all     bool // of all directories
-	query   line
+	query   string
 	rows    []pawl.Session
 	more    bool // there may be others behind the last
 	at, top int
@@ -45,7 +46,7 @@ type Dialog struct {
 	asks    map[pawl.SessionID]bool
 	held    map[pawl.SessionID]string // who works on them, as far as it was told
 
-	renaming *line // the title that is written
+	renaming *string // the title that is written
 	fault    error
 
 	narrow  bool // there is no room for a look at a session
@@ -168,7 +169,8 @@ func (d *Dialog) other(k tea.KeyPressMsg) tea.Cmd {
 	case "end":
 		return d.move(len(d.rows))
 	}
-	if d.query.key(k) {
+	if text := textinput.LineKey(d.query, k); text != d.query {
+		d.query = text
 		return d.load()
 	}
 	return nil
@@ -187,10 +189,10 @@ func (d *Dialog) wheel(m tea.MouseWheelMsg) tea.Cmd {
 
 func (d *Dialog) paste(text string) tea.Cmd {
 	if d.renaming != nil {
-		d.renaming.add(text)
+		*d.renaming = textinput.LinePaste(*d.renaming, text)
 		return nil
 	}
-	d.query.add(text)
+	d.query = textinput.LinePaste(d.query, text)
 	return d.load()
 }
 

@@ -80,10 +80,10 @@ func (d *Dialog) count() string {
 
 func (d *Dialog) searchLine(width int) string {
 	s := d.shared.Styles
-	if d.query.text == "" {
+	if d.query == "" {
 		return s.Accent.Render("›") + " " + s.Muted.Render("write to search")
 	}
-	text := sanitize.Line(d.query.text)
+	text := sanitize.Line(d.query)
 	if over := ansi.StringWidth(text) - (width - 4); over > 0 {
 		text = ansi.TruncateLeft(text, over+1, "…")
 	}
@@ -130,9 +130,9 @@ func (d *Dialog) nothing() string {
 	switch {
 	case d.loading:
 		return "looking …"
-	case d.query.text != "" && !d.all:
+	case d.query != "" && !d.all:
 		return "nothing fits in this folder"
-	case d.query.text != "":
+	case d.query != "":
 		return "nothing fits"
 	default:
 		return "There are none yet."
@@ -198,7 +198,7 @@ func (d *Dialog) name(s pawl.Session) string {
 }
 
 func (d *Dialog) renameRow(width int) string {
-	text := sanitize.Line(d.renaming.text)
+	text := sanitize.Line(*d.renaming)
 	if over := ansi.StringWidth(text) - (width - 4); over > 0 {
 		text = ansi.TruncateLeft(text, over+1, "…")
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl/internal/config/userfile"
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 )
 
 // Store keeps prompts. What it does may take time.
@@ -21,7 +21,7 @@ type Store interface {
 
 // Entry is a prompt, by what was typed and what was pasted: a name that came with
 // a paste does not become an order by being sent again.
-type Entry []text.Piece
+type Entry []textinput.Piece
 
 // Text is all of it.
 func (e Entry) Text() string {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/text"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 )
 
 func typed(s string) Entry { return Entry{{Text: s}} }
@@ -101,7 +101,7 @@ func TestBounds(t *testing.T) {
 	if n := len(entries); n != maxEntries || entries[0].Text() != "10" {
 		t.Errorf("%d prompts, the first is %s", n, entries[0].Text())
 	}
-	long := Entry{text.Piece{Text: strings.Repeat("\x01", maxEntry)}} // six bytes each in JSON
+	long := Entry{textinput.Piece{Text: strings.Repeat("\x01", maxEntry)}} // six bytes each in JSON
 	for i := range entries {
 		entries[i] = long
 	}

@@ -1,9 +1,9 @@
-// Package text is a text that is being written: characters as people see them, a
+// Package textinput is a text that is being written: characters as people see them, a
 // place to write, what is selected, and all that was done to it.
 //
 // It knows what was typed and what was pasted. A paste is literal: whoever reads
 // a command, a name or an order out of the text looks at what was typed alone.
-package text
+package textinput
 
 import (
 	"fmt"

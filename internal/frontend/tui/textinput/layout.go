@@ -1,4 +1,4 @@
-package text
+package textinput
 
 import (
 	"strings"
