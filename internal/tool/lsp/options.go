@@ -32,8 +32,8 @@ func sdkOptions(program string) (any, error) {
 	return map[string]any{"typescript": map[string]any{"tsdk": lib}, "vue": map[string]any{"hybridMode": false}}, nil
 }
 
-// typeScript returns the directory of the TypeScript that is installed beside a
-// program of node's: …/node_modules/typescript/lib.
+// typeScript returns the TypeScript directory that is installed with a node
+// program: …/node_modules/typescript/lib.
 func typeScript(program string) (string, error) {
 	real, err := filepath.EvalSymlinks(program) // …/node_modules/typescript-language-server/lib/cli.mjs
 	if err != nil {
