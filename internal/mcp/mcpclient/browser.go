@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// pageURL reads an address that a server wants a person to see, or that secrets
-// are to be sent to: https, or http on this machine if the entry is for that.
+// pageURL parses a URL that a server wants a person to open or that secrets
+// are sent to: https, or http on this machine if local is set.
 func pageURL(raw string, local bool) (*url.URL, error) {
 	if weak.On("mcp.opener") {
 		return url.Parse(raw)
@@ -40,8 +40,8 @@ func loopback(u *url.URL) bool {
 	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// OpenBrowser shows an address in the person's browser. The address is one
-// argument of a program: no shell reads it.
+// OpenBrowser opens a URL in the user's browser. The URL is passed as one
+// argument, without a shell.
 func OpenBrowser(ctx context.Context, address string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {

@@ -20,21 +20,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// running is a call that a server works on.
+// running is a call that a server is working on.
 type running struct {
 	token    string
 	call     toolapi.Call
-	done     <-chan struct{} // of its context
+	done     <-chan struct{} // the Done channel of its context
 	progress int
-	asked    bool // a person has been asked once: there is no second time
+	asked    bool // the server has used its only question to the user
 }
 
-// ChangedMark ends the target of an access to a tool that has changed since the
-// model was told of it. Permission asks for it whatever the rules say.
+// ChangedMark is the suffix of the access target of a tool whose description
+// has changed since the model got it. It makes the permission check ask,
+// whatever the rules say.
 const ChangedMark = "!changed"
 
-// access is what a call of the tool would touch: the tool by its name and the
-// fingerprint of what is said of it, so that a grant is for that alone.
+// access returns the access of a call: the tool's name and the fingerprint of
+// its description, so that a saved answer covers only that description.
 func (l *link) access(call toolapi.Call, name string) ([]pawl.Access, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,17 +47,18 @@ func (l *link) access(call toolapi.Call, name string) ([]pawl.Access, error) {
 	if l.known[name].print != now.print {
 		target += ChangedMark
 		if len(l.named) >= maxNamed {
-			clear(l.named) // those calls are asked for again
+			clear(l.named) // their calls ask for permission again
 		}
 		l.named[callKey{call.Session, call.ID}] = now.print
 	}
 	return []pawl.Access{{Kind: pawl.AccessMCP, Target: target}}, nil
 }
 
-// maxNamed bounds the calls of changed tools that wait for a person.
+// maxNamed is the maximum number of calls of changed tools that wait for
+// permission.
 const maxNamed = 256
 
-// current returns the tool as it is now. The caller holds mu.
+// current returns the current version of a tool. The caller holds mu.
 func (l *link) current(name string) (*remote, error) {
 	for _, t := range l.tools {
 		if t.raw == name && l.known[name] != nil {
@@ -69,8 +71,8 @@ func (l *link) current(name string) (*remote, error) {
 	return nil, fmt.Errorf("the MCP server %s does not offer this tool any more", l.server.Name)
 }
 
-// permit takes note that a call may run. If the tool has changed, the change
-// was shown to who permitted it, and the model is told of it from now on.
+// permit records that a call was allowed. If the tool has changed, the user
+// saw the change, so the model gets the new description from now on.
 func (l *link) permit(call toolapi.Call, name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +92,8 @@ func (l *link) permit(call toolapi.Call, name string) error {
 	return nil
 }
 
-// preview shows what has changed of a tool, and the input; "" if nothing has.
+// preview returns the change of a tool's description and the input; "" if the
+// description has not changed.
 func (l *link) preview(name string, input json.RawMessage) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +109,7 @@ func (l *link) preview(name string, input json.RawMessage) (string, error) {
 		"\ncalled with\n" + string(input) + "\n", nil
 }
 
-// page is all that is said of a tool.
+// page returns the full description of a tool.
 func (r *remote) page() string {
 	text := r.description + "\n"
 	var tree any
@@ -120,7 +123,7 @@ func (r *remote) page() string {
 
 var lastToken atomic.Int64
 
-// call has the server do the work.
+// call sends a tool call to the server and waits for its result.
 func (l *link) call(ctx context.Context, call toolapi.Call, name string, input json.RawMessage) (pawl.Result, error) {
 	if err := l.permit(call, name); err != nil {
 		return pawl.Result{}, err
@@ -149,13 +152,13 @@ func (l *link) call(ctx context.Context, call toolapi.Call, name string, input j
 	return resultOf(l.server.Name, name, result), nil
 }
 
-// deafGrace is how long after its context a call may take to come back.
+// deafGrace is how long a call may take to return after its context has ended.
 const deafGrace = 500 * time.Millisecond
 
 var errDeaf = errors.New("it does not read what it is sent")
 
-// callTool returns when its context has ended, though the server may not even
-// read the request; such a server is ended.
+// callTool returns when its context has ended, even if the server does not
+// read the request; such a server is disconnected.
 func (s *session) callTool(ctx context.Context, params *sdk.CallToolParams) (*sdk.CallToolResult, error) {
 	type outcome struct {
 		result *sdk.CallToolResult
@@ -180,11 +183,10 @@ func (s *session) callTool(ctx context.Context, params *sdk.CallToolParams) (*sd
 	}
 }
 
-// runningKey is where the context of a call has it.
+// runningKey is the context key of the running call.
 type runningKey struct{}
 
-// begin adds a call to those that are under way, until the returned function is
-// called.
+// begin registers a running call until the returned function is called.
 func (l *link) begin(r *running) (finish func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,10 +198,10 @@ func (l *link) begin(r *running) (finish func()) {
 	}
 }
 
-// codeRejected is how the SDK marks a request that it could not send.
+// codeRejected is the SDK's error code for a request that could not be sent.
 const codeRejected = -32005
 
-// failure is why a request failed, as the model is told.
+// failure converts the error of a request to the message for the model.
 func (l *link) failure(s *session, err error) error {
 	var wire *jsonrpc.Error
 	switch {
@@ -220,7 +222,7 @@ func (l *link) failure(s *session, err error) error {
 	return fmt.Errorf("%s: %s", l.server.Name, line(err.Error(), whyChars))
 }
 
-// progress shows what a server says of a call.
+// progress forwards a progress notification of a call.
 func (l *link) progress(p *sdk.ProgressNotificationParams) {
 	token, ok := p.ProgressToken.(string)
 	if !ok {

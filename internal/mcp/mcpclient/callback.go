@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// listener waits on this machine for the browser to come back from a login.
+// listener is the local HTTP server that the browser is redirected to at the
+// end of a login.
 type listener struct {
 	url    string
 	issuer string
-	named  bool // the issuer names itself in its answer
+	named  bool // the issuer includes its name in the answer
 	state  string
 
 	socket net.Listener
@@ -22,7 +23,7 @@ type listener struct {
 	answer chan answer
 }
 
-// answer is what the browser brought.
+// answer is the result of the redirect.
 type answer struct {
 	code string
 	err  error
@@ -41,8 +42,8 @@ func listen(issuer string, named bool) (*listener, error) {
 	}, nil
 }
 
-// serve takes the first answer that has the state; whoever does not know it is
-// not listened to.
+// serve accepts the first answer with the right state parameter and ignores
+// all others.
 func (l *listener) serve() {
 	l.server = &http.Server{
 		ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
@@ -56,7 +57,7 @@ func (l *listener) serve() {
 			a := l.read(query)
 			select {
 			case l.answer <- a:
-			default: // there was one
+			default: // there was an answer already
 			}
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			if a.err != nil {
@@ -67,10 +68,10 @@ func (l *listener) serve() {
 			fmt.Fprintln(w, "You are logged in. You can close this window.")
 		}),
 	}
-	go func() { _ = l.server.Serve(l.socket) }() // it ends with close
+	go func() { _ = l.server.Serve(l.socket) }() // ends with close
 }
 
-// read reads what the issuer says through the browser.
+// read decodes the query parameters of the redirect.
 func (l *listener) read(query map[string][]string) answer {
 	get := func(name string) string {
 		if v := query[name]; len(v) == 1 {
@@ -90,7 +91,7 @@ func (l *listener) read(query map[string][]string) answer {
 	return answer{code: get("code")}
 }
 
-// wait waits for the browser.
+// wait waits for the redirect and returns the authorization code.
 func (l *listener) wait(ctx context.Context) (string, error) {
 	select {
 	case a := <-l.answer:
@@ -100,7 +101,7 @@ func (l *listener) wait(ctx context.Context) (string, error) {
 	}
 }
 
-// close lets the browser read its page before the server is gone.
+// close lets the browser load its page before the server stops.
 func (l *listener) close() {
 	if l.server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), endGrace)

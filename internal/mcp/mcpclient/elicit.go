@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The answers to a server that asks a person something.
+// The answers to an elicitation request.
 var (
 	accepted = "accept"
 	declined = &sdk.ElicitResult{Action: "decline"}
@@ -24,9 +24,9 @@ var (
 
 var errAsks = fmt.Errorf("it asked more than %d times", sessionAsks)
 
-// elicit puts a server's question to the person whose call it works on. A call
-// asks once: what comes after that, or without a call, or is more than a small
-// form, is declined. A server that does not stop is ended.
+// elicit forwards a form of a server to the user whose call it is working on.
+// Each call may ask once; requests beyond that, without a call, or with more
+// than a small form are declined. A server that keeps asking is disconnected.
 func (l *link) elicit(ctx context.Context, s *session, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	s.mu.Lock()
 	s.asks++
@@ -60,8 +60,8 @@ func (l *link) elicit(ctx context.Context, s *session, p *sdk.ElicitParams) (*sd
 	return form.result(answer), nil
 }
 
-// asker returns the call that the server asks for, and takes note that it has:
-// the one that the context names, or the oldest that has not asked.
+// asker returns the call for which the server asks and records that it has
+// asked: the call of the context, or the oldest that has not asked.
 func (l *link) asker(ctx context.Context) *running {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,18 +80,19 @@ func (l *link) asker(ctx context.Context) *running {
 	return r
 }
 
-// field is one thing that a server wants to know.
+// field is a field of a form.
 type field struct {
 	name     string
 	kind     string // string, number, integer or boolean
 	text     string
-	options  []string // what may be chosen; none means anything
+	options  []string // allowed values; none means any
 	required bool
 }
 
 type form []field
 
-// readForm reads the schema of a form, or says why no person is bothered with it.
+// readForm decodes the schema of a form. It returns an error for forms that
+// are not shown to the user.
 func readForm(p *sdk.ElicitParams) (form, error) {
 	if p == nil || p.URL != "" || p.Mode != "" && p.Mode != "form" {
 		return nil, errors.New("only forms are shown")
@@ -137,7 +138,7 @@ func readForm(p *sdk.ElicitParams) (form, error) {
 // confirm is the answer to a form without fields.
 const confirm = "yes"
 
-// ask is the form as a person sees it. It always says who asks.
+// ask converts the form to an ask for the user. It always names the server.
 func (f form) ask(server, message string) pawl.Ask {
 	who := "The MCP server " + server + " asks: " + short(shown(short(message, askChars)), askChars)
 	a := pawl.Ask{Kind: pawl.AskQuestion, Text: who}
@@ -154,7 +155,7 @@ func (f form) ask(server, message string) pawl.Ask {
 	return a
 }
 
-// result is a person's answer as the server gets it.
+// result converts the user's answer to an elicitation result.
 func (f form) result(a pawl.Answer) *sdk.ElicitResult {
 	switch {
 	case a.Outcome == pawl.OutcomeCanceled || a.Outcome == pawl.OutcomeTimeout:
@@ -182,7 +183,7 @@ func (f form) result(a pawl.Answer) *sdk.ElicitResult {
 	return &sdk.ElicitResult{Action: accepted, Content: content}
 }
 
-// value reads a person's words by the field's kind.
+// value parses the user's text by the kind of the field.
 func (f field) value(text string) (any, bool) {
 	text = strings.TrimSpace(text)
 	switch f.kind {

@@ -9,16 +9,16 @@ import (
 	"sync/atomic"
 )
 
-// meter counts what a server sends without being asked: what it says is kept
-// until somebody has time for it.
+// meter counts what a server sends between two requests, because it is
+// buffered until it is read.
 type meter struct {
 	bytes, lines atomic.Int64
-	broken       atomic.Pointer[error] // the first thing that a server did wrong
-	tell         func(error)           // is told of it; nil is nobody
+	broken       atomic.Pointer[error] // the first violation of the server
+	tell         func(error)           // is called with the violation; may be nil
 }
 
-// breaks takes note of what a server did wrong: whoever reads from it may say
-// only that there is nothing more.
+// breaks records and returns a violation of the server. The reader of the
+// connection may report only an end of input.
 func (m *meter) breaks(err error) error {
 	if m.broken.CompareAndSwap(nil, &err) && m.tell != nil {
 		m.tell(err)
@@ -26,7 +26,7 @@ func (m *meter) breaks(err error) error {
 	return err
 }
 
-// fault is what the server did wrong; nil if nothing is known.
+// fault returns the recorded violation, or nil.
 func (m *meter) fault() error {
 	if err := m.broken.Load(); err != nil {
 		return *err
@@ -38,7 +38,7 @@ var errFlood = fmt.Errorf("it sent more than %d bytes, or %d lines, that nobody 
 
 var errMessage = fmt.Errorf("it sent a message of more than %d bytes", messageBytes)
 
-// came counts a piece.
+// came counts received bytes and messages.
 func (m *meter) came(p []byte) error {
 	n := m.bytes.Add(int64(len(p)))
 	l := m.lines.Add(int64(bytes.Count(p, []byte{'\n'})))
@@ -48,20 +48,20 @@ func (m *meter) came(p []byte) error {
 	return nil
 }
 
-// sent begins anew: something was said to the server.
+// sent resets the counters, because a request was sent.
 func (m *meter) sent() {
 	m.bytes.Store(0)
 	m.lines.Store(0)
 }
 
-// messages reads the messages of a program's output. Many print a word to
-// people there too: lines that are no message are passed over, so many.
+// messages reads the messages in a program's output. Many programs also print
+// text there: lines that are not messages are skipped, up to a limit.
 type messages struct {
 	in    *bufio.Reader
 	from  io.Closer
 	meter *meter
-	rest  bool // the line has begun, and is a message
-	size  int  // of the line so far
+	rest  bool // the current line is a message
+	size  int  // bytes of the current line so far
 	stray int
 }
 
@@ -95,7 +95,7 @@ func (r *messages) Read(p []byte) (int, error) {
 	return n, r.meter.came(p[:n])
 }
 
-// begin looks at the beginning of a line.
+// begin examines the beginning of a line.
 func (r *messages) begin() error {
 	first, err := r.in.Peek(1)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *messages) begin() error {
 	}
 }
 
-// meteredWriter tells the meter of what is sent.
+// meteredWriter resets the meter at every write.
 type meteredWriter struct {
 	io.WriteCloser
 	meter *meter
@@ -134,9 +134,9 @@ func (w meteredWriter) Write(p []byte) (int, error) {
 	return w.WriteCloser.Write(p)
 }
 
-// meteredBody is an answer of a server on the network. left bounds one that is
-// a single message; it is -1 for a stream, whose events are bounded where they
-// are read.
+// meteredBody is the body of an HTTP response. left limits a response with a
+// single message; it is -1 for a stream, whose events are limited by its
+// reader.
 type meteredBody struct {
 	io.ReadCloser
 	meter *meter

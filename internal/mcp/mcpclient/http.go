@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// address is where a server on the network is.
+// address is the URL of a server on the network.
 type address struct {
 	url    *url.URL
 	origin string // scheme, host and port
@@ -31,7 +31,7 @@ func newAddress(u *url.URL) *address {
 	return a
 }
 
-// originOf is the scheme, host and port of an address in one spelling.
+// originOf returns the normalized scheme, host and port of a URL.
 func originOf(u *url.URL) string {
 	clean, err := egress.ParseURL(u.String())
 	if err != nil {
@@ -40,9 +40,9 @@ func originOf(u *url.URL) string {
 	return clean.Scheme + "://" + clean.Host
 }
 
-// guard lets connections through to the hosts that an entry names. Its port is
-// as good as any: the user has named it. This machine and its network are
-// closed unless the entry opens them.
+// guard allows connections to the hosts of an entry, on any port, since the
+// user has configured it. The local machine and network are blocked unless the
+// entry allows them.
 func (c Config) guard(s Server, a *address) *egress.Guard {
 	g := egress.Guard{}
 	if c.Guard != nil {
@@ -53,22 +53,22 @@ func (c Config) guard(s Server, a *address) *egress.Guard {
 	return &g
 }
 
-// roundTrip is a transport made of a function.
+// roundTrip is a function as an http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// client returns what a server is talked to with. A request goes to the origin
-// of the entry's address, with the entry's headers, or nowhere: a redirect, and
-// an address that the server names, are answers of its own. When cut ends, so
-// does all that is under way.
+// client returns the HTTP client for a server. It only sends requests to the
+// origin of the entry's URL, with the entry's headers: it does not follow
+// redirects or other URLs that the server names. All requests end when cut
+// does.
 func (c Config) client(cut context.Context, s Server, a *address, m *meter) *http.Client {
 	client := c.guard(s, a).Client(egress.ClientConfig{Redirects: maxRedirects})
 	next := client.Transport
 	client.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
 		if to := originOf(req.URL); to != a.origin && !weak.On("mcp.redirect") {
 			if req.Body != nil {
-				_ = req.Body.Close() // nothing of it was sent
+				_ = req.Body.Close() // nothing was sent
 			}
 			return nil, fmt.Errorf("refused: it leads from %s to another origin, %.100q: if that is right, put the address into the configuration", a.origin, to)
 		}

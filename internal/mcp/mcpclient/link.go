@@ -10,37 +10,37 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// link is a server of a directory, through all of its connections.
+// link manages one server of a directory across its connections.
 type link struct {
 	config Config
 	dir    string
 	server Server
-	once   bool // it is not tried again
+	once   bool // do not retry
 
 	quit  chan struct{} // closed by end
-	gone  chan struct{} // closed when nothing of it is left
-	again chan struct{} // somebody wants it tried again
+	gone  chan struct{} // closed when the server and all its processes have ended
+	again chan struct{} // requests a retry
 	stop  sync.Once
 
 	mu        sync.Mutex
 	news      chan struct{} // closed and replaced when the state changes
 	state     State
 	why       string
-	failed    bool     // it has, since it was last ready
-	told      bool     // a person was told that it is not ready
-	log       string   // of the last program
+	failed    bool     // it has failed since it was last ready
+	told      bool     // the user was notified that it is not ready
+	log       string   // log of the last program
 	program   *program // nil unless one runs
 	session   *session // nil unless it is ready
 	tools     []*remote
-	known     map[string]*remote // what the model is told of the tools, by the server's names
+	known     map[string]*remote // tool descriptions as the model has them, by the server's names
 	faults    []Fault
 	prompts   []Prompt
 	resources []Resource
-	named     map[callKey]string // the fingerprints that were named to permission, of calls that have not begun
+	named     map[callKey]string // fingerprints that permission was asked for, by calls that have not started
 	running   []*running
 }
 
-// callKey names a call among all sessions.
+// callKey identifies a call across sessions.
 type callKey struct {
 	session pawl.SessionID
 	call    pawl.CallID
@@ -54,7 +54,7 @@ func newLink(c Config, dir string, s Server) *link {
 	}
 }
 
-// run sees to it that there is a connection, until the link is ended.
+// run connects and reconnects to the server until the link ends.
 func (l *link) run() {
 	defer close(l.gone)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -90,13 +90,13 @@ func (l *link) run() {
 	}
 }
 
-// pause is how long to wait after so many failures.
+// pause returns the backoff after a number of failures.
 func (l *link) pause(failures int) time.Duration {
 	return min(l.config.times.pause<<(failures-1), longestPause)
 }
 
-// rest waits until it is time, or somebody wants to try again; 0 is until
-// somebody does. It reports whether to go on.
+// rest waits for d or for a request to retry; 0 means for a request only. It
+// reports false if the link ends.
 func (l *link) rest(d time.Duration) bool {
 	var due <-chan time.Time
 	if d > 0 {
@@ -114,7 +114,8 @@ func (l *link) rest(d time.Duration) bool {
 	return true
 }
 
-// live makes a connection and sees it to its end, which it returns.
+// live connects and serves the connection to its end. It returns the reason
+// for the end.
 func (l *link) live(ctx context.Context, failures int) error {
 	s, err := l.connect(ctx, failures)
 	if err != nil {
@@ -133,7 +134,7 @@ func (l *link) live(ctx context.Context, failures int) error {
 	return s.reason()
 }
 
-// forget keeps the end of a program's log.
+// forget stores the log of a program that has ended.
 func (l *link) forget(s *session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +144,7 @@ func (l *link) forget(s *session) {
 	}
 }
 
-// set changes the state and tells who waits for it.
+// set changes the state and wakes all waiters.
 func (l *link) set(state State, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,13 +170,14 @@ func (l *link) tryAgain() {
 	}
 }
 
-// end ends the server and returns when nothing of it is left.
+// end ends the server and waits until all its processes have ended.
 func (l *link) end() {
 	l.stop.Do(func() { close(l.quit) })
 	<-l.gone
 }
 
-// ready returns the connection, or why there is none.
+// ready returns the connection, or an error that says why the server is not
+// ready.
 func (l *link) ready() (*session, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

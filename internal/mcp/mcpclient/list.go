@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// look takes in what the server offers now.
+// look fetches the lists of tools, prompts and resources.
 func (l *link) look(ctx context.Context, s *session) error {
 	caps := &sdk.ServerCapabilities{}
 	if hello := s.client.InitializeResult(); hello != nil && hello.Capabilities != nil {
@@ -76,7 +76,7 @@ func unknownMethod(err error) bool {
 	return errors.As(err, &wire) && wire.Code == jsonrpc.CodeMethodNotFound
 }
 
-// notes collects what is left out.
+// notes collects what is left out of the lists.
 type notes struct{ faults []Fault }
 
 func (n *notes) add(name, format string, args ...any) {
@@ -85,7 +85,7 @@ func (n *notes) add(name, format string, args ...any) {
 	}
 }
 
-// pages reads a list to its end, or to its bound.
+// pages fetches all pages of a list, up to a limit.
 func pages[T any](n *notes, what string, limit int, page func(cursor string) ([]*T, string, error)) ([]*T, error) {
 	var all []*T
 	seen := map[string]bool{}
@@ -113,7 +113,7 @@ func pages[T any](n *notes, what string, limit int, page func(cursor string) ([]
 	return all, nil
 }
 
-// remotes takes in the tools that can be offered, in the order of their names.
+// remotes converts the tools that can be offered, sorted by name.
 func (l *link) remotes(listed []*sdk.Tool, n *notes) []*remote {
 	var tools []*remote
 	names := map[string]bool{}

@@ -22,8 +22,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Login has a person log in to a server on the network, in their browser, and
-// keeps what that brings. It waits for them as long as ctx lasts.
+// Login performs an OAuth login to a server in the user's browser and stores
+// the tokens. It waits for the user as long as ctx lasts.
 func (s *Servers) Login(ctx context.Context, server Server) error {
 	c := s.config
 	a, err := server.address()
@@ -47,7 +47,7 @@ func (s *Servers) Login(ctx context.Context, server Server) error {
 	return nil
 }
 
-// loggedIn has the servers that wait for the login tried again.
+// loggedIn retries the servers that need this login.
 func (s *Servers) loggedIn(server Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,8 +60,8 @@ func (s *Servers) loggedIn(server Server) {
 	}
 }
 
-// LoggedIn reports whether a login to the server is kept. Nobody is asked whether
-// it still holds.
+// LoggedIn reports whether tokens for the server are stored. It does not check
+// that they are still valid.
 func (s *Servers) LoggedIn(server Server) (bool, error) {
 	if server.Transport == Stdio {
 		return false, nil
@@ -74,7 +74,7 @@ func (s *Servers) LoggedIn(server Server) (bool, error) {
 	return kept != nil, err
 }
 
-// Logout forgets what a login has brought.
+// Logout deletes the stored tokens.
 func (s *Servers) Logout(server Server) error {
 	a, err := server.address()
 	if err != nil || s.config.Tokens == nil {
@@ -90,12 +90,12 @@ func (s *Servers) Logout(server Server) error {
 	return nil
 }
 
-// flow is a login under way.
+// flow is a login in progress.
 type flow struct {
 	config   Config
 	server   Server
 	resource string
-	client   *http.Client // reaches the server's own origin and no other
+	client   *http.Client // only reaches the server's own origin
 }
 
 func (f *flow) run(ctx context.Context) (*credentials, error) {
@@ -140,7 +140,8 @@ func (f *flow) run(ctx context.Context) (*credentials, error) {
 	return kept, nil
 }
 
-// challenge returns what the server says to who has no token.
+// challenge returns the authentication challenges that the server sends to a
+// request without a token.
 func (f *flow) challenge(ctx context.Context) ([]oauthex.Challenge, error) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + oldProtocol + `","capabilities":{},"clientInfo":{"name":"pawl","version":"1"}}}`
 	method, body := http.MethodPost, io.Reader(bytes.NewReader([]byte(hello)))
@@ -168,8 +169,8 @@ func (f *flow) challenge(ctx context.Context) ([]oauthex.Challenge, error) {
 	return challenges, nil
 }
 
-// discover finds out who gives tokens for the server, from the server's own
-// origin.
+// discover returns the server's authorization server, as published at the
+// server's own origin.
 func (f *flow) discover(ctx context.Context, challenges []oauthex.Challenge) (issuer string, scopes []string, err error) {
 	a, err := f.server.address()
 	if err != nil {
@@ -189,7 +190,7 @@ func (f *flow) discover(ctx context.Context, challenges []oauthex.Challenge) (is
 	for _, try := range tries {
 		meta, tryErr := oauthex.GetProtectedResourceMetadata(ctx, try.at, try.resource, f.client)
 		if tryErr != nil {
-			err = cmp.Or(err, tryErr) // the first place is where it should be
+			err = cmp.Or(err, tryErr) // the first URL is the standard one
 			continue
 		}
 		if len(meta.AuthorizationServers) == 0 {
@@ -206,7 +207,7 @@ func (f *flow) discover(ctx context.Context, challenges []oauthex.Challenge) (is
 	return "", nil, fmt.Errorf("it does not say where logins come from: %s", line(err.Error(), whyChars))
 }
 
-// metadata returns where the issuer does what, each address checked.
+// metadata returns the metadata of the issuer, with all URLs checked.
 func (f *flow) metadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
 	if _, err := pageURL(issuer, f.server.Local); err != nil {
 		return nil, fmt.Errorf("its logins come from %.100q: %w", issuer, err)
@@ -234,8 +235,9 @@ func (f *flow) metadata(ctx context.Context, issuer string) (*oauthex.AuthServer
 	return meta, nil
 }
 
-// issuerClient reaches the host of one address of an authorization server. It
-// follows no redirect: a code or a token is in what it sends.
+// issuerClient returns an HTTP client for the host of one URL of an
+// authorization server. It follows no redirects, because its requests contain
+// codes and tokens.
 func (c Config) issuerClient(s Server, at string) (*http.Client, error) {
 	u, err := pageURL(at, s.Local)
 	if err != nil {
@@ -246,8 +248,8 @@ func (c Config) issuerClient(s Server, at string) (*http.Client, error) {
 	return c.guard(own, newAddress(u)).Client(egress.ClientConfig{}), nil
 }
 
-// register says who pawl is to the issuer: as the entry has it, as it was known
-// before, or newly registered.
+// register returns the client credentials at the issuer: those of the entry,
+// those of an earlier login, or newly registered ones.
 func (f *flow) register(ctx context.Context, meta *oauthex.AuthServerMeta, kept *credentials, back string) (*oauth2.Config, error) {
 	config := &oauth2.Config{
 		ClientID: f.server.OAuth.ClientID, RedirectURL: back,
@@ -277,7 +279,8 @@ func (f *flow) register(ctx context.Context, meta *oauthex.AuthServerMeta, kept 
 	return config, nil
 }
 
-// authorize has the person agree in their browser, and gets the token.
+// authorize lets the user agree in their browser and exchanges the code for a
+// token.
 func (f *flow) authorize(ctx context.Context, config *oauth2.Config, back *listener) (*oauth2.Token, error) {
 	verifier := oauth2.GenerateVerifier()
 	back.state = rand.Text()

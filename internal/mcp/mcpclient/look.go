@@ -9,20 +9,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// Offer is what a server offers, to be shown to people.
+// Offer is what a server offers, for display.
 type Offer struct {
-	Tools     []toolapi.Spec // by the names that the model knows, with all that is kept of what the server says
+	Tools     []toolapi.Spec // with the names that the model uses and the full descriptions
 	Prompts   []Prompt
 	Resources []Resource
 }
 
-// Test starts a server for this once and says what came of it.
+// Test starts a server once and returns its status.
 func (s *Servers) Test(ctx context.Context, dir string, server Server) (Status, error) {
 	status, _, err := s.Look(ctx, dir, server)
 	return status, err
 }
 
-// Look is Test, and says what the server offers.
+// Look is Test, and also returns what the server offers.
 func (s *Servers) Look(ctx context.Context, dir string, server Server) (Status, Offer, error) {
 	if err := server.Check(); err != nil {
 		return Status{}, Offer{}, fmt.Errorf("test MCP server %q: %w: %w", short(server.Name, nameBytes), err, pawl.ErrInvalid)
@@ -44,7 +44,7 @@ func (s *Servers) Look(ctx context.Context, dir string, server Server) (Status, 
 	}
 }
 
-// offer returns what is known of a server that is ready.
+// offer returns what a ready server offers.
 func (l *link) offer() Offer {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,27 +12,27 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// SpecBudget is how many bytes of a request the tools of all servers may take
-// together, before the model is given a way to look for them instead.
+// SpecBudget is how many bytes of a request the tools of all servers may take.
+// Beyond it, the model gets mcp_search and mcp_call instead.
 const SpecBudget = 6 << 10
 
-// The tools that stand for all others when those are too many.
+// The tools that replace all others when those are too many.
 const (
 	SearchTool = "mcp_search"
 	CallTool   = "mcp_call"
 )
 
-// offered is a tool that can be called now, and whose it is.
+// offered is a tool that can be called now, with its server.
 type offered struct {
 	link *link
-	spec *remote // as the model is told: of a tool that has changed, what it said before
+	spec *remote // as the model has it: the previous version of a changed tool
 }
 
-// Keep says which tools a turn may have, by their names; by mcp__server it says
-// whether any of a server's may be had. nil means all.
+// Keep decides which tools a turn may use, by name; for mcp__server, whether
+// any tool of a server may be used. nil means all.
 type Keep = func(name string) bool
 
-// orAll makes of nil what it means.
+// orAll replaces nil by a function that accepts all.
 func orAll(keep Keep) Keep {
 	if keep == nil {
 		return func(string) bool { return true }
@@ -40,11 +40,11 @@ func orAll(keep Keep) Keep {
 	return keep
 }
 
-// Tools returns the tools of the servers that are ready now, in the order of
-// their names, of those that keep says yes to. It waits for none. If what a model
-// must be told of them is more than the budget, it is given two tools instead: one
-// that finds them and one that calls them. While servers start, it is given the
-// one that finds them.
+// Tools returns the tools of the servers that are ready, sorted by name, for
+// which keep returns true. It does not wait for servers. If their descriptions
+// exceed SpecBudget, it returns two tools instead: one that searches for tools
+// and one that calls them. While servers are starting, it adds the one that
+// searches.
 func (s *Servers) Tools(dir string, keep Keep) []toolapi.Tool {
 	return s.within(dir, orAll(keep), SpecBudget)
 }
@@ -70,9 +70,9 @@ func (s *Servers) within(dir string, keep Keep, budget int) []toolapi.Tool {
 	return tools
 }
 
-// Tool returns the tool of that name, be it one that is not offered just now: what
-// is offered changes while a model writes, and from a session's earlier turns it
-// may know more. It waits for the server that it is of, if that starts.
+// Tool returns the tool with that name, even if it is not currently offered:
+// the offer changes while a model writes, and the model may know tools from
+// earlier turns. It waits for the tool's server if that is starting.
 func (s *Servers) Tool(ctx context.Context, dir, name string, keep Keep) (toolapi.Tool, bool) {
 	keep = orAll(keep)
 	if name == CallTool || name == SearchTool {
@@ -89,13 +89,13 @@ func (s *Servers) Tool(ctx context.Context, dir, name string, keep Keep) (toolap
 	return o.tool(), true
 }
 
-// SpecSize is how many bytes of a request a tool takes, about.
+// SpecSize returns approximately how many bytes of a request a tool takes.
 func SpecSize(t toolapi.Spec) int {
 	const frame = len(`{"name":"","description":"","input_schema":},`)
 	return frame + len(t.Name) + len(t.Description) + len(t.Schema)
 }
 
-// prefix is what all names of tools begin with.
+// prefix is the prefix of all tool names.
 const prefix = "mcp__"
 
 // offered returns all tools that can be called.
@@ -114,8 +114,8 @@ func (s *Servers) offered(dir string, keep Keep) []offered {
 	return all
 }
 
-// findTool returns the tool that the model means. If its server starts, it is
-// waited for.
+// findTool returns the tool that the model names. It waits for the tool's
+// server if that is starting.
 func (s *Servers) findTool(ctx context.Context, dir, name string, keep Keep) (offered, error) {
 	server, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "__")
 	s.wait(ctx, dir, func(l *link) bool { return l.server.Name == server && keep(name) })
@@ -127,8 +127,8 @@ func (s *Servers) findTool(ctx context.Context, dir, name string, keep Keep) (of
 	return offered{}, fmt.Errorf("there is no tool %q: look for it with %s", line(name, nameBytes), SearchTool)
 }
 
-// tool is the tool by its own name. Its description is cut: the whole of it is
-// rarely needed, and part of every request.
+// tool returns the tool under its own name. Its description is truncated,
+// because the full text is rarely needed and part of every request.
 func (o offered) tool() toolapi.Tool {
 	l, name := o.link, o.spec.raw
 	description := o.spec.description
@@ -170,8 +170,9 @@ type callInput struct {
 
 var callSchema = json.RawMessage(`{"type":"object","properties":{"tool":{"type":"string","description":"as mcp_search names it"},"input":{"type":"object","description":"by the tool's schema"}},"required":["tool","input"]}`)
 
-// callTool calls any tool of any server that keep says yes to. A call is one of
-// that tool: it is permitted, or not, as if it had been called by its own name.
+// callTool returns the tool that calls any tool of any server that keep
+// accepts. A call needs the same permission as a call of that tool by its own
+// name.
 func (s *Servers) callTool(dir string, keep Keep) toolapi.Tool {
 	return toolapi.Tool{
 		Spec: toolapi.Spec{

@@ -12,25 +12,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Prompt is a text that a server keeps for people to send.
+// Prompt is a prompt of a server.
 type Prompt struct {
 	Server      string
-	Name        string // as the server has it
+	Name        string // the server's name for it
 	Description string
 	Arguments   []Argument
 }
 
-// Argument is what a prompt needs to know.
+// Argument is an argument of a prompt.
 type Argument struct {
 	Name, Description string
 	Required          bool
 }
 
-// Command is how a person calls the prompt, behind a slash.
+// Command returns the slash command of the prompt, without the slash.
 func (p Prompt) Command() string { return prefix + p.Server + "__" + identifier(p.Name, maxName) }
 
-// Fill gives the words that a person has written to the arguments of a
-// prompt, in their order. The last takes all that are left.
+// Fill assigns the words that a user has typed to the arguments of a prompt,
+// in order. The last argument gets all remaining words.
 func (p Prompt) Fill(words []string) (map[string]string, error) {
 	filled := map[string]string{}
 	for i, a := range p.Arguments {
@@ -49,7 +49,7 @@ func (p Prompt) Fill(words []string) (map[string]string, error) {
 	return filled, nil
 }
 
-// Resource is a document of a server.
+// Resource is a resource of a server.
 type Resource struct {
 	Server      string
 	URI         string
@@ -58,7 +58,7 @@ type Resource struct {
 	MediaType   string
 }
 
-// maxArguments bounds those of a prompt.
+// maxArguments is the maximum number of arguments of a prompt.
 const maxArguments = 20
 
 func (l *link) takePrompts(listed []*sdk.Prompt, n *notes) []Prompt {
@@ -98,8 +98,8 @@ func (l *link) takeResources(listed []*sdk.Resource, n *notes) []Resource {
 	return resources
 }
 
-// Prompts returns those of the servers that are ready, in the order of the
-// servers' names.
+// Prompts returns the prompts of the servers that are ready, ordered by server
+// name.
 func (s *Servers) Prompts(dir string) []Prompt {
 	var all []Prompt
 	for _, l := range s.of(dir) {
@@ -110,7 +110,8 @@ func (s *Servers) Prompts(dir string) []Prompt {
 	return all
 }
 
-// Resources returns those of the servers that are ready, likewise.
+// Resources returns the resources of the servers that are ready, ordered by
+// server name.
 func (s *Servers) Resources(dir string) []Resource {
 	var all []Resource
 	for _, l := range s.of(dir) {
@@ -121,8 +122,9 @@ func (s *Servers) Resources(dir string) []Resource {
 	return all
 }
 
-// GetPrompt returns the text of a prompt, filled in. It is as good as the words of
-// the person who asks for it, and not marked.
+// GetPrompt returns the text of a prompt with its arguments filled in. It
+// counts as the words of the user who requests it and is not marked as
+// untrusted.
 func (s *Servers) GetPrompt(ctx context.Context, dir, server, name string, arguments map[string]string) (pawl.Result, error) {
 	var c contents
 	err := s.request(ctx, dir, server, func(ctx context.Context, session *session) error {
@@ -146,7 +148,7 @@ func (s *Servers) GetPrompt(ctx context.Context, dir, server, name string, argum
 	return c.result(), nil
 }
 
-// ReadResource returns a document, marked as data from outside.
+// ReadResource returns a resource, marked as untrusted text.
 func (s *Servers) ReadResource(ctx context.Context, dir, server, uri string) (pawl.Result, error) {
 	var c contents
 	err := s.request(ctx, dir, server, func(ctx context.Context, session *session) error {
@@ -167,7 +169,7 @@ func (s *Servers) ReadResource(ctx context.Context, dir, server, uri string) (pa
 	return outside(server+" "+line(uri, uriBytes), c.result()), nil
 }
 
-// request asks a server something, within its time.
+// request sends a request to a server, within its timeout.
 func (s *Servers) request(ctx context.Context, dir, server string, do func(context.Context, *session) error) error {
 	l, err := s.find(dir, server)
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 
 // remote is a tool as its server describes it.
 type remote struct {
-	raw         string // its name, as the server has it
-	public      string // as the model has it
-	target      string // as permission rules have it: server/tool
-	description string // bounded, nothing hidden
+	raw         string // name at the server
+	public      string // name for the model
+	target      string // name in permission rules: server/tool
+	description string // bounded and sanitized
 	schema      json.RawMessage
-	print       string // the fingerprint of all that the server says of it
+	print       string // fingerprint of the whole description
 }
 
-// newRemote takes in a tool, or says why it cannot be offered. What the server
-// says of its harmlessness is not believed and not even read.
+// newRemote converts a tool, or returns an error that says why it cannot be
+// offered. It ignores the server's claims that a tool is harmless.
 func newRemote(s Server, t *sdk.Tool) (*remote, error) {
 	switch {
 	case t.Name == "" || len(t.Name) > nameBytes || !utf8.ValidString(t.Name):
@@ -51,16 +51,16 @@ func newRemote(s Server, t *sdk.Tool) (*remote, error) {
 	return r, nil
 }
 
-// unshadowed reports whether tools have the very names that servers give them.
+// unshadowed reports whether tools keep the names that servers give them.
 func unshadowed() bool { return weak.On("mcp.shadow") }
 
-// maxName is the longest name that providers take.
+// maxName is the length of the longest name that providers accept.
 const maxName = 64
 
 var notName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// identifier spells a name with the characters that providers take. One that is
-// too long ends in a hash of all of it.
+// identifier converts a name to the characters that providers accept. A name
+// that is too long ends in a hash of the whole.
 func identifier(name string, limit int) string {
 	id := notName.ReplaceAllString(name, "_")
 	if len(id) <= limit {
@@ -71,16 +71,16 @@ func identifier(name string, limit int) string {
 	return id[:limit-len(tail)] + tail
 }
 
-// fingerprint names what a server says of a tool, and which server it is: a
-// grant for a tool is for that.
+// fingerprint identifies the description of a tool and its server: a saved
+// permission covers only that.
 func fingerprint(s Server, texts ...string) string { return digest(append(texts, identity(s))...) }
 
-// identity names a program or an address.
+// identity identifies a program or an address.
 func identity(s Server) string {
 	return digest(append([]string{s.Transport, s.URL, s.Command}, s.Args...)...)
 }
 
-// digest hashes texts so that no two lists of them look alike.
+// digest hashes a list of texts unambiguously.
 func digest(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {
@@ -89,7 +89,7 @@ func digest(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// cleanSchema returns the schema with sorted keys and nothing hidden.
+// cleanSchema returns the schema with sorted keys and sanitized texts.
 func cleanSchema(value any) (json.RawMessage, error) {
 	if value == nil {
 		return json.RawMessage(`{"type":"object"}`), nil
@@ -132,7 +132,7 @@ func cleanSchema(value any) (json.RawMessage, error) {
 	return bytes.TrimSpace(out.Bytes()), nil
 }
 
-// cleanTree makes the texts of a value visible.
+// cleanTree sanitizes the texts of a value.
 func cleanTree(v any, depth int) (any, error) {
 	if depth == 0 {
 		return nil, fmt.Errorf("its schema is more than %d levels deep", schemaDepth)

@@ -13,10 +13,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// mediaTypes are the files that models read.
+// mediaTypes are the file types that models accept.
 var mediaTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
 
-// contents gathers what a server gives back, within the bounds.
+// contents collects the parts of a result, within the limits.
 type contents struct {
 	text  strings.Builder
 	files []pawl.File
@@ -39,7 +39,7 @@ func resultOf(server, tool string, r *sdk.CallToolResult) pawl.Result {
 	return result
 }
 
-// outside marks what a server has given as data.
+// outside marks a result of a server as untrusted text.
 func outside(source string, r pawl.Result) pawl.Result {
 	if r.Content != "" && !weak.On("mcp.fence") {
 		r.Content = sanitize.Untrusted("MCP "+source, r.Content)

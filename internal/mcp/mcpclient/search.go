@@ -20,8 +20,9 @@ type searchInput struct {
 
 var searchSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"words; nothing lists all"},"tools":{"type":"array","items":{"type":"string"},"description":"names to describe in full, at most 5"}}}`)
 
-// searchTool finds the tools of a directory's servers and describes them. It waits for
-// servers that start, and says what has become of those that did not.
+// searchTool returns the tool that searches and describes the tools of a
+// directory's servers. It waits for servers that are starting and reports
+// those that are not ready.
 func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) toolapi.Tool {
 	decode := func(call toolapi.Call) (searchInput, error) {
 		var in searchInput
@@ -58,7 +59,7 @@ func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) too
 	}
 }
 
-// howToCall says how the tools are called from the next request on.
+// howToCall explains how the tools can be called from the next request on.
 func (s *Servers) howToCall(dir string, keep Keep, budget int) string {
 	tools := s.within(dir, keep, budget)
 	switch {
@@ -72,7 +73,7 @@ func (s *Servers) howToCall(dir string, keep Keep, budget int) string {
 	return " Call them by their names."
 }
 
-// absent says which servers are not ready, and why.
+// absent reports which servers are not ready, and why.
 func (s *Servers) absent(dir string, keep Keep) string {
 	var b strings.Builder
 	for _, l := range s.of(dir) {
@@ -88,7 +89,7 @@ func (s *Servers) absent(dir string, keep Keep) string {
 	return b.String()
 }
 
-// searchDescription says how much there is to find.
+// searchDescription returns the tool's description, with the number of tools.
 func (s *Servers) searchDescription(dir string, keep Keep) string {
 	var servers []string
 	for _, l := range s.of(dir) {
@@ -110,8 +111,8 @@ func (s *Servers) searchDescription(dir string, keep Keep) string {
 	return "Find tools of MCP servers and read how they are called: " + strings.Join(servers, ", ") + ". "
 }
 
-// rank returns the tools that have a word of the query, the best first. Without
-// a query it is all of them.
+// rank returns the tools that match a word of the query, the best first.
+// Without a query it returns all.
 func rank(tools []offered, query string) []offered {
 	words := strings.Fields(strings.ToLower(short(query, 1000)))
 	if len(words) == 0 {
@@ -134,7 +135,7 @@ func rank(tools []offered, query string) []offered {
 	return tools
 }
 
-// listing is a line for each tool.
+// listing returns one line per tool.
 func listing(query string, tools []offered) string {
 	switch {
 	case len(tools) == 0 && strings.TrimSpace(query) == "":
@@ -154,7 +155,7 @@ func listing(query string, tools []offered) string {
 	return b.String() + fmt.Sprintf("Read how a tool is called with %s {\"tools\":[\"name\"]}.", SearchTool)
 }
 
-// describe is all that is known of some tools.
+// describe returns the full descriptions of some tools.
 func (s *Servers) describe(ctx context.Context, dir string, names []string, keep Keep) (pawl.Result, error) {
 	var b strings.Builder
 	for _, name := range names {

@@ -21,64 +21,64 @@ import (
 
 // The transports.
 const (
-	Stdio = "stdio" // a program, by its standard input and output
+	Stdio = "stdio" // a program, over its standard input and output
 	HTTP  = "http"  // streamable HTTP
-	SSE   = "sse"   // the older way over HTTP
+	SSE   = "sse"   // the older transport over HTTP
 )
 
-// Server is an entry of a configuration.
+// Server is the configuration of a server.
 type Server struct {
 	Name      string
 	Transport string // Stdio, HTTP or SSE
 
-	Command string // of a program: its name or path, never a line for a shell
+	Command string // of a program: its name or path, not a shell command
 	Args    []string
-	Env     map[string]string // all that it gets to know besides the usual: no key of pawl's
-	Unboxed bool              // it runs without the sandbox: for the user's own word only
-	Cwd     string            // the directory that it starts in, absolute or from the workspace; "" means the workspace
+	Env     map[string]string // added to a minimal environment without Pawl's keys
+	Unboxed bool              // run without the sandbox; only set by the user's own configuration
+	Cwd     string            // working directory, absolute or relative to the workspace; "" means the workspace
 
 	URL     string
-	Headers map[string]string // sent to the address of URL and nowhere else
-	Local   bool              // it may be on this machine or its network, and without TLS: for the user's own word only
+	Headers map[string]string // only sent to the origin of URL
+	Local   bool              // it may be on the local machine or network, and without TLS; only set by the user's own configuration
 
 	Timeout  time.Duration // of a call; 0 means a minute
 	Disabled bool
-	Tools    []string // those that are offered, by the server's names; none means all
+	Tools    []string // tools to offer, by the server's names; none means all
 	OAuth    OAuth
 }
 
-// OAuth is how pawl is known to a server's authorization server. Its zero value
-// means that it registers itself.
+// OAuth identifies Pawl at a server's authorization server. The zero value
+// means dynamic registration.
 type OAuth struct {
 	ClientID string   `json:"client_id,omitempty"`
-	Scopes   []string `json:"scopes,omitempty"` // none means those that the server asks for
+	Scopes   []string `json:"scopes,omitempty"` // none means those that the server requests
 }
 
-// Origin says whose words a file holds.
+// Origin says where a configuration file comes from.
 type Origin int
 
 // The origins.
 const (
-	Project Origin = iota // a directory's: it cannot open this machine's network
+	Project Origin = iota // it cannot allow the local network
 	User                  // the user's own
 )
 
-// Fault is something of a file or a server that was left out, and why.
+// Fault is a part of a file or server that was left out, with the reason.
 type Fault struct {
-	Name string // of the server, tool or prompt
+	Name string // name of the server, tool or prompt
 	Why  string
 }
 
 func (f Fault) String() string { return sanitize.Line(f.Name) + ": " + f.Why }
 
-// The bounds of an entry.
+// The limits of an entry.
 const (
 	maxEntries  = 100
 	maxStrings  = 200
 	stringBytes = 8 << 10
 )
 
-// entry is a Server as files have it.
+// entry is the JSON form of a Server.
 type entry struct {
 	Type     string            `json:"type"`
 	Command  string            `json:"command"`
@@ -94,8 +94,8 @@ type entry struct {
 	OAuth    OAuth             `json:"oauth"`
 }
 
-// ParseFile reads the servers of a .mcp.json, or of pawl's own "mcp" map, in
-// the order of their names. An entry that is wrong is left out and told; an
+// ParseFile parses the servers of a .mcp.json, or of Pawl's own "mcp" map,
+// sorted by name. Invalid entries are left out and returned as faults; an
 // error means that nothing could be read.
 func ParseFile(data []byte, from Origin) ([]Server, []Fault, error) {
 	var file struct {
@@ -137,12 +137,12 @@ func ParseFile(data []byte, from Origin) ([]Server, []Fault, error) {
 	return servers, faults, nil
 }
 
-// knownKeys leaves out of an entry what other programs keep there, such as what
-// they need not ask for, and names it.
+// knownKeys removes the keys of other programs from an entry and returns their
+// names.
 func knownKeys(text json.RawMessage) (known json.RawMessage, unknown string) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil {
-		return text, "" // the strict reading says what is wrong
+		return text, "" // strict decoding reports the error
 	}
 	var others []string
 	for key := range all {
@@ -152,7 +152,7 @@ func knownKeys(text json.RawMessage) (known json.RawMessage, unknown string) {
 		}
 	}
 	if len(others) == 0 {
-		return text, "" // as it is: a key that is there twice is told
+		return text, "" // unchanged, so that strict decoding reports duplicate keys
 	}
 	slices.Sort(others)
 	known, err := json.Marshal(all)
@@ -192,15 +192,15 @@ func parseEntry(name string, text json.RawMessage, from Origin) (Server, error) 
 	return s, s.Check()
 }
 
-// serverName has no two underscores in a row and none at an end: so the names
-// of tools, mcp__server__tool, have one reading.
+// serverName excludes adjacent, leading and trailing underscores, so that tool
+// names, mcp__server__tool, are unambiguous.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*$`)
 
-// MaxServerName is how long a server's name may be: it leaves room for the tool
-// in a name of 64.
+// MaxServerName is the maximum length of a server's name, which leaves space
+// for the tool in a name of 64 characters.
 const MaxServerName = 24
 
-// Check returns what is wrong with an entry.
+// Check returns an error if an entry is invalid.
 func (s Server) Check() error {
 	if len(s.Name) > MaxServerName || !serverName.MatchString(s.Name) {
 		return fmt.Errorf("a server's name has 1 to %d letters, digits, - and single _ between them: rename it", MaxServerName)
@@ -255,7 +255,7 @@ func (s Server) checkProgram() error {
 	return nil
 }
 
-// address is where a server on the network is, in one spelling.
+// address returns the normalized address of a server on the network.
 func (s Server) address() (*address, error) {
 	if s.Command != "" || len(s.Args) > 0 {
 		return nil, errors.New("a server on the network has no command: set type to stdio, or take it out")
@@ -278,7 +278,7 @@ func (s Server) address() (*address, error) {
 	return newAddress(u), nil
 }
 
-// timeout is how long a call may take.
+// timeout returns the timeout of a call.
 func (s Server) timeout() time.Duration {
 	if s.Timeout == 0 {
 		return callTime
@@ -286,7 +286,7 @@ func (s Server) timeout() time.Duration {
 	return s.Timeout
 }
 
-// directory is where the program starts.
+// folder returns the working directory of the program.
 func (s Server) folder(dir string) string {
 	if s.Cwd == "" || filepath.IsAbs(s.Cwd) {
 		return filepath.Clean(cmp.Or(s.Cwd, dir))

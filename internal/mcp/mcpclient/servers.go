@@ -16,12 +16,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// Boxing puts a program into a sandbox: dir is the workspace, root the directory
-// that it starts in.
+// Boxing wraps a program in a sandbox: dir is the workspace, root the
+// program's working directory.
 type Boxing = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
-// TokenStore keeps what servers on the network were given; auth.Keyring is one.
-// Get and Delete return auth.ErrNoKey for what is not there.
+// TokenStore stores the tokens of servers; auth.Keyring is one. Get and Delete
+// return auth.ErrNoKey if there is no such token.
 type TokenStore interface {
 	Get(name string) (auth.Secret, error)
 	Set(name string, token auth.Secret) error
@@ -30,29 +30,29 @@ type TokenStore interface {
 
 var _ TokenStore = auth.Keyring(nil)
 
-// Config is what the servers need. The zero value is useful.
+// Config configures the client. The zero value is useful.
 type Config struct {
-	Box    Boxing                                      // nil means that programs run as they are
-	Guard  *egress.Guard                               // how the network is reached; what may be is the entries' word. nil means the system's way
-	Tokens TokenStore                                  // nil means that nobody can log in
-	Open   func(ctx context.Context, url string) error // shows an address to a person; nil means OpenBrowser
-	Taken  func(name string) bool                      // names that no tool of a server may have; nil means none
+	Box    Boxing                                      // nil means no sandbox
+	Guard  *egress.Guard                               // network access; the entries decide which hosts are allowed. nil means the system's
+	Tokens TokenStore                                  // nil means that logins are not possible
+	Open   func(ctx context.Context, url string) error // opens a URL for the user; nil means OpenBrowser
+	Taken  func(name string) bool                      // whether a tool name is reserved; nil means none is
 
 	times times
 }
 
-// Servers are the MCP servers of this process. Close ends all.
+// Servers manages the MCP servers of this process. Close ends all.
 type Servers struct {
 	config Config
-	base   *Servers // whose servers a directory has too; nil means none
+	base   *Servers // servers that a directory has in addition; nil means none
 
 	mu     sync.Mutex
-	links  map[string][]*link // by directory, in the order of their names
+	links  map[string][]*link // by directory, sorted by name
 	closed bool
 	ending sync.WaitGroup
 }
 
-// New returns a set without servers.
+// New returns an empty set of servers.
 func New(c Config) *Servers {
 	if c.times == (times{}) {
 		c.times = times{start: startTime, wait: waitTime, pause: firstPause, steady: steadyTime, refresh: refreshPause}
@@ -60,17 +60,16 @@ func New(c Config) *Servers {
 	return &Servers{config: c, links: map[string][]*link{}}
 }
 
-// Beside returns a set for somebody who has servers of their own, beside those
-// that a directory has in s. Of two of one name, that of s is used. Its Close ends
-// its own alone.
+// Beside returns a set for additional servers, besides those of a directory in
+// s. If a name occurs in both, that of s is used. Its Close only ends its own
+// servers.
 func (s *Servers) Beside() *Servers {
 	return &Servers{config: s.config, base: s, links: map[string][]*link{}}
 }
 
-// Start has these servers run for a directory, and no others: those that run
-// already go on, those that are not in the list any more are ended. It does not
-// wait for any of them. An error means that the list is wrong and nothing was
-// changed.
+// Start makes the given servers run for a directory, and no others: running
+// ones continue, and those not in the list are ended. It does not wait. An
+// error means that the list is invalid and nothing was changed.
 func (s *Servers) Start(dir string, servers []Server) error {
 	if len(servers) > maxServers {
 		return fmt.Errorf("start MCP servers: %d are more than %d: %w", len(servers), maxServers, pawl.ErrInvalid)
@@ -104,8 +103,8 @@ func (s *Servers) Start(dir string, servers []Server) error {
 	return nil
 }
 
-// keep returns the server's link: the one that there is, if its entry is the
-// same. What is known of the tools of the same program or address is kept.
+// keep returns the link of a server: the existing one if its entry is
+// unchanged. Known tool descriptions of the same program or address are kept.
 func (s *Servers) keep(dir string, server Server) *link {
 	l := newLink(s.config, dir, server)
 	for _, old := range s.links[dir] {
@@ -130,7 +129,7 @@ func (s *Servers) keep(dir string, server Server) *link {
 	return l
 }
 
-// of returns the links of a directory, in the order of their names.
+// of returns the links of a directory, sorted by name.
 func (s *Servers) of(dir string) []*link {
 	s.mu.Lock()
 	own := s.links[dir]
@@ -164,8 +163,8 @@ func (s *Servers) find(dir, name string) (*link, error) {
 	return nil, fmt.Errorf("there is no MCP server %q here: %w", short(name, nameBytes), pawl.ErrNotFound)
 }
 
-// Restart tries a server again that was given up, or that a person has logged
-// in to.
+// Restart retries a server that was given up, or that the user has logged in
+// to.
 func (s *Servers) Restart(dir, name string) error {
 	l, err := s.find(dir, name)
 	if err == nil {
@@ -174,8 +173,8 @@ func (s *Servers) Restart(dir, name string) error {
 	return err
 }
 
-// Close ends all servers and returns when nothing of them is left. None is
-// started after it.
+// Close ends all servers and waits until all their processes have ended. No
+// server is started after it.
 func (s *Servers) Close() {
 	s.mu.Lock()
 	s.closed = true

@@ -19,16 +19,16 @@ import (
 // session is one connection to a server.
 type session struct {
 	client  *sdk.ClientSession
-	program *program // nil if it is on the network
-	cut     func()   // ends what is under way, and the program
+	program *program // nil for a server on the network
+	cut     func()   // cancels all requests and kills the program
 	meter   meter
 	changed chan struct{}
-	broken  chan struct{} // closed when it is to be ended for a reason
+	broken  chan struct{} // closed when the connection must end because of an error
 	closed  chan struct{} // closed when the connection has failed or ended
-	err     error         // why, once closed is
+	err     error         // the cause; valid once closed is closed
 
 	mu   sync.Mutex
-	why  error // set by whoever ends it for a reason
+	why  error // the error because of which it must end
 	asks int   // forms that the server has sent
 }
 
@@ -37,11 +37,12 @@ var (
 	errEnded = errors.New("it was ended")
 )
 
-// oldProtocol is offered to a server that did not take the newest: some do not
-// answer what they do not know.
+// oldProtocol is offered to a server that did not accept the newest version:
+// some do not answer versions that they do not know.
 const oldProtocol = "2025-11-25"
 
-// connect makes a connection whose lists are known. ctx is for its whole life.
+// connect connects to the server and fetches its lists. ctx is for the whole
+// lifetime of the connection.
 func (l *link) connect(ctx context.Context, failures int) (*session, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &session{changed: make(chan struct{}, 1), broken: make(chan struct{}), closed: make(chan struct{}), cut: func() { cancel(errEnded) }}
@@ -84,7 +85,8 @@ func (l *link) connect(ctx context.Context, failures int) (*session, error) {
 	return s, nil
 }
 
-// kept is a transport whose connection can be closed though the SDK lost it.
+// kept is a transport whose connection can be closed even if the SDK has lost
+// it.
 type kept struct {
 	sdk.Transport
 	conn sdk.Connection
@@ -96,7 +98,7 @@ func (k *kept) Connect(ctx context.Context) (sdk.Connection, error) {
 	return k.conn, err
 }
 
-// dial starts the program, or makes ready for the network.
+// dial starts the program, or prepares the network transport.
 func (l *link) dial(ctx context.Context, s *session) (*kept, error) {
 	m, stop := &s.meter, s.cut
 	if l.server.Transport == Stdio {
@@ -114,7 +116,7 @@ func (l *link) dial(ctx context.Context, s *session) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Apart from ctx: at the end, the server is told so first.
+	// Not canceled with ctx: at the end, the server gets a goodbye first.
 	cut, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.cut = func() { stop(); end() }
 	client := l.config.client(cut, l.server, a, m)
@@ -127,8 +129,8 @@ func (l *link) dial(ctx context.Context, s *session) (*kept, error) {
 	}}, nil
 }
 
-// client answers what a server asks. Of what clients may offer, it offers forms
-// for people alone.
+// client handles the requests of a server. The only client capability that it
+// offers is forms for the user.
 func (l *link) client(s *session) *sdk.Client {
 	changed := func() {
 		select {
@@ -158,7 +160,7 @@ func (l *link) client(s *session) *sdk.Client {
 	return c
 }
 
-// attend keeps the lists up to date until the connection ends, or ctx does.
+// attend keeps the lists up to date until the connection or ctx ends.
 func (s *session) attend(ctx context.Context, l *link) {
 	for {
 		select {
@@ -175,7 +177,7 @@ func (s *session) attend(ctx context.Context, l *link) {
 			return
 		}
 		l.set(Ready, "")
-		select { // a server that changes all the time is looked at now and then
+		select { // limit the rate of updates
 		case <-time.After(l.config.times.refresh):
 		case <-s.closed:
 		case <-s.broken:
@@ -184,7 +186,7 @@ func (s *session) attend(ctx context.Context, l *link) {
 	}
 }
 
-// lookAgain is look, within the time of a start.
+// lookAgain is look with the timeout of a start.
 func (l *link) lookAgain(ctx context.Context, s *session) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.config.times.start, errStart)
 	defer cancel()
@@ -195,7 +197,7 @@ func (l *link) lookAgain(ctx context.Context, s *session) error {
 	return err
 }
 
-// fail ends the connection for a reason.
+// fail ends the connection because of an error.
 func (s *session) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,11 +208,11 @@ func (s *session) fail(err error) {
 	}
 }
 
-// end closes the connection and returns when nothing of it is left.
+// end closes the connection and waits until all its processes have ended.
 func (s *session) end() {
 	done := make(chan struct{})
 	go func() {
-		_ = s.client.Close() // what it says is known already, or too late
+		_ = s.client.Close() // the error is already known, or too late
 		close(done)
 	}()
 	grace := time.NewTimer(endGrace)
@@ -220,7 +222,7 @@ func (s *session) end() {
 	case <-grace.C:
 	}
 	if p := s.program; p != nil {
-		select { // its input has ended: it may end by itself
+		select { // its input is closed: it may exit by itself
 		case <-p.process.Done():
 		case <-grace.C:
 		}
@@ -230,7 +232,7 @@ func (s *session) end() {
 	<-s.closed
 }
 
-// reason is why the connection has ended.
+// reason returns why the connection has ended.
 func (s *session) reason() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,7 +242,7 @@ func (s *session) reason() error {
 	return s.exit(s.err)
 }
 
-// exit says how the program ended, if that is what there is to say.
+// exit returns how the program has ended, if that is the most useful error.
 func (s *session) exit(err error) error {
 	if fault := s.meter.fault(); fault != nil {
 		return fault
@@ -267,14 +269,14 @@ func (s *session) exit(err error) error {
 	return errors.New(how)
 }
 
-// pipeEnded reports whether an error says no more than that nobody is at the
-// other end. The SDK has it in its text alone.
+// pipeEnded reports whether an error only says that the other end is closed.
+// The SDK preserves only the text of such errors.
 func pipeEnded(err error) bool {
 	text := err.Error()
 	return strings.HasSuffix(text, io.EOF.Error()) || strings.HasSuffix(text, os.ErrClosed.Error()) || strings.HasSuffix(text, syscall.EPIPE.Error())
 }
 
-// explain says why there is no connection.
+// explain returns why the connection could not be made.
 func (l *link) explain(ctx context.Context, s *session, err error) error {
 	switch {
 	case errors.Is(err, errLogin):

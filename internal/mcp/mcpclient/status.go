@@ -2,43 +2,43 @@ package mcpclient
 
 import "slices"
 
-// State says how a server fares.
+// State is the state of a server.
 type State string
 
 // The states.
 const (
 	Starting   State = "starting"
 	Ready      State = "ready"
-	Failed     State = "failed" // it is tried again for a while; see Status.Why
+	Failed     State = "failed" // it is retried for a while; see Status.Why
 	NeedsLogin State = "needs login"
 	Disabled   State = "disabled"
 )
 
-// Status is what people are told of a server. All of it is safe to show.
+// Status describes a server for people. All of it is safe to show.
 type Status struct {
 	Name      string
 	Transport string
 	State     State
-	Why       string   // it is not ready
-	PID       int      // of its program; 0 if there is none
-	Log       string   // the end of what its program printed to its standard error
-	Tools     []string // the names by which the model knows them
-	Changed   []Change // tools that say something else of themselves than they did
+	Why       string   // why it is not ready
+	PID       int      // of its program; 0 if it does not run
+	Log       string   // the end of its program's standard error
+	Tools     []string // with the names that the model uses
+	Changed   []Change // tools whose descriptions have changed
 	LeftOut   []Fault  // tools, prompts and resources that are not offered
 	Prompts   int
 	Resources int
 }
 
-// Change is a tool that has changed and that nobody has permitted since. The
-// model is told what it said before, and its next call is asked for, whatever
-// the rules say.
+// Change is a tool whose description has changed and that has not been allowed
+// since. The model has the previous description, and the next call asks for
+// permission, whatever the rules say.
 type Change struct {
-	Tool     string // the name by which the model knows it
+	Tool     string // with the name that the model uses
 	Old, New string // the fingerprints
 }
 
-// Status returns how the servers of a directory fare, in the order of their names.
-// It starts nothing.
+// Status returns the status of the servers of a directory, sorted by name. It
+// starts nothing.
 func (s *Servers) Status(dir string) []Status {
 	var all []Status
 	for _, l := range s.of(dir) {
@@ -48,7 +48,7 @@ func (s *Servers) Status(dir string) []Status {
 	return all
 }
 
-// status returns it, and a channel that is closed when it changes.
+// status returns the status and a channel that is closed when it changes.
 func (l *link) status() (Status, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

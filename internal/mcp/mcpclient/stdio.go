@@ -18,7 +18,7 @@ import (
 // program is a server that runs on this machine.
 type program struct {
 	process *proc.Process
-	leave   func() // its sandbox
+	leave   func() // leaves the sandbox
 	in, out *os.File
 	stderr  *tail
 }
@@ -52,7 +52,8 @@ func (c Config) startProgram(ctx context.Context, dir string, s Server) (*progra
 	return p, nil
 }
 
-// enter puts the command into a sandbox, unless the user's own word is that it runs.
+// enter wraps the command in a sandbox, unless the user's configuration runs
+// it without.
 func (p *program) enter(ctx context.Context, box Boxing, dir string, s Server, c *proc.Command) error {
 	if box == nil || s.Unboxed || weak.On("mcp.box") {
 		return nil
@@ -66,26 +67,26 @@ func (p *program) enter(ctx context.Context, box Boxing, dir string, s Server, c
 	return nil
 }
 
-// transport speaks with the program.
+// transport returns the stdio transport to the program.
 func (p *program) transport(m *meter) sdk.Transport {
 	return &sdk.IOTransport{Reader: newMessages(p.out, m), Writer: meteredWriter{p.in, m}, MaxLineLength: -1}
 }
 
-// end ends the program and all that it has started.
+// end kills the program and all processes that it has started.
 func (p *program) end() {
 	p.process.Kill()
 	p.leave()
 	_, _ = p.in.Close(), p.out.Close()
 }
 
-// variables are those that a program gets from pawl's own environment. None of
-// them holds a key.
+// variables are the environment variables that programs inherit. None of them
+// contains a key.
 var variables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ",
 	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 }
 
-// environment is what a program without a sandbox gets to know.
+// environment returns the environment of a program without a sandbox.
 func environment(s Server) []string {
 	var env []string
 	for _, name := range variables {
@@ -126,7 +127,7 @@ func (t *tail) String() string {
 	return strings.TrimSpace(sanitize.Text(string(t.text)))
 }
 
-// last is the last line that says something.
+// last returns the last line.
 func (t *tail) last() string {
 	text := t.String()
 	return line(text[strings.LastIndexByte(text, '\n')+1:], whyChars)

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// shown is a server's text as the model and people see it: nothing in it hides.
+// shown sanitizes the text of a server for the model and for people.
 func shown(text string) string {
 	if weak.On("mcp.hidden") {
 		return text
@@ -16,12 +16,12 @@ func shown(text string) string {
 	return sanitize.Marked(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// line is a server's text on one line, cut.
+// line returns the text of a server on one line, truncated.
 func line(text string, limit int) string {
 	return short(strings.Join(strings.Fields(shown(text[:min(len(text), 8*limit)])), " "), limit)
 }
 
-// short cuts a text to a number of bytes, at a character's end.
+// short truncates a text to a number of bytes, at a character boundary.
 func short(text string, limit int) string {
 	if len(text) <= limit {
 		return text

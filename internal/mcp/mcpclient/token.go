@@ -18,16 +18,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/auth"
 )
 
-// errLogin: the server wants a token, and there is none that it takes.
+// errLogin means that the server requires a login: it accepts none of the
+// stored tokens.
 var errLogin = errors.New("it wants a login")
 
-// credentials are what a login has brought. They are for one resource and from
-// one issuer: they are shown to that resource, and renewed at that issuer's own
-// address, whatever the server says later.
+// credentials are the result of a login. They belong to one resource and one
+// issuer: they are only sent to that resource and renewed at that issuer's
+// URL, whatever the server says later.
 type credentials struct {
-	Resource string    `json:"resource"` // the server's address
+	Resource string    `json:"resource"` // the server's URL
 	Issuer   string    `json:"issuer"`
-	TokenURL string    `json:"token_url"` // as the issuer named it at the login
+	TokenURL string    `json:"token_url"` // as the issuer named it at login
 	ClientID string    `json:"client_id"`
 	Secret   string    `json:"client_secret,omitempty"`
 	Access   string    `json:"access_token"`
@@ -35,14 +36,15 @@ type credentials struct {
 	Expiry   time.Time `json:"expiry,omitzero"`
 }
 
-// tokenName is where the credentials of a resource are kept.
+// tokenName returns the name under which the credentials of a resource are
+// stored.
 func tokenName(resource string) string {
 	sum := sha256.Sum256([]byte(resource))
 	return "mcp-" + hex.EncodeToString(sum[:12])
 }
 
-// load returns what is kept for the resource; nil if nothing is, or if it is
-// another's.
+// load returns the stored credentials of a resource; nil if there are none or
+// they belong to another resource.
 func (c Config) load(resource string) (*credentials, error) {
 	if c.Tokens == nil {
 		return nil, nil
@@ -72,8 +74,8 @@ func (c Config) save(kept *credentials) error {
 	return nil
 }
 
-// tokens gives a connection its tokens. It never asks a person: a server that
-// takes none of them needs a login.
+// tokens is the token source of a connection. It never asks the user: if the
+// server accepts no token, it needs a login.
 type tokens struct {
 	config   Config
 	resource string
@@ -82,7 +84,7 @@ type tokens struct {
 	mu     sync.Mutex
 	kept   *credentials
 	loaded bool
-	spent  string // the token that the server last refused
+	spent  string // the token that the server last rejected
 }
 
 var (
@@ -90,7 +92,7 @@ var (
 	_ oauth2.TokenSource   = (*tokens)(nil)
 )
 
-// tokens returns the tokens for a server on the network.
+// tokens returns the token source of a server on the network.
 func (l *link) tokens(a *address) *tokens {
 	return &tokens{config: l.config, resource: a.url.String(), server: l.server}
 }
@@ -99,7 +101,7 @@ func (l *link) tokens(a *address) *tokens {
 func (t *tokens) TokenSource(context.Context) (oauth2.TokenSource, error) {
 	for name := range t.server.Headers {
 		if http.CanonicalHeaderKey(name) == "Authorization" {
-			return nil, nil // the entry brings its own
+			return nil, nil // the entry has its own header
 		}
 	}
 	if t.config.Tokens == nil {
@@ -108,11 +110,11 @@ func (t *tokens) TokenSource(context.Context) (oauth2.TokenSource, error) {
 	return t, nil
 }
 
-// renewWait bounds how long a renewal may take.
+// renewWait is how long a renewal may take.
 const renewWait = 30 * time.Second
 
-// Token returns the token that is kept, renewed if its time is over. Without
-// one it returns nil: the server says whether it wants any.
+// Token returns the stored token, renewed if it has expired. It returns nil if
+// there is none: the server decides whether it needs one.
 func (t *tokens) Token() (*oauth2.Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +136,7 @@ func (t *tokens) Token() (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: t.kept.Access}, nil
 }
 
-// refresh renews the token where it came from. The caller holds mu.
+// refresh renews the token at its issuer. The caller holds mu.
 func (t *tokens) refresh() error {
 	if t.kept.Refresh == "" {
 		return errLogin
@@ -162,7 +164,7 @@ func (t *tokens) refresh() error {
 	return t.config.save(t.kept)
 }
 
-// take takes over a token.
+// take stores a new token.
 func (k *credentials) take(token *oauth2.Token) {
 	k.Access, k.Expiry = token.AccessToken, token.Expiry
 	if token.RefreshToken != "" {
@@ -170,14 +172,14 @@ func (k *credentials) take(token *oauth2.Token) {
 	}
 }
 
-// Authorize is called when the server has refused a request. A token that it
-// did not take is renewed once; what the server says of where to get another is
-// for a login, with a person.
+// Authorize is called when the server has rejected a request. It renews a
+// rejected token once. What the server says about other issuers is only used
+// in a login with the user.
 func (t *tokens) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	_ = resp.Body.Close()
 	if resp.StatusCode == http.StatusForbidden {
-		return nil // it knows who asks, and says no: that is the answer
+		return nil // the token is valid but not sufficient: return the server's answer
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,7 +193,7 @@ func (t *tokens) Authorize(_ context.Context, _ *http.Request, resp *http.Respon
 	return nil
 }
 
-// bearer adds the token for a transport that does not know of any.
+// bearer adds the token for a transport without OAuth support.
 func bearer(next http.RoundTripper, t *tokens) http.RoundTripper {
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
 		source, err := t.TokenSource(req.Context())

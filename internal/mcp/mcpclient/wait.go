@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// starting names the servers that start for the first time. One that has failed is
-// not among them while it is tried again: what a model is offered would change all
-// the time.
+// starting returns the names of servers that are starting for the first time.
+// Servers that are retried after a failure are not included, or the tools
+// offered to a model would change all the time.
 func (s *Servers) starting(dir string, keep Keep) []string {
 	var names []string
 	for _, l := range s.of(dir) {
@@ -21,7 +21,7 @@ func (s *Servers) starting(dir string, keep Keep) []string {
 	return names
 }
 
-// wait waits for servers that start, as long as a call waits for any.
+// wait waits for starting servers, at most as long as a call may.
 func (s *Servers) wait(ctx context.Context, dir string, which func(*link) bool) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.times.wait)
 	defer cancel()
@@ -32,7 +32,7 @@ func (s *Servers) wait(ctx context.Context, dir string, which func(*link) bool) 
 	}
 }
 
-// started returns once the server does not start any more, or when ctx has ended.
+// started waits until the server is no longer starting, or ctx has ended.
 func (l *link) started(ctx context.Context) {
 	for {
 		status, news := l.status()
@@ -49,8 +49,8 @@ func (l *link) started(ctx context.Context) {
 	}
 }
 
-// Await waits for one server that a person has named, longer than calls do, and
-// says why it is not ready.
+// Await waits for a server that the user has named, longer than calls do. It
+// returns an error if the server is not ready.
 func (s *Servers) Await(ctx context.Context, dir, name string) error {
 	l, err := s.find(dir, name)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *Servers) Await(ctx context.Context, dir, name string) error {
 	return context.Cause(ctx)
 }
 
-// Notes returns which servers of a directory could not be reached, for a person. Each
-// is told once, until it has been ready again.
+// Notes returns messages for the user about the servers of a directory that
+// are not ready. Each server is reported once until it has been ready again.
 func (s *Servers) Notes(dir string) []string {
 	var notes []string
 	for _, l := range s.of(dir) {

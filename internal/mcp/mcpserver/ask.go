@@ -12,24 +12,26 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// askID names what is asked, among all sessions.
+// askID identifies an ask across sessions.
 type askID struct {
 	session pawl.SessionID
 	seq     pawl.Seq
 }
 
-// absent reports whether nobody can be asked: the host has no forms for people.
+// absent reports whether nobody can be asked, because the host does not
+// support forms.
 func (f *follower) absent() bool {
 	p := f.host.InitializeParams()
 	if p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
 		return true
 	}
 	forms := p.Capabilities.Elicitation
-	return forms.Form == nil && forms.URL != nil // neither means forms, as in the first version
+	return forms.Form == nil && forms.URL != nil // neither field means forms, as in the first version of the protocol
 }
 
-// hear begins to ask what a session or its children want to know, and stops once
-// there is an answer, whoever gave it. who is the task that asks; "" is the turn.
+// hear starts to ask what a session or its subagents need to know, and stops
+// when there is an answer from anywhere. who is the subagent's task; "" is the
+// session itself.
 func (f *follower) hear(ctx context.Context, who string, e pawl.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,11 +51,11 @@ func (f *follower) hear(ctx context.Context, who string, e pawl.Event) {
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 		c, _ := pawl.ChildOf(b)
 		go f.child(ctx, c)
-	default: // asks nothing
+	default: // no ask
 	}
 }
 
-// child hears what a child asks, as long as its parent is followed.
+// child follows the asks of a subagent as long as its parent is followed.
 func (f *follower) child(ctx context.Context, c pawl.Spawned) {
 	who := fmt.Sprintf("The task %q (%s) asks:\n", sanitize.Line(c.Title), sanitize.Line(c.Agent))
 	for e, err := range f.events(ctx, c.Child) {
@@ -70,11 +72,11 @@ func (f *follower) child(ctx context.Context, c pawl.Spawned) {
 	}
 }
 
-// answer puts an ask to the person, and answers for them.
+// answer asks the user and sends the answer to the session.
 func (f *follower) answer(ctx context.Context, id askID, who string, ask pawl.Ask) {
 	answer := f.put(ctx, who, ask)
 	if ctx.Err() != nil {
-		return // nobody waits for it, or the turn is left as it is
+		return // the ask has ended, or the turn is left open
 	}
 	err := f.Service.Answer(ctx, id.session, id.seq, answer)
 	if err != nil && !errors.Is(err, pawl.ErrConflict) && ctx.Err() == nil {
@@ -90,8 +92,8 @@ const (
 
 var form = json.RawMessage(`{"type":"object","properties":{"decision":{"type":"string","title":"Your decision","enum":["` + allowOnce + `","` + decline + `"],"default":"` + decline + `"}},"required":["decision"]}`)
 
-// put shows the person what is asked. All that is not a clear yes is a no; a yes
-// is for this once.
+// put shows an ask to the user. Everything except a clear yes means no; a yes
+// allows once.
 func (f *follower) put(ctx context.Context, who string, ask pawl.Ask) pawl.Answer {
 	no := pawl.Answer{Outcome: pawl.OutcomeDeclined}
 	question := "Permit this, once?"
@@ -99,7 +101,7 @@ func (f *follower) put(ctx context.Context, who string, ask pawl.Ask) pawl.Answe
 	case pawl.AskPermission:
 	case pawl.AskLoop:
 		question = "Pawl goes round in circles. Shall it go on?"
-	case pawl.AskPlan: // the mode is for who calls to choose
+	case pawl.AskPlan: // the caller chooses the mode
 		no.Text = "the caller reads the plan in your answer, and begins with it in another mode"
 		return no
 	case pawl.AskQuestion:

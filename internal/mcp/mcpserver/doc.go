@@ -1,24 +1,25 @@
-// Package mcpserver offers pawl to other programs as an MCP server: to run a turn,
-// to list sessions, and to read one. It is a front end like any other.
+// Package mcpserver offers Pawl as an MCP server to other programs (hosts):
+// they can run a turn, list sessions, and read a session. It is a front end
+// like any other.
 //
-// The host, and the model that it works for, are not the user. What they may ask
-// for is what the user has said when the server was started: the directories, the
-// mode, the model. A request can choose less of it and never more.
+// The host and its model are not the user. They can only use what the user
+// allowed when starting the server: directories, permission mode, model. A
+// request can choose less, never more.
 package mcpserver
 
 import "time"
 
-// The bounds of what a host may ask for, and of what it is told.
+// The limits of requests and results.
 const (
 	messageBytes  = 8 << 20          // the largest message that is read
-	maxTurns      = 8                // that run at once for a host
-	cancelWait    = 10 * time.Second // until a canceled turn must have ended
-	progressChars = 200              // of a word on how far it is
-	askBytes      = 16 << 10         // of what a person is asked: they must see all of it
-	listed        = 20               // sessions of a list, unless it is asked for more
-	maxListed     = 100              // the most of that
-	pageSessions  = 500              // that are looked at at a time
-	maxPages      = 20               // of those
-	readBytes     = 100 << 10        // of a conversation that is told at once
-	partChars     = 4000             // of a message, a call's input or its result
+	maxTurns      = 8                // turns that run at once
+	cancelWait    = 10 * time.Second // to wait for the end of a canceled turn
+	progressChars = 200              // characters of a progress message
+	askBytes      = 16 << 10         // bytes of an ask: the user must see all of it
+	listed        = 20               // default length of a list of sessions
+	maxListed     = 100              // maximum length of a list of sessions
+	pageSessions  = 500              // sessions that are read at a time
+	maxPages      = 20               // pages of a list
+	readBytes     = 100 << 10        // bytes of a conversation in one result
+	partChars     = 4000             // characters of a message, a call's input or its result
 )

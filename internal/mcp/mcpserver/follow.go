@@ -14,13 +14,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// follower sees a turn to its end for a request: it tells the host how far it is,
-// asks it what a person is to decide, and gathers the result.
+// follower follows a turn for a request: it reports progress to the host,
+// forwards asks to the user, and collects the result.
 type follower struct {
 	*server
 	host  *sdk.ServerSession
-	token any // of the host, for progress; nil means that it wants none
-	told  int // how often it was told
+	token any // the host's progress token; nil means no progress
+	told  int // progress notifications sent
 
 	out      runOutput
 	writes   pawl.Writes
@@ -28,11 +28,11 @@ type follower struct {
 	children []pawl.SessionID
 
 	mu   sync.Mutex
-	asks map[askID]context.CancelFunc // what the person is asked, or was
+	asks map[askID]context.CancelFunc // asks that were forwarded
 }
 
-// follow watches the session until the turn of the prompt has ended: that is the
-// first to end after it, since the session was idle.
+// follow follows the session until the turn of the prompt has ended. That is
+// the first to end after the prompt, because the session was idle.
 func (f *follower) follow(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
 	ended, err := f.watch(ctx, id, prompt, func(ctx context.Context, e pawl.Event) {
 		f.hear(ctx, "", e)
@@ -42,11 +42,11 @@ func (f *follower) follow(ctx context.Context, id pawl.SessionID, prompt pawl.Se
 	switch {
 	case ended || err != nil:
 		return err
-	case !errors.Is(context.Cause(ctx), context.Canceled): // the host is gone, or pawl ends
+	case !errors.Is(context.Cause(ctx), context.Canceled): // the host has disconnected, or pawl is exiting
 		return fmt.Errorf("%w: 'pawl resume %s' goes on from here", context.Cause(ctx), id)
 	}
-	// The host wants no result any more. That the turn has ended is waited for: a
-	// host which leaves now does not leave it open.
+	// The host has canceled the request. Wait for the turn to end, so that it
+	// is not left open if the host exits now.
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelWait)
 	defer stop()
 	if err := f.Service.Cancel(late, id); err != nil {
@@ -58,8 +58,8 @@ func (f *follower) follow(ctx context.Context, id pawl.SessionID, prompt pawl.Se
 	return context.Canceled
 }
 
-// watch shows the events that come until the turn has ended, and reports whether
-// it has. What seen begins lasts no longer than its context.
+// watch processes events until the turn has ended, and reports whether it has.
+// What seen starts ends with its context.
 func (f *follower) watch(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, seen func(context.Context, pawl.Event)) (ended bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -85,7 +85,7 @@ func (f *follower) watch(ctx context.Context, id pawl.SessionID, prompt pawl.Seq
 	return false, nil
 }
 
-// take takes in what an event says of the result.
+// take adds an event to the result.
 func (f *follower) take(body pawl.Body) {
 	f.writes.Add(body)
 	switch b := body.(type) {
@@ -107,16 +107,16 @@ func (f *follower) take(body pawl.Body) {
 		f.out.Reason, f.out.Error, f.out.Steps = b.Reason, b.Message, b.Steps
 		f.out.CostUSD = b.Usage.Cost.Dollars()
 		f.out.FilesChanged = append(f.out.FilesChanged, f.writes.Paths()...)
-	default: // no part of a result
+	default: // not part of the result
 	}
 }
 
-// takeChildren takes in what the turn's children were not permitted.
+// takeChildren adds the denied calls of subagents to the result.
 func (f *follower) takeChildren(ctx context.Context) error {
 	for _, id := range f.children {
 		row, err := f.Service.Get(ctx, id)
 		if errors.Is(err, pawl.ErrNotFound) {
-			continue // it was announced, and never made
+			continue // it was announced but never created
 		}
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ func (f *follower) takeChildren(ctx context.Context) error {
 	return nil
 }
 
-// progress tells the host how far it is.
+// progress reports progress to the host.
 func (f *follower) progress(ctx context.Context, body pawl.Body) {
 	word := ""
 	switch b := body.(type) {
@@ -152,7 +152,7 @@ func (f *follower) progress(ctx context.Context, body pawl.Body) {
 	case pawl.Spawned:
 		word = fmt.Sprintf("a task for %s: %s", b.Agent, b.Title)
 	default:
-		word, _ = humanize.Mission(body) // of all others there is nothing that a person waits for
+		word, _ = humanize.Mission(body) // other events are not worth a message
 	}
 	if f.token == nil || strings.TrimSpace(word) == "" {
 		return
@@ -160,17 +160,17 @@ func (f *follower) progress(ctx context.Context, body pawl.Body) {
 	f.told++
 	params := &sdk.ProgressNotificationParams{ProgressToken: f.token, Progress: float64(f.told), Message: line(word)}
 	if err := f.host.NotifyProgress(ctx, params); err != nil {
-		f.Log.Debug("tell the host how far it is", "error", err) // it goes on without
+		f.Log.Debug("tell the host how far it is", "error", err) // progress is optional
 	}
 }
 
-// line is a text in one line that shows all that is in it.
+// line returns a text on one line, with special characters made visible.
 func line(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return cut(sanitize.Line(text), progressChars)
 }
 
-// cut shortens a text to so many characters.
+// cut truncates a text to a number of characters.
 func cut(text string, chars int) string {
 	if runes := []rune(text); len(runes) > chars {
 		return string(runes[:chars-1]) + "…"

@@ -12,36 +12,37 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Config says what a host may ask for.
+// Config defines what a host may use.
 type Config struct {
 	Service pawl.Service
-	Root    string // work is in this directory or below it; its real path
+	Root    string // the directory that sessions must be in or below; a real path
 
-	// Settings are those of each prompt. Their mode must be named: a request may
-	// choose it or a stricter one. Their model is the only one, unless AnyModel.
+	// Settings are the settings of each prompt. The mode must be set: a
+	// request may choose it or a stricter one. Only this model may be used,
+	// unless AnyModel is set.
 	Settings pawl.Settings
 	AnyModel bool
 
 	Version string
-	Log     *slog.Logger // nil means that nothing is said
+	Log     *slog.Logger // nil means no log
 }
 
-// protocols are the versions that are spoken. In later ones a server cannot ask a
-// person while it works on a request.
+// protocols are the supported versions. Later versions do not let a server ask
+// the user during a request.
 var protocols = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
 
-// errStopped: pawl is to end, and turns are left as they are.
+// errStopped means that pawl is exiting; turns are left open.
 var errStopped = errors.New("pawl mcp serve ends")
 
-// server answers one host.
+// server serves one host.
 type server struct {
 	Config
-	turns chan struct{}   // holds one for each turn that runs
-	stop  <-chan struct{} // closed when the server is to end
+	turns chan struct{}   // a semaphore of running turns
+	stop  <-chan struct{} // closed when the server must end
 }
 
-// Serve answers what comes in until that ends, or ctx does. Turns that run then
-// are left open, to be resumed. Nothing is written to out but the protocol.
+// Serve serves requests from in until it or ctx ends. Turns that are running
+// then are left open and can be resumed. Only the protocol is written to out.
 func Serve(ctx context.Context, c Config, in io.ReadCloser, out io.WriteCloser) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -59,7 +60,7 @@ func Serve(ctx context.Context, c Config, in io.ReadCloser, out io.WriteCloser) 
 
 const instructions = `Pawl is a coding agent. pawl_run gives it a task in a folder and returns when it is done; with the session that it returns, a later task goes on from there.`
 
-// sdk is the server as the SDK knows it, with its tools.
+// sdk returns the SDK's server with the tools.
 func (s *server) sdk() *sdk.Server {
 	x := sdk.NewServer(&sdk.Implementation{Name: "pawl", Title: "Pawl", Version: s.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: s.Log, SupportedProtocolVersions: protocols,

@@ -36,7 +36,7 @@ func rowOf(s pawl.Session) sessionRow {
 	return sessionRow{s.ID, cut(s.Name(), progressChars), s.Dir, s.State(), s.Turns, s.Updated}
 }
 
-// sessions lists those below the root.
+// sessions lists the sessions below the root.
 func (s *server) sessions(ctx context.Context, _ *sdk.CallToolRequest, in sessionsInput) (*sdk.CallToolResult, sessionsOutput, error) {
 	out := sessionsOutput{Sessions: []sessionRow{}}
 	limit := in.Limit
@@ -79,7 +79,7 @@ type sessionOutput struct {
 	Earlier  bool      `json:"earlier" jsonschema:"there is more before the first message: ask for what came before its number"`
 }
 
-// message is an entry of a conversation, cut to what can be told.
+// message is a message of a conversation, truncated.
 type message struct {
 	Seq     pawl.Seq  `json:"seq"`
 	Role    pawl.Role `json:"role"`
@@ -93,7 +93,7 @@ type call struct {
 	Input string `json:"input"`
 }
 
-// session reads a conversation from its end.
+// session returns the end of a conversation.
 func (s *server) session(ctx context.Context, _ *sdk.CallToolRequest, in sessionInput) (*sdk.CallToolResult, sessionOutput, error) {
 	out := sessionOutput{Messages: []message{}}
 	row, err := s.open(ctx, in.Session)
@@ -152,7 +152,7 @@ func (m message) size() int {
 	return n
 }
 
-// log yields a session's durable events up to the head that its row tells.
+// log yields a session's durable events up to the head of its row.
 func (s *server) log(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		for e, err := range s.Service.Events(ctx, row.ID, 0) {
@@ -166,11 +166,12 @@ func (s *server) log(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Event
 	}
 }
 
-// childWait is how often a child is looked for that was announced and is not made yet.
+// childWait is the polling interval for a subagent session that was announced
+// but does not exist yet.
 const childWait = 50 * time.Millisecond
 
-// events yields the events of a child, from its first on. It is announced before
-// it is made.
+// events yields the events of a subagent from the first on. A subagent is
+// announced before its session exists.
 func (s *server) events(ctx context.Context, child pawl.SessionID) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		for {

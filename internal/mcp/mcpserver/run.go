@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// runInput is what a host asks pawl_run for. There is no key for trust: a request
-// that brings one is refused.
+// runInput is the input of pawl_run. It has no key for trust: a request with
+// one is rejected.
 type runInput struct {
 	Prompt  string `json:"prompt" jsonschema:"the task, in words"`
 	Dir     string `json:"dir,omitempty" jsonschema:"the folder to work in, absolute or from the server's; the server's if left out"`
@@ -22,7 +22,7 @@ type runInput struct {
 	Mode    string `json:"mode,omitempty" jsonschema:"a stricter mode than the server's: plan changes nothing, ask asks before each change"`
 }
 
-// runOutput is what came of it.
+// runOutput is the result of pawl_run.
 type runOutput struct {
 	Text         string         `json:"text" jsonschema:"what pawl said last"`
 	Reason       pawl.Reason    `json:"reason" jsonschema:"why the turn ended; end_turn means that it is done"`
@@ -35,15 +35,16 @@ type runOutput struct {
 	FilesChanged []string       `json:"files_changed"`
 }
 
-// denial is a call that was not permitted.
+// denial is a call that was denied.
 type denial struct {
 	Task   pawl.SessionID `json:"task,omitempty" jsonschema:"the session of the child that made it"`
 	Tool   string         `json:"tool"`
 	Reason string         `json:"reason"`
 }
 
-// run works on a prompt and returns when its turn has ended. A host that cancels
-// the request cancels the turn; one that is gone leaves it open, to be resumed.
+// run runs a prompt and returns when its turn has ended. If the host cancels
+// the request, the turn is canceled; if the host disconnects, the turn is left
+// open and can be resumed.
 func (s *server) run(ctx context.Context, req *sdk.CallToolRequest, in runInput) (*sdk.CallToolResult, runOutput, error) {
 	var none runOutput
 	if strings.TrimSpace(in.Prompt) == "" {
@@ -68,7 +69,7 @@ func (s *server) run(ctx context.Context, req *sdk.CallToolRequest, in runInput)
 		server: s, host: req.Session, token: req.Params.GetProgressToken(),
 		tools: map[pawl.CallID]string{}, asks: map[askID]context.CancelFunc{},
 	}
-	row, seq, err := s.send(context.WithoutCancel(ctx), in, f.absent()) // what is accepted is followed, or canceled
+	row, seq, err := s.send(context.WithoutCancel(ctx), in, f.absent()) // an accepted prompt is followed or canceled
 	if err != nil {
 		return nil, none, err
 	}
@@ -82,7 +83,8 @@ func (s *server) run(ctx context.Context, req *sdk.CallToolRequest, in runInput)
 	return &sdk.CallToolResult{IsError: f.out.Reason == pawl.ReasonError}, f.out, nil
 }
 
-// send gives the prompt to its session, which is made if there is none.
+// send sends the prompt to its session, which it creates if the request names
+// none.
 func (s *server) send(ctx context.Context, in runInput, absent bool) (row pawl.Session, seq pawl.Seq, err error) {
 	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: in.Prompt}}}
 	if p.Settings, err = s.settings(in); err != nil {
@@ -106,12 +108,12 @@ func (s *server) send(ctx context.Context, in runInput, absent bool) (row pawl.S
 		return row, 0, err
 	}
 	if seq, err = s.Service.Send(ctx, row.ID, p); err != nil && seq == 0 {
-		err = errors.Join(err, s.Service.Delete(ctx, row.ID)) // nothing was begun
+		err = errors.Join(err, s.Service.Delete(ctx, row.ID)) // nothing has started
 	}
 	return row, seq, err
 }
 
-// resumed returns the session that a request goes on with.
+// resumed returns the session that a request continues.
 func (s *server) resumed(ctx context.Context, in runInput) (pawl.Session, error) {
 	row, err := s.open(ctx, in.Session)
 	if err != nil || in.Dir == "" {

@@ -13,9 +13,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// reach returns the modes that a request may choose under the user's, itself
-// first. What guard and ask would put to a person, auto refuses: so they are no
-// less than auto, and not for a request to choose. nil means an unknown mode.
+// reach returns the modes that a request may choose if the user has chosen
+// mode; the first is mode itself. What guard and ask would ask the user, auto
+// denies: so they are not stricter than auto, and a request cannot choose
+// them. nil means an unknown mode.
 func reach(mode string) []string {
 	switch mode {
 	case "plan":
@@ -33,10 +34,11 @@ func reach(mode string) []string {
 	}
 }
 
-// settings are those of a prompt: the user's, with what the request chooses.
+// settings returns the settings of a prompt: the user's, restricted by the
+// request.
 func (s *server) settings(in runInput) (pawl.Settings, error) {
 	set := s.Settings
-	set.Trusted = false // the user trusts directories one by one
+	set.Trusted = false // the user trusts projects one by one
 	if may := reach(set.Mode); in.Mode != "" && !slices.Contains(may, in.Mode) && !weak.On("serve.mode") {
 		return set, fmt.Errorf("mode %.40q is not for a request to choose: use one of %s, or leave it out; a looser one is set by who starts 'pawl mcp serve --mode': %w",
 			in.Mode, strings.Join(may, ", "), pawl.ErrDenied)
@@ -50,15 +52,16 @@ func (s *server) settings(in runInput) (pawl.Settings, error) {
 	return set, nil
 }
 
-// directory returns the real path of a directory that a request names, from the root.
-// One that is neither the root nor below it is refused, wherever a link leads.
+// folder returns the real path of a directory that a request names relative to
+// the root. It returns an error for one that is neither the root nor below it,
+// after resolving links.
 func (s *server) folder(name string) (string, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.Root, name)
 	}
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil && !s.within(filepath.Clean(name)) {
-		err = nil // whether there is such a directory is none of the request's business
+		err = nil // do not reveal whether it exists
 	}
 	switch {
 	case err != nil:
@@ -72,7 +75,7 @@ func (s *server) folder(name string) (string, error) {
 	return real, nil
 }
 
-// within reports whether a real path is the root, or below it.
+// within reports whether a real path is the root or below it.
 func (s *server) within(real string) bool {
 	if weak.On("serve.folder") {
 		return true
@@ -81,8 +84,8 @@ func (s *server) within(real string) bool {
 	return err == nil && real != "" && filepath.IsLocal(rel)
 }
 
-// open returns a session that is below the root. Of others nothing is told, not
-// even that they are there.
+// open returns a session below the root. For others it returns the same error
+// as for sessions that do not exist.
 func (s *server) open(ctx context.Context, id string) (pawl.Session, error) {
 	none := fmt.Errorf("there is no session %.40q in %s: pawl_sessions lists them: %w", id, s.Root, pawl.ErrNotFound)
 	if !pawl.SessionID(id).Valid() {
