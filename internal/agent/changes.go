@@ -11,24 +11,24 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
-// deeds collects what the calls of a session and the person's commands did to its
-// workspace, and those of its subagents, as far as it was not taken back.
+// changes collects what the calls of a session, the user's shell commands and its subagents
+// changed in the workspace, except what was undone.
 type changes struct {
 	s     *Stepper
 	dir   string
 	spans []snapshot.Span
-	blind []pawl.CallID // calls that nobody knows it of
+	blind []pawl.CallID // calls whose changes are unknown
 }
 
-// from collects what was done from a message on.
+// from collects the changes since a message.
 func (d *changes) from(ctx context.Context, events []pawl.Event, to pawl.Seq) error {
 	err := d.log(ctx, events, to, time.Time{}, "")
 	slices.SortStableFunc(d.spans, func(a, b snapshot.Span) int { return a.From.Compare(b.From) })
 	return err
 }
 
-// log collects from a log what was done from an event on. If it is a subagent's,
-// call is the one that it works for. began is when the log cannot have begun before.
+// log collects the changes since an event of one log. For the log of a subagent, call is the
+// call that started it. began is a lower bound for the times in the log.
 func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began time.Time, call pawl.CallID) error {
 	open := map[pawl.CallID]snapshot.Span{}
 	var order []pawl.CallID
@@ -45,8 +45,8 @@ func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, beg
 		}
 	}
 	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeFiles) {
-		// A call begins before its snapshot is taken, so with the event before. And
-		// clocks are set back at times: what comes later in a log was later.
+		// A call begins before its snapshot is taken, so at the time of the event before.
+		// Clocks can be set back: the order of the log counts.
 		earlier := now
 		if e.At.After(now) {
 			now = e.At
@@ -65,10 +65,10 @@ func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, beg
 		case pawl.ShellRan:
 			end(pawl.ShellCall(b.Asked), b.Snapshot)
 		case pawl.Spawned:
-			if err := d.child(ctx, b, e.Seq, to, events, now); err != nil {
+			if err := d.subagent(ctx, b, e.Seq, to, events, now); err != nil {
 				return err
 			}
-		default: // does nothing to files
+		default: // changes no files
 		}
 	}
 	for _, id := range order {
@@ -79,7 +79,7 @@ func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, beg
 	return nil
 }
 
-// add notes what a call did.
+// add records the change of a call. Without both snapshots the change is unknown.
 func (d *changes) add(span snapshot.Span, call pawl.CallID) {
 	switch {
 	case span.Before != "" && span.After != "":
@@ -89,16 +89,16 @@ func (d *changes) add(span snapshot.Span, call pawl.CallID) {
 	}
 }
 
-// subagent collects what a subagent did. Of one that was spawned before, and worked in
-// the background, it is what it began to do after the message.
-func (d *changes) child(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, events []pawl.Event, began time.Time) error {
+// subagent collects the changes of a subagent. For one that was started before the message
+// and ran in the background, these are the calls that began after it.
+func (d *changes) subagent(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, events []pawl.Event, began time.Time) error {
 	if seq < to && !c.Background {
 		return nil
 	}
 	row, err := d.s.Store.Session(ctx, c.Child)
 	switch {
 	case errors.Is(err, pawl.ErrNotFound):
-		d.add(snapshot.Span{}, c.Call) // it was deleted, or never made
+		d.add(snapshot.Span{}, c.Call) // it was deleted, or never created
 		return nil
 	case err != nil:
 		return &internalError{err}
@@ -120,7 +120,7 @@ func (d *changes) child(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, e
 	return d.log(ctx, log, from, began, c.Call)
 }
 
-// firstAfter is the first event that was not before a time.
+// firstAfter returns the Seq of the first event at or after a time.
 func firstAfter(events []pawl.Event, at time.Time) pawl.Seq {
 	for _, e := range events {
 		if !e.At.Before(at) {

@@ -10,23 +10,24 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 )
 
-// minFreed is the part that a compaction has to free to be worth it.
+// minFreed is the fraction of the conversation that a compaction must free to be worth it.
 const minFreed = 0.2
 
-// compaction is why the conversation is to be made smaller.
+// compaction says why the conversation is compacted.
 type compaction struct {
-	asked        pawl.Seq // a person's order; 0 if there is none
-	instructions string   // theirs
-	futile       bool     // it was tried in this turn and did not help: no model is called
+	order        pawl.Seq // the user's order; 0 if the conversation is too large
+	instructions string   // from the user
+	futile       bool     // it did not help earlier in this turn: no model is called
 }
 
-// fit makes the conversation smaller if a person has ordered it, or if it would
-// not fit the model's window soon. What that costs counts for the turn's budgets.
+// fitContext compacts the conversation if the user has ordered it, or if it would soon exceed
+// the context window. It also carries out the other orders that need not wait for the turn's
+// end. The cost of a compaction counts toward the turn's budgets.
 func (s *Stepper) fitContext(ctx context.Context, j *journal, t Turn) error {
 	before := j.history.Compaction()
 	for _, o := range j.history.Orders() {
 		if _, waits := o.Body.(pawl.ShellAsked); waits {
-			continue // for the turn's end
+			continue // shell commands wait for the end of the turn
 		}
 		if err := s.carryOut(ctx, j, o); err != nil {
 			return err
@@ -36,7 +37,7 @@ func (s *Stepper) fitContext(ctx context.Context, j *journal, t Turn) error {
 	if err != nil {
 		return modelStop(err)
 	}
-	if q.full(j) && !j.futile() && j.division(q.room).worthwhile(q.fixed) {
+	if q.full(j) && !j.futile() && j.division(q.budget).worthwhile(q.fixed) {
 		if err := s.compact(ctx, j, compaction{}); err != nil {
 			return err
 		}
@@ -48,46 +49,48 @@ func (s *Stepper) fitContext(ctx context.Context, j *journal, t Turn) error {
 	return err
 }
 
-// futile reports whether a compaction in the open turn failed, or freed little.
+// futile reports whether a compaction in the open turn failed, or freed too little.
 func (j *journal) futile() bool {
 	c, open := j.history.Compaction(), j.history.Open()
 	return c != nil && open != nil && c.Turn == open.Number && c.Compacted.Message != "" &&
 		(c.Compacted.Asked == 0 || c.Compacted.Model != "")
 }
 
-// division is how a conversation is divided into what is summed up and what stays.
+// division divides a conversation into an older part to be summarized and a newer part that
+// stays as it is.
 type division struct {
 	messages []pawl.Message
-	from     int // the first that stays; 0 means that there is nothing to sum up
-	before   int // tokens of what a request has of it now
-	stay     int // tokens of what stays
+	from     int // index of the first message that stays; 0 means that there is nothing to summarize
+	before   int // tokens of the conversation in a request now
+	stay     int // tokens of the part that stays
 }
 
-// division divides the conversation. While a turn is open, its newest step and
-// what was said since stay: the model has not seen the results.
-func (j *journal) division(room prompt.Room) division {
+// division divides the conversation. While a turn is open, its newest step and everything
+// since stay: the model has not seen those results yet.
+func (j *journal) division(budget prompt.Budget) division {
 	messages := j.history.Messages()
 	d := division{messages: messages}
-	d.before, _ = j.context.sizes.Size(messages, room, 0, prompt.Counted{})
+	d.before, _ = j.context.sizes.Size(messages, budget, 0, prompt.Counted{})
 	must := len(messages)
 	if j.history.Open() != nil {
 		must = prompt.NewestStep(messages, j.context.turn.began)
 	}
-	d.from, d.stay = j.context.sizes.Keep(messages, room.Keep(d.before), must)
+	d.from, d.stay = j.context.sizes.Keep(messages, budget.Keep(d.before), must)
 	if _, again := j.digest(); again && d.from == 1 {
-		d.from = 0 // a summary of the summary alone
+		d.from = 0 // it would only summarize the last summary
 	}
 	return d
 }
 
-// worthwhile reports whether enough goes to make a difference to a request, of
-// which fixed tokens are not conversation. Where those take most of the room, a
-// model would otherwise sum up a little at each step.
+// worthwhile reports whether a compaction would free enough of a request, which has fixed
+// tokens besides the conversation. Without this check, a model with many fixed tokens would
+// summarize a little at every step.
 func (d division) worthwhile(fixed int) bool {
 	return d.from > 0 && float64(d.before-d.stay) >= minFreed*float64(d.before+fixed)
 }
 
-// digest returns what the conversation's summary carries, if it begins with one.
+// digest returns what the last compaction carries over, if the conversation begins with its
+// summary.
 func (j *journal) digest() (carried, bool) {
 	messages := j.history.Messages()
 	if len(messages) == 0 {
@@ -97,27 +100,27 @@ func (j *journal) digest() (carried, bool) {
 	return c, ok
 }
 
-// compact puts a summary in the place of the older part of the conversation, and
-// says in the log what came of it. A failure is such an outcome, not an error, but
-// for one to reach any model. Killed before that is written, it is made again.
+// compact replaces the older part of the conversation by a summary, and logs the outcome. A
+// failure is logged as an outcome too, unless no model could be reached. If the process is
+// killed before that, the compaction is repeated.
 func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
 	done, err := s.buildCompaction(ctx, j, c)
-	done.Asked = c.asked
+	done.Asked = c.order
 	switch {
 	case err == nil:
 	case lostSession(ctx) != nil:
-		return lostSession(ctx) // whoever goes on does it
+		return lostSession(ctx) // whoever resumes the turn repeats it
 	case ctx.Err() != nil:
 		done.Message = "canceled"
 	case errors.Is(err, pawl.ErrUnavailable):
-		return err // no model was asked, so nothing is known: it is made again
+		return err // no model was called: the step is repeated
 	default:
 		done.Message = fmt.Sprintf("the conversation could not be summed up: %v", err)
 	}
-	if done.Message == "canceled" && c.asked == 0 && done.Usage == (pawl.Usage{}) {
+	if done.Message == "canceled" && c.order == 0 && done.Usage == (pawl.Usage{}) {
 		return ctx.Err()
 	}
-	// The summary is paid for, and the order must not wait for another turn.
+	// The summary is paid for, and the order must not stay for another turn: log it even if canceled.
 	if _, err := j.append(context.WithoutCancel(ctx), done); err != nil {
 		return err
 	}
@@ -131,7 +134,8 @@ var errNothing = errors.New("there is nothing yet that could be: only the newest
 
 var errFutile = errors.New("it was tried before in this turn and did not help; the middle of the conversation is left out instead")
 
-// compacted sums the conversation up. On an error nothing is to be replaced.
+// buildCompaction summarizes the conversation. After an error nothing is replaced, but the
+// returned usage counts.
 func (s *Stepper) buildCompaction(ctx context.Context, j *journal, c compaction) (pawl.Compacted, error) {
 	settings := j.history.Settings()
 	ref := settings.Model
@@ -142,28 +146,28 @@ func (s *Stepper) buildCompaction(ctx context.Context, j *journal, c compaction)
 			return pawl.Compacted{}, err
 		}
 	}
-	room, err := s.room(ref)
+	budget, err := s.tokenBudget(ref)
 	if err != nil {
 		return pawl.Compacted{}, err
 	}
-	d := j.division(room)
+	d := j.division(budget)
 	done := pawl.Compacted{Before: d.before}
 	switch {
 	case d.from == 0:
 		return done, errNothing
 	case c.futile:
-		// What was too large then is so now, however much was said since.
+		// A size that was too large before is still too large.
 		if before := j.history.Compaction().Compacted.Before; before > 0 {
 			done.Before = min(done.Before, before)
 		}
 		return done, errFutile
 	}
-	summary, spent, err := s.summarize(ctx, j, settings.Model, room, d, s.runCompactionBeforeHooks(ctx, j, settings, c))
+	summary, spent, err := s.summarize(ctx, j, settings.Model, budget, d, s.runCompactionBeforeHooks(ctx, j, settings, c))
 	done.ModelUsage = spent
 	if err != nil {
 		return done, err
 	}
-	digest := j.digestOf(d, summary).Bound(room)
+	digest := j.digestOf(d, summary).Bound(budget)
 	done.Task, done.Files, done.Text = digest.Task, digest.Files, digest.Text()
 	done.After = d.stay + prompt.EstimateMessage(pawl.Message{Parts: pawl.Parts{pawl.Text{Text: done.Text}}})
 	if done.After >= done.Before {
@@ -177,8 +181,8 @@ func (s *Stepper) buildCompaction(ctx context.Context, j *journal, c compaction)
 	return done, nil
 }
 
-// keep is the number of the first message that stays. If none does, it is one
-// that no message has yet.
+// keep returns the Seq of the first message that stays. If none does, that is a Seq that no
+// message has yet.
 func (d division) keep(j *journal) pawl.Seq {
 	if d.from < len(d.messages) {
 		return d.messages[d.from].Seq
@@ -186,7 +190,7 @@ func (d division) keep(j *journal) pawl.Seq {
 	return j.history.Head() + 1
 }
 
-// digestOf puts together what stands in the place of what is summed up.
+// digestOf builds the text that replaces the summarized messages.
 func (j *journal) digestOf(d division, summary string) prompt.Digest {
 	before, again := j.digest()
 	if !again {
@@ -209,9 +213,9 @@ func (j *journal) digestOf(d division, summary string) prompt.Digest {
 	return digest
 }
 
-// loaded returns the skills that the conversation has, each once, the newest last.
-// All are the log's, whatever was summed up before: no compaction loses one. Those
-// whose text stays word for word are not in it, nor those that were undone.
+// loaded returns the skills that were loaded, each once, the newest last. They come from the
+// log, so that no compaction loses one. Skills whose result stays in the conversation, and
+// those that were undone, are left out.
 func (j *journal) loaded(d division) []prompt.Skill {
 	have := map[string]bool{}
 	var skills []prompt.Skill
@@ -228,7 +232,7 @@ func (j *journal) loaded(d division) []prompt.Skill {
 	return skills
 }
 
-// stays reports whether a call's result is not summed up.
+// stays reports whether a call's result is in the part that stays.
 func (d division) stays(id pawl.CallID) bool {
 	return slices.ContainsFunc(d.messages[d.from:], func(m pawl.Message) bool {
 		return slices.ContainsFunc(m.Parts, func(p pawl.Part) bool {

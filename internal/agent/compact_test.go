@@ -140,10 +140,10 @@ func TestCompactsBeforeTheWindowIsFull(t *testing.T) {
 		want := prompt.Digest{Task: c.Task, Summary: said, Todos: []pawl.Todo{{Content: "mind the gap", Status: pawl.TodoInProgress}}, Files: c.Files}.Text()
 		check(t, want, c.Text)
 	}
-	room := prompt.RoomOf(model.Window{Context: 20000, Output: 2000})
+	budget := prompt.BudgetOf(model.Window{Context: 20000, Output: 2000})
 	for i, r := range w.model.requests {
-		if got := prompt.Estimate(r.Messages) + fixedOf(r); got > room.Input {
-			t.Errorf("request %d takes %d tokens of %d", i, got, room.Input)
+		if got := prompt.Estimate(r.Messages) + fixedOf(r); got > budget.Input {
+			t.Errorf("request %d takes %d tokens of %d", i, got, budget.Input)
 		}
 	}
 	// What was paid for it is in the turn's sum and in the statistics.
@@ -361,7 +361,7 @@ func TestCompactionIsNotRepeatedInVain(t *testing.T) {
 	}
 }
 
-// Where tools take most of the room there is little to free, and a summary at
+// Where tools take most of the budget there is little to free, and a summary at
 // each step would free it.
 func TestCompactionIsWorthIt(t *testing.T) {
 	t.Parallel()

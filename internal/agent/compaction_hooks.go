@@ -12,7 +12,7 @@ import (
 // event returns a compaction as hooks see it.
 func (c compaction) event(p hook.Point, j *journal) hook.Event {
 	e := hook.Event{Point: p, Turn: j.history.Turns(), Trigger: "auto", Instructions: c.instructions}
-	if c.asked != 0 {
+	if c.order != 0 {
 		e.Trigger = "manual"
 	}
 	return e

@@ -8,40 +8,40 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// contextFold is what it takes to make a conversation fit a model, besides the
-// conversation: a fold of the log, parts that do not count any more included.
+// contextFold is a fold of the log with what is needed, besides the messages, to fit a
+// conversation into a context window. It includes undone events.
 type contextFold struct {
 	head    pawl.Seq
 	sizes   prompt.Sizes
 	counted prompt.Counted
 	written map[pawl.CallID][]string // the files that calls wrote to
-	digests map[pawl.Seq]carried     // by their Compacted event, which is the number of their message too
-	waiting map[pawl.Seq]pawl.Parts  // prompts that were not taken in
-	rules   map[string]bool          // files of rules that came with results, as far as the conversation has them
-	loads   []load                   // of skills, the newest last
+	digests map[pawl.Seq]carried     // by the Seq of the Compacted event, which is also that of its message
+	waiting map[pawl.Seq]pawl.Parts  // prompts that are in no turn yet
+	rules   map[string]bool          // rule files that results in the conversation contain
+	loads   []load                   // the newest last
 	turn    struct {                 // the newest
-		began  pawl.Seq // its TurnStarted event, which is the number of its prompt's message too
+		began  pawl.Seq // its TurnStarted event, which is also the Seq of its prompt's message
 		prompt string
 	}
 }
 
-// maxLoads bounds how many loads of skills are remembered.
+// maxLoads bounds the loads of skills that are remembered.
 const maxLoads = 50
 
 // load is a call that loaded a skill.
 type load struct {
-	seq   pawl.Seq // of its end
+	seq   pawl.Seq // of its CallFinished event
 	call  pawl.CallID
 	skill prompt.Skill
 }
 
-// carried is what one compaction hands to the next.
+// carried is what one compaction passes on to the next.
 type carried struct {
 	task  string
 	files []string
 }
 
-// apply takes in the next event; one that was applied before changes nothing.
+// apply folds the next event. An event that was applied before changes nothing.
 func (t *contextFold) apply(e pawl.Event) {
 	if e.Seq <= t.head {
 		return
@@ -86,14 +86,14 @@ func (t *contextFold) apply(e pawl.Event) {
 		if b.Keep != 0 {
 			t.digests[e.Seq] = carried{b.Task, b.Files}
 		}
-	default: // nothing of interest
+	default:
 	}
 }
 
-// touched returns the files that a call wrote to.
+// writtenBy returns the files that a call wrote to.
 func (t *contextFold) writtenBy(id pawl.CallID) []string { return t.written[id] }
 
-// give notes that the conversation has files of rules.
+// addRules records that the conversation has these rule files.
 func (t *contextFold) addRules(files []string) {
 	if t.rules == nil {
 		t.rules = map[string]bool{}
@@ -103,8 +103,8 @@ func (t *contextFold) addRules(files []string) {
 	}
 }
 
-// load notes that a call loaded a skill. A text that is too long to be given again
-// is not kept.
+// load records that a call loaded a skill. A text that is too long to be repeated after a
+// compaction is not kept.
 func (t *contextFold) load(seq pawl.Seq, call pawl.CallID, s prompt.Skill) {
 	if len(s.Text) > prompt.MaxSkillText {
 		s.Text = ""

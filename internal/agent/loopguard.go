@@ -23,7 +23,7 @@ func (s *Stepper) guardLoops(ctx context.Context, j *journal) ([]pawl.Body, erro
 		return nil, nil
 	case open.Asked != nil:
 		return s.askToGoOn(ctx, j, open.Asked.Asked.Text)
-	case verdict.Severity == loops.Word:
+	case verdict.Severity == loops.Warn:
 		return []pawl.Body{pawl.Injected{Source: fromLoop, Text: verdict.Text()}}, nil
 	case verdict.Severity != loops.Stop:
 		return nil, nil

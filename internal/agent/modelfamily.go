@@ -1,12 +1,12 @@
 package agent
 
 import (
-	_ "embed" // the notes
+	_ "embed" // for the notes
 	"regexp"
 	"strings"
 )
 
-// Family is a kind of models that want to be told the same about how to work.
+// Family is a group of models that need the same notes in their system prompt.
 type Family string
 
 // The families.
@@ -14,7 +14,7 @@ const (
 	FamilyAnthropic Family = "anthropic"
 	FamilyGPT       Family = "gpt"
 	FamilyGemini    Family = "gemini"
-	FamilyOther     Family = "other" // all else: open weights, models on this machine, scripts
+	FamilyOther     Family = "other" // open-weight and local models, scripts
 )
 
 //go:embed prompts/family_anthropic.md
@@ -33,8 +33,8 @@ var familyNotes = map[Family]string{
 	FamilyAnthropic: anthropicNotes, FamilyGPT: gptNotes, FamilyGemini: geminiNotes, FamilyOther: otherNotes,
 }
 
-// familyNames say what the models of a family are called, without who serves
-// them. The first that matches counts: OpenAI's open weights are no GPT.
+// familyNames matches the names of models, without their provider. The first match counts:
+// OpenAI's open-weight models are not FamilyGPT.
 var familyNames = []struct {
 	pattern *regexp.Regexp
 	family  Family
@@ -45,14 +45,14 @@ var familyNames = []struct {
 	{regexp.MustCompile(`^gemini(-|$)|^flash$`), FamilyGemini},
 }
 
-// familyProviders serve one family only, so that a model counts by whatever name.
+// familyProviders are the providers of a single family: any other name is of that family.
 var familyProviders = map[string]Family{
 	"anthropic": FamilyAnthropic, "openai": FamilyGPT, "azure": FamilyGPT, "gemini": FamilyGemini,
 }
 
-// FamilyOf tells the family of a model by its ref: provider/name, the same behind
-// an aggregator (openrouter/anthropic/claude-…), a cloud's id
-// (bedrock/us.anthropic.claude-…) or a short name such as sonnet.
+// FamilyOf returns the family of a model by its ref: provider/name, the same through an
+// aggregator (openrouter/anthropic/claude-…), a cloud's id (bedrock/us.anthropic.claude-…)
+// or a short name such as sonnet.
 func FamilyOf(ref string) Family {
 	if strings.HasPrefix(ref, "script:") {
 		return FamilyOther

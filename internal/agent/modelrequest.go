@@ -11,7 +11,7 @@ import (
 type modelRequest struct {
 	model   model.Model
 	request model.Request // with all messages of the conversation; see fitted
-	room    prompt.Room
+	budget  prompt.Budget
 	fixed   int // tokens besides the conversation: system prompt and tools
 }
 
@@ -30,7 +30,7 @@ func (s *Stepper) modelRequest(j *journal, t Turn) (modelRequest, error) {
 	if err != nil {
 		return modelRequest{}, err
 	}
-	room, err := s.room(ref)
+	budget, err := s.tokenBudget(ref)
 	if err != nil {
 		return modelRequest{}, err
 	}
@@ -43,7 +43,7 @@ func (s *Stepper) modelRequest(j *journal, t Turn) (modelRequest, error) {
 		c.Tools = tools.Specs()
 	}
 	return modelRequest{
-		model: model, request: prompt.Build(&j.history, c), room: room,
+		model: model, request: prompt.Build(&j.history, c), budget: budget,
 		fixed: prompt.EstimateText(c.System) + prompt.EstimateTools(c.Tools),
 	}, nil
 }
@@ -60,27 +60,27 @@ func (s *Stepper) modelRef(j *journal) (string, error) {
 	return cmp.Or(small, settings.Model), err
 }
 
-// room returns the token budget of the model; the zero value if its window is unknown.
-func (s *Stepper) room(ref string) (prompt.Room, error) {
+// tokenBudget returns the token budget of the model; the zero value if its window is unknown.
+func (s *Stepper) tokenBudget(ref string) (prompt.Budget, error) {
 	if s.Window == nil {
-		return prompt.Room{}, nil
+		return prompt.Budget{}, nil
 	}
 	w, err := s.Window(ref)
-	return prompt.RoomOf(w), err
+	return prompt.BudgetOf(w), err
 }
 
 // fitted returns the request with as much of the conversation as fits.
 func (q modelRequest) fitted(j *journal) model.Request {
-	q.request.Messages = j.context.sizes.Fit(j.history.Messages(), q.room, q.fixed, j.context.writtenBy)
+	q.request.Messages = j.context.sizes.Fit(j.history.Messages(), q.budget, q.fixed, j.context.writtenBy)
 	return q.request
 }
 
 // full reports whether the conversation must be compacted before the request: it nearly
 // fills the context window by the provider's count, or exceeds it by estimate.
 func (q modelRequest) full(j *journal) bool {
-	if q.room.Input == 0 {
+	if q.budget.Input == 0 {
 		return false
 	}
-	estimated, counted := j.context.sizes.Size(j.history.Messages(), q.room, q.fixed, j.context.counted)
-	return counted > q.room.Full() || estimated > q.room.Input
+	estimated, counted := j.context.sizes.Size(j.history.Messages(), q.budget, q.fixed, j.context.counted)
+	return counted > q.budget.Full() || estimated > q.budget.Input
 }

@@ -12,7 +12,7 @@ import (
 func (s *Stepper) carryOut(ctx context.Context, j *journal, o pawl.Order) error {
 	switch b := o.Body.(type) {
 	case pawl.CompactionAsked:
-		return s.compact(ctx, j, compaction{asked: o.Seq, instructions: b.Instructions})
+		return s.compact(ctx, j, compaction{order: o.Seq, instructions: b.Instructions})
 	case pawl.RevertAsked:
 		return s.undo(ctx, j, o.Seq, b.Revert)
 	case pawl.ShellAsked:

@@ -30,7 +30,7 @@ func (s *Stepper) read(ctx context.Context, r *reply, q modelRequest) error {
 // afterOverflow returns the request with the smaller token budget that applies after an
 // overflow and its compaction.
 func (q modelRequest) afterOverflow(c *pawl.Compaction) modelRequest {
-	q.room = q.room.After(c.Compacted.Before + q.fixed)
+	q.budget = q.budget.After(c.Compacted.Before + q.fixed)
 	return q
 }
 

@@ -236,12 +236,12 @@ func TestALongTurnFits(t *testing.T) {
 	if n := len(w.conversation()); n < 5 {
 		t.Fatal(n)
 	}
-	room := prompt.RoomOf(model.Window{Context: 16_000, Output: 2000})
+	budget := prompt.BudgetOf(model.Window{Context: 16_000, Output: 2000})
 	var before []pawl.Message
 	moves, requests := 0, 0
 	for i, r := range w.model.requests {
-		if got := prompt.Estimate(r.Messages) + fixedOf(r); got > room.Input {
-			t.Fatalf("request %d takes %d tokens of %d", i, got, room.Input)
+		if got := prompt.Estimate(r.Messages) + fixedOf(r); got > budget.Input {
+			t.Fatalf("request %d takes %d tokens of %d", i, got, budget.Input)
 		}
 		if r.Agent == model.AgentCompaction {
 			continue

@@ -13,11 +13,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// shellTool is the tool that runs the person's commands, as it runs the agent's.
+// shellTool is the tool that runs the user's shell commands, as it does the agent's.
 const shellTool = "bash"
 
-// shell runs a command of the person's and writes its end. One that an earlier
-// attempt began is not run again: nobody knows how far it got.
+// shell runs a shell command of the user and logs its result. A command that an earlier
+// attempt started is not run again: its outcome is unknown.
 func (s *Stepper) shell(ctx context.Context, j *journal, o pawl.Order, b pawl.ShellAsked) error {
 	ctx, done := s.interruptibleShell(ctx, j.id, o.Seq)
 	defer done()
@@ -25,13 +25,13 @@ func (s *Stepper) shell(ctx context.Context, j *journal, o pawl.Order, b pawl.Sh
 	if err != nil {
 		return err
 	}
-	// The effect has happened: its end is kept even if it is canceled right now.
+	// The command has run: its result must be logged even if it is canceled right now.
 	_, err = j.append(context.WithoutCancel(ctx), pawl.ShellRan{Asked: o.Seq, Status: f.Status, Result: f.Result, Snapshot: f.Snapshot})
 	return err
 }
 
-// shellOutcome is what came of a command of the person's. An error means that the
-// order stays, for whoever comes next.
+// shellOutcome runs a shell command of the user and returns its result. After an error the
+// order stays open, for whoever resumes the session.
 func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b pawl.ShellAsked) (pawl.CallFinished, error) {
 	err := s.loadProject(ctx, j)
 	if o.Started != nil {
@@ -39,13 +39,13 @@ func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b 
 	}
 	started := pawl.ShellStarted{Asked: o.Seq}
 	started.Snapshot, started.Unsafe = s.takeSnapshot(ctx, j)
-	// That may take a while, so it is looked only now whether it may run.
+	// The snapshot may take a while, so only now check whether the command may run.
 	var p plannedCall
 	if err == nil {
 		p, err = s.planShell(ctx, j, o.Seq, b.Command)
 	}
-	if gone := lostSession(ctx); gone != nil {
-		return pawl.CallFinished{}, gone
+	if lost := lostSession(ctx); lost != nil {
+		return pawl.CallFinished{}, lost
 	}
 	if ctx.Err() != nil {
 		return pawl.CallFinished{Status: pawl.CallCanceled, Result: toolapi.ErrorResult("not run: canceled")}, nil
@@ -61,16 +61,16 @@ func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b 
 	if err != nil {
 		return f, err
 	}
-	if gone := lostSession(ctx); gone != nil && f.Status == pawl.CallCanceled {
-		return f, gone // as after a crash
+	if lost := lostSession(ctx); lost != nil && f.Status == pawl.CallCanceled {
+		return f, lost // as after a crash
 	}
 	return f, nil
 }
 
-// planShell makes of a command of the person's what a call of the agent's would
-// be, and says why it may not run. Their word is their permission: what would be
-// asked is allowed. What is denied stays so, by rules and by hooks.
-func (s *Stepper) planShell(ctx context.Context, j *journal, asked pawl.Seq, command string) (p plannedCall, err error) {
+// planShell plans a shell command of the user like a call of the agent, and returns an error
+// if it may not run. The command is its own permission: what the policy would ask about is
+// allowed. What rules or hooks deny stays denied.
+func (s *Stepper) planShell(ctx context.Context, j *journal, order pawl.Seq, command string) (p plannedCall, err error) {
 	bash, ok := s.Tools.Tool(shellTool)
 	if !ok {
 		return p, errors.New("not run: no commands can be run here")
@@ -82,7 +82,7 @@ func (s *Stepper) planShell(ctx context.Context, j *journal, asked pawl.Seq, com
 	if p.policy, _, err = s.basePolicy(ctx, j); err != nil {
 		return p, err
 	}
-	id, turn := pawl.ShellCall(asked), j.history.Turns()
+	id, turn := pawl.ShellCall(order), j.history.Turns()
 	p.call = toolapi.Call{
 		Session: j.id, Turn: turn, ID: id, Input: input, Dir: j.history.Created().Dir,
 		Mode: string(p.policy.Mode), Boxed: p.policy.Boxed, Reads: readable(p.policy, shellTool), Host: toolSession{s, j},
@@ -93,18 +93,18 @@ func (s *Stepper) planShell(ctx context.Context, j *journal, asked pawl.Seq, com
 		return p, err
 	}
 	p.started = pawl.CallStarted{Call: id, Tool: shellTool, Access: p.access}
-	return p, s.shellPermitted(ctx, j, p)
+	return p, s.shellAllowed(ctx, j, p)
 }
 
-// shellPermitted says why a command of the person's may not run, or nil.
-func (s *Stepper) shellPermitted(ctx context.Context, j *journal, p plannedCall) error {
+// shellAllowed returns nil if a shell command of the user may run, else why not.
+func (s *Stepper) shellAllowed(ctx context.Context, j *journal, p plannedCall) error {
 	subject, err := p.subject()
 	if err != nil {
 		return err
 	}
-	asked := p.policy
-	asked.Mode, asked.Absent = permission.ModeAsk, false // the person is there, and has said yes
-	if v := permission.Decide(asked, subject); v.Decision == permission.Deny && !weak.On("shell.rules") {
+	policy := p.policy
+	policy.Mode, policy.Absent = permission.ModeAsk, false // the user is there, and wants it
+	if v := permission.Decide(policy, subject); v.Decision == permission.Deny && !weak.On("shell.rules") {
 		return denied("not permitted: %s", v.Why)
 	}
 	event := p.callEvent(hook.ToolBefore)

@@ -12,20 +12,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The bounds of what is written beside the conversation. A model that thinks
-// before it writes needs more tokens than the words that come of it.
+// The limits of titles and summaries. A model that thinks before it writes needs more
+// tokens than its text has.
 const (
 	maxTitle         = 60  // characters
 	maxSummary       = 400 // characters
 	maxSummaryTokens = 2000
-	maxShownText     = 4 << 10 // bytes of each text that the model is shown
-	maxShownFiles    = 30      // names that the model is shown
-	summarySteps     = 5       // from so many on, a turn is summarized though it wrote nothing
+	maxShownText     = 4 << 10 // bytes of each text in the request
+	maxShownFiles    = 30      // file names in the request
+	summarySteps     = 5       // a turn with so many steps is summarized though it wrote nothing
 )
 
-// Title has a small model name the session by its first prompt, unless it has a
-// name. It takes no lease and may run beside the turn: a person who gives the
-// session a name meanwhile is not overruled. A second attempt finds the name.
+// Title has a small model write a title from the session's first prompt, unless it has one.
+// It takes no lease and may run during a turn. A title that the user sets at the same time
+// wins; a second attempt finds the title.
 func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 	row, small, err := s.summaryModel(ctx, id)
 	if err != nil || small == "" || row.Title != "" {
@@ -49,10 +49,9 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 	})
 }
 
-// Summarize has a small model say what a turn that has ended came to, if it was
-// a long one or wrote files. Like Title, it takes no lease; a summary of this
-// turn or a later one that is in the log already stays the newest, and a turn
-// that a person undoes meanwhile has none.
+// Summarize has a small model summarize a finished turn, if it was long or wrote files. Like
+// Title, it takes no lease. It writes nothing if the log has a summary of this or a later
+// turn already, or if the user undoes the turn at the same time.
 func (s *Stepper) Summarize(ctx context.Context, t Turn) error {
 	row, small, err := s.summaryModel(ctx, t.Session)
 	if err != nil || small == "" {
@@ -84,9 +83,9 @@ func (s *Stepper) Summarize(ctx context.Context, t Turn) error {
 	})
 }
 
-// small returns the session's row and the model that writes for it beside the
-// conversation; "" if there is none, or if the session is a subagent: those are
-// named by who spawned them, and report to it.
+// summaryModel returns the session's row and the model that writes its title and summaries;
+// "" if there is none, or if the session is a subagent's, whose parent names it and gets its
+// report.
 func (s *Stepper) summaryModel(ctx context.Context, id pawl.SessionID) (pawl.Session, string, error) {
 	if s.SummaryModel == nil {
 		return pawl.Session{}, "", nil
@@ -99,8 +98,7 @@ func (s *Stepper) summaryModel(ctx context.Context, id pawl.SessionID) (pawl.Ses
 	return row, ref, err
 }
 
-// appendUnless writes an event at the log's end, unless what came after the row's
-// head makes it needless.
+// appendUnless appends an event, unless an event after the row's head makes it needless.
 func (s *Stepper) appendUnless(ctx context.Context, row pawl.Session, e pawl.Event, needless func(pawl.Event) bool) error {
 	e.At = s.Clock()
 	for head := row.Head; ; {
@@ -120,7 +118,7 @@ func (s *Stepper) appendUnless(ctx context.Context, row pawl.Session, e pawl.Eve
 	}
 }
 
-// firstPrompt returns the words that the session's first turn began with.
+// firstPrompt returns the text of the prompt that started the session's first turn.
 func (s *Stepper) firstPrompt(ctx context.Context, id pawl.SessionID) (string, error) {
 	prompts := map[pawl.Seq]pawl.Parts{}
 	for e, err := range s.Store.Events(ctx, id, 0) {
@@ -140,17 +138,17 @@ func (s *Stepper) firstPrompt(ctx context.Context, id pawl.SessionID) (string, e
 	return "", nil
 }
 
-// work is what a turn did, as a summary needs it.
+// turnWork is what a summary of a turn is written from.
 type turnWork struct {
 	prompt     string
-	words      string // the model's last
+	words      string // the last reply
 	writes     pawl.Writes
 	end        pawl.TurnFinished
-	summarized bool     // it is summarized already
-	head       pawl.Seq // of the log when it was read
+	summarized bool     // it has a summary already
+	head       pawl.Seq // the end of the log when it was read
 }
 
-// workOf reads a turn's part of the log.
+// readTurnWork reads a turn's part of the log.
 func (s *Stepper) readTurnWork(ctx context.Context, t Turn) (turnWork, error) {
 	var w turnWork
 	for e, err := range s.Store.Events(ctx, t.Session, t.Prompt-1) {
@@ -189,7 +187,7 @@ func (s *Stepper) readTurnWork(ctx context.Context, t Turn) (turnWork, error) {
 	return w, nil
 }
 
-// String is the turn as the model is shown it.
+// String returns the turn as the model sees it.
 func (w *turnWork) String() string {
 	text := "The person asked:" + dashed(w.prompt) + "The agent's last words:" + dashed(w.words)
 	if paths := w.writes.Paths(); len(paths) > 0 {
@@ -205,7 +203,7 @@ func (w *turnWork) String() string {
 	return text
 }
 
-// dashed is a text between lines of dashes, bounded.
+// dashed returns a text, cut to maxShownText, between lines of dashes.
 func dashed(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > maxShownText {
@@ -214,7 +212,7 @@ func dashed(text string) string {
 	return "\n-----\n" + text + "\n-----\n"
 }
 
-// aside makes one model call beside the conversation and returns its words.
+// askSmallModel makes one model call outside of the conversation and returns its text.
 func (s *Stepper) askSmallModel(ctx context.Context, id pawl.SessionID, ref, agent, system, text string) (string, pawl.ModelUsage, error) {
 	spent := pawl.ModelUsage{Model: ref}
 	m, err := s.Model(ref)
@@ -239,7 +237,7 @@ func (s *Stepper) askSmallModel(ctx context.Context, id pawl.SessionID, ref, age
 			words.WriteString(c.Text)
 		case model.ChunkUsage:
 			spent.Usage = c.Usage
-		case model.ChunkRetry: // it is not worth a second try, nor another model's price
+		case model.ChunkRetry: // not worth a second attempt, nor a more expensive model
 			return "", spent, fmt.Errorf("%s: %s", c.Retry.Kind, c.Retry.Message)
 		case model.ChunkFinish:
 			return words.String(), spent, nil
@@ -249,7 +247,7 @@ func (s *Stepper) askSmallModel(ctx context.Context, id pawl.SessionID, ref, age
 	return "", spent, errors.New("the model's reply broke off")
 }
 
-// written is how many texts an agent has written for the session.
+// replyCount returns how many replies an agent has written for the session.
 func (s *Stepper) replyCount(ctx context.Context, id pawl.SessionID, agent string) (int, error) {
 	rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: id})
 	if err != nil {
@@ -264,8 +262,7 @@ func (s *Stepper) replyCount(ctx context.Context, id pawl.SessionID, agent strin
 	return n, nil
 }
 
-// cleanTitle makes a name of what a model replied: its first line, without
-// quotes and Markdown.
+// cleanTitle returns the first line of a model's reply as a title, without quotes and Markdown.
 func cleanTitle(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(sanitize.Text(text)), "\n")
 	line := strings.TrimRight(cleanLine(first), ".")
@@ -275,17 +272,17 @@ func cleanTitle(text string) string {
 	return cutWords(line, maxTitle)
 }
 
-// marks are what models put around words.
+// marks are the characters that models put around a title.
 const marks = " #*_>-\"'“”‘’«»`"
 
-// cleanLine makes one plain line of a text.
+// cleanLine joins a text to one line, without quotes and Markdown.
 func cleanLine(text string) string {
 	text = strings.Join(strings.Fields(sanitize.Text(text)), " ")
 	text = strings.NewReplacer("**", "", "`", "").Replace(text)
 	return sanitize.Line(strings.Trim(text, marks))
 }
 
-// cutWords returns at most n characters of a line, whole words if it can.
+// cutWords cuts a line to n characters, at a word boundary if possible.
 func cutWords(line string, n int) string {
 	runes := []rune(line)
 	if len(runes) <= n {

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// FNV-1a. Equal hashes are taken for equal steps: what a wrong guess costs, one
-// in 2^64, is a word too many.
+// FNV-1a. Steps with equal hashes count as equal: a collision, one in 2^64, costs one needless
+// warning.
 const (
 	seed  uint64 = 14695981039346656037
 	prime uint64 = 1099511628211
@@ -27,8 +27,8 @@ func mix(h, v uint64) uint64 {
 	return h
 }
 
-// hashText takes in a text and its length, so that two texts in a row are told
-// from any others that join to the same.
+// hashText hashes a text and its length, so that two texts in a row differ from any others with the
+// same concatenation.
 func hashText[T ~string | ~[]byte](h uint64, text T) uint64 {
 	for i := range len(text) {
 		h = hashByte(h, text[i])
@@ -40,8 +40,7 @@ func hashCall(c pawl.ToolCall) uint64 {
 	return hashText(hashText(seed, c.Name), canonical(c.Input))
 }
 
-// canonical returns an input with its keys in order and without spaces. What is
-// not JSON is left as it is.
+// canonical returns an input with sorted keys and without spaces. Invalid JSON is returned as it is.
 func canonical(input json.RawMessage) []byte {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	dec.UseNumber()
@@ -56,10 +55,10 @@ func canonical(input json.RawMessage) []byte {
 	return sorted
 }
 
-// hashResult takes in what the model is given of a result, and the state of the
-// files that it is about: a file that has changed is progress.
+// hashResult hashes what the model sees of a result, and the state of the files that it is about: a
+// changed file is progress.
 func hashResult(h uint64, r pawl.Result) uint64 {
-	h = hashSteady(h, r.Content)
+	h = hashWithoutDurations(h, r.Content)
 	if r.IsError {
 		h = hashByte(h, 1)
 	}
@@ -72,9 +71,9 @@ func hashResult(h uint64, r pawl.Result) uint64 {
 	return h
 }
 
-// hashSteady takes in a text but for the durations in it: how long a command or
-// a test took differs each time and tells nothing.
-func hashSteady(h uint64, text string) uint64 {
+// hashWithoutDurations hashes a text without the durations in it: how long a command or a test took
+// differs each time and means nothing.
+func hashWithoutDurations(h uint64, text string) uint64 {
 	n := 0
 	for i := 0; i < len(text); {
 		if c := text[i]; '0' <= c && c <= '9' && (i == 0 || !wordByte(text[i-1])) {
@@ -90,8 +89,8 @@ func hashSteady(h uint64, text string) uint64 {
 	return mix(h, uint64(n))
 }
 
-// wordByte reports whether a byte before a number makes it part of something
-// else: a name, a version, an address.
+// wordByte reports whether a byte before a number makes the number part of something else, such as a
+// name, a version or an address.
 func wordByte(c byte) bool {
 	return c == '.' || c == '_' || c == '-' || c == ':' || c >= utf8.RuneSelf || isDigit(c) || isLetter(c)
 }
@@ -99,12 +98,11 @@ func wordByte(c byte) bool {
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// units of a duration, the longer of two that begin alike first. The last of a
-// duration is one of seconds, so that 5m is none.
+// units of a duration; of two with the same beginning, the longer one comes first. A duration must
+// end with a unit of seconds, so 5m is none.
 var units = []string{"ms", "µs", "us", "ns", "s", "m", "h"}
 
-// duration returns the length of the duration that a text begins with (1.5s,
-// 1m2.25s, 12.0 s), or 0.
+// duration returns the length of the duration that a text begins with (1.5s, 1m2.25s, 12.0 s), or 0.
 func duration(text string) int {
 	i := 0
 	for i < len(text) && isDigit(text[i]) {

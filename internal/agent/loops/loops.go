@@ -1,6 +1,6 @@
-// Package loops notices when a turn goes round in circles: the same call with
-// the same result again and again, a cycle of a few steps, a reply that repeats
-// itself. It decides nothing but that; it reads no clock and does no I/O.
+// Package loops detects repetition in a turn: the same call with the same result again and
+// again, a cycle of a few steps, a reply that repeats itself. It only detects; it reads no
+// clock and does no I/O.
 package loops
 
 import (
@@ -11,51 +11,51 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// How often something may repeat. A result that differs, or another call, is
-// progress, and the count begins anew.
+// How often something must repeat to be detected. A different result or another call is
+// progress, and resets the count.
 const (
-	sameTimes  = 3  // a step, in a row
-	cycleTimes = 5  // a cycle of 2 steps or more
-	pollTimes  = 10 // either, if it looks after a job: to wait is no loop
-	longest    = 4  // steps of a cycle
+	sameTimes  = 3  // a step
+	cycleTimes = 5  // a cycle of two steps or more
+	pollTimes  = 10 // either, if it polls a job: waiting is not a loop
+	longest    = 4  // the most steps of a cycle
 )
 
-// polls are the tools that are called again to see whether something has come.
+// polls are the tools that are called repeatedly to wait for something.
 var polls = []string{"bash_output"}
 
-// Kind says what was found.
+// Kind is what was found.
 type Kind string
 
 // The kinds. None is the zero value: nothing was found.
 const (
-	None   Kind = ""
-	Same   Kind = "same"   // a step repeats: the same calls, the same results
-	Cycle  Kind = "cycle"  // a few steps repeat, in the same order
-	Babble Kind = "babble" // the reply's text repeats itself
+	None       Kind = ""
+	Same       Kind = "same"       // a step repeats: the same calls, the same results
+	Cycle      Kind = "cycle"      // a few steps repeat, in the same order
+	Repetition Kind = "repetition" // the reply's text repeats itself
 )
 
-// Severity says what is to be done.
+// Severity says how to react.
 type Severity int
 
-// The severities. What is found first in a turn is worth a word to the model;
-// whatever is found after that shows that words do not help.
+// The severities. The first finding of a turn is a warning to the model; any further one shows
+// that warnings do not help.
 const (
 	Fine Severity = iota
-	Word          // tell the model; see [Verdict.Text]
-	Stop          // ask a person whether to go on, or end the turn
+	Warn          // warn the model; see [Verdict.Text]
+	Stop          // ask the user whether to go on, or end the turn
 )
 
-// Verdict is what was found at a step. The zero value is nothing.
+// Verdict is what was found at a step. The zero value means nothing.
 type Verdict struct {
 	Kind     Kind
 	Severity Severity
 	Step     int
 	Tool     string // of the first call of the step
-	Length   int    // steps that repeat, from 1
-	Times    int    // how often they came
+	Length   int    // the number of steps that repeat, at least 1
+	Times    int    // how often they occurred
 }
 
-// Text is the word to the model.
+// Text returns the warning for the model.
 func (v Verdict) Text() string {
 	const then = " Repeating it will change nothing. Try another way or, if there is none, say what stands in the way and stop."
 	switch v.Kind {
@@ -63,41 +63,40 @@ func (v Verdict) Text() string {
 		return fmt.Sprintf("You have made the same call (%.60s) %d times in a row, and each time it had the same result.", v.Tool, v.Times) + then
 	case Cycle:
 		return fmt.Sprintf("You have gone through the same %d steps %d times, and each time they had the same results.", v.Length, v.Times) + then
-	case Babble:
+	case Repetition:
 		return "Your last reply repeats itself over and over. Say it once, briefly, and go on."
 	default:
 		return ""
 	}
 }
 
-// Report is the word to a person.
+// Report returns the message for the user.
 func (v Verdict) Report() string {
 	switch v.Kind {
 	case Same:
 		return fmt.Sprintf("the model repeats itself: the same call (%.60s) %d times in a row, each time with the same result", v.Tool, v.Times)
 	case Cycle:
 		return fmt.Sprintf("the model repeats itself: the same %d steps %d times, each time with the same results", v.Length, v.Times)
-	case Babble:
+	case Repetition:
 		return "the model repeats itself: its last reply says the same over and over"
 	default:
 		return ""
 	}
 }
 
-// Detector looks at the steps of a session's turns. It is a fold: the same log
-// always leads to the same verdicts. What it remembers is a few numbers. The
-// zero value is ready.
+// Detector detects repetition in the turns of a session. It is a fold: the same log always gives the
+// same verdicts. Its size is constant. The zero value is ready to use.
 type Detector struct {
-	found   int // in this turn
+	found   int // findings in this turn
 	verdict Verdict
 
 	last [longest]mark    // the newest steps, the newest first
-	runs [longest + 1]int // runs[n]: how many steps in a row equal the one n before
+	runs [longest + 1]int // runs[n] counts the latest steps that each equal the one n steps before
 
-	open []openCall // of the step whose results come
-	step int        // that step
+	open []openCall // of the current step
+	step int        // the current step
 
-	asked pawl.Seq // a person is asked whether to go on; 0 if not
+	asked pawl.Seq // the open ask whether to go on; 0 if there is none
 }
 
 // mark is what is remembered of a step.
@@ -106,24 +105,24 @@ type mark struct {
 	polls bool
 }
 
-// openCall is a call while its result is awaited.
+// openCall is a call of the current step.
 type openCall struct {
 	id   pawl.CallID
 	name string
-	hash uint64 // of the call, and once it is done of its result too
+	hash uint64 // of the call, and of its result once it is done
 	done bool
 }
 
-// Verdict is what was found at the newest step, until the next one begins.
+// Verdict returns what was found at the newest step, until the next one begins.
 func (d *Detector) Verdict() Verdict { return d.verdict }
 
-// Apply takes in the next event of the log and returns what it shows.
+// Apply folds the next event of the log and returns what it shows.
 func (d *Detector) Apply(e pawl.Event) Verdict {
 	switch b := e.Body.(type) {
 	case pawl.TurnStarted, pawl.TurnFinished:
 		*d = Detector{}
 	case pawl.Injected:
-		if b.Prompt != 0 { // a person is there, and has said what to do
+		if b.Prompt != 0 { // the user steers
 			*d = Detector{}
 		}
 	case pawl.Asked:
@@ -131,7 +130,7 @@ func (d *Detector) Apply(e pawl.Event) Verdict {
 			d.asked = e.Seq
 		}
 	case pawl.Answered:
-		if b.Ask == d.asked && b.Outcome == pawl.OutcomeAnswered { // a person wants it to go on
+		if b.Ask == d.asked && b.Outcome == pawl.OutcomeAnswered { // the user wants it to go on
 			*d = Detector{}
 		}
 	case pawl.ReplyStarted:
@@ -141,21 +140,21 @@ func (d *Detector) Apply(e pawl.Event) Verdict {
 		return d.Reply(b.Step, b.Parts.Text())
 	case pawl.CallFinished:
 		return d.finish(b.Call, b.Result)
-	default: // is no step of a turn
+	default:
 	}
 	return Verdict{}
 }
 
-// Reply looks at the text of a step's reply.
+// Reply checks the text of a step's reply.
 func (d *Detector) Reply(step int, text string) Verdict {
-	if !babbles(text) {
+	if !repeatsItself(text) {
 		return Verdict{}
 	}
-	return d.find(Verdict{Kind: Babble, Step: step, Length: 1, Times: 1})
+	return d.find(Verdict{Kind: Repetition, Step: step, Length: 1, Times: 1})
 }
 
-// Note looks at a step's calls and their results: results[i] is that of calls[i].
-// The steps are those of one turn, in order, each once.
+// Note checks the calls of a step: results[i] is that of calls[i]. The steps must be those of one turn,
+// in order, each once.
 func (d *Detector) Note(step int, calls []pawl.ToolCall, results []pawl.Result) Verdict {
 	d.begin(step, calls)
 	var v Verdict
@@ -175,7 +174,7 @@ func (d *Detector) begin(step int, calls []pawl.ToolCall) {
 	}
 }
 
-// finish takes in a result. With the step's last one the step is complete.
+// finish records a result. The last one completes the step.
 func (d *Detector) finish(id pawl.CallID, r pawl.Result) Verdict {
 	i := slices.IndexFunc(d.open, func(c openCall) bool { return c.id == id && !c.done })
 	if i < 0 {
@@ -188,8 +187,8 @@ func (d *Detector) finish(id pawl.CallID, r pawl.Result) Verdict {
 	return d.complete()
 }
 
-// complete takes in a step. The order of its calls does not count, nor does it
-// if a call is in it twice: they may have run beside each other.
+// complete checks the step whose results are all there. Neither the order of its calls nor a duplicate
+// counts: they may have run in parallel.
 func (d *Detector) complete() Verdict {
 	hashes := make([]uint64, len(d.open))
 	m := mark{hash: seed}
@@ -214,8 +213,8 @@ func (d *Detector) complete() Verdict {
 	copy(d.last[1:], d.last[:])
 	d.last[0] = m
 	for n := 1; n <= longest; n++ {
-		if times := d.bound(n); d.runs[n] >= n*(times-1) {
-			d.last, d.runs = [longest]mark{}, [longest + 1]int{} // counts anew
+		if times := d.limit(n); d.runs[n] >= n*(times-1) {
+			d.last, d.runs = [longest]mark{}, [longest + 1]int{} // count from zero again
 			v := Verdict{Kind: Cycle, Step: d.step, Tool: tool, Length: n, Times: times}
 			if n == 1 {
 				v.Kind = Same
@@ -226,8 +225,8 @@ func (d *Detector) complete() Verdict {
 	return Verdict{}
 }
 
-// bound returns how often the newest n steps may come.
-func (d *Detector) bound(n int) int {
+// limit returns how often the newest n steps must occur to be found.
+func (d *Detector) limit(n int) int {
 	switch {
 	case slices.ContainsFunc(d.last[:n], func(m mark) bool { return m.polls }):
 		return pollTimes
@@ -238,13 +237,13 @@ func (d *Detector) bound(n int) int {
 	}
 }
 
-// find says how grave it is. A step is found fault with once.
+// find records a verdict and sets its severity. A step is reported only once.
 func (d *Detector) find(v Verdict) Verdict {
 	if weak.On("agent.loops") || d.verdict.Kind != None && d.verdict.Step == v.Step {
 		return Verdict{}
 	}
 	d.found++
-	v.Severity = Word
+	v.Severity = Warn
 	if d.found > 1 {
 		v.Severity = Stop
 	}

@@ -68,16 +68,16 @@ func TestDetector(t *testing.T) {
 		want  []Verdict // Tool apart
 	}{
 		{"twice", every(2, step(grep)), nil},
-		{"three times", every(3, step(grep)), []Verdict{{Kind: Same, Severity: Word, Step: 3, Length: 1, Times: 3}}},
-		{"and again", every(8, step(grep)), []Verdict{{Same, Word, 3, "", 1, 3}, {Same, Stop, 6, "", 1, 3}}},
+		{"three times", every(3, step(grep)), []Verdict{{Kind: Same, Severity: Warn, Step: 3, Length: 1, Times: 3}}},
+		{"and again", every(8, step(grep)), []Verdict{{Same, Warn, 3, "", 1, 3}, {Same, Stop, 6, "", 1, 3}}},
 		{"keys in another order, other spaces", [][]done{
 			step(grep), step(with(grep, func(d *done) { d.input = ` {"path": "a", "pattern": "x"} ` })), step(grep),
-		}, []Verdict{{Same, Word, 3, "", 1, 3}}},
+		}, []Verdict{{Same, Warn, 3, "", 1, 3}}},
 		{"another input", [][]done{step(grep), step(with(grep, func(d *done) { d.input = `{"pattern":"y","path":"a"}` })), step(grep), step(grep)}, nil},
 		{"another tool", [][]done{step(grep), step(grep), step(list), step(grep), step(grep)}, nil},
 		{"another tool, all else the same", [][]done{step(grep), step(grep), step(with(grep, func(d *done) { d.tool = "glob" }))}, nil},
 		{"another picture", [][]done{picture("1"), picture("2"), picture("3")}, nil},
-		{"the same picture", every(3, picture("1")), []Verdict{{Same, Word, 3, "", 1, 3}}},
+		{"the same picture", every(3, picture("1")), []Verdict{{Same, Warn, 3, "", 1, 3}}},
 		{"numbers that are almost equal", [][]done{
 			step(with(grep, func(d *done) { d.input = `{"n":12345678901234567890}` })), step(with(grep, func(d *done) { d.input = `{"n":12345678901234567891}` })),
 			step(with(grep, func(d *done) { d.input = `{"n":12345678901234567890}` })),
@@ -88,23 +88,23 @@ func TestDetector(t *testing.T) {
 		{"another result", counting(grep, 30, "match %d"), nil},
 		{"a failure", [][]done{step(grep), step(grep), step(with(grep, func(d *done) { d.result.IsError = true }))}, nil},
 		{"a file that changes", [][]done{seen("1"), seen("2"), seen("3"), seen("4"), seen("5")}, nil},
-		{"a file that stays", every(3, seen("1")), []Verdict{{Same, Word, 3, "", 1, 3}}},
-		{"a file that changes to and fro", every(5, seen("1"), seen("2")), []Verdict{{Cycle, Word, 10, "", 2, 5}}},
-		{"times alone differ", counting(grep, 3, "FAIL\tpkg\t0.%d1s"), []Verdict{{Same, Word, 3, "", 1, 3}}},
+		{"a file that stays", every(3, seen("1")), []Verdict{{Same, Warn, 3, "", 1, 3}}},
+		{"a file that changes to and fro", every(5, seen("1"), seen("2")), []Verdict{{Cycle, Warn, 10, "", 2, 5}}},
+		{"times alone differ", counting(grep, 3, "FAIL\tpkg\t0.%d1s"), []Verdict{{Same, Warn, 3, "", 1, 3}}},
 		{"one step, many times the same call", [][]done{step(grep, grep, grep, grep)}, nil},
-		{"steps of many calls, in any order", [][]done{step(grep, list), step(list, grep), step(grep, list, grep)}, []Verdict{{Same, Word, 3, "", 1, 3}}},
+		{"steps of many calls, in any order", [][]done{step(grep, list), step(list, grep), step(grep, list, grep)}, []Verdict{{Same, Warn, 3, "", 1, 3}}},
 		{"one of the calls goes on", [][]done{step(grep, list), step(grep, with(list, func(d *done) { d.content = "c" })), step(grep, with(list, func(d *done) { d.content = "d" }))}, nil},
 		{"a cycle of two, four times", every(4, step(grep), step(list)), nil},
-		{"a cycle of two", every(5, step(grep), step(list)), []Verdict{{Cycle, Word, 10, "", 2, 5}}},
-		{"a cycle of four", every(5, step(grep), step(list), step(sleep), step(grep, list)), []Verdict{{Cycle, Word, 20, "", 4, 5}}},
+		{"a cycle of two", every(5, step(grep), step(list)), []Verdict{{Cycle, Warn, 10, "", 2, 5}}},
+		{"a cycle of four", every(5, step(grep), step(list), step(sleep), step(grep, list)), []Verdict{{Cycle, Warn, 20, "", 4, 5}}},
 		{"a cycle of five", every(9, step(grep), step(list), step(sleep), step(grep, list), step(grep, sleep)), nil},
 		{"a cycle that breaks off", append(every(4, step(grep), step(list)), append(every(1, step(grep), step(sleep)), every(4, step(grep), step(list))...)...), nil},
 		{"a job that prints", counting(poll, 40, "line %d\n(job_1: running, 1.0 s)"), nil},
 		{"a job that prints nothing", counting(poll, 9, "(no new output; job_1: running, %d.0 s)"), nil},
-		{"a job that prints nothing for long", counting(poll, 20, "(no new output; job_1: running, %d.0 s)"), []Verdict{{Same, Word, 10, "", 1, 10}, {Same, Stop, 20, "", 1, 10}}},
+		{"a job that prints nothing for long", counting(poll, 20, "(no new output; job_1: running, %d.0 s)"), []Verdict{{Same, Warn, 10, "", 1, 10}, {Same, Stop, 20, "", 1, 10}}},
 		{"waits between polls", every(9, step(poll), step(sleep)), nil},
-		{"waits between polls for long", every(10, step(poll), step(sleep)), []Verdict{{Cycle, Word, 20, "", 2, 10}}},
-		{"not JSON", every(3, step(done{tool: "x", input: `{"a":`, content: "no"})), []Verdict{{Same, Word, 3, "", 1, 3}}},
+		{"waits between polls for long", every(10, step(poll), step(sleep)), []Verdict{{Cycle, Warn, 20, "", 2, 10}}},
+		{"not JSON", every(3, step(done{tool: "x", input: `{"a":`, content: "no"})), []Verdict{{Same, Warn, 3, "", 1, 3}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var d Detector
@@ -152,7 +152,7 @@ func TestHashSteady(t *testing.T) {
 		{"", "5s", false},
 		{"\x00", "5s", true}, // which is what stands for it
 	} {
-		if same := hashSteady(seed, test.a) == hashSteady(seed, test.b); same != test.same {
+		if same := hashWithoutDurations(seed, test.a) == hashWithoutDurations(seed, test.b); same != test.same {
 			t.Errorf("%q and %q: the same is %v", test.a, test.b, same)
 		}
 	}
@@ -204,7 +204,7 @@ func TestBabbles(t *testing.T) {
 		{"braces", strings.Repeat("}\n", 30) + code + strings.Repeat("}\n", 30), false},
 		{"seven times", strings.Repeat(prose[:500], 7), false},
 	} {
-		if got := babbles(test.text); got != test.want {
+		if got := repeatsItself(test.text); got != test.want {
 			t.Errorf("%s: got %v", test.name, got)
 		}
 	}
@@ -256,7 +256,7 @@ func TestApply(t *testing.T) {
 	if got := play(t, log...); got != nil {
 		t.Errorf("two steps: %+v", got)
 	}
-	want := []Verdict{{Same, Word, 3, "bash", 1, 3}, {Same, Stop, 6, "bash", 1, 3}}
+	want := []Verdict{{Same, Warn, 3, "bash", 1, 3}, {Same, Stop, 6, "bash", 1, 3}}
 	if diff := cmp.Diff(want, play(t, slices.Concat(begin, same(1, 6, 0))...)); diff != "" {
 		t.Errorf("six steps: %s", diff)
 	}
@@ -277,13 +277,13 @@ func TestApply(t *testing.T) {
 		t.Errorf("told: %s", diff)
 	}
 	// A person who is asked and lets it go on does; one who says no does not.
-	want = []Verdict{{Same, Word, 3, "bash", 1, 3}, {Same, Stop, 6, "bash", 1, 3}, {Same, Word, 9, "bash", 1, 3}}
+	want = []Verdict{{Same, Warn, 3, "bash", 1, 3}, {Same, Stop, 6, "bash", 1, 3}, {Same, Warn, 9, "bash", 1, 3}}
 	for name, tt := range map[string]struct {
 		kind    pawl.AskKind
 		outcome pawl.Outcome
 		third   Severity
 	}{
-		"yes": {pawl.AskLoop, pawl.OutcomeAnswered, Word},
+		"yes": {pawl.AskLoop, pawl.OutcomeAnswered, Warn},
 		"no":  {pawl.AskLoop, pawl.OutcomeDeclined, Stop},
 	} {
 		asked := slices.Concat(begin, same(1, 6, 0))
@@ -294,9 +294,9 @@ func TestApply(t *testing.T) {
 			t.Errorf("asked, %s: %s", name, diff)
 		}
 	}
-	// A reply that babbles counts too, and only once if its step is found fault with as well.
+	// A reply that repeatsItself counts too, and only once if its step is found fault with as well.
 	mixed := slices.Concat(log, stepOf(3, 0, babble, "a", "b"), same(4, 6, 0))
-	want = []Verdict{{Babble, Word, 3, "", 1, 1}, {Same, Stop, 6, "bash", 1, 3}}
+	want = []Verdict{{Repetition, Warn, 3, "", 1, 1}, {Same, Stop, 6, "bash", 1, 3}}
 	if diff := cmp.Diff(want, play(t, mixed...)); diff != "" {
 		t.Errorf("babble: %s", diff)
 	}
@@ -316,7 +316,7 @@ func TestVerdictStands(t *testing.T) {
 		apply(stepOf(n, 0, "", "a")...)
 	}
 	apply(pawl.SessionTitled{}, pawl.Injected{Source: "loop", Text: d.Verdict().Text()}, pawl.CallFinished{Call: "unknown"})
-	if got := d.Verdict(); got != (Verdict{Same, Word, 3, "bash", 1, 3}) {
+	if got := d.Verdict(); got != (Verdict{Same, Warn, 3, "bash", 1, 3}) {
 		t.Errorf("after the step: %+v", got)
 	}
 	if apply(pawl.ReplyStarted{Step: 4}); d.Verdict() != (Verdict{}) {
@@ -456,7 +456,7 @@ func BenchmarkNote(b *testing.B) {
 	text := prose()
 	b.Run("reply", func(b *testing.B) {
 		for b.Loop() {
-			babbles(text)
+			repeatsItself(text)
 		}
 	})
 }

@@ -10,75 +10,72 @@ import (
 
 // Limits of clearing.
 const (
-	clearProtect = 40_000 // tokens of the newest results that stay, at most
-	clearStrides = 2      // the cleared part grows by at least the protected tokens over this
-	clearLeast   = 1000   // bytes of a result below which it is not worth it
-	markTokens   = 110    // what stands in a cleared result's place
+	clearProtect      = 40_000 // tokens of the newest results that are not cleared, at most
+	clearStrides      = 2      // the cleared part grows by at least the protected tokens divided by this
+	clearLeast        = 1000   // bytes: a smaller result is not worth it
+	clearedNoteTokens = 110    // tokens of the note that replaces a cleared result
 )
 
-// clearing says how much is cleared, how often and from when on, in tokens. What
-// is cleared is everything before one place: a word stands there in place of each
-// result.
+// clearing says how much is cleared, in tokens. All results before one message, the boundary,
+// are replaced by a note.
 //
-// A provider's cache holds as far as two requests begin alike. So the place moves
-// seldom: only when at least a stride can be cleared at once. As it is a function
-// of the conversation, each request of a session and each resumed one finds the
-// same place; between two moves a longer conversation only appends.
+// A provider caches the common beginning of two requests. So the boundary moves rarely: only
+// when at least a stride can be cleared at once. As it depends on the conversation only, every
+// request of a session, also after a resume, finds the same boundary; between two moves a
+// growing conversation is only appended to.
 type clearing struct {
-	protect int // of the newest results stay
-	stride  int
-	from    int // a conversation below this is left as it is
+	protect int // tokens of the newest results that stay
+	stride  int // the least to clear at once
+	from    int // a smaller conversation is left as it is
 }
 
-// place returns the index of the first message that is not cleared. It goes
-// through the conversation as it grew, so that at each message the place is
-// where it was before or, if that pays, further on.
-func (c clearing) place(messages []weighed) int {
-	var place int
-	var beyond, newest int // messages before beyond are not protected by their age; the others hold newest tokens
-	var open, gain int     // messages from place to open could be cleared, for so many tokens
+// boundary returns the index of the first message that is not cleared. It replays the growth of
+// the conversation: with each message the boundary stays or, if that pays, moves on.
+func (c clearing) boundary(messages []measured) int {
+	var boundary int
+	var old, newest int // messages before old are not protected; the results of the others have newest tokens
+	var open, gain int  // messages from boundary to open could be cleared, for so many tokens
 	total := 0
 	for i, m := range messages {
 		total += m.tokens
 		newest += m.results
-		for beyond < i && newest-messages[beyond].results >= c.protect {
-			newest -= messages[beyond].results
-			beyond++
+		for old < i && newest-messages[old].results >= c.protect {
+			newest -= messages[old].results
+			old++
 		}
-		for ; open < beyond; open++ {
+		for ; open < old; open++ {
 			gain += messages[open].gain
 		}
 		if total >= c.from && gain >= c.stride {
-			place, gain = open, 0
+			boundary, gain = open, 0
 		}
 	}
-	return place
+	return boundary
 }
 
-// beginsTurn reports whether a turn begins with the message. The conversation
-// does not say so; what a person says in mid-turn mostly comes after results. A
-// turn that was canceled counts as part of the next one.
+// beginsTurn reports whether a turn begins with the message. The conversation does not record
+// that; a prompt that steers mostly comes after results. A canceled turn counts as part of the
+// next one.
 func beginsTurn(messages []pawl.Message, i int) bool {
 	return messages[i].Role == pawl.RoleUser && (i == 0 || messages[i-1].Role == pawl.RoleAssistant)
 }
 
-// saves returns how many of a part's tokens clearing would save; 0 means that it
-// is not worth it.
+// saves returns how many tokens of a part clearing would save; 0 means that it is not worth it.
 func saves(part pawl.Part, tokens int) int {
 	if r, ok := part.(pawl.ToolResult); ok && (len(r.Content) >= clearLeast || len(r.Files) > 0) {
-		return max(tokens-markTokens, 0)
+		return max(tokens-clearedNoteTokens, 0)
 	}
 	return 0
 }
 
-// clearBefore returns the conversation with the results of the messages before a
-// place cleared. The conversation itself is not changed.
-func (s *Sizes) clearBefore(messages []pawl.Message, place int) []pawl.Message {
-	if place == 0 {
+// clearBefore returns the conversation with the results before the boundary cleared. It does not
+// change messages.
+func (s *Sizes) clearBefore(messages []pawl.Message, boundary int) []pawl.Message {
+	if boundary == 0 {
 		return messages
 	}
 	cleared := slices.Clone(messages)
-	for i := range cleared[:place] {
+	for i := range cleared[:boundary] {
 		if s.known[i].gain == 0 {
 			continue
 		}
@@ -90,7 +87,7 @@ func (s *Sizes) clearBefore(messages []pawl.Message, place int) []pawl.Message {
 	return cleared
 }
 
-// clearParts returns the results of a message with a word in place of each that is worth it.
+// clearParts returns the parts of a message with a note in place of each result that is worth it.
 func clearParts(messages []pawl.Message, i int) pawl.Parts {
 	var calls []pawl.ToolCall
 	if i > 0 {
@@ -99,7 +96,7 @@ func clearParts(messages []pawl.Message, i int) pawl.Parts {
 	parts := slices.Clone(messages[i].Parts)
 	for j, p := range parts {
 		if r, ok := p.(pawl.ToolResult); ok && saves(p, estimatePart(p)) > 0 {
-			parts[j] = pawl.ToolResult{Call: r.Call, Content: mark(toolOf(calls, r.Call), r), IsError: r.IsError}
+			parts[j] = pawl.ToolResult{Call: r.Call, Content: clearedNote(toolOf(calls, r.Call), r), IsError: r.IsError}
 		}
 	}
 	return parts
@@ -114,9 +111,9 @@ func toolOf(calls []pawl.ToolCall, id pawl.CallID) string {
 	return "a tool"
 }
 
-// mark is the word in a cleared result's place. It does not ask to run the call
-// again without more ado: one that wrote something would write it twice.
-func mark(tool string, r pawl.ToolResult) string {
+// clearedNote returns the note that replaces a cleared result. It does not suggest to simply run
+// the call again: a call that writes would write twice.
+func clearedNote(tool string, r pawl.ToolResult) string {
 	files := ""
 	if n := len(r.Files); n > 0 {
 		files = fmt.Sprintf(" and %d files", n)
@@ -137,19 +134,19 @@ func lines(text string) int {
 	return n
 }
 
-// How a result that was too large for the log names the blob that holds it all.
+// How a truncated result names the blob with the full text.
 const (
-	blobWord = "read blob:"
-	blobHex  = 64 // a SHA-256
+	blobPrefix = "read blob:"
+	blobHex    = 64 // a SHA-256
 )
 
-// blobIn returns the id of the blob that a text was cut from, or "".
+// blobIn returns the id of the blob that a text was truncated from, or "".
 func blobIn(text string) string {
-	at := strings.LastIndex(text, blobWord)
-	if at < 0 || len(text) < at+len(blobWord)+blobHex {
+	at := strings.LastIndex(text, blobPrefix)
+	if at < 0 || len(text) < at+len(blobPrefix)+blobHex {
 		return ""
 	}
-	id := text[at+len(blobWord):][:blobHex]
+	id := text[at+len(blobPrefix):][:blobHex]
 	if strings.Trim(id, "0123456789abcdef") != "" {
 		return ""
 	}

@@ -6,18 +6,16 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Counted is how large a session's newest request was by the provider's own
-// count, which no estimate comes near. It is a fold of the log; the zero value
-// is before the first reply.
+// Counted is the size of a session's newest request by the provider's own count, which is better
+// than any estimate. It is a fold of the log; the zero value is before the first reply.
 type Counted struct {
-	Known int      // tokens that were read and written
-	At    pawl.Seq // the reply that was written
+	Known int      // tokens of the request and its reply
+	At    pawl.Seq // the reply
 }
 
-// Apply takes in the next event of the log. A reply of which the provider did
-// not count all, because it was canceled or tells nothing, changes nothing:
-// there is more to estimate then. Where the conversation became another, the
-// count is void.
+// Apply folds the next event. A reply without a full count, because it was canceled or the
+// provider reports none, changes nothing: then more is estimated. A compaction or an undo
+// resets the count.
 func (c *Counted) Apply(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.Compacted:
@@ -33,14 +31,14 @@ func (c *Counted) Apply(e pawl.Event) {
 		if b.Finish != pawl.FinishCanceled && read > 0 && b.Usage.Output > 0 {
 			*c = Counted{int(read + b.Usage.Output), e.Seq}
 		}
-	default: // says nothing of it
+	default:
 	}
 }
 
-// After returns the index of the first message that came after the count.
+// After returns the index of the first message after the counted request and its reply.
 func (c Counted) After(messages []pawl.Message) int {
 	i := slices.IndexFunc(messages, func(m pawl.Message) bool {
-		return m.Seq > c.At || m.Seq == c.At && m.Role == pawl.RoleTool // results stand at their reply's number
+		return m.Seq > c.At || m.Seq == c.At && m.Role == pawl.RoleTool // results have the Seq of their reply
 	})
 	if i < 0 {
 		return len(messages)

@@ -8,11 +8,11 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// cutMost is what a result is cut to at first, in bytes.
+// cutMost is the first limit that results are cut to, in bytes.
 const cutMost = 32_000
 
-// cutToFit cuts the results that are longer than a limit, and halves the limit
-// until all fits or it is the level's: so the largest give the most.
+// cutToFit cuts the results that exceed a limit, and halves the limit until the messages fit the
+// budget or the limit is the level's. So the largest results lose the most.
 func cutToFit(messages []pawl.Message, budget int, l level) []pawl.Message {
 	for limit := cutMost; ; limit = max(limit/2, l.bytes) {
 		out := cutResults(messages, limit, l.files && limit == l.bytes)
@@ -45,8 +45,8 @@ func cutResults(messages []pawl.Message, limit int, files bool) []pawl.Message {
 	return out
 }
 
-// cutText returns a text's head and tail, limit bytes together, with a word on
-// what is missing between, unless it is about as short already.
+// cutText returns the head and the tail of a text, together limit bytes, with a note on what is
+// missing in between. A text that would hardly get shorter is returned as it is.
 func cutText(text string, limit int) string {
 	head, tail := limit/2, len(text)-limit/2
 	if tail <= head {
@@ -62,9 +62,9 @@ func cutText(text string, limit int) string {
 	if id := blobIn(text); id != "" {
 		where = ": read blob:" + id + " to see all"
 	}
-	word := fmt.Sprintf("\n… %d bytes are left out, as there is no room for them%s …\n", tail-head, where)
-	if tail-head <= len(word) {
+	note := fmt.Sprintf("\n… %d bytes are left out, as there is no room for them%s …\n", tail-head, where)
+	if tail-head <= len(note) {
 		return text
 	}
-	return text[:head] + word + text[tail:]
+	return text[:head] + note + text[tail:]
 }

@@ -8,53 +8,53 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// What the parts of a digest take at most, in bytes, where the window is large.
+// The limits of a digest's parts, in bytes, for a large context window.
 const (
 	taskBytes    = 8000
 	summaryBytes = 24_000
 	listBytes    = 8000
-	skillBytes   = 8000 // of the skills' texts, all together
-	digestShares = 16   // for each token of the room a part has three bytes over this
+	skillBytes   = 8000 // the texts of all skills together
+	digestShares = 16   // a part gets 3 bytes per token of the budget, divided by this
 )
 
-// How much a digest's lists name at most.
+// The limits of a digest's lists.
 const (
 	digestTodos  = 50
 	digestFiles  = 100
 	digestSkills = 20
-	skillTexts   = 3 // of those
+	skillTexts   = 3 // skills with their text
 	todoBytes    = 300
 	fileBytes    = 200
 	nameBytes    = 64
 )
 
-// Digest is what stands in place of the older part of a conversation. All but
-// the summary pawl knows itself, so no model can lose it.
+// Digest replaces the older part of a conversation after a compaction. Only the summary comes
+// from a model; pawl knows the rest itself, so no model can lose it.
 type Digest struct {
-	Task    string // what the person began with
-	Prompt  string // what they asked for in the open turn; "" if it stays, or is the task
-	Summary string // by a model
+	Task    string // the first prompt
+	Prompt  string // the prompt of the open turn; "" if its message stays, or it is the task
+	Summary string // written by a model
 	Todos   []pawl.Todo
-	Files   []string // that were written to
-	Skills  []Skill  // that were loaded, the newest last
+	Files   []string // that calls wrote to
+	Skills  []Skill  // the newest last
 }
 
-// Skill is one that was loaded.
+// Skill is a skill that was loaded.
 type Skill struct {
 	Name string
-	Text string // what the tool returned; "" if it is not given again
+	Text string // what the skill tool returned; "" if it is not repeated
 }
 
-// MaxSkillText is how long a skill's text can be to be given again.
+// MaxSkillText is the longest text of a skill that a digest repeats, in bytes.
 const MaxSkillText = skillBytes
 
-// Bound returns the digest with its parts cut to what there is room for.
-func (d Digest) Bound(r Room) Digest {
+// Bound returns the digest with its parts cut to the budget.
+func (d Digest) Bound(b Budget) Digest {
 	share := func(most, times int) int {
-		if r.Input == 0 {
+		if b.Input == 0 {
 			return most
 		}
-		return min(most, times*max(3*r.Input/digestShares, 100))
+		return min(most, times*max(3*b.Input/digestShares, 100))
 	}
 	d.Task = cutOnce(d.Task, share(taskBytes, 1))
 	d.Prompt = cutOnce(d.Prompt, share(taskBytes, 1))
@@ -67,38 +67,38 @@ func (d Digest) Bound(r Room) Digest {
 	d.Todos = newest(d.Todos, digestTodos, share(listBytes, 1), func(t pawl.Todo) int { return min(len(t.Content), todoBytes) })
 	slices.Reverse(d.Todos)
 	d.Skills = newest(d.Skills, digestSkills, share(skillBytes, 1)/4, func(s Skill) int { return min(len(s.Name), nameBytes) })
-	d.Skills = giveAgain(d.Skills, share(skillBytes, 1))
+	d.Skills = keepTexts(d.Skills, share(skillBytes, 1))
 	return d
 }
 
-// giveAgain returns the skills with the texts of the newest ones, as far as there
-// is room. A text is whole or it is not there: half of an instruction misleads.
-func giveAgain(skills []Skill, bytes int) []Skill {
-	given := slices.Clone(skills)
+// keepTexts returns the skills with the texts of the newest ones that fit into this many bytes. A
+// text is kept as a whole or not at all: half of an instruction misleads.
+func keepTexts(skills []Skill, bytes int) []Skill {
+	kept := slices.Clone(skills)
 	texts := 0
-	for i := len(given) - 1; i >= 0; i-- {
-		switch size := len(given[i].Text); {
+	for i := len(kept) - 1; i >= 0; i-- {
+		switch size := len(kept[i].Text); {
 		case size == 0:
 		case texts < skillTexts && size <= bytes:
 			texts++
 			bytes -= size
 		default:
-			given[i].Text = ""
+			kept[i].Text = ""
 		}
 	}
-	return given
+	return kept
 }
 
-// cutOnce is [cutText] for what may have been cut before: that is not cut again.
+// cutOnce is [cutText] for a text that may have been cut before, which it does not cut again.
 func cutOnce(text string, limit int) string {
-	const word = 200 // what stands between head and tail
-	if len(text) <= limit+word {
+	const note = 200 // bytes of the note between head and tail
+	if len(text) <= limit+note {
 		return text
 	}
 	return cutText(text, limit)
 }
 
-// newest returns the last items, so many and of so many bytes at most.
+// newest returns the last items: at most so many, with at most so many bytes.
 func newest[T any](items []T, most, bytes int, size func(T) int) []T {
 	from := len(items)
 	for from > 0 && len(items)-from < most && bytes >= size(items[from-1]) {
@@ -127,19 +127,19 @@ func (d Digest) Text() string {
 		return fmt.Sprintf("[%s] %.*q", t.Status, todoBytes, t.Content)
 	}))
 	section("Files written so far", lineEach(d.Files, func(f string) string {
-		return fmt.Sprintf("%.*q", fileBytes, f) // a name may hold anything
+		return fmt.Sprintf("%.*q", fileBytes, f) // quoted: a name is untrusted text
 	}))
 	if len(d.Skills) > 0 {
-		section("Skills that were loaded", skillsAgain+lineEach(d.Skills, Skill.again))
+		section("Skills that were loaded", skillsIntro+lineEach(d.Skills, Skill.item))
 	}
 	return b.String()
 }
 
-const skillsAgain = "Follow them as far as they serve the task. One that has no text here can be loaded again, with the tool skill.\n\n"
+const skillsIntro = "Follow them as far as they serve the task. One that has no text here can be loaded again, with the tool skill.\n\n"
 
-// again is the skill's name and its text. The text is a stranger's: each line of it
-// is indented, so that none can pass for a part of the digest.
-func (s Skill) again() string {
+// item returns the skill's name and text. The text is untrusted: each line is indented, so that
+// none can pass for a part of the digest.
+func (s Skill) item() string {
 	line := fmt.Sprintf("%.*q", nameBytes, s.Name)
 	if s.Text == "" {
 		return line

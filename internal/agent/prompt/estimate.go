@@ -7,32 +7,31 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// What stands around a text costs too: roles, names of fields, ids.
+// The tokens around the texts: roles, field names, ids.
 const (
 	messageTokens = 4
 	partTokens    = 2
-	callTokens    = 16 // its id among others
-	resultTokens  = 12 // likewise
+	callTokens    = 16 // including its id
+	resultTokens  = 12 // including its id
 	toolTokens    = 12
-	toolsTokens   = 350 // what providers themselves say about tools before the first
+	toolsTokens   = 350 // what providers add if there are tools
 )
 
-// Files, by their size: how many tokens one really takes depends on its pixels
-// or pages, and on the provider.
+// The tokens of files, by their size in bytes. The real number depends on pixels or pages,
+// and on the provider.
 const (
 	smallImage, smallImageTokens = 32 << 10, 800
 	largeImage, largeImageTokens = 512 << 10, 3000
 	imageTokens                  = 1600
-	documentTokens               = 1500 // and one for each
+	documentTokens               = 1500 // plus one for each documentBytes
 	documentBytes                = 40
-	otherTokens                  = 40 // a word on what it is
-	signatureBytes               = 5  // of a seal, which holds the thought itself, for each token
+	otherTokens                  = 40 // a note that names it
+	signatureBytes               = 5  // bytes per token of a signature, which contains the reasoning itself
 )
 
-// Estimate returns how many tokens the messages take, by a rule that knows no
-// provider's vocabulary: usually within a fifth of the truth, and rather too
-// much than too little. It reads each byte once, allocates nothing, and is the
-// sum over the messages.
+// Estimate estimates how many tokens the messages have, without a provider's vocabulary: usually
+// within 20% of the real count, and rather too high than too low. It reads each byte once, does
+// not allocate, and is the sum of EstimateMessage.
 func Estimate(messages []pawl.Message) int {
 	n := 0
 	for i := range messages {
@@ -41,10 +40,10 @@ func Estimate(messages []pawl.Message) int {
 	return n
 }
 
-// EstimateMessage returns the tokens of one message; see [Estimate].
+// EstimateMessage estimates the tokens of one message; see [Estimate].
 func EstimateMessage(m pawl.Message) int { return messageTokens + EstimateParts(m.Parts) }
 
-// EstimateParts returns the tokens of parts; see [Estimate].
+// EstimateParts estimates the tokens of parts; see [Estimate].
 func EstimateParts(parts pawl.Parts) int {
 	n := 0
 	for _, p := range parts {
@@ -53,7 +52,7 @@ func EstimateParts(parts pawl.Parts) int {
 	return n
 }
 
-// EstimateTools returns the tokens that the tools of a request take; see [Estimate].
+// EstimateTools estimates the tokens of the tools of a request; see [Estimate].
 func EstimateTools(tools []toolapi.Spec) int {
 	n := 0
 	if len(tools) > 0 {
@@ -81,7 +80,7 @@ func estimatePart(part pawl.Part) int {
 		return n
 	case pawl.File:
 		return estimateFile(p)
-	case pawl.Patch: // for people only
+	case pawl.Patch: // only users see it
 	}
 	return 0
 }
@@ -90,7 +89,7 @@ func estimateFile(f pawl.File) int {
 	n := otherTokens + EstimateText(f.Name)
 	switch size := len(f.Data); {
 	case f.MediaType == "image/svg+xml", f.MediaType == "application/json", strings.HasPrefix(f.MediaType, "text/"):
-		return n + EstimateText(f.Data) // goes as text
+		return n + EstimateText(f.Data) // sent as text
 	case f.MediaType == "application/pdf":
 		return n + documentTokens + size/documentBytes
 	case !strings.HasPrefix(f.MediaType, "image/"):

@@ -26,13 +26,13 @@ func TestFittedRequestsAreTaken(t *testing.T) {
 			rt.Fatalf("%s refuses the log itself: %v", name, err)
 		}
 		budget := rapid.IntRange(0, prompt.Estimate(messages)+100).Draw(rt, "budget")
-		cleared := prompt.ClearBefore(messages, prompt.Place(messages, 500, 250, rapid.IntRange(0, 2000).Draw(rt, "from")))
+		cleared := prompt.ClearBefore(messages, prompt.Boundary(messages, 500, 250, rapid.IntRange(0, 2000).Draw(rt, "from")))
 		fitted := cleared
 		switch rapid.IntRange(0, 2).Draw(rt, "how") {
 		case 0:
-			fitted = prompt.Truncate(cleared, budget, nil)
+			fitted = prompt.DropMiddle(cleared, budget, nil)
 		case 1:
-			fitted = prompt.Truncate(messages, budget, nil)
+			fitted = prompt.DropMiddle(messages, budget, nil)
 		}
 		if name, err := all.check(t.Context(), fitted); err != nil {
 			rt.Fatalf("%s refuses it: %v", name, err)
@@ -80,7 +80,7 @@ func unfaithful(messages, fitted []pawl.Message) string {
 	return ""
 }
 
-// mustStay is about the least that Truncate can make of a conversation: the
+// mustStay is about the least that DropMiddle can make of a conversation: the
 // first message, the last turn's prompt, what was said last, the last step
 // without its results' text, and the words on what is missing.
 func mustStay(messages []pawl.Message) int {
@@ -122,11 +122,11 @@ func TestTruncateFitsTheBudget(t *testing.T) {
 		}
 		fitted++
 		budget := rapid.IntRange(least, all).Draw(t, "budget")
-		out := prompt.Truncate(messages, budget, nil)
+		out := prompt.DropMiddle(messages, budget, nil)
 		if got := prompt.Estimate(out); got > budget {
 			t.Fatalf("it takes %d tokens, more than %d of %d", got, budget, all)
 		}
-		if !cmp.Equal(out, prompt.Truncate(messages, budget, nil)) {
+		if !cmp.Equal(out, prompt.DropMiddle(messages, budget, nil)) {
 			t.Fatal("it is another each time")
 		}
 		if fmt.Sprint(messages) != before {
@@ -151,7 +151,7 @@ func TestClearKeepsThePrefix(t *testing.T) {
 		stride := max(protect/2, 1)
 		var place, cleared int
 		for i, n := range s.asked {
-			now := prompt.Place(messages[:n], protect, stride, from)
+			now := prompt.Boundary(messages[:n], protect, stride, from)
 			switch {
 			case now < place:
 				t.Fatalf("request %d: the place went back from %d to %d", i, place, now)
@@ -207,7 +207,7 @@ func TestClearLeavesLittle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		messages := drawLog(t, 1, 60).history.Messages()
 		const protect, stride = 2000, 1000
-		place := prompt.Place(messages, protect, stride, 0)
+		place := prompt.Boundary(messages, protect, stride, 0)
 		left, newest := 0, 0
 		for i, m := range slices.Backward(messages) {
 			if i < place {
@@ -266,7 +266,7 @@ func TestAThousandMessagesAreTaken(t *testing.T) {
 		if len(messages) < 1000 {
 			t.Fatalf("there are %d messages", len(messages))
 		}
-		out := prompt.Truncate(prompt.Clear(messages, 40_000), test.budget, nil)
+		out := prompt.DropMiddle(prompt.Clear(messages, 40_000), test.budget, nil)
 		if got := prompt.Estimate(out); got > test.budget || got < test.budget/2 {
 			t.Errorf("%+v: %d tokens", test, got)
 		}
@@ -276,7 +276,7 @@ func TestAThousandMessagesAreTaken(t *testing.T) {
 	}
 }
 
-// Truncate moves its place seldom too: most requests extend the one before.
+// DropMiddle moves its place seldom too: most requests extend the one before.
 func TestTruncateKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	messages := long(t, 12, 15)
@@ -287,7 +287,7 @@ func TestTruncateKeepsThePrefix(t *testing.T) {
 		if messages[n-1].Role == pawl.RoleAssistant {
 			n++ // not where a model is asked
 		}
-		out := prompt.Truncate(messages[:min(n, len(messages))], budget, nil)
+		out := prompt.DropMiddle(messages[:min(n, len(messages))], budget, nil)
 		requests++
 		if len(before) > len(out) || !reflect.DeepEqual(before, out[:len(before)]) {
 			moves++
@@ -313,12 +313,12 @@ func BenchmarkFit(b *testing.B) {
 	}
 	run("Estimate", func() []pawl.Message { estimated += prompt.Estimate(messages); return nil })
 	var sizes prompt.Sizes
-	room := prompt.RoomOf(model.Window{Context: 200_000, Output: 32_000})
-	run("Fit", func() []pawl.Message { return sizes.Fit(messages, room, 5000, nil) })
+	budget := prompt.BudgetOf(model.Window{Context: 200_000, Output: 32_000})
+	run("Fit", func() []pawl.Message { return sizes.Fit(messages, budget, 5000, nil) })
 	run("Size", func() []pawl.Message {
-		n, _ := sizes.Size(messages, room, 5000, prompt.Counted{Known: 1, At: messages[900].Seq})
+		n, _ := sizes.Size(messages, budget, 5000, prompt.Counted{Known: 1, At: messages[900].Seq})
 		estimated += n
 		return nil
 	})
-	run("Truncate", func() []pawl.Message { return prompt.Truncate(messages, 150_000, nil) })
+	run("DropMiddle", func() []pawl.Message { return prompt.DropMiddle(messages, 150_000, nil) })
 }

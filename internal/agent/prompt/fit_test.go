@@ -114,7 +114,7 @@ func TestCounted(t *testing.T) {
 	}
 	size := func(c prompt.Counted, messages []pawl.Message) int {
 		var s prompt.Sizes
-		_, counted := s.Size(messages, prompt.Room{}, 70, c)
+		_, counted := s.Size(messages, prompt.Budget{}, 70, c)
 		return counted
 	}
 	if got, want := size(c, messages), prompt.Estimate(messages)+70; got != want {
@@ -157,18 +157,18 @@ func TestCounted(t *testing.T) {
 func TestCountedKnowsOfClearing(t *testing.T) {
 	t.Parallel()
 	messages := long(t, 1, 40) // of 1,200 tokens each
-	room := prompt.Room{Context: 40_000, Input: 30_000}
+	budget := prompt.Budget{Context: 40_000, Input: 30_000}
 	var s prompt.Sizes
 	for n := 11; n < len(messages); n += 2 {
-		estimated, _ := s.Size(messages[:n], room, 0, prompt.Counted{})
+		estimated, _ := s.Size(messages[:n], budget, 0, prompt.Counted{})
 		// The provider counts what it is sent as we do, and the next reply is counted with it.
 		c := prompt.Counted{Known: estimated + prompt.EstimateMessage(messages[n]), At: messages[n].Seq}
-		want, got := s.Size(messages[:n+2], room, 0, c)
+		want, got := s.Size(messages[:n+2], budget, 0, c)
 		if got != want {
 			t.Fatalf("%d messages: counted %d, and it is %d", n+2, got, want)
 		}
 	}
-	if all, _ := s.Size(messages, room, 0, prompt.Counted{}); all > 30_000 {
+	if all, _ := s.Size(messages, budget, 0, prompt.Counted{}); all > 30_000 {
 		t.Errorf("nothing was cleared: %d", all)
 	}
 }
@@ -232,7 +232,7 @@ func TestTruncateSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	messages := long(t, 4, 10)
 	touched := func(id pawl.CallID) []string { return []string{"/p/" + string(id[:6]), "a\nb"} }
-	out := prompt.Truncate(messages, 20_000, touched)
+	out := prompt.DropMiddle(messages, 20_000, touched)
 	const want = `[54 messages are left out here, as there is no room for them. They had 25 calls (read 25), and what these did stands. Files that they touched: "/p/call_0", "a\nb", "/p/call_1", "/p/call_2". Look again at what you need to know of them.]`
 	if diff := cmp.Diff(want, out[1].Text()); diff != "" || out[1].Role != pawl.RoleUser {
 		t.Error(diff)
@@ -250,7 +250,7 @@ func TestTruncateCutsTheLastTurn(t *testing.T) {
 		{Seq: 5, Role: pawl.RoleAssistant, Parts: pawl.Parts{pawl.ToolCall{ID: "a", Name: "bash"}, pawl.ToolCall{ID: "b", Name: "read"}}},
 		{Seq: 5, Role: pawl.RoleTool, Parts: pawl.Parts{pawl.ToolResult{Call: "a", Content: big}, pawl.ToolResult{Call: "b", Content: "little"}}},
 	}
-	out := prompt.Truncate(messages, 5000, nil)
+	out := prompt.DropMiddle(messages, 5000, nil)
 	cut := out[2].Parts[0].(pawl.ToolResult).Content
 	if got := prompt.Estimate(out); got > 5000 || got < 2000 {
 		t.Errorf("it takes %d tokens", got)
@@ -308,7 +308,7 @@ func TestTruncateByDegrees(t *testing.T) {
 		{"nothing fits", turn(10, pawl.ToolResult{Content: text, Files: []pawl.File{image}}), 10, 1, 200, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			out := prompt.Truncate(test.messages, test.budget, nil)
+			out := prompt.DropMiddle(test.messages, test.budget, nil)
 			steps, size, files := 0, 0, 0
 			for _, m := range out {
 				if m.Role == pawl.RoleTool {
@@ -334,7 +334,7 @@ func TestTruncateBoundsItsWords(t *testing.T) {
 		return []string{strings.Repeat("x0", 250) + string(id), string(id) + strings.Repeat("y1", 250), string(id)}
 	}
 	for budget := 12_000; budget < 16_000; budget += 40 {
-		out := prompt.Truncate(messages, budget, touched)
+		out := prompt.DropMiddle(messages, budget, touched)
 		if got := prompt.Estimate(out); got > budget {
 			t.Fatalf("%d tokens, more than %d", got, budget)
 		}

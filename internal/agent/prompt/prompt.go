@@ -1,9 +1,10 @@
-// Package prompt turns the log into a model request, and makes a long
-// conversation fit the model's window: [Estimate] and [Counted] say how large it
-// is, [Clear] takes old results out, and [Truncate], where all else has failed,
-// leaves out the middle. They are pure functions of the conversation, so that a
-// resumed turn sends what it would have sent, and what they do changes seldom,
-// so that a provider's cache holds.
+// Package prompt builds model requests from the log and fits long conversations into the
+// context window: [Estimate] and [Counted] measure them, [Sizes.Fit] clears old tool
+// results and, as a last resort, leaves out the middle ([DropMiddle]). [Digest] is the text
+// that replaces the older part after a compaction, and [System] the system prompt.
+//
+// All of it depends on the conversation only, so that a resumed turn sends what it would
+// have sent before, and changes rarely, so that providers can cache it.
 package prompt
 
 import (
@@ -16,14 +17,14 @@ import (
 type Context struct {
 	Session pawl.SessionID
 	Agent   string
-	System  string         // the agent's own words
-	Tools   []toolapi.Spec // none: withheld
+	System  string          // the system prompt
+	Tools   []toolapi.Spec // nil offers none
 
-	Temperature, TopP *float64 // nil means the model's own
+	Temperature, TopP *float64 // nil means the model's default
 }
 
-// Build returns the request for the next reply. It shares the history's
-// messages, so its cost does not grow with the log.
+// Build returns the request for the next reply. It shares the messages of h, so its cost does
+// not grow with the log.
 func Build(h *pawl.History, c Context) model.Request {
 	return model.Request{
 		Session:     c.Session,

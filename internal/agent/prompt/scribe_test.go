@@ -23,7 +23,7 @@ type scribe struct {
 	step    int
 	asked   []int // how many messages there were whenever a model was asked
 
-	room   prompt.Room // of logs that change what was before; zero: there is no such
+	budget prompt.Budget // of logs that change what was before; zero: there is no such
 	sizes  prompt.Sizes
 	fitted []pawl.Message // what the model was asked last
 	began  pawl.Seq       // the open turn; 0 if there is none
@@ -49,8 +49,8 @@ func (s *scribe) write(t *rapid.T, b pawl.Body) pawl.Seq {
 
 // drawChangedLog draws a log whose conversation was summed up and taken back at
 // times.
-func drawChangedLog(t *rapid.T, turns, steps int, room prompt.Room) *scribe {
-	s := &scribe{room: room, did: map[string]int{}}
+func drawChangedLog(t *rapid.T, turns, steps int, budget prompt.Budget) *scribe {
+	s := &scribe{budget: budget, did: map[string]int{}}
 	s.write(t, pawl.SessionCreated{Dir: "/project"})
 	n := rapid.IntRange(1, turns).Draw(t, "turns")
 	for i := range n {
@@ -65,7 +65,7 @@ func drawChangedLog(t *rapid.T, turns, steps int, room prompt.Room) *scribe {
 
 // compact may sum up the older part of the conversation, as the loop does.
 func (s *scribe) compact(t *rapid.T) {
-	if s.room.Input == 0 || !s.take(t, "compacted", 3) {
+	if s.budget.Input == 0 || !s.take(t, "compacted", 3) {
 		return
 	}
 	messages := s.history.Messages()
@@ -73,7 +73,7 @@ func (s *scribe) compact(t *rapid.T) {
 	if s.began != 0 {
 		must = prompt.NewestStep(messages, s.began)
 	}
-	from, _ := s.sizes.Keep(messages, rapid.IntRange(0, s.room.Context/4).Draw(t, "most"), must)
+	from, _ := s.sizes.Keep(messages, rapid.IntRange(0, s.budget.Context/4).Draw(t, "most"), must)
 	if from == 0 {
 		return
 	}
@@ -82,7 +82,7 @@ func (s *scribe) compact(t *rapid.T) {
 		keep = messages[from].Seq
 	}
 	d := prompt.Digest{Task: drawText(t, 3000), Prompt: drawText(t, 3000), Summary: drawText(t, 9000), Files: []string{drawText(t, 300)}}
-	s.write(t, pawl.Compacted{Keep: keep, Text: d.Bound(s.room).Text()})
+	s.write(t, pawl.Compacted{Keep: keep, Text: d.Bound(s.budget).Text()})
 	s.did["compacted"]++
 }
 
@@ -165,8 +165,8 @@ func (s *scribe) inject(t *rapid.T) bool {
 
 func (s *scribe) ask(t *rapid.T) {
 	s.compact(t)
-	if s.room.Input > 0 {
-		s.fitted = s.sizes.Fit(s.history.Messages(), s.room, 0, nil)
+	if s.budget.Input > 0 {
+		s.fitted = s.sizes.Fit(s.history.Messages(), s.budget, 0, nil)
 	}
 	s.step++
 	s.asked = append(s.asked, len(s.history.Messages()))

@@ -2,27 +2,25 @@ package prompt
 
 import "github.com/pawl-dev/pawl"
 
-// Sizes remembers how large the messages of a session are, so that each is
-// weighed once and not again at each step. What it is asked about must be whole:
-// each call has its result. The zero value is ready.
-type Sizes struct{ known []weighed }
+// Sizes caches the sizes of a session's messages, so that each is measured only once. In the
+// conversations passed to it each call must have its result. The zero value is ready to use.
+type Sizes struct{ known []measured }
 
-// weighed is what is known of a message. Its number, role and length are enough
-// to know it again: what the log says never changes.
-type weighed struct {
+// measured is the size of one message. Seq, role and number of parts identify the message,
+// because the log never changes.
+type measured struct {
 	seq   pawl.Seq
 	role  pawl.Role
 	parts int
 
-	tokens  int        // of all of it
-	results int        // of its results
-	gain    int        // how many less when they are cleared
-	cleared pawl.Parts // what it has then; nil until somebody asks
+	tokens  int        // in all
+	results int        // in its results
+	gain    int        // tokens saved by clearing the results
+	cleared pawl.Parts // its parts with cleared results; nil until needed
 }
 
-// of returns what is known of the messages, after those that are new to it were
-// weighed.
-func (s *Sizes) of(messages []pawl.Message) []weighed {
+// of returns the sizes of the messages; it measures those that are new.
+func (s *Sizes) of(messages []pawl.Message) []measured {
 	same := 0
 	for same < min(len(s.known), len(messages)) && s.known[same].is(messages[same]) {
 		same++
@@ -34,12 +32,12 @@ func (s *Sizes) of(messages []pawl.Message) []weighed {
 	return s.known
 }
 
-func (w weighed) is(m pawl.Message) bool {
+func (w measured) is(m pawl.Message) bool {
 	return w.seq == m.Seq && w.role == m.Role && w.parts == len(m.Parts)
 }
 
-func measure(m pawl.Message) weighed {
-	w := weighed{seq: m.Seq, role: m.Role, parts: len(m.Parts), tokens: messageTokens}
+func measure(m pawl.Message) measured {
+	w := measured{seq: m.Seq, role: m.Role, parts: len(m.Parts), tokens: messageTokens}
 	for _, p := range m.Parts {
 		n := estimatePart(p)
 		w.tokens += n
@@ -51,7 +49,7 @@ func measure(m pawl.Message) weighed {
 	return w
 }
 
-func tokensOf(messages []weighed) int {
+func tokensOf(messages []measured) int {
 	n := 0
 	for _, m := range messages {
 		n += m.tokens
@@ -59,7 +57,7 @@ func tokensOf(messages []weighed) int {
 	return n
 }
 
-func gainOf(messages []weighed) int {
+func gainOf(messages []measured) int {
 	n := 0
 	for _, m := range messages {
 		n += m.gain
@@ -67,10 +65,9 @@ func gainOf(messages []weighed) int {
 	return n
 }
 
-// Keep returns the index of the first message that stays when those before it
-// are summed up, and the tokens of those that stay: as many of the newest as take
-// no more than most tokens, and all from the index must on. It is never one of
-// results, which stay with their calls.
+// Keep returns the index of the first message that stays in a compaction, and the tokens of those
+// that stay: as many of the newest messages as have at most most tokens, and all from index must
+// on. The first is never a tool result, which must stay with its call.
 func (s *Sizes) Keep(messages []pawl.Message, most, must int) (from, tokens int) {
 	known := s.of(messages)
 	from, tokens = must, tokensOf(known[must:])
@@ -86,8 +83,8 @@ func (s *Sizes) Keep(messages []pawl.Message, most, must int) (from, tokens int)
 	return from, tokens
 }
 
-// NewestStep returns the index of the newest reply of a turn that has begun with
-// the given event, or if there is none, of what was said in it.
+// NewestStep returns the index of the newest reply in the turn that began with the given event,
+// or of the user messages after it if it has no reply yet.
 func NewestStep(messages []pawl.Message, began pawl.Seq) int {
 	i := len(messages)
 	for i > 0 && messages[i-1].Role == pawl.RoleUser {

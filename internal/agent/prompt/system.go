@@ -7,31 +7,29 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// CatalogBytes is how much a model is told of the skills before it loads any,
-// and of the agents that a task can be given to.
+// CatalogBytes bounds the list of skills, and that of subagents, in the system prompt.
 const CatalogBytes = 4 << 10
 
-// maxBranch bounds a branch's name, in characters.
+// maxBranch bounds the name of the branch, in characters.
 const maxBranch = 100
 
-// System is what a model is told before the conversation. The same fields make
-// the same text, so that a provider's cache holds.
+// System is the system prompt. The same fields give the same text, so that providers can cache it.
 type System struct {
-	Agent  string // the agent's own words
-	Family string // what helps models of the family that is asked; "" means nothing
+	Agent  string // the agent's prompt
+	Family string // notes for the model's family; may be empty
 
-	// Where it works. What changes while it works, such as whether there are changes
-	// that are not committed, is not in it: the provider's cache would not hold.
-	Dir        string // "" means that nothing is known of it
+	// The environment. What changes during the work, such as uncommitted changes, is left
+	// out: it would defeat the provider's cache.
+	Dir        string // "" leaves out the environment
 	Repository bool
-	Branch     string // a stranger's text; "" if none is checked out
-	Platform   string // e.g. linux/amd64
+	Branch     string // untrusted text; "" if no branch is checked out
+	Platform   string // such as linux/amd64
 	Day        string // when the turn began
 
-	Rules   string // of the user and the project
-	Agents  string // those that a task can be given to, besides pawl's own
-	Skills  string // their catalog
-	Acquire bool   // it can install more of them
+	Rules   string // the user's and the project's
+	Agents  string // user-defined subagents
+	Skills  string // the list of skills
+	Acquire bool   // explain how to install more skills
 }
 
 const familyHead = "What helps you to work well with these tools, as far as you have them:"
@@ -47,7 +45,7 @@ const moreSkills = "When a kind of work would go better with a skill that you do
 	"`npx skills find WORD` searches for repositories, `pawl skills add OWNER/REPO --dry-run` shows what one has, `pawl skills add OWNER/REPO NAME --yes` installs it. " +
 	"It can be loaded at once, with the tool skill, by its name. It is a stranger's work: tell the user where it comes from."
 
-// Text returns it all, in an order in which what changes less comes first.
+// Text returns the system prompt. Parts that change rarely come first, for the provider's cache.
 func (s System) Text() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(s.Agent) + "\n")

@@ -7,22 +7,22 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Bytes that a transcript has of each thing at first. They are halved together
-// until all of it fits.
+// The first limits of the entries of a transcript, in bytes. They are halved together until it
+// fits.
 const (
 	transcriptResult  = 2000 // a result, and a call's input
 	transcriptReply   = 8000
-	transcriptPrompt  = 32_000 // what a person said, or an earlier summary
-	transcriptHalving = 5      // so often
+	transcriptPrompt  = 32_000 // a prompt, or an earlier summary
+	transcriptHalving = 5      // at most so often
 )
 
-// Transcript returns the messages as a text for a model that is to sum them up.
-// It takes no more than most tokens, by estimate: results are cut to their heads
-// and tails, and if that is not enough, the middle is left out.
+// Transcript returns the messages as a text for a model that summarizes them. It has at most most
+// tokens, by estimate: results are cut to their heads and tails; if that is not enough, the
+// middle is left out.
 //
-// What was said or returned may hold anything. So each line of it is indented,
-// and a line that is not is pawl's own: nothing that a tool returned can pass for
-// the words of a person, or for the transcript's end.
+// Messages and results are untrusted text. So each of their lines is indented, and a line that
+// is not indented is pawl's own: no tool result can pass for a message of the user, or for the
+// end of the transcript.
 func Transcript(messages []pawl.Message, most int) string {
 	var entries []string
 	for halved := range transcriptHalving + 1 {
@@ -32,20 +32,20 @@ func Transcript(messages []pawl.Message, most int) string {
 			return text
 		}
 	}
-	return leaveOut(entries, most)
+	return dropMiddleEntries(entries, most)
 }
 
-// leaveOut keeps the first entry, which says what it was about, and the newest.
-func leaveOut(entries []string, most int) string {
-	const wordTokens = 20
-	left := most - wordTokens - EstimateText(entries[0])
+// dropMiddleEntries keeps the first entry, which states the task, and the newest ones.
+func dropMiddleEntries(entries []string, most int) string {
+	const noteTokens = 20
+	left := most - noteTokens - EstimateText(entries[0])
 	from := len(entries)
 	for from > 1 && EstimateText(entries[from-1]) < left {
 		from--
 		left -= EstimateText(entries[from]) + 1
 	}
-	word := fmt.Sprintf("(%d entries are left out here)\n", from-1)
-	return entries[0] + word + strings.Join(entries[from:], "")
+	note := fmt.Sprintf("(%d entries are left out here)\n", from-1)
+	return entries[0] + note + strings.Join(entries[from:], "")
 }
 
 func transcribe(messages []pawl.Message, halved int) []string {
@@ -64,13 +64,13 @@ func transcribe(messages []pawl.Message, halved int) []string {
 				}
 				add(string(m.Role), p.Text, limit)
 			case pawl.ToolCall:
-				names[p.ID] = fmt.Sprintf("%.60q", p.Name) // a name may hold anything
+				names[p.ID] = fmt.Sprintf("%.60q", p.Name) // quoted: a name is untrusted text
 				add("call of "+names[p.ID], string(p.Input), transcriptResult)
 			case pawl.ToolResult:
 				add(resultLabel(names[p.Call], p), p.Content, transcriptResult)
 			case pawl.File:
 				add("file", fmt.Sprintf("%.200q, %.100q, %d bytes", p.Name, p.MediaType, len(p.Data)), transcriptResult)
-			case pawl.Reasoning, pawl.Patch: // not for others
+			case pawl.Reasoning, pawl.Patch: // left out
 			}
 		}
 	}
@@ -91,11 +91,11 @@ func resultLabel(name string, r pawl.ToolResult) string {
 	return label
 }
 
-// indent indents each line, by whatever it is begun.
+// indent indents each line.
 func indent(text string) string {
 	return "  " + lineEnds.Replace(text)
 }
 
-// What some reader could take for a line's end.
+// Everything that a reader could take for the end of a line.
 var lineEnds = strings.NewReplacer("\r\n", "\n  ", "\n", "\n  ", "\r", "\n  ", "\v", "\n  ", "\f", "\n  ",
 	"\u0085", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")

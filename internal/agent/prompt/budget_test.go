@@ -15,40 +15,40 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-func TestRoomOf(t *testing.T) {
+func TestBudgetOf(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		window model.Window
-		want   prompt.Room
+		want   prompt.Budget
 	}{
-		{model.Window{}, prompt.Room{}},
-		{model.Window{Output: 5}, prompt.Room{}},
-		{model.Window{Context: 200_000, Output: 64_000}, prompt.Room{Context: 200_000, Input: 119_000}},
-		{model.Window{Context: 128_000}, prompt.Room{Context: 128_000, Input: 98_000}},
-		{model.Window{Context: 128_000, Output: 128_000}, prompt.Room{Context: 128_000, Input: 56_000}},
+		{model.Window{}, prompt.Budget{}},
+		{model.Window{Output: 5}, prompt.Budget{}},
+		{model.Window{Context: 200_000, Output: 64_000}, prompt.Budget{Context: 200_000, Input: 119_000}},
+		{model.Window{Context: 128_000}, prompt.Budget{Context: 128_000, Input: 98_000}},
+		{model.Window{Context: 128_000, Output: 128_000}, prompt.Budget{Context: 128_000, Input: 56_000}},
 	} {
-		if got := prompt.RoomOf(test.window); got != test.want {
+		if got := prompt.BudgetOf(test.window); got != test.want {
 			t.Errorf("%+v: got %+v", test.window, got)
 		}
 	}
-	known := prompt.Room{Context: 100, Input: 80}
+	known := prompt.Budget{Context: 100, Input: 80}
 	for _, test := range []struct {
-		room     prompt.Room
+		budget   prompt.Budget
 		overflow int
-		want     prompt.Room
+		want     prompt.Budget
 	}{
-		{known, 90, prompt.Room{Context: 100, Input: 64}},
-		{known, 50, prompt.Room{Context: 100, Input: 40}}, // it takes less than it says
-		{prompt.Room{}, 50, prompt.Room{Input: 40}},
+		{known, 90, prompt.Budget{Context: 100, Input: 64}},
+		{known, 50, prompt.Budget{Context: 100, Input: 40}}, // it takes less than it says
+		{prompt.Budget{}, 50, prompt.Budget{Input: 40}},
 	} {
-		if got := test.room.After(test.overflow); got != test.want {
-			t.Errorf("%+v after %d: got %+v", test.room, test.overflow, got)
+		if got := test.budget.After(test.overflow); got != test.want {
+			t.Errorf("%+v after %d: got %+v", test.budget, test.overflow, got)
 		}
 	}
 }
 
 // Whatever the log, summed up and taken back at times, the request is one that
-// each provider takes, fits the room, and is the same for a process that is new
+// each provider takes, fits the budget, and is the same for a process that is new
 // to the session.
 func TestRequestsFitWhateverTheLog(t *testing.T) {
 	t.Parallel()
@@ -56,11 +56,11 @@ func TestRequestsFitWhateverTheLog(t *testing.T) {
 	did := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		window := rapid.IntRange(500, 6000).Draw(rt, "window")
-		room := prompt.Room{Context: window, Input: window * 3 / 4}
-		s := drawChangedLog(rt, 6, 12, room)
+		budget := prompt.Budget{Context: window, Input: window * 3 / 4}
+		s := drawChangedLog(rt, 6, 12, budget)
 		messages := s.history.Messages()
 		var fresh prompt.Sizes
-		if !reflect.DeepEqual(s.fitted, fresh.Fit(messages, room, 0, nil)) {
+		if !reflect.DeepEqual(s.fitted, fresh.Fit(messages, budget, 0, nil)) {
 			rt.Fatal("what was known of earlier requests makes a difference")
 		}
 		if name, err := all.check(t.Context(), s.fitted); err != nil {
@@ -72,8 +72,8 @@ func TestRequestsFitWhateverTheLog(t *testing.T) {
 		if s.fitted[0].Role != pawl.RoleUser {
 			rt.Fatalf("it begins with %s", s.fitted[0].Role)
 		}
-		if got := prompt.Estimate(s.fitted); got > room.Input && mustStay(messages) < room.Input {
-			rt.Fatalf("%d tokens, more than %d", got, room.Input)
+		if got := prompt.Estimate(s.fitted); got > budget.Input && mustStay(messages) < budget.Input {
+			rt.Fatalf("%d tokens, more than %d", got, budget.Input)
 		}
 		if !slices.EqualFunc(s.fitted, messages, func(a, b pawl.Message) bool { return a.Seq == b.Seq && reflect.DeepEqual(a, b) }) {
 			did["fitted"]++
@@ -94,7 +94,7 @@ func TestAThousandMessagesFit(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ turns, steps int }{{1, 500}, {50, 10}} {
 		messages := long(t, test.turns, test.steps)
-		room := prompt.RoomOf(model.Window{Context: 200_000, Output: 32_000})
+		budget := prompt.BudgetOf(model.Window{Context: 200_000, Output: 32_000})
 		var s prompt.Sizes
 		var before []pawl.Message
 		moves, left, results := 0, 0, 0
@@ -105,9 +105,9 @@ func TestAThousandMessagesFit(t *testing.T) {
 			if m.Role == pawl.RoleAssistant {
 				continue // nobody is asked here
 			}
-			out := s.Fit(messages[:n+1], room, 5000, nil)
+			out := s.Fit(messages[:n+1], budget, 5000, nil)
 			// To weigh all of it anew takes a while, so not each time.
-			if n%9 == 0 && 5000+prompt.Estimate(out) > room.Input {
+			if n%9 == 0 && 5000+prompt.Estimate(out) > budget.Input {
 				t.Fatalf("%d messages take %d tokens", n+1, prompt.Estimate(out))
 			}
 			if len(out) < n+1 {
@@ -128,18 +128,18 @@ func TestAThousandMessagesFit(t *testing.T) {
 	}
 }
 
-// Below half of the room nothing changes, whatever the results.
+// Below half of the budget nothing changes, whatever the results.
 func TestSmallConversationsStay(t *testing.T) {
 	t.Parallel()
 	messages := long(t, 1, 20)
 	var s prompt.Sizes
 	size := prompt.Estimate(messages)
-	for _, room := range []prompt.Room{{Context: size, Input: 2*size + 2}, {}} {
-		if !cmp.Equal(s.Fit(messages, room, 0, nil), messages) {
-			t.Errorf("%+v: it has changed", room)
+	for _, budget := range []prompt.Budget{{Context: size, Input: 2*size + 2}, {}} {
+		if !cmp.Equal(s.Fit(messages, budget, 0, nil), messages) {
+			t.Errorf("%+v: it has changed", budget)
 		}
 	}
-	if room := (prompt.Room{Context: size, Input: size}); cmp.Equal(s.Fit(messages, room, 0, nil), messages) {
+	if budget := (prompt.Budget{Context: size, Input: size}); cmp.Equal(s.Fit(messages, budget, 0, nil), messages) {
 		t.Error("nothing is ever cleared")
 	}
 }
@@ -210,26 +210,26 @@ func TestDigestIsBounded(t *testing.T) {
 	}
 	d.Todos = append([]pawl.Todo{{Content: "over", Status: pawl.TodoCompleted}, {Content: "off", Status: pawl.TodoCanceled}}, d.Todos...)
 	for _, test := range []struct {
-		room prompt.Room
-		most int // tokens
-	}{{prompt.Room{}, 18_000}, {prompt.Room{Input: 100_000}, 18_000}, {prompt.Room{Input: 10_000}, 4000}, {prompt.Room{Input: 1000}, 700}} {
-		bound := d.Bound(test.room)
+		budget prompt.Budget
+		most   int // tokens
+	}{{prompt.Budget{}, 18_000}, {prompt.Budget{Input: 100_000}, 18_000}, {prompt.Budget{Input: 10_000}, 4000}, {prompt.Budget{Input: 1000}, 700}} {
+		bound := d.Bound(test.budget)
 		text := bound.Text()
 		if got := prompt.EstimateText(text); got > test.most || got < test.most/5 {
-			t.Errorf("%+v: %d tokens", test.room, got)
+			t.Errorf("%+v: %d tokens", test.budget, got)
 		}
 		for _, want := range []string{prompt.DigestHead, "task ", "prompt ", "summary ", `"todo 0"`, `"file 499"`, `"skill-499"`} {
 			if !strings.Contains(text, want) {
-				t.Errorf("%+v: there is no %q", test.room, want)
+				t.Errorf("%+v: there is no %q", test.budget, want)
 			}
 		}
 		for _, not := range []string{`"over"`, `"off"`, `"todo 499"`, `"file 0"`, `"skill-0"`} {
 			if strings.Contains(text, not) {
-				t.Errorf("%+v: there is %s", test.room, not)
+				t.Errorf("%+v: there is %s", test.budget, not)
 			}
 		}
-		if again := bound.Bound(test.room); !cmp.Equal(bound, again) {
-			t.Errorf("%+v: it changes when it is bound again", test.room)
+		if again := bound.Bound(test.budget); !cmp.Equal(bound, again) {
+			t.Errorf("%+v: it changes when it is bound again", test.budget)
 		}
 	}
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Limits of what the compaction agent is given.
+// Limits of the transcript that the compaction agent summarizes.
 const (
-	transcriptPercent = 75     // of what a request may take
-	transcriptBlind   = 60_000 // tokens at most where nobody knows that
-	instructionBytes  = 4000   // of a person's own
+	transcriptPercent = 75     // percent of the tokens of a request
+	transcriptBlind   = 60_000 // tokens, if the context window is unknown
+	instructionBytes  = 4000   // bytes of the user's instructions
 )
 
-// summarize lets the compaction agent sum up what goes. What it cost is returned
-// with an error too.
-func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room prompt.Room, d division, instructions string) (string, pawl.ModelUsage, error) {
+// summarize has the compaction agent summarize the older part of the conversation. The usage
+// is returned with an error too.
+func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, budget prompt.Budget, d division, instructions string) (string, pawl.ModelUsage, error) {
 	m, err := s.Model(ref)
 	if err != nil {
 		return "", pawl.ModelUsage{}, err
 	}
-	most := min(transcriptBlind, d.before/2)
-	if room.Input > 0 {
-		most = room.Input * transcriptPercent / 100
+	maxTokens := min(transcriptBlind, d.before/2)
+	if budget.Input > 0 {
+		maxTokens = budget.Input * transcriptPercent / 100
 	}
 	def := hidden[model.AgentCompaction]
 	ask := "Sum this up now, as you were told."
@@ -39,20 +39,20 @@ func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, room pr
 	text, spent, err := readText(ctx, m, ref, model.Request{
 		Session: j.id, Parent: j.history.Created().Parent, ParentCall: j.history.Created().ParentCall, Agent: def.Name, Replies: j.history.Compactions(), System: def.Prompt,
 		Messages: []pawl.Message{{Seq: j.history.Head(), Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{
-			Text: "<transcript>\n" + prompt.Transcript(d.messages[:d.from], most) + "</transcript>\n\n" + ask,
+			Text: "<transcript>\n" + prompt.Transcript(d.messages[:d.from], maxTokens) + "</transcript>\n\n" + ask,
 		}}}},
 	})
 	if !weak.On("plain.tags") {
-		text = sanitize.Unhidden(text) // it may repeat what a tool returned
+		text = sanitize.Unhidden(text) // it may quote a tool result
 	}
 	return text, spent, err
 }
 
-// readText reads a reply that is only text.
+// readText makes a model call whose reply is only text, and returns the text and the usage.
 func readText(ctx context.Context, m model.Model, ref string, req model.Request) (string, pawl.ModelUsage, error) {
 	var text strings.Builder
 	var finish pawl.Finish
-	usage, by := pawl.Usage{}, ref
+	usage, usedModel := pawl.Usage{}, ref
 	var failed error
 	for c, err := range m.Stream(ctx, req) {
 		if err != nil {
@@ -68,23 +68,23 @@ func readText(ctx context.Context, m model.Model, ref string, req model.Request)
 			finish = c.Finish
 		case model.ChunkRetry:
 			text.Reset()
-			usage, by = pawl.Usage{}, c.Retry.Model
-		case model.ChunkReasoning, model.ChunkCall, model.ChunkNotice: // nobody asked for them
+			usage, usedModel = pawl.Usage{}, c.Retry.Model
+		case model.ChunkReasoning, model.ChunkCall, model.ChunkNotice:
 		}
 	}
-	said := strings.TrimSpace(text.String())
+	reply := strings.TrimSpace(text.String())
 	switch {
 	case failed != nil:
 	case ctx.Err() != nil && finish == "":
 		failed = ctx.Err()
 	case finish == "":
 		failed = errors.New("the model's reply broke off")
-	case said == "":
+	case reply == "":
 		failed = errors.New("the model's reply is empty")
 	}
-	spent := pawl.ModelUsage{Model: by, Usage: usage}
+	spent := pawl.ModelUsage{Model: usedModel, Usage: usage}
 	if failed != nil && usage == (pawl.Usage{}) {
 		spent = pawl.ModelUsage{}
 	}
-	return said, spent, failed
+	return reply, spent, failed
 }

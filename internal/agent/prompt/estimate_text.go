@@ -1,43 +1,43 @@
 package prompt
 
-// scale is what a token weighs: weights are whole numbers, so that sums are the
-// same on every machine.
+// scale is the weight of a token. Weights are integers, so that sums are the same on every
+// platform.
 const scale = 100
 
-// What a byte weighs, in hundredths of a token. Vocabularies hold words of the
-// languages that they were trained on, with the space before them, short runs of
-// digits and pairs of signs; so
+// The weight of a byte, in hundredths of a token. Vocabularies consist of words of the languages
+// that they were trained on, with the space before them, of short runs of digits and of pairs of
+// signs. So a token has, on average:
 //
-//	English prose      about 4.3 bytes a token
-//	source code        about 3.2
-//	JSON               about 3
-//	hex, base64        about 1.8: where the case or the kind of a character
-//	                   changes within a word, a token ends
+//	English prose      4.3 bytes
+//	source code        3.2 bytes
+//	JSON               3 bytes
+//	hex, base64        1.8 bytes: a change of case, or between letters and
+//	                   digits, within a word ends a token
 //	Cyrillic, Greek …  2 characters
 //	Chinese, Thai …    1.5 characters
 //	emoji              half a character
 //
-// The second of two equal signs or spaces is nearly free: a ruler of dashes and
-// a deep indent are a few tokens.
+// The second of two equal signs or spaces costs almost nothing: a line of dashes or a deep indent
+// is a few tokens.
 const (
 	weighsLower   = 22
 	weighsUpper   = 35
 	weighsDigit   = 45
 	weighsSign    = 50
 	weighsSpace   = 22
-	weighsLine    = 25  // tabs and ends of lines
+	weighsLine    = 25  // tab, newline, carriage return
 	weighsControl = 100 // any other control character
-	weighsSame    = 5   // a sign or a space after its like
-	weighsChange  = 50  // lower case to upper, a letter to a digit and back: on top
+	weighsSame    = 5   // a sign or a space after an equal one
+	weighsChange  = 50  // added for lower to upper case, and between letter and digit
 
-	// The bytes of a character beyond ASCII: 50, 65 and 200 in sum.
+	// The bytes of a non-ASCII character. Characters of 2, 3 and 4 bytes weigh 50, 65 and 200.
 	weighsMiddle = 25 // each after the first
 	weighsFirst2 = 25
 	weighsFirst3 = 15
 	weighsFirst4 = 125
 )
 
-// class says what a byte is, as far as its neighbors matter.
+// class is the kind of a byte, as far as its neighbors matter.
 type class uint8
 
 const (
@@ -50,9 +50,9 @@ const (
 
 var (
 	classOf [256]class
-	// weights[c][b] is what the byte b weighs after one of class c.
+	// weights[c][b] is the weight of byte b after a byte of class c.
 	weights [classes][256]uint8
-	// repeated[b] is what b weighs after another b.
+	// repeated[b] is the weight of b after another b.
 	repeated [256]uint8
 )
 
@@ -116,8 +116,8 @@ func change(from, to class) uint8 {
 	return 0
 }
 
-// EstimateText returns the tokens of a text; see [Estimate]. That of two texts,
-// joined, is at most two tokens off from the sum of theirs.
+// EstimateText estimates the tokens of a text; see [Estimate]. The estimate of two joined texts
+// differs by at most two tokens from the sum of theirs.
 func EstimateText[T ~string | ~[]byte](text T) int {
 	sum, last, before := 0, byte(0), other
 	for i := range len(text) {

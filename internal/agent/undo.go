@@ -13,22 +13,22 @@ import (
 const (
 	// maxUndoDiff bounds the diff of a [pawl.RevertPlan], in bytes.
 	maxUndoDiff = 64 << 10
-	// maxRestoreTries bounds how often files are put back anew because somebody else
-	// changes them at the same time.
+	// maxRestoreTries bounds how often files are restored again because somebody else changes
+	// them at the same time.
 	maxRestoreTries = 3
 )
 
-// Plan says what a Revert would do; see [pawl.Service].
+// Plan returns what an undo or redo would do; see [pawl.Service].
 func (s *Stepper) Plan(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
-	back, err := s.resolveUndo(ctx, id, r, 0)
+	target, err := s.resolveUndo(ctx, id, r, 0)
 	var fault *internalError
 	switch {
 	case errors.As(err, &fault):
 		return pawl.RevertPlan{}, fault.err
-	case err != nil || len(back.spans) == 0:
-		return back.plan, err
+	case err != nil || len(target.spans) == 0:
+		return target.plan, err
 	}
-	files, err := s.planFiles(ctx, back)
+	files, err := s.planFiles(ctx, target)
 	if err != nil {
 		return pawl.RevertPlan{}, err
 	}
@@ -36,73 +36,72 @@ func (s *Stepper) Plan(ctx context.Context, id pawl.SessionID, r pawl.Revert) (p
 	if err != nil {
 		return pawl.RevertPlan{}, snapshotError(err)
 	}
-	back.plan.Diff = diff
+	target.plan.Diff = diff
 	for _, f := range files.Files {
 		if !f.Done && f.LeftOut == "" {
-			back.plan.Files = append(back.plan.Files, pawl.FileChange{
+			target.plan.Files = append(target.plan.Files, pawl.FileChange{
 				Path: f.Path, Kind: changeKinds[f.Kind], Added: lines[f.Path].Added, Deleted: lines[f.Path].Deleted, Conflict: f.Conflict,
 			})
 		}
 	}
-	return back.plan, nil
+	return target.plan, nil
 }
 
-// changeKinds are the names that people know.
+// changeKinds are the names of changes for users.
 var changeKinds = map[snapshot.Kind]string{
 	snapshot.Added: "create", snapshot.Modified: "modify", snapshot.Type: "modify", snapshot.Deleted: "delete", snapshot.Mode: "chmod",
 }
 
-// planFiles says what it takes to put the files back, or forth.
-func (s *Stepper) planFiles(ctx context.Context, back undoTarget) (snapshot.Plan, error) {
+// planFiles plans how the files are restored.
+func (s *Stepper) planFiles(ctx context.Context, target undoTarget) (snapshot.Plan, error) {
 	if s.Snapshots == nil {
 		return snapshot.Plan{}, fmt.Errorf("the files cannot be put back: snapshots need git, and 'pawl doctor' says what is wrong with it; "+
 			"the conversation can go back alone: %w", pawl.ErrUnavailable)
 	}
-	plan, err := s.Snapshots.Plan(ctx, back.dir, back.spans, back.plan.Redo != 0)
+	plan, err := s.Snapshots.Plan(ctx, target.dir, target.spans, target.plan.Redo != 0)
 	if err != nil {
 		return plan, snapshotError(err)
 	}
 	return plan, nil
 }
 
-// unreadable says what can be done if the snapshots cannot be used.
+// snapshotError adds to an error of the snapshots what the user can do instead.
 func snapshotError(err error) error {
 	return fmt.Errorf("the files cannot be put back: %w; the conversation can go back alone: %w", err, pawl.ErrUnavailable)
 }
 
-// revert takes the session back to before a message, or forward again. An
-// attempt that was cut short is made again: what is back already stays so, and
-// the log says the same in the end.
+// undo carries out an undo or redo and logs the outcome. An attempt that was cut short is
+// repeated: files that are restored already stay so, and the logged outcome is the same.
 func (s *Stepper) undo(ctx context.Context, j *journal, asked pawl.Seq, r pawl.Revert) error {
 	done := pawl.Reverted{Asked: asked}
-	back, err := s.resolveUndo(ctx, j.id, r, asked)
-	if err == nil && len(back.spans) > 0 {
-		err = s.restoreFiles(ctx, back, &done)
+	target, err := s.resolveUndo(ctx, j.id, r, asked)
+	if err == nil && len(target.spans) > 0 {
+		err = s.restoreFiles(ctx, target, &done)
 	}
 	var fault *internalError
 	switch {
 	case ctx.Err() != nil:
-		return context.Cause(ctx) // the order stays, for whoever comes next
+		return context.Cause(ctx) // the order stays open, for whoever resumes the session
 	case errors.As(err, &fault):
 		return fault.err
 	case err != nil:
 		done = pawl.Reverted{Asked: asked, Refused: err.Error()}
 	}
-	// The files are as they should be, and the log says so even if the process is on its way out.
+	// The files are restored: that must be logged even if the process is shutting down.
 	_, err = j.append(context.WithoutCancel(ctx), done)
 	return err
 }
 
-// putBack puts the files back, or forth, and notes what became of them.
-func (s *Stepper) restoreFiles(ctx context.Context, back undoTarget, done *pawl.Reverted) error {
-	how, begun := conflictsOf(back.plan.Conflicts), false
+// restoreFiles restores the files and records the outcome in done.
+func (s *Stepper) restoreFiles(ctx context.Context, target undoTarget, done *pawl.Reverted) error {
+	how, restored := conflictsOf(target.plan.Conflicts), false
 	for tries := 1; ; tries++ {
-		plan, err := s.planFiles(ctx, back)
+		plan, err := s.planFiles(ctx, target)
 		if err != nil {
-			return partlyRestored(begun, err)
+			return partlyRestored(restored, err)
 		}
 		report, err := s.Snapshots.Apply(ctx, plan, how)
-		begun = begun || len(report.Changed) > 0
+		restored = restored || len(report.Changed) > 0
 		for path, at := range report.Aside {
 			if done.Aside == nil {
 				done.Aside = map[string]string{}
@@ -117,15 +116,15 @@ func (s *Stepper) restoreFiles(ctx context.Context, back undoTarget, done *pawl.
 			return nil
 		case errors.As(err, &conflict) && how != snapshot.Refuse && tries < maxRestoreTries:
 		case errors.As(err, &conflict):
-			return partlyRestored(begun, err)
+			return partlyRestored(restored, err)
 		default:
-			return partlyRestored(begun, fmt.Errorf("%w: see to that and order it again", err))
+			return partlyRestored(restored, fmt.Errorf("%w: see to that and order it again", err))
 		}
 	}
 }
 
-// putBackBy returns the files that the plan put back. An earlier attempt that
-// was cut short may have done a part of it.
+// restoredFiles returns the files that the plan restored, including those that an earlier
+// attempt restored before it was cut short.
 func restoredFiles(plan snapshot.Plan, report snapshot.Report) []string {
 	var paths []string
 	for _, f := range plan.Files {
@@ -136,9 +135,9 @@ func restoredFiles(plan snapshot.Plan, report snapshot.Report) []string {
 	return paths
 }
 
-// halfway says so if some of the files are back already.
-func partlyRestored(begun bool, err error) error {
-	if !begun {
+// partlyRestored adds to an error that some of the files are restored, if so.
+func partlyRestored(restored bool, err error) error {
+	if !restored {
 		return err
 	}
 	return fmt.Errorf("%w (some files are put back already: order it again to go on)", err)
@@ -155,14 +154,14 @@ func conflictsOf(c pawl.Conflicts) snapshot.Conflicts {
 	}
 }
 
-// undoTarget is a Revert that was looked into.
+// undoTarget is an undo or redo, resolved against the log.
 type undoTarget struct {
 	plan  pawl.RevertPlan // without its files
 	dir   string
-	spans []snapshot.Span // what the calls did that it takes back, or brings back
+	spans []snapshot.Span // the changes to undo or redo
 }
 
-// look finds out what a Revert means, by the log before an event; 0 means all of it.
+// resolveUndo resolves an undo or redo against the log before an event; 0 means the whole log.
 func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Revert, before pawl.Seq) (undoTarget, error) {
 	events, err := s.readLog(ctx, id, before)
 	if err != nil {
@@ -178,35 +177,35 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Rev
 	}
 	to := r.To
 	if r.Redo != 0 {
-		gone, err := newestRevert(h, r.Redo)
+		undone, err := newestRevert(h, r.Redo)
 		if err != nil {
 			return undoTarget{}, err
 		}
-		// What it took back is what counted right before it.
-		events = events[:gone.Seq-1]
-		r.Redo, r.Scope, to = gone.Seq, gone.Revert.Scope, gone.Revert.To
+		// The events right before it are what it undid.
+		events = events[:undone.Seq-1]
+		r.Redo, r.Scope, to = undone.Seq, undone.Revert.Scope, undone.Revert.To
 	} else if to == 0 {
 		if to = newestTurn(events, r.Scope); to == 0 {
 			return undoTarget{}, fmt.Errorf("there is nothing to undo: %w", pawl.ErrNotFound)
 		}
 		r.To = to
 	}
-	back := undoTarget{plan: pawl.RevertPlan{Revert: r}, dir: created.Dir}
-	if err := back.messages(events, to); err != nil {
+	target := undoTarget{plan: pawl.RevertPlan{Revert: r}, dir: created.Dir}
+	if err := target.messages(events, to); err != nil {
 		return undoTarget{}, err
 	}
 	if !r.Scope.Files() {
-		return back, nil
+		return target, nil
 	}
 	d := changes{s: s, dir: created.Dir}
 	if err := d.from(ctx, events, to); err != nil {
 		return undoTarget{}, err
 	}
-	back.spans, back.plan.Blind = d.spans, d.blind
-	return back, nil
+	target.spans, target.plan.Blind = d.spans, d.blind
+	return target, nil
 }
 
-// readLog returns the log before an event, or all of it.
+// readLog returns the log before an event; 0 means the whole log.
 func (s *Stepper) readLog(ctx context.Context, id pawl.SessionID, before pawl.Seq) ([]pawl.Event, error) {
 	var events []pawl.Event
 	for e, err := range s.Store.Events(ctx, id, 0) {
@@ -221,11 +220,11 @@ func (s *Stepper) readLog(ctx context.Context, id pawl.SessionID, before pawl.Se
 	return events, nil
 }
 
-// newestRevert is what can be taken back. Whoever names it must mean it.
+// newestRevert returns the undo to redo: the newest one. A request for another is an error.
 func newestRevert(h *pawl.History, redo pawl.Seq) (pawl.UndoneRevert, error) {
 	reverts := h.Reverts()
 	if len(reverts) == 0 {
-		return pawl.UndoneRevert{}, fmt.Errorf("there is nothing to redo: nothing was taken back, or the session went on since: %w", pawl.ErrNotFound)
+		return pawl.UndoneRevert{}, fmt.Errorf("there is nothing to redo: nothing was taken target, or the session went on since: %w", pawl.ErrNotFound)
 	}
 	newest := reverts[len(reverts)-1]
 	if redo != pawl.LastRevert && redo != newest.Seq {
@@ -234,46 +233,46 @@ func newestRevert(h *pawl.History, redo pawl.Seq) (pawl.UndoneRevert, error) {
 	return newest, nil
 }
 
-// newestTurn is where the newest turn that counts began, or a command of the
-// person's after it, or 0. If only the files
-// are to go back it is one whose files are not back already.
+// newestTurn returns the Seq where the newest turn, or the newest shell command of the user
+// after it, began; 0 if there is none. Undone turns do not count. If only files are to be
+// undone, neither do turns whose files are.
 func newestTurn(events []pawl.Event, scope pawl.Scope) (newest pawl.Seq) {
-	there := map[pawl.Seq]bool{}
+	filesCount := map[pawl.Seq]bool{}
 	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeFiles) {
-		there[e.Seq] = true
+		filesCount[e.Seq] = true
 	}
 	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {
 		switch e.Body.(type) {
 		case pawl.TurnStarted, pawl.ShellStarted:
-			if scope != pawl.ScopeFiles || there[e.Seq] {
+			if scope != pawl.ScopeFiles || filesCount[e.Seq] {
 				newest = e.Seq
 			}
-		default: // within one
+		default:
 		}
 	}
 	return newest
 }
 
-// messages counts the messages from a given one on, and finds the person's words
-// that it brought in.
-func (b *undoTarget) messages(events []pawl.Event, to pawl.Seq) error {
-	words := map[pawl.Seq]pawl.Parts{}
+// messages counts the messages from the given one on, and finds the user's prompt that it
+// began with.
+func (u *undoTarget) messages(events []pawl.Event, to pawl.Seq) error {
+	prompts := map[pawl.Seq]pawl.Parts{}
 	found := false
 	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {
 		var prompt pawl.Seq
 		switch body := e.Body.(type) {
 		case pawl.Prompted:
-			words[e.Seq] = body.Parts
+			prompts[e.Seq] = body.Parts
 			continue
 		case pawl.Reworded:
-			words[body.Prompt] = body.Parts
+			prompts[body.Prompt] = body.Parts
 			continue
 		case pawl.TurnStarted:
 			prompt = body.Prompt
 		case pawl.Injected:
 			prompt = body.Prompt
 		case pawl.ShellAsked:
-			words[e.Seq] = pawl.Parts{pawl.Text{Text: "!" + body.Command}}
+			prompts[e.Seq] = pawl.Parts{pawl.Text{Text: "!" + body.Command}}
 			continue
 		case pawl.ShellStarted:
 			prompt = body.Asked
@@ -282,10 +281,10 @@ func (b *undoTarget) messages(events []pawl.Event, to pawl.Seq) error {
 			continue
 		}
 		if e.Seq == to {
-			found, b.plan.Prompt = true, words[prompt]
+			found, u.plan.Prompt = true, prompts[prompt]
 		}
 		if e.Seq >= to {
-			b.plan.Messages++
+			u.plan.Messages++
 		}
 	}
 	if !found {

@@ -8,29 +8,27 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Truncate returns the conversation with its middle left out, so that it takes
-// no more than budget tokens, by estimate. It is the last resort: what it leaves
-// out is not summed up, only counted.
+// DropMiddle returns the conversation with its middle left out, so that it has at most budget
+// tokens, by estimate. It is the last resort: what it leaves out is counted, not summarized.
 //
-// What stays: the first message, if a person wrote it; of the last turn its
-// prompt, what was said last and the newest steps. First the turns between go,
-// the oldest first, then the older steps of the last turn. A step goes whole:
-// the reply, its thoughts and seals, its calls and all of their results. Where
-// something is missing a message says so, with the files that touched returns
-// for its calls; touched may be nil. If that is not enough, the largest results
-// are cut to their heads and tails.
+// These stay: the first message, if it is the user's; of the last turn its prompt, the last user
+// message and the newest steps. The turns in between go first, the oldest first, then the older
+// steps of the last turn. A step goes as a whole: the reply, its reasoning and signatures, its
+// calls and all their results. In place of what is missing there is a message that says so, with
+// the files that touched returns for the missing calls; touched may be nil. If that is not
+// enough, the largest results are cut to their heads and tails.
 //
-// What is valid for a provider stays valid. If the budget is too small for what
-// must stay, the outcome is the smallest there is, and larger than the budget.
+// A valid request stays valid. If the budget is too small for what must stay, the result is the
+// smallest possible, and exceeds the budget.
 //
-// More goes than must, by up to a quarter of the budget, so that the next
-// requests find the same place, and a provider's cache holds for them.
-func Truncate(messages []pawl.Message, budget int, touched func(pawl.CallID) []string) []pawl.Message {
+// Up to a quarter of the budget more than needed is left out, so that the next requests drop the
+// same messages and a provider can cache them.
+func DropMiddle(messages []pawl.Message, budget int, touched func(pawl.CallID) []string) []pawl.Message {
 	total := Estimate(messages)
 	if total <= budget {
 		return messages
 	}
-	t := truncation{messages: messages, units: split(messages), budget: budget, total: total, touched: touched}
+	t := middleDrop{messages: messages, units: split(messages), budget: budget, total: total, touched: touched}
 	var out []pawl.Message
 	for _, l := range levels {
 		if out = t.at(l); Estimate(out) <= budget {
@@ -40,25 +38,25 @@ func Truncate(messages []pawl.Message, budget int, touched func(pawl.CallID) []s
 	return out
 }
 
-// level is how much is done to fit the budget.
+// level says how much is removed to fit the budget.
 type level struct {
-	steps int  // of the last turn that stay
-	bytes int  // that each result may be cut to
-	files bool // the results' files go too
+	steps int  // steps of the last turn that stay
+	bytes int  // the limit that results may be cut to
+	files bool // drop the files of results too
 }
 
-// levels are tried in turn.
+// levels are tried in order.
 var levels = []level{
 	{steps: 4, bytes: 2000},
 	{steps: 1, bytes: 200, files: true},
 }
 
 const (
-	budgetStrides = 4   // by this part of the budget more is left out than must be
-	wordTokens    = 200 // for the words on what is missing
+	budgetStrides     = 4   // up to 1/4 of the budget more than needed is left out
+	droppedNoteTokens = 200 // reserved for the notes on what is missing
 )
 
-type truncation struct {
+type middleDrop struct {
 	messages []pawl.Message
 	units    []unit
 	budget   int
@@ -66,12 +64,11 @@ type truncation struct {
 	touched  func(pawl.CallID) []string
 }
 
-// unit is what goes or stays as a whole: a message of the user's, or a reply
-// and the results of its calls.
+// unit is what goes or stays as a whole: a user message, or a reply with the results of its calls.
 type unit struct {
 	from, to int // messages
 	tokens   int
-	turn     bool // a turn begins with it
+	turn     bool // it begins a turn
 	reply    bool
 }
 
@@ -88,39 +85,39 @@ func split(messages []pawl.Message) []unit {
 	return units
 }
 
-// at leaves out what it takes at a level, and cuts what is left if it must.
-func (t truncation) at(l level) []pawl.Message {
+// at leaves out what is needed at a level, and cuts results if that is not enough.
+func (t middleDrop) at(l level) []pawl.Message {
 	order := t.order(l.steps)
 	stride := max(t.budget/budgetStrides, 1)
-	need := (t.total + wordTokens - t.budget + stride - 1) / stride * stride
-	gone := make([]bool, len(t.units))
-	dropped := 0
+	need := (t.total + droppedNoteTokens - t.budget + stride - 1) / stride * stride
+	dropped := make([]bool, len(t.units))
+	droppedTokens := 0
 	out := t.messages
 	for len(order) > 0 {
-		for len(order) > 0 && dropped < need {
-			gone[order[0]] = true
-			dropped += t.units[order[0]].tokens
+		for len(order) > 0 && droppedTokens < need {
+			dropped[order[0]] = true
+			droppedTokens += t.units[order[0]].tokens
 			order = order[1:]
 		}
-		out = t.without(gone)
-		over := Estimate(out) - t.budget // the words on what is missing count too
+		out = t.without(dropped)
+		over := Estimate(out) - t.budget // the notes count too
 		if over <= 0 {
 			return out
 		}
-		need = dropped + over
+		need = droppedTokens + over
 	}
 	return cutToFit(out, t.budget, l)
 }
 
 // order returns the units that may go, in the order in which they do.
-func (t truncation) order(steps int) []int {
+func (t middleDrop) order(steps int) []int {
 	last := 0 // the last turn
 	for i, u := range t.units {
 		if u.turn {
 			last = i
 		}
 	}
-	var between, replies, said []int
+	var between, replies, prompts []int
 	begun := false
 	for i, u := range t.units {
 		switch {
@@ -131,45 +128,45 @@ func (t truncation) order(steps int) []int {
 			begun = true
 			replies = append(replies, i)
 		case begun:
-			said = append(said, i)
+			prompts = append(prompts, i)
 		}
 	}
 	replies = replies[:max(len(replies)-steps, 0)]
-	said = said[:max(len(said)-1, 0)]
-	return slices.Concat(between, replies, said)
+	prompts = prompts[:max(len(prompts)-1, 0)]
+	return slices.Concat(between, replies, prompts)
 }
 
-// without returns the conversation without the units that are gone, and a word
-// in place of each run of them.
-func (t truncation) without(gone []bool) []pawl.Message {
+// without returns the conversation without the dropped units, with a note in place of each run of
+// them.
+func (t middleDrop) without(dropped []bool) []pawl.Message {
 	var out []pawl.Message
 	for i := 0; i < len(t.units); i++ {
-		if !gone[i] {
+		if !dropped[i] {
 			out = append(out, t.messages[t.units[i].from:t.units[i].to]...)
 			continue
 		}
 		from := t.units[i].from
-		for i+1 < len(t.units) && gone[i+1] {
+		for i+1 < len(t.units) && dropped[i+1] {
 			i++
 		}
 		missing := t.messages[from:t.units[i].to]
 		out = append(out, pawl.Message{
 			Seq: missing[0].Seq, Role: pawl.RoleUser,
-			Parts: pawl.Parts{pawl.Text{Text: t.word(missing)}},
+			Parts: pawl.Parts{pawl.Text{Text: t.note(missing)}},
 		})
 	}
 	return out
 }
 
-// What a word on missing messages names at most.
+// The limits of a note on missing messages.
 const (
 	namedTools = 8
 	namedFiles = 20
 	namedBytes = 120 // of a name
 )
 
-// word says what is missing.
-func (t truncation) word(missing []pawl.Message) string {
+// note returns the text that replaces the missing messages.
+func (t middleDrop) note(missing []pawl.Message) string {
 	var tools, files []string
 	counts := map[string]int{}
 	calls := 0
@@ -199,7 +196,7 @@ func (t truncation) word(missing []pawl.Message) string {
 	}
 	if len(files) > 0 {
 		for i, name := range files {
-			files[i] = fmt.Sprintf("%.*q", namedBytes, name) // a name may hold anything
+			files[i] = fmt.Sprintf("%.*q", namedBytes, name) // quoted: a name is untrusted text
 		}
 		fmt.Fprintf(&b, ". Files that they touched: %s", list(files, namedFiles))
 	}
