@@ -17,7 +17,7 @@ import (
 type Context struct {
 	Session pawl.SessionID
 	Agent   string
-	System  string          // the system prompt
+	System  string         // the system prompt
 	Tools   []toolapi.Spec // nil offers none
 
 	Temperature, TopP *float64 // nil means the model's default
