@@ -13,13 +13,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// All below a root is reached from an open directory, name by name, and never through
-// a link: whoever works in the workspace can put one anywhere, at any moment.
+// Everything below a root is accessed relative to an open directory, name by name, and never through a link:
+// programs in the workspace can create links anywhere, at any time.
 
-// number is for fields whose type differs between systems.
+// number converts fields whose type differs between systems.
 func number[T ~int16 | ~int32 | ~int64 | ~uint16 | ~uint32 | ~uint64](v T) uint64 { return uint64(v) }
 
-// stamp tells whether a file is the same as before without reading it.
+// stamp identifies the state of a file without reading it.
 type stamp struct {
 	Dev, Ino           uint64
 	Size, MTime, CTime int64
@@ -29,12 +29,12 @@ func stampOf(st *unix.Stat_t) stamp {
 	return stamp{number(st.Dev), st.Ino, st.Size, unix.TimespecToNsec(st.Mtim), unix.TimespecToNsec(st.Ctim)}
 }
 
-// form is what kind of thing a name is, as unix.S_IF says.
+// form returns the file type bits (unix.S_IFMT).
 func form(st *unix.Stat_t) uint64 { return number(st.Mode) & unix.S_IFMT }
 
 func permissions(st *unix.Stat_t) uint32 { return uint32(number(st.Mode) & 0o777) }
 
-// modeOf is the mode of a directory.
+// modeOf returns the mode of a directory.
 func modeOf(st *unix.Stat_t) fs.FileMode {
 	mode := fs.ModeDir | fs.FileMode(permissions(st))
 	if number(st.Mode)&unix.S_ISVTX != 0 {
@@ -43,7 +43,7 @@ func modeOf(st *unix.Stat_t) fs.FileMode {
 	return mode
 }
 
-// again calls a function until no signal comes between.
+// again retries a system call that was interrupted by a signal.
 func again(f func() error) error {
 	for {
 		if err := f(); !errors.Is(err, unix.EINTR) {
@@ -52,12 +52,12 @@ func again(f func() error) error {
 	}
 }
 
-// openAt opens something in an open directory, and follows no link.
+// openAt opens a name in an open directory without following links.
 func openAt(dir *os.File, name string, flags int, mode uint32) (*os.File, error) {
 	return openFrom(int(dir.Fd()), name, dir.Name()+"/"+name, flags, mode)
 }
 
-// openRoot opens the directory of a root, which must be no link itself.
+// openRoot opens the directory of a root, which must not be a link itself.
 func openRoot(path string) (*os.File, error) {
 	return openFrom(unix.AT_FDCWD, path, path, unix.O_DIRECTORY, 0)
 }
@@ -78,7 +78,7 @@ func openFrom(at int, name, path string, flags int, mode uint32) (*os.File, erro
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openFolder opens a directory in an open one. If it may not be read, it may afterwards.
+// openFolder opens a directory in an open one, making it accessible if needed.
 func openFolder(dir *os.File, name string) (*os.File, error) {
 	f, err := openAt(dir, name, unix.O_DIRECTORY, 0)
 	if errors.Is(err, unix.EACCES) && unix.Fchmodat(int(dir.Fd()), name, 0o700, unix.AT_SYMLINK_NOFOLLOW) == nil {
@@ -87,7 +87,7 @@ func openFolder(dir *os.File, name string) (*os.File, error) {
 	return f, err
 }
 
-// statAt tells what a name in an open directory is; a link is itself.
+// statAt returns the status of a name in an open directory, without following links.
 func statAt(dir *os.File, name string) (st unix.Stat_t, err error) {
 	err = again(func() error { return unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil {
@@ -103,7 +103,7 @@ func stat(f *os.File) (st unix.Stat_t, err error) {
 	return st, err
 }
 
-// linkAt returns where a link points to.
+// linkAt returns the target of a link.
 func linkAt(dir *os.File, name string) (string, error) {
 	for size := 256; ; size *= 4 {
 		buffer := make([]byte, size)
@@ -121,13 +121,13 @@ func linkAt(dir *os.File, name string) (string, error) {
 func namesIn(dir *os.File) ([]string, error) {
 	names, err := dir.Readdirnames(-1)
 	if errors.Is(err, unix.ENOENT) {
-		return nil, nil // it was removed just now
+		return nil, nil // it was just removed
 	}
 	slices.Sort(names)
 	return names, err
 }
 
-// removeAt removes a name and all below it, if that is on the device.
+// removeAt removes a name and everything below it, within the device.
 func removeAt(dir *os.File, name string, dev uint64) error {
 	st, err := statAt(dir, name)
 	switch {
@@ -150,7 +150,7 @@ func removeAt(dir *os.File, name string, dev uint64) error {
 	return unlinkAt(dir, name, unix.AT_REMOVEDIR)
 }
 
-// emptyOut removes all that is in an open directory.
+// emptyOut removes the content of an open directory.
 func emptyOut(dir *os.File, dev uint64) error {
 	if err := dir.Chmod(0o700); err != nil {
 		return err
@@ -172,7 +172,7 @@ func unlinkAt(dir *os.File, name string, flags int) error {
 	return nil
 }
 
-// setTime sets when a file was changed.
+// setTime sets the modification time of a file, in nanoseconds.
 func setTime(dir *os.File, name string, at int64) error {
 	ts := unix.NsecToTimespec(at)
 	return unix.UtimesNanoAt(int(dir.Fd()), name, []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)

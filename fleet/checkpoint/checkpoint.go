@@ -1,10 +1,8 @@
-// Package checkpoint keeps all that a workspace holds in a blob store, so that
-// another host can go on with it: also what git would not keep, as .git itself and
-// what is ignored.
+// Package checkpoint saves whole workspaces in a blob store, so that another host can continue with them. A
+// checkpoint includes what git would not keep, such as .git itself and ignored files.
 //
-// A checkpoint is a manifest, which says what there is, and packs, which hold the
-// contents. A manifest may build on another and tell only what differs. See
-// docs/adr/0024-checkpoints.md.
+// A checkpoint consists of a manifest, which lists the entries, and packs, which hold the contents. A manifest
+// may be an increment to another one. See docs/adr/0024-checkpoints.md.
 package checkpoint
 
 import (
@@ -19,40 +17,40 @@ import (
 	"github.com/pawl-dev/pawl/fleet/blob"
 )
 
-// Store saves and restores workspaces. It may be used by many goroutines, but only
-// one at a time for a key.
+// Store saves and restores workspaces. It is safe for concurrent use, but only by one goroutine at a time for
+// each key.
 type Store struct {
 	Blobs  blob.Store
-	Dir    string // of this host, for what is known of its files; never shared
+	Dir    string // for the index of this host's files; never shared
 	Limits Limits
-	Grace  time.Duration // how long Prune leaves alone what is new; 0 means an hour
+	Grace  time.Duration // age up to which Prune keeps everything; 0 means an hour
 
-	// Spare reports by its mode whether an empty directory is no part of the workspace, as
-	// the sandbox's are; nil means that all are.
+	// Spare reports whether an empty directory with this mode is not part of the workspace, such as the
+	// placeholders of the sandbox. nil means that all directories are.
 	Spare func(mode fs.FileMode) bool
 
-	look func(path string) // for tests: is called before something is opened
+	look func(path string) // for tests: called before something is opened
 	now  func() time.Time  // for tests
 }
 
-// Limits bound what a checkpoint holds.
+// Limits bound the content of a checkpoint.
 type Limits struct {
 	MaxBytes int64 // of all files; 0 means 16 GiB
-	MaxFiles int   // with directories and links; 0 means 500,000
+	MaxFiles int   // including directories and links; 0 means 500,000
 }
 
-// The limits unless others are given.
+// Default limits.
 const (
 	defaultBytes = 16 << 30
 	defaultFiles = 500_000
 	defaultGrace = time.Hour
 
-	maxDepth = 200 // of directories: each is open while those in it are looked at
+	maxDepth = 200 // nesting of directories: each stays open while its content is read
 )
 
-// LimitError is a workspace that is too large to be kept.
+// LimitError reports a workspace that is too large for a checkpoint.
 type LimitError struct {
-	What string // what there is too much of
+	What string // what exceeds the limit
 	Max  int64
 }
 
@@ -63,17 +61,17 @@ func (e *LimitError) Error() string {
 // Is makes errors.Is(err, pawl.ErrInvalid) hold.
 func (e *LimitError) Is(target error) bool { return target == pawl.ErrInvalid }
 
-// Root is a directory that is kept, under a name that is the same on every host. Of
-// several the first must be there when it is saved; that another is missing is kept.
+// Root is a directory to save, under a name that is the same on every host. The first root must exist when it
+// is saved; others may be missing, which is saved too.
 type Root struct{ Name, Path string }
 
-// Stats tell what a checkpoint holds and what it took to save it.
+// Stats describe a checkpoint and the work of saving it.
 type Stats struct {
-	Files   int   // with directories and links
-	Bytes   int64 // of all files
-	LeftOut int   // devices, sockets, pipes, and what is mounted in a root
-	Read    int   // files that were read, as they may have changed
-	Sent    int64 // bytes that went to the store
+	Files   int   // including directories and links
+	Bytes   int64 // total size of all files
+	LeftOut int   // devices, sockets, pipes and mounted file systems
+	Read    int   // files that were read because they may have changed
+	Sent    int64 // bytes written to the store
 }
 
 func (k *Store) maxBytes() int64 {
@@ -99,11 +97,11 @@ func (k *Store) clock() time.Time {
 
 var (
 	goodName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,49}$`)
-	ours     = regexp.MustCompile(`/(manifests|packs)(/|$)`) // what is kept under a key
+	ours     = regexp.MustCompile(`/(manifests|packs)(/|$)`) // reserved within a key
 	goodKey  = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}){0,3}$`)
 )
 
-// check refuses keys and roots that nothing can be kept under.
+// check validates the key and the roots.
 func (k *Store) check(key string, roots []Root) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -134,7 +132,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// within reports whether a path is parent or below it.
+// within reports whether path is parent or inside of it.
 func within(path, parent string) bool {
 	return path == parent || strings.HasPrefix(path, strings.TrimSuffix(parent, "/")+"/")
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxWindow bounds the memory that reading a pack takes.
+// maxWindow bounds the memory for decompressing a pack.
 const maxWindow = 64 << 20
 
-// fill gives the files their contents, pack by pack.
+// fill writes the contents of the files, pack by pack.
 func (r *restorer) fill(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(r.wanted)) {
 		if err := r.unpack(ctx, id, r.wanted[id]); err != nil {
@@ -30,7 +30,7 @@ func (r *restorer) fill(ctx context.Context) error {
 	return nil
 }
 
-// unpack reads a pack once, from its beginning to the last content that is wanted.
+// unpack reads a pack sequentially, up to the last content that is needed.
 func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]raw) error {
 	blob, err := r.Blobs.Get(ctx, packKey(r.key, id))
 	if errors.Is(err, pawl.ErrNotFound) {
@@ -67,7 +67,7 @@ func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]r
 	return nil
 }
 
-// unread tells a pack that cannot be read from one that is damaged.
+// unread distinguishes a pack that cannot be read from a damaged one.
 func (r *restorer) unread(source *listener, err error) error {
 	if source.err != nil {
 		return fmt.Errorf("read a pack: %w", source.err)
@@ -75,7 +75,7 @@ func (r *restorer) unread(source *listener, err error) error {
 	return damaged(r.state.ID, "a pack of it is cut off or spoiled: "+err.Error())
 }
 
-// listener remembers why its reader failed.
+// listener records the error of its reader.
 type listener struct {
 	r   io.Reader
 	err error
@@ -89,8 +89,7 @@ func (c *listener) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// spread makes all files that have a content: the first from the pack, the others
-// from the first.
+// spread writes all files with the same content: the first from the pack, the others as copies of it.
 func (r *restorer) spread(ctx context.Context, paths []raw, from io.Reader) error {
 	slices.Sort(paths)
 	if err := r.make(ctx, paths[0], from); err != nil {
@@ -104,7 +103,7 @@ func (r *restorer) spread(ctx context.Context, paths []raw, from io.Reader) erro
 	return nil
 }
 
-// make makes a file of what a reader yields.
+// make creates a file with the content of a reader.
 func (r *restorer) make(ctx context.Context, path raw, from io.Reader) error {
 	above, name, _ := cutLast(path)
 	dir, err := r.folderOf(above)
@@ -114,8 +113,8 @@ func (r *restorer) make(ctx context.Context, path raw, from io.Reader) error {
 	return r.place(ctx, dir, r.state.Entries[path], name, from)
 }
 
-// copy makes a file of another that was made before. If that was changed meanwhile,
-// it is noticed.
+// copy creates a file as a copy of another restored one. It detects if that was changed in the meantime,
+// because make verifies the hash.
 func (r *restorer) copy(ctx context.Context, path, other raw) error {
 	above, name, _ := cutLast(other)
 	dir, err := r.folderOf(above)
@@ -129,7 +128,7 @@ func (r *restorer) copy(ctx context.Context, path, other raw) error {
 	return errors.Join(r.make(ctx, path, f), f.Close())
 }
 
-// folderOf returns an open directory. It stays open until another is asked for.
+// folderOf returns an open directory. It stays open until the next call with another path.
 func (r *restorer) folderOf(path raw) (*os.File, error) {
 	if r.dir != nil && r.above == path {
 		return r.dir, nil

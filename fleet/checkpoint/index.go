@@ -19,22 +19,20 @@ import (
 const (
 	maxIndex = 1 << 30
 
-	// A file that was changed this short before it was read may be changed again
-	// without a new time: the kernel's clock for files ticks every 10 ms or faster,
-	// and some file systems count seconds.
+	// A file changed this shortly before it was read may change again without a new timestamp: the kernel's
+	// file clock ticks every 10 ms or faster, and some file systems only store seconds.
 	young     = 50 * time.Millisecond
 	youngSlow = 2 * time.Second
 )
 
-// index is what this host knows of the directories of a checkpoint: so files that are
-// unchanged need not be read, nor manifests be got.
+// index caches what this host knows about the roots of a checkpoint, so that unchanged files need not be read
+// and manifests need not be fetched.
 type index struct {
-	State  *state        // of the last checkpoint that was saved or restored here
-	Stamps map[raw]stamp // of its files, but for those that cannot be told from changed ones
+	State  *state        // the last checkpoint saved or restored here
+	Stamps map[raw]stamp // of its files, except those changed too recently to rely on
 }
 
-// settled reports whether a file that has this stamp at a time has another one when
-// it is changed later.
+// settled reports whether any change after the given time is sure to change the stamp.
 func (s stamp) settled(at time.Time) bool {
 	wait := young
 	if s.CTime%int64(time.Second) == 0 {
@@ -43,7 +41,7 @@ func (s stamp) settled(at time.Time) bool {
 	return at.Sub(time.Unix(0, s.CTime)) > wait
 }
 
-// indexPath is where what is known of these directories is kept.
+// indexPath returns the path of the index for these roots.
 func (k *Store) indexPath(key string, roots []Root) string {
 	text := ""
 	for _, r := range roots {
@@ -59,7 +57,7 @@ func short(text string) string {
 	return hex.EncodeToString(hash[:16])
 }
 
-// readIndex returns what is known of these directories: nothing, if that cannot be read.
+// readIndex reads an index. It returns an empty one if it cannot be read.
 func readIndex(path string) *index {
 	text, err := userfile.Read(path, maxIndex)
 	if err != nil || text == nil {
@@ -86,7 +84,7 @@ func writeIndex(path string, x *index) error {
 	return nil
 }
 
-// tear marks directories as half-restored, and mend takes the mark off.
+// tear marks the roots as partially restored, and mend removes the mark.
 func tear(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -102,7 +100,7 @@ func tear(path string) error {
 
 func mend(path string) error { return os.Remove(path + ".torn") }
 
-// checkTorn refuses directories of which a part is of another checkpoint.
+// checkTorn rejects roots that were only partially restored.
 func checkTorn(path string) error {
 	_, err := os.Lstat(path + ".torn")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -23,8 +23,8 @@ import (
 
 const (
 	version     = 1
-	maxManifest = 1 << 30 // bytes, before it is compressed
-	maxChain    = 32      // manifests that build on one another
+	maxManifest = 1 << 30 // bytes, uncompressed
+	maxChain    = 32      // maximum length of a chain of manifests
 )
 
 type kind string
@@ -35,11 +35,11 @@ const (
 	kindLink kind = "link"
 )
 
-// raw is a name or path as the system has it: any bytes. In JSON, bytes that are no
-// text are written as %XX, and so is %.
+// raw is a name or path of the file system: arbitrary bytes. In JSON, bytes that are not valid UTF-8 are
+// written as %XX, and so is %.
 type raw string
 
-// MarshalText makes JSON hold any bytes.
+// MarshalText escapes bytes that are not valid UTF-8.
 func (p raw) MarshalText() ([]byte, error) {
 	out := make([]byte, 0, len(p))
 	for i := 0; i < len(p); {
@@ -54,7 +54,7 @@ func (p raw) MarshalText() ([]byte, error) {
 	return out, nil
 }
 
-// UnmarshalText is the reverse.
+// UnmarshalText reverses MarshalText.
 func (p *raw) UnmarshalText(text []byte) error {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -75,13 +75,13 @@ func (p *raw) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// sum is the SHA-256 of a content.
+// sum is the SHA-256 hash of a content.
 type sum [sha256.Size]byte
 
-// MarshalText makes JSON hold it as hex.
+// MarshalText returns the hash in hexadecimal.
 func (s sum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
 
-// UnmarshalText is the reverse.
+// UnmarshalText parses a hexadecimal hash.
 func (s *sum) UnmarshalText(text []byte) error {
 	if hex.DecodedLen(len(text)) != len(s) {
 		return errors.New("not a SHA-256")
@@ -90,38 +90,38 @@ func (s *sum) UnmarshalText(text []byte) error {
 	return err
 }
 
-// entry is one thing that a checkpoint holds.
+// entry is a file, directory or link in a checkpoint.
 type entry struct {
-	Path   raw    `json:"path"` // the root's name, and below
+	Path   raw    `json:"path"` // starts with the name of the root
 	Kind   kind   `json:"kind"`
 	Mode   uint32 `json:"mode,omitempty"`  // permissions, of files and directories
 	Size   int64  `json:"size,omitempty"`  // of a file
 	Time   int64  `json:"mtime,omitempty"` // of a file, in nanoseconds
 	Sum    sum    `json:"sha256,omitzero"` // of a file
-	Pack   string `json:"pack,omitempty"`  // that has the content, unless it is empty
+	Pack   string `json:"pack,omitempty"`  // pack with the content; "" if it is empty
 	Offset int64  `json:"offset,omitempty"`
 	Target raw    `json:"target,omitempty"` // of a link
 }
 
-// same reports whether two are alike but for where their content is.
+// same reports whether two entries are equal except for the location of their content.
 func (e entry) same(o entry) bool {
 	o.Pack, o.Offset = e.Pack, e.Offset
 	return e == o
 }
 
-// manifest is what is written of a checkpoint: all entries, or those that differ
-// from the ones of its base.
+// manifest is the stored form of a checkpoint: all entries, or the differences to a base.
 type manifest struct {
 	Version int              `json:"version"`
 	Base    string           `json:"base,omitempty"`
-	Chain   int              `json:"chain"` // manifests below it
-	Told    int              `json:"told"`  // entries that it and those below it have
-	Packs   map[string]int64 `json:"packs"` // all that the checkpoint needs, and their bytes before they are compressed
+	Chain   int              `json:"chain"` // number of manifests below it
+	Told    int              `json:"told"`  // number of entries in it and those below it
+	Packs   map[string]int64 `json:"packs"` // all packs that the checkpoint needs, with their uncompressed sizes
 	Entries []entry          `json:"entries"`
 	Gone    []raw            `json:"gone,omitempty"`
 }
 
-// state is a whole checkpoint.
+// state is a complete checkpoint in memory.
+// differ creates a manifest for next, as an increment to base if that is smaller.
 type state struct {
 	ID      string
 	Chain   int
@@ -155,7 +155,7 @@ func differ(base, next *state) manifest {
 	return m
 }
 
-// writeManifest writes a manifest, and returns the id that it gets: the hash of its bytes.
+// writeManifest stores a manifest and returns its id, the hash of its bytes.
 func (k *Store) writeManifest(ctx context.Context, key string, m manifest) (id string, sent int64, err error) {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -179,7 +179,7 @@ var (
 	goodPack = regexp.MustCompile(`^[0-9a-f]{32}$`)
 )
 
-// readManifest reads one manifest. Its id vouches for its bytes.
+// readManifest reads a manifest and verifies it against its id.
 func (k *Store) readManifest(ctx context.Context, key, id string) (m manifest, err error) {
 	if !goodID.MatchString(id) {
 		return m, fmt.Errorf("checkpoint %q: that is no id of one: %w", id, pawl.ErrInvalid)
@@ -218,7 +218,7 @@ func damaged(id, why string) error {
 	return fmt.Errorf("checkpoint %s is damaged: %s: restore an earlier one: %w", id, why, pawl.ErrInvalid)
 }
 
-// load reads a whole checkpoint, and the ids of the manifests that it is made of.
+// load reads a complete checkpoint, and returns it with the ids of its manifests.
 func (k *Store) load(ctx context.Context, key, id string) (s *state, chain []string, err error) {
 	var list []manifest
 	for next := id; next != ""; {
@@ -254,8 +254,7 @@ func (k *Store) load(ctx context.Context, key, id string) (s *state, chain []str
 	return s, chain, s.check(k.maxBytes())
 }
 
-// check refuses a checkpoint that does not make a tree: nothing in it may reach
-// beyond its roots.
+// check rejects a checkpoint that is not a valid tree: nothing in it may lead outside of its roots.
 func (s *state) check(maxBytes int64) error {
 	total := int64(0)
 	for path, e := range s.Entries {
@@ -279,7 +278,7 @@ func (s *state) check(maxBytes int64) error {
 	return nil
 }
 
-// fault says what is wrong with an entry by itself, or "".
+// fault returns what is wrong with an entry by itself, or "".
 func (e entry) fault() string {
 	depth := 0
 	for name := range strings.SplitSeq(string(e.Path), "/") {

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	maxPacks = 64 // of a checkpoint, before small ones are put together
-	large    = 8  // a pack is large if it has more than one part in so many of all bytes
+	maxPacks = 64 // number of packs from which on small ones are merged
+	large    = 8  // a pack is large if it has more than 1/large of all bytes
 )
 
-// place is where a content is.
+// place is the location of a content.
 type place struct {
 	pack   string
 	offset int64
 }
 
-// packer writes contents one after another to a new pack, which begins with the
-// first of them. What it has written is there once finish has returned.
+// packer writes contents one after another to a new pack, which it creates with the first one. They are stored
+// once finish has returned.
 type packer struct {
 	store *Store
 	key   string
@@ -35,14 +35,14 @@ type packer struct {
 	done chan error
 }
 
-// Write adds to the pack.
+// Write appends to the pack.
 func (p *packer) Write(data []byte) (int, error) {
 	n, err := p.out.Write(data)
 	p.size += int64(n)
 	return n, err
 }
 
-// begin returns where the next content is going to be.
+// begin returns the location of the next content.
 func (p *packer) begin(ctx context.Context) (place, error) {
 	if p.out != nil {
 		return place{p.id, p.size}, nil
@@ -59,7 +59,7 @@ func (p *packer) begin(ctx context.Context) (place, error) {
 	go func() {
 		err := p.store.Blobs.Put(ctx, packKey(p.key, p.id), &counter{r, &p.sent})
 		if err == nil {
-			err = io.ErrClosedPipe // for writes that come too late
+			err = io.ErrClosedPipe // for late writes
 			_ = r.CloseWithError(err)
 			p.done <- nil
 			return
@@ -70,13 +70,13 @@ func (p *packer) begin(ctx context.Context) (place, error) {
 	return place{p.id, 0}, nil
 }
 
-// finish waits until the pack is kept.
+// finish waits until the pack is stored.
 func (p *packer) finish() error {
 	if p.out == nil {
 		return nil
 	}
 	err := p.out.Close()
-	_ = p.pipe.CloseWithError(err) // nil is the end
+	_ = p.pipe.CloseWithError(err) // nil means EOF
 	if put := <-p.done; put != nil {
 		err = put
 	}
@@ -84,18 +84,18 @@ func (p *packer) finish() error {
 	return err
 }
 
-// abort leaves no pack.
+// abort discards the pack.
 func (p *packer) abort() {
 	if p.out == nil {
 		return
 	}
 	_ = p.pipe.CloseWithError(errors.New("the checkpoint was given up"))
 	<-p.done
-	_ = p.out.Close() // which has nowhere to write to
+	_ = p.out.Close() // its output is closed
 	p.out = nil
 }
 
-// counter counts what is read.
+// counter counts the bytes read.
 type counter struct {
 	r io.Reader
 	n *int64
@@ -107,8 +107,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// worn returns the packs whose contents are better written anew: those that are
-// mostly of no use any more, and when there are many, the small ones.
+// worn returns the packs whose contents should be repacked: those that are mostly unused and, if there are many
+// packs, the small ones.
 func (s *state) worn() map[string]bool {
 	used, total := map[string]int64{}, int64(0)
 	counted := map[place]bool{}

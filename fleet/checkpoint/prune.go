@@ -9,9 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/fleet/blob"
 )
 
-// Prune removes what none of the kept checkpoints needs. What is newer than the
-// grace stays: it may be of a checkpoint that is being saved. With none to keep,
-// all that is old goes.
+// Prune deletes what none of the kept checkpoints needs. Blobs newer than Grace stay, because they may belong
+// to a checkpoint that is being saved. Without checkpoints to keep it deletes everything that is older.
 func (k *Store) Prune(ctx context.Context, key string, keep ...string) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -20,7 +19,7 @@ func (k *Store) Prune(ctx context.Context, key string, keep ...string) error {
 	for _, id := range keep {
 		s, chain, err := k.load(ctx, key, id)
 		if err != nil {
-			return fmt.Errorf("prune: %w", err) // before anything is removed
+			return fmt.Errorf("prune: %w", err) // before anything is deleted
 		}
 		for _, m := range chain {
 			needed[manifestKey(key, m)] = true
@@ -37,7 +36,7 @@ func (k *Store) Prune(ctx context.Context, key string, keep ...string) error {
 	return k.remove(ctx, key, func(b blob.Info) bool { return !needed[b.Key] && b.Changed.Before(old) })
 }
 
-// Drop removes all that is kept under a key, and what this host knows of it.
+// Drop deletes everything under a key, and the index of this host.
 func (k *Store) Drop(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -48,8 +47,8 @@ func (k *Store) Drop(ctx context.Context, key string) error {
 	return os.RemoveAll(k.indexDir(key))
 }
 
-// remove removes blobs of a key: manifests before packs, so that what is left of a
-// checkpoint, if this ends in the middle, is no checkpoint.
+// remove deletes blobs of a key: manifests before packs, so that an interrupted deletion leaves no incomplete
+// checkpoint.
 func (k *Store) remove(ctx context.Context, key string, which func(blob.Info) bool) error {
 	for _, prefix := range []string{manifestKey(key, ""), packKey(key, "")} {
 		var doomed []string

@@ -19,11 +19,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Restore makes each root hold exactly what a checkpoint does: it removes what is
-// not in it, and leaves files alone that are right. If it fails, or the host dies,
-// the roots are neither the one nor the other, and Save refuses them, until Restore
-// is done again. Nobody else may work in the roots meanwhile; whoever does spoils
-// them, but reaches nothing outside.
+// Restore makes each root equal to a checkpoint: it removes everything else, and leaves files alone that match.
+// If it fails or the host dies, the roots are in between, and Save refuses them until Restore succeeds. Nobody
+// else may change the roots in the meantime; doing so can damage them but affects nothing outside.
 func (k *Store) Restore(ctx context.Context, key, id string, roots []Root) error {
 	if err := k.check(key, roots); err != nil {
 		return err
@@ -67,13 +65,13 @@ func (s *state) children() map[raw][]string {
 	return inside
 }
 
-// content is a part of a pack.
+// content is a range of a pack.
 type content struct {
 	offset, size int64
 	sum          sum
 }
 
-// restorer is one Restore.
+// restorer is the state of one Restore.
 type restorer struct {
 	*Store
 
@@ -81,11 +79,11 @@ type restorer struct {
 	state  *state
 	roots  []Root
 	inside map[raw][]string
-	wanted map[string]map[content][]raw // the files that need a content, by pack
+	wanted map[string]map[content][]raw // files that need each content, by pack
 	stamps map[raw]stamp
 	dev    uint64
 
-	above raw // the directory that is open, as the last file was in it
+	above raw // path of dir, the directory of the last file, which is kept open
 	dir   *os.File
 }
 
@@ -117,7 +115,7 @@ func (r *restorer) restore(ctx context.Context) error {
 	return nil
 }
 
-// root makes the directories and links of a root.
+// root restores the directories and links of a root.
 func (r *restorer) root(ctx context.Context, root Root) error {
 	_, found := r.state.Entries[raw(root.Name)]
 	if found {
@@ -148,12 +146,12 @@ func (r *restorer) root(ctx context.Context, root Root) error {
 	return errors.Join(removeAt(above, filepath.Base(root.Path), r.dev), above.Close())
 }
 
-// directory makes what is in an open directory: all but the contents of files.
+// folder restores the content of an open directory, except for the contents of files.
 func (r *restorer) folder(ctx context.Context, dir *os.File, path raw) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := dir.Chmod(0o700); err != nil { // until all is in it
+	if err := dir.Chmod(0o700); err != nil { // until its content is complete
 		return err
 	}
 	there, err := namesIn(dir)
@@ -206,7 +204,7 @@ func (r *restorer) thing(ctx context.Context, dir *os.File, e entry, name string
 	return r.enter(ctx, dir, e, name)
 }
 
-// enter makes what is in a directory that is there.
+// enter restores the content of an existing directory.
 func (r *restorer) enter(ctx context.Context, dir *os.File, e entry, name string) error {
 	if r.look != nil {
 		r.look(dir.Name() + "/" + name)
@@ -218,7 +216,7 @@ func (r *restorer) enter(ctx context.Context, dir *os.File, e entry, name string
 	return errors.Join(r.folder(ctx, inner, e.Path), inner.Close())
 }
 
-// file leaves a file alone if it is right, and else notes what it needs.
+// file leaves a file alone if it matches, and otherwise notes the content it needs.
 func (r *restorer) file(ctx context.Context, dir *os.File, e entry, name string, there bool, st *unix.Stat_t) error {
 	if there && form(st) == unix.S_IFREG && st.Size == e.Size {
 		if right, err := r.right(ctx, dir, e, name); right || err != nil {
@@ -241,12 +239,12 @@ func (r *restorer) file(ctx context.Context, dir *os.File, e entry, name string,
 	return nil
 }
 
-// right reports whether a file has the content that it is to have, and then gives it
-// its mode and time. One that has a second name never is: that may be outside.
+// right reports whether a file has the right content, and then sets its mode and time. A file with several hard
+// links never matches, because another name may be outside of the root.
 func (r *restorer) right(ctx context.Context, dir *os.File, e entry, name string) (bool, error) {
 	f, err := openAt(dir, name, 0, 0)
 	if err != nil {
-		return false, nil // it is made anew
+		return false, nil // it is created again
 	}
 	defer f.Close() //nolint:errcheck // it is only read
 	st, err := stat(f)
@@ -269,8 +267,7 @@ func (r *restorer) right(ctx context.Context, dir *os.File, e entry, name string
 	return true, err
 }
 
-// place makes a file in an open directory of what a reader yields, if that is what the
-// entry says.
+// place creates a file from a reader, and verifies it against its entry.
 func (r *restorer) place(ctx context.Context, dir *os.File, e entry, name string, from io.Reader) error {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -299,8 +296,7 @@ func (r *restorer) place(ctx context.Context, dir *os.File, e entry, name string
 	return nil
 }
 
-// finish gives an open directory and those below it their modes, and notes how the
-// files look.
+// finish sets the modes of an open directory and those below it, and records the stamps of the files.
 func (r *restorer) finish(dir *os.File, path raw) error {
 	for _, name := range r.inside[path] {
 		below := path + "/" + raw(name)

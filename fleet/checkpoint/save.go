@@ -17,17 +17,16 @@ import (
 )
 
 const (
-	attempts = 3       // at something that changes while it is looked at
-	inMemory = 1 << 20 // a larger file is read twice: to know it, and to pack it
+	attempts = 3       // at reading something that changes
+	inMemory = 1 << 20 // larger files are read twice: to hash and to pack them
 )
 
-// Save keeps what the roots hold, and returns the new checkpoint. It builds on from,
-// "" for the first; if nothing has changed since, it returns from and writes
-// nothing. A checkpoint that has an id is whole: if Save fails, or the host dies,
-// there is none. Two that save at once get two checkpoints.
+// Save saves the content of the roots, and returns the id of the new checkpoint. It builds on the checkpoint
+// from ("" for none); if nothing has changed since, it returns from and writes nothing. A checkpoint with an id
+// is complete: if Save fails or the host dies, there is no checkpoint. Concurrent saves create separate
+// checkpoints.
 //
-// A file that is written meanwhile is read again, and if it does not come to rest
-// kept as it was read.
+// A file that changes while it is read is read again, a limited number of times.
 func (k *Store) Save(ctx context.Context, key string, roots []Root, from string) (id string, stats Stats, err error) {
 	if err := k.check(key, roots); err != nil {
 		return "", Stats{}, err
@@ -68,14 +67,14 @@ func (k *Store) Save(ctx context.Context, key string, roots []Root, from string)
 	return s.next.ID, s.stats, nil
 }
 
-// saver is one Save.
+// saver is the state of one Save.
 type saver struct {
 	*Store
 
 	key    string
 	known  *index
 	base   *state
-	places map[sum]place // of contents that are kept
+	places map[sum]place // locations of contents that are stored already
 	pack   *packer
 	dev    uint64
 	buffer []byte
@@ -101,7 +100,7 @@ func newSaver(k *Store, key string, known *index, base *state) *saver {
 	return s
 }
 
-// root looks at a root and all below it.
+// root saves a root and everything below it.
 func (s *saver) root(ctx context.Context, r Root, must bool) error {
 	dir, err := openRoot(r.Path)
 	if errors.Is(err, unix.ENOENT) && !must {
@@ -118,7 +117,7 @@ func (s *saver) root(ctx context.Context, r Root, must bool) error {
 	return errors.Join(s.folder(ctx, dir, raw(r.Name), &st, 0), dir.Close())
 }
 
-// directory looks at an open directory and all below it.
+// folder saves an open directory and everything below it.
 func (s *saver) folder(ctx context.Context, dir *os.File, path raw, st *unix.Stat_t, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -141,7 +140,7 @@ func (s *saver) folder(ctx context.Context, dir *os.File, path raw, st *unix.Sta
 	return nil
 }
 
-// spare reports whether an open directory is no part of the workspace.
+// spare reports whether an open directory is empty and not part of the workspace.
 func (s *saver) spare(dir *os.File, st *unix.Stat_t) (bool, error) {
 	if s.Spare == nil || !s.Spare(modeOf(st)) {
 		return false, nil
@@ -150,19 +149,19 @@ func (s *saver) spare(dir *os.File, st *unix.Stat_t) (bool, error) {
 	if err != nil || len(names) == 0 {
 		return err == nil, err
 	}
-	_, err = dir.Seek(0, io.SeekStart) // it is somebody's: it is read once more
+	_, err = dir.Seek(0, io.SeekStart) // it is not empty: it is read again
 	return false, err
 }
 
-// errMoved is a name that is not any more what it was a moment ago.
+// errMoved means that a name was replaced by something else between two system calls.
 var errMoved = errors.New("it changes while it is looked at: stop what changes it")
 
-// settle looks at a name in a directory, again if it turns into something else meanwhile.
+// settle saves a name in a directory, and retries if it is replaced in the meantime.
 func (s *saver) settle(ctx context.Context, dir *os.File, path raw, name string, depth int) error {
 	for range attempts {
 		err := s.thing(ctx, dir, path+"/"+raw(name), name, depth)
 		if errors.Is(err, unix.ENOENT) {
-			return nil // it has gone
+			return nil // it was removed
 		}
 		if !errors.Is(err, errMoved) {
 			return err
@@ -231,7 +230,7 @@ func (s *saver) open(dir *os.File, name string, flags int) (*os.File, error) {
 
 func (s *saver) add(e entry) error {
 	if _, again := s.next.Entries[e.Path]; again {
-		return nil // it was gone for a moment
+		return nil // it was removed and created again
 	}
 	s.next.Entries[e.Path] = e
 	if s.stats.Files++; s.stats.Files > s.maxFiles() {
@@ -241,12 +240,12 @@ func (s *saver) add(e entry) error {
 		return &LimitError{What: "bytes", Max: s.maxBytes()}
 	}
 	if e.Pack != "" {
-		s.next.Packs[e.Pack] = s.base.Packs[e.Pack] // of the new one it is set at the end
+		s.next.Packs[e.Pack] = s.base.Packs[e.Pack] // for the new pack it is set in write
 	}
 	return nil
 }
 
-// file keeps a file: by what is known of it if it is unchanged, or by reading it.
+// file saves a file: from the index if it is unchanged, or else by reading it.
 func (s *saver) file(ctx context.Context, dir *os.File, path raw, name string, st *unix.Stat_t) error {
 	now := stampOf(st)
 	if before, found := s.known.Stamps[path]; found && before == now {
@@ -273,7 +272,7 @@ func (s *saver) file(ctx context.Context, dir *os.File, path raw, name string, s
 	return s.add(e)
 }
 
-// read reads an open file, and packs its content: always, or unless it is kept already.
+// read reads an open file and packs its content, unless it is stored already and always is false.
 func (s *saver) read(ctx context.Context, f *os.File, path raw, always bool) (e entry, err error) {
 	s.stats.Read++
 	for range attempts {
@@ -300,10 +299,10 @@ func (s *saver) read(ctx context.Context, f *os.File, path raw, always bool) (e 
 			return e, nil
 		}
 	}
-	return e, nil // as it was read; without a stamp it is read again next time
+	return e, nil // as it was last read; without a stamp it is read again next time
 }
 
-// content reads a file up to a size, and says in the entry what it has read.
+// content reads a file up to a size, and fills in the entry.
 func (s *saver) content(ctx context.Context, f *os.File, size int64, e *entry, always bool) (err error) {
 	if size <= inMemory {
 		if s.buffer == nil {
@@ -342,14 +341,14 @@ func (s *saver) content(ctx context.Context, f *os.File, size int64, e *entry, a
 	return nil
 }
 
-// kept says in an entry where its content is, if it is anywhere.
+// kept sets the location of an entry's content, if it is stored already.
 func (s *saver) kept(e *entry) bool {
 	at, kept := s.places[e.Sum]
 	e.Pack, e.Offset = at.pack, at.offset
 	return kept
 }
 
-// digest copies, and returns how much it was and its hash.
+// digest copies data, and returns its size and hash.
 func digest(ctx context.Context, w io.Writer, r io.Reader) (size int64, s sum, err error) {
 	hash, buffer := sha256.New(), make([]byte, 128<<10)
 	for {
@@ -373,7 +372,7 @@ func digest(ctx context.Context, w io.Writer, r io.Reader) (size int64, s sum, e
 	}
 }
 
-// write writes what is new, the manifest last.
+// write stores the new contents, and the manifest last.
 func (s *saver) write(ctx context.Context, roots []Root) error {
 	if err := s.renew(ctx, roots); err != nil {
 		return err
@@ -401,7 +400,7 @@ func (s *saver) write(ctx context.Context, roots []Root) error {
 	return nil
 }
 
-// renew packs what is in worn packs anew, so that they are needed no more.
+// renew repacks the contents of worn packs, so that these are no longer needed.
 func (s *saver) renew(ctx context.Context, roots []Root) error {
 	worn := (&state{Packs: s.next.Packs, Entries: s.next.Entries}).worn()
 	delete(worn, s.pack.id)

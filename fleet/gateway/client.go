@@ -16,22 +16,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// The bounds of what is asked about a model.
+// Bounds of queries about a model.
 const (
-	knownFor  = time.Minute      // an answer holds
-	maxKnown  = 1000             // answers that are kept; then it begins anew
-	askWithin = 10 * time.Second // there is an answer
+	knownFor  = time.Minute      // how long an answer is cached
+	maxKnown  = 1000             // cached answers; then the cache is cleared
+	askWithin = 10 * time.Second // timeout of a query
 	maxAnswer = 16 << 20         // bytes
-	maxReason = 500              // bytes of a refusal that are repeated
+	maxReason = 500              // bytes of an error response that are quoted
 )
 
-// Client opens the models of a gateway. A gateway that cannot be reached, breaks
-// off or refuses the token is a [pawl.ErrUnavailable]; all other errors are those
-// of the models. It is safe for concurrent use and needs nothing that a provider
-// knows one by.
+// Client opens the models of a gateway. If the gateway cannot be reached, breaks off or rejects the token,
+// errors wrap [pawl.ErrUnavailable]; all other errors are those of the models. It is safe for concurrent use
+// and needs no provider credentials.
 type Client struct {
 	URL   string       // e.g. http://coordinator:7465
-	Token string       // the gateway's
+	Token string       // of the gateway
 	HTTP  *http.Client // nil means one with [Transport]
 
 	once  sync.Once
@@ -39,39 +38,38 @@ type Client struct {
 	known map[string]answered
 }
 
-// answered is what a gateway has said.
+// answered is a cached answer.
 type answered struct {
 	body  []byte
 	until time.Time
 }
 
-// Open returns the model that ref names on the gateway. It asks nobody: that there
-// is no such model is an error of Window, of Check, and of the model's stream.
+// Open returns a model of the gateway. It makes no request: an unknown model is an error of Window, Check and
+// the model's stream.
 func (c *Client) Open(ref string) (model.Model, error) { return remoteModel{c, ref}, nil }
 
-// Window returns how much a model takes. It fails for one that cannot be opened.
+// Window returns the context window of a model. It fails if the model cannot be opened.
 func (c *Client) Window(ref string) (w model.Window, err error) {
 	return w, c.recall("window", ref, &w)
 }
 
-// Small returns the ref of the model that writes titles and summaries for sessions
-// with a given one; "" means none.
+// Small returns the model that writes titles and summaries for sessions with the given one; "" means none.
 func (c *Client) Small(ref string) (small string, err error) {
 	return small, c.recall("small", ref, &small)
 }
 
-// Sibling returns the ref of the small model of the same provider; "" means none.
+// Sibling returns the small model of the same provider; "" means none.
 func (c *Client) Sibling(ref string) (small string, err error) {
 	return small, c.recall("sibling", ref, &small)
 }
 
-// Check reports why a model cannot be opened.
+// Check returns why a model cannot be opened, or nil.
 func (c *Client) Check(ctx context.Context, ref string) error {
 	_, err := c.ask(ctx, "check", ref)
 	return err
 }
 
-// Models returns those that the gateway lists.
+// Models returns the models that the gateway lists.
 func (c *Client) Models(ctx context.Context) (list []pawl.ModelInfo, err error) {
 	body, err := c.ask(ctx, "models", "")
 	if err != nil {
@@ -80,7 +78,7 @@ func (c *Client) Models(ctx context.Context) (list []pawl.ModelInfo, err error) 
 	return list, c.decode(body, &list)
 }
 
-// recall asks about a model unless that was answered lately. Failures are not kept.
+// recall queries the gateway unless the answer is cached. Errors are not cached.
 func (c *Client) recall(what, ref string, answer any) error {
 	key := what + " " + ref
 	c.mu.Lock()
@@ -104,7 +102,7 @@ func (c *Client) recall(what, ref string, answer any) error {
 	return c.decode(body, answer)
 }
 
-// ask returns what the gateway says about a model.
+// ask queries the gateway about a model.
 func (c *Client) ask(ctx context.Context, what, ref string) ([]byte, error) {
 	resp, err := c.do(ctx, http.MethodGet, "/v1/"+what+"?ref="+url.QueryEscape(ref), nil)
 	if err != nil {
@@ -134,7 +132,7 @@ func (c *Client) decode(body []byte, v any) error {
 	return nil
 }
 
-// do sends a request. What fails on the way is unavailable, but for the end of ctx.
+// do sends a request. Errors wrap pawl.ErrUnavailable unless ctx has ended.
 func (c *Client) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.URL, "/")+path, bytes.NewReader(body))
 	if err != nil {
@@ -160,7 +158,7 @@ func (c *Client) http() *http.Client {
 	return c.HTTP
 }
 
-// refused is a status that says nothing of the model.
+// refused returns the error for a status that says nothing about the model.
 func (c *Client) refused(status string, body []byte) error {
 	return unavailable("the model gateway at %s says %s: %s", c.URL, status, strings.TrimSpace(string(body[:min(len(body), maxReason)])))
 }

@@ -17,23 +17,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// The bounds of a request.
+// Bounds of a request.
 const (
-	DefaultMaxBody = 64 << 20         // bytes: conversations have images
-	bodyWithin     = 60 * time.Second // it has to be here
+	DefaultMaxBody = 64 << 20         // bytes; conversations contain images
+	bodyWithin     = 60 * time.Second // timeout for reading it
 )
 
-// Config is what a gateway has.
+// Config configures a gateway.
 type Config struct {
 	Open    func(ref string) (model.Model, error)
-	Window  func(ref string) (model.Window, error)              // nil means that nobody knows
-	Small   func(ref string) (string, error)                    // nil means that there is none
-	Sibling func(ref string) (string, error)                    // nil means that there is none
-	Models  func(ctx context.Context) ([]pawl.ModelInfo, error) // nil means that they are not listed
+	Window  func(ref string) (model.Window, error)              // nil means unknown
+	Small   func(ref string) (string, error)                    // nil means none
+	Sibling func(ref string) (string, error)                    // nil means none
+	Models  func(ctx context.Context) ([]pawl.ModelInfo, error) // nil disables the list
 
-	Token     string                   // who asks has to bring it; without one nobody may ask
+	Token     string                   // required from clients; if it is empty, all requests are rejected
 	Redact    func(text string) string // masks secrets in errors; nil masks nothing
-	PerTenant int                      // calls at once of one tenant, the others wait; 0 means any number
+	PerTenant int                      // concurrent calls of one tenant, others wait; 0 means no limit
 	MaxBody   int64                    // bytes of a request; 0 means DefaultMaxBody
 }
 
@@ -60,8 +60,7 @@ func Handler(c Config) http.Handler {
 	return g.guard(mux)
 }
 
-// guard lets those pass who bring the token. The time that takes says nothing
-// about it.
+// guard rejects requests without the token. The comparison takes constant time.
 func (g *gateway) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -74,8 +73,8 @@ func (g *gateway) guard(next http.Handler) http.Handler {
 	})
 }
 
-// answer serves a question about a model. That it has no answer is said with a
-// status of its own, which nothing between the two sides uses.
+// answer serves a query about a model. Errors of the query have a status of their own, which no proxy in
+// between uses.
 func answer[T any](g *gateway, find func(ctx context.Context, ref string) (T, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body any
@@ -85,7 +84,7 @@ func answer[T any](g *gateway, find func(ctx context.Context, ref string) (T, er
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			body = g.failure(err)
 		}
-		_ = json.NewEncoder(w).Encode(body) // who is gone does not read it
+		_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
 	}
 }
 
@@ -94,8 +93,8 @@ func (g *gateway) check(_ context.Context, ref string) (struct{}, error) {
 	return struct{}{}, err
 }
 
-// window is that of a model that can be opened: whoever plans with it hears now
-// that there will be no reply, as one does whose models are not remote.
+// window returns the context window of a model. It fails if the model cannot be opened, as it does for local
+// models.
 func (g *gateway) window(_ context.Context, ref string) (model.Window, error) {
 	if _, err := g.Open(ref); err != nil || g.Window == nil {
 		return model.Window{}, err
@@ -103,7 +102,7 @@ func (g *gateway) window(_ context.Context, ref string) (model.Window, error) {
 	return g.Window(ref)
 }
 
-// named finds the model that stands beside another.
+// named serves a query for a related model.
 func named(find func(ref string) (string, error)) func(context.Context, string) (string, error) {
 	return func(_ context.Context, ref string) (string, error) {
 		if find == nil {
@@ -120,7 +119,7 @@ func (g *gateway) models(ctx context.Context, _ string) ([]pawl.ModelInfo, error
 	return g.Models(ctx)
 }
 
-// failure is an error as the other side may know it.
+// failure encodes an error for the client, with secrets masked.
 func (g *gateway) failure(err error) *failure {
 	f := &failure{Message: g.Redact(err.Error()), Code: pawl.CodeOf(err)}
 	var provider *model.ProviderError

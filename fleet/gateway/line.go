@@ -11,14 +11,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// ask is what a stream is asked for with.
+// ask is the body of a stream request.
 type ask struct {
 	Ref     string  `json:"ref"`
 	Request request `json:"request"`
 }
 
-// request is a [model.Request] with names for JSON. They convert into each other, so
-// a field that only one of them has does not compile.
+// request is a [model.Request] with JSON names. The types convert into each other, so a field missing in one of
+// them does not compile.
 type request struct {
 	Session     pawl.SessionID  `json:"session,omitempty"`
 	Parent      pawl.SessionID  `json:"parent,omitempty"`
@@ -36,12 +36,11 @@ type request struct {
 	TopP        *float64        `json:"top_p,omitempty"`
 }
 
-// line is one of a stream: a chunk, or what the stream ends with. A stream whose
-// last line is neither an end nor an error has been cut off.
+// line is a line of a stream: a chunk, the end, or an error. A stream whose last line is a chunk was cut off.
 type line struct {
-	Kind string `json:"kind"` // the chunk's, or lineEnd or lineError
+	Kind string `json:"kind"` // kind of the chunk, or lineEnd or lineError
 	chunk
-	Input []byte   `json:"input,omitzero"` // of the chunk's call: it need not be JSON
+	Input []byte   `json:"input,omitzero"` // input of the chunk's call; need not be valid JSON
 	Error *failure `json:"error,omitempty"`
 }
 
@@ -50,9 +49,9 @@ const (
 	lineError = "error"
 )
 
-// chunk is a [model.Chunk] with names for JSON. They convert into each other.
+// chunk is a [model.Chunk] with JSON names. The types convert into each other.
 type chunk struct {
-	Kind      model.ChunkKind `json:"-"` // by its name in the line
+	Kind      model.ChunkKind `json:"-"` // Kind of the line, by name
 	Text      string          `json:"text,omitempty"`
 	Signature string          `json:"signature,omitempty"`
 	Call      pawl.ToolCall   `json:"call,omitzero"`
@@ -61,8 +60,8 @@ type chunk struct {
 	Retry     pawl.Retry      `json:"retry,omitzero"`
 }
 
-// kinds are the names of the kinds of chunk. They outlive a change of the numbers:
-// the two sides need not be of one version.
+// kinds are the names of chunk kinds. Unlike the numbers they are stable, so both sides may have different
+// versions.
 var kinds = []string{
 	model.ChunkText:      "text",
 	model.ChunkReasoning: "reasoning",
@@ -73,14 +72,14 @@ var kinds = []string{
 	model.ChunkNotice:    "notice",
 }
 
-// lineOf is the line for a chunk.
+// lineOf returns the line of a chunk.
 func lineOf(c model.Chunk) line {
 	l := line{Kind: kinds[c.Kind], chunk: chunk(c), Input: c.Call.Input}
 	l.Call.Input = nil
 	return l
 }
 
-// piece is the chunk of a line; false if it has none that is known here.
+// piece returns the chunk of a line; false if its kind is unknown.
 func (l line) piece() (model.Chunk, bool) {
 	kind := slices.Index(kinds, l.Kind)
 	if kind < 0 {
@@ -91,14 +90,14 @@ func (l line) piece() (model.Chunk, bool) {
 	return c, true
 }
 
-// failure is an error of a model's, or of one who opens it.
+// failure is an encoded error of a model, or of opening it.
 type failure struct {
 	Message string      `json:"message"`
 	Code    pawl.Code   `json:"code"`
 	Model   *modelError `json:"model,omitempty"`
 }
 
-// modelError is a [model.ProviderError] with names for JSON. They convert into each other.
+// modelError is a [model.ProviderError] with JSON names. The types convert into each other.
 type modelError struct {
 	Kind       pawl.ErrorKind `json:"kind"`
 	Status     int            `json:"status,omitempty"`
@@ -106,7 +105,7 @@ type modelError struct {
 	RetryAfter time.Duration  `json:"retry_after,omitempty"`
 }
 
-// err is the error that was told: its class and its words are those of the original.
+// err returns the decoded error, with the class and the message of the original.
 func (f failure) err() error {
 	if f.Model == nil {
 		return api.Fault{Error: api.FaultBody{Code: f.Code, Message: f.Message}}.Err("")
@@ -118,7 +117,7 @@ func (f failure) err() error {
 	return &relayed{f.Message, &provider}
 }
 
-// relayed is a provider's failure with the words that were put around it.
+// relayed is a provider error with the message of the errors that wrapped it.
 type relayed struct {
 	text     string
 	provider *model.ProviderError

@@ -14,10 +14,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// maxLine bounds a line of a stream: a call may carry a file.
+// maxLine bounds a line of a stream, in bytes; a call may contain a file.
 const maxLine = 128 << 20
 
-// remoteModel is one on a gateway.
+// remoteModel is a model of a gateway.
 type remoteModel struct {
 	client *Client
 	ref    string
@@ -29,7 +29,7 @@ var _ model.Model = remoteModel{}
 func (m remoteModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) {
 		call, cancel := context.WithCancel(ctx)
-		defer cancel() // tells the gateway
+		defer cancel() // ends the call on the gateway
 		err := m.stream(call, req, func(c model.Chunk) bool { return yield(c, nil) })
 		switch {
 		case err == nil:
@@ -41,7 +41,7 @@ func (m remoteModel) Stream(ctx context.Context, req model.Request) iter.Seq2[mo
 	}
 }
 
-// stream makes the call and passes the chunks on, until pass has enough.
+// stream makes the call and passes the chunks on, until pass returns false.
 func (m remoteModel) stream(ctx context.Context, req model.Request, pass func(model.Chunk) bool) error {
 	body, err := protocol.Marshal(ask{m.ref, request(req)})
 	if err != nil {
@@ -73,7 +73,7 @@ func (m remoteModel) stream(ctx context.Context, req model.Request, pass func(mo
 	return unavailable("the model gateway at %s broke off: %w", m.client.URL, why)
 }
 
-// read returns the chunk of a line, or that the stream is over.
+// read decodes the chunk of a line, or reports that the stream is over.
 func (m remoteModel) read(text []byte) (c model.Chunk, over bool, err error) {
 	var l line
 	if err := m.client.decode(text, &l); err != nil {
@@ -92,10 +92,10 @@ func (m remoteModel) read(text []byte) (c model.Chunk, over bool, err error) {
 	return c, false, nil
 }
 
-// refusal is an answer that is no stream. A request that the gateway finds too
-// large is treated as by a provider that does: the conversation is made smaller.
+// refusal returns the error for a response that is not a stream. If the request is too large for the gateway,
+// it is the error of a provider in that case, so that the conversation is compacted.
 func (m remoteModel) refusal(resp *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // what could be read is better than nothing
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // a partial message is better than none
 	if resp.StatusCode == http.StatusRequestEntityTooLarge {
 		return protocol.ErrorOf(resp.StatusCode, body)
 	}

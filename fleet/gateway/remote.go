@@ -1,7 +1,6 @@
-// Package gateway lets those who have no keys ask models through those who have
-// them. A [Handler] has the models and serves them over HTTP; a [Client] opens
-// models that are there. What a model says, and how it fails, arrives as if it
-// were here. What is retried is retried where the keys are.
+// Package gateway gives hosts without API keys access to models over HTTP. A [Handler] serves models on a host
+// that has the keys; a [Client] opens them on other hosts. Chunks and errors are passed on unchanged. Retries
+// happen on the side of the keys.
 package gateway
 
 import (
@@ -13,23 +12,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TenantHeader names the tenant that a call is made for.
+// TenantHeader is the header with the tenant of a call.
 const TenantHeader = "Pawl-Tenant"
 
-// A peer that was silent for quietFor is asked whether it is there, and has to say
-// so within answersIn: so one that is gone is noticed within ten seconds, on both
-// sides, however long a model thinks.
+// A peer that was silent for quietFor is pinged and must answer within answersIn. So both sides notice a lost
+// peer within ten seconds, however long a model takes to reply.
 const (
 	quietFor  = 4 * time.Second
 	answersIn = 4 * time.Second
 )
 
-// Server returns a server for a [Handler]. It speaks HTTP/2, over TLS if it is
-// served with a certificate.
+// Server returns a server for a [Handler]. It speaks HTTP/2, over TLS if it is served with a certificate.
 func Server(h http.Handler) *http.Server { return server(h, quietFor, answersIn) }
 
-// Transport returns how a [Client] reaches a [Server], for who has to change how
-// certificates are checked.
+// Transport returns the transport of a [Client], for callers that change how certificates are verified.
 func Transport() *http.Transport { return transport(quietFor, answersIn) }
 
 func server(h http.Handler, quiet, answers time.Duration) *http.Server {
@@ -47,8 +43,8 @@ func transport(quiet, answers time.Duration) *http.Transport {
 	}
 }
 
-// onlyHTTP2 is the protocol that has pings of its own. With the other one nobody
-// would notice that a peer is gone while a model thinks.
+// onlyHTTP2 selects the protocol that has pings. With HTTP/1.1, a lost peer would go unnoticed while a model is
+// working.
 func onlyHTTP2() *http.Protocols {
 	var p http.Protocols
 	p.SetHTTP2(true)
@@ -56,8 +52,8 @@ func onlyHTTP2() *http.Protocols {
 	return &p
 }
 
-// unavailable is a failure of the way to the models. It says nothing of them, so
-// the call can be made again.
+// unavailable returns an error of the connection to the gateway. It says nothing about the model, so the call
+// can be retried.
 func unavailable(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, pawl.ErrUnavailable)...)
 }

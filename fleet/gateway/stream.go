@@ -13,14 +13,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// stream serves a model call. When the other side goes away, the call ends.
+// stream serves a model call. It ends when the client disconnects.
 func (g *gateway) stream(w http.ResponseWriter, r *http.Request) {
 	tenant := store.Tenant(r.Header.Get(TenantHeader))
 	if tenant != "" && !tenant.Valid() {
 		http.Error(w, fmt.Sprintf("%s: %q is no tenant's name", TenantHeader, tenant), http.StatusBadRequest)
 		return
 	}
-	leave, err := g.tenants.enter(r.Context(), tenant) // before the body, which takes memory
+	leave, err := g.tenants.enter(r.Context(), tenant) // before the body is read, which takes memory
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
@@ -32,18 +32,18 @@ func (g *gateway) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := newWriter(w, g)
-	defer out.close() // also if the model panics: then the stream has no end
+	defer out.close() // if the model panics, the stream has no end line
 	g.relay(store.WithTenant(r.Context(), tenant), a, out)
 }
 
-// read reads what is asked, or says with which status it is refused.
+// read decodes the request; on error it returns the HTTP status too.
 func (g *gateway) read(w http.ResponseWriter, r *http.Request) (a ask, status int, err error) {
 	control := http.NewResponseController(w)
 	if err := control.SetReadDeadline(time.Now().Add(bodyWithin)); err != nil {
 		return a, http.StatusInternalServerError, err
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, g.MaxBody))
-	d.DisallowUnknownFields() // what is not understood is not left out
+	d.DisallowUnknownFields() // do not ignore what is not understood
 	var large *http.MaxBytesError
 	if err := d.Decode(&a); errors.As(err, &large) {
 		return a, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes, which is what the gateway takes", large.Limit)
@@ -53,7 +53,7 @@ func (g *gateway) read(w http.ResponseWriter, r *http.Request) (a ask, status in
 	return a, 0, control.SetReadDeadline(time.Time{})
 }
 
-// relay asks the model and passes on what it says.
+// relay calls the model and passes on its chunks.
 func (g *gateway) relay(ctx context.Context, a ask, out *writer) {
 	m, err := g.Open(a.Ref)
 	if err != nil {
@@ -63,7 +63,7 @@ func (g *gateway) relay(ctx context.Context, a ask, out *writer) {
 	for c, err := range m.Stream(ctx, model.Request(a.Request)) {
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return // nobody listens
+			return // the client has disconnected
 		case err != nil:
 			out.send(ctx, line{Kind: lineError, Error: g.failure(err)})
 			return
@@ -79,14 +79,14 @@ func (g *gateway) relay(ctx context.Context, a ask, out *writer) {
 	out.send(ctx, line{Kind: lineEnd})
 }
 
-// The bounds of what waits to be written.
+// Bounds of the write buffer.
 const (
-	maxLines = 64       // that wait
-	maxBatch = 32 << 10 // bytes that are written at once, a longer line apart
+	maxLines = 64       // lines that wait
+	maxBatch = 32 << 10 // bytes written at once, except for a longer line
 )
 
-// writer writes lines. Those that come while others are written go out together:
-// a model that is fast costs no more for it.
+// writer writes lines. It batches lines that arrive while others are written, so that a fast model costs no
+// more writes.
 type writer struct {
 	lines chan line
 	done  chan struct{}
@@ -102,7 +102,7 @@ func newWriter(w http.ResponseWriter, g *gateway) *writer {
 			b.Reset()
 			g.encode(&b, l)
 			out.gather(&b, g)
-			// A failure means that the other side is gone, which ends the call's context.
+			// An error means that the client has disconnected, which also ends the call's context.
 			_, _ = w.Write(b.Bytes())
 			_ = http.NewResponseController(w).Flush()
 		}
@@ -110,7 +110,7 @@ func newWriter(w http.ResponseWriter, g *gateway) *writer {
 	return out
 }
 
-// gather adds the lines that are there already.
+// gather adds the lines that are already queued.
 func (o *writer) gather(b *bytes.Buffer, g *gateway) {
 	for b.Len() < maxBatch {
 		select {
@@ -125,7 +125,7 @@ func (o *writer) gather(b *bytes.Buffer, g *gateway) {
 	}
 }
 
-// encode writes a line. One that cannot be written ends the stream with the reason.
+// encode writes a line. If a line cannot be encoded it writes an error line.
 func (g *gateway) encode(b *bytes.Buffer, l line) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
@@ -134,7 +134,7 @@ func (g *gateway) encode(b *bytes.Buffer, l line) {
 	}
 }
 
-// send hands a line over. false means that nobody listens any more.
+// send queues a line. It returns false if ctx has ended.
 func (o *writer) send(ctx context.Context, l line) bool {
 	select {
 	case o.lines <- l:
@@ -144,7 +144,7 @@ func (o *writer) send(ctx context.Context, l line) bool {
 	}
 }
 
-// close returns when all is written.
+// close waits until all lines are written.
 func (o *writer) close() {
 	close(o.lines)
 	<-o.done

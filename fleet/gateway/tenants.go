@@ -8,25 +8,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// maxWaiting bounds how many calls of a tenant wait.
+// maxWaiting bounds the waiting calls of a tenant.
 const maxWaiting = 1000
 
-// tenants says how many calls of each tenant run at once. Those that wait take
-// turns in the order in which they came, and are in nobody else's way.
+// tenants limits the concurrent calls of each tenant. Waiting calls run in the order of arrival and do not
+// affect other tenants.
 type tenants struct {
-	most int // 0 means any number
+	most int // 0 means no limit
 
 	mu    sync.Mutex
 	rooms map[store.Tenant]*room
 }
 
-// room has the calls of one tenant.
+// room holds the calls of one tenant.
 type room struct {
 	slots chan struct{}
-	calls int // that run or wait
+	calls int // running or waiting
 }
 
-// enter returns when the call may run. Whoever enters leaves, too.
+// enter waits until the call may run. Call leave after it.
 func (t *tenants) enter(ctx context.Context, name store.Tenant) (leave func(), err error) {
 	if t.most <= 0 {
 		return func() {}, nil
@@ -44,7 +44,7 @@ func (t *tenants) enter(ctx context.Context, name store.Tenant) (leave func(), e
 	}
 }
 
-// join finds the tenant's room, or makes it.
+// join returns the queue of a tenant, creating it if needed.
 func (t *tenants) join(name store.Tenant) (*room, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,7 +63,7 @@ func (t *tenants) join(name store.Tenant) (*room, error) {
 	return r, nil
 }
 
-// part forgets a room that nobody is in.
+// part removes the queue of a tenant when it is empty.
 func (t *tenants) part(name store.Tenant, r *room) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
