@@ -1,6 +1,6 @@
-// Package extension puts together what people bring in Markdown: for a directory, the
-// agents, commands, rules and skills that a session in it has. Nothing of a
-// project is read unless it is trusted.
+// Package extension loads the Markdown extensions of a directory: the agents,
+// commands, rules and skills that a session in it has. Files of a project are
+// only read if it is trusted.
 package extension
 
 import (
@@ -17,36 +17,36 @@ import (
 
 // Places says where to look besides a session's directory.
 type Places struct {
-	Home     string                // of the user; "" means none
-	Config   string                // pawl's own directory for what the user configures; "" means none
-	Trusted  func(dir string) bool // whether a directory of a project is; nil means that none is
-	Reserved []string              // the names of agents that nobody can take
+	Home     string                // the user's home directory; "" means none
+	Config   string                // the user's Pawl configuration directory; "" means none
+	Trusted  func(dir string) bool // whether a directory of a project is trusted; nil means none is
+	Reserved []string              // agent names that extensions cannot use
 }
 
-// Found is what a session in a directory has. It is read once and does not change;
-// what a skill says is read when it is loaded.
+// Found holds the extensions of a directory. It is read once and does not
+// change; the instructions of a skill are read when it is loaded.
 type Found struct {
-	Dir        string // the directory, real
-	Top        string // of its repository, or Dir
+	Dir        string // the directory, with links resolved
+	Top        string // the top of its repository, or Dir
 	Repository bool
-	Branch     string // that is checked out, "" if none is; a stranger's text
+	Branch     string // the checked-out branch, "" if none; untrusted text
 
 	Agents   *definition.AgentSet
 	Commands *definition.CommandSet
 	Rules    *rules.Set
 	Skills   *skill.Set
 
-	sources frontmatter.Sources // of rules
+	sources frontmatter.Sources // where rules are read from
 }
 
-// Look reads what there is for a directory. What cannot be read is a fault in what
-// it returns, not an error: a session works without.
+// Look reads the extensions of a directory. What cannot be read is a fault in
+// the result, not an error: a session works without.
 func (p Places) Look(ctx context.Context, dir string) *Found {
 	f := &Found{Dir: real(dir)}
 	f.Top = f.Dir
 	if repo := openRepo(ctx, f.Dir); repo != nil {
 		f.Repository, f.Top = true, repo.Top
-		f.Branch, _ = repo.Branch(ctx) // one that cannot be told is none
+		f.Branch, _ = repo.Branch(ctx) // "" if the branch is unknown
 	}
 	s := frontmatter.Sources{Project: folder(f.Top), Trusted: p.Trusted, Home: folder(p.Home), Config: folder(p.Config)}
 	if rel, err := filepath.Rel(f.Top, f.Dir); err == nil {
@@ -62,7 +62,7 @@ func (p Places) Look(ctx context.Context, dir string) *Found {
 	return f
 }
 
-// reserve takes out the user's agents that have a reserved name.
+// reserve removes the user's agents with reserved names.
 func (p Places) reserve(set *definition.AgentSet) {
 	set.Agents = slices.DeleteFunc(set.Agents, func(a definition.Agent) bool {
 		taken := slices.Contains(p.Reserved, a.Name)
@@ -73,13 +73,13 @@ func (p Places) reserve(set *definition.AgentSet) {
 	})
 }
 
-// Near returns the rules on the way from the directory to a file below it, which is
-// absolute, apart from those that were given; see [rules.Near].
+// Near returns the rules between the directory and a file below it, given by
+// its absolute path, except those in given; see [rules.Near].
 func (f *Found) Near(file string, given map[string]bool) *rules.Set {
 	return rules.Near(f.sources, file, given)
 }
 
-// Faults returns what is wrong with the files, of all kinds.
+// Faults returns the problems of all extension files.
 func (f *Found) Faults() []frontmatter.Fault {
 	return slices.Concat(f.Agents.Faults, f.Commands.Faults, f.Rules.Faults, f.Skills.Faults)
 }
@@ -91,12 +91,12 @@ func openRepo(ctx context.Context, dir string) *git.Repo {
 	}
 	repo, err := g.Open(ctx, dir)
 	if err != nil {
-		return nil // there is none, or one that is not to be believed
+		return nil // no repository, or one that is not trustworthy
 	}
 	return repo
 }
 
-// real returns a path without links, or as it is if it leads nowhere.
+// real resolves links, or returns the path unchanged if that fails.
 func real(path string) string {
 	if r, err := filepath.EvalSymlinks(path); err == nil {
 		return r

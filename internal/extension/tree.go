@@ -9,11 +9,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// tree is a frontmatter.Tree that is opened each time: what was found can be kept, and
-// nobody needs to close it.
+// tree is a frontmatter.Tree that is opened for each access, so that results
+// can be kept and need no Close.
 type tree string
 
-// OpenReal opens a file; no part of its path is a link.
+// OpenReal opens a file. It returns an error if a part of its path is a link.
 func (t tree) OpenReal(path string) (*os.File, error) {
 	w, err := workspace.Open(string(t))
 	if err != nil {
@@ -23,7 +23,8 @@ func (t tree) OpenReal(path string) (*os.File, error) {
 	return w.OpenReal(path)
 }
 
-// RealFolder opens a directory; no part of its path is a link.
+// RealFolder opens a directory. It returns an error if a part of its path is a
+// link.
 func (t tree) RealFolder(path string) (*os.Root, error) {
 	w, err := workspace.Open(string(t))
 	if err != nil {
@@ -41,14 +42,15 @@ func folder(path string) frontmatter.Folder {
 	return frontmatter.Folder{Tree: tree(path), Path: path}
 }
 
-// strange are directories that hold what others wrote: nobody who trusts a project
-// means their rules.
+// strange are directories with third-party files: trust in a project does not
+// cover their rules.
 var strange = []string{"node_modules", "vendor", "third_party", ".git"}
 
-// covered returns whether the rules of a directory count: they are only texts, so
-// who trusts a directory trusts those of the directories below it, up to a repository
-// of its own, or what others wrote. Directories below the one that is worked in are
-// not asked about one by one, which takes time.
+// covered returns a function that reports whether the rules of a directory are
+// trusted. Rules are only texts, so trust in a directory covers the
+// directories below it, except nested repositories and third-party
+// directories. Directories below the working directory are not checked one by
+// one, which would be slow.
 func (p Places) covered(top, worked string) func(dir string) bool {
 	if p.Trusted == nil {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxActive bounds the sessions that are remembered.
+// maxActive is the maximum number of sessions that are remembered.
 const maxActive = 1000
 
-// Activity knows when people last wrote. It may be used by many goroutines at
-// once. Now is the clock; nil means the system's.
+// Activity records when users last sent prompts. It is safe for concurrent
+// use. Now is the clock; nil means time.Now.
 type Activity struct {
 	Now func() time.Time
 
@@ -20,20 +20,21 @@ type Activity struct {
 	sessions map[pawl.SessionID]Active
 }
 
-// Active is how a person has taken part in a session.
+// Active is a user's activity in a session.
 type Active struct {
-	Last    time.Time // their newest prompt
+	Last    time.Time // time of the latest prompt
 	Prompts int
 }
 
-// Of returns what is known of a session; the zero value means nothing.
+// Of returns the activity of a session; the zero value means unknown.
 func (a *Activity) Of(id pawl.SessionID) Active {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sessions[id]
 }
 
-// note counts a prompt. Of too many sessions the one that rested longest goes.
+// note counts a prompt. If there are too many sessions, the least recently
+// active is forgotten.
 func (a *Activity) note(id pawl.SessionID) {
 	now := time.Now
 	if a.Now != nil {
@@ -56,7 +57,8 @@ func (a *Activity) note(id pawl.SessionID) {
 	a.sessions[id] = Active{Last: now(), Prompts: a.sessions[id].Prompts + 1}
 }
 
-// UserActivity keeps an Activity up to date. A child's prompts are no person's.
+// UserActivity returns a hook that updates an Activity. Prompts of subagents
+// do not count.
 func UserActivity(a *Activity) Hook {
 	h := Hook{Name: "user-activity", Priority: PriorityEarly, Points: []Point{ChatMessage, SessionEnd}}
 	h.Match = func(e Event) bool { return e.Parent == "" }

@@ -13,16 +13,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// blockCode is the exit code that refuses; what is on stderr is the reason.
+// blockCode is the exit code of a command that blocks; its stderr is the
+// reason.
 const blockCode = 2
 
-// answer is how a command ended.
+// answer is the result of a command.
 type answer struct {
 	code           int
 	stdout, stderr *bounded
 }
 
-// read says what an answer means at the event's point.
+// read converts an answer to an outcome, according to the event's point.
 func (c *command) read(e Event, t telling, a answer) (Outcome, error) {
 	reason, _ := a.stderr.get()
 	reason = strings.TrimSpace(sanitize.Marked(strings.ToValidUTF8(reason, "\ufffd")))
@@ -43,9 +44,9 @@ func (c *command) read(e Event, t telling, a answer) (Outcome, error) {
 	return Outcome{Faults: []Fault{{Hook: c.name, Text: text}}}, nil
 }
 
-// block is what a refusal means: of a prompt or a call, a no; after a call, a
-// word to the model; at the end of a turn, to go on. Elsewhere only the person
-// can be told.
+// block applies a block: it refuses a prompt or a call, adds a text for the
+// model after a call, and continues the turn at its end. Elsewhere it is a
+// message for the user.
 func (c *command) block(e Event, o *Outcome, reason string) {
 	can := powers[e.Point]
 	given := cmp.Or(reason, "the hook "+c.name+" gave no reason")
@@ -63,11 +64,11 @@ func (c *command) block(e Event, o *Outcome, reason string) {
 	}
 }
 
-// output is what a command can say in JSON. Other keys are passed over.
+// output is the JSON output of a command. Other keys are ignored.
 type output struct {
 	Continue       *bool    `json:"continue"`
 	StopReason     string   `json:"stopReason"`
-	SuppressOutput bool     `json:"suppressOutput"` // nobody is shown it anyway
+	SuppressOutput bool     `json:"suppressOutput"` // output is never shown
 	SystemMessage  string   `json:"systemMessage"`
 	Decision       string   `json:"decision"`
 	Reason         string   `json:"reason"`
@@ -88,10 +89,10 @@ type specific struct {
 	} `json:"decision"`
 }
 
-// plainContext are the points where an output that is no JSON is for the model.
+// plainContext are the points where output that is not JSON goes to the model.
 var plainContext = []Point{ChatMessage, SessionStart}
 
-// readOutput says what the output of a command that has not failed means.
+// readOutput interprets the output of a command that has not failed.
 func (c *command) readOutput(e Event, t telling, stdout *bounded) (Outcome, error) {
 	text, more := stdout.get()
 	text = strings.TrimSpace(text)
@@ -102,7 +103,7 @@ func (c *command) readOutput(e Event, t telling, stdout *bounded) (Outcome, erro
 	var out output
 	err := json.Unmarshal([]byte(text), &out)
 	if err == nil {
-		err = pawl.Decode([]byte(text), new(any)) // a key that comes twice has no meaning
+		err = pawl.Decode([]byte(text), new(any)) // duplicate keys are ambiguous
 	}
 	switch {
 	case more:
@@ -116,8 +117,9 @@ func (c *command) readOutput(e Event, t telling, stdout *bounded) (Outcome, erro
 	return c.mean(e, t, out)
 }
 
-// isJSON reports whether an output is meant to be JSON. Before a call it is also
-// if it only speaks of a decision: a no must not be lost to a stray line.
+// isJSON reports whether an output is meant to be JSON. Before a call, text
+// that contains a decision counts too, so that a deny is not lost to a stray
+// line.
 func isJSON(p Point, text string) bool {
 	return strings.HasPrefix(text, "{") || p == ToolBefore && slices.ContainsFunc(decisive, func(key string) bool { return strings.Contains(text, key) })
 }
@@ -135,14 +137,14 @@ func (c *command) plainOutput(e Event, text string, more, valid bool) Outcome {
 	return o
 }
 
-// mark makes visible what does not show in the texts.
+// mark makes invisible characters in the texts visible.
 func (out *output) mark() {
 	for _, s := range []*string{&out.StopReason, &out.SystemMessage, &out.Reason, &out.Specific.Reason, &out.Specific.Context, &out.Specific.Request.Message} {
 		*s = strings.TrimSpace(sanitize.Marked(*s))
 	}
 }
 
-// mean turns an output into an outcome.
+// mean converts an output to an outcome.
 func (c *command) mean(e Event, t telling, out output) (Outcome, error) {
 	var o Outcome
 	if p, known := ParsePoint(out.Specific.Event); out.Specific.Event != "" && (!known || p != e.Point) {
@@ -176,7 +178,7 @@ func (c *command) mean(e Event, t telling, out output) (Outcome, error) {
 
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// changed is a changed input in our names.
+// changed returns a changed input with our field names.
 func (c *command) changed(e Event, t telling, input json.RawMessage) (json.RawMessage, error) {
 	if !c.Origin.claude() || e.Tool == "apply_patch" {
 		return input, checkInput(input)
@@ -184,7 +186,7 @@ func (c *command) changed(e Event, t telling, input json.RawMessage) (json.RawMe
 	return ourInput(e.Tool, t.input, e.Input, input)
 }
 
-// decide takes in all that an output has decided: the strictest counts.
+// decide applies all decisions of an output: the strictest counts.
 func (c *command) decide(e Event, o *Outcome, out output) error {
 	for _, d := range []struct{ word, reason string }{
 		{out.Decision, out.Reason},

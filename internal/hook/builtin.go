@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Builtins are what the hooks of pawl's own are made with. One whose part is
-// missing is left out; the guard of roles goes by the event if there are no Roles.
+// Builtins configures the built-in hooks. A hook whose field is not set is
+// left out; without Roles, the role guard uses the event's role.
 type Builtins struct {
 	Activity  *Activity
 	Roles     map[string]Role
@@ -15,7 +15,8 @@ type Builtins struct {
 	Sanity    func(Event) Finding
 }
 
-// Hooks returns the hooks. A new one is a file beside this one, and a line here.
+// Hooks returns the hooks. To add one, add a file to this package and a line
+// here.
 func (b Builtins) Hooks() []Hook {
 	hooks := []Hook{
 		UserActivity(b.Activity),

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// maxCommands bounds the commands of one file.
+// maxCommands is the maximum number of commands of one file.
 const maxCommands = 200
 
 // group is a list of commands with a matcher.
@@ -24,21 +24,22 @@ type group struct {
 // handler is one command.
 type handler struct {
 	Type      string          `json:"type"`
-	Command   json.RawMessage `json:"command"` // a line, or a program and its arguments
+	Command   json.RawMessage `json:"command"` // a shell command line, or a program and its arguments
 	Args      []string        `json:"args"`
 	Timeout   *float64        `json:"timeout"` // seconds
 	OnTimeout string          `json:"on_timeout"`
 	MayAllow  bool            `json:"may_allow"`
 
-	// Known, and without a meaning here.
+	// Accepted for compatibility and ignored.
 	StatusMessage string `json:"statusMessage"`
 	Description   string `json:"description"`
 	Async         bool   `json:"async"`
 }
 
-// ParseConfig reads the commands of a file: the key hooks of its one object, in
-// the form that Claude Code has. What is not understood is told and left out. An
-// error means that the file is of another form.
+// ParseConfig parses the hooks of a configuration file: the key hooks of its
+// object, in the format of Claude Code. It leaves out what it does not
+// understand and reports it as a fault. An error means that the file has
+// another format.
 func ParseConfig(data json.RawMessage, origin Origin) ([]External, []Fault, error) {
 	var file, hooks map[string]json.RawMessage
 	err := pawl.Decode(data, &file)

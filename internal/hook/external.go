@@ -20,21 +20,21 @@ const (
 	maxOutput      = 64 << 10 // bytes that are read of each output of a command
 )
 
-// MaxStopBlocks is how often in a row commands can keep a turn going.
+// MaxStopBlocks is how often in a row commands can continue a turn.
 const MaxStopBlocks = 8
 
-// Layer says whose a configuration is.
+// Layer says where a configuration comes from.
 type Layer string
 
-// The layers. Any other is taken for the project's.
+// The layers. Any other value counts as the project's.
 const (
 	LayerProject Layer = "project"
 	LayerUser    Layer = "user"
 	LayerManaged Layer = "managed"
 )
 
-// rank orders layers. Commands of a stronger one run later: they see, and have
-// the last word on, what those of a weaker one have changed.
+// rank orders layers. Commands of a stronger layer run later: they see what
+// weaker ones have changed and have the last word.
 func (l Layer) rank() int {
 	switch l {
 	case LayerManaged:
@@ -52,50 +52,51 @@ type Origin struct {
 	Layer Layer
 }
 
-// claude reports whether the file is one of Claude Code's: its commands know
-// tools and their inputs by the names that they have there.
+// claude reports whether the file belongs to Claude Code: its commands use
+// that program's names of tools and inputs.
 func (o Origin) claude() bool {
 	return slices.Contains(strings.Split(filepath.ToSlash(o.File), "/"), ".claude")
 }
 
-// External is a command that is run at a point.
+// External is a command that runs at a point.
 type External struct {
 	Point   Point
-	Event   string   // the point as the file names it; the command is told the same
-	Matcher string   // which tools, sources or triggers; "" and * mean all
-	Command string   // a line for sh, or
+	Event   string   // the point as the file names it; the command gets the same name
+	Matcher string   // tools, sources or triggers; "" and * mean all
+	Command string   // a command line for sh, or
 	Args    []string // a program and its arguments, without a shell
 
 	Timeout        time.Duration // 0 means 60 seconds
-	AllowOnTimeout bool          // a call goes on if the command takes too long; else it is refused
+	AllowOnTimeout bool          // on a timeout the call continues; otherwise it is refused
 
-	// MayAllow lets an allow of the command answer what a person would be asked.
-	// It counts for nothing in the project's layer.
+	// MayAllow makes an allow of the command answer a permission prompt. It is
+	// ignored in the project's layer.
 	MayAllow bool
 
 	Origin Origin
 }
 
-// Runner runs a command: in a sandbox, or as it is if the layer is the user's.
+// Runner runs commands: in a sandbox, or without one for the user's layer.
 type Runner interface {
-	// Run runs the command and returns its exit code, or -1 if a signal ended it.
-	// When it returns, all that the command has started has ended. When ctx ends,
-	// that is within a second, and ctx's cause is returned. An error means that the
-	// command could not be run, or not to its end.
+	// Run runs the command and returns its exit code, or -1 if a signal ended
+	// it. When it returns, all processes of the command have ended. After ctx
+	// ends, it returns within a second, with ctx's cause. An error means that
+	// the command could not be run, or not to its end.
 	Run(ctx context.Context, c Command) (code int, err error)
 }
 
-// Outside is what commands need to become hooks. Without a Runner none can.
+// Outside configures external commands. Without a Runner none run.
 type Outside struct {
 	Runner  Runner
-	Trusted bool // the directory is: without it, no command of the project's layer runs
+	Trusted bool // the project is trusted: otherwise no command of its layer runs
 
-	// Transcript returns the path of a session's log as a file, or ""; nil means none.
+	// Transcript returns the path of a session's log as a file, or ""; nil
+	// means none.
 	Transcript func(pawl.SessionID) string
 }
 
-// Hooks returns the commands as hooks, in the order of their layers and then as
-// they are given. What is left out is told in the faults.
+// Hooks returns the commands as hooks, ordered by layer and then as given. It
+// reports commands that it leaves out as faults.
 func (out Outside) Hooks(list []External) (hooks []Hook, faults []Fault) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b External) int { return cmp.Compare(a.Origin.Layer.rank(), b.Origin.Layer.rank()) })
@@ -124,7 +125,7 @@ func (out Outside) Hooks(list []External) (hooks []Hook, faults []Fault) {
 	return hooks, faults
 }
 
-// command is an External that can be run.
+// command is a checked External.
 type command struct {
 	External
 	name    string
@@ -132,8 +133,8 @@ type command struct {
 	matches matcher
 }
 
-// command checks an External. Without a command, why says what is the matter;
-// with one, what is to be told.
+// command checks an External. Without a command, why is the reason; with one,
+// a warning.
 func (out Outside) command(x External) (c *command, why string) {
 	_, known := powers[x.Point]
 	switch {
@@ -161,8 +162,8 @@ func (out Outside) command(x External) (c *command, why string) {
 	return &command{External: x, outside: out, matches: matches}, why
 }
 
-// onlyOnce is the hook's Match: an event for which the same command is given
-// again later is left to that one.
+// onlyOnce returns the hook's Match: if the same command is configured again
+// later, only that one runs.
 func (c *command) onlyOnce(later []*command) func(Event) bool {
 	var same []*command
 	for _, l := range later {
@@ -175,13 +176,13 @@ func (c *command) onlyOnce(later []*command) func(Event) bool {
 	}
 }
 
-// concerns reports whether the command is for the event.
+// concerns reports whether the command runs for the event.
 func (c *command) concerns(e Event) bool {
 	names := subjects(e)
 	return names == nil || c.matches(names)
 }
 
-// title is how people know a command: its event and where it is configured.
+// title identifies a command for people: its event and where it is configured.
 func (x External) title() string {
 	return sanitize.Line(cmp.Or(x.Event, string(x.Point)) + " in " + cmp.Or(x.Origin.File, "the "+string(x.Origin.Layer)+" configuration"))
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Bounds of what the hooks of one event can add up to.
+// The limits of all hooks of one event together.
 const (
-	maxContext  = 32 << 10 // bytes for the model, an injection included
+	maxContext  = 32 << 10 // bytes for the model, including an injection
 	maxContexts = 16       // texts for the model
-	maxMessages = 16       // texts for the person
+	maxMessages = 16       // texts for the user
 	maxMessage  = 4 << 10  // bytes of one of them, or of a reason
 	maxFaults   = 32
 	maxInput    = 1 << 20 // bytes of a changed input
 )
 
-// fold puts outcomes together, one hook after the other.
+// fold combines the outcomes of hooks, one after the other.
 type fold struct {
-	event Event // as changed so far
+	event Event // with the changes so far
 	out   Outcome
-	bytes int    // for the model
-	stale string // the hook that changed the input since the accesses were told, or ""
+	bytes int    // bytes for the model so far
+	stale string // the hook that changed the input since Access was computed, or ""
 }
 
-// add takes in what a hook has done.
+// add adds the outcome of a hook.
 func (f *fold) add(name string, o Outcome) {
 	if o.Input != nil {
 		if f.out.Decision == Allow {
@@ -73,8 +73,8 @@ func (f *fold) add(name string, o Outcome) {
 	}
 }
 
-// refresh has it told anew what the call would touch, if its input has changed:
-// the hooks to come judge the call that would run. What cannot be told refuses it.
+// refresh computes the accesses again if the input has changed, so that the
+// next hooks see the call that would run. If that fails, the call is refused.
 func (f *fold) refresh(ctx context.Context) {
 	if f.stale == "" || weak.On("hook.access") {
 		return
@@ -102,8 +102,8 @@ func (f *fold) block(name, reason string) {
 	}
 }
 
-// fail takes in that a hook could not do its job. Where it may have been a guard
-// its silence is no consent.
+// fail records the error of a hook. Before a call it blocks, because the hook
+// may have been a guard.
 func (f *fold) fail(name string, err error) {
 	f.fault(Fault{Hook: name, Text: err.Error()})
 	if f.event.Point == ToolBefore && !weak.On("hook.failclosed") {
@@ -118,7 +118,7 @@ func (f *fold) fault(fault Fault) {
 	}
 }
 
-// room returns as much of a text for the model as there is room for.
+// room returns as much of a text for the model as fits.
 func (f *fold) room(name, text string) string {
 	kept := cut(text, maxContext-f.bytes)
 	if kept != text {
@@ -148,7 +148,8 @@ func (f *fold) keepGoing(name string, o Outcome) {
 	}
 }
 
-// check returns what a hook has done that cannot be done at the point.
+// check returns an error if a hook has done something that its point does not
+// allow.
 func check(p Point, o Outcome) error {
 	can := powers[p]
 	for _, c := range []struct {
@@ -179,7 +180,7 @@ func check(p Point, o Outcome) error {
 	return nil
 }
 
-// checkInput returns what is wrong with a changed input, whatever the tool.
+// checkInput returns an error if a changed input is invalid for every tool.
 func checkInput(input json.RawMessage) error {
 	switch {
 	case len(input) > maxInput:
@@ -190,7 +191,8 @@ func checkInput(input json.RawMessage) error {
 	return nil
 }
 
-// cut returns the longest beginning of at most n bytes that ends between runes.
+// cut returns the longest prefix of at most n bytes that ends between
+// characters.
 func cut(s string, n int) string {
 	if n = max(n, 0); len(s) <= n {
 		return s

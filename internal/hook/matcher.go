@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// maxMatcher bounds a matcher, in bytes.
+// maxMatcher is the maximum length of a matcher in bytes.
 const maxMatcher = 1000
 
-// matcher says whether one of the names of a thing is meant.
+// matcher reports whether one of the names matches.
 type matcher func(names []string) bool
 
 func everything([]string) bool { return true }
 
-// plainMatcher is a list of names, with | or a comma between.
+// plainMatcher matches a list of names, separated by | or commas.
 var plainMatcher = regexp.MustCompile(`^[\w\s|,-]+$`)
 
-// parseMatcher reads a matcher: "" and * mean all, Edit|Write is a list of
-// names, anything else a regular expression that is found in a name or, failing
-// that, a pattern with *. One that cannot be read means all, and says so: a
-// guard must not be lost to a typing error.
+// parseMatcher parses a matcher: "" and * match everything, Edit|Write is a
+// list of names, anything else a regular expression that is searched for in a
+// name or, if it is not valid, a pattern with *. An invalid one matches
+// everything and returns an error: a guard must not be lost to a typing error.
 func parseMatcher(text string) (matcher, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -46,7 +46,7 @@ func parseMatcher(text string) (matcher, error) {
 	return func(names []string) bool { return slices.ContainsFunc(names, expr.MatchString) }, nil
 }
 
-// globExpr is a list of patterns as a regular expression.
+// globExpr converts a list of patterns to a regular expression.
 func globExpr(text string) (*regexp.Regexp, error) {
 	if strings.ContainsAny(text, `()[]{}^$+\`) {
 		return nil, fmt.Errorf("%q is no pattern", text)
@@ -55,8 +55,8 @@ func globExpr(text string) (*regexp.Regexp, error) {
 	return regexp.Compile("^(?:" + strings.NewReplacer(`\*`, ".*", `\?`, ".", `\|`, "|").Replace(quoted) + ")$")
 }
 
-// subjects are the names that a matcher is held against; nil means that the
-// event has none and all commands are for it.
+// subjects returns the names that a matcher is compared with; nil means that
+// the event has none and all commands run.
 func subjects(e Event) []string {
 	switch e.Point {
 	case ToolBefore, ToolAfter, PermissionAsk:

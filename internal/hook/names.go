@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// tools are the names that other agents have for our tools. The first is what a
-// command of theirs is told; a matcher may have any.
+// tools maps our tools to the names that other agents have for them. A command
+// written for them gets the first; a matcher may use any.
 var tools = map[string][]string{
 	"bash":        {"Bash"},
 	"bash_output": {"BashOutput"},
@@ -27,11 +27,12 @@ var tools = map[string][]string{
 	"question":    {"AskUserQuestion"},
 	"plan_exit":   {"ExitPlanMode"},
 
-	// A patch does what edits and writes do: who guards those guards it too.
+	// A patch does what edits and writes do: a guard of those guards it too.
 	"apply_patch": {"apply_patch", "Edit", "MultiEdit", "Write"},
 }
 
-// fields are the names that they have for a tool's inputs, where they differ.
+// fields maps the fields of a tool's input to their names in other agents,
+// where they differ.
 var fields = map[string]map[string]string{
 	"bash":      {"background": "run_in_background"},
 	"edit":      {"path": "file_path", "old": "old_string", "new": "new_string", "all": "replace_all"},
@@ -42,13 +43,13 @@ var fields = map[string]map[string]string{
 	"todowrite": {"items": "todos"},
 }
 
-// modes are the names that they have for our modes.
+// modes maps our permission modes to their names in other agents.
 var modes = map[string]string{"ask": "default", "guard": "acceptEdits", "yolo": "bypassPermissions"}
 
-// toolNames are all names of a tool, ours first.
+// toolNames returns all names of a tool, ours first.
 func toolNames(tool string) []string { return append([]string{tool}, tools[tool]...) }
 
-// spell returns a name as theirs, or as it is.
+// spell translates a name, or returns it unchanged.
 func spell(names map[string]string, name string) string {
 	if other, ok := names[name]; ok {
 		return other
@@ -56,8 +57,8 @@ func spell(names map[string]string, name string) string {
 	return name
 }
 
-// theirInput is an input with their names, and with the whole path of its file:
-// that is what their commands look for.
+// theirInput returns an input with the field names of other agents and with an
+// absolute file path, which their commands expect.
 func theirInput(tool, dir string, input json.RawMessage) (json.RawMessage, error) {
 	return renamed(input, func(values map[string]json.RawMessage) error {
 		for ours, theirs := range fields[tool] {
@@ -68,7 +69,7 @@ func theirInput(tool, dir string, input json.RawMessage) (json.RawMessage, error
 			delete(values, ours)
 			var path string
 			if theirs == "file_path" && json.Unmarshal(value, &path) == nil && path != "" && !filepath.IsAbs(path) {
-				value, _ = json.Marshal(filepath.Join(dir, path)) // a string has no way to fail
+				value, _ = json.Marshal(filepath.Join(dir, path)) // a string cannot fail
 			}
 			values[theirs] = value
 		}
@@ -76,11 +77,11 @@ func theirInput(tool, dir string, input json.RawMessage) (json.RawMessage, error
 	})
 }
 
-// ourInput is an input that was written with their names. What has been left as
-// it was told is left as the model wrote it.
+// ourInput converts an input with the field names of other agents to ours.
+// Values that the command has not changed stay as the model wrote them.
 func ourInput(tool string, told, original, input json.RawMessage) (json.RawMessage, error) {
 	var before, model map[string]json.RawMessage
-	_ = json.Unmarshal(told, &before) // both were read before
+	_ = json.Unmarshal(told, &before) // both were decoded before
 	_ = json.Unmarshal(original, &model)
 	return renamed(input, func(values map[string]json.RawMessage) error {
 		for ours, theirs := range fields[tool] {
@@ -101,7 +102,7 @@ func ourInput(tool string, told, original, input json.RawMessage) (json.RawMessa
 	})
 }
 
-// renamed is an object after a change to its keys.
+// renamed returns an object with a change applied to its keys.
 func renamed(input json.RawMessage, change func(map[string]json.RawMessage) error) (json.RawMessage, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(input, &values); err != nil || values == nil {
@@ -113,7 +114,8 @@ func renamed(input json.RawMessage, change func(map[string]json.RawMessage) erro
 	return encode(values)
 }
 
-// encode is json.Marshal without the escaping of <, > and &, which code is full of.
+// encode is json.Marshal without escaping <, > and &, which are frequent in
+// code.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// Notice is a line for the person: what hooks have said or done.
+// Notice is a message for the user about hooks.
 type Notice struct {
 	Point   Point
-	Warning bool // something is wrong or was refused
+	Warning bool // something failed or was refused
 	Text    string
 }
 
-// AgentUI runs hooks like its Registry does, and shows what came of it.
+// AgentUI runs hooks like its Registry and shows notices about the outcomes.
 type AgentUI struct {
 	Registry *Registry
 	Show     func(Notice)
 }
 
-// Run is the Registry's.
+// Run runs the hooks of an event and shows the notices.
 func (ui AgentUI) Run(ctx context.Context, e Event) (Outcome, error) {
 	o, err := ui.Registry.Run(ctx, e)
 	if err != nil {
-		return o, err // it was canceled, which whoever did it knows
+		return o, err // canceled: whoever did it knows
 	}
 	for _, n := range Notices(e, o) {
 		ui.Show(n)
@@ -30,7 +30,7 @@ func (ui AgentUI) Run(ctx context.Context, e Event) (Outcome, error) {
 	return o, nil
 }
 
-// Notices are what a person is told of an outcome.
+// Notices returns the messages for the user about an outcome.
 func Notices(e Event, o Outcome) []Notice {
 	var list []Notice
 	add := func(warning bool, text string) { list = append(list, Notice{e.Point, warning, text}) }
@@ -41,7 +41,7 @@ func Notices(e Event, o Outcome) []Notice {
 		add(true, fault.String())
 	}
 	switch {
-	case e.Point == ChatMessage && !e.Steers: // the end of the turn tells it
+	case e.Point == ChatMessage && !e.Steers: // the end of the turn reports it
 	case o.Stop:
 		add(true, fmt.Sprintf("the hook %s ended the turn: %s", o.By, o.StopReason))
 	case o.Block && e.Point == ChatMessage:

@@ -7,9 +7,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Outcome is what hooks make of an event: one hook's, or that of all of them.
+// Outcome is the result of one hook, or of all hooks, for an event.
 type Outcome struct {
-	// Block refuses: the prompt, or the call. Reason says why, and By which hook.
+	// Block refuses the prompt or the call. Reason says why, and By which
+	// hook.
 	Block  bool
 	Reason string
 	By     string
@@ -18,21 +19,21 @@ type Outcome struct {
 	Stop       bool
 	StopReason string
 
-	// Input takes the place of the call's input; nil leaves it. The caller
-	// checks it again: against the schema, and for permission.
+	// Input replaces the call's input; nil keeps it. The caller validates it
+	// again: against the schema, and for permission.
 	Input json.RawMessage
 
-	Parts  pawl.Parts   // takes the place of the prompt; nil leaves it
-	Result *pawl.Result // takes the place of the result; nil leaves it
+	Parts  pawl.Parts   // replaces the prompt; nil keeps it
+	Result *pawl.Result // replaces the result; nil keeps it
 
 	// Decision is a proposal, or "": see [Ruling]. Deny comes with Block.
 	Decision Decision
 
 	Context  []string // for the model
-	Messages []string // for the person
+	Messages []string // for the user
 
-	// Continue keeps the turn going, with Injection as the next thing that the
-	// model reads. StopBlocked says that a command wanted it.
+	// Continue continues the turn, with Injection as the next text for the
+	// model. StopBlocked says that a command requested it.
 	Continue    bool
 	Injection   string
 	StopBlocked bool
@@ -40,7 +41,7 @@ type Outcome struct {
 	Faults []Fault
 }
 
-// Fault is something that went wrong with a hook, for the person.
+// Fault is a problem with a hook, for the user.
 type Fault struct {
 	Hook string // its name, or where it is configured
 	Text string // what is wrong, and what to do
@@ -48,8 +49,8 @@ type Fault struct {
 
 func (f Fault) String() string { return "hook " + f.Hook + ": " + f.Text }
 
-// Decision is what a hook would have become of a call. The words are those of
-// permission rules.
+// Decision is a hook's decision on a call. The values are those of permission
+// rules.
 type Decision string
 
 // The decisions, from the loosest to the strictest.
@@ -59,7 +60,7 @@ const (
 	Deny  Decision = "deny"
 )
 
-// rank orders decisions. None at all is below Allow; an unknown one is as Deny.
+// rank orders decisions. "" is below Allow; an unknown one counts as Deny.
 func (d Decision) rank() int {
 	switch d {
 	case "":
@@ -80,15 +81,14 @@ func stricter(a, b Decision) Decision {
 	return a
 }
 
-// Ruling is what the rules and the mode make of a call, without hooks.
+// Ruling is the decision of the rules and the mode on a call, without hooks.
 type Ruling struct {
 	Decision Decision
-	Firm     bool // no grant may loosen it, and so no hook
+	Firm     bool // no saved answer and no hook can loosen it
 }
 
-// With returns what becomes of the call once hooks have proposed something. They
-// can always tighten. Allow answers an ask that is not firm, and nothing else: a
-// deny stays one.
+// With returns the decision on the call after a hook's proposal. Hooks can
+// always tighten. Allow only answers an ask that is not firm; a deny stays.
 func (r Ruling) With(proposed Decision) Decision {
 	if proposed == Allow && r.Decision == Ask && !r.Firm {
 		return Allow
@@ -98,7 +98,7 @@ func (r Ruling) With(proposed Decision) Decision {
 	}
 	d := stricter(r.Decision, proposed)
 	if r.Decision == "" || d.rank() == Deny.rank() {
-		return Deny // also if nobody has ruled, or it is no known word
+		return Deny // also if there is no decision, or an unknown one
 	}
 	return d
 }

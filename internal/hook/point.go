@@ -1,31 +1,32 @@
-// Package hook is where policy joins the loop: at named points a registry runs
-// hooks in order, each with one job. A hook may look, change, refuse or add a
-// word; what it can do where is in one table. Hooks written in Go and commands
-// from a configuration are the same to the caller.
+// Package hook runs hooks at named points of the loop. A hook can observe,
+// change, block or add a text for the model; one table says what is possible
+// at which point. Built-in hooks in Go and external commands of a
+// configuration are the same to the caller.
 //
-// Hooks make pawl stricter. An allow of theirs is only a proposal, see [Ruling].
+// Hooks make Pawl stricter. An allow of a hook is only a proposal, see
+// [Ruling].
 package hook
 
-// Point is a place in the loop where hooks run.
+// Point is a point in the loop where hooks run.
 type Point string
 
 // The points.
 const (
-	ChatMessage      Point = "chat.message"        // a prompt has come
-	ToolBefore       Point = "tool.execute.before" // a call is about to be judged and run
+	ChatMessage      Point = "chat.message"        // a prompt has arrived
+	ToolBefore       Point = "tool.execute.before" // a call is about to be authorized and run
 	ToolAfter        Point = "tool.execute.after"  // a call has its result
-	AssistantDone    Point = "assistant.done"      // the model has no more calls: the turn would end
+	AssistantDone    Point = "assistant.done"      // the model makes no more calls: the turn would end
 	SessionStart     Point = "session.start"
 	SessionEnd       Point = "session.end"
-	PermissionAsk    Point = "permission.ask" // a person is about to be asked
+	PermissionAsk    Point = "permission.ask" // the user is about to be asked
 	CompactionBefore Point = "compaction.before"
 	CompactionAfter  Point = "compaction.after"
-	SubagentStop     Point = "subagent.stop" // a child session's turn would end
-	Notification     Point = "notification"  // a person is told something
+	SubagentStop     Point = "subagent.stop" // a subagent's turn would end
+	Notification     Point = "notification"  // the user gets a notification
 )
 
-// power is something that a hook can do besides looking, telling a person and
-// stopping the turn.
+// power is something that a hook can do, besides observing, sending a message
+// to the user and stopping the turn.
 type power int
 
 const (
@@ -34,12 +35,12 @@ const (
 	canInput          // change a call's input
 	canPrompt         // change a prompt
 	canResult         // change a result
-	canContinue       // keep a turn going
-	canContext        // add to what the model reads
+	canContinue       // continue a turn
+	canContext        // add a text for the model
 )
 
-// powers says what hooks can do where. A hook that does anything else is at
-// fault.
+// powers lists what hooks can do at each point. Anything else is a fault of
+// the hook.
 var powers = map[Point]power{
 	ChatMessage:      canBlock | canPrompt | canContext,
 	ToolBefore:       canBlock | canDecide | canInput | canContext,
@@ -54,7 +55,7 @@ var powers = map[Point]power{
 	Notification:     0,
 }
 
-// aliases are the names that other agents have for the points.
+// aliases maps the names that other agents have for the points.
 var aliases = map[string]Point{
 	"UserPromptSubmit":  ChatMessage,
 	"PreToolUse":        ToolBefore,
@@ -69,7 +70,7 @@ var aliases = map[string]Point{
 	"Notification":      Notification,
 }
 
-// ParsePoint returns the point of that name, or of that alias.
+// ParsePoint returns the point with that name or alias.
 func ParsePoint(name string) (Point, bool) {
 	if p, ok := aliases[name]; ok {
 		return p, true

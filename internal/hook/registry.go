@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Where hooks stand in the order: the lowest runs first. Those that rewrite come
-// before those that guard, so that a guard sees what would really run.
+// The priorities of hooks: the lowest runs first. Hooks that rewrite run
+// before guards, so that a guard sees what would really run.
 const (
 	PriorityEarly   = 100    // tracks, rewrites
 	PriorityOutside = 1000   // commands
@@ -21,21 +21,21 @@ type Hook struct {
 	Priority int
 	Points   []Point
 
-	// Match says whether it has a say in the event; nil means always.
+	// Match reports whether the hook runs for the event; nil means always.
 	Match func(Event) bool
 
-	// Run says what becomes of the event. It returns soon after ctx has ended. An
-	// error, or a panic, refuses the call at tool.execute.before; elsewhere it is
-	// told and passed over.
+	// Run handles the event. It must return soon after ctx has ended. An error
+	// or a panic blocks the call at tool.execute.before; elsewhere it is
+	// reported and ignored.
 	Run func(ctx context.Context, e Event) (Outcome, error)
 }
 
-// Registry runs hooks. It does not change once made, and may be used by many
-// goroutines at once. nil has no hooks.
+// Registry runs hooks. It is immutable and safe for concurrent use. nil has no
+// hooks.
 type Registry struct{ hooks map[Point][]Hook }
 
-// New returns a registry of the hooks, in the order of their priorities and then
-// of their names. Two of one name are an error: none may shadow another.
+// New returns a registry of the hooks, ordered by priority and then by name.
+// It returns an error if two have the same name.
 func New(hooks ...Hook) (*Registry, error) {
 	hooks = slices.Clone(hooks)
 	slices.SortFunc(hooks, func(a, b Hook) int { return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name)) })
@@ -59,7 +59,7 @@ func New(hooks ...Hook) (*Registry, error) {
 	return r, nil
 }
 
-// Hooks returns the names of the hooks at a point, in their order.
+// Hooks returns the names of the hooks at a point, in order.
 func (r *Registry) Hooks(p Point) []string {
 	var names []string
 	if r != nil {
@@ -70,10 +70,11 @@ func (r *Registry) Hooks(p Point) []string {
 	return names
 }
 
-// Run runs the hooks of the event's point. Each sees the event as those before
-// it have changed it. The first that refuses ends it; else the strictest decision
-// counts. What has happened already is told to all, also if one of them ends the
-// turn. The error is ctx's: then the call must not run.
+// Run runs the hooks of the event's point. Each sees the event as the ones
+// before it have changed it. The first that blocks ends the run; otherwise the
+// strictest decision counts. Events about something that has already happened
+// go to all hooks, even if one of them ends the turn. The error is that of
+// ctx: the call must not run then.
 func (r *Registry) Run(ctx context.Context, e Event) (Outcome, error) {
 	all := fold{event: e}
 	if _, known := powers[e.Point]; !known {
@@ -105,7 +106,7 @@ func (r *Registry) Run(ctx context.Context, e Event) (Outcome, error) {
 	return all.out, nil
 }
 
-// run is Run where the hook matches; a panic is an error.
+// run is Run if the hook matches; a panic becomes an error.
 func (h Hook) run(ctx context.Context, e Event) (o Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {

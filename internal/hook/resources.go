@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// Resource is something that a session uses up: tokens, money, time, disk.
+// Resource is a limited resource of a session: tokens, money, time, disk.
 type Resource struct {
-	Name string // with a verb: the turn has used
+	Name string // the beginning of a sentence: "the turn has used"
 	Used int64
-	Warn int64              // from here on a person is told; 0 means never
-	Max  int64              // from here on no call runs; 0 means no limit
-	Show func(int64) string // with its unit; nil means as it is
+	Warn int64              // value at which the user is warned; 0 means never
+	Max  int64              // value at which no more calls run; 0 means no limit
+	Show func(int64) string // formats a value with its unit; nil means as a number
 }
 
 func (r Resource) String() string {
@@ -23,8 +23,9 @@ func (r Resource) String() string {
 	return fmt.Sprintf("%s %s of %s", r.Name, show(r.Used), show(r.Max))
 }
 
-// ResourceControl tells a person when a session nears its limits, once a prompt,
-// and lets no call run beyond them. What cannot be read counts as used up.
+// ResourceControl returns a hook that warns the user, once per prompt, when a
+// session is near its limits, and blocks calls beyond them. If the resources
+// cannot be read, it blocks.
 func ResourceControl(read func(context.Context, Event) ([]Resource, error)) Hook {
 	h := Hook{Name: "resource-control", Priority: PriorityGuard, Points: []Point{ChatMessage, ToolBefore}}
 	if read != nil {

@@ -13,20 +13,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Role is what an agent may do, whatever the rules allow it.
+// Role restricts an agent, whatever the permission rules allow.
 type Role struct {
-	Tools    []string // that it may call
-	Writes   []string // patterns of the paths, from the workspace, that it may write; ** is any directories
-	Anywhere bool     // it may write wherever the rules let it
+	Tools    []string // tools that it may call
+	Writes   []string // patterns of the paths, relative to the workspace, that it may write; ** matches any directories
+	Anywhere bool     // it may write wherever the rules allow
 }
 
-// AnyRole is the role of agents that have none of their own. Without it they may
-// do nothing.
+// AnyRole is the role of agents without one of their own. If it is missing,
+// they may do nothing.
 const AnyRole = "*"
 
-// StrictRoleGuard holds agents to their roles: the one that comes with the event
-// and, if there are roles, the one of its name. It goes by what a call would touch,
-// so the event must have its Access.
+// StrictRoleGuard returns a hook that enforces roles: that of the event and,
+// if there are roles, that of the agent's name. It checks the accesses of a
+// call, so the event must have them.
 func StrictRoleGuard(roles map[string]Role) Hook {
 	return Hook{
 		Name: "strict-role-guard", Priority: PriorityGuard, Points: []Point{ToolBefore},
@@ -43,7 +43,7 @@ func StrictRoleGuard(roles map[string]Role) Hook {
 	}
 }
 
-// refusal says why the role of that name does not cover a call, or "".
+// refusal returns why the role of that name does not cover a call, or "".
 func refusal(roles map[string]Role, e Event) string {
 	role, ok := roles[e.Agent]
 	if !ok {

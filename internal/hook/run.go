@@ -20,16 +20,16 @@ import (
 type Command struct {
 	Args    []string
 	Dir     string
-	Env     []string // all that it gets to know of pawl's environment, and more
+	Env     []string // the whole environment
 	Stdin   []byte
-	Stdout  io.Writer // never blocks, and takes all
+	Stdout  io.Writer // never blocks or fails
 	Stderr  io.Writer
 	Session pawl.SessionID
 	Mode    string
-	Origin  Origin // whose it is: that decides on the sandbox
+	Origin  Origin // decides on the sandbox
 }
 
-// errTimeout is the cause of a command's end when its time is over.
+// errTimeout is the cause when a command's time is over.
 var errTimeout = errors.New("timeout")
 
 // run is the hook's Run.
@@ -54,7 +54,7 @@ func (c *command) run(ctx context.Context, e Event) (Outcome, error) {
 	return all.out, nil
 }
 
-// once runs the command and reads what it says.
+// once runs the command once and interprets its output.
 func (c *command) once(ctx context.Context, e Event, t telling) (Outcome, error) {
 	stdin, err := c.stdin(e, t)
 	if err != nil {
@@ -78,8 +78,8 @@ func (c *command) once(ctx context.Context, e Event, t telling) (Outcome, error)
 	return c.read(e, t, answer{code: code, stdout: stdout, stderr: stderr})
 }
 
-// late is what comes of a command that took too long. At tool.execute.before it
-// is an error, and so refuses the call, unless its configuration says otherwise.
+// late handles a timeout. At tool.execute.before it is an error, which blocks
+// the call, unless the configuration says otherwise.
 func (c *command) late() (Outcome, error) {
 	text := fmt.Sprintf("it was ended after %s: make it faster, or raise its timeout", c.Timeout.Round(time.Millisecond))
 	if c.AllowOnTimeout {
@@ -88,9 +88,10 @@ func (c *command) late() (Outcome, error) {
 	return Outcome{}, errors.New(text)
 }
 
-// args are what is run. A line is the shell's as it was configured: what the model
-// or the directory says reaches a command by its input and its environment alone. In
-// arguments that no shell sees, the project's directory is filled in.
+// args returns the arguments to run. A command line is passed to the shell as
+// configured: texts of the model or the project reach a command only by its
+// input and environment. In arguments without a shell, the project's directory
+// is filled in.
 func (c *command) args(e Event) []string {
 	dir := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", e.Dir, "$CLAUDE_PROJECT_DIR", e.Dir, "${PAWL_PROJECT_DIR}", e.Dir, "$PAWL_PROJECT_DIR", e.Dir)
 	switch {
@@ -107,8 +108,8 @@ func (c *command) args(e Event) []string {
 	return args
 }
 
-// variables are those that commands get from pawl's environment. None of them
-// holds a key.
+// variables are the environment variables that commands inherit. None of them
+// contains a key.
 var variables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR"}
 
 func environment(e Event) []string {
@@ -129,7 +130,7 @@ type bounded struct {
 	more bool // there was more
 }
 
-// Write keeps what there is room for, and takes all.
+// Write keeps what fits and never fails.
 func (b *bounded) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,15 +2,17 @@ package hook
 
 import "context"
 
-// Finding is what a detector makes of how a turn goes. The zero value is fine.
+// Finding is the result of a detector of stuck turns. The zero value means no
+// problem.
 type Finding struct {
-	Word string // for the model, or why the turn is stopped
+	Word string // a text for the model, or why the turn is stopped
 	Stop bool
 }
 
-// SanityCheck looks whether a turn still makes sense: after each call, and when
-// the model is done. A word goes to the model, at the end of a turn only if nothing
-// has kept it going before; a turn that is beyond words is stopped.
+// SanityCheck returns a hook that checks whether a turn still makes progress,
+// after each call and when the model is done. A text goes to the model; at the
+// end of a turn only if nothing has continued it before. A turn that cannot be
+// helped is stopped.
 func SanityCheck(detect func(Event) Finding) Hook {
 	h := Hook{Name: "sanity-check", Priority: PriorityGuard, Points: []Point{ToolAfter, AssistantDone}}
 	if detect != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// SecretScanner masks credentials in what calls give back, before the model or
-// anybody sees it. What cannot be looked through is withheld.
+// SecretScanner returns a hook that masks credentials in results before the
+// model or anyone else sees them. Content that cannot be scanned is withheld.
 func SecretScanner(mask func(text string) string) Hook {
 	h := Hook{Name: "secret-scanner", Priority: PriorityGuard, Points: []Point{ToolAfter}}
 	if mask != nil {
@@ -31,7 +31,7 @@ func SecretScanner(mask func(text string) string) Hook {
 	return h
 }
 
-// masked is a result without secrets, and whether there were any.
+// masked returns a result with secrets masked, and whether there were any.
 func masked(r pawl.Result, mask func(string) string) (_ pawl.Result, found bool) {
 	clean := func(text string) string {
 		masked := mask(text)
@@ -50,7 +50,7 @@ func masked(r pawl.Result, mask func(string) string) (_ pawl.Result, found bool)
 			part = pawl.Text{Text: clean(p.Text)}
 		case pawl.Patch:
 			part = pawl.Patch{Path: p.Path, Diff: clean(p.Diff)}
-		default: // the others are not shown
+		default: // other parts are not shown
 		}
 		display[i] = part
 	}

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// telling is a call as a command is told of it.
+// telling is a tool call as it is passed to a command.
 type telling struct {
 	tool  string
 	input json.RawMessage
 }
 
-// tellings are what a command is run with: once for an event. Only a patch is
-// told as the edits and writes that it consists of to commands that know no
-// patches: else one that guards a file by its path would see none.
+// tellings returns the calls that a command is run with: usually one per
+// event. For commands that do not know patches, a patch is split into edits
+// and writes, or a command that guards files by path would see none.
 func (c *command) tellings(e Event) ([]telling, error) {
 	if !c.Origin.claude() || e.Tool == "" {
 		return []telling{{e.Tool, e.Input}}, nil
@@ -32,7 +32,7 @@ func (c *command) tellings(e Event) ([]telling, error) {
 	return []telling{{name, input}}, err
 }
 
-// maxPatchFiles bounds how often a command is run for one patch.
+// maxPatchFiles is how often a command is run for one patch at most.
 const maxPatchFiles = 50
 
 var patchFile = regexp.MustCompile(`(?m)^\*\*\* (Add File|Update File|Delete File|Move to):(.*)$`)
@@ -71,7 +71,7 @@ func (c *command) patchTellings(e Event) ([]telling, error) {
 	return list, nil
 }
 
-// stdin is what a command reads: one object on a line.
+// stdin returns the input of a command: one JSON object on a line.
 func (c *command) stdin(e Event, t telling) ([]byte, error) {
 	in := map[string]any{
 		"session_id": e.Session, "transcript_path": "", "cwd": e.Dir, "permission_mode": e.Mode, "hook_event_name": c.Event, "agent": e.Agent, "turn": e.Turn,
@@ -111,8 +111,8 @@ func (c *command) stdin(e Event, t telling) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// response is a result as commands know it: there is no form that all tools of
-// other agents share, so the names that their scripts ask for most are there.
+// response returns a result for commands. Other agents have no common format
+// for results, so it has the fields that their scripts use most.
 func response(e Event, t telling) map[string]any {
 	r := map[string]any{"content": e.Result.Content, "is_error": e.Result.IsError, "success": !e.Result.IsError}
 	if len(e.Result.Meta) > 0 {

@@ -11,56 +11,58 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// The places of agents.
+// The directories of agents.
 var (
 	agentPlaces     = []place{{".pawl/agents", "pawl"}, {".claude/agents", "claude"}, {".opencode/agent", "opencode"}, {".opencode/agents", "opencode"}}
 	agentHomePlaces = []place{{".config/opencode/agent", "opencode"}, {".config/opencode/agents", "opencode"}}
 	agentOwnPlaces  = []place{{"agents", "pawl"}}
 )
 
-// Ignored is a key of a definition that counts for nothing.
+// Ignored is a key of a definition that has no effect.
 type Ignored struct {
 	Key string `json:"key"`
 	Why string `json:"why"`
 }
 
-// Rule is what an agent may not do, or not unasked, beyond what its session may.
+// Rule restricts what an agent may do beyond the session's permissions.
 type Rule struct {
-	Tool     string `json:"tool"`              // one of ours, or * for all
-	Pattern  string `json:"pattern,omitempty"` // of what it touches; "" means all
-	Decision string `json:"decision"`          // deny, ask; of the user's own also allow
+	Tool     string `json:"tool"`              // a built-in tool, or * for all
+	Pattern  string `json:"pattern,omitempty"` // of the access; "" means all
+	Decision string `json:"decision"`          // deny or ask; in the user's files also allow
 }
 
-// Agent is one that somebody has defined. All texts in it are strangers'.
+// Agent is an agent definition. All its texts are untrusted.
 type Agent struct {
 	Name        string             `json:"name"`
 	Description string             `json:"description,omitempty"`
 	Mode        string             `json:"mode"`            // primary, subagent or all
 	Model       string             `json:"model,omitempty"` // "" means the session's
-	Class       string             `json:"class,omitempty"` // or one of this class, by the same provider: small
-	Tools       []string           `json:"tools"`           // of ours, in order; nil means all
+	Class       string             `json:"class,omitempty"` // a class of models of the session's provider instead: small
+	Tools       []string           `json:"tools"`           // built-in tools, in order; nil means all
 	Steps       int                `json:"steps,omitempty"` // 0 means no limit of its own
 	Temperature *float64           `json:"temperature,omitempty"`
 	TopP        *float64           `json:"top_p,omitempty"`
-	Plan        bool               `json:"plan,omitempty"`  // it only ever works in the mode plan
+	Plan        bool               `json:"plan,omitempty"`  // it always runs in plan mode
 	Rules       []Rule             `json:"rules,omitempty"` // the strictest counts
 	Color       string             `json:"color,omitempty"`
-	Hidden      bool               `json:"hidden,omitempty"` // not shown to people who choose
+	Hidden      bool               `json:"hidden,omitempty"` // not offered to people
 	Prompt      string             `json:"-"`
 	Origin      frontmatter.Origin `json:"origin"`
 	Ignored     []Ignored          `json:"ignored,omitempty"`
 	Faults      []string           `json:"faults,omitempty"`
 }
 
-// AgentSet is the agents that can be used in a directory, besides pawl's own.
+// AgentSet holds the agents that can be used in a directory, besides the
+// built-in ones.
 type AgentSet struct {
 	Agents []Agent             `json:"agents"` // by name
 	Hidden []Hidden            `json:"hidden,omitempty"`
 	Faults []frontmatter.Fault `json:"faults,omitempty"`
 }
 
-// Agents looks for agents. Those of the project, nearest first, come before the
-// user's. A project cannot take the place of an agent of a reserved name.
+// Agents loads agent definitions. Those of the project, nearest first, take
+// precedence over the user's. A project cannot define an agent with a reserved
+// name.
 func Agents(s frontmatter.Sources, reserved ...string) *AgentSet {
 	agents, hidden, faults := kind[Agent]{
 		shared: agentPlaces, home: agentHomePlaces, own: agentOwnPlaces,
@@ -76,7 +78,7 @@ func Agents(s frontmatter.Sources, reserved ...string) *AgentSet {
 	return &AgentSet{agents, hidden, faults}
 }
 
-// readAgent reads a file. nil means that it says to be left out.
+// readAgent reads a file. nil means that the file disables itself.
 func readAgent(i item) (*Agent, error) {
 	m, err := frontmatter.Parse(i.text)
 	if err != nil {
@@ -116,11 +118,11 @@ func readAgent(i item) (*Agent, error) {
 
 func (a *Agent) ignore(key, why string) { a.Ignored = append(a.Ignored, Ignored{key, why}) }
 
-// readMode reads for whom the agent is.
+// readMode reads who can use the agent.
 func (a *Agent) readMode(m *frontmatter.Matter) {
 	switch mode := m.Text("mode"); {
 	case mode == "" && a.Origin.Tool == "claude":
-		a.Mode = "subagent" // as there
+		a.Mode = "subagent" // the default of that tool
 	case mode == "":
 		a.Mode = "all"
 	case mode == "primary" || mode == "subagent" || mode == "all":
@@ -131,8 +133,8 @@ func (a *Agent) readMode(m *frontmatter.Matter) {
 	}
 }
 
-// readModel reads which model the agent would like. A project can ask for a
-// class of model, not say who is asked.
+// readModel reads the model of the agent. A project can ask for a class of
+// models, but not choose the provider or model.
 func (a *Agent) readModel(m *frontmatter.Matter) {
 	model := m.Text("model")
 	class, known := classes[strings.ToLower(model)]
@@ -149,7 +151,7 @@ func (a *Agent) readModel(m *frontmatter.Matter) {
 	}
 }
 
-// readTools reads which tools the agent has. What is not known is not granted.
+// readTools reads the tools of the agent. Unknown tools are not allowed.
 func (a *Agent) readTools(m *frontmatter.Matter) {
 	switch {
 	case m.IsMap("tools"):
@@ -177,8 +179,8 @@ func (a *Agent) readTools(m *frontmatter.Matter) {
 	a.Tools = slices.Compact(a.Tools)
 }
 
-// toolFlags reads a map of tools that are on or off. All are on that are not
-// named, unless * is off.
+// toolFlags reads a map of tools that are on or off. Tools that are not named
+// are on, unless * is off.
 func (a *Agent) toolFlags(flags map[string]string) {
 	all := flags["*"]
 	if all != "" && all != "true" {
@@ -197,20 +199,20 @@ func (a *Agent) toolFlags(flags map[string]string) {
 	}
 }
 
-// deny takes tools away.
+// deny removes tools.
 func (a *Agent) deny(name string) {
 	if a.Tools == nil {
 		a.Tools = append(slices.Clone(ours), AllServers)
 	}
 	denied := toolsDenied(name)
-	if strings.HasPrefix(name, "mcp__") || len(denied) == 0 { // others spell the tools of servers in other ways
+	if strings.HasPrefix(name, "mcp__") || len(denied) == 0 { // other programs name the tools of MCP servers differently
 		a.Tools = slices.DeleteFunc(a.Tools, OfServers)
 	}
 	a.Tools = slices.DeleteFunc(a.Tools, func(t string) bool { return slices.Contains(denied, t) })
 }
 
-// readRules reads what the agent may not do. A file that a project brings can only
-// take away; none can choose how the session is permitted to act.
+// readRules reads the permission rules of the agent. A project's file can only
+// restrict; no file can choose the permission mode.
 func (a *Agent) readRules(m *frontmatter.Matter) {
 	switch mode := m.Text("permissionMode"); mode {
 	case "", "default":
@@ -227,7 +229,7 @@ func (a *Agent) readRules(m *frontmatter.Matter) {
 	}
 }
 
-// readRule reads one rule. To deny covers rather more, to allow rather less.
+// readRule reads one rule. A deny is interpreted broadly, an allow narrowly.
 func (a *Agent) readRule(name, pattern, decision string) {
 	tools := toolsDenied(name)
 	if name == "*" {
@@ -246,7 +248,7 @@ func (a *Agent) readRule(name, pattern, decision string) {
 	switch {
 	case len(tools) == 0 && decision == "allow":
 		a.ignore("permission", fmt.Sprintf("%.80q is no tool of pawl's", name))
-	case len(tools) == 0: // it may mean a server's tool, which others spell in other ways
+	case len(tools) == 0: // possibly a tool of an MCP server, which other programs name differently
 		tools, pattern = []string{AllServers}, "*"
 	}
 	if pattern == "*" {
@@ -257,7 +259,7 @@ func (a *Agent) readRule(name, pattern, decision string) {
 	}
 }
 
-// Show lists the agents for people.
+// Show formats the agents for people.
 func (s *AgentSet) Show() string {
 	var b strings.Builder
 	for _, a := range s.Agents {

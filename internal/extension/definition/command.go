@@ -9,37 +9,39 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The places of commands.
+// The directories of commands.
 var (
 	commandPlaces     = []place{{".pawl/commands", "pawl"}, {".claude/commands", "claude"}, {".opencode/command", "opencode"}, {".opencode/commands", "opencode"}}
 	commandHomePlaces = []place{{".config/opencode/command", "opencode"}, {".config/opencode/commands", "opencode"}}
 	commandOwnPlaces  = []place{{"commands", "pawl"}}
 )
 
-// Command is a prompt that somebody has written for others to use by a name. All
-// texts in it are strangers'.
+// Command is a custom slash command: a prompt with a name. All its texts are
+// untrusted.
 type Command struct {
-	Name        string             `json:"name"` // directory:name if it is in a directory
+	Name        string             `json:"name"` // directory:name if it is in a subdirectory
 	Description string             `json:"description,omitempty"`
-	Hint        string             `json:"hint,omitempty"`  // which arguments it takes, for people
+	Hint        string             `json:"hint,omitempty"`  // its arguments, for people
 	Agent       string             `json:"agent,omitempty"` // "" means the session's
 	Model       string             `json:"model,omitempty"` // "" means the session's
-	Class       string             `json:"class,omitempty"` // as of an Agent
+	Class       string             `json:"class,omitempty"` // as in Agent
 	Body        string             `json:"-"`
 	Origin      frontmatter.Origin `json:"origin"`
 	Ignored     []Ignored          `json:"ignored,omitempty"`
 	Faults      []string           `json:"faults,omitempty"`
 }
 
-// CommandSet is the commands that can be used in a directory, besides pawl's own.
+// CommandSet holds the commands that can be used in a directory, besides the
+// built-in ones.
 type CommandSet struct {
 	Commands []Command           `json:"commands"` // by name
 	Hidden   []Hidden            `json:"hidden,omitempty"`
 	Faults   []frontmatter.Fault `json:"faults,omitempty"`
 }
 
-// Commands looks for commands. Those of the project, nearest first, come before
-// the user's. Nobody can take the place of a command of a reserved name.
+// Commands loads command definitions. Those of the project, nearest first,
+// take precedence over the user's. No file can define a command with a
+// reserved name.
 func Commands(s frontmatter.Sources, reserved ...string) *CommandSet {
 	commands, hidden, faults := kind[Command]{
 		shared: commandPlaces, home: commandHomePlaces, own: commandOwnPlaces, deep: true,
@@ -77,7 +79,7 @@ func readCommand(i item) (*Command, error) {
 	return c, nil
 }
 
-// Find returns the command of a name.
+// Find returns the command with that name.
 func (s *CommandSet) Find(name string) (Command, bool) {
 	i := slices.IndexFunc(s.Commands, func(c Command) bool { return c.Name == name })
 	if i < 0 {
@@ -86,7 +88,7 @@ func (s *CommandSet) Find(name string) (Command, bool) {
 	return s.Commands[i], true
 }
 
-// Show lists the commands for people.
+// Show formats the commands for people.
 func (s *CommandSet) Show() string {
 	var b strings.Builder
 	for _, c := range s.Commands {

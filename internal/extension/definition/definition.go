@@ -1,7 +1,7 @@
-// Package definition reads the agents and commands that people define in Markdown
-// files, pawl's own and those of other tools, so that one can move over. They are
-// strangers' texts: what they ask for beyond what pawl knows, or beyond what their
-// writer may have, is told and not granted.
+// Package definition loads the agents and commands that people define in
+// Markdown files, in Pawl's own format and in those of other agents. The files
+// are untrusted: settings that Pawl does not know, or that their author may
+// not use, are reported and ignored.
 package definition
 
 import (
@@ -18,33 +18,33 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// The bounds of a definition.
+// The limits of a definition.
 const (
 	maxText        = 256 << 10 // bytes of a file
 	maxName        = 64        // characters of a name, and of each part of it
 	maxDescription = 1024      // characters
-	maxDepth       = 4         // of directories in one another
-	maxDefined     = 500       // of a kind
+	maxDepth       = 4         // nesting of directories
+	maxDefined     = 500       // definitions of a kind
 )
 
-// place is a directory of definitions, and the tool whose kind they are.
+// place is a directory of definitions, with the tool whose format they have.
 type place struct{ path, tool string }
 
-// item is a file that was found.
+// item is a definition file.
 type item struct {
-	name   string // without its ending, with a colon between directories
+	name   string // without its extension, with colons between directories
 	origin frontmatter.Origin
 	text   []byte
 }
 
-// Hidden is a definition that another of its name takes the place of.
+// Hidden is a definition that another one with its name overrides.
 type Hidden struct {
 	Name string             `json:"name"`
 	File frontmatter.Origin `json:"file"`
 	By   frontmatter.Origin `json:"by"`
 }
 
-// gate returns the sources as they may be used.
+// gate returns the sources that may be used.
 func gate(s frontmatter.Sources) frontmatter.Sources {
 	if weak.On("define.trust") {
 		s.Trusted = func(string) bool { return true }
@@ -52,8 +52,8 @@ func gate(s frontmatter.Sources) frontmatter.Sources {
 	return s
 }
 
-// find reads the files of some places on all levels: the nearest of the project
-// first, the user's last. deep says whether directories in them count.
+// find reads the definition files of all levels: the nearest of the project
+// first, the user's last. deep says whether to read subdirectories.
 func find(s frontmatter.Sources, shared, home, own []place, deep bool, take func(item)) []frontmatter.Fault {
 	var faults []frontmatter.Fault
 	for _, level := range gate(s).Levels() {
@@ -73,17 +73,17 @@ func find(s frontmatter.Sources, shared, home, own []place, deep bool, take func
 	return faults
 }
 
-// kind says where definitions of a kind are and how they are read.
+// kind describes how definitions of a kind are found and read.
 type kind[T any] struct {
 	shared, home, own []place
 	deep              bool
-	read              func(item) (*T, error) // nil means that the file says to be left out
-	refuse            func(item) string      // why one may not have its name; "" if it may
+	read              func(item) (*T, error) // nil means that the file disables itself
+	refuse            func(item) string      // why an item must not have its name; "" if it may
 	origin            func(T) frontmatter.Origin
 }
 
-// all returns the definitions of the kind by name, those that others take the
-// place of, and what is wrong with the rest.
+// all returns the definitions of the kind by name, those that are overridden,
+// and the problems of the others.
 func (k kind[T]) all(s frontmatter.Sources) (list []T, hidden []Hidden, faults []frontmatter.Fault) {
 	found := map[string]T{}
 	var wrong []frontmatter.Fault
@@ -108,7 +108,7 @@ func (k kind[T]) all(s frontmatter.Sources) (list []T, hidden []Hidden, faults [
 	return list, hidden, append(faults, wrong...)
 }
 
-// walker reads one place.
+// walker reads one directory of definitions.
 type walker struct {
 	level  frontmatter.Level
 	place  place
@@ -165,8 +165,7 @@ func (w *walker) file(rel string) {
 	w.take(item{name: name, text: text, origin: frontmatter.Origin{File: filepath.Join(w.level.Path, w.at(rel)), Layer: w.level.Layer, Tool: w.place.tool}})
 }
 
-// checkName refuses what cannot be typed as a name, or could be taken for
-// something else.
+// checkName returns an error for names that cannot be typed or are ambiguous.
 func checkName(name string) error {
 	for part := range strings.SplitSeq(name, ":") {
 		odd := func(r rune) bool {
@@ -179,7 +178,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// describe returns a description on one line, or what is wrong with it.
+// describe returns the description on one line. It reports a fault if it is
+// missing or too long.
 func describe(m *frontmatter.Matter) string {
 	text := sanitize.Line(strings.Join(strings.Fields(m.Text("description")), " "))
 	if runes := []rune(text); len(runes) > maxDescription {
@@ -189,7 +189,7 @@ func describe(m *frontmatter.Matter) string {
 	return text
 }
 
-// unknown tells of the keys that nobody has asked for.
+// unknown returns the keys that are not used, as warnings.
 func unknown(m *frontmatter.Matter) []string {
 	var faults []string
 	for _, key := range m.Unknown() {
@@ -200,7 +200,7 @@ func unknown(m *frontmatter.Matter) []string {
 
 var errEmpty = errors.New("there is nothing behind its settings: write a prompt there")
 
-// show lists faults and what is hidden, for people.
+// show appends faults and overridden definitions, for people.
 func show(b *strings.Builder, hidden []Hidden, faults []frontmatter.Fault) {
 	for _, h := range hidden {
 		fmt.Fprintf(b, "%s  hidden  %s: the one at %s is used\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))

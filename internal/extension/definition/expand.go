@@ -16,37 +16,38 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The bounds of what a command becomes.
+// The limits of an expanded command.
 const (
 	MaxExpanded = 1 << 20  // bytes
-	maxFileText = 64 << 10 // bytes of a file that it names
-	MaxNamed    = 20       // files that it names
+	maxFileText = 64 << 10 // bytes of an included file
+	MaxNamed    = 20       // included files
 )
 
-// Files returns what a file of the workspace holds, up to a number of bytes. The
-// path is relative and leads nowhere by its spelling.
+// Files returns up to limit bytes of a file of the workspace. The path is
+// relative and has no .. elements.
 type Files func(path string, limit int64) ([]byte, error)
 
-// FilesIn reads the files of a tree. A link is an error, wherever it leads.
+// FilesIn returns a Files that reads from a tree. A link is an error.
 func FilesIn(t frontmatter.Tree) Files {
 	return func(path string, limit int64) ([]byte, error) { return frontmatter.Read(t, path, limit) }
 }
 
-// Expansion is a prompt that a command has become.
+// Expansion is the prompt of a command.
 type Expansion struct {
 	Text   string
-	Files  []string // that it holds
-	Faults []string // what is not in it, and why
+	Files  []string // included files
+	Faults []string // what was left out, and why
 }
 
-// token finds what stands for something else in a command: a command line for a
-// shell, arguments, the name of a file.
+// token matches placeholders in a command: shell commands, arguments, and file
+// names.
 var token = regexp.MustCompile("(?m)!`([^`\n]*)`|\\$(ARGUMENTS|[1-9][0-9]*)|(^|[\\s(\"'])@([\\w./$~-]+)")
 
-// Expand puts arguments and files into a command. $ARGUMENTS is all of them, $1 to
-// $9 are words; without either they stand behind the text. Of @path the file comes
-// behind the text, if it is in the workspace. A command line, !`…`, is not run.
-// What the arguments and the files hold stands for itself.
+// Expand inserts arguments and files into a command. $ARGUMENTS is replaced by
+// all arguments, $1 to $9 by words; without either, the arguments are
+// appended. For @path, the file is appended if it is in the workspace. A shell
+// command, !`…`, is not run. Placeholders within arguments and files are not
+// expanded.
 func (c Command) Expand(args string, files Files) (Expansion, error) {
 	x := &expander{args: args, words: SplitArguments(args), files: files}
 	var b strings.Builder
@@ -79,25 +80,25 @@ func (c Command) Expand(args string, files Files) (Expansion, error) {
 	return Expansion{Text: b.String(), Files: x.named, Faults: x.faults}, nil
 }
 
-// expander is one expansion.
+// expander is the state of one expansion.
 type expander struct {
 	args     string
 	words    []string
 	files    Files
-	used     bool // the arguments are in the text
+	used     bool // the text contains the arguments
 	named    []string
 	sections []string
 	faults   []string
 }
 
-// notRun says that a command line was not run.
+// notRun returns the replacement of a shell command, which is not run.
 func (x *expander) notRun(line string) string {
 	text := fmt.Sprintf("the command %s was not run", sanitize.Line(line))
 	x.faults = append(x.faults, text)
 	return "(" + text + ")"
 }
 
-// argument returns what a placeholder stands for.
+// argument returns the value of a placeholder.
 func (x *expander) argument(name string) string {
 	n, err := strconv.Atoi(name)
 	switch {
@@ -115,7 +116,7 @@ func (x *expander) argument(name string) string {
 
 var placeholder = regexp.MustCompile(`\$(ARGUMENTS|[1-9][0-9]*)`)
 
-// file takes a file in and returns its name as it stands in the text.
+// file includes a file and returns its name for the text.
 func (x *expander) file(spelled string) string {
 	trimmed := strings.TrimRight(spelled, ".")
 	tail := spelled[len(trimmed):]
@@ -141,7 +142,8 @@ func (x *expander) quote(name string) (string, error) {
 	return Quote(name, x.files)
 }
 
-// Quote returns a file of the workspace, a text, as it stands behind what names it.
+// Quote returns a text file of the workspace in the form in which prompts
+// include files.
 func Quote(name string, files Files) (string, error) {
 	path := filepath.Clean(filepath.FromSlash(name))
 	switch {
@@ -164,7 +166,7 @@ func Quote(name string, files Files) (string, error) {
 	return fenced(path, sanitize.Unhidden(text)), nil
 }
 
-// fenced quotes a file, between lines that are not in it.
+// fenced quotes a file between delimiter lines that do not occur in it.
 func fenced(path, text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
@@ -173,7 +175,7 @@ func fenced(path, text string) string {
 	return fmt.Sprintf("The file %s:\n%s\n%s\n%s", sanitize.Line(path), fence, strings.TrimRight(text, "\n"), fence)
 }
 
-// SplitArguments splits at blanks that are in no quotes, and takes the quotes off.
+// SplitArguments splits at whitespace outside quotes, and removes the quotes.
 func SplitArguments(args string) []string {
 	var words []string
 	var word strings.Builder

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// AllServers is how a list of tools names those of all MCP servers.
+// AllServers means all tools of all MCP servers in a list of tools.
 const AllServers = "mcp__*"
 
-// serverTools is how a list names tools of MCP servers: one, all of a server's, or
-// all.
+// serverTools matches the names of MCP tools in a list: a tool, all tools of a
+// server, or all tools.
 var serverTools = regexp.MustCompile(`^mcp__(\*|[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*(__(\*|[a-zA-Z0-9_-]+))?)$`)
 
-// OfServers reports whether a name is that of tools of MCP servers:
-// mcp__server__tool, mcp__server and mcp__server__* for all of a server's, or
-// AllServers. Whether there is such a server is not known here.
+// OfServers reports whether a name means tools of MCP servers:
+// mcp__server__tool, mcp__server and mcp__server__* for all tools of a server,
+// or AllServers. It does not check that the server exists.
 func OfServers(name string) bool { return serverTools.MatchString(name) }
 
-// Grants reports whether a list of tools has the one of that name. Asked for a
-// server, mcp__server, it reports whether it has any of its tools.
+// Grants reports whether a list of tools includes the tool with that name. For
+// a server, mcp__server, it reports whether the list includes any of its
+// tools.
 func Grants(list []string, name string) bool {
 	if !OfServers(name) {
 		return slices.Contains(list, name)
@@ -28,8 +29,8 @@ func Grants(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return covers(e, name) || whole && covers(name, e) })
 }
 
-// GrantedByBoth returns what two lists both grant of the tools of MCP servers. A
-// nil list grants all.
+// GrantedByBoth returns the MCP tools that both lists include. A nil list
+// includes all.
 func GrantedByBoth(a, b []string) []string {
 	all := []string{AllServers}
 	if a == nil {
@@ -55,7 +56,7 @@ func isServer(name string) bool {
 	return name != AllServers && strings.HasSuffix(spelled(name), "*")
 }
 
-// spelled ends what means all of a server's tools in a star.
+// spelled adds the star to a name that means all tools of a server.
 func spelled(name string) string {
 	if !strings.Contains(strings.TrimPrefix(name, "mcp__"), "__") && name != AllServers {
 		return name + "__*"
@@ -63,8 +64,8 @@ func spelled(name string) string {
 	return name
 }
 
-// covers reports whether one name means all that the other means, of the tools of
-// MCP servers.
+// covers reports whether one name of MCP tools includes all that the other
+// does.
 func covers(wide, narrow string) bool {
 	if !OfServers(wide) || !OfServers(narrow) {
 		return false

@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// ours are pawl's tools.
+// ours are the built-in tools.
 var ours = []string{
 	"apply_patch", "bash", "bash_kill", "bash_output", "codesearch", "diagnostics", "edit", "glob", "grep", "list", "plan_exit", "question", "read", "skill", "task",
 	"todoread", "todowrite", "webfetch", "websearch", "write",
 }
 
-// theirs says what other tools call ours, in lower case, where one name is not
-// one tool of the same name. A command in the background needs all three.
+// theirs maps the tool names of other agents, in lower case, to ours, where
+// they differ. A background command needs all three.
 var theirs = map[string][]string{
 	"bash": {"bash", "bash_kill", "bash_output"}, "ls": {"list"}, "multiedit": {"edit"}, "patch": {"apply_patch"}, "applypatch": {"apply_patch"},
 	"bashoutput": {"bash_output"}, "killbash": {"bash_kill"}, "killshell": {"bash_kill"}, "agent": {"task"}, "todowrite": {"todoread", "todowrite"},
 	"exitplanmode": {"plan_exit"}, "askuserquestion": {"question"}, "lsp": {"diagnostics"},
 }
 
-// changes are the tools that change files: who is denied one is denied all.
+// changes are the tools that change files: denying one denies all.
 var changes = []string{"apply_patch", "edit", "write"}
 
-// toolsNamed returns our tools for a name, be it ours or another tool's; nil if
-// there is none. Bash(git:*) is a rule, and no name: the whole tool would be more
-// than was meant.
+// toolsNamed returns our tools for a name of ours or of another agent, or nil.
+// Bash(git:*) is a rule, not a name: the whole tool would be more than what
+// was meant.
 func toolsNamed(name string) []string {
 	lower := strings.ToLower(name)
 	if tools, ok := theirs[lower]; ok {
@@ -37,8 +37,8 @@ func toolsNamed(name string) []string {
 	return nil
 }
 
-// toolsGranted is toolsNamed, and the tools of MCP servers, which are known only
-// when they run.
+// toolsGranted is toolsNamed, and also accepts MCP tools, which are only known
+// at run time.
 func toolsGranted(name string) []string {
 	if OfServers(name) {
 		return []string{name}
@@ -46,8 +46,8 @@ func toolsGranted(name string) []string {
 	return toolsNamed(name)
 }
 
-// toolsDenied returns our tools for a name, or a pattern with *, that is to be
-// denied: rather more than less.
+// toolsDenied returns our tools for a name or pattern with * that is denied.
+// It is interpreted broadly.
 func toolsDenied(name string) []string {
 	tools := slices.Clone(toolsNamed(name))
 	if strings.Contains(name, "*") {
@@ -67,13 +67,13 @@ func toolsDenied(name string) []string {
 	return slices.Compact(tools)
 }
 
-// ClassSmall is the class of models for what needs little thought.
+// ClassSmall is the class of small models, for simple tasks.
 const ClassSmall = "small"
 
-// classes say which class of model a short name means, be it ours or another
-// tool's. "" is the session's own model.
+// classes maps short model names, ours and those of other agents, to classes.
+// "" is the session's own model.
 var classes = map[string]string{"inherit": "", "default": "", "small": ClassSmall, "haiku": ClassSmall}
 
-// larger are short names of models that are not small. Whoever runs a session has
-// chosen its model, and no file makes it dearer.
+// larger are short names of models that are not small. They are ignored: the
+// user has chosen the session's model, and no file can make it more expensive.
 var larger = []string{"medium", "large", "sonnet", "opus"}

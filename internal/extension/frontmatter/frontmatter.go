@@ -1,8 +1,7 @@
-// Package frontmatter reads the Markdown files that people bring: skills, agents,
-// commands, rules. It knows where such files are looked for, reads them without
-// following a link, and takes the settings at the front of one, YAML between two
-// lines of dashes, from the text behind them. The files are strangers' texts:
-// all has a bound, and nothing in them is run.
+// Package frontmatter reads Markdown files with front matter (YAML between two
+// lines of dashes): skills, agents, commands, rules. It knows where such files
+// are and reads them without following links. The files are untrusted:
+// everything is bounded, and nothing in them is run.
 package frontmatter
 
 import (
@@ -16,26 +15,25 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The bounds of what stands at the front of a file.
+// The limits of front matter.
 const (
 	MaxHead  = 16 << 10 // bytes
-	MaxDepth = 8        // of lists and maps in one another
+	MaxDepth = 8        // nesting of lists and maps
 	MaxNodes = 1000     // keys, values, lists and maps
 )
 
-// Matter is a file that was read: its settings, to be asked for by their keys,
-// and the text behind them.
+// Matter is a parsed file: its settings by key, and the text after them.
 type Matter struct {
 	Body   string
-	Faults []string // what is wrong with it, though it can be used
+	Faults []string // problems that do not prevent its use
 
 	fields map[string]*yaml.Node
 	asked  map[string]bool
 }
 
-// Parse reads a file. Without a line of dashes at its beginning all of it is
-// the body. Settings that are no plain YAML of strings, numbers, lists and maps
-// are an error: aliases, tags, merges and keys that come twice are refused.
+// Parse parses a file. Without a line of dashes at the beginning, all of it is
+// the body. Settings must be plain YAML with strings, numbers, lists and maps:
+// aliases, tags, merge keys and duplicate keys are errors.
 func Parse(text []byte) (*Matter, error) {
 	m := &Matter{fields: map[string]*yaml.Node{}, asked: map[string]bool{}}
 	clean, changed := Clean(text)
@@ -69,8 +67,8 @@ func Parse(text []byte) (*Matter, error) {
 	return m, nil
 }
 
-// Clean makes text of a file: UTF-8 with line ends of one kind, without a mark
-// of the byte order or zero bytes. It says whether anything had to be replaced.
+// Clean converts a file to text: UTF-8 with LF line ends, without a byte order
+// mark or NUL bytes. It reports whether anything was replaced.
 func Clean(text []byte) (clean string, replaced bool) {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	clean = strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
@@ -78,7 +76,8 @@ func Clean(text []byte) (clean string, replaced bool) {
 	return strings.ReplaceAll(clean, "\r\n", "\n"), replaced
 }
 
-// split takes the head from the body. ok is false if there is none.
+// split separates the front matter from the body. ok is false without front
+// matter.
 func split(text string) (head, body string, ok bool, err error) {
 	first, rest, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t") != "---" {
@@ -99,10 +98,10 @@ func split(text string) (head, body string, ok bool, err error) {
 	return "", "", false, errors.New("the line --- that ends its settings is missing")
 }
 
-// decode reads YAML into its nodes, where aliases stand for themselves. nil
-// means that there is nothing in it.
+// decode parses YAML to nodes, without resolving aliases. nil means that it is
+// empty.
 func decode(head string) (*yaml.Node, error) {
-	d := yaml.NewDecoder(strings.NewReader("\n" + head)) // so that its lines have the numbers of the file
+	d := yaml.NewDecoder(strings.NewReader("\n" + head)) // so that line numbers are those of the file
 	var doc yaml.Node
 	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
 		return nil, nil //nolint:nilnil // a head without a key is fine
@@ -119,7 +118,7 @@ func decode(head string) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// take keeps the keys of the top and checks all below them.
+// take stores the top-level keys and checks everything below them.
 func (m *Matter) take(top *yaml.Node) error {
 	if top.Kind == yaml.ScalarNode && top.Tag == "!!null" {
 		return nil
@@ -137,10 +136,10 @@ func (m *Matter) take(top *yaml.Node) error {
 	return nil
 }
 
-// plainTags are the types that a value may have.
+// plainTags are the allowed types of values.
 var plainTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!seq", "!!map"}
 
-// check refuses what is more than plain values, lists and maps.
+// check returns an error for anything but plain values, lists and maps.
 func check(n *yaml.Node, depth int, nodes *int) error {
 	if *nodes++; *nodes > MaxNodes || depth > MaxDepth {
 		return fmt.Errorf("line %d: more than %d values, or more than %d in one another", n.Line, MaxNodes, MaxDepth)
@@ -169,8 +168,8 @@ func check(n *yaml.Node, depth int, nodes *int) error {
 	return nil
 }
 
-// quote puts quotes around values of the top that hold a colon or a hash, as
-// people write them who have never been told that YAML minds. It names their keys.
+// quote quotes top-level values with a colon or a hash, which people often
+// forget. It returns their keys.
 func quote(head string) (string, []string) {
 	var keys []string
 	var out strings.Builder

@@ -13,10 +13,10 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxEntries bounds the entries of one directory.
+// maxEntries is the maximum number of entries of a directory.
 const maxEntries = 2000
 
-// Layer says whose a file is.
+// Layer says whose file it is.
 type Layer string
 
 // The layers.
@@ -25,59 +25,60 @@ const (
 	Project Layer = "project"
 )
 
-// Origin says where something comes from. File is a stranger's text.
+// Origin says where something comes from. File is untrusted text.
 type Origin struct {
 	File  string `json:"file"` // absolute
 	Layer Layer  `json:"layer"`
-	Tool  string `json:"tool"` // whose kind of file it is: pawl, agents, claude, opencode
+	Tool  string `json:"tool"` // whose format it is: pawl, agents, claude, opencode
 }
 
-// Fault is what is wrong with a file. Both fields are strangers' texts.
+// Fault is a problem with a file. Both fields are untrusted text.
 type Fault struct {
 	File string `json:"file"` // absolute
 	Text string `json:"text"`
 }
 
-// Tree is a directory that is read without following any link: workspace.Workspace
-// is one.
+// Tree is a directory that is read without following links;
+// workspace.Workspace is one.
 type Tree interface {
 	OpenReal(path string) (*os.File, error)
 	RealFolder(path string) (*os.Root, error)
 }
 
-// Directory is a tree and where it is. The zero value is none.
+// Folder is a tree with its path. The zero value means none.
 type Folder struct {
 	Tree Tree
 	Path string // absolute
 }
 
-// Sources says where to look. Whoever makes it closes the trees, not before all
-// that was found is done with.
+// Sources says where to look. The creator must close the trees, but not before
+// the results are no longer used.
 type Sources struct {
-	Project Folder // the top of the repository, or the directory that is worked in if it is in none
-	Dir     string // the directory that is worked in, from there; "" means the top
+	Project Folder // the top of the repository, or the working directory if it is in none
+	Dir     string // the working directory relative to it; "" means the top
 
-	// Trusted says whether a directory of the project, absolute, is trusted.
-	// Nothing in one that is not is read, and nil means that none is.
+	// Trusted reports whether a directory of the project, given by its
+	// absolute path, is trusted. Nothing is read from others; nil means none
+	// is.
 	Trusted func(dir string) bool
 
-	Home   Folder // of the user
-	Config Folder // pawl's own directory for what the user configures
+	Home   Folder // the user's home directory
+	Config Folder // the user's Pawl configuration directory
 }
 
-// Level is one directory to look into.
+// Level is a directory to look into.
 type Level struct {
 	Folder
 	Layer Layer
-	At    string // where it is in the tree, "." for its top
-	Own   bool   // it is pawl's own directory, and holds nothing of others
+	At    string // path in the tree, "." for its top
+	Own   bool   // Pawl's own directory, without files of other tools
 }
 
-// Dir returns where a level is.
+// Dir returns the absolute path of a level.
 func (l Level) Dir() string { return filepath.Join(l.Path, l.At) }
 
-// Levels returns the directories to look into: those of the project that are trusted,
-// the nearest first, then pawl's own, then the home directory.
+// Levels returns the directories to look into: the trusted ones of the
+// project, nearest first, then Pawl's own, then the home directory.
 func (s Sources) Levels() []Level {
 	var levels []Level
 	for _, l := range s.project() {
@@ -94,14 +95,14 @@ func (s Sources) Levels() []Level {
 	return levels
 }
 
-// Untrusted returns the directories of the project that are not trusted, the nearest
-// first. What is in them is not to be read.
+// Untrusted returns the directories of the project that are not trusted,
+// nearest first. Nothing in them may be read.
 func (s Sources) Untrusted() []Level {
 	return slices.DeleteFunc(s.project(), func(l Level) bool { return s.Trusted != nil && s.Trusted(l.Dir()) })
 }
 
-// project returns the directories of the project, the nearest first. One that is the
-// user's home or configuration is not the project's too.
+// project returns the directories of the project, nearest first, except those
+// that are the user's home or configuration directory.
 func (s Sources) project() []Level {
 	if s.Project.Tree == nil {
 		return nil
@@ -118,8 +119,8 @@ func (s Sources) project() []Level {
 	}
 }
 
-// dir returns the directory that is worked in, from the top; one that is not
-// beneath it counts as the top.
+// dir returns the working directory relative to the top. A directory outside
+// counts as the top.
 func (s Sources) dir() string {
 	dir := filepath.Clean(s.Dir)
 	if !filepath.IsLocal(dir) {
@@ -128,8 +129,8 @@ func (s Sources) dir() string {
 	return dir
 }
 
-// Read returns what a file holds. A link, on the way or at its end, anything
-// else that is no file, or more than limit bytes is an error.
+// Read returns the content of a file. It returns an error for links in the
+// path, for anything but a regular file, and for more than limit bytes.
 func Read(t Tree, path string, limit int64) ([]byte, error) {
 	f, err := t.OpenReal(path)
 	if err != nil {
@@ -139,7 +140,7 @@ func Read(t Tree, path string, limit int64) ([]byte, error) {
 	return ReadFrom(f, limit)
 }
 
-// ReadFrom is Read for a file that is open.
+// ReadFrom is Read for an open file.
 func ReadFrom(f *os.File, limit int64) ([]byte, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fmt.Errorf("it is no regular file: %w", pawl.ErrInvalid))
@@ -154,8 +155,8 @@ func ReadFrom(f *os.File, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Entries returns what is in a directory, by name; nothing if there is no such
-// directory. A directory that is a link, or has too much in it, is an error.
+// Entries returns the entries of a directory, sorted by name; none if it does
+// not exist. A directory that is a link, or has too many entries, is an error.
 func Entries(t Tree, path string) ([]fs.DirEntry, error) {
 	root, err := t.RealFolder(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,12 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fault keeps what is wrong with a key's value.
+// fault records a problem with the value of a key.
 func (m *Matter) fault(key, format string, args ...any) {
 	m.Faults = append(m.Faults, fmt.Sprintf("%s: ", key)+fmt.Sprintf(format, args...))
 }
 
-// at returns a key's value, nil if it has none.
+// at returns the value of a key, or nil.
 func (m *Matter) at(key string) *yaml.Node {
 	m.asked[key] = true
 	n := m.fields[key]
@@ -28,14 +28,14 @@ func (m *Matter) at(key string) *yaml.Node {
 // Has reports whether a key has a value.
 func (m *Matter) Has(key string) bool { return m.at(key) != nil }
 
-// IsMap reports whether a key's value is a map.
+// IsMap reports whether the value of a key is a map.
 func (m *Matter) IsMap(key string) bool {
 	n := m.at(key)
 	return n != nil && n.Kind == yaml.MappingNode
 }
 
-// Text returns a key's value as it is spelled, "" if it has none. A list or a
-// map is a fault.
+// Text returns the value of a key as it is spelled, or "". A list or a map is
+// a fault.
 func (m *Matter) Text(key string) string {
 	n := m.at(key)
 	switch {
@@ -48,8 +48,8 @@ func (m *Matter) Text(key string) string {
 	return strings.TrimSpace(n.Value)
 }
 
-// Words returns a list of words: a YAML list, or a text with commas or blanks
-// between. What is in parentheses stays with its word: Bash(git log:*).
+// Words returns a list of words: a YAML list, or a text separated by commas or
+// whitespace. Text in parentheses belongs to its word: Bash(git log:*).
 func (m *Matter) Words(key string) []string {
 	n := m.at(key)
 	switch {
@@ -74,7 +74,7 @@ func (m *Matter) Words(key string) []string {
 	return words
 }
 
-// splitWords splits at commas and blanks that are in no parentheses.
+// splitWords splits at commas and whitespace outside parentheses.
 func splitWords(text string) []string {
 	words, depth, begin := []string{}, 0, 0
 	for i, r := range text + " " {
@@ -93,7 +93,7 @@ func splitWords(text string) []string {
 	return words
 }
 
-// Pairs returns a map of texts. What is in it besides is a fault.
+// Pairs returns a map of texts. Other values in it are faults.
 func (m *Matter) Pairs(key string) map[string]string {
 	n := m.at(key)
 	if n == nil {
@@ -114,7 +114,7 @@ func (m *Matter) Pairs(key string) map[string]string {
 	return pairs
 }
 
-// Bool returns a key's value if it is true or false; otherwise what is not given.
+// Bool returns the value of a key if it is true or false, otherwise missing.
 func (m *Matter) Bool(key string, missing bool) bool {
 	switch text := m.Text(key); text {
 	case "":
@@ -127,22 +127,22 @@ func (m *Matter) Bool(key string, missing bool) bool {
 	}
 }
 
-// Number returns a number between two others; nil if there is none, or if it
-// is a fault.
+// Number returns a number between low and high, or nil. A value that is not
+// one is a fault.
 func (m *Matter) Number(key string, low, high float64) *float64 {
 	text := m.Text(key)
 	if text == "" {
 		return nil
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(f >= low && f <= high) { // which is not so of NaN
+	if err != nil || !(f >= low && f <= high) { // also false for NaN
 		m.fault(key, "it is to be a number from %v to %v", low, high)
 		return nil
 	}
 	return &f
 }
 
-// Unknown returns the keys that nobody has asked for, in order.
+// Unknown returns the keys that were not read, in order.
 func (m *Matter) Unknown() []string {
 	var names []string
 	for _, key := range slices.Sorted(maps.Keys(m.fields)) {
@@ -153,8 +153,8 @@ func (m *Matter) Unknown() []string {
 	return names
 }
 
-// Table returns a map whose values are texts or maps of texts; a text is there
-// under "". What is in it besides is a fault.
+// Table returns a map whose values are texts or maps of texts; a text is
+// stored with the key "". Other values in it are faults.
 func (m *Matter) Table(key string) map[string]map[string]string {
 	n := m.at(key)
 	if n == nil {

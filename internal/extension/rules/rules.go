@@ -1,7 +1,7 @@
-// Package rules reads what a project and a user tell every agent: AGENTS.md, and
-// CLAUDE.md where there is none. The files are texts for the model and nothing
-// else. What they would import is told, not read: a line in such a file could
-// otherwise fetch any other file into the prompt.
+// Package rules loads the instructions for agents (AGENTS.md, or CLAUDE.md in
+// directories without it) of projects and users. The files are texts for the
+// model and nothing else. Imports are reported but not read: a line in such a
+// file could otherwise include any other file in the prompt.
 package rules
 
 import (
@@ -19,36 +19,37 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// The bounds of rules.
+// The limits of rules.
 const (
-	MaxBytes   = 32 << 10 // of all files together, as they are given to a model
-	maxFile    = 1 << 20  // of one that is read
-	maxImports = 20       // that are told of
-	maxLevels  = 64       // of directories in one another
+	MaxBytes   = 32 << 10 // bytes of all files together, as a model gets them
+	maxFile    = 1 << 20  // bytes of a file
+	maxImports = 20       // imports that are reported
+	maxLevels  = 64       // nesting of directories
 )
 
-// names are the files of one directory, of which the first that is there counts.
+// names are the rule files of a directory; the first that exists counts.
 var names = []struct{ name, tool string }{{"AGENTS.md", "agents"}, {"CLAUDE.md", "claude"}}
 
-// File is one file of rules. Its text is a stranger's.
+// File is a file of rules. Its text is untrusted.
 type File struct {
 	Origin  frontmatter.Origin `json:"origin"`
 	Text    string             `json:"-"`
-	Bytes   int                `json:"bytes"`             // that it has
-	Given   int                `json:"given"`             // of these, the model is given so many
-	Imports []string           `json:"imports,omitempty"` // what it would have imported
+	Bytes   int                `json:"bytes"`             // size of the file
+	Given   int                `json:"given"`             // how many bytes the model gets
+	Imports []string           `json:"imports,omitempty"` // imports that were ignored
 }
 
-// Set is the rules of a directory, in the order in which they are given: the user's,
-// then the project's from its top to the directory. What comes later is nearer.
+// Set holds the rules of a directory, in the order in which the model gets
+// them: the user's, then the project's from its top to the directory. Later
+// ones are nearer.
 type Set struct {
 	Files  []File              `json:"files"`
 	Faults []frontmatter.Fault `json:"faults,omitempty"`
 }
 
-// Load reads the rules. A file that does not fit into what all may have is cut,
-// and says so: of the project's the nearest last, so that the user's are never cut
-// for what a project says.
+// Load reads the rules. If they exceed MaxBytes together, files are truncated,
+// with a note: first the project's from the top down, so that a project never
+// displaces the user's.
 func Load(s frontmatter.Sources) *Set {
 	levels := gate(s).Levels()
 	slices.Reverse(levels)
@@ -72,8 +73,8 @@ func gate(s frontmatter.Sources) frontmatter.Sources {
 	return s
 }
 
-// user returns where the user's own rules are: directories of agents in the home
-// directory, and pawl's own.
+// user returns the directories of the user's own rules: those of agents in the
+// home directory, and Pawl's own.
 func user(levels []frontmatter.Level) []frontmatter.Level {
 	var found []frontmatter.Level
 	for _, l := range levels {
@@ -101,7 +102,7 @@ func (s *Set) add(l frontmatter.Level) {
 		}
 		if err != nil {
 			s.Faults = append(s.Faults, frontmatter.Fault{File: file, Text: err.Error()})
-			return // the other one is not meant to count where this one is
+			return // the other file does not count if this one exists
 		}
 		text, replaced := frontmatter.Clean(data)
 		if replaced {
@@ -120,16 +121,16 @@ func (s *Set) add(l frontmatter.Level) {
 	}
 }
 
-// mention finds a word that may be the name of a file to import.
+// mention matches a word that may be a file to import.
 var mention = regexp.MustCompile(`(?:^|\s)@([~\w./-]+)`)
 
-// isPath reports whether such a word looks like the path of a file, and not like
-// the name of a person or a package.
+// isPath reports whether such a word looks like a file path rather than the
+// name of a person or a package.
 func isPath(word string) bool {
 	return filepath.Ext(word) != "" || slices.ContainsFunc([]string{"/", "./", "../", "~/"}, func(p string) bool { return strings.HasPrefix(word, p) })
 }
 
-// imports returns what a text would import, apart from code.
+// imports returns the imports in a text, ignoring code.
 func imports(text string) []string {
 	var found []string
 	code := false
@@ -149,7 +150,8 @@ func imports(text string) []string {
 	return found
 }
 
-// fit cuts what is too much: of the project from its top on, then of the user.
+// fit truncates files to a total: first the project's from the top down, then
+// the user's.
 func (s *Set) fit(limit int) {
 	total := 0
 	var order []*File
@@ -172,7 +174,7 @@ func (s *Set) fit(limit int) {
 	}
 }
 
-// cut leaves so many bytes of a text at most, with a word on it.
+// cut truncates a text to a number of bytes, with a note.
 func (f *File) cut(limit int) {
 	note := fmt.Sprintf("\n\n(cut: read %s for the rest)", sanitize.Line(f.Origin.File))
 	if limit < len(note) {
@@ -186,8 +188,8 @@ func (f *File) cut(limit int) {
 	f.Text, f.Given = f.Text[:end]+note, end
 }
 
-// Prompt is what a model is given: each file with where it is. The same rules are
-// the same text.
+// Prompt returns the rules for the model, each file with its path. It is
+// deterministic.
 func (s *Set) Prompt() string {
 	var b strings.Builder
 	for _, f := range s.Files {
@@ -200,7 +202,7 @@ func (s *Set) Prompt() string {
 	return b.String()
 }
 
-// Show lists the rules for people.
+// Show formats the rules for people.
 func (s *Set) Show() string {
 	var b strings.Builder
 	for _, f := range s.Files {
@@ -216,11 +218,10 @@ func (s *Set) Show() string {
 	return b.String()
 }
 
-// Near returns the rules between the directory that is worked in and a file below
-// it, from above to below, that Load has not given: those of the directories in
-// between. given holds the files, by Origin.File, that the caller has given
-// already; what Near returns is for the caller to add. They have a bound of their
-// own, which is that of Load. A file elsewhere has none.
+// Near returns the rules between the working directory and a file below it,
+// outermost first, that Load has not returned. given holds the files, by
+// Origin.File, that the model already has; the caller adds the returned ones.
+// Together they are limited to MaxBytes. A file elsewhere has no rules.
 func Near(s frontmatter.Sources, file string, given map[string]bool) *Set {
 	s, set := gate(s), &Set{}
 	if s.Project.Tree == nil || s.Trusted == nil {

@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// cuts are the lengths, in characters, that descriptions are cut to, one after
-// the other, until all fit.
+// cuts are the lengths, in characters, to which descriptions are truncated,
+// one after the other, until all fit.
 var cuts = []int{MaxDescription, 400, 250, 160, 120, 80, 50, 30, 20}
 
-// Catalog is what a model is told of the skills before it loads any: a line
-// for each, in the order of their names. It never has more than budget bytes:
-// descriptions are cut, all alike, then left out; then there are as many names
-// as fit, and how many there are besides. A given set has the same text each
-// time, so that a provider's cache holds.
+// Catalog returns the list of skills for the model: a line for each, sorted by
+// name. It has at most budget bytes: descriptions are truncated, all alike,
+// then left out; then it has as many names as fit, and the number of the
+// others. It is deterministic, so that a provider's cache works.
 func (s *Set) Catalog(budget int) string {
 	if len(s.Skills) == 0 {
 		return ""
@@ -27,7 +26,7 @@ func (s *Set) Catalog(budget int) string {
 	return s.names(budget)
 }
 
-// lines is the catalog with descriptions of a length.
+// lines returns the catalog with descriptions of a length.
 func (s *Set) lines(cut int) string {
 	var b strings.Builder
 	for _, k := range s.Skills {
@@ -36,7 +35,7 @@ func (s *Set) lines(cut int) string {
 	return b.String()
 }
 
-// names is the catalog as far as names go.
+// names returns the catalog with names only.
 func (s *Set) names(budget int) string {
 	names := make([]string, len(s.Skills))
 	for i, k := range s.Skills {
@@ -58,7 +57,7 @@ func (s *Set) names(budget int) string {
 	return ""
 }
 
-// short cuts a text to a number of characters.
+// short truncates a text to a number of characters.
 func short(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text

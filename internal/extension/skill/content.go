@@ -15,14 +15,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 )
 
-// content is what is in a skill's directory.
+// content is the content of a skill's directory.
 type content struct {
-	files []string        // regular ones, from the directory, with slashes, in order
-	runs  map[string]bool // those that are programs
-	odd   []string        // links, and whatever else is no file
+	files []string        // regular files, relative to the directory, with slashes, sorted
+	runs  map[string]bool // executable files
+	odd   []string        // links and other entries that are not regular files
 }
 
-// look lists a directory. More than a skill may have is an error.
+// look lists a directory. It returns an error if it exceeds the limits of a
+// skill.
 func look(t frontmatter.Tree, at string) (content, error) {
 	c := content{runs: map[string]bool{}}
 	err := c.folder(t, at, "", 0)
@@ -62,12 +63,12 @@ func (c *content) folder(t frontmatter.Tree, at, rel string, depth int) error {
 	return nil
 }
 
-// runs reports whether a mode is that of a program.
+// runs reports whether a mode is that of an executable.
 func runs(mode fs.FileMode) bool { return mode.Perm()&0o100 != 0 }
 
-// digest is the hash of a skill: of the paths, in order, and whether each is a
-// program, and what it holds. Each part counts with its length, so that no two
-// skills have the same.
+// digest computes the hash of a skill: of the sorted paths, whether each is
+// executable, and their content. Each part is preceded by its length, so that
+// different skills have different input.
 type digest struct{ h hash.Hash }
 
 func newDigest() digest { return digest{sha256.New()} }
@@ -78,15 +79,15 @@ func (d digest) add(path string, program bool, data []byte) {
 		kind = "program"
 	}
 	for _, part := range [][]byte{[]byte(path), []byte(kind), data} {
-		_ = binary.Write(d.h, binary.BigEndian, uint64(len(part))) // a hash takes all
+		_ = binary.Write(d.h, binary.BigEndian, uint64(len(part))) // a hash never fails
 		d.h.Write(part)
 	}
 }
 
 func (d digest) sum() string { return hex.EncodeToString(d.h.Sum(nil)) }
 
-// hashFolder returns the hash of a skill as it is on the disk, and of each of
-// its files. A link in it, or anything else that is no file, is an error.
+// hashFolder returns the hash of a skill on disk and of each of its files. A
+// link, or anything else that is not a regular file, is an error.
 func hashFolder(t frontmatter.Tree, at string) (string, map[string]string, error) {
 	c, err := look(t, at)
 	if err != nil {
@@ -113,7 +114,7 @@ func hashFolder(t frontmatter.Tree, at string) (string, map[string]string, error
 	return d.sum(), each, nil
 }
 
-// hashFile is the hash of one file.
+// hashFile returns the hash of one file.
 func hashFile(program bool, data []byte) string {
 	d := newDigest()
 	d.add("", program, data)

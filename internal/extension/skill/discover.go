@@ -15,37 +15,37 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// place is a directory of skills, and the tool whose kind it is.
+// place is a directory of skills, with the tool that it belongs to.
 type place struct{ path, tool string }
 
-// The places, the first of a level before the others. The first one is where
-// several tools look: some installers put a skill there, and links to it into
-// the others.
+// The directories of skills; on each level the first takes precedence. Several
+// tools use the first one: some installers put skills there, with links to
+// them in the others.
 var (
 	places     = []place{{".agents/skills", "agents"}, {".pawl/skills", "pawl"}, {".claude/skills", "claude"}, {".opencode/skill", "opencode"}, {".opencode/skills", "opencode"}}
 	homePlaces = []place{{".config/opencode/skill", "opencode"}, {".config/opencode/skills", "opencode"}}
 	ownPlaces  = []place{{"skills", "pawl"}}
 )
 
-// Hidden is a skill that another of its name takes the place of.
+// Hidden is a skill that another one with its name overrides.
 type Hidden struct {
 	Name string             `json:"name"`
 	File frontmatter.Origin `json:"file"`
 	By   frontmatter.Origin `json:"by"`
 }
 
-// Set is the skills that can be used in a directory.
+// Set holds the skills that can be used in a directory.
 type Set struct {
-	Skills []Skill             `json:"skills"`           // by name, each once
+	Skills []Skill             `json:"skills"`           // sorted by name, without duplicates
 	Hidden []Hidden            `json:"hidden,omitempty"` // in the order in which they were found
-	Faults []frontmatter.Fault `json:"faults,omitempty"` // of what cannot be used
+	Faults []frontmatter.Fault `json:"faults,omitempty"` // problems of skills that cannot be used
 
 	untrusted []frontmatter.Level
 }
 
-// Discover looks for skills. Those of the project, nearest first, come before the
-// user's. It follows no link. A skill that is not as it was installed is not in
-// the set, but among the faults.
+// Discover finds skills. Those of the project, nearest first, take precedence
+// over the user's. It follows no links. A skill that has changed since it was
+// installed is reported as a fault.
 func Discover(s frontmatter.Sources) *Set {
 	if weak.On("skill.trust") {
 		s.Trusted = func(string) bool { return true }
@@ -71,19 +71,19 @@ func Discover(s frontmatter.Sources) *Set {
 	return &f.set
 }
 
-// finder gathers a set.
+// finder collects a set.
 type finder struct {
 	set   Set
 	found map[string]Skill
-	seen  map[string]bool   // the directories of all that can be used, hidden or not
-	links map[string]string // of one level: the path of each link, and its name
+	seen  map[string]bool   // directories of all usable skills, overridden or not
+	links map[string]string // links of one level: names by path
 }
 
 func (f *finder) fault(file, text string) {
 	f.set.Faults = append(f.set.Faults, frontmatter.Fault{File: file, Text: text})
 }
 
-// directory looks into one place.
+// folder reads one directory of skills.
 func (f *finder) folder(level frontmatter.Level, p place) {
 	at := filepath.Join(level.At, filepath.FromSlash(p.path))
 	show := func(name string) string { return filepath.Join(level.Path, at, name) }
@@ -111,7 +111,8 @@ func (f *finder) folder(level frontmatter.Level, p place) {
 	}
 }
 
-// one reads one skill. entry is the zero value if it was put there by hand.
+// one reads one skill. entry is the zero value if it was not installed by
+// pawl.
 func (f *finder) one(level frontmatter.Level, p place, at string, entry Entry) {
 	file := filepath.Join(level.Path, at, File)
 	s, _, err := read(level.Tree, at)
@@ -136,7 +137,7 @@ func (f *finder) one(level frontmatter.Level, p place, at string, entry Entry) {
 	f.found[s.Name] = s
 }
 
-// ErrChanged says that a skill is not what was installed.
+// ErrChanged means that a skill is not what was installed.
 var ErrChanged = errors.New("it has changed since it was installed")
 
 // verify compares a skill with what was installed.
@@ -155,8 +156,8 @@ func (s Skill) verify() error {
 	return fmt.Errorf("%w%s: look at what is in it, then install it again or remove it: %w", ErrChanged, why, pawl.ErrDenied)
 }
 
-// tellLinks tells of the links that were passed over. One to a skill that was
-// found beside it, as installers make them, is no fault.
+// tellLinks reports links that were ignored. Links to a skill that was found
+// on the same level, as installers create them, are not reported.
 func (f *finder) tellLinks(level frontmatter.Level) {
 	for _, path := range slices.Sorted(maps.Keys(f.links)) {
 		shared := filepath.Join(level.Dir(), filepath.FromSlash(places[0].path), f.links[path])
@@ -166,8 +167,8 @@ func (f *finder) tellLinks(level frontmatter.Level) {
 	}
 }
 
-// Show lists the set for people: what there is and where it comes from, what is
-// hidden, what is wrong.
+// Show formats the set for people: the skills and their origins, what is
+// overridden, and problems.
 func (s *Set) Show() string {
 	var b strings.Builder
 	for _, k := range s.Skills {

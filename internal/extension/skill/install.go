@@ -19,64 +19,66 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 )
 
-// Tree is a frontmatter.Tree to be closed.
+// Tree is a frontmatter.Tree that must be closed.
 type Tree interface {
 	frontmatter.Tree
 	io.Closer
 }
 
-// Installer puts skills into one directory, and keeps in a lock file what they are.
+// Installer installs skills into one directory and records them in a lock
+// file.
 type Installer struct {
-	Dir   string                                                     // absolute: .agents/skills of a project, or skills in pawl's own directory
+	Dir   string                                                     // absolute: .agents/skills of a project, or skills in Pawl's own directory
 	Open  func(dir string) (Tree, error)                             // e.g. of a workspace
 	Fetch func(ctx context.Context, from Source) (Repository, error) // e.g. by hardened git
-	Local bool                                                       // sources may be on this machine: for tests and for CI
+	Local bool                                                       // allow sources on this machine: for tests and CI
 	Now   func() time.Time                                           // nil means time.Now
 }
 
-// Action says what becomes of a skill.
+// Action says what happens to a skill.
 type Action string
 
 // The actions.
 const (
 	Install Action = "install" // it is new
-	Replace Action = "update"  // it is another than the one that is installed
-	Keep    Action = "keep"    // it is the same, or can never be another
-	Gone    Action = "gone"    // its source does not have it anymore: it stays as it is
+	Replace Action = "update"  // it differs from the installed one
+	Keep    Action = "keep"    // it is unchanged, or pinned
+	Gone    Action = "gone"    // its source no longer has it: it stays as it is
 	Refuse  Action = "refuse"  // it cannot be installed
 )
 
-// Change is what would become of one skill. Texts are strangers'.
+// Change is the planned change of one skill. Texts are untrusted.
 type Change struct {
-	Name        string   `json:"name"` // or, if it cannot even be read, its directory's
+	Name        string   `json:"name"` // or its directory's name, if it cannot be read
 	Action      Action   `json:"action"`
 	Description string   `json:"description,omitempty"`
 	Source      string   `json:"source"`
-	Was         string   `json:"was,omitempty"`     // the commit that is installed
-	Instead     string   `json:"instead,omitempty"` // the source that it was installed from, if that is another
+	Was         string   `json:"was,omitempty"`     // the installed commit
+	Instead     string   `json:"instead,omitempty"` // the source it was installed from, if it is another one
 	Commit      string   `json:"commit,omitempty"`
 	SHA256      string   `json:"sha256,omitempty"`
 	Added       []string `json:"added,omitempty"` // files
 	Changed     []string `json:"changed,omitempty"`
 	Removed     []string `json:"removed,omitempty"`
-	Why         string   `json:"why,omitempty"` // it is refused
+	Why         string   `json:"why,omitempty"` // why it is refused
 	Faults      []string `json:"faults,omitempty"`
 
-	path string // in the repository
-	had  string // the hash of what was in its place when the plan was made
+	path string // path in the repository
+	had  string // hash of the existing skill when the plan was made
 }
 
-// Plan is what would be installed. It lies ready, in a directory of its own, and is
-// nowhere looked for until Apply moves it. Close removes what was not moved.
+// Plan is a planned installation. The new files are staged in a directory of
+// their own, where no one looks for skills, until Apply moves them. Close
+// deletes what was not moved.
 type Plan struct {
 	Changes []Change `json:"changes"`
 
 	in      *Installer
 	staging string
-	held    *os.File // the directory, locked: who comes across it knows that it is in use
+	held    *os.File // the staging directory, locked: others see that it is in use
 }
 
-// Add fetches what a source has and plans to install it: the skills of the given
+// Add fetches a source and plans to install its skills: those with the given
 // names, or all. Nothing is installed until the plan is applied.
 func (in *Installer) Add(ctx context.Context, source string, only ...string) (*Plan, error) {
 	from, err := ParseSource(source, in.Local)
@@ -100,9 +102,9 @@ func (in *Installer) Add(ctx context.Context, source string, only ...string) (*P
 	})
 }
 
-// Update fetches the sources of skills that are installed, those of the given
-// names or all, and plans to install what they have now. Whoever applies the
-// plan has seen what changes.
+// Update fetches the sources of installed skills, those with the given names
+// or all, and plans to install their current versions. The plan shows what
+// changes.
 func (in *Installer) Update(ctx context.Context, only ...string) (*Plan, error) {
 	return in.plan(func(p *Plan, lock Lock) error {
 		for _, name := range only {
@@ -126,7 +128,7 @@ func (in *Installer) Update(ctx context.Context, only ...string) (*Plan, error) 
 	})
 }
 
-// refresh plans what becomes of the skills of one source.
+// refresh plans the changes of the skills of one source.
 func (p *Plan) refresh(ctx context.Context, source string, installed []string, lock Lock) error {
 	from, err := ParseSource(source, p.in.Local)
 	if err != nil {
@@ -152,8 +154,8 @@ func (p *Plan) refresh(ctx context.Context, source string, installed []string, l
 	return nil
 }
 
-// plan makes a plan with a directory to stage in, beside the skills, so that it can
-// be moved into place.
+// plan creates a plan with a staging directory beside the skills, so that
+// files can be moved into place.
 func (in *Installer) plan(fill func(*Plan, Lock) error) (*Plan, error) {
 	if err := in.ready(); err != nil {
 		return nil, err
@@ -172,8 +174,8 @@ func (in *Installer) plan(fill func(*Plan, Lock) error) (*Plan, error) {
 	return p, nil
 }
 
-// begin makes the directory to stage in. It removes those that are in nobody's use
-// any more: their owner was killed.
+// begin creates the staging directory. It removes abandoned ones, whose
+// process was killed.
 func (p *Plan) begin() error {
 	unlock, err := userfile.Lock(filepath.Join(p.in.Dir, LockFile))
 	if err != nil {
@@ -191,15 +193,15 @@ func (p *Plan) begin() error {
 			}
 		}
 	}
-	if p.staging, err = os.MkdirTemp(p.in.Dir, ".staging-"); err != nil { // mode 0700, and new
+	if p.staging, err = os.MkdirTemp(p.in.Dir, ".staging-"); err != nil { // new, with mode 0700
 		return err
 	}
 	p.held, err = hold(p.staging)
 	return err
 }
 
-// hold locks a directory, if nobody else has. It is let go of when it is closed, or
-// when pawl dies.
+// hold locks a directory, unless another process has. The lock ends when it is
+// closed or the process ends.
 func hold(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -211,8 +213,8 @@ func hold(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// ready makes the directory. One that a link leads to is refused: it is not where
-// it seems to be.
+// ready creates the directory. It returns an error if it is reached through a
+// link.
 func (in *Installer) ready() error {
 	for _, dir := range []string{filepath.Dir(in.Dir), in.Dir} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -236,8 +238,8 @@ func (in *Installer) lock() (Lock, error) {
 	return lock, nil
 }
 
-// bring fetches a source, stages the skills that are wanted, and returns the
-// names of all that it has.
+// bring fetches a source, stages the requested skills, and returns the names
+// of all skills of the source.
 func (p *Plan) bring(ctx context.Context, from Source, lock Lock, want func(name string) bool) ([]string, error) {
 	r, err := p.in.Fetch(ctx, from)
 	if err != nil && partOfID.MatchString(from.Ref) {

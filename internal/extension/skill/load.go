@@ -17,11 +17,11 @@ import (
 type Loaded struct {
 	Skill
 	Body  string
-	Files []string // beside SKILL.md, from the directory, with slashes
-	More  int      // files that are not named
+	Files []string // besides SKILL.md, relative to the directory, with slashes
+	More  int      // number of files that are not listed
 }
 
-// Find returns the skill of a name.
+// Find returns the skill with that name.
 func (s *Set) Find(name string) (Skill, bool) {
 	i := slices.IndexFunc(s.Skills, func(k Skill) bool { return k.Name == name })
 	if i < 0 {
@@ -30,9 +30,9 @@ func (s *Set) Find(name string) (Skill, bool) {
 	return s.Skills[i], true
 }
 
-// Unused says why the skill in a directory of that name is not in the set, though it
-// is there; "" if there is none. Of a directory that is not trusted nothing is read
-// for that: one of that name is there or not. The text is a stranger's.
+// Unused explains why a skill in a directory of that name is not in the set;
+// "" if no such directory exists. In untrusted directories it only checks that
+// it exists and reads nothing. The text is untrusted.
 func (s *Set) Unused(name string) string {
 	if !isWord(name) {
 		return ""
@@ -54,7 +54,7 @@ func (s *Set) Unused(name string) string {
 	return ""
 }
 
-// Search returns the skills whose name or description has a word in it.
+// Search returns the skills whose name or description contains a word.
 func (s *Set) Search(word string) []Skill {
 	word = strings.ToLower(strings.TrimSpace(word))
 	if word == "" {
@@ -65,8 +65,9 @@ func (s *Set) Search(word string) []Skill {
 	})
 }
 
-// Load returns a skill's instructions, as they are now. If there is none of that
-// name it returns pawl.ErrNotFound; if it is not what was installed, ErrChanged.
+// Load returns a skill's current instructions. It returns pawl.ErrNotFound if
+// there is no skill with that name, ErrChanged if it is not what was
+// installed.
 func (s *Set) Load(name string) (Loaded, error) {
 	k, err := s.fresh(name)
 	if err != nil {
@@ -85,11 +86,11 @@ func (s *Set) Load(name string) (Loaded, error) {
 	return Loaded{Skill: k, Body: strings.TrimSpace(body), Files: shown, More: len(files) - len(shown)}, nil
 }
 
-// unprintable reports whether a character could make two lines of a name.
+// unprintable reports whether a character could break a name into lines.
 func unprintable(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }
 
-// ReadFile returns a file of a skill, named from its directory. It is a regular
-// file there: nothing that a link leads to, nor anything outside.
+// ReadFile returns a file of a skill by its path relative to the skill's
+// directory. It must be a regular file there, not reached through a link.
 func (s *Set) ReadFile(name, file string) ([]byte, error) {
 	k, err := s.fresh(name)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 )
 
-// LockFile stands beside the skills that were installed into a directory, and says
-// what they are.
+// LockFile is the file beside installed skills that records what they are.
 const LockFile = "skills.lock"
 
 const (
@@ -21,22 +20,23 @@ const (
 	maxLocked   = 1000
 )
 
-// Entry is one skill that was installed.
+// Entry is an installed skill.
 type Entry struct {
-	Source    string    `json:"source"` // as ParseSource reads it
-	Path      string    `json:"path"`   // of its directory in the repository; "" is the top
+	Source    string    `json:"source"` // as ParseSource accepts it
+	Path      string    `json:"path"`   // its directory in the repository; "" is the top
 	Commit    string    `json:"commit"`
-	SHA256    string    `json:"sha256"` // of its paths, their modes and what they hold
+	SHA256    string    `json:"sha256"` // of its paths, modes and contents
 	Installed time.Time `json:"installed"`
 }
 
-// Lock is what the file holds. Written twice, it is the same text.
+// Lock is the content of the lock file. Its encoding is deterministic.
 type Lock struct {
 	Version int              `json:"version"`
 	Skills  map[string]Entry `json:"skills"`
 }
 
-// readLock reads the lock of a directory. There need not be one.
+// readLock reads the lock file of a directory. A missing file is an empty
+// lock.
 func readLock(t frontmatter.Tree, at string) (Lock, error) {
 	lock := Lock{Version: lockVersion, Skills: map[string]Entry{}}
 	text, err := frontmatter.Read(t, filepath.Join(at, LockFile), maxLock)

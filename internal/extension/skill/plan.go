@@ -18,8 +18,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// one plans what becomes of one skill of a repository, and returns its name. A
-// fault of the skill's is in the plan; an error is one of the machinery.
+// one plans the change of one skill of a repository and returns its name. A
+// problem with the skill is part of the plan; an error means that planning
+// failed.
 func (p *Plan) one(ctx context.Context, r Repository, from Source, items []item, root string, lock Lock, want func(string) bool) (string, error) {
 	c := Change{Name: path.Base(root), Source: from.String(), Commit: r.Commit(), path: root}
 	text, err := r.ReadFile(ctx, path.Join(root, File))
@@ -51,7 +52,7 @@ func (p *Plan) one(ctx context.Context, r Repository, from Source, items []item,
 	return c.Name, err
 }
 
-// compare says how a staged skill differs from what is in its place.
+// compare determines how a staged skill differs from the existing one.
 func (in *Installer) compare(c *Change, s staged, lock Lock) error {
 	t, err := in.Open(in.Dir)
 	if err != nil {
@@ -64,7 +65,7 @@ func (in *Installer) compare(c *Change, s staged, lock Lock) error {
 	case locked && !sameRepository(entry.Source, c.Source):
 		c.Action, c.Why = Refuse, fmt.Sprintf("one of that name is installed from %s: if this one is to take its place, remove that first, with 'pawl skills remove %s'", entry.Source, c.Name)
 		return nil
-	case err != nil && locked: // it is spoiled, and to be replaced
+	case err != nil && locked: // it is damaged, and will be replaced
 		files = nil
 	case err != nil:
 		c.Action, c.Why = Refuse, fmt.Sprintf("something of that name is there: %v", err)
@@ -102,15 +103,15 @@ func (in *Installer) compare(c *Change, s staged, lock Lock) error {
 	return nil
 }
 
-// sameRepository reports whether two sources are of one repository. Who permits to
-// install something does not say by that that it may take another's name.
+// sameRepository reports whether two sources are in the same repository.
+// Permission to install from one does not allow replacing skills of another.
 func sameRepository(a, b string) bool {
 	one, err := ParseSource(a, true)
 	other, err2 := ParseSource(b, true)
 	return err == nil && err2 == nil && one.Address == other.Address || weak.On("skill.source")
 }
 
-// present returns the hash of what is in a skill's place, "" if there is nothing.
+// present returns the hashes of the existing skill, "" if there is none.
 func (in *Installer) present(t Tree, name string) (string, map[string]string, error) {
 	if _, err := os.Lstat(filepath.Join(in.Dir, name)); errors.Is(err, fs.ErrNotExist) {
 		return "", nil, nil
@@ -118,9 +119,10 @@ func (in *Installer) present(t Tree, name string) (string, map[string]string, er
 	return hashFolder(t, name)
 }
 
-// Apply moves what is planned into place. The lock is written first: whatever
-// happens then, what is not as it should be is not loaded. If something has
-// changed since the plan was made, it does nothing and returns pawl.ErrConflict.
+// Apply moves the staged skills into place. It writes the lock file first: if
+// something fails after that, skills that do not match it are not loaded. If
+// something has changed since the plan was made, it does nothing and returns
+// pawl.ErrConflict.
 func (p *Plan) Apply() error {
 	lockPath := filepath.Join(p.in.Dir, LockFile)
 	unlock, err := userfile.Lock(lockPath)
@@ -158,8 +160,8 @@ func (p *Plan) Apply() error {
 	return nil
 }
 
-// unchanged makes sure that what is staged, and what it takes the place of, are
-// still what the plan says.
+// unchanged returns an error if the staged skill or the existing one has
+// changed since the plan was made.
 func (p *Plan) unchanged(c Change, lock Lock) error {
 	if _, err := p.in.restage(p.staging, c.Name, c.path, c.SHA256); err != nil {
 		return err
@@ -171,7 +173,7 @@ func (p *Plan) unchanged(c Change, lock Lock) error {
 	defer t.Close()
 	had, _, err := p.in.present(t, c.Name)
 	if err != nil {
-		had = "" // spoiled, as it was
+		had = "" // damaged, as before
 	}
 	if had != c.had || lock.Skills[c.Name].Commit != c.Was {
 		return fmt.Errorf("the skill %s has changed since this was planned: plan it again: %w", c.Name, pawl.ErrConflict)
@@ -179,8 +181,8 @@ func (p *Plan) unchanged(c Change, lock Lock) error {
 	return nil
 }
 
-// move puts a staged skill into its place, and what was there into the directory
-// that is removed in the end.
+// move moves a staged skill into place, and the existing one into the staging
+// directory, which is deleted at the end.
 func (p *Plan) move(name string) error {
 	place := filepath.Join(p.in.Dir, name)
 	if err := os.Rename(place, filepath.Join(p.staging, ".old-"+name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -189,10 +191,10 @@ func (p *Plan) move(name string) error {
 	return os.Rename(filepath.Join(p.staging, name), place)
 }
 
-// Close removes what the plan has left.
+// Close deletes the staging directory.
 func (p *Plan) Close() error { return errors.Join(os.RemoveAll(p.staging), p.held.Close()) }
 
-// Show is the plan for the person who decides on it.
+// Show formats the plan for the user who decides on it.
 func (p *Plan) Show() string {
 	var b strings.Builder
 	for _, c := range p.Changes {

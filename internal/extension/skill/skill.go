@@ -1,9 +1,8 @@
-// Package skill finds skills, gives out what they say, and installs them. A
-// skill is a directory with a file SKILL.md, as agentskills.io describes it: a name
-// and a description, which a model always sees, and instructions, which it asks
-// for, with files beside them. It is what a stranger wrote: nothing of it is run
-// here, no link in it is followed, and what was installed is loaded only as long
-// as it is what was installed.
+// Package skill finds, loads and installs skills. A skill is a directory with
+// a file SKILL.md, as defined by agentskills.io: a name and a description,
+// which a model always sees, and instructions, which it loads on demand, with
+// further files. Skills are untrusted: nothing of them is run here, links are
+// not followed, and an installed skill is only loaded while it is unchanged.
 package skill
 
 import (
@@ -17,37 +16,37 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// File is the name of a skill's own file.
+// File is the name of the file that makes a directory a skill.
 const File = "SKILL.md"
 
-// The bounds of a skill.
+// The limits of a skill.
 const (
 	MaxName        = 64        // characters
 	MaxDescription = 1024      // characters
 	MaxText        = 256 << 10 // bytes of SKILL.md, and of a file that is read
 	MaxFiles       = 500
-	MaxDepth       = 8 // of directories in one another
+	MaxDepth       = 8 // nesting of directories
 	MaxFile        = 4 << 20
-	MaxBytes       = 16 << 20 // of all files
-	maxShown       = 200      // files that are named when it is loaded
+	MaxBytes       = 16 << 20 // bytes of all files
+	maxShown       = 200      // files that are listed when it is loaded
 )
 
-// Skill is one that was found. All texts in it are strangers'.
+// Skill is a skill that was found. All its texts are untrusted.
 type Skill struct {
 	Name          string             `json:"name"`
 	Description   string             `json:"description"` // on one line
 	License       string             `json:"license,omitempty"`
 	Compatibility string             `json:"compatibility,omitempty"`
 	Metadata      map[string]string  `json:"metadata,omitempty"`
-	AllowedTools  []string           `json:"allowed_tools,omitempty"` // a wish: it grants nothing
+	AllowedTools  []string           `json:"allowed_tools,omitempty"` // a wish without effect
 	Origin        frontmatter.Origin `json:"origin"`
 	Folder        string             `json:"folder"`           // absolute
 	Commit        string             `json:"commit,omitempty"` // that it was installed from
-	Faults        []string           `json:"faults,omitempty"` // what is wrong with it, though it can be used
+	Faults        []string           `json:"faults,omitempty"` // problems that do not prevent its use
 
 	tree frontmatter.Tree
 	at   string // its directory in the tree
-	hash string // of what was installed; "" if it was put there by hand
+	hash string // hash of the installed skill; "" if it was not installed by pawl
 }
 
 // read reads SKILL.md in a directory.
@@ -59,8 +58,7 @@ func read(t frontmatter.Tree, at string) (Skill, string, error) {
 	return parse(text, filepath.Base(at))
 }
 
-// parse reads the text of a SKILL.md. directory is the name of the directory that it
-// is in; "" means that it may be any.
+// parse parses a SKILL.md. folder is the name of its directory; "" means any.
 func parse(text []byte, folder string) (Skill, string, error) {
 	m, err := frontmatter.Parse(text)
 	if err != nil {
@@ -87,8 +85,8 @@ func parse(text []byte, folder string) (Skill, string, error) {
 	return s, sanitize.Unhidden(m.Body), nil
 }
 
-// setName checks the name. One that breaks the rules is used all the same, if it
-// is a word.
+// setName checks the name. A name that breaks the rules of agentskills.io is
+// accepted, with a fault, if it is a word.
 func (s *Skill) setName(folder string) error {
 	if s.Name == "" && folder != "" {
 		s.Name = folder
@@ -106,7 +104,7 @@ func (s *Skill) setName(folder string) error {
 	return nil
 }
 
-// CheckName refuses a name that agentskills.io does not permit.
+// CheckName returns an error for a name that agentskills.io does not allow.
 func CheckName(name string) error {
 	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
 	if name == "" || len(name) > MaxName || strings.ContainsFunc(name, odd) || name[0] == '-' || strings.HasSuffix(name, "-") || strings.Contains(name, "--") {
@@ -115,7 +113,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// isWord reports whether a name cannot be anything but a name.
+// isWord reports whether a name is unambiguous.
 func isWord(name string) bool {
 	odd := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
@@ -123,5 +121,5 @@ func isWord(name string) bool {
 	return name != "" && len(name) <= MaxName && !strings.ContainsFunc(name, odd) && !strings.ContainsRune("-.", rune(name[0]))
 }
 
-// oneLine makes a text one line on which all shows.
+// oneLine returns a text on one line, with invisible characters made visible.
 func oneLine(text string) string { return sanitize.Line(strings.Join(strings.Fields(text), " ")) }

@@ -19,12 +19,12 @@ const (
 	hostedAt  = "https://github.com/"
 )
 
-// Source is where skills are installed from: a repository, what of it, and where
-// in it.
+// Source is where skills are installed from: a repository, a revision, and a
+// path in it.
 type Source struct {
 	Address string // https://…, or file:///…
-	Ref     string // a branch, a tag or a commit's full id; "" means the repository's own choice
-	Path    string // the directory to look into; "" means all of it
+	Ref     string // a branch, a tag or a full commit id; "" means the default branch
+	Path    string // the directory to search; "" means everything
 	Local   bool   // the address is on this machine
 }
 
@@ -34,8 +34,8 @@ var (
 	partOfID  = regexp.MustCompile(`^[0-9a-f]{4,39}$`)
 )
 
-// ParseSource reads owner/repo, an https address or, if local permits it, a file
-// address, each with @ref and #path behind it.
+// ParseSource parses owner/repo, an https URL or, if local is set, a file URL,
+// each optionally followed by @ref and #path.
 func ParseSource(text string, local bool) (Source, error) {
 	var s Source
 	if len(text) > maxSource || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
@@ -66,7 +66,7 @@ func ParseSource(text string, local bool) (Source, error) {
 	return s, nil
 }
 
-// String is the one spelling of a source.
+// String returns the canonical form of a source.
 func (s Source) String() string {
 	text := s.Address
 	if short, ok := strings.CutPrefix(text, hostedAt); ok && shorthand.MatchString(short) {
@@ -81,11 +81,11 @@ func (s Source) String() string {
 	return text
 }
 
-// pinned reports whether the source can never bring anything else.
+// pinned reports whether the source is a fixed commit.
 func (s Source) pinned() bool { return commitID.MatchString(s.Ref) }
 
-// checkPath refuses a path of a repository that some system would take for
-// another, or for one that leads out.
+// checkPath returns an error for a path that is unsafe or ambiguous on some
+// system.
 func checkPath(name string) error {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(`\:*?"<>|`, r) }
 	bad := name == "" || len(name) > maxPath || !utf8.ValidString(name) || path.IsAbs(name) || path.Clean(name) != name || strings.ContainsFunc(name, odd)
@@ -98,12 +98,12 @@ func checkPath(name string) error {
 	return nil
 }
 
-// names are the paths of one skill, as a file system sees them that minds
-// neither case nor how a letter is composed.
+// names are the paths of one skill on a file system that ignores case and
+// Unicode composition.
 type names map[string]string
 
-// add refuses a path, which checkPath has passed, that such a file system would
-// take for another one.
+// add returns an error for a path, accepted by checkPath, that such a file
+// system would confuse with another one.
 func (n names) add(file string) error {
 	for at := file; at != "."; at = path.Dir(at) {
 		kind := "folder "

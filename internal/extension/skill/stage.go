@@ -15,14 +15,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// maxFound bounds the skills of one repository, maxListed its files.
+// maxFound is the maximum number of skills of a repository, maxListed that of
+// its files.
 const (
 	maxFound  = 200
 	maxListed = 50000
 )
 
-// Repository is one commit of a repository: git.Fetched is one. Nothing of it is
-// on the disk as a file.
+// Repository is a commit of a repository; git.Fetched is one. It is not
+// checked out.
 type Repository interface {
 	Commit() string
 	// Walk calls f for each file, link and submodule.
@@ -33,12 +34,12 @@ type Repository interface {
 
 // item is a file of a repository.
 type item struct {
-	path string // from the top of the repository
+	path string // relative to the top of the repository
 	mode fs.FileMode
 	size int64
 }
 
-// list reads what is in a repository, below a directory.
+// list returns the files of a repository below a directory.
 func list(r Repository, under string) ([]item, error) {
 	var items []item
 	err := r.Walk(func(path string, mode fs.FileMode, size int64) error {
@@ -53,9 +54,9 @@ func list(r Repository, under string) ([]item, error) {
 	return items, err
 }
 
-// roots returns the directories that are skills, in order: "" is the top. A directory
-// in a skill is a part of it, and a skill of tests or of a package that lies
-// about is none.
+// roots returns the directories that are skills, sorted; "" is the top. A
+// directory within a skill is a part of it. Skills in test and package
+// directories do not count.
 func roots(items []item) ([]string, error) {
 	var found []string
 	for _, i := range items {
@@ -77,16 +78,17 @@ func roots(items []item) ([]string, error) {
 	return tops, nil
 }
 
-// staged is a skill that lies ready to be moved into its place.
+// staged is a skill in the staging directory.
 type staged struct {
 	skill Skill
-	path  string // in the repository
+	path  string // path in the repository
 	hash  string
-	files map[string]string // path to hash
+	files map[string]string // hashes by path
 }
 
-// check refuses what is no skill of plain files within bounds. It returns the
-// files by their paths from the skill's directory.
+// check returns an error if a skill has other than regular files or exceeds
+// the limits. It returns the files by their paths relative to the skill's
+// directory.
 func check(items []item, root string) (map[string]item, error) {
 	files, taken, total := map[string]item{}, names{}, int64(0)
 	for _, i := range items {
@@ -116,8 +118,8 @@ func check(items []item, root string) (map[string]item, error) {
 	return files, nil
 }
 
-// stage writes a skill into a new directory of its own, and then reads it from there
-// again: what was looked at is what will be moved into place.
+// stage writes a skill to a new directory and reads it back: what was checked
+// is what will be moved into place.
 func (in *Installer) stage(ctx context.Context, r Repository, items []item, root, staging string) (staged, error) {
 	files, err := check(items, root)
 	if err != nil {
@@ -141,8 +143,7 @@ func (in *Installer) stage(ctx context.Context, r Repository, items []item, root
 	return in.restage(staging, s.Name, root, want)
 }
 
-// write puts the files into a directory that is not there yet, and returns the hash
-// of what they are meant to be.
+// write writes the files to a new directory and returns the expected hash.
 func write(ctx context.Context, r Repository, files map[string]item, dir string) (string, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", err
@@ -195,8 +196,8 @@ func fill(folder *os.Root, rel string, data []byte, mode fs.FileMode) error {
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// restage reads a skill from where it was staged. If it is not what was meant to
-// be there, or its own file says something else by now, it is refused.
+// restage reads a staged skill. It returns an error if it is not what was
+// written or its SKILL.md has changed.
 func (in *Installer) restage(staging, name, root, want string) (staged, error) {
 	t, err := in.Open(staging)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/userfile"
 )
 
-// State says how an installed skill is.
+// State is the state of a skill in an installer's directory.
 type State string
 
 // The states.
 const (
-	Whole   State = "whole"   // what was installed
-	Altered State = "changed" // something else: it is not loaded
+	Whole   State = "whole"   // as installed
+	Altered State = "changed" // changed: it is not loaded
 	Missing State = "missing"
-	ByHand  State = "by hand" // nobody has installed it: it is loaded as it is
+	ByHand  State = "by hand" // not installed by pawl: it is loaded as it is
 )
 
-// Status is a skill of an installer's directory.
+// Status is the status of a skill in an installer's directory.
 type Status struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
@@ -33,7 +33,8 @@ type Status struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// Verify compares all skills of the directory with what was installed, by name.
+// Verify compares all skills of the directory with what was installed, sorted
+// by name.
 func (in *Installer) Verify() ([]Status, error) {
 	t, err := in.Open(in.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,8 +72,8 @@ func (in *Installer) Verify() ([]Status, error) {
 	return list, err
 }
 
-// Remove takes a skill away that was installed. One that was put there by hand is
-// left alone.
+// Remove removes an installed skill. It refuses to remove one that was not
+// installed by pawl.
 func (in *Installer) Remove(name string) error {
 	lockPath := filepath.Join(in.Dir, LockFile)
 	if _, err := os.Lstat(in.Dir); err != nil {
